@@ -1,0 +1,70 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target is held to the same rules; the reasons stand in docs/decisions/0001-package.md.
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+/// A Swift target of ours: no target may see what is not named here.
+func target(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+  .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+}
+
+/// The tests of a target, which may also name the test support they use.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let package = Package(
+  name: "take5",
+  products: [.executable(name: "take5", targets: ["take5"])],
+  targets: [
+    // C libraries from Debian: module maps and shims, no logic.
+    .systemLibrary(name: "CFFmpeg", pkgConfig: "libavformat", providers: [.apt(["libavformat-dev"])]),
+    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+
+    // Compiled C: what Swift cannot say.
+    .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
+    .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+    .target(name: "CKernels"),
+
+    // Wrappers and mechanisms. A target imports only what stands above it.
+    target("Platform", ["CSystem"]),
+    target("Crypto", ["CCrypto"]),
+    target("AV", ["CFFmpeg"]),
+    target("Kernels", ["CKernels"]),
+    target("Stills", ["CJPEG"]),
+    target("Postgres", ["CPostgres", "Platform"]),
+    target("EmbeddedPostgres", ["Postgres", "Platform"]),
+    target("HTTPServer", ["CMicrohttpd", "Platform"]),
+    target("ISOBaseMedia", []),
+
+    // The domain, and the media work that knows neither database nor HTTP.
+    target("Model", []),
+    target("Media", ["AV", "ISOBaseMedia", "Kernels", "Model", "Stills", "Platform"]),
+    target("MediaProcess", ["Media", "Model", "Platform"]),
+
+    // The service.
+    target("Queue", ["Model", "Postgres"]),
+    target("Blobs", ["Crypto", "Model", "Platform"]),
+    target("Store", ["Blobs", "Crypto", "Model", "Postgres", "Queue"]),
+    .target(
+      name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
+      resources: [.embedInCode("take5-post.json")], swiftSettings: settings),
+    target("Worker", ["Blobs", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
+    target("ControlAPI", ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Postgres", "Queue", "Store"]),
+    .executableTarget(
+      name: "take5",
+      dependencies: [
+        "Blobs", "ControlAPI", "Definitions", "EmbeddedPostgres", "HTTPServer", "MediaProcess", "Model", "Postgres",
+        "Queue", "Store", "Platform", "Worker",
+      ],
+      swiftSettings: settings),
+  ]
+)

@@ -1,0 +1,24 @@
+#include "CSystem.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+int csystem_open_unnamed(const char *folder) { return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0640); }
+
+int csystem_link_unnamed(int descriptor, const char *path) {
+  char source[64];
+  snprintf(source, sizeof source, "/proc/self/fd/%d", descriptor);
+  return linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
+void csystem_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+int csystem_deny_dumps(void) {
+  struct rlimit none = {0, 0};
+  if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
+  return prctl(PR_SET_DUMPABLE, 0);
+}

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// What a child process gets. Nothing is inherited that is not named here.
+struct csystem_child {
+  const char *path;
+  char *const *arguments;    // NULL-terminated, the program's name first
+  char *const *environment;  // NULL-terminated
+  const char *directory;     // NULL: the parent's
+  const int *descriptors;    // descriptors[i] becomes descriptor i of the child; -1: /dev/null
+  int descriptor_count;
+  int switches_user;  // nonzero: become user and group (and no other group) before exec
+  uid_t user;
+  gid_t group;
+  int parent_death_signal;          // 0: the child survives the thread that spawned it
+  uint64_t address_space_limit;     // bytes, 0: the parent's
+  uint64_t cpu_seconds_limit;       // 0: the parent's
+  uint64_t file_size_limit;         // bytes, 0: the parent's
+  uint64_t open_files_limit;        // 0: the parent's
+  int no_new_privileges;            // nonzero: exec can never gain rights
+};
+
+/// Starts a child and returns its process id, or -1 with the errno of what failed, exec included, in `*error`.
+///
+/// A parent death signal fires when the *thread* that called this ends (prctl(2)): call it from a permanent one.
+pid_t csystem_spawn(const struct csystem_child *child, int *error);
+
+/// Sends one message with descriptors over a SOCK_SEQPACKET socket; 0, or -1 with errno.
+int csystem_send(int socket, const void *bytes, size_t count, const int *descriptors, int descriptor_count);
+
+/// Receives one message; its length (0 at the end), or -1 with errno (EMSGSIZE if it did not fit).
+/// `*descriptor_count` is the room on entry and the number received on return.
+ssize_t csystem_receive(int socket, void *bytes, size_t room, int *descriptors, int *descriptor_count);
+
+/// Makes a connected pair of SOCK_SEQPACKET sockets, both closed on exec; 0, or -1 with errno.
+int csystem_socket_pair(int pair[2]);
+
+/// Names the calling thread, at most 15 bytes: pthread_setname_np is hidden behind _GNU_SOURCE.
+void csystem_name_thread(const char *name);
+
+/// Opens a file without a name in a folder, readable and writable, closed on exec; -1 with errno.
+int csystem_open_unnamed(const char *folder);
+
+/// Gives a file without a name a name; 0, or -1 with errno (EEXIST if it is taken).
+int csystem_link_unnamed(int descriptor, const char *path);
+
+/// Replaces this process's image limits on core dumps and ptrace: media are somebody's private life.
+int csystem_deny_dumps(void);

@@ -1,0 +1,16 @@
+internal import CSystem
+import Glibc
+
+/// What concerns the running process as a whole.
+package enum ThisProcess {
+  /// The path of the running program, which stays right when the file is replaced by an upgrade.
+  package static let executable = "/proc/self/exe"
+
+  /// Forbids core dumps and tracing by others: the memory holds somebody's pictures.
+  package static func denyDumps() throws(SystemError) {
+    guard csystem_deny_dumps() == 0 else { throw SystemError(call: "prctl") }
+  }
+
+  /// Makes writing to a closed socket an error (EPIPE) instead of the process's end.
+  package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+}
