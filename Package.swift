@@ -36,7 +36,7 @@ let package = Package(
 
     // Wrappers and mechanisms. A target imports only what stands above it.
     target("Platform", ["CSystem"]),
-    target("Crypto", ["CCrypto"]),
+    target("Crypto", ["CCrypto", "Platform"]),
     target("AV", ["CFFmpeg"]),
     target("Kernels", ["CKernels"]),
     target("Stills", ["CJPEG"]),
