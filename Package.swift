@@ -66,5 +66,8 @@ let package = Package(
         "Queue", "Store", "Platform", "Worker",
       ],
       swiftSettings: settings),
+
+    // Tests mirror Sources folder by folder.
+    tests("ModelTests", ["Definitions", "Model"]),
   ]
 )
