@@ -18,8 +18,7 @@ enum SmallFile {
   static func write(_ line: String, to path: String) throws(SystemError) {
     let unfinished = "\(path).tmp"
     let file = try Descriptor(writing: unfinished, replacing: true, mode: 0o600)
-    var text = line + "\n"
-    try text.withUTF8 { bytes throws(SystemError) in try file.write(UnsafeRawBufferPointer(bytes)) }
+    try file.write(Array((line + "\n").utf8))
     try file.synchronize()
     guard rename(unfinished, path) == 0 else { throw SystemError(call: "rename", subject: path) }
   }

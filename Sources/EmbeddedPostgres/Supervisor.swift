@@ -94,7 +94,7 @@ final class Supervisor: Sendable {
     }
   }
 
-  private func runOnce() throws(SystemError) -> ChildProcess.Ending? {
+  private func runOnce() throws(SystemError) -> ChildProcess.Ending {
     let child = try cluster.start(with: binaries)
     let id = child.id
     let isLate = state.withLock { state in
