@@ -37,7 +37,7 @@ let package = Package(
     // Wrappers and mechanisms. A target imports only what stands above it.
     target("Platform", ["CSystem"]),
     target("Crypto", ["CCrypto"]),
-    target("AV", ["CFFmpeg"]),
+    target("AV", ["CFFmpeg", "Platform"]),
     target("Kernels", ["CKernels"]),
     target("Stills", ["CJPEG"]),
     target("Postgres", ["CPostgres", "Platform"]),
