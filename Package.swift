@@ -44,6 +44,8 @@ let package = Package(
     target("EmbeddedPostgres", ["Postgres", "Platform"]),
     target("HTTPServer", ["CMicrohttpd", "Platform"]),
     target("ISOBaseMedia", []),
+    target("HTTPClient", ["Platform"]),
+    target("Logging", []),
 
     // The domain, and the media work that knows neither database nor HTTP.
     target("Model", []),
@@ -57,14 +59,18 @@ let package = Package(
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [.embedInCode("take5-post.json")], swiftSettings: settings),
-    target("Worker", ["Blobs", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
+    target("Worker", ["Blobs", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
     target("ControlAPI", ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Postgres", "Queue", "Store"]),
     .executableTarget(
       name: "take5",
       dependencies: [
-        "Blobs", "ControlAPI", "Definitions", "EmbeddedPostgres", "HTTPServer", "MediaProcess", "Model", "Postgres",
+        "Blobs", "ControlAPI", "Definitions", "Crypto", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "Logging",
+        "MediaProcess", "Model", "Postgres",
         "Queue", "Store", "Platform", "Worker",
       ],
       swiftSettings: settings),
+
+    // Tests mirror Sources folder by folder.
+    tests("ModelTests", ["Definitions", "Model"]),
   ]
 )
