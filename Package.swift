@@ -66,5 +66,8 @@ let package = Package(
         "Queue", "Store", "Platform", "Worker",
       ],
       swiftSettings: settings),
+
+    tests("KernelsTests", ["Kernels"]),
+    tests("StillsTests", ["Stills"]),
   ]
 )
