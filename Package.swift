@@ -70,7 +70,12 @@ let package = Package(
       ],
       swiftSettings: settings),
 
+<<<<<<< HEAD
     // Tests mirror Sources folder by folder.
     tests("ModelTests", ["Definitions", "Model"]),
+=======
+    tests("KernelsTests", ["Kernels"]),
+    tests("StillsTests", ["Stills"]),
+>>>>>>> stills
   ]
 )
