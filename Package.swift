@@ -37,7 +37,7 @@ let package = Package(
     // Wrappers and mechanisms. A target imports only what stands above it.
     target("Platform", ["CSystem"]),
     target("Crypto", ["CCrypto"]),
-    target("AV", ["CFFmpeg"]),
+    target("AV", ["CFFmpeg", "Platform"]),
     target("Kernels", ["CKernels"]),
     target("Stills", ["CJPEG"]),
     target("Postgres", ["CPostgres", "Platform"]),
@@ -70,7 +70,12 @@ let package = Package(
       ],
       swiftSettings: settings),
 
+<<<<<<< HEAD
     // Tests mirror Sources folder by folder.
     tests("ModelTests", ["Definitions", "Model"]),
+=======
+    tests("KernelsTests", ["Kernels"]),
+    tests("StillsTests", ["Stills"]),
+>>>>>>> stills
   ]
 )
