@@ -36,7 +36,7 @@ let package = Package(
 
     // Wrappers and mechanisms. A target imports only what stands above it.
     target("Platform", ["CSystem"]),
-    target("Crypto", ["CCrypto"]),
+    target("Crypto", ["CCrypto", "Platform"]),
     target("AV", ["CFFmpeg", "Platform"]),
     target("Kernels", ["CKernels"]),
     target("Stills", ["CJPEG"]),
@@ -70,12 +70,9 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-<<<<<<< HEAD
     // Tests mirror Sources folder by folder.
     tests("ModelTests", ["Definitions", "Model"]),
-=======
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
->>>>>>> stills
   ]
 )

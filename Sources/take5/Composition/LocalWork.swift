@@ -93,7 +93,7 @@ struct LocalWork {
       let reason = Reason(code, input: nil, detail: "\(failure.detail); film the moment again")
       return RunReport(verdict: Verdict(reasons: [reason], inputs: [:], decisions: []), outputs: [])
     case .outOfSpace: throw CommandFailure(.io, failure.detail, remedy: "make room on the device and try again")
-    case .unavailable, .protocolViolation, .cancelled: throw CommandFailure(.internal, failure.detail)
+    case .unavailable, .protocolViolation, .cancelled, .internal: throw CommandFailure(.internal, failure.detail)
     }
   }
 
