@@ -70,7 +70,19 @@ let package = Package(
       ],
       swiftSettings: settings),
 
+    // Test support: not part of any product.
+    .target(
+      name: "PostgresTesting", dependencies: ["EmbeddedPostgres", "Platform", "Postgres"],
+      path: "Tests/Support/PostgresTesting", swiftSettings: settings),
+    .executableTarget(
+      name: "PostgresOwner", dependencies: ["EmbeddedPostgres", "Postgres"], path: "Tests/Support/PostgresOwner",
+      swiftSettings: settings),
+
     // Tests mirror Sources folder by folder.
+    tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
+    tests("CryptoTests", ["Crypto", "Platform"]),
+    tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
+    tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("ModelTests", ["Definitions", "Model"]),
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),

@@ -2,7 +2,8 @@ internal import CCrypto
 package import Platform
 
 /// A SHA-256 that is being computed, piece by piece (OpenSSL, EVP_DigestInit(3)).
-package struct SHA256: ~Copyable {
+package struct SHA256: ~Copyable, @unchecked Sendable {
+  // Unchecked: the context has this one owner, who moves it from thread to thread as a whole.
   private let context: OpaquePointer
 
   package init() {
