@@ -37,7 +37,7 @@ let package = Package(
     // Wrappers and mechanisms. A target imports only what stands above it.
     target("Platform", ["CSystem"]),
     target("Crypto", ["CCrypto", "Platform"]),
-    target("AV", ["CFFmpeg"]),
+    target("AV", ["CFFmpeg", "Platform"]),
     target("Kernels", ["CKernels"]),
     target("Stills", ["CJPEG"]),
     target("Postgres", ["CPostgres", "Platform"]),
@@ -84,5 +84,7 @@ let package = Package(
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("ModelTests", ["Definitions", "Model"]),
+    tests("KernelsTests", ["Kernels"]),
+    tests("StillsTests", ["Stills"]),
   ]
 )
