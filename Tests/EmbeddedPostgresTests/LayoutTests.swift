@@ -7,14 +7,14 @@ import Testing
 
 @Suite("Where the server's files lie")
 struct LayoutTests {
-  private let nobody = ServerUser(user: 65534, group: 65534, isSwitched: true)
+  private let stranger = ServerUser(user: 60_001, group: 60_001, isSwitched: true)
 
   @Test("In the data folder where the server's user can reach it, else under /var/lib/take5")
   func home() throws {
     let folder = try TemporaryFolder()
-    #expect(Layout(dataFolder: folder.path, id: "x", user: nobody).home == "\(folder.path)/postgres")
+    #expect(Layout(dataFolder: folder.path, id: "x", user: stranger).home == "\(folder.path)/postgres")
     #expect(chmod(folder.path, 0o700) == 0)
-    #expect(Layout(dataFolder: folder.path, id: "x", user: nobody).home == "/var/lib/take5/x")
+    #expect(Layout(dataFolder: folder.path, id: "x", user: stranger).home == "/var/lib/take5/x")
   }
 
   @Test("A socket's path stays within what a socket address holds, and is plain")
@@ -23,7 +23,7 @@ struct LayoutTests {
     for name in ["short", String(repeating: "x", count: 100), "a, b", "it's"] {
       let path = "\(folder.path)/\(name)"
       try Folder.make(path)
-      let socket = Layout(dataFolder: path, id: "id", user: nobody).socketFolder
+      let socket = Layout(dataFolder: path, id: "id", user: stranger).socketFolder
       #expect("\(socket)/.s.PGSQL.5432".utf8.count <= 107)
       #expect(!socket.contains(",") && !socket.contains("'") && !socket.contains(" "))
     }
