@@ -77,6 +77,9 @@ let package = Package(
     .executableTarget(
       name: "PostgresOwner", dependencies: ["EmbeddedPostgres", "Postgres"], path: "Tests/Support/PostgresOwner",
       swiftSettings: settings),
+    .target(
+      name: "Take5Testing", dependencies: ["HTTPClient", "Platform"], path: "Tests/Support/Take5Testing",
+      swiftSettings: settings),
 
     // Tests mirror Sources folder by folder.
     tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
