@@ -72,5 +72,7 @@ let package = Package(
 
     // Tests mirror Sources folder by folder.
     tests("ModelTests", ["Definitions", "Model"]),
+    tests("KernelsTests", ["Kernels"]),
+    tests("StillsTests", ["Stills"]),
   ]
 )
