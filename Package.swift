@@ -66,5 +66,13 @@ let package = Package(
         "Queue", "Store", "Platform", "Worker",
       ],
       swiftSettings: settings),
+
+    // Test support: a raw HTTP client that can say what no library would let it.
+    .target(
+      name: "HTTPTesting", dependencies: ["HTTPServer", "Platform"], path: "Tests/Support/HTTPTesting",
+      swiftSettings: settings),
+
+    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
+    tests("ISOBaseMediaTests", ["ISOBaseMedia"]),
   ]
 )
