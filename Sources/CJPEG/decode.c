@@ -1,0 +1,89 @@
+#include <stdlib.h>
+
+#include "errors.h"
+
+struct cjpeg_decoder {
+  struct jpeg_decompress_struct info;
+  struct jpeg_progress_mgr progress;
+  struct cjpeg_errors errors;
+  int scan_limit;
+  int has_started;
+};
+
+// jpeg_decompress_struct's client_data leads back to the decoder: libjpeg knows only its own members.
+static void count_scans(j_common_ptr common) {
+  const struct jpeg_decompress_struct *info = (struct jpeg_decompress_struct *)common;
+  struct cjpeg_decoder *decoder = info->client_data;
+  if (info->input_scan_number > decoder->scan_limit)
+    cjpeg_fail(&decoder->errors, cjpeg_too_many_scans, "more scans than the limit");
+}
+
+static void read_header(struct cjpeg_decoder *decoder, const uint8_t *bytes, size_t count,
+                        const struct cjpeg_limits *limits, struct cjpeg_header *header) {
+  struct jpeg_decompress_struct *info = &decoder->info;
+  jpeg_create_decompress(info);
+  info->client_data = decoder;
+  info->progress = &decoder->progress;
+  decoder->progress.progress_monitor = count_scans;
+  jpeg_mem_src(info, bytes, count);
+  jpeg_read_header(info, TRUE);
+  const uint64_t pixels = (uint64_t)info->image_width * info->image_height;
+  if (pixels > limits->pixels) cjpeg_fail(&decoder->errors, cjpeg_too_many_pixels, "more pixels than the limit");
+  if (jpeg_has_multiple_scans(info) && pixels > limits->buffered_pixels)
+    cjpeg_fail(&decoder->errors, cjpeg_too_many_pixels, "more pixels than the limit for several scans");
+  if (info->num_components != 1 && info->num_components != 3)
+    cjpeg_fail(&decoder->errors, cjpeg_unsupported, "neither grey nor three colour components");
+  info->out_color_space = JCS_RGB;
+  *header = (struct cjpeg_header){
+      .width = info->image_width,
+      .height = info->image_height,
+      .components = info->num_components,
+      .is_progressive = info->progressive_mode,
+  };
+}
+
+enum cjpeg_status cjpeg_open(const uint8_t *bytes, size_t count, const struct cjpeg_limits *limits,
+                             struct cjpeg_decoder **decoder, struct cjpeg_header *header,
+                             struct cjpeg_failure *failure) {
+  *failure = (struct cjpeg_failure){.status = cjpeg_ok};
+  struct cjpeg_decoder *opened = calloc(1, sizeof *opened);
+  if (!opened) return failure->status = cjpeg_out_of_memory;
+  opened->info.err = cjpeg_errors_start(&opened->errors);
+  opened->errors.failure = failure;
+  opened->scan_limit = limits->scans;
+  if (setjmp(opened->errors.back) == 0) read_header(opened, bytes, count, limits, header);
+  if (failure->status == cjpeg_ok)
+    *decoder = opened;
+  else
+    cjpeg_close(opened);
+  return failure->status;
+}
+
+static void read_rows(struct cjpeg_decoder *decoder, uint8_t *rows, size_t stride, uint32_t row_count) {
+  struct jpeg_decompress_struct *info = &decoder->info;
+  if (!decoder->has_started) {
+    decoder->has_started = 1;
+    jpeg_start_decompress(info);
+  }
+  for (uint32_t done = 0; done < row_count;) {
+    JSAMPROW row = rows + done * stride;
+    const JDIMENSION read = jpeg_read_scanlines(info, &row, 1);
+    if (read == 0) cjpeg_fail(&decoder->errors, cjpeg_malformed, "asked for more rows than the picture has");
+    done += read;
+  }
+  if (info->output_scanline == info->output_height) jpeg_finish_decompress(info);
+}
+
+enum cjpeg_status cjpeg_read(struct cjpeg_decoder *decoder, uint8_t *rows, size_t stride, uint32_t row_count,
+                             struct cjpeg_failure *failure) {
+  *failure = (struct cjpeg_failure){.status = cjpeg_ok};
+  decoder->errors.failure = failure;
+  if (setjmp(decoder->errors.back) == 0) read_rows(decoder, rows, stride, row_count);
+  return failure->status;
+}
+
+void cjpeg_close(struct cjpeg_decoder *decoder) {
+  if (!decoder) return;
+  jpeg_destroy_decompress(&decoder->info);
+  free(decoder);
+}

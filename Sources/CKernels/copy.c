@@ -1,0 +1,27 @@
+#include <string.h>
+
+#include "CKernels.h"
+
+void ckernels_copy(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
+                   size_t width, size_t height) {
+  for (size_t y = 0; y < height; y++, source += source_stride, target += target_stride) memcpy(target, source, width);
+}
+
+void ckernels_copy_mirrored(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
+                            size_t width, size_t height) {
+  for (size_t y = 0; y < height; y++, source += source_stride, target += target_stride) {
+    size_t x = 0;
+    // Baseline x86-64 cannot shuffle bytes: reversing eight at a time in a general register is what it does best.
+    for (; x + 8 <= width; x += 8) {
+      uint64_t eight;
+      memcpy(&eight, source + width - 8 - x, 8);
+      eight = __builtin_bswap64(eight);
+      memcpy(target + x, &eight, 8);
+    }
+    for (; x < width; x++) target[x] = source[width - 1 - x];
+  }
+}
+
+void ckernels_fill(uint8_t *target, ptrdiff_t target_stride, size_t width, size_t height, uint8_t value) {
+  for (size_t y = 0; y < height; y++, target += target_stride) memset(target, value, width);
+}
