@@ -72,6 +72,9 @@ let package = Package(
 
     // Test support: not part of any product.
     .target(
+      name: "HTTPTesting", dependencies: ["HTTPServer", "Platform"], path: "Tests/Support/HTTPTesting",
+      swiftSettings: settings),
+    .target(
       name: "PostgresTesting", dependencies: ["EmbeddedPostgres", "Platform", "Postgres"],
       path: "Tests/Support/PostgresTesting", swiftSettings: settings),
     .executableTarget(
@@ -89,5 +92,7 @@ let package = Package(
     tests("ModelTests", ["Definitions", "Model"]),
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
+    tests("ISOBaseMediaTests", ["ISOBaseMedia"]),
   ]
 )
