@@ -67,6 +67,10 @@ let package = Package(
       ],
       swiftSettings: settings),
 
+    // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
+    target("SyntheticMedia", ["Kernels"]),
+    .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
+
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
   ]
