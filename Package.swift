@@ -90,6 +90,10 @@ let package = Package(
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("ModelTests", ["Definitions", "Model"]),
+    // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
+    target("SyntheticMedia", ["Kernels"]),
+    .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
+
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
