@@ -36,7 +36,7 @@ let package = Package(
 
     // Wrappers and mechanisms. A target imports only what stands above it.
     target("Platform", ["CSystem"]),
-    target("Crypto", ["CCrypto"]),
+    target("Crypto", ["CCrypto", "Platform"]),
     target("AV", ["CFFmpeg", "Platform"]),
     target("Kernels", ["CKernels"]),
     target("Stills", ["CJPEG"]),
@@ -70,9 +70,33 @@ let package = Package(
       ],
       swiftSettings: settings),
 
+    // Test support: not part of any product.
+    .target(
+      name: "HTTPTesting", dependencies: ["HTTPServer", "Platform"], path: "Tests/Support/HTTPTesting",
+      swiftSettings: settings),
+    .target(
+      name: "PostgresTesting", dependencies: ["EmbeddedPostgres", "Platform", "Postgres"],
+      path: "Tests/Support/PostgresTesting", swiftSettings: settings),
+    .executableTarget(
+      name: "PostgresOwner", dependencies: ["EmbeddedPostgres", "Postgres"], path: "Tests/Support/PostgresOwner",
+      swiftSettings: settings),
+    .target(
+      name: "Take5Testing", dependencies: ["HTTPClient", "Platform"], path: "Tests/Support/Take5Testing",
+      swiftSettings: settings),
+
     // Tests mirror Sources folder by folder.
+    tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
+    tests("CryptoTests", ["Crypto", "Platform"]),
+    tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
+    tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("ModelTests", ["Definitions", "Model"]),
+    // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
+    target("SyntheticMedia", ["Kernels"]),
+    .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
+
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
+    tests("ISOBaseMediaTests", ["ISOBaseMedia"]),
   ]
 )

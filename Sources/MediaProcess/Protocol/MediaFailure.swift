@@ -12,6 +12,8 @@ package struct MediaFailure: Error, Codable, Sendable, Hashable, CustomStringCon
     case outOfSpace = "out_of_space"
     /// The process could not be started, or a descriptor could not be read or written.
     case unavailable
+    /// A library refused what it should be able to do: a fault of ours.
+    case `internal`
     /// The two sides do not understand each other.
     case protocolViolation = "protocol_violation"
   }
