@@ -36,14 +36,16 @@ let package = Package(
 
     // Wrappers and mechanisms. A target imports only what stands above it.
     target("Platform", ["CSystem"]),
-    target("Crypto", ["CCrypto"]),
-    target("AV", ["CFFmpeg"]),
+    target("Crypto", ["CCrypto", "Platform"]),
+    target("AV", ["CFFmpeg", "Platform"]),
     target("Kernels", ["CKernels"]),
     target("Stills", ["CJPEG"]),
     target("Postgres", ["CPostgres", "Platform"]),
     target("EmbeddedPostgres", ["Postgres", "Platform"]),
     target("HTTPServer", ["CMicrohttpd", "Platform"]),
     target("ISOBaseMedia", []),
+    target("HTTPClient", ["Platform"]),
+    target("Logging", []),
 
     // The domain, and the media work that knows neither database nor HTTP.
     target("Model", []),
@@ -57,20 +59,35 @@ let package = Package(
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [.embedInCode("take5-post.json")], swiftSettings: settings),
-    target("Worker", ["Blobs", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
+    target("Worker", ["Blobs", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
     target("ControlAPI", ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Postgres", "Queue", "Store"]),
     .executableTarget(
       name: "take5",
       dependencies: [
-        "Blobs", "ControlAPI", "Definitions", "EmbeddedPostgres", "HTTPServer", "MediaProcess", "Model", "Postgres",
+        "Blobs", "ControlAPI", "Definitions", "Crypto", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "Logging",
+        "MediaProcess", "Model", "Postgres",
         "Queue", "Store", "Platform", "Worker",
       ],
       swiftSettings: settings),
 
     // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
-    target("SyntheticMedia", ["Kernels"]),
+    target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
     .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
 
+    // Test support: not part of any product.
+    .target(
+      name: "PostgresTesting", dependencies: ["EmbeddedPostgres", "Platform", "Postgres"],
+      path: "Tests/Support/PostgresTesting", swiftSettings: settings),
+    .executableTarget(
+      name: "PostgresOwner", dependencies: ["EmbeddedPostgres", "Postgres"], path: "Tests/Support/PostgresOwner",
+      swiftSettings: settings),
+
+    // Tests mirror Sources folder by folder.
+    tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
+    tests("CryptoTests", ["Crypto", "Platform"]),
+    tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
+    tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
+    tests("ModelTests", ["Definitions", "Model"]),
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
   ]

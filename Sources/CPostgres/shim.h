@@ -1,3 +1,10 @@
 #pragma once
 
 #include <libpq-fe.h>
+
+// Macros that are character literals are not imported into Swift.
+static const int cpostgres_diag_sqlstate = PG_DIAG_SQLSTATE;
+static const int cpostgres_diag_message_primary = PG_DIAG_MESSAGE_PRIMARY;
+static const int cpostgres_diag_message_detail = PG_DIAG_MESSAGE_DETAIL;
+static const int cpostgres_diag_message_hint = PG_DIAG_MESSAGE_HINT;
+static const int cpostgres_diag_constraint_name = PG_DIAG_CONSTRAINT_NAME;

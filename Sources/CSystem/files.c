@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -22,3 +23,5 @@ int csystem_deny_dumps(void) {
   if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
   return prctl(PR_SET_DUMPABLE, 0);
 }
+
+int csystem_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

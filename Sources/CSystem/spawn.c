@@ -49,6 +49,7 @@ static void run_child(const struct csystem_child *child, pid_t parent, int repor
   int error_pipe = fcntl(report, F_DUPFD_CLOEXEC, child->descriptor_count + 64);
   if (error_pipe < 0) _exit(127);
 
+  if (child->new_session && setsid() < 0) goto failed;
   if (child->directory && chdir(child->directory) != 0) goto failed;
   if (child->switches_user) {
     if (setgroups(0, NULL) != 0 || setgid(child->group) != 0 || setuid(child->user) != 0) goto failed;

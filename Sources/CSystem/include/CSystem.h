@@ -21,6 +21,7 @@ struct csystem_child {
   uint64_t file_size_limit;         // bytes, 0: the parent's
   uint64_t open_files_limit;        // 0: the parent's
   int no_new_privileges;            // nonzero: exec can never gain rights
+  int new_session;                  // nonzero: a session of its own, out of reach of the terminal's Ctrl-C
 };
 
 /// Starts a child and returns its process id, or -1 with the errno of what failed, exec included, in `*error`.
@@ -49,3 +50,6 @@ int csystem_link_unnamed(int descriptor, const char *path);
 
 /// Replaces this process's image limits on core dumps and ptrace: media are somebody's private life.
 int csystem_deny_dumps(void);
+
+/// Makes an event that threads wait for with poll, closed on exec (eventfd(2), whose flags Swift does not import); -1 with errno.
+int csystem_event(void);

@@ -30,6 +30,8 @@ package struct ChildProcess: ~Copyable, Sendable {
     package var fileSizeLimit: UInt64?
     package var openFilesLimit: UInt64?
     package var noNewPrivileges = true
+    /// Whether it gets a session of its own, so that the terminal's Ctrl-C is the owner's to pass on.
+    package var newSession = false
 
     /// - Parameters:
     ///   - path: the program.
@@ -74,6 +76,7 @@ package struct ChildProcess: ~Copyable, Sendable {
       child.file_size_limit = configuration.fileSizeLimit ?? 0
       child.open_files_limit = configuration.openFilesLimit ?? 0
       child.no_new_privileges = configuration.noNewPrivileges ? 1 : 0
+      child.new_session = configuration.newSession ? 1 : 0
       return arguments.withUnsafeBufferPointer { arguments in
         environment.withUnsafeBufferPointer { environment in
           child.arguments = arguments.baseAddress

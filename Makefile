@@ -1,0 +1,67 @@
+# take5: everything a person runs. 'make help' lists it.
+
+# What Debian 12 must have beside a Swift toolchain; 'make setup' installs what is missing.
+PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev \
+            libpq-dev libmicrohttpd-dev libssl-dev postgresql pkg-config
+# What only 'make bench' needs: the peer it is measured against.
+BENCH_PACKAGES := ffmpeg
+
+SWIFT ?= swift
+TAKE5 := .build/release/take5
+DEMO := .build/demo
+SOURCES := Sources Tests jobs Package.swift
+
+.PHONY: help setup build demo test run bench lint format clean
+.DEFAULT_GOAL := help
+
+help: ## tell what there is
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+setup: ## install the Debian packages that are missing
+	@$(call install,$(PACKAGES))
+
+build: setup ## build the release binary, $(TAKE5)
+	$(SWIFT) build -c release --product take5
+
+demo: build ## start the service, submit the two sample clips, show what becomes of them, stop the service
+	@rm -rf $(DEMO) && mkdir -p $(DEMO)
+	@$(TAKE5) serve --listen 127.0.0.1:0 --workers 1 --data $(DEMO)/data --announce $(DEMO)/url 2>$(DEMO)/service.log & \
+	  service=$$!; trap 'kill $$service 2>/dev/null; wait $$service 2>/dev/null' EXIT INT TERM; \
+	  $(TAKE5) submit post samples/front.mp4 samples/back.mp4 --author demo --caption 'One moment, two cameras' \
+	    --server-file $(DEMO)/url --wait --save $(DEMO)/outputs --explain \
+	  || { status=$$?; echo 'the log of the service:'; tail -n 20 $(DEMO)/service.log; exit $$status; }
+
+test: setup ## run every test, on a private PostgreSQL and real files
+	$(SWIFT) build -c release --build-tests
+	$(SWIFT) test -c release --skip-build
+
+run: build ## serve until stopped, on http://127.0.0.1:8080
+	$(TAKE5) serve
+
+bench: build ## measure the composition against the ffmpeg command
+	@$(call install,$(BENCH_PACKAGES))
+	$(SWIFT) run -c release bench
+
+lint: ## hold the sources against the formatter's rules
+	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
+
+format: ## rewrite the sources by the formatter's rules
+	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)
+
+clean: ## remove what was built
+	rm -rf .build
+
+# Installs what is missing of a list of packages, as root or through sudo. PostgreSQL comes without a cluster of the
+# system's own: the service brings its own.
+define install
+missing=$$(for package in $(1); do \
+  dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || echo $$package; done); \
+[ -z "$$missing" ] && exit 0; \
+[ $$(id -u) = 0 ] && as_root= || as_root=sudo; \
+echo "installing:" $$missing; \
+$$as_root mkdir -p /etc/postgresql-common/createcluster.d; \
+[ -e /usr/bin/pg_createcluster ] || \
+  echo 'create_main_cluster = false' | $$as_root tee /etc/postgresql-common/createcluster.d/take5.conf >/dev/null; \
+$$as_root apt-get update -qq && \
+$$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null
+endef

@@ -1,0 +1,122 @@
+internal import CFFmpeg
+package import Platform
+
+/// Writes an MP4 file with its index in front, the same bytes for the same packets and nothing of the source but them.
+///
+/// Streams are added, then `start()`, then packets in any order near to their times, then `finish()`.
+package struct Muxer: ~Copyable {
+  private let context: UnsafeMutablePointer<AVFormatContext>
+  private let writer: FileWriter
+  private let reopener: Reopener
+
+  /// Prepares to write from the beginning of the file, which must be empty.
+  package init(writing file: OpenFile) throws(AVError) {
+    let writer = try FileWriter(file)
+    let reopener = Reopener(writer)
+    var context: UnsafeMutablePointer<AVFormatContext>?
+    try AVError.check(
+      avformat_alloc_output_context2(&context, nil, "mp4", nil), "avformat_alloc_output_context2")
+    guard let context else { throw .outOfMemory("avformat_alloc_output_context2") }
+    self.context = context
+    self.writer = writer
+    self.reopener = reopener
+    context.pointee.pb = writer.context
+    context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT
+    // To put the index in front the muxer reads back what it wrote: it gets a reader of the same file, by no name.
+    context.pointee.opaque = Unmanaged.passUnretained(reopener).toOpaque()
+    context.pointee.io_open = reopenForReading
+    context.pointee.io_close2 = closeReopened
+  }
+
+  deinit {
+    // The writer frees its own context.
+    context.pointee.pb = nil
+    avformat_free_context(context)
+    withExtendedLifetime((writer, reopener)) {}
+  }
+
+  /// Adds a stream whose packets are copied from a demuxer's; its display matrix is kept, its metadata are not.
+  ///
+  /// - Returns: the stream's index here.
+  package func addStream(copying index: Int, of demuxer: borrowing Demuxer) throws(AVError) -> Int {
+    guard let source = demuxer.context.pointee.streams[index] else {
+      throw AVError(cffmpeg_error(EINVAL), "avformat_new_stream")
+    }
+    let stream = try newStream()
+    try AVError.check(
+      avcodec_parameters_copy(stream.pointee.codecpar, source.pointee.codecpar), "avcodec_parameters_copy")
+    // The tag of the source's container may not be one of ours.
+    stream.pointee.codecpar.pointee.codec_tag = 0
+    stream.pointee.time_base = source.pointee.time_base
+    stream.pointee.sample_aspect_ratio = source.pointee.sample_aspect_ratio
+    stream.pointee.avg_frame_rate = source.pointee.avg_frame_rate
+    if let matrix = demuxer.streams[index].displayMatrix { try setDisplayMatrix(matrix, of: stream) }
+    return Int(stream.pointee.index)
+  }
+
+  /// Adds a stream that an encoder of pictures makes.
+  package func addStream(of encoder: borrowing VideoEncoder, displayMatrix: [Int32]? = nil) throws(AVError) -> Int {
+    let index = try addStream(codec: encoder.context)
+    if let displayMatrix, let stream = context.pointee.streams[index] {
+      try setDisplayMatrix(displayMatrix, of: stream)
+    }
+    return index
+  }
+
+  /// Adds a stream that an encoder of sound makes.
+  package func addStream(of encoder: borrowing AudioEncoder) throws(AVError) -> Int {
+    try addStream(codec: encoder.context)
+  }
+
+  /// Writes the beginning of the file.
+  package func start() throws(AVError) {
+    var options = Options([("movflags", "+faststart"), ("use_editlist", "1")])
+    try AVError.check(avformat_write_header(context, &options.pointer), "avformat_write_header")
+    if let name = options.leftOver { throw AVError(cffmpeg_error(EINVAL), "avformat_write_header", subject: name) }
+  }
+
+  /// What one tick of a stream's times is; known after `start()`.
+  package func timeBase(of stream: Int) -> Rational {
+    context.pointee.streams[stream].map { Rational($0.pointee.time_base) } ?? Rational(0, 1)
+  }
+
+  /// Takes a packet, whose data it lets go of, and writes it when its turn by decoding time has come.
+  ///
+  /// - Parameter timeBase: of the packet's times.
+  package func write(_ packet: borrowing Packet, to stream: Int, timeBase: Rational) throws(AVError) {
+    packet.pointer.pointee.stream_index = Int32(stream)
+    packet.pointer.pointee.pos = -1
+    av_packet_rescale_ts(packet.pointer, timeBase.value, self.timeBase(of: stream).value)
+    try AVError.check(av_interleaved_write_frame(context, packet.pointer), "av_interleaved_write_frame")
+  }
+
+  /// Writes the index and moves it to the front; the file is complete afterwards.
+  package func finish() throws(AVError) {
+    try AVError.check(av_write_trailer(context), "av_write_trailer")
+    avio_flush(context.pointee.pb)
+    if let status = context.pointee.pb?.pointee.error { try AVError.check(status, "avio_flush") }
+  }
+
+  private func addStream(codec: UnsafeMutablePointer<AVCodecContext>) throws(AVError) -> Int {
+    let stream = try newStream()
+    try AVError.check(
+      avcodec_parameters_from_context(stream.pointee.codecpar, codec), "avcodec_parameters_from_context")
+    stream.pointee.time_base = codec.pointee.time_base
+    stream.pointee.sample_aspect_ratio = codec.pointee.sample_aspect_ratio
+    stream.pointee.avg_frame_rate = codec.pointee.framerate
+    return Int(stream.pointee.index)
+  }
+
+  private func newStream() throws(AVError) -> UnsafeMutablePointer<AVStream> {
+    guard let stream = avformat_new_stream(context, nil) else { throw .outOfMemory("avformat_new_stream") }
+    return stream
+  }
+
+  private func setDisplayMatrix(_ matrix: [Int32], of stream: UnsafeMutablePointer<AVStream>) throws(AVError) {
+    let count = matrix.count * MemoryLayout<Int32>.size
+    guard let data = av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, count) else {
+      throw .outOfMemory("av_stream_new_side_data")
+    }
+    matrix.withUnsafeBytes { UnsafeMutableRawPointer(data).copyMemory(from: $0.baseAddress!, byteCount: count) }
+  }
+}

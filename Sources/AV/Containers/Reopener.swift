@@ -1,0 +1,46 @@
+internal import CFFmpeg
+import Glibc
+
+/// Answers a muxer that reopens its own file for reading, and refuses everything else that it might open.
+final class Reopener {
+  private let writer: FileWriter
+  private var readers: [UnsafeMutablePointer<AVIOContext>: FileReader] = [:]
+
+  init(_ writer: FileWriter) { self.writer = writer }
+
+  fileprivate func open(flags: Int32) throws(AVError) -> UnsafeMutablePointer<AVIOContext>? {
+    guard flags & AVIO_FLAG_WRITE == 0 else { throw AVError(cffmpeg_error(EPERM), "io_open") }
+    let reader = try writer.reader()
+    guard let context = reader.context else { return nil }
+    readers[context] = reader
+    return context
+  }
+
+  fileprivate func close(_ context: UnsafeMutablePointer<AVIOContext>) { readers[context] = nil }
+
+  static func of(_ context: UnsafeMutablePointer<AVFormatContext>?) -> Reopener? {
+    guard let opaque = context?.pointee.opaque else { return nil }
+    return Unmanaged<Reopener>.fromOpaque(opaque).takeUnretainedValue()
+  }
+}
+
+func reopenForReading(
+  _ context: UnsafeMutablePointer<AVFormatContext>?,
+  _ result: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
+  _ url: UnsafePointer<CChar>?, _ flags: Int32, _ options: UnsafeMutablePointer<OpaquePointer?>?
+) -> Int32 {
+  guard let reopener = Reopener.of(context), let result else { return cffmpeg_error(EINVAL) }
+  do {
+    result.pointee = try reopener.open(flags: flags)
+    return 0
+  } catch {
+    return error.code
+  }
+}
+
+func closeReopened(
+  _ context: UnsafeMutablePointer<AVFormatContext>?, _ io: UnsafeMutablePointer<AVIOContext>?
+) -> Int32 {
+  if let io { Reopener.of(context)?.close(io) }
+  return 0
+}

@@ -1,0 +1,82 @@
+internal import CFFmpeg
+
+/// What the headers of a container say of one stream.
+package struct StreamInfo: Hashable, Sendable {
+  package let index: Int
+  package let kind: MediaKind
+  /// libav's name of the codec, `h264`; `none` for one that it does not know.
+  package let codec: String
+  /// The four characters by which the container names the codec.
+  package let tag: String
+  /// libav's name of the profile; nil where the headers do not say.
+  package let profile: String?
+  /// What one tick of its times is, in seconds.
+  package let timeBase: Rational
+  /// In ticks; nil if unknown.
+  package let start: Int64?
+  /// In ticks; nil if unknown.
+  package let duration: Int64?
+  /// Pictures a second on average.
+  package let frameRate: Rational
+  /// Whether it is a picture that came with the file, such as a cover.
+  package let isAttachedPicture: Bool
+  /// Whether a decoder for it is built in.
+  package let isDecodable: Bool
+
+  /// Video: as coded, in samples.
+  package let width: Int
+  package let height: Int
+  package let sampleAspectRatio: Rational
+  package let color: ColorDescription
+  /// Video: the nine numbers of the track's display matrix; nil if it has none.
+  package let displayMatrix: [Int32]?
+
+  /// Sound: in hertz.
+  package let sampleRate: Int
+  package let channels: Int
+  /// Sound: bits a second; 0 if unknown.
+  package let bitRate: Int64
+
+  init(_ stream: UnsafeMutablePointer<AVStream>) {
+    let parameters = stream.pointee.codecpar.pointee
+    index = Int(stream.pointee.index)
+    kind = MediaKind(parameters.codec_type)
+    codec = String(cString: avcodec_get_name(parameters.codec_id))
+    tag = Self.characters(of: parameters.codec_tag)
+    profile = avcodec_profile_name(parameters.codec_id, parameters.profile).map { String(cString: $0) }
+    timeBase = Rational(stream.pointee.time_base)
+    start = Timestamp.known(stream.pointee.start_time)
+    duration = Timestamp.known(stream.pointee.duration)
+    frameRate = Rational(stream.pointee.avg_frame_rate)
+    isAttachedPicture = stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
+    isDecodable = avcodec_find_decoder(parameters.codec_id) != nil
+    width = Int(parameters.width)
+    height = Int(parameters.height)
+    let aspect = stream.pointee.sample_aspect_ratio
+    sampleAspectRatio = Rational(aspect.num != 0 ? aspect : parameters.sample_aspect_ratio)
+    color = ColorDescription(
+      range: parameters.color_range, matrix: parameters.color_space, primaries: parameters.color_primaries,
+      transfer: parameters.color_trc)
+    displayMatrix = Self.displayMatrix(of: stream)
+    sampleRate = Int(parameters.sample_rate)
+    channels = Int(parameters.ch_layout.nb_channels)
+    bitRate = parameters.bit_rate
+  }
+
+  private static func displayMatrix(of stream: UnsafeMutablePointer<AVStream>) -> [Int32]? {
+    var count = 0
+    guard let data = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &count),
+      count >= 9 * MemoryLayout<Int32>.size
+    else { return nil }
+    let bytes = UnsafeRawPointer(data)
+    return (0..<9).map { bytes.loadUnaligned(fromByteOffset: $0 * MemoryLayout<Int32>.size, as: Int32.self) }
+  }
+
+  private static func characters(of tag: UInt32) -> String {
+    String(
+      decoding: (0..<4).map { shift in
+        let byte = UInt8(truncatingIfNeeded: tag >> (8 * UInt32(shift)))
+        return (0x20..<0x7F).contains(byte) ? byte : UInt8(ascii: ".")
+      }, as: UTF8.self)
+  }
+}

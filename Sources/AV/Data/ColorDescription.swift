@@ -1,0 +1,40 @@
+internal import CFFmpeg
+
+/// How the numbers of a picture mean colours (ITU-T H.273).
+package struct ColorDescription: Hashable, Sendable {
+  private let rangeValue: UInt32
+  private let matrixValue: UInt32
+  private let primariesValue: UInt32
+  private let transferValue: UInt32
+
+  init(range: AVColorRange, matrix: AVColorSpace, primaries: AVColorPrimaries, transfer: AVColorTransferCharacteristic)
+  {
+    rangeValue = range.rawValue
+    matrixValue = matrix.rawValue
+    primariesValue = primaries.rawValue
+    transferValue = transfer.rawValue
+  }
+
+  /// ITU-R BT.709 in limited range: what every output of ours is.
+  package static let bt709 = ColorDescription(
+    range: AVCOL_RANGE_MPEG, matrix: AVCOL_SPC_BT709, primaries: AVCOL_PRI_BT709, transfer: AVCOL_TRC_BT709)
+
+  var rangeCode: AVColorRange { AVColorRange(rangeValue) }
+  var matrixCode: AVColorSpace { AVColorSpace(matrixValue) }
+  var primariesCode: AVColorPrimaries { AVColorPrimaries(primariesValue) }
+  var transferCode: AVColorTransferCharacteristic { AVColorTransferCharacteristic(transferValue) }
+
+  /// libav's names; `unknown` where the file does not say.
+  package var range: String { av_color_range_name(rangeCode).map { String(cString: $0) } ?? "unknown" }
+  package var matrix: String { av_color_space_name(matrixCode).map { String(cString: $0) } ?? "unknown" }
+  package var primaries: String { av_color_primaries_name(primariesCode).map { String(cString: $0) } ?? "unknown" }
+  package var transfer: String { av_color_transfer_name(transferCode).map { String(cString: $0) } ?? "unknown" }
+
+  /// Whether samples use all values (0 to 255) rather than 16 to 235.
+  package var isFullRange: Bool { rangeCode == AVCOL_RANGE_JPEG }
+
+  /// Whether the transfer is one of high dynamic range: hybrid log-gamma or perceptual quantiser (ITU-R BT.2100).
+  package var isHighDynamicRange: Bool {
+    transferCode == AVCOL_TRC_ARIB_STD_B67 || transferCode == AVCOL_TRC_SMPTE2084
+  }
+}

@@ -1,0 +1,52 @@
+internal import CFFmpeg
+
+/// A piece of coded data with its times, in the time base of its stream (libavcodec/packet.h).
+package struct Packet: ~Copyable {
+  let pointer: UnsafeMutablePointer<AVPacket>
+
+  /// An empty packet, to be filled by a demuxer or an encoder and used again and again.
+  package init() throws(AVError) {
+    guard let pointer = av_packet_alloc() else { throw .outOfMemory("av_packet_alloc") }
+    self.pointer = pointer
+  }
+
+  deinit {
+    var pointer: UnsafeMutablePointer<AVPacket>? = pointer
+    av_packet_free(&pointer)
+  }
+
+  /// The index of its stream.
+  package var stream: Int { Int(pointer.pointee.stream_index) }
+  /// When it is presented; nil if unknown.
+  package var pts: Int64? { Timestamp.known(pointer.pointee.pts) }
+  /// When it is decoded; nil if unknown.
+  package var dts: Int64? { Timestamp.known(pointer.pointee.dts) }
+  /// How long it is presented; 0 if unknown.
+  package var duration: Int64 { pointer.pointee.duration }
+  /// In bytes.
+  package var size: Int { Int(pointer.pointee.size) }
+  /// Whether decoding can start here.
+  package var isKey: Bool { pointer.pointee.flags & AV_PKT_FLAG_KEY != 0 }
+  /// Whether an edit list says that it is decoded but not shown.
+  package var isDiscarded: Bool { pointer.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
+  /// Whether the container says that its data are damaged.
+  package var isCorrupt: Bool { pointer.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
+
+  /// Where its data begin in the file; nil if unknown.
+  package var byteOffset: Int64? { pointer.pointee.pos >= 0 ? pointer.pointee.pos : nil }
+
+  /// Lets go of the data.
+  package func unreference() { av_packet_unref(pointer) }
+
+  /// Becomes another reference to the same data.
+  package func reference(_ other: borrowing Packet) throws(AVError) {
+    av_packet_unref(pointer)
+    try AVError.check(av_packet_ref(pointer, other.pointer), "av_packet_ref")
+  }
+
+  /// Moves the packet in time by `ticks`.
+  package func shift(by ticks: Int64) {
+    if let pts { pointer.pointee.pts = pts + ticks }
+    if let dts { pointer.pointee.dts = dts + ticks }
+  }
+}

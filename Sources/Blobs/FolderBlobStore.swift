@@ -1,0 +1,130 @@
+package import Crypto
+import Glibc
+package import Platform
+
+/// Blobs as files `ab/<sha256>` in a folder, made durable before they are seen.
+package struct FolderBlobStore: BlobStore {
+  private let folder: String
+  private let hasUnnamedFiles: Bool
+
+  // Names of staged files, where the file system has no files without a name, lie here until they are published.
+  private var stagingFolder: String { "\(folder)/.staging" }
+  private static let oldestStaged: Int = 24 * 60 * 60
+
+  /// Opens the store, making what is missing and sweeping what dead processes staged more than a day ago.
+  package init(folder: String) throws(BlobError) {
+    try self.init(folder: folder, allowsUnnamedFiles: true)
+  }
+
+  init(folder: String, allowsUnnamedFiles: Bool) throws(BlobError) {
+    do throws(SystemError) {
+      try Folder.make(folder, mode: 0o700)
+      // All folders at once: a blob's name then never waits for the durability of its folder's.
+      for number in 0..<256 { try Folder.make("\(folder)/\(Self.prefix(UInt8(number)))", mode: 0o700) }
+      try Folder.make("\(folder)/.staging", mode: 0o700)
+      try Folder.synchronize(folder)
+      self.folder = folder
+      hasUnnamedFiles = allowsUnnamedFiles && Self.probeUnnamedFiles(in: folder)
+      sweep()
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  package func stage() throws(BlobError) -> StagedBlob {
+    do throws(SystemError) {
+      if hasUnnamedFiles { return StagedBlob(try Descriptor(unnamedIn: folder), name: nil) }
+      let name = StagingName(path: newStagingPath())
+      return StagedBlob(try Descriptor(writing: name.path, replacing: false, mode: 0o640), name: name)
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  package func publish(_ blob: SealedBlob) throws(BlobError) {
+    try blob.synchronize()
+    let path = path(of: blob.hash)
+    do throws(SystemError) {
+      do throws(SystemError) {
+        try link(blob, at: path)
+      } catch where error.code == EEXIST {
+        // Somebody published the same bytes. A file cut short by a failing disk is replaced as a whole.
+        if try Descriptor(reading: path).size() != blob.bytes {
+          let whole = StagingName(path: newStagingPath())
+          try link(blob, at: whole.path)
+          guard rename(whole.path, path) == 0 else { throw SystemError(call: "rename", subject: path) }
+        }
+      }
+      // Also for a file of somebody else's, who may not have come so far yet.
+      try Folder.synchronize("\(folder)/\(Self.prefix(of: blob.hash))")
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  package func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor {
+    do throws(SystemError) {
+      return try Descriptor(reading: path(of: hash))
+    } catch {
+      throw error.code == ENOENT ? .missing(hash) : .system(error)
+    }
+  }
+
+  @discardableResult
+  package func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool {
+    let path = path(of: hash)
+    if unlink(path) == 0 { return true }
+    guard errno == ENOENT else { throw .system(SystemError(call: "unlink", subject: path)) }
+    return false
+  }
+
+  package func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool {
+    let path = path(of: hash)
+    if access(path, F_OK) == 0 { return true }
+    guard errno == ENOENT else { throw .system(SystemError(call: "access", subject: path)) }
+    return false
+  }
+
+  private func link(_ blob: SealedBlob, at path: String) throws(SystemError) {
+    if let name = blob.name {
+      guard Glibc.link(name.path, path) == 0 else { throw SystemError(call: "link", subject: path) }
+      return
+    }
+    do throws(SystemError) {
+      try blob.file.link(at: path)
+    } catch where error.code == ENOENT {
+      // It was published before, in a transaction that failed, and then collected: such a file cannot be linked again.
+      let copy = try Descriptor(unnamedIn: folder)
+      try copy.write(contentOf: blob.file)
+      try copy.synchronize()
+      try copy.link(at: path)
+    }
+  }
+
+  private func path(of hash: SHA256Digest) -> String { "\(folder)/\(Self.prefix(of: hash))/\(hash.hex)" }
+
+  private static func prefix(of hash: SHA256Digest) -> Substring { hash.hex.prefix(2) }
+
+  private static func prefix(_ number: UInt8) -> String {
+    (number < 16 ? "0" : "") + String(number, radix: 16)
+  }
+
+  private func newStagingPath() -> String {
+    "\(stagingFolder)/\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+  }
+
+  // open(2): EOPNOTSUPP where the file system cannot; EISDIR and ENOENT where the kernel does not know the flag.
+  private static func probeUnnamedFiles(in folder: String) -> Bool {
+    (try? Descriptor(unnamedIn: folder)) != nil
+  }
+
+  private func sweep() {
+    let limit = time(nil) - Self.oldestStaged
+    for name in (try? Folder.names(in: stagingFolder)) ?? [] {
+      let path = "\(stagingFolder)/\(name)"
+      var status = stat()
+      // Where it fails the file is another sweeper's or still somebody's: the next opening sees to it.
+      if lstat(path, &status) == 0, status.st_mtim.tv_sec < limit { _ = unlink(path) }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+internal import CCrypto
+package import Platform
+
+/// A SHA-256 that is being computed, piece by piece (OpenSSL, EVP_DigestInit(3)).
+package struct SHA256: ~Copyable, @unchecked Sendable {
+  // Unchecked: the context has this one owner, who moves it from thread to thread as a whole.
+  private let context: OpaquePointer
+
+  package init() {
+    // These fail only when memory is out or OpenSSL is broken: no caller could go on.
+    guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
+      fatalError("OpenSSL has no SHA-256")
+    }
+    self.context = context
+  }
+
+  deinit { EVP_MD_CTX_free(context) }
+
+  /// Adds bytes.
+  package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    guard EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1 else { fatalError("EVP_DigestUpdate") }
+  }
+
+  /// Adds bytes.
+  package mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
+
+  /// The digest of all bytes added.
+  package consuming func finalize() -> SHA256Digest {
+    var bytes = [UInt8](repeating: 0, count: SHA256Digest.count)
+    guard EVP_DigestFinal_ex(context, &bytes, nil) == 1, let digest = SHA256Digest(bytes: bytes) else {
+      fatalError("EVP_DigestFinal_ex")
+    }
+    return digest
+  }
+
+  /// The digest of bytes in memory.
+  package static func digest(of bytes: [UInt8]) -> SHA256Digest {
+    var hasher = SHA256()
+    hasher.update(bytes)
+    return hasher.finalize()
+  }
+
+  /// The digest of a file's whole content, wherever its position is.
+  package static func digest(of file: borrowing Descriptor) throws(SystemError) -> SHA256Digest {
+    var hasher = SHA256()
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
+    defer { buffer.deallocate() }
+    var offset: Int64 = 0
+    while true {
+      let count = try file.read(into: buffer, at: offset)
+      if count == 0 { return hasher.finalize() }
+      hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      offset += Int64(count)
+    }
+  }
+}

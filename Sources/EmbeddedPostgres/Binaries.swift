@@ -1,0 +1,55 @@
+import Glibc
+import Platform
+
+/// Where PostgreSQL's server programs lie.
+struct Binaries: Equatable {
+  /// The folder that holds `initdb` and `postgres`.
+  let folder: String
+  /// The major version: 15.
+  let version: Int
+
+  static let oldest = 13
+
+  var initdb: String { "\(folder)/initdb" }
+  var postgres: String { "\(folder)/postgres" }
+
+  /// Finds the newest version, or the one a cluster was made with.
+  ///
+  /// It looks into `TAKE5_POSTGRES_BIN` alone if that is set, then where Debian puts them, then along `PATH`.
+  static func find(
+    version wanted: Int? = nil, environment: (String) -> String?
+  ) throws(EmbeddedPostgresError) -> Binaries {
+    var folders: [String] = []
+    if let chosen = environment("TAKE5_POSTGRES_BIN") {
+      folders = [chosen]
+    } else {
+      let debian = "/usr/lib/postgresql"
+      let versions = ((try? Folder.names(in: debian)) ?? []).compactMap(Int.init).sorted(by: >)
+      folders = versions.map { "\(debian)/\($0)/bin" }
+      folders += (environment("PATH") ?? "").split(separator: ":").map(String.init)
+    }
+    let found = folders.compactMap { folder -> Binaries? in
+      guard access("\(folder)/initdb", X_OK) == 0, access("\(folder)/postgres", X_OK) == 0 else { return nil }
+      return version(of: folder).map { Binaries(folder: folder, version: $0) }
+    }
+    let usable = found.filter { $0.version >= oldest && (wanted == nil || $0.version == wanted) }
+    if let best = usable.max(by: { $0.version < $1.version }) { return best }
+    let which = wanted.map { "PostgreSQL \($0), with which the data were made," } ?? "PostgreSQL \(oldest) or newer"
+    throw EmbeddedPostgresError(
+      "\(which) is not installed: no initdb and postgres in \(folders.joined(separator: ", "))",
+      remedy: "Install it (Debian: apt-get install postgresql), or name its folder in TAKE5_POSTGRES_BIN, "
+        + "or use a server of your own with --database")
+  }
+
+  // Read from the path where Debian says it, else asked from the program ("postgres (PostgreSQL) 15.4").
+  private static func version(of folder: String) -> Int? {
+    let parts = folder.split(separator: "/")
+    if parts.last == "bin", let version = parts.dropLast().last.flatMap({ Int($0) }) { return version }
+    guard let pipe = popen("'\(folder.replacing("'", with: "'\\''"))/postgres' --version", "r") else { return nil }
+    defer { pclose(pipe) }
+    var line = [CChar](repeating: 0, count: 128)
+    guard fgets(&line, Int32(line.count), pipe) != nil else { return nil }
+    let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return text.split(separator: " ").last.flatMap { $0.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } }
+  }
+}

@@ -1,0 +1,17 @@
+package import Platform
+
+/// Some bytes of an open file, which stays open as long as this lives, even when it is unlinked meanwhile.
+package final class FileRegion: Sendable {
+  let descriptor: Descriptor
+  /// Where it starts, in bytes.
+  package let offset: Int64
+  /// How long it is, in bytes.
+  package let count: Int64
+
+  /// Takes the file over; the region lies within it.
+  package init(_ descriptor: consuming Descriptor, offset: Int64, count: Int64) {
+    self.descriptor = descriptor
+    self.offset = offset
+    self.count = count
+  }
+}

@@ -1,0 +1,27 @@
+/// A status code (RFC 9110 section 15).
+package struct Status: Sendable, Hashable {
+  package let code: Int
+  /// The phrase that goes with it.
+  package let phrase: String
+
+  package static let ok = Status(code: 200, phrase: "OK")
+  package static let created = Status(code: 201, phrase: "Created")
+  package static let accepted = Status(code: 202, phrase: "Accepted")
+  package static let noContent = Status(code: 204, phrase: "No Content")
+  package static let partialContent = Status(code: 206, phrase: "Partial Content")
+  package static let notModified = Status(code: 304, phrase: "Not Modified")
+  package static let badRequest = Status(code: 400, phrase: "Bad Request")
+  package static let unauthorized = Status(code: 401, phrase: "Unauthorized")
+  package static let notFound = Status(code: 404, phrase: "Not Found")
+  package static let methodNotAllowed = Status(code: 405, phrase: "Method Not Allowed")
+  package static let requestTimeout = Status(code: 408, phrase: "Request Timeout")
+  package static let conflict = Status(code: 409, phrase: "Conflict")
+  package static let preconditionFailed = Status(code: 412, phrase: "Precondition Failed")
+  package static let contentTooLarge = Status(code: 413, phrase: "Content Too Large")
+  package static let unsupportedMediaType = Status(code: 415, phrase: "Unsupported Media Type")
+  package static let rangeNotSatisfiable = Status(code: 416, phrase: "Range Not Satisfiable")
+  package static let unprocessableContent = Status(code: 422, phrase: "Unprocessable Content")
+  package static let internalServerError = Status(code: 500, phrase: "Internal Server Error")
+  package static let serviceUnavailable = Status(code: 503, phrase: "Service Unavailable")
+  package static let insufficientStorage = Status(code: 507, phrase: "Insufficient Storage")
+}

@@ -1,0 +1,183 @@
+import Glibc
+
+/// Takes a multipart body apart as it comes, however it is cut into chunks; holds one chunk and one part's header.
+///
+/// `feed` it a chunk, then call `next` until it returns nil, and `finish` after the last chunk.
+package struct MultipartParser: Sendable {
+  /// What the parser found.
+  package enum Event: Sendable, Hashable {
+    /// A part begins.
+    case part(PartHeader)
+    /// Bytes of the part.
+    case bytes(ArraySlice<UInt8>)
+    /// The part is complete.
+    case endOfPart
+  }
+
+  private enum State { case preamble, delimiter, header, body, epilogue }
+
+  private let limits: MultipartLimits
+  /// CR LF `--` boundary. It contains one CR, at its start, so that a match that fails can begin anew only at a CR.
+  private let delimiter: [UInt8]
+  private var state = State.preamble
+  private var chunk: ArraySlice<UInt8> = []
+  /// How much of the delimiter the end of the last chunk matched.
+  private var matched = 2
+  /// How much of that was in no chunk: where content begins, a line break is taken to stand before it.
+  private var assumed = 2
+  private var line: [UInt8] = []
+  private var lines: [ArraySlice<UInt8>] = []
+  private var headerBytes = 0
+  private var partCount = 0
+  private var partName = ""
+  private var partBytes: Int64 = 0
+
+  /// - Parameter boundary: as the Content-Type has it, without the two hyphens.
+  package init(boundary: String, limits: MultipartLimits) throws(MultipartError) {
+    let isValid = boundary.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F || $0 == 0x20 }
+    guard isValid, (1...70).contains(boundary.utf8.count), !boundary.hasSuffix(" ") else { throw .badBoundary }
+    delimiter = Array("\r\n--\(boundary)".utf8)
+    self.limits = limits
+  }
+
+  /// Gives it the next bytes; everything of the last chunk has been taken.
+  package mutating func feed(_ bytes: [UInt8]) {
+    precondition(chunk.isEmpty, "the last chunk was not parsed to its end")
+    chunk = bytes[...]
+  }
+
+  /// What comes next in the chunk; nil when it needs another.
+  package mutating func next() throws(MultipartError) -> Event? {
+    while true {
+      switch state {
+      case .preamble:
+        while takeData() != nil {}
+        guard state == .delimiter else { return nil }
+      case .body:
+        if let bytes = takeData() {
+          partBytes += Int64(bytes.count)
+          guard partBytes <= limits.partBytes else {
+            throw .partTooLarge(name: partName, limit: limits.partBytes)
+          }
+          return .bytes(bytes)
+        }
+        guard state == .delimiter else { return nil }
+        return .endOfPart
+      case .delimiter:
+        guard let line = try takeLine() else {
+          if self.line.count > limits.headerBytes { throw .badDelimiter }
+          // The closing delimiter needs no line break after it.
+          guard self.line.starts(with: Array("--".utf8)) else { return nil }
+          state = .epilogue
+          continue
+        }
+        if line.starts(with: Array("--".utf8)) {
+          state = .epilogue
+        } else {
+          guard line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { throw .badDelimiter }
+          state = .header
+        }
+      case .header:
+        guard let line = try takeLine() else {
+          guard headerBytes + self.line.count <= limits.headerBytes else {
+            throw .headersTooLong(limit: limits.headerBytes)
+          }
+          return nil
+        }
+        headerBytes += line.count
+        guard headerBytes <= limits.headerBytes else { throw .headersTooLong(limit: limits.headerBytes) }
+        if line.isEmpty { return .part(try beginPart()) }
+        lines.append(line[...])
+      case .epilogue:
+        chunk = []
+        return nil
+      }
+    }
+  }
+
+  /// The body has come to its end.
+  package func finish() throws(MultipartError) {
+    guard state == .epilogue else { throw .endedEarly }
+  }
+
+  /// Content up to the next delimiter; nil at the chunk's end and at a delimiter, which it takes and tells by `state`.
+  private mutating func takeData() -> ArraySlice<UInt8>? {
+    if matched > 0 {
+      while matched < delimiter.count, let byte = chunk.first, byte == delimiter[matched] {
+        matched += 1
+        chunk.removeFirst()
+      }
+      if matched < delimiter.count && chunk.isEmpty { return nil }
+      let isDelimiter = matched == delimiter.count
+      let carried = delimiter[assumed..<matched]
+      (matched, assumed) = (0, 0)
+      if isDelimiter {
+        state = .delimiter
+        return nil
+      }
+      if !carried.isEmpty { return carried }
+    }
+    return takeUncarriedData()
+  }
+
+  private mutating func takeUncarriedData() -> ArraySlice<UInt8>? {
+    let (start, length) = findDelimiter()
+    if start > chunk.startIndex {
+      let data = chunk[..<start]
+      chunk = chunk[start...]
+      return data
+    }
+    if length == delimiter.count {
+      chunk = chunk.dropFirst(length)
+      state = .delimiter
+    } else if length > 0 {
+      matched = length
+      chunk = []
+    }
+    return nil
+  }
+
+  /// Where a delimiter begins and how much of it is in the chunk; its end and 0 if none begins there.
+  private func findDelimiter() -> (start: Int, length: Int) {
+    let found = chunk.withUnsafeBufferPointer { bytes -> (Int, Int) in
+      guard let base = bytes.baseAddress else { return (0, 0) }
+      var position = 0
+      while let candidate = memchr(base + position, Int32(UInt8(ascii: "\r")), bytes.count - position) {
+        let start = UnsafePointer(candidate.assumingMemoryBound(to: UInt8.self)) - base
+        var length = 1
+        while length < delimiter.count, start + length < bytes.count, bytes[start + length] == delimiter[length] {
+          length += 1
+        }
+        if length == delimiter.count || start + length == bytes.count { return (start, length) }
+        position = start + length
+      }
+      return (bytes.count, 0)
+    }
+    return (chunk.startIndex + found.0, found.1)
+  }
+
+  /// A line without its line break; nil when the chunk ends before it does.
+  private mutating func takeLine() throws(MultipartError) -> [UInt8]? {
+    guard let end = chunk.firstIndex(of: UInt8(ascii: "\n")) else {
+      line += chunk
+      chunk = []
+      return nil
+    }
+    line += chunk[..<end]
+    chunk = chunk[(end + 1)...]
+    guard line.popLast() == UInt8(ascii: "\r") else { throw state == .header ? .badHeader : .badDelimiter }
+    defer { line = [] }
+    return line
+  }
+
+  private mutating func beginPart() throws(MultipartError) -> PartHeader {
+    partCount += 1
+    guard partCount <= limits.parts else { throw .tooManyParts(limit: limits.parts) }
+    let header = try PartHeader(lines: lines)
+    partName = header.name
+    (lines, headerBytes, partBytes) = ([], 0, 0)
+    (matched, assumed) = (2, 2)
+    state = .body
+    return header
+  }
+}

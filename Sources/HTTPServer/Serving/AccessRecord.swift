@@ -1,0 +1,21 @@
+/// One finished request, for the access log.
+package struct AccessRecord: Sendable {
+  package let requestID: RequestID
+  package let method: String
+  /// Without the query, which may hold what no log should.
+  package let path: String
+  /// The status sent; 499 when the client left before an answer.
+  package let status: Int
+  /// The length of the answer's body in bytes, whether or not all of it arrived.
+  package let bytes: Int64
+  /// From the end of the head to the end of the answer.
+  package let duration: Duration
+  /// Whether the answer was sent to its end.
+  package let isComplete: Bool
+
+  /// The duration in milliseconds.
+  package var milliseconds: Double {
+    let (seconds, attoseconds) = duration.components
+    return Double(seconds) * 1e3 + Double(attoseconds) / 1e15
+  }
+}

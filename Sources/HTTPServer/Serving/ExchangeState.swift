@@ -1,0 +1,147 @@
+/// What one request and its answer have come to: every decision of an exchange, without a socket, a thread or a clock.
+///
+/// The network side reports what arrived and is told what to do; the handler's side reads, answers or gives up. A
+/// suspended connection is resumed as soon as `canProceed` holds.
+struct ExchangeState {
+  /// What the network side does next.
+  enum Step {
+    /// Take more from the client.
+    case proceed
+    /// Leave the connection alone until `canProceed`.
+    case suspend
+    /// Send this; `isEarly` when the client may still be sending its body, so that the connection ends with it.
+    case answer(Response, isEarly: Bool)
+    /// Cut the connection.
+    case close
+  }
+
+  /// What the handler's side finds when it reads.
+  enum Read {
+    case chunk([UInt8])
+    case end
+    case failure(BodyError)
+    case wait
+  }
+
+  private enum Phase { case head, body, received, answered }
+
+  private let limits: Limits
+  private let hasBody: Bool
+  private var phase = Phase.head
+  private var chunks: [[UInt8]] = []
+  private var firstChunk = 0
+  private var parkedBytes = 0
+  private var receivedBytes: Int64 = 0
+  private var drainedBytes: Int64 = 0
+  private var isBodyWanted = false
+  private var failure: BodyError?
+  private var isCut = false
+  private var pendingAnswer: Response?
+
+  /// What bounds an exchange, in bytes.
+  struct Limits {
+    /// The whole body.
+    var body: Int64
+    /// Waiting for the handler.
+    var parked: Int
+    /// Thrown away after a late answer.
+    var drained: Int64
+  }
+
+  init(hasBody: Bool, limits: Limits) {
+    self.hasBody = hasBody
+    self.limits = limits
+  }
+
+  /// Whether a suspended connection has something to do.
+  var canProceed: Bool {
+    if isCut || pendingAnswer != nil { return true }
+    return switch phase {
+    case .head: isBodyWanted
+    case .body: parkedBytes <= limits.parked / 2 || failure != nil
+    case .received, .answered: false
+    }
+  }
+
+  // MARK: The network side
+
+  /// The head is there, or a connection suspended at this point was resumed.
+  mutating func headArrived() -> Step {
+    if isCut { return .close }
+    if let answer = takeAnswer() { return .answer(answer, isEarly: hasBody) }
+    if hasBody && !isBodyWanted { return .suspend }
+    phase = .body
+    return .proceed
+  }
+
+  /// Bytes of the body are there.
+  mutating func arrived(_ chunk: [UInt8]) -> Step {
+    if isCut { return .close }
+    receivedBytes += Int64(chunk.count)
+    if receivedBytes > limits.body, failure == nil { failure = .tooLarge(limit: limits.body) }
+    guard pendingAnswer == nil, failure == nil else {
+      drainedBytes += Int64(chunk.count)
+      return drainedBytes > limits.drained ? .close : .proceed
+    }
+    chunks.append(chunk)
+    parkedBytes += chunk.count
+    return parkedBytes >= limits.parked ? .suspend : .proceed
+  }
+
+  /// The request has come to its end, or a connection suspended at this point was resumed.
+  mutating func ended() -> Step {
+    if isCut { return .close }
+    phase = .received
+    if let answer = takeAnswer() { return .answer(answer, isEarly: false) }
+    return .suspend
+  }
+
+  /// Whether the call that libmicrohttpd makes without bytes means the head (true) or the end (false).
+  var isAtHead: Bool { phase == .head }
+
+  private mutating func takeAnswer() -> Response? {
+    guard let answer = pendingAnswer else { return nil }
+    pendingAnswer = nil
+    phase = .answered
+    return answer
+  }
+
+  // MARK: The handler's side
+
+  /// The next bytes; what has arrived is read before a failure is told, except that nobody reads on when cancelled.
+  mutating func read() -> Read {
+    isBodyWanted = true
+    if failure == .cancelled { return .failure(.cancelled) }
+    if firstChunk < chunks.count {
+      let chunk = chunks[firstChunk]
+      chunks[firstChunk] = []
+      firstChunk += 1
+      parkedBytes -= chunk.count
+      if firstChunk == chunks.count { forgetChunks() }
+      return .chunk(chunk)
+    }
+    if phase == .received || !hasBody, failure == nil || failure == .disconnected { return .end }
+    return failure.map { .failure($0) } ?? .wait
+  }
+
+  /// The handler has answered; what it did not read is thrown away.
+  mutating func answer(_ response: Response) {
+    guard phase != .answered, pendingAnswer == nil else { return }
+    pendingAnswer = response
+    forgetChunks()
+  }
+
+  /// The body will not be read to its end.
+  ///
+  /// - Parameter cutting: whether the connection is to be closed without an answer.
+  mutating func fail(_ error: BodyError, cutting: Bool) {
+    if failure == nil || error == .cancelled { failure = error }
+    if cutting { isCut = true }
+  }
+
+  private mutating func forgetChunks() {
+    chunks.removeAll(keepingCapacity: false)
+    firstChunk = 0
+    parkedBytes = 0
+  }
+}

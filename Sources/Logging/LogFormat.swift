@@ -1,0 +1,61 @@
+package import FoundationEssentials
+import Glibc
+
+/// How a line of the log is written.
+package enum LogFormat: String, Sendable, CaseIterable {
+  /// For people: `12:03:04.567 info  post submitted  post=… job=…`.
+  case text
+  /// For programs: one JSON object a line.
+  case json
+
+  /// Text on a terminal, JSON otherwise.
+  package static func fitting(descriptor: Int32) -> LogFormat { isatty(descriptor) == 1 ? .text : .json }
+
+  /// One line, with its end; pure, so that it can be tested.
+  package func line(
+    time: Date, level: LogLevel, message: String, fields: [(key: String, value: String)]
+  ) -> String {
+    let stamp = time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    switch self {
+    case .text:
+      let clock = stamp.dropFirst(11).dropLast()
+      let padded = level.rawValue + String(repeating: " ", count: 7 - level.rawValue.count)
+      let pairs = fields.map { "\($0.key)=\(Self.word($0.value))" }.joined(separator: " ")
+      return "\(clock) \(padded) \(Self.oneLine(message))\(pairs.isEmpty ? "" : "  " + pairs)\n"
+    case .json:
+      let pairs = [("time", stamp), ("level", level.rawValue), ("message", message)] + fields
+      return "{" + pairs.map { "\(Self.quoted($0.0)):\(Self.quoted($0.1))" }.joined(separator: ",") + "}\n"
+    }
+  }
+
+  // A value from outside must not be able to forge a line.
+  private static func oneLine(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }))
+  }
+
+  private static func word(_ text: String) -> String {
+    let plain = text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F && $0 != "\"" }
+    return plain && !text.isEmpty ? text : quoted(text)
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      default:
+        if scalar.value < 0x20 || scalar.value == 0x7F {
+          let digits = String(scalar.value, radix: 16)
+          result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        } else {
+          result.unicodeScalars.append(scalar)
+        }
+      }
+    }
+    return result + "\""
+  }
+}

@@ -1,0 +1,60 @@
+import FoundationEssentials
+import Glibc
+
+/// Writes the log to standard error, a line at a time.
+///
+/// It carries fields, a request's or a job's id, that stand in each of its lines. Secrets and media never go in.
+package struct Logger: Sendable {
+  private let format: LogFormat
+  private let lowest: LogLevel
+  private let fields: [(key: String, value: String)]
+  private let write: @Sendable (String) -> Void
+
+  /// - Parameters:
+  ///   - lowest: lines that matter less are left out.
+  ///   - write: where a line goes; standard error unless a test listens.
+  package init(
+    format: LogFormat = .fitting(descriptor: 2), lowest: LogLevel = .info,
+    write: @escaping @Sendable (String) -> Void = writeToStandardError
+  ) {
+    self.init(format: format, lowest: lowest, fields: [], write: write)
+  }
+
+  private init(
+    format: LogFormat, lowest: LogLevel, fields: [(key: String, value: String)],
+    write: @escaping @Sendable (String) -> Void
+  ) {
+    self.format = format
+    self.lowest = lowest
+    self.fields = fields
+    self.write = write
+  }
+
+  /// A logger whose lines carry these fields too.
+  package func with(_ added: KeyValuePairs<String, String?>) -> Logger {
+    Logger(format: format, lowest: lowest, fields: fields + Self.present(added), write: write)
+  }
+
+  /// Writes a line; fields that are nil are left out.
+  package func log(_ level: LogLevel, _ message: String, _ added: KeyValuePairs<String, String?> = [:]) {
+    guard level >= lowest else { return }
+    write(format.line(time: Date(), level: level, message: message, fields: fields + Self.present(added)))
+  }
+
+  package func debug(_ message: String, _ added: KeyValuePairs<String, String?> = [:]) { log(.debug, message, added) }
+  package func info(_ message: String, _ added: KeyValuePairs<String, String?> = [:]) { log(.info, message, added) }
+  package func warning(_ message: String, _ added: KeyValuePairs<String, String?> = [:]) {
+    log(.warning, message, added)
+  }
+  package func error(_ message: String, _ added: KeyValuePairs<String, String?> = [:]) { log(.error, message, added) }
+
+  private static func present(_ fields: KeyValuePairs<String, String?>) -> [(key: String, value: String)] {
+    fields.compactMap { key, value in value.map { (key, $0) } }
+  }
+}
+
+/// One write a line, so that lines of several threads and processes do not mix.
+@Sendable package func writeToStandardError(_ line: String) {
+  var line = line
+  line.withUTF8 { bytes in _ = Glibc.write(2, bytes.baseAddress, bytes.count) }
+}

@@ -1,0 +1,201 @@
+import Glibc
+package import Model
+package import Platform
+
+/// A warm media process: the same program, started anew, that sees nothing but the descriptors it is handed.
+///
+/// A crash, a hang or a memory limit in it costs its caller one answer. It belongs to one thread, which must live as long
+/// as it does: when that thread ends, so does the process.
+package struct MediaProcess: ~Copyable {
+  /// What a media process may use.
+  package struct Configuration: Sendable {
+    /// The program that carries the hidden verb.
+    package var executable: String
+    /// Of address space, in bytes.
+    package var memoryLimit: UInt64
+    /// After so many runs a fresh process takes over.
+    package var runsPerProcess: Int
+
+    package init(executable: String = ThisProcess.executable, memoryLimit: UInt64 = 2 << 30, runsPerProcess: Int = 50) {
+      self.executable = executable
+      self.memoryLimit = memoryLimit
+      self.runsPerProcess = runsPerProcess
+    }
+  }
+
+  /// The hidden verb of the command line that serves as a media process.
+  package static let verb = "media-process"
+  /// Where the child finds its socket.
+  static let socketNumber: Int32 = 3
+
+  private struct Child: ~Copyable {
+    let process: ChildProcess
+    let socket: MessageSocket
+
+    consuming func end() -> ChildProcess.Ending {
+      process.send(signal: 9)
+      return process.wait()
+    }
+
+    consuming func waitForEnding() -> ChildProcess.Ending { process.wait() }
+  }
+
+  private let configuration: Configuration
+  private var child: Child?
+  private var runs = 0
+  /// The id of the running process; nil while there is none.
+  package private(set) var processID: Int32?
+
+  /// Nothing is started before it is needed.
+  package init(_ configuration: Configuration) { self.configuration = configuration }
+
+  /// What an input's headers say, or the reason for which they refuse it.
+  ///
+  /// - Parameters:
+  ///   - descriptor: of the input, readable and seekable; it stays the caller's.
+  ///   - deadline: the most time it may take.
+  package mutating func probe(
+    _ input: InputName, descriptor: Int32, limits: Limits, deadline: Duration, cancellation: CancellationFlag
+  ) throws(MediaFailure) -> Result<ClipFacts, Reason> {
+    let reply = try exchange(
+      .probe(input: input, limits: limits), descriptors: [descriptor], deadline: deadline, cancellation: cancellation,
+      progress: { _ in })
+    switch reply {
+    case .facts(let facts): return .success(facts)
+    case .refused(let reason): return .failure(reason)
+    case .progress, .result, .failure: throw unexpected()
+    }
+  }
+
+  /// Carries out a plan.
+  ///
+  /// - Parameters:
+  ///   - inputs: a readable descriptor for each input of the plan; they stay the caller's.
+  ///   - outputs: a writable, seekable and readable descriptor for each output of the plan; they stay the caller's.
+  ///   - progress: told how far it has come, 0 to 1.
+  package mutating func run(
+    _ plan: Plan, inputs: [InputName: Int32], outputs: [Role: Int32], deadline: Duration,
+    cancellation: CancellationFlag, progress: (Double) -> Void
+  ) throws(MediaFailure) -> RunReport {
+    let inputNames = inputs.keys.sorted { $0.rawValue < $1.rawValue }
+    let roles = outputs.keys.sorted { $0.rawValue < $1.rawValue }
+    let descriptors = inputNames.compactMap { inputs[$0] } + roles.compactMap { outputs[$0] }
+    runs += 1
+    let reply = try exchange(
+      .run(plan: plan, inputs: inputNames, outputs: roles), descriptors: descriptors, deadline: deadline,
+      cancellation: cancellation, progress: progress)
+    guard case .result(let report) = reply else { throw unexpected() }
+    if runs >= configuration.runsPerProcess { stop() }
+    return report
+  }
+
+  /// Ends the process, if there is one.
+  package mutating func stop() {
+    runs = 0
+    processID = nil
+    guard let child = child.take() else { return }
+    _ = child.end()
+  }
+
+  private mutating func exchange(
+    _ request: MediaRequest, descriptors: [Int32], deadline: Duration, cancellation: CancellationFlag,
+    progress: (Double) -> Void
+  ) throws(MediaFailure) -> MediaReply {
+    let clock = ContinuousClock()
+    let end = clock.now + deadline
+    try send(request, descriptors: descriptors)
+    while true {
+      if cancellation.isCancelled {
+        stop()
+        throw MediaFailure(.cancelled, "the run was cancelled")
+      }
+      let left = clock.now.duration(to: end)
+      guard left > .zero else {
+        stop()
+        throw MediaFailure(.deadlineExceeded, "no answer within \(deadline)")
+      }
+      guard let reply = try receive(within: min(left, .milliseconds(100))) else { continue }
+      switch reply {
+      case .progress(let fraction): progress(fraction)
+      case .failure(let failure): throw failure
+      case .facts, .refused, .result: return reply
+      }
+    }
+  }
+
+  // A process that died while it was idle is no fault of this request: it is sent once more, to a fresh one.
+  private mutating func send(_ request: MediaRequest, descriptors: [Int32]) throws(MediaFailure) {
+    let bytes = try Envelope.encode(request)
+    if processID != nil {
+      do {
+        try withSocket { socket throws(SystemError) in try socket.send(bytes, descriptors: descriptors) }
+        return
+      } catch {
+        stop()
+      }
+    }
+    do {
+      let started = try start()
+      processID = started.process.id
+      child = consume started
+      try withSocket { socket throws(SystemError) in try socket.send(bytes, descriptors: descriptors) }
+    } catch {
+      stop()
+      throw MediaFailure(.unavailable, "the media process could not be started: \(error)")
+    }
+  }
+
+  private mutating func receive(within wait: Duration) throws(MediaFailure) -> MediaReply? {
+    let milliseconds = Int32(wait / .milliseconds(1)) + 1
+    let message: MessageSocket.Message?
+    do {
+      guard try waitReadable(milliseconds) else { return nil }
+      message = try withSocket { socket throws(SystemError) in try socket.receive() }
+    } catch {
+      stop()
+      throw MediaFailure(.unavailable, "the media process cannot be heard: \(error)")
+    }
+    guard let message else { throw crash() }
+    for number in message.descriptors { _ = Descriptor(owning: number) }
+    return try Envelope<MediaReply>.decode(message.bytes)
+  }
+
+  private func waitReadable(_ milliseconds: Int32) throws(SystemError) -> Bool {
+    try withSocket { socket throws(SystemError) in try socket.waitReadable(milliseconds: milliseconds) }
+  }
+
+  private func withSocket<Result>(
+    _ body: (borrowing MessageSocket) throws(SystemError) -> Result
+  ) throws(SystemError) -> Result {
+    switch child {
+    case .some(let child): return try body(child.socket)
+    case .none: throw SystemError(call: "send", code: ECONNRESET)
+    }
+  }
+
+  private mutating func crash() -> MediaFailure {
+    runs = 0
+    processID = nil
+    guard let child = child.take() else { return MediaFailure(.unavailable, "the media process is gone") }
+    switch child.waitForEnding() {
+    case .exited(let status): return MediaFailure(.crashed, "the media process exited with status \(status)")
+    case .killed(let signal): return MediaFailure(.crashed, "the media process was ended by signal \(signal)")
+    }
+  }
+
+  private mutating func unexpected() -> MediaFailure {
+    stop()
+    return MediaFailure(.protocolViolation, "the media process answered what it was not asked")
+  }
+
+  private func start() throws(SystemError) -> Child {
+    let pair = try MessageSocket.pair()
+    var configuration = ChildProcess.Configuration(path: configuration.executable, arguments: [Self.verb])
+    configuration.descriptors = [nil, nil, 2, pair.far.number]
+    configuration.directory = "/"
+    configuration.addressSpaceLimit = self.configuration.memoryLimit
+    configuration.openFilesLimit = 64
+    let process = try ChildProcess(configuration)
+    return Child(process: process, socket: pair.keepNear())
+  }
+}

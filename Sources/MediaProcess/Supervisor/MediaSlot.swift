@@ -1,0 +1,54 @@
+package import Model
+package import Platform
+
+/// A place where one job's media are worked on: a permanent thread of its own and the warm media process that it owns.
+package actor MediaSlot {
+  private let executor: ThreadExecutor
+  private var process: MediaProcess
+
+  nonisolated package var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// - Parameter name: of the thread, at most 15 bytes.
+  package init(name: String, configuration: MediaProcess.Configuration) throws(SystemError) {
+    executor = try ThreadExecutor(name: name)
+    process = MediaProcess(configuration)
+  }
+
+  /// What the headers of the inputs say, and the reasons for which they are refused.
+  ///
+  /// - Parameters:
+  ///   - inputs: a readable descriptor each, which must stay open until this returns.
+  ///   - deadline: for all of them together.
+  package func probe(
+    _ inputs: [InputName: Int32], limits: Limits, deadline: Duration, cancellation: CancellationFlag
+  ) throws(MediaFailure) -> ProbeReport {
+    let clock = ContinuousClock()
+    let end = clock.now + deadline
+    var report = ProbeReport()
+    for (input, descriptor) in inputs.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      let answer = try process.probe(
+        input, descriptor: descriptor, limits: limits, deadline: clock.now.duration(to: end),
+        cancellation: cancellation)
+      switch answer {
+      case .success(let facts): report.facts[input] = facts
+      case .failure(let reason): report.reasons.append(reason)
+      }
+    }
+    return report
+  }
+
+  /// Carries out a plan; see `MediaProcess.run`.
+  package func run(
+    _ plan: Plan, inputs: [InputName: Int32], outputs: [Role: Int32], deadline: Duration,
+    cancellation: CancellationFlag, progress: @Sendable (Double) -> Void
+  ) throws(MediaFailure) -> RunReport {
+    try process.run(
+      plan, inputs: inputs, outputs: outputs, deadline: deadline, cancellation: cancellation, progress: progress)
+  }
+
+  /// Ends the media process and the thread; the slot is of no use afterwards.
+  package func stop() {
+    process.stop()
+    executor.stop()
+  }
+}

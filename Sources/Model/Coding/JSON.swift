@@ -1,0 +1,47 @@
+package import FoundationEssentials
+
+/// The one JSON dialect of the service: snake_case keys in a fixed order, times as RFC 3339 with milliseconds.
+package enum JSON {
+  /// The bytes of a value, without line breaks unless `pretty`.
+  package static func encode(_ value: some Encodable, pretty: Bool = false) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    if pretty { encoder.outputFormatting.insert(.prettyPrinted) }
+    encoder.dateEncodingStrategy = .custom { date, encoder in
+      var container = encoder.singleValueContainer()
+      try container.encode(text(of: date))
+    }
+    return Array(try encoder.encode(value))
+  }
+
+  /// The text of a value.
+  package static func text(_ value: some Encodable, pretty: Bool = false) throws -> String {
+    String(decoding: try encode(value, pretty: pretty), as: UTF8.self)
+  }
+
+  /// Reads a value; throws a `DecodingError` that names the path of what is wrong.
+  package static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    decoder.dateDecodingStrategy = .custom { decoder in
+      let container = try decoder.singleValueContainer()
+      guard let date = date(from: try container.decode(String.self)) else {
+        throw DecodingError.dataCorruptedError(in: container, debugDescription: "not an RFC 3339 time")
+      }
+      return date
+    }
+    return try decoder.decode(type, from: Data(bytes))
+  }
+
+  /// A time as RFC 3339 in UTC, to the millisecond.
+  package static func text(of date: Date) -> String {
+    date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+  }
+
+  /// Reads an RFC 3339 time, with or without fractions of a second.
+  package static func date(from text: String) -> Date? {
+    (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
+      ?? (try? Date.ISO8601FormatStyle().parse(text))
+  }
+}

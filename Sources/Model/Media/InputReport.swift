@@ -1,0 +1,14 @@
+/// What is known of one input after it was probed and, as far as it went, decoded.
+package struct InputReport: Codable, Sendable, Hashable {
+  package var facts: ClipFacts
+  /// The frames decoded; nil when the input was not decoded.
+  package var frames: Int?
+  /// The time from the first frame's start to the last one's end, in seconds, as decoded.
+  package var decodedSeconds: Double?
+
+  package init(facts: ClipFacts, frames: Int? = nil, decodedSeconds: Double? = nil) {
+    self.facts = facts
+    self.frames = frames
+    self.decodedSeconds = decodedSeconds
+  }
+}

@@ -1,0 +1,24 @@
+/// What the service says of a submission's media, the same from the command line and over HTTP.
+package struct Verdict: Codable, Sendable, Hashable {
+  /// Accepted or rejected.
+  package enum Outcome: String, Codable, Sendable {
+    case accepted
+    case rejected
+  }
+
+  /// Accepted or rejected; the name of the key in JSON.
+  package var verdict: Outcome
+  /// Why it was rejected; empty when accepted.
+  package var reasons: [Reason]
+  /// What was found in each input that could be read.
+  package var inputs: [InputName: InputReport]
+  /// What was chosen, and why.
+  package var decisions: [Decision]
+
+  package init(reasons: [Reason], inputs: [InputName: InputReport], decisions: [Decision]) {
+    verdict = reasons.isEmpty ? .accepted : .rejected
+    self.reasons = reasons
+    self.inputs = inputs
+    self.decisions = decisions
+  }
+}

@@ -1,0 +1,37 @@
+/// What a probe found of a video stream.
+package struct VideoFacts: Codable, Sendable, Hashable {
+  /// The stream's index in the file.
+  package var stream: Int
+  /// libav's name of the codec, `h264`.
+  package var codec: String
+  /// libav's name of the profile, `High`.
+  package var profile: String?
+  /// libav's name of the pixel format, `yuv420p`.
+  package var pixelFormat: String
+  /// In samples, as coded.
+  package var coded: Size
+  /// The width of a sample divided by its height.
+  package var sampleAspectRatio: Double
+  package var transform: Transform
+  /// In square pixels, upright.
+  package var display: Size
+  /// The average, in frames a second; nil when the container does not say.
+  package var framesPerSecond: Double?
+  package var color: ColorFacts
+
+  package init(
+    stream: Int, codec: String, profile: String?, pixelFormat: String, coded: Size, sampleAspectRatio: Double,
+    transform: Transform, display: Size, framesPerSecond: Double?, color: ColorFacts
+  ) {
+    self.stream = stream
+    self.codec = codec
+    self.profile = profile
+    self.pixelFormat = pixelFormat
+    self.coded = coded
+    self.sampleAspectRatio = sampleAspectRatio
+    self.transform = transform
+    self.display = display
+    self.framesPerSecond = framesPerSecond
+    self.color = color
+  }
+}

@@ -1,0 +1,28 @@
+package import FoundationEssentials
+
+/// A stored post as readers see it.
+package struct Post: Sendable, Hashable {
+  package let id: PublicID
+  package let draft: PostDraft
+  package let status: PostStatus
+  package let createdAt: Date
+  /// Why the media were refused; empty otherwise.
+  package let reasons: [Reason]
+  /// The job that makes its media; nil for a post without any.
+  package let job: JobSummary?
+  /// The current set, by role; sources are not among them.
+  package let assets: [Role: Asset]
+
+  package init(
+    id: PublicID, draft: PostDraft, status: PostStatus, createdAt: Date, reasons: [Reason], job: JobSummary?,
+    assets: [Role: Asset]
+  ) {
+    self.id = id
+    self.draft = draft
+    self.status = status
+    self.createdAt = createdAt
+    self.reasons = reasons
+    self.job = job
+    self.assets = assets
+  }
+}

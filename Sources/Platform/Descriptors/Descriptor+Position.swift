@@ -1,0 +1,18 @@
+import Glibc
+
+extension Descriptor {
+  /// Writes all bytes at a position, wherever the descriptor's own position is.
+  package borrowing func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) {
+    var rest = bytes
+    var offset = offset
+    while !rest.isEmpty {
+      let count = pwrite(number, rest.baseAddress, rest.count, off_t(offset))
+      if count >= 0 {
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        offset += Int64(count)
+      } else if errno != EINTR {
+        throw SystemError(call: "pwrite")
+      }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package import Platform
+
+/// A connection with a thread of its own, on which everything that blocks happens.
+///
+/// A body runs on that thread from begin to end without suspension: nothing of another task can come in between.
+package actor Connection {
+  private let executor: ThreadExecutor
+  private let url: DatabaseURL
+  private let preparesStatements: Bool
+  private var session: Session?
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// Starts the thread; connects when first used.
+  ///
+  /// - Parameters:
+  ///   - name: the thread's name, at most 15 bytes.
+  ///   - preparesStatements: false behind a pooler that lends connections per transaction.
+  package init(_ url: DatabaseURL, name: String, preparesStatements: Bool = true) throws(SystemError) {
+    self.url = url
+    self.preparesStatements = preparesStatements
+    executor = try ThreadExecutor(name: name)
+  }
+
+  deinit { executor.stop() }
+
+  /// Runs `body` on the connection's thread.
+  ///
+  /// A connection that died since its last use is replaced before anything is sent. Once `body` has begun nothing is
+  /// repeated: an error with `isConnectionLost` says that the outcome is unknown.
+  ///
+  /// - Parameter patience: how long to go on trying to connect.
+  package func run<Result: Sendable>(
+    patience: Duration = .seconds(5), _ body: @Sendable (Session) throws -> Result
+  ) throws -> Result {
+    let session = try open(patience: patience)
+    defer {
+      // A body that left its transaction open must not hand it to the next one.
+      if session.isInTransaction || !session.isAlive { self.session = nil }
+    }
+    return try body(session)
+  }
+
+  /// Runs `body` inside a transaction on the connection's thread: commits when it returns, rolls back when it throws.
+  package func transaction<Result: Sendable>(
+    patience: Duration = .seconds(5), _ body: @Sendable (Session) throws -> Result
+  ) throws -> Result {
+    try run(patience: patience) { session in try session.transaction(body) }
+  }
+
+  private func open(patience: Duration) throws(PostgresError) -> Session {
+    if let session, session.isAlive { return session }
+    session = nil
+    let new = try Session.connect(url, preparesStatements: preparesStatements, patience: patience)
+    session = new
+    return new
+  }
+}

@@ -1,0 +1,119 @@
+/// A limited number of connections shared by many tasks, first come first served.
+package actor Pool {
+  private let url: DatabaseURL
+  private let size: Int
+  private let patience: Duration
+  private let preparesStatements: Bool
+  private var idle: [Connection] = []
+  private var opened = 0
+  private var waiters: [Waiter] = []
+  private var nextWaiter = 0
+  private var isClosed = false
+
+  private struct Waiter {
+    let id: Int
+    let continuation: CheckedContinuation<Connection, any Error>
+    let timer: Task<Void, Never>
+  }
+
+  /// Connects when first used.
+  ///
+  /// - Parameters:
+  ///   - size: the most connections at a time; each has a thread.
+  ///   - patience: how long a caller waits for a free connection, and for the server, before `isUnavailable`.
+  ///   - preparesStatements: false behind a pooler that lends connections per transaction.
+  package init(
+    _ url: DatabaseURL, size: Int, patience: Duration = .seconds(5), preparesStatements: Bool = true
+  ) {
+    precondition(size > 0)
+    self.url = url
+    self.size = size
+    self.patience = patience
+    self.preparesStatements = preparesStatements
+  }
+
+  /// Runs `body` on a connection's thread; see `Connection.run`.
+  package nonisolated func run<Result: Sendable>(
+    patience: Duration? = nil, _ body: @Sendable (Session) throws -> Result
+  ) async throws -> Result {
+    let patience = patience ?? self.patience
+    let connection = try await acquire(patience: patience)
+    do {
+      let result = try await connection.run(patience: patience, body)
+      await release(connection)
+      return result
+    } catch {
+      await release(connection)
+      throw error
+    }
+  }
+
+  /// Runs `body` inside a transaction: commits when it returns, rolls back when it throws.
+  package nonisolated func transaction<Result: Sendable>(
+    patience: Duration? = nil, _ body: @Sendable (Session) throws -> Result
+  ) async throws -> Result {
+    try await run(patience: patience) { session in try session.transaction(body) }
+  }
+
+  /// Closes idle connections, turns waiters away, and lets each busy connection close when its work is done.
+  package func close() {
+    isClosed = true
+    idle = []
+    for waiter in waiters { finish(waiter, with: .failure(Self.closed)) }
+    waiters = []
+  }
+
+  private static let closed = PostgresError(.unavailable, "the connection pool is closed")
+
+  private func acquire(patience: Duration) async throws -> Connection {
+    guard !isClosed else { throw Self.closed }
+    if let connection = idle.popLast() { return connection }
+    if opened < size {
+      do {
+        let connection = try Connection(
+          url, name: "postgres-\(opened + 1)", preparesStatements: preparesStatements)
+        opened += 1
+        return connection
+      } catch {
+        throw PostgresError(.unavailable, "no thread for a connection: \(error)")
+      }
+    }
+    let id = nextWaiter
+    nextWaiter += 1
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let timer = Task {
+          try? await Task.sleep(for: patience)
+          giveUp(
+            id,
+            PostgresError(
+              .unavailable, "all \(size) connections were busy for \(patience)",
+              remedy: "Raise the pool's size or lower the load"))
+        }
+        waiters.append(Waiter(id: id, continuation: continuation, timer: timer))
+        if Task.isCancelled { giveUp(id, CancellationError()) }
+      }
+    } onCancel: {
+      Task { await giveUp(id, CancellationError()) }
+    }
+  }
+
+  private func giveUp(_ id: Int, _ error: any Error) {
+    guard let place = waiters.firstIndex(where: { $0.id == id }) else { return }
+    finish(waiters.remove(at: place), with: .failure(error))
+  }
+
+  private func finish(_ waiter: Waiter, with result: Result<Connection, any Error>) {
+    waiter.timer.cancel()
+    waiter.continuation.resume(with: result)
+  }
+
+  private func release(_ connection: Connection) {
+    if isClosed { return }
+    if waiters.isEmpty {
+      idle.append(connection)
+    } else {
+      finish(waiters.removeFirst(), with: .success(connection))
+    }
+  }
+}

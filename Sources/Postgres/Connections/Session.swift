@@ -1,0 +1,147 @@
+internal import CPostgres
+import Glibc
+
+/// An open connection, used by one thread: the one that its `Connection` owns.
+package final class Session {
+  private let handle: OpaquePointer
+  private let preparesStatements: Bool
+  private var prepared: [Statement: String] = [:]
+
+  /// Connects; an error if the server cannot be reached or refuses.
+  ///
+  /// - Parameter preparesStatements: whether named statements are prepared on the server. Not behind a pooler that
+  ///   lends its connections for a transaction at a time: the next transaction would meet a stranger's statements.
+  init(_ url: DatabaseURL, preparesStatements: Bool = true) throws(PostgresError) {
+    let settings = url.keywordsAndValues
+    var keywords = settings.map { UnsafePointer(strdup($0.0)) } + [nil]
+    var values = settings.map { UnsafePointer(strdup($0.1)) } + [nil]
+    defer { for pointer in keywords + values { free(UnsafeMutablePointer(mutating: pointer)) } }
+    guard let handle = PQconnectdbParams(&keywords, &values, 0) else {
+      throw PostgresError(.unavailable, "out of memory")
+    }
+    guard PQstatus(handle) == CONNECTION_OK else {
+      defer { PQfinish(handle) }
+      throw PostgresError(
+        .unavailable, PostgresError.lastMessage(of: handle),
+        remedy: "Check that PostgreSQL runs and that the database URL is right: \(url)")
+    }
+    PQsetNoticeProcessor(handle, ignoreNotice, nil)
+    self.handle = handle
+    self.preparesStatements = preparesStatements
+  }
+
+  deinit { PQfinish(handle) }
+
+  /// The socket, to wait on for notifications.
+  var socket: Int32 { PQsocket(handle) }
+
+  /// Whether a transaction is open, be it a failed one.
+  package var isInTransaction: Bool {
+    let status = PQtransactionStatus(handle)
+    return status == PQTRANS_INTRANS || status == PQTRANS_INERROR
+  }
+
+  /// Whether the connection still stands, as far as its socket tells without asking the server.
+  var isAlive: Bool {
+    // What the server said unasked lies before the end of the stream: a farewell, or a notice.
+    for _ in 0..<16 where PQstatus(handle) == CONNECTION_OK {
+      var request = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+      guard poll(&request, 1, 0) > 0 else { return true }
+      guard PQconsumeInput(handle) == 1 else { return false }
+    }
+    return PQstatus(handle) == CONNECTION_OK
+  }
+
+  /// Runs one statement and returns its rows.
+  @discardableResult
+  package func execute(_ statement: Statement, _ parameters: Parameter...) throws(PostgresError) -> Rows {
+    try execute(statement, parameters)
+  }
+
+  /// Runs one statement and returns its rows.
+  @discardableResult
+  package func execute(_ statement: Statement, _ parameters: [Parameter]) throws(PostgresError) -> Rows {
+    let name = statement.isPrepared && preparesStatements ? try prepare(statement, for: parameters) : nil
+    let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
+    let formats = parameters.map { Int32($0.isBinary ? 1 : 0) }
+    let count = Int32(parameters.count)
+    // One buffer for all values: arrays of arrays have no stable addresses to give to C.
+    var buffer: [UInt8] = []
+    var places: [Int?] = []
+    for parameter in parameters {
+      places.append(parameter.bytes == nil ? nil : buffer.count)
+      buffer += parameter.bytes ?? []
+      buffer.append(0)
+    }
+    let result = buffer.withUnsafeBytes { bytes in
+      let values = places.map { place in
+        place.flatMap { bytes.baseAddress?.advanced(by: $0).assumingMemoryBound(to: CChar.self) }
+      }
+      if let name { return PQexecPrepared(handle, name, count, values, lengths, formats, 1) }
+      let types = parameters.map(\.type)
+      return PQexecParams(handle, statement.text, count, types, values, lengths, formats, 1)
+    }
+    return Rows(try check(result, statement.name))
+  }
+
+  /// Runs several statements without parameters, as a migration has them.
+  package func executeScript(_ script: String, name: String) throws(PostgresError) {
+    _ = try check(PQexec(handle, script), name)
+  }
+
+  /// Runs `body` inside a transaction: commits when it returns, rolls back when it throws.
+  ///
+  /// A commit whose answer was lost throws `isConnectionLost`: it may or may not have happened.
+  package func transaction<Result>(_ body: (Session) throws -> Result) throws -> Result {
+    guard !isInTransaction else { throw PostgresError(.usage, "a transaction is open already") }
+    try executeScript("BEGIN", name: "BEGIN")
+    let value: Result
+    do {
+      value = try body(self)
+    } catch {
+      // If this fails the connection is gone, and with it the transaction.
+      try? executeScript("ROLLBACK", name: "ROLLBACK")
+      throw error
+    }
+    let ending = try check(PQexec(handle, "COMMIT"), "COMMIT")
+    // The server answers COMMIT of a failed transaction with ROLLBACK, and calls it success.
+    guard String(cString: PQcmdStatus(ending.pointer)) == "COMMIT" else {
+      throw PostgresError(
+        .server, "the transaction was rolled back", sqlState: "25P02", statement: "COMMIT",
+        remedy: "A statement in it failed and its error was not passed on")
+    }
+    return value
+  }
+
+  /// The next notification that has arrived; does not wait.
+  func nextNotification() throws(PostgresError) -> Notification? {
+    guard PQconsumeInput(handle) == 1 else {
+      throw PostgresError(.connectionLost, PostgresError.lastMessage(of: handle))
+    }
+    guard let notify = PQnotifies(handle) else { return nil }
+    defer { PQfreemem(notify) }
+    return Notification(
+      channel: String(cString: notify.pointee.relname), payload: String(cString: notify.pointee.extra))
+  }
+
+  private func prepare(_ statement: Statement, for parameters: [Parameter]) throws(PostgresError) -> String {
+    if let name = prepared[statement] { return name }
+    let name = "s\(prepared.count + 1)"
+    let types = parameters.map(\.type)
+    _ = try check(PQprepare(handle, name, statement.text, Int32(types.count), types), statement.name)
+    prepared[statement] = name
+    return name
+  }
+
+  private func check(_ result: OpaquePointer?, _ statement: String) throws(PostgresError) -> ResultHandle {
+    if let error = PostgresError(result: result, connection: handle, statement: statement) {
+      PQclear(result)
+      throw error
+    }
+    guard let result else { throw PostgresError(.connectionLost, "no result", statement: statement) }
+    return ResultHandle(result, statement: statement)
+  }
+}
+
+// At file scope, as every function that C calls: notices ("relation exists, skipping") are no business of standard error.
+private func ignoreNotice(_ context: UnsafeMutableRawPointer?, _ message: UnsafePointer<CChar>?) {}

@@ -1,0 +1,99 @@
+/// The words of a command, read by the rules of its verb.
+struct Arguments: Sendable {
+  let operands: [String]
+  private let values: [String: String]
+  private let switches: Set<String>
+  private let environment: [String: String]
+  private let verb: Verb
+
+  /// Reads the words after the verb; a word after `--` is always an operand.
+  init(_ words: [String], of verb: Verb, environment: [String: String]) throws(CommandFailure) {
+    var operands: [String] = []
+    var values: [String: String] = [:]
+    var switches: Set<String> = []
+    var rest = words[...]
+    var onlyOperands = false
+    while let word = rest.popFirst() {
+      if onlyOperands || word == "-" || !word.hasPrefix("-") {
+        operands.append(word)
+        continue
+      }
+      if word == "--" {
+        onlyOperands = true
+        continue
+      }
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard let option = verb.options.first(where: { $0.name == parts[0] || $0.short == parts[0] }) else {
+        throw Self.wrong("there is no option \(parts[0])", verb)
+      }
+      guard let placeholder = option.placeholder else {
+        guard parts.count == 1 else { throw Self.wrong("\(option.name) takes no value", verb) }
+        switches.insert(option.name)
+        continue
+      }
+      guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
+        throw Self.wrong("\(option.name) needs a value: \(option.name) \(placeholder)", verb)
+      }
+      values[option.name] = value
+    }
+    if operands.count < verb.operandCounts.lowerBound {
+      throw Self.wrong("\(verb.operands[operands.count]) is missing", verb)
+    }
+    if operands.count > verb.operandCounts.upperBound {
+      throw Self.wrong("'\(operands[verb.operandCounts.upperBound])' is one word too many", verb)
+    }
+    self.operands = operands
+    self.values = values
+    self.switches = switches
+    self.environment = environment
+    self.verb = verb
+  }
+
+  /// What an option was given, on the command line or else in its environment variable, or else its default.
+  func value(_ name: String) -> String? {
+    if let value = values[name] { return value }
+    guard let option = verb.options.first(where: { $0.name == name }) else { return nil }
+    if let variable = option.variable, let value = environment[variable], !value.isEmpty { return value }
+    return option.fallback
+  }
+
+  /// Whether a switch was given.
+  func has(_ name: String) -> Bool { switches.contains(name) }
+
+  /// An option's value as a whole number within a range.
+  func number(_ name: String, in range: ClosedRange<Int>) throws(CommandFailure) -> Int? {
+    guard let text = value(name) else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      throw Self.wrong("\(name) is a whole number from \(range.lowerBound) to \(range.upperBound), not '\(text)'", verb)
+    }
+    return number
+  }
+
+  /// An option's value as a number of seconds, zero or more.
+  func seconds(_ name: String) throws(CommandFailure) -> Double? {
+    guard let text = value(name) else { return nil }
+    guard let number = Double(text), number >= 0, number.isFinite else {
+      throw Self.wrong("\(name) is a number of seconds, not '\(text)'", verb)
+    }
+    return number
+  }
+
+  /// An option's value as one of a few words.
+  func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    _ name: String, of type: Choice.Type
+  ) throws(CommandFailure) -> Choice? {
+    guard let text = value(name) else { return nil }
+    guard let choice = Choice(rawValue: text) else {
+      let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Self.wrong("\(name) is one of \(words), not '\(text)'", verb)
+    }
+    return choice
+  }
+
+  /// The variable of the environment that is not tied to an option.
+  func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+  private static func wrong(_ message: String, _ verb: Verb) -> CommandFailure {
+    CommandFailure(.usage, message, remedy: "'take5 \(verb.name) --help' tells how it is used")
+  }
+}

@@ -1,0 +1,25 @@
+extension Option {
+  static let mediaMemory = Option(
+    "--media-memory", "MB", variable: "TAKE5_MEDIA_MEMORY", default: "2048",
+    help: "the most address space of a media process, in MiB")
+  static let json = Option("--json", help: "answer in JSON, for programs")
+  static let data = Option(
+    "--data", "DIR", variable: "TAKE5_DATA", default: ".take5",
+    help: "the folder of blobs and of the embedded PostgreSQL")
+  static let database = Option(
+    "--database", "URL", variable: "TAKE5_DATABASE_URL",
+    help: "a PostgreSQL of your own, 13 or newer, instead of the embedded one")
+  static let definition = Option(
+    "--definition", "FILE", help: "a definition instead of the built-in one (jobs/take5-post.json)")
+  static let foreground = Option(
+    "--foreground", "front|back", default: "front", help: "the camera that is drawn on top")
+  static let server = Option(
+    "--server", "URL", variable: "TAKE5_SERVER", default: "http://127.0.0.1:8080", help: "the service")
+  static let apiKey = Option(
+    "--api-key-file", "FILE", variable: "TAKE5_API_KEY_FILE",
+    help: "holds the API key; TAKE5_API_KEY gives the key itself")
+  static let logLevel = Option(
+    "--log-level", "LEVEL", variable: "TAKE5_LOG_LEVEL", default: "info", help: "debug, info, warning or error")
+  static let logFormat = Option(
+    "--log-format", "text|json", variable: "TAKE5_LOG_FORMAT", help: "text on a terminal, else JSON")
+}

@@ -1,0 +1,110 @@
+import Crypto
+import Definitions
+import Glibc
+import MediaProcess
+import Model
+import Platform
+
+/// Media work without a service: the same media process and the same plan, on files named on the command line.
+struct LocalWork {
+  let definition: Definition
+  private let slot: MediaSlot
+  private let cancellation = CancellationFlag()
+  private let deadline: Duration
+
+  init(_ arguments: Arguments) throws {
+    definition = try Self.definition(arguments)
+    var configuration = MediaProcess.Configuration()
+    if let megabytes = try arguments.number("--media-memory", in: 64...65536) {
+      configuration.memoryLimit = UInt64(megabytes) << 20
+    }
+    slot = try MediaSlot(name: "media", configuration: configuration)
+    deadline = .seconds(definition.deadlineSeconds)
+  }
+
+  /// The definition that `--definition` names, or the built-in one.
+  static func definition(_ arguments: Arguments) throws -> Definition {
+    guard let path = arguments.value("--definition") else { return try Definitions.take5Post() }
+    let file = try InputFile(.clip, path: path)
+    do {
+      return try JSON.decode(Definition.self, from: file.descriptor.bytes(count: 1 << 20, at: 0))
+    } catch {
+      throw CommandFailure(
+        .usage, "\(path) is no definition: \(error)", remedy: "compare it with jobs/take5-post.json")
+    }
+  }
+
+  /// Probes a moment's clips and carries out the plan for them.
+  ///
+  /// - Parameters:
+  ///   - roles: the outputs that are wanted, each with the file it is written to.
+  ///   - progress: told how far it has come.
+  /// - Returns: the report, rejected or with the outputs written.
+  func moment(
+    front: borrowing InputFile, back: borrowing InputFile, foreground: Camera, outputs: [Role: Int32],
+    progress: @escaping @Sendable (Double) -> Void
+  ) async throws(CommandFailure) -> RunReport {
+    if try sameContent(front, back) {
+      return RunReport(verdict: Verdict(reasons: [.sameFileTwice], inputs: [:], decisions: []), outputs: [])
+    }
+    let inputs: [InputName: Int32] = [.front: front.descriptor.number, .back: back.descriptor.number]
+    return try await run(inputs, outputs: outputs, progress: progress) { facts in
+      guard let front = facts[.front], let back = facts[.back] else { return nil }
+      return Planner(definition).plan(front: front, back: back, foreground: foreground, roles: Set(outputs.keys))
+    }
+  }
+
+  /// Takes one picture out of one clip.
+  func still(
+    _ clip: borrowing InputFile, at seconds: Double, longEdge: Int?, quality: Int, output: Int32
+  ) async throws(CommandFailure) -> RunReport {
+    try await run([.clip: clip.descriptor.number], outputs: [.image: output], progress: { _ in }) { facts in
+      facts[.clip].map {
+        Planner(definition).plan(stillOf: $0, at: seconds, longEdge: longEdge, quality: quality)
+      }
+    }
+  }
+
+  /// Ends the media process.
+  func stop() async { await slot.stop() }
+
+  private func run(
+    _ inputs: [InputName: Int32], outputs: [Role: Int32], progress: @escaping @Sendable (Double) -> Void,
+    plan: ([InputName: ClipFacts]) -> Plan?
+  ) async throws(CommandFailure) -> RunReport {
+    do {
+      let probed = try await slot.probe(
+        inputs, limits: definition.limits, deadline: deadline, cancellation: cancellation)
+      guard probed.reasons.isEmpty, let plan = plan(probed.facts) else {
+        return RunReport(verdict: probed.verdict, outputs: [])
+      }
+      return try await slot.run(
+        plan, inputs: inputs, outputs: outputs, deadline: deadline, cancellation: cancellation, progress: progress)
+    } catch {
+      return try report(of: error)
+    }
+  }
+
+  // A process that the media may have broken is a refusal, with the code that a worker would come to.
+  private func report(of failure: MediaFailure) throws(CommandFailure) -> RunReport {
+    switch failure.kind {
+    case .crashed, .deadlineExceeded:
+      let code: ReasonCode = failure.kind == .crashed ? .decoderCrashed : .deadlineExceeded
+      let reason = Reason(code, input: nil, detail: "\(failure.detail); film the moment again")
+      return RunReport(verdict: Verdict(reasons: [reason], inputs: [:], decisions: []), outputs: [])
+    case .outOfSpace: throw CommandFailure(.io, failure.detail, remedy: "make room on the device and try again")
+    case .unavailable, .protocolViolation, .cancelled, .internal: throw CommandFailure(.internal, failure.detail)
+    }
+  }
+
+  private func sameContent(
+    _ front: borrowing InputFile, _ back: borrowing InputFile
+  ) throws(CommandFailure) -> Bool {
+    do {
+      guard try front.descriptor.size() == back.descriptor.size() else { return false }
+      return try SHA256.digest(of: front.descriptor) == SHA256.digest(of: back.descriptor)
+    } catch {
+      throw CommandFailure(.inputMissing, "a clip cannot be read: \(error)")
+    }
+  }
+}

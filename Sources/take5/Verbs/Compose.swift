@@ -1,0 +1,47 @@
+import Glibc
+import Model
+import Platform
+
+extension Verb {
+  static let compose = Verb(
+    "compose", abstract: "Make one video of two clips.", operands: ["FRONT", "BACK"],
+    options: [
+      Option("--output", "OUT.mp4", short: "-o", help: "where the composed video goes"),
+      Option("--outputs", "DIR", help: "write all outputs of the definition into this folder"), .foreground,
+      .definition, .mediaMemory, .json,
+    ],
+    example: "take5 compose samples/front.mp4 samples/back.mp4 -o moment.mp4 --outputs moment"
+  ) { arguments in
+    let destination = arguments.value("--output")
+    let folder = arguments.value("--outputs")
+    guard destination != nil || folder != nil else {
+      throw CommandFailure(
+        .usage, "nowhere to write to", remedy: "name a file with -o OUT.mp4 or a folder with --outputs DIR")
+    }
+    let foreground = try arguments.choice("--foreground", of: Camera.self) ?? .front
+    let work = try LocalWork(arguments)
+    let front = try InputFile(.front, path: arguments.operands[0])
+    let back = try InputFile(.back, path: arguments.operands[1])
+
+    var outputs = try OutputFiles(of: work.definition, composed: destination, folder: folder)
+    let bar = ProgressBar("composing")
+    let report = try await work.moment(
+      front: front, back: back, foreground: foreground, outputs: outputs.numbers
+    ) { bar.show($0) }
+    bar.clear()
+    await work.stop()
+
+    let paths = report.verdict.verdict == .accepted ? try outputs.commit() : [:]
+    if arguments.has("--json") {
+      Console.print(try JSON.text(ComposeAnswer(verdict: report.verdict, outputs: report.outputs, paths: paths)))
+    } else if report.verdict.verdict == .rejected {
+      Console.note(VerdictText.text(of: report.verdict, explains: false))
+    } else {
+      for output in report.outputs {
+        let path = paths[output.role] ?? ""
+        Console.print("\(output.role.rawValue)  \(path)  \(output.width)x\(output.height)  \(output.bytes) bytes")
+      }
+    }
+    return report.verdict.verdict == .accepted ? .done : .rejected
+  }
+}

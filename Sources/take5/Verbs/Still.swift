@@ -1,0 +1,40 @@
+import Model
+import Platform
+
+extension Verb {
+  static let still = Verb(
+    "still", abstract: "Take one picture out of a clip, upright.", operands: ["CLIP"],
+    options: [
+      Option("--at", "SECONDS", default: "0", help: "the time of the frame from the clip's start"),
+      Option("--output", "OUT.jpg", short: "-o", help: "where the picture goes"),
+      Option("--long-edge", "PIXELS", help: "make it no larger than this"),
+      Option("--quality", "1-100", default: "85", help: "of the JPEG"), .definition, .mediaMemory, .json,
+    ],
+    example: "take5 still samples/back.mp4 --at 1.0 -o still.jpg"
+  ) { arguments in
+    guard let destination = arguments.value("--output") else {
+      throw CommandFailure(.usage, "nowhere to write to", remedy: "name a file with -o OUT.jpg")
+    }
+    let seconds = try arguments.seconds("--at") ?? 0
+    let longEdge = try arguments.number("--long-edge", in: 16...16384)
+    let quality = try arguments.number("--quality", in: 1...100) ?? 85
+    let work = try LocalWork(arguments)
+    let clip = try InputFile(.clip, path: arguments.operands[0])
+    let output = try OutputFile(path: destination)
+    let report = try await work.still(
+      clip, at: seconds, longEdge: longEdge, quality: quality, output: output.descriptor.number)
+    await work.stop()
+    guard report.verdict.verdict == .accepted else {
+      try VerdictText.print(report.verdict, json: arguments.has("--json"))
+      return .rejected
+    }
+    try output.commit()
+    if arguments.has("--json") {
+      let paths: [Role: String] = [.image: destination]
+      Console.print(try JSON.text(ComposeAnswer(verdict: report.verdict, outputs: report.outputs, paths: paths)))
+    } else if let facts = report.outputs.first {
+      Console.print("\(destination)  \(facts.width)x\(facts.height)  \(facts.bytes) bytes")
+    }
+    return .done
+  }
+}

@@ -1,0 +1,81 @@
+import Definitions
+import Model
+import Testing
+
+@Suite("Plans")
+struct PlannerTests {
+  static func facts(
+    codec: String = "h264", pixelFormat: String = "yuv420p", size: Size = Size(width: 1080, height: 1920),
+    audio: AudioFacts? = AudioFacts(stream: 1, codec: "aac", profile: "LC", sampleRate: 48000, channels: 2)
+  ) -> ClipFacts {
+    ClipFacts(
+      container: .mp4, bytes: 1_000_000, duration: 5,
+      video: VideoFacts(
+        stream: 0, codec: codec, profile: "High", pixelFormat: pixelFormat, coded: size, sampleAspectRatio: 1,
+        transform: .identity, display: size, framesPerSecond: 30,
+        color: ColorFacts(range: "tv", matrix: "bt709", primaries: "bt709", transfer: "bt709")),
+      audio: audio, unusedStreams: [])
+  }
+
+  let planner: Planner
+
+  init() throws { planner = Planner(try Definitions.take5Post()) }
+
+  @Test("the inset is 30 % of the canvas, top left, and every output of the definition is planned")
+  func wholeDefinition() throws {
+    let plan = planner.plan(front: Self.facts(), back: Self.facts(), foreground: .front)
+    let composition = try #require(plan.composition)
+    #expect(composition.inset == Rectangle(x: 36, y: 36, width: 324, height: 576))
+    #expect(composition.foreground == .front)
+    #expect(composition.background == .back)
+    #expect(composition.audio == AudioPlan(input: .front, mode: .copy))
+    #expect(
+      Set(plan.outputs) == [.composed, .clipFront, .clipBack, .poster, .image, .thumbnailFront, .thumbnailBack])
+    #expect(plan.stills.first { $0.role == .image }?.input == .back)
+    #expect(plan.stills.first { $0.role == .image }?.size == Size(width: 406, height: 720))
+  }
+
+  @Test("with the back in the foreground the clips change places, and the image stays the back's")
+  func backInForeground() throws {
+    let plan = planner.plan(front: Self.facts(), back: Self.facts(), foreground: .back)
+    let composition = try #require(plan.composition)
+    #expect(composition.foreground == .back)
+    #expect(composition.background == .front)
+    #expect(composition.audio?.input == .back)
+    #expect(plan.stills.first { $0.role == .image }?.input == .back)
+  }
+
+  @Test("a silent foreground takes the other's sound, and two silent clips have none")
+  func sound() throws {
+    let silentFront = planner.plan(front: Self.facts(audio: nil), back: Self.facts(), foreground: .front)
+    #expect(silentFront.composition?.audio?.input == .back)
+    #expect(silentFront.inputs[.front]?.readsAudio == false)
+    let silent = planner.plan(front: Self.facts(audio: nil), back: Self.facts(audio: nil), foreground: .front)
+    let composition = try #require(silent.composition)
+    #expect(composition.audio == nil)
+  }
+
+  @Test("what does not play everywhere is encoded, and sound that is not plain AAC too")
+  func encodes() {
+    let surround = AudioFacts(stream: 1, codec: "aac", profile: "LC", sampleRate: 48000, channels: 6)
+    let plan = planner.plan(
+      front: Self.facts(codec: "hevc", pixelFormat: "yuv420p10le", size: Size(width: 2160, height: 3840)),
+      back: Self.facts(audio: surround), foreground: .back)
+    #expect(plan.clips.first { $0.role == .clipFront }?.mode == .encode)
+    #expect(plan.clips.first { $0.role == .clipFront }?.size == Size(width: 1080, height: 1920))
+    #expect(plan.clips.first { $0.role == .clipBack }?.mode == .remux)
+    #expect(plan.composition?.audio == AudioPlan(input: .back, mode: .encode))
+  }
+
+  @Test("only the wanted outputs are planned")
+  func wantedRoles() {
+    let plan = planner.plan(front: Self.facts(), back: Self.facts(), foreground: .front, roles: [.composed])
+    #expect(plan.outputs == [.composed])
+  }
+
+  @Test("a plan survives its way through JSON")
+  func roundTrip() throws {
+    let plan = planner.plan(front: Self.facts(), back: Self.facts(), foreground: .front)
+    #expect(try JSON.decode(Plan.self, from: JSON.encode(plan)) == plan)
+  }
+}
