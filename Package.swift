@@ -52,6 +52,10 @@ let package = Package(
     target("Media", ["AV", "ISOBaseMedia", "Kernels", "Model", "Stills", "Platform"]),
     target("MediaProcess", ["Media", "Model", "Platform"]),
 
+    // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
+    target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
+    .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
+
     // The service.
     target("Queue", ["Model", "Postgres"]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
@@ -70,16 +74,18 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
-    target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
-    .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
-
     // Test support: not part of any product.
+    .target(
+      name: "HTTPTesting", dependencies: ["HTTPServer", "Platform"], path: "Tests/Support/HTTPTesting",
+      swiftSettings: settings),
     .target(
       name: "PostgresTesting", dependencies: ["EmbeddedPostgres", "Platform", "Postgres"],
       path: "Tests/Support/PostgresTesting", swiftSettings: settings),
     .executableTarget(
       name: "PostgresOwner", dependencies: ["EmbeddedPostgres", "Postgres"], path: "Tests/Support/PostgresOwner",
+      swiftSettings: settings),
+    .target(
+      name: "Take5Testing", dependencies: ["HTTPClient", "Platform"], path: "Tests/Support/Take5Testing",
       swiftSettings: settings),
 
     // Tests mirror Sources folder by folder.
@@ -88,7 +94,13 @@ let package = Package(
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("ModelTests", ["Definitions", "Model"]),
+    // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
+    target("SyntheticMedia", ["Kernels"]),
+    .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
+
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
+    tests("ISOBaseMediaTests", ["ISOBaseMedia"]),
   ]
 )
