@@ -52,10 +52,6 @@ let package = Package(
     target("Media", ["AV", "ISOBaseMedia", "Kernels", "Model", "Stills", "Platform"]),
     target("MediaProcess", ["Media", "Model", "Platform"]),
 
-    // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
-    target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
-    .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
-
     // The service.
     target("Queue", ["Model", "Postgres"]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
@@ -95,7 +91,7 @@ let package = Package(
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("ModelTests", ["Definitions", "Model"]),
     // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
-    target("SyntheticMedia", ["Kernels"]),
+    target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
     .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
 
     tests("KernelsTests", ["Kernels"]),
