@@ -94,7 +94,7 @@ let package = Package(
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("ModelTests", ["Definitions", "Model"]),
     // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
-    target("SyntheticMedia", ["Kernels"]),
+    target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
     .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
 
     tests("KernelsTests", ["Kernels"]),
