@@ -80,6 +80,9 @@ let package = Package(
     .executableTarget(
       name: "PostgresOwner", dependencies: ["EmbeddedPostgres", "Postgres"], path: "Tests/Support/PostgresOwner",
       swiftSettings: settings),
+    .target(
+      name: "Take5Testing", dependencies: ["HTTPClient", "Platform"], path: "Tests/Support/Take5Testing",
+      swiftSettings: settings),
 
     // Tests mirror Sources folder by folder.
     tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
@@ -87,6 +90,10 @@ let package = Package(
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("ModelTests", ["Definitions", "Model"]),
+    // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
+    target("SyntheticMedia", ["Kernels"]),
+    .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
+
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),

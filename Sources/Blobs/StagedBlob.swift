@@ -1,5 +1,5 @@
-package import Crypto
-package import Platform
+import Crypto
+import Platform
 
 /// A blob that is being written: here, or by another process that was given the descriptor.
 package struct StagedBlob: ~Copyable, Sendable {

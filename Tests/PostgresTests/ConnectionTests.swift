@@ -1,0 +1,77 @@
+import Platform
+import Postgres
+import PostgresTesting
+import Testing
+
+@Suite("Connection", .tags(.database))
+struct ConnectionTests {
+  /// Ends another session from the server's side.
+  private func terminate(_ process: Int, _ url: DatabaseURL) throws {
+    let session = try Session.connect(url, patience: .seconds(5))
+    try session.execute("SELECT pg_terminate_backend($1::int, 10000)", .integer(process))
+  }
+
+  @Test("A connection that died while idle is replaced before anything is sent")
+  func replacesDeadConnection() async throws {
+    try await withDatabase { url in
+      let connection = try Connection(url, name: "test")
+      let statement = Statement(name: "pid", text: "SELECT pg_backend_pid() AS pid")
+      let first = try await connection.run { try $0.execute(statement).single().get("pid", as: Int.self) }
+      try terminate(first, url)
+      let second = try await connection.run { try $0.execute(statement).single().get("pid", as: Int.self) }
+      #expect(first != second)
+    }
+  }
+
+  @Test("A connection that dies in a transaction fails it, and is not tried again")
+  func lostInTransaction() async throws {
+    try await withDatabase { url in
+      let connection = try Connection(url, name: "test")
+      try await connection.run { try $0.executeScript("CREATE TABLE t (id int)", name: "t") }
+      let runs = Locked(0)
+      await #expect {
+        try await connection.transaction { session in
+          runs.withLock { $0 += 1 }
+          try session.execute("INSERT INTO t VALUES (1)")
+          try terminate(try session.execute("SELECT pg_backend_pid()").single().get(0), url)
+          try session.execute("SELECT 1")
+        }
+      } throws: { error in
+        (error as? PostgresError)?.isConnectionLost == true
+      }
+      #expect(runs.withLock { $0 } == 1)
+      #expect(try await connection.run { try $0.execute("SELECT FROM t").count } == 0)
+    }
+  }
+
+  @Test("A body that forgot to end its transaction does not hand it on")
+  func forgottenTransaction() async throws {
+    try await withDatabase { url in
+      let connection = try Connection(url, name: "test")
+      try await connection.run { try $0.executeScript("CREATE TABLE t (id int); BEGIN; INSERT INTO t VALUES (1)", name: "t") }
+      try await connection.run { session in
+        #expect(!session.isInTransaction)
+      }
+    }
+  }
+
+  @Test("Bodies of many tasks do not interleave")
+  func noInterleaving() async throws {
+    try await withDatabase { url in
+      let connection = try Connection(url, name: "test")
+      let inside = Locked(0)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<50 {
+          group.addTask {
+            try await connection.transaction { session in
+              #expect(inside.withLock { $0 += 1; return $0 } == 1)
+              try session.execute("SELECT 1")
+              inside.withLock { $0 -= 1 }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+}

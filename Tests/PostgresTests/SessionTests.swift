@@ -1,0 +1,128 @@
+import Postgres
+import PostgresTesting
+import Testing
+
+@Suite("Session", .tags(.database))
+struct SessionTests {
+  /// Runs a test on a connection of its own.
+  private func withSession(preparing: Bool = true, _ body: (Session) throws -> Void) async throws {
+    try await withDatabase { url in
+      try body(try Session.connect(url, preparesStatements: preparing, patience: .seconds(5)))
+    }
+  }
+
+  @Test("Every type comes back as it was sent", arguments: [true, false])
+  func roundTrip(preparing: Bool) async throws {
+    try await withSession(preparing: preparing) { session in
+      let statement = Statement(
+        name: "round trip",
+        text: """
+          SELECT $1::bigint AS i, $2::text AS t, $3::bytea AS b, $4::float8 AS d, $5::bool AS f, $6::timestamptz AS at,
+            $7::uuid AS u, $8::jsonb AS j, $9::text AS missing, $10::smallint AS small, $11::real AS single
+          """)
+      let bytes = (0...255).map { UInt8($0) }
+      let uuid = "0190a6f2-7c1e-7abc-8def-0123456789ab"
+      // Twice, so that the prepared statement is used again.
+      for _ in 0..<2 {
+        let row = try session.execute(
+          statement, .integer(Int64.min), .text("zwölf \u{1F600} '\\\""), .bytes(bytes), .double(-0.1), .bool(true),
+          .timestamp(microseconds: 1_700_000_000_123_456), .text(uuid), .text(#"{"a": [1, null]}"#), .text(nil),
+          .integer(-7), .double(0.5)
+        ).single()
+        #expect(try row.get("i") == Int64.min)
+        #expect(try row.get("t") == "zwölf \u{1F600} '\\\"")
+        #expect(try row.get("b") == bytes)
+        #expect(try row.get("d") == -0.1)
+        #expect(try row.get("f") == true)
+        #expect(try row.get("at", as: Int64.self) == 1_700_000_000_123_456)
+        #expect(try row.get("u") == uuid)
+        #expect(try row.get("j") == #"{"a": [1, null]}"#)
+        #expect(try row.get("missing", as: String?.self) == nil)
+        #expect(try row.get("small") == -7)
+        #expect(try row.get("single") == 0.5)
+        #expect(try row.get(0, as: Int64.self) == Int64.min)
+      }
+    }
+  }
+
+  @Test("A time is the server's time")
+  func time() async throws {
+    try await withSession { session in
+      let row = try session.execute("SELECT timestamptz '2024-02-29 12:00:00.5+02' AS at").single()
+      #expect(try row.get("at", as: Int64.self) == 1_709_200_800_500_000)
+    }
+  }
+
+  @Test("Arrays are taken apart row by row, whatever their elements hold")
+  func arrays() async throws {
+    try await withSession { session in
+      let texts: [String?] = ["plain", "", "a,b", "{x}", "quote\"", "back\\slash", nil, "NULL"]
+      let rows = try session.execute(
+        """
+        SELECT i, t, b, d FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::float8[])
+        WITH ORDINALITY AS x(i, t, b, d, place) ORDER BY place
+        """, .integers([1, nil]), .texts(texts), .byteStrings([[0, 255], nil, []]), .doubles([0.25]))
+      #expect(try rows.map { try $0.get("t", as: String?.self) } == texts)
+      #expect(try rows[0].get("i", as: Int64?.self) == 1)
+      #expect(try rows[1].get("i", as: Int64?.self) == nil)
+      #expect(try rows[0].get("b", as: [UInt8].self) == [0, 255])
+      #expect(try rows[2].get("b", as: [UInt8].self) == [])
+      #expect(try rows[0].get("d", as: Double.self) == 0.25)
+    }
+  }
+
+  @Test("An error carries SQLSTATE, statement and constraint")
+  func serverError() async throws {
+    try await withSession { session in
+      try session.executeScript("CREATE TABLE t (id int CONSTRAINT only_once PRIMARY KEY)", name: "t")
+      let insert = Statement(name: "t.insert", text: "INSERT INTO t (id) VALUES ($1)")
+      #expect(try session.execute(insert, .integer(1)).affected == 1)
+      let error = try #require(throws: PostgresError.self) { try session.execute(insert, .integer(1)) }
+      #expect(error.sqlState == "23505")
+      #expect(error.isDuplicate && !error.isConnectionLost && !error.isUnavailable)
+      #expect(error.constraint == "only_once")
+      #expect(error.statement == "t.insert")
+    }
+  }
+
+  @Test("Reading a column as what it is not is an error that names it")
+  func decoding() async throws {
+    try await withSession { session in
+      let row = try session.execute("SELECT NULL::text AS empty, 'x' AS text").single()
+      for read in [{ _ = try row.get("empty", as: String.self) }, { _ = try row.get("text", as: Int64.self) }] {
+        let error = try #require(throws: PostgresError.self) { try read() }
+        #expect(error.kind == .decoding)
+      }
+      let error = try #require(throws: PostgresError.self) { _ = try row.get("absent", as: String.self) }
+      #expect(error.message.contains("absent"))
+      #expect(throws: PostgresError.self) { try session.execute("SELECT WHERE false").single() }
+    }
+  }
+
+  @Test("A transaction is kept when its body returns and undone when it throws")
+  func transactions() async throws {
+    struct Refused: Error {}
+    try await withSession { session in
+      try session.executeScript("CREATE TABLE t (id int PRIMARY KEY)", name: "t")
+      try session.transaction { try $0.execute("INSERT INTO t VALUES (1)") }
+      #expect(throws: Refused.self) {
+        try session.transaction { session in
+          try session.execute("INSERT INTO t VALUES (2)")
+          throw Refused()
+        }
+      }
+      #expect(try session.execute("SELECT id FROM t").map { try $0.get("id", as: Int.self) } == [1])
+    }
+  }
+
+  @Test("A commit that the server turned into a rollback is an error")
+  func failedCommit() async throws {
+    try await withSession { session in
+      let error = try #require(throws: PostgresError.self) {
+        try session.transaction { session in _ = try? session.execute("SELECT 1/0") }
+      }
+      #expect(error.sqlState == "25P02")
+      #expect(!session.isInTransaction)
+    }
+  }
+}
