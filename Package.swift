@@ -53,7 +53,9 @@ let package = Package(
     target("MediaProcess", ["Media", "Model", "Platform"]),
 
     // The service.
-    target("Queue", ["Model", "Postgres"]),
+    target(
+      "Queue", ["Model", "Postgres"],
+      resources: [.embedInCode("SQL/Queue.sql"), .embedInCode("SQL/v0001_queue.sql")]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
     target("Store", ["Blobs", "Crypto", "Model", "Postgres", "Queue"]),
     .target(
@@ -72,19 +74,32 @@ let package = Package(
 
     // Test support: not part of any product.
     .target(
+      name: "HTTPTesting", dependencies: ["HTTPServer", "Platform"], path: "Tests/Support/HTTPTesting",
+      swiftSettings: settings),
+    .target(
       name: "PostgresTesting", dependencies: ["EmbeddedPostgres", "Platform", "Postgres"],
       path: "Tests/Support/PostgresTesting", swiftSettings: settings),
     .executableTarget(
       name: "PostgresOwner", dependencies: ["EmbeddedPostgres", "Postgres"], path: "Tests/Support/PostgresOwner",
+      swiftSettings: settings),
+    .target(
+      name: "Take5Testing", dependencies: ["HTTPClient", "Platform"], path: "Tests/Support/Take5Testing",
       swiftSettings: settings),
 
     // Tests mirror Sources folder by folder.
     tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
     tests("CryptoTests", ["Crypto", "Platform"]),
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
+    tests("QueueTests", ["Model", "Postgres", "PostgresTesting", "Queue"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("ModelTests", ["Definitions", "Model"]),
+    // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
+    target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
+    .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
+
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
+    tests("ISOBaseMediaTests", ["ISOBaseMedia"]),
   ]
 )

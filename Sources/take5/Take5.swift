@@ -10,8 +10,7 @@ struct Take5 {
   }
 
   private static let verbs: [Verb] = [
-    .serve, .worker, .submitPost, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .validate, .compose, .still, .migrate,
-    .version, .mediaProcess,
+    .submitPost, .validate, .compose, .still, .version, .mediaProcess,
   ]
 
   private static func run(_ words: [String], environment: [String: String]) async -> ExitStatus {

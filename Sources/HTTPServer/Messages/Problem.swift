@@ -14,6 +14,11 @@ package struct Problem: Error, Sendable, Hashable {
   package struct Member: Sendable, Hashable {
     package let name: String
     package let value: ProblemValue
+
+    package init(name: String, value: ProblemValue) {
+      self.name = name
+      self.value = value
+    }
   }
 
   package init(

@@ -76,7 +76,7 @@ package final class Server: Sendable {
   private func reap() async {
     let configuration = reception.configuration
     let shortest = min(configuration.headDeadline, configuration.requestDeadline)
-    let calm = min(.seconds(1), shortest / 4)
+    let calm = min(.milliseconds(250), shortest / 4)
     var pause = calm
     while (try? await Task.sleep(for: pause)) != nil {
       let now = ContinuousClock.now

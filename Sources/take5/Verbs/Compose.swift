@@ -1,5 +1,6 @@
 import Glibc
 import Model
+import Platform
 
 extension Verb {
   static let compose = Verb(

@@ -1,4 +1,5 @@
 import Model
+import Platform
 
 extension Verb {
   static let still = Verb(

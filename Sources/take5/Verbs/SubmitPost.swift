@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Model
+import Platform
 
 extension Verb {
   static let submitPost = Verb(

@@ -1,0 +1,161 @@
+import HTTPServer
+import HTTPTesting
+import Testing
+
+/// What a client with bad intentions or a broken network does.
+@Suite(.tags(.network), .timeLimit(.minutes(1)))
+struct GuardTests {
+  static let router = Router(routes: [
+    Route("POST", "/count", bodyLimit: 1 << 20) { request in
+      var count = 0
+      for try await chunk in request.body { count += chunk.count }
+      return Response(.ok, body: .bytes(Array("\(count)".utf8)))
+    }
+  ])
+
+  @Test(
+    "Heads that two parsers could read differently are refused and end the connection",
+    arguments: [
+      "Host: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked",
+      "Host: x\r\nContent-Length: 5\r\nContent-Length: 5",
+      "Host: x\r\nContent-Length: 0\r\nContent-Length: 5",
+      "Host: x\r\nContent-Length : 5",
+      "Host: x\r\nX Y: 5\r\nContent-Length: 5",
+      "Host: x\r\nTransfer-Encoding: gzip, chunked",
+      "Host: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+      "Host: x\r\nTransfer-Encoding: identity",
+      "Host: x\r\nContent-Length: +5",
+      "Host: x\r\nContent-Length: -1",
+      "Host: x\r\nContent-Length: 0x5",
+      "Content-Length: 5",
+      "Host: x\r\nHost: y\r\nContent-Length: 5",
+    ])
+  func refusesAmbiguousHeads(head: String) async throws {
+    try await withServer(router: Self.router) { server in
+      let port = server.port
+      let (status, rest) = try await onThread {
+        var connection = try ClientConnection(port: port)
+        try connection.send("POST /count HTTP/1.1\r\n\(head)\r\n\r\nhello")
+        let status = try connection.receive().status
+        return (status, String(decoding: connection.receiveRest(), as: UTF8.self))
+      }
+      #expect(status == 400)
+      // The bytes after the head are not taken for another request.
+      #expect(!rest.contains("HTTP/1.1 2") && !rest.contains("404"))
+    }
+  }
+
+  @Test(arguments: ["/%zz", "/%ff", "/%00", "*", "//%2"])
+  func refusesTargetsThatAreNoPath(target: String) async throws {
+    try await withServer(router: Self.router) { server in
+      let response = try await request("GET", target, port: server.port)
+      #expect(response.status == 400 || response.status == 404)
+    }
+  }
+
+  @Test func refusesAHeadThatIsTooLong() async throws {
+    try await withServer(router: Self.router) { server in
+      let response = try await HTTPTesting.exchange(
+        "GET / HTTP/1.1\r\nHost: x\r\nX: \(String(repeating: "a", count: 200_000))\r\n\r\n", port: server.port)
+      #expect(response.status == 431)
+    }
+  }
+
+  @Test("A client that sends a byte now and then is cut at the deadline, head or body")
+  func cutsDripFeeds() async throws {
+    var configuration = ServerConfiguration()
+    configuration.headDeadline = .milliseconds(200)
+    configuration.requestDeadline = .milliseconds(200)
+    try await withServer(configuration, router: Self.router) { server in
+      let port = server.port
+      let starts = [
+        "POST /count HTTP/1.1\r\nX: ", "POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n",
+      ]
+      for start in starts {
+        let isCut = try await onThread {
+          let connection = try ClientConnection(port: port)
+          try connection.send(start)
+          // Ends only when the server cuts it: no byte is ever late enough for an inactivity limit.
+          while (try? connection.send("x")) != nil {}
+          return true
+        }
+        #expect(isCut)
+      }
+    }
+  }
+
+  @Test func aHandlerHearsThatItsClientWentAway() async throws {
+    let (failures, continuation) = AsyncStream.makeStream(of: BodyError.self)
+    let router = Router(routes: [
+      Route("POST", "/upload", bodyLimit: 1 << 20) { request in
+        do throws(BodyError) {
+          var chunks = request.body.makeAsyncIterator()
+          while try await chunks.next() != nil {}
+        } catch {
+          continuation.yield(error)
+          continuation.finish()
+          throw error
+        }
+        return Response(.ok)
+      }
+    ])
+    try await withServer(router: router) { server in
+      let port = server.port
+      try await onThread {
+        var connection = try ClientConnection(port: port)
+        try connection.send(
+          "POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n")
+        // Now the handler is reading.
+        _ = try connection.receiveHead()
+        try connection.send("half")
+        connection.reset()
+      }
+      let heard = await failures.reduce(into: []) { $0.append($1) }
+      #expect(heard == [.disconnected])
+    }
+  }
+
+  @Test("Stopping cancels handlers that wait for ever and returns")
+  func stopsWithSuspendedConnections() async throws {
+    let (arrived, continuation) = AsyncStream.makeStream(of: Void.self)
+    let router = Router(routes: [
+      Route("GET", "/wait") { _ in
+        continuation.yield()
+        try await Task.sleep(for: .seconds(3600))
+        return Response(.ok)
+      },
+      Route("POST", "/wait", bodyLimit: 1 << 20) { request in
+        continuation.yield()
+        return Response(.ok, body: .bytes(try await request.body.collect(upTo: 1 << 20)))
+      },
+    ])
+    let server = try Server(router: router)
+    async let running: Void = server.run()
+    let port = server.port
+    async let waiting = request("GET", "/wait", port: port)
+    async let uploading = HTTPTesting.exchange(
+      "POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf", port: port)
+    var arrivals = arrived.makeAsyncIterator()
+    await arrivals.next()
+    await arrivals.next()
+    await server.stop(within: .zero)
+    await running
+    #expect(try await waiting.status == 503)
+    // Its body never comes: it is cut, or answered, but it is not left waiting.
+    _ = try? await uploading
+    await #expect(throws: (any Error).self) { try await request("GET", "/wait", port: port) }
+  }
+
+  @Test func aServerThatNeverRanStopsWithItsOwner() async throws {
+    let server = try Server(router: Self.router)
+    let port = server.port
+    let connection = try await onThread {
+      let connection = try ClientConnection(port: port)
+      try connection.send("POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
+      return true
+    }
+    #expect(connection)
+    await server.stop(within: .zero)
+    await server.run()
+  }
+}

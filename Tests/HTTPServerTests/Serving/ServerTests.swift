@@ -1,0 +1,186 @@
+import HTTPServer
+import HTTPTesting
+import Platform
+import Testing
+
+@Suite(.tags(.network), .timeLimit(.minutes(1)))
+struct ServerTests {
+  static let routes = [
+    Route("GET", "/hello/{name}") { request in
+      Response(.ok, headers: ["Content-Type": "text/plain"], body: .bytes(Array(request.parameter("name").utf8)))
+    },
+    Route("POST", "/count", bodyLimit: 64 << 20) { request in
+      var count = 0
+      for try await chunk in request.body { count += chunk.count }
+      return Response(.ok, body: .bytes(Array("\(count)".utf8)))
+    },
+    Route("POST", "/refuse", bodyLimit: 64 << 20) { _ in
+      throw Problem(.unprocessableContent, detail: "no", members: [.init(name: "code", value: .string("x"))])
+    },
+    Route("POST", "/refuse-late", bodyLimit: 64 << 20) { request in
+      var chunks = request.body.makeAsyncIterator()
+      _ = try await chunks.next()
+      throw Problem(.unprocessableContent, detail: "no")
+    },
+    Route("POST", "/small", bodyLimit: 10) { request in
+      Response(.ok, body: .bytes(try await request.body.collect(upTo: 10)))
+    },
+    Route("GET", "/fails") { _ in throw ServerError.cannotStart },
+  ]
+
+  static let router = Router(routes: routes)
+
+  @Test func answersWithDecodedPathSegments() async throws {
+    try await withServer(router: Self.router) { server in
+      let response = try await request("GET", "/hello/caf%C3%A9%2Fbar?x=1", port: server.port)
+      #expect(response.status == 200)
+      #expect(response.text == "café/bar")
+      #expect(response.headers["content-type"] == "text/plain")
+    }
+  }
+
+  @Test func servesHeadFromGet() async throws {
+    try await withServer(router: Self.router) { server in
+      let response = try await request("HEAD", "/hello/you", port: server.port)
+      #expect(response.status == 200)
+      #expect(response.headers["content-length"] == "3")
+    }
+  }
+
+  @Test func tellsUnknownPathsFromUnknownMethods() async throws {
+    try await withServer(router: Self.router) { server in
+      let missing = try await request("GET", "/nowhere", port: server.port)
+      #expect(missing.status == 404)
+      #expect(missing.headers["content-type"] == "application/problem+json")
+      let wrong = try await request("DELETE", "/hello/you", port: server.port)
+      #expect(wrong.status == 405)
+      #expect(wrong.headers["allow"] == "GET, HEAD")
+    }
+  }
+
+  @Test func keepsAConnectionForSeveralRequests() async throws {
+    try await withServer(router: Self.router) { server in
+      let port = server.port
+      let texts = try await onThread {
+        var connection = try ClientConnection(port: port)
+        return try ["a", "b", "c"].map { name in
+          try connection.send("GET /hello/\(name) HTTP/1.1\r\nHost: x\r\n\r\n")
+          return try connection.receive().text
+        }
+      }
+      #expect(texts == ["a", "b", "c"])
+    }
+  }
+
+  @Test func streamsBodiesWithALengthAndInChunks() async throws {
+    try await withServer(router: Self.router) { server in
+      let body = [UInt8](repeating: 7, count: 3_000_000)
+      #expect(try await request("POST", "/count", port: server.port, body: body).text == "3000000")
+      #expect(try await request("POST", "/count", port: server.port, body: []).text == "0")
+      let chunked = try await HTTPTesting.exchange(
+        "POST /count HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n3\r\nyou\r\n0\r\n\r\n",
+        port: server.port)
+      #expect(chunked.text == "8")
+    }
+  }
+
+  @Test func echoesASaneRequestIDAndReplacesAnother() async throws {
+    try await withServer(router: Self.router) { server in
+      let sane = try await request("GET", "/hello/a", port: server.port, headers: [("X-Request-Id", "abc-1.2_3")])
+      #expect(sane.headers["x-request-id"] == "abc-1.2_3")
+      let bad = try await request("GET", "/hello/a", port: server.port, headers: [("X-Request-Id", "a b\"c")])
+      #expect(bad.headers["x-request-id"]?.count == 32)
+    }
+  }
+
+  @Test func asksForTheBodyOnlyWhenTheHandlerReadsIt() async throws {
+    try await withServer(router: Self.router) { server in
+      let port = server.port
+      let (interim, refused) = try await onThread {
+        let head = "HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
+        var reading = try ClientConnection(port: port)
+        try reading.send("POST /count " + head)
+        let interim = try reading.receiveHead()
+        try reading.send("hello")
+        let answer = try reading.receive()
+        #expect(answer.text == "5")
+        var refusing = try ClientConnection(port: port)
+        try refusing.send("POST /refuse " + head)
+        return (interim, try refusing.receive())
+      }
+      #expect(interim == "HTTP/1.1 100 Continue")
+      #expect(refused.status == 422)
+      #expect(refused.text.contains(#""code":"x""#))
+    }
+  }
+
+  @Test func refusesABodyThatIsTooLongBeforeItIsSent() async throws {
+    try await withServer(router: Self.router) { server in
+      let response = try await HTTPTesting.exchange(
+        "POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n", port: server.port)
+      #expect(response.status == 413)
+      #expect(response.headers["connection"]?.lowercased() == "close")
+    }
+  }
+
+  @Test func refusesABodyThatTurnsOutTooLong() async throws {
+    try await withServer(router: Self.router) { server in
+      let response = try await HTTPTesting.exchange(
+        "POST /small HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nhello world\r\n0\r\n\r\n",
+        port: server.port)
+      #expect(response.status == 413)
+    }
+  }
+
+  @Test(arguments: ["/refuse", "/refuse-late"])
+  func aClientThatSendsOnHearsWhyItWasRefused(path: String) async throws {
+    try await withServer(router: Self.router) { server in
+      let body = [UInt8](repeating: 1, count: 8_000_000)
+      let response = try await request("POST", path, port: server.port, body: body)
+      #expect(response.status == 422)
+    }
+  }
+
+  @Test func hidesWhatAHandlerThrewAndReportsIt() async throws {
+    let (failures, continuation) = AsyncStream.makeStream(of: String.self)
+    let observer = ServerObserver(onFailure: { error, request in
+      continuation.yield("\(request.method) \(request.target.path): \(error)")
+      continuation.finish()
+    })
+    try await withServer(router: Self.router, observer: observer) { server in
+      let response = try await request("GET", "/fails", port: server.port)
+      #expect(response.status == 500)
+      #expect(!response.text.contains("descriptors"))
+    }
+    let reported = await failures.reduce(into: []) { $0.append($1) }
+    #expect(reported == ["GET /fails: \(ServerError.cannotStart)"])
+  }
+
+  @Test func logsEachRequestWithoutItsQuery() async throws {
+    let (records, continuation) = AsyncStream.makeStream(of: AccessRecord.self)
+    let observer = ServerObserver(onAccess: { continuation.yield($0) })
+    try await withServer(router: Self.router, observer: observer) { server in
+      _ = try await request("GET", "/hello/you?token=secret", port: server.port, headers: [("X-Request-Id", "r1")])
+    }
+    continuation.finish()
+    let all = await records.reduce(into: []) { $0.append($1) }
+    #expect(all.count == 1)
+    #expect(all.first?.path == "/hello/you")
+    #expect(all.first?.status == 200)
+    #expect(all.first?.bytes == 3)
+    #expect(all.first?.requestID.description == "r1")
+    #expect(all.first?.isComplete == true)
+  }
+
+  @Test func refusesEveryRequestThatTheAdmissionRefuses() async throws {
+    let router = Router(routes: Self.routes) { (_, target, _) throws(Problem) in
+      if target.path != "/hello/open" { throw Problem(.unauthorized, detail: "no", headers: ["WWW-Authenticate": "Bearer"]) }
+    }
+    try await withServer(router: router) { server in
+      #expect(try await request("GET", "/hello/open", port: server.port).status == 200)
+      let refused = try await request("GET", "/nowhere", port: server.port)
+      #expect(refused.status == 401)
+      #expect(refused.headers["www-authenticate"] == "Bearer")
+    }
+  }
+}

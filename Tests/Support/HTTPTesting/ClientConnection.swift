@@ -1,0 +1,104 @@
+import Glibc
+internal import Platform
+
+/// One TCP connection to a server on this machine, over which a test says exactly the bytes it wants; its calls block.
+package struct ClientConnection: ~Copyable {
+  /// What a client can meet.
+  package enum Failure: Error {
+    case cannotConnect(errno: Int32)
+    /// The server closed or reset the connection, or was silent for half a minute.
+    case closed(errno: Int32)
+    case malformed(String)
+  }
+
+  private let descriptor: Descriptor
+  private var buffer: [UInt8] = []
+
+  package init(port: UInt16) throws {
+    descriptor = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+    var limit = timeval(tv_sec: 30, tv_usec: 0)
+    setsockopt(descriptor.number, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let status = withUnsafeBytes(of: &address) { bytes in
+      connect(
+        descriptor.number, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self),
+        socklen_t(MemoryLayout<sockaddr_in>.size))
+    }
+    guard status == 0 else { throw Failure.cannotConnect(errno: errno) }
+  }
+
+  /// Sends all bytes.
+  package func send(_ bytes: [UInt8]) throws {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes.withUnsafeBytes { buffer in
+        Glibc.send(descriptor.number, buffer.baseAddress! + sent, buffer.count - sent, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { throw Failure.closed(errno: errno) }
+      sent += count
+    }
+  }
+
+  /// Sends text; a line break in it must be written out as CR LF.
+  package func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+  /// Resets the connection, as a phone that leaves the network does.
+  package consuming func reset() {
+    var immediately = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor.number, SOL_SOCKET, SO_LINGER, &immediately, socklen_t(MemoryLayout<linger>.size))
+  }
+
+  /// Says that nothing more will be sent.
+  package func finishSending() { shutdown(descriptor.number, Int32(SHUT_WR)) }
+
+  /// The next answer on the connection.
+  ///
+  /// - Parameter toHead: whether it answers a HEAD and so has no body whatever its length says.
+  package mutating func receive(toHead: Bool = false) throws -> ClientResponse {
+    while true {
+      let head = try receiveHead()
+      var response = try ClientResponse(head: head)
+      if response.status == 100 { continue }
+      let hasNoBody = toHead || response.status == 204 || response.status == 304
+      if hasNoBody { return response }
+      if let length = response.headers["content-length"].flatMap({ Int($0) }) {
+        while buffer.count < length { try fill() }
+        response.body = Array(buffer.prefix(length))
+        buffer.removeFirst(length)
+      } else {
+        response.body = receiveRest()
+      }
+      return response
+    }
+  }
+
+  /// The next line that the server sends on its own, such as `HTTP/1.1 100 Continue`, with its head.
+  package mutating func receiveHead() throws -> String {
+    let end = Array("\r\n\r\n".utf8)
+    while true {
+      if let position = buffer.firstRange(of: end) {
+        let head = String(decoding: buffer[..<position.lowerBound], as: UTF8.self)
+        buffer.removeFirst(position.upperBound)
+        return head
+      }
+      try fill()
+    }
+  }
+
+  /// Everything until the server closes or resets the connection.
+  package mutating func receiveRest() -> [UInt8] {
+    while (try? fill()) != nil {}
+    defer { buffer = [] }
+    return buffer
+  }
+
+  private mutating func fill() throws {
+    var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    let count = recv(descriptor.number, &chunk, chunk.count, 0)
+    guard count > 0 else { throw Failure.closed(errno: count == 0 ? 0 : errno) }
+    buffer += chunk.prefix(count)
+  }
+}
