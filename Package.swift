@@ -92,7 +92,7 @@ let package = Package(
     tests("ModelTests", ["Definitions", "Model"]),
     // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
     target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
-    .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
+    .executableTarget(name: "make-samples", dependencies: ["AV", "Kernels", "SyntheticMedia"], swiftSettings: settings),
 
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
