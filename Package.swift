@@ -59,14 +59,11 @@ let package = Package(
     target("Blobs", ["Crypto", "Model", "Platform"]),
     target(
       "Store", ["Blobs", "Crypto", "Model", "Platform", "Postgres", "Queue"],
-      resources: [
-        .embedInCode("SQL/Asset.sql"), .embedInCode("SQL/Blob.sql"), .embedInCode("SQL/Post.sql"),
-        .embedInCode("SQL/v0100_store.sql"),
-      ]),
+      resources: [.embedInCode("SQL/Store.sql"), .embedInCode("SQL/v0100_store.sql")]),
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [.embedInCode("take5-post.json")], swiftSettings: settings),
-    target("Worker", ["Blobs", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
+    target("Worker", ["Blobs", "Crypto", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
     target("ControlAPI", ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Postgres", "Queue", "Store"]),
     .executableTarget(
       name: "take5",
@@ -100,10 +97,14 @@ let package = Package(
     tests("ModelTests", ["Definitions", "Model"]),
     // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
     target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
-    .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
+    .executableTarget(name: "make-samples", dependencies: ["AV", "Kernels", "SyntheticMedia"], swiftSettings: settings),
+    .executableTarget(
+      name: "bench", dependencies: ["AV", "Definitions", "Kernels", "Model", "Platform", "SyntheticMedia"],
+      swiftSettings: settings),
 
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
+    tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
     tests("ISOBaseMediaTests", ["ISOBaseMedia"]),
   ]

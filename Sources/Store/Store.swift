@@ -1,48 +1,57 @@
 package import Blobs
+import Crypto
+import FoundationEssentials
+package import Model
+package import Platform
 package import Postgres
 import Queue
 
-/// Posts, their media and their definitions, in PostgreSQL and a blob store.
+/// What was submitted and what became of it: posts, asset sets, blobs and definitions.
 ///
-/// What follows from the end of a job happens in the transaction that ends it, fenced by the job's token: a worker that
-/// lost its lease gets `LeaseLost` and leaves no trace. A connection that breaks makes a transaction be tried again;
-/// each is written so that it does no harm if the first did commit.
+/// Its calls run on a connection's thread, inside the caller's transaction where they write. State changes that belong
+/// together are one call, so that they are one transaction.
 package struct Store: Sendable {
-  let pool: Pool
+  static let statements = Statements(topic: "store", PackageResources.Store_sql)
+
   let blobs: any BlobStore
-  let announcer: Announcer
 
-  /// The most bytes that are kept in the database itself: reading a small picture is then one query.
-  static let mostInlineBytes: Int64 = 256 << 10
+  package init(blobs: any BlobStore) { self.blobs = blobs }
 
-  package init(pool: Pool, blobs: any BlobStore) {
-    self.pool = pool
-    self.blobs = blobs
-    announcer = Announcer(pool)
+  /// Whether the database answers.
+  package func check(_ session: Session) throws(PostgresError) {
+    try session.execute(Self.statements["is_reachable"])
   }
 
-  /// Brings the schema up to what this program needs; returns the steps it took.
-  @discardableResult
-  package func migrate() async throws -> [Migration] {
-    try await pool.run { session in
-      let steps = try Migrator(StoreMigrations.all).migrate(session)
-      try JobQueue.prepareHistory(session)
-      return steps
+  /// Reads a post with its current assets and its job; nil if there is none.
+  package func post(_ id: PublicID, _ session: Session) throws -> Post? {
+    guard let row = try session.execute(Self.statements["post"], .text(id.description)).first else { return nil }
+    var assets: [Role: Asset] = [:]
+    if let set = try row.get("asset_set_id", as: Int64?.self) {
+      for asset in try self.assets(ofSet: set, session) { assets[asset.role] = asset }
     }
+    let job = try row.get("job", as: String?.self).flatMap { PublicID($0) }
+    return Post(
+      id: id, draft: try PostDraft(row), status: try PostDraft.word(row, "status"),
+      createdAt: .init(microseconds: try row.get("created_at")),
+      reasons: try JSON.decode([Reason].self, from: Array(try row.get("reasons", as: String.self).utf8)),
+      job: try job.flatMap { try JobQueue.find($0, session)?.summary }, assets: assets)
   }
 
-  private static let mostTries = 3
+  /// Reads an asset of any set, sources included; nil if there is none.
+  package func asset(_ id: PublicID, _ session: Session) throws(PostgresError) -> StoredAsset? {
+    guard let row = try session.execute(Self.statements["asset"], .text(id.description)).first else { return nil }
+    return StoredAsset(asset: try Asset(row), inline: try row.get("inline_content"))
+  }
 
-  /// Runs a transaction, again if it was in conflict with another or its connection broke.
-  func transaction<Result: Sendable>(_ body: @Sendable (Session) throws -> Result) async throws -> Result {
-    var tries = 1
-    while true {
-      do {
-        return try await pool.transaction(body)
-      } catch let error as PostgresError where error.isConflict || error.isConnectionLost {
-        guard tries < Self.mostTries else { throw error }
-        tries += 1
-      }
-    }
+  /// Opens the bytes of an asset that does not lie in the database.
+  package func content(of asset: Asset) throws(BlobError) -> Descriptor {
+    guard let hash = SHA256Digest(hex: asset.sha256) else { preconditionFailure("an asset's hash is a SHA-256") }
+    return try blobs.open(hash)
+  }
+
+  func assets(ofSet set: Int64, _ session: Session) throws(PostgresError) -> [Asset] {
+    var assets: [Asset] = []
+    for row in try session.execute(Self.statements["assets"], .integer(set)) { assets.append(try Asset(row)) }
+    return assets
   }
 }
