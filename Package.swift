@@ -94,6 +94,11 @@ let package = Package(
     target("SyntheticMedia", ["Kernels"]),
     .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
 
+    .target(
+      name: "MediaFixtures", dependencies: ["AV", "Kernels", "Platform"], path: "Tests/Support/MediaFixtures",
+      swiftSettings: settings),
+    tests("AVTests", ["AV", "MediaFixtures", "Platform"]),
+    tests("MediaTests", ["AV", "Definitions", "Kernels", "Media", "MediaFixtures", "Model", "Platform", "Stills"]),
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
