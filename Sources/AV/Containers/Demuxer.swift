@@ -20,6 +20,7 @@ package struct Demuxer: ~Copyable {
   ///   - file: read by position, so that several demuxers may read one file.
   ///   - interrupt: asked by libav while it reads.
   package init(reading file: OpenFile, limits: DemuxerLimits, interrupt: Interrupt) throws(AVError) {
+    try interrupt.check()
     let reader = try FileReader(file)
     var context = avformat_alloc_context()
     guard let allocated = context else { throw .outOfMemory("avformat_alloc_context") }
