@@ -53,13 +53,17 @@ let package = Package(
     target("MediaProcess", ["Media", "Model", "Platform"]),
 
     // The service.
-    target("Queue", ["Model", "Postgres"]),
+    target(
+      "Queue", ["Model", "Postgres"],
+      resources: [.embedInCode("SQL/Queue.sql"), .embedInCode("SQL/v0001_queue.sql")]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
-    target("Store", ["Blobs", "Crypto", "Model", "Postgres", "Queue"]),
+    target(
+      "Store", ["Blobs", "Crypto", "Model", "Platform", "Postgres", "Queue"],
+      resources: [.embedInCode("SQL/Store.sql"), .embedInCode("SQL/v0100_store.sql")]),
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [.embedInCode("take5-post.json")], swiftSettings: settings),
-    target("Worker", ["Blobs", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
+    target("Worker", ["Blobs", "Crypto", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
     target("ControlAPI", ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Postgres", "Queue", "Store"]),
     .executableTarget(
       name: "take5",
@@ -88,11 +92,15 @@ let package = Package(
     tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
     tests("CryptoTests", ["Crypto", "Platform"]),
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
+    tests("QueueTests", ["Model", "Postgres", "PostgresTesting", "Queue"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("ModelTests", ["Definitions", "Model"]),
     // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
-    target("SyntheticMedia", ["Kernels"]),
-    .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
+    target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
+    .executableTarget(name: "make-samples", dependencies: ["AV", "Kernels", "SyntheticMedia"], swiftSettings: settings),
+    .executableTarget(
+      name: "bench", dependencies: ["AV", "Definitions", "Kernels", "Model", "Platform", "SyntheticMedia"],
+      swiftSettings: settings),
 
     .target(
       name: "MediaFixtures", dependencies: ["AV", "Kernels", "Platform"], path: "Tests/Support/MediaFixtures",
@@ -101,6 +109,7 @@ let package = Package(
     tests("MediaTests", ["AV", "Definitions", "Kernels", "Media", "MediaFixtures", "Model", "Platform", "Stills"]),
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
+    tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
     tests("ISOBaseMediaTests", ["ISOBaseMedia"]),
   ]

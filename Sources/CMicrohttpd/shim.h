@@ -38,7 +38,6 @@ static inline struct MHD_Daemon *cmicrohttpd_start(const struct cmicrohttpd_conf
       MHD_OPTION_PER_IP_CONNECTION_LIMIT, c->most_connections_per_address,
       MHD_OPTION_CONNECTION_TIMEOUT, c->inactivity_seconds,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, c->memory_per_connection,
-      MHD_OPTION_STRICT_FOR_CLIENT, 1,
       MHD_OPTION_UNESCAPE_CALLBACK, &cmicrohttpd_keep_escapes, NULL,
       MHD_OPTION_URI_LOG_CALLBACK, c->on_target, c->context,
       MHD_OPTION_NOTIFY_COMPLETED, c->on_completion, c->context,

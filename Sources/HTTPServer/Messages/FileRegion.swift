@@ -14,4 +14,9 @@ package final class FileRegion: Sendable {
     self.offset = offset
     self.count = count
   }
+
+  /// A part of it, counted from its start, on a descriptor of its own.
+  package func part(_ range: Range<Int64>) throws(SystemError) -> FileRegion {
+    FileRegion(try descriptor.duplicate(), offset: offset + range.lowerBound, count: Int64(range.count))
+  }
 }

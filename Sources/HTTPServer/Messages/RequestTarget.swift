@@ -15,6 +15,7 @@ package struct RequestTarget: Sendable, Hashable {
 
   /// Reads a target in origin form or absolute form; nil when it is neither, or its escapes are not UTF-8 text.
   package init?(_ target: String) {
+    guard target.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
     var rest = Substring(target)
     if !rest.hasPrefix("/") {
       guard let scheme = rest.range(ofASCII: "://") else { return nil }

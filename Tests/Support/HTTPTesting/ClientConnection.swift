@@ -69,8 +69,7 @@ package struct ClientConnection: ~Copyable {
         response.body = Array(buffer.prefix(length))
         buffer.removeFirst(length)
       } else {
-        while !isClosed(ignoringBytes: true) {}
-        (response.body, buffer) = (buffer, [])
+        response.body = receiveRest()
       }
       return response
     }
@@ -89,18 +88,11 @@ package struct ClientConnection: ~Copyable {
     }
   }
 
-  /// Whether the server closes the connection without another byte.
-  package mutating func isClosed() -> Bool { isClosed(ignoringBytes: false) }
-
-  private mutating func isClosed(ignoringBytes: Bool) -> Bool {
-    guard buffer.isEmpty || ignoringBytes else { return false }
-    do {
-      try fill()
-      return false
-    } catch {
-      if case .closed(let code) = error as? Failure { return code == 0 || code == ECONNRESET || code == EPIPE }
-      return false
-    }
+  /// Everything until the server closes or resets the connection.
+  package mutating func receiveRest() -> [UInt8] {
+    while (try? fill()) != nil {}
+    defer { buffer = [] }
+    return buffer
   }
 
   private mutating func fill() throws {
