@@ -102,6 +102,11 @@ let package = Package(
       name: "bench", dependencies: ["AV", "Definitions", "Kernels", "Model", "Platform", "SyntheticMedia"],
       swiftSettings: settings),
 
+    .target(
+      name: "MediaFixtures", dependencies: ["AV", "Kernels", "Platform"], path: "Tests/Support/MediaFixtures",
+      swiftSettings: settings),
+    tests("AVTests", ["AV", "MediaFixtures", "Platform"]),
+    tests("MediaTests", ["AV", "Definitions", "Kernels", "Media", "MediaFixtures", "Model", "Platform", "Stills"]),
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
