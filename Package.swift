@@ -97,6 +97,6 @@ let package = Package(
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
-    tests("ISOBaseMediaTests", ["ISOBaseMedia"]),
+    tests("ISOBaseMediaTests", ["ISOBaseMedia", "Platform"]),
   ]
 )
