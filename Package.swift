@@ -53,7 +53,9 @@ let package = Package(
     target("MediaProcess", ["Media", "Model", "Platform"]),
 
     // The service.
-    target("Queue", ["Model", "Postgres"]),
+    target(
+      "Queue", ["Model", "Postgres"],
+      resources: [.embedInCode("SQL/Queue.sql"), .embedInCode("SQL/v0001_queue.sql")]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
     target("Store", ["Blobs", "Crypto", "Model", "Postgres", "Queue"]),
     .target(
@@ -88,10 +90,11 @@ let package = Package(
     tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
     tests("CryptoTests", ["Crypto", "Platform"]),
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
+    tests("QueueTests", ["Model", "Postgres", "PostgresTesting", "Queue"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("ModelTests", ["Definitions", "Model"]),
     // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
-    target("SyntheticMedia", ["Kernels"]),
+    target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
     .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
 
     tests("KernelsTests", ["Kernels"]),

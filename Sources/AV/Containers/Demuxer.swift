@@ -65,6 +65,9 @@ package struct Demuxer: ~Copyable {
     return entry.pointee.value.map { String(cString: $0) }
   }
 
+  /// Whether the system refused to read from the file, which then may be sound.
+  package var readFailed: Bool { reader.failed }
+
   /// Reads only these streams from now on; the data of the others are skipped.
   package func select(_ selected: Set<Int>) {
     for index in 0..<Int(context.pointee.nb_streams) {

@@ -6,6 +6,8 @@ final class FileReader {
   private let file: OpenFile
   private let size: Int64
   private var position: Int64 = 0
+  /// Whether the system refused to read: the file may be sound.
+  private(set) var failed = false
   /// The context to hand to libav; freed with this object.
   private(set) var context: UnsafeMutablePointer<AVIOContext>?
 
@@ -41,6 +43,7 @@ final class FileReader {
       position += Int64(count)
       return count == 0 ? cffmpeg_error_end() : Int32(count)
     } catch {
+      failed = true
       return cffmpeg_error(error.code)
     }
   }

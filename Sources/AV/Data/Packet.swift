@@ -22,7 +22,11 @@ package struct Packet: ~Copyable {
   /// When it is decoded; nil if unknown.
   package var dts: Int64? { Timestamp.known(pointer.pointee.dts) }
   /// How long it is presented; 0 if unknown.
-  package var duration: Int64 { pointer.pointee.duration }
+  package var duration: Int64 {
+    get { pointer.pointee.duration }
+    nonmutating set { pointer.pointee.duration = newValue }
+  }
+
   /// In bytes.
   package var size: Int { Int(pointer.pointee.size) }
   /// Whether decoding can start here.

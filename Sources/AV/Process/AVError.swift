@@ -36,13 +36,11 @@ package struct AVError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The `errno` value if the system refused something, such as ENOSPC; nil for libav's own errors.
   package var systemCode: Int32? { (-4095 ..< 0).contains(code) ? -code : nil }
 
-  /// Whether memory, the disk or the machine is at fault rather than the data.
-  package var isEnvironmental: Bool {
-    switch systemCode {
-    case ENOMEM, EIO, ENOSPC, EDQUOT, EFBIG, EBADF: true
-    default: false
-    }
-  }
+  /// Whether there is no room left on the device, in the quota, or under the limit on file sizes.
+  package var isOutOfSpace: Bool { systemCode == ENOSPC || systemCode == EDQUOT || systemCode == EFBIG }
+
+  /// Whether an allocation failed or was refused.
+  package var isOutOfMemory: Bool { systemCode == ENOMEM }
 
   /// Throws if `status` is an error.
   @discardableResult

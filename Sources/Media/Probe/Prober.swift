@@ -6,8 +6,8 @@ package import Platform
 ///
 /// It is synchronous and reads the file by position only.
 package struct Prober: Sendable {
-  let limits: Limits
-  let cancellation: CancellationFlag
+  private let limits: Limits
+  private let cancellation: CancellationFlag
 
   /// - Parameters:
   ///   - limits: what inputs may be.
@@ -21,6 +21,61 @@ package struct Prober: Sendable {
   ///
   /// - Throws: `MediaError` where nothing can be said about the media.
   package func probe(_ file: OpenFile, as input: InputName) throws(MediaError) -> Result<ClipFacts, Reason> {
-    throw MediaError(.invalidPlan, "not there yet")
+    let source = InputSource(name: input, file: file, limits: limits, interrupt: Interrupt(flag: cancellation))
+    do {
+      return .success(try facts(of: source))
+    } catch {
+      switch error {
+      case .refused(let reason): return .failure(reason)
+      case .failed(let failure): throw failure
+      }
+    }
+  }
+
+  private func facts(of source: InputSource) throws(Stop) -> ClipFacts {
+    let bytes = try size(of: source)
+    let container = try ContainerCheck(source).container()
+    let demuxer = try source.open()
+    let video = try videoStream(of: demuxer, source)
+    let sounds = demuxer.streams.filter { $0.kind == .audio && InputSource.audioCodecs.contains($0.codec) }
+    let first = try FirstFrames(source, demuxer: demuxer, video: video, sounds: sounds)
+    return ClipFacts(
+      container: container, bytes: bytes, duration: demuxer.duration, video: first.video, audio: first.audio,
+      unusedStreams: demuxer.streams.filter { $0.index != video.index && $0.index != first.audio?.stream }
+        .map { "\($0.index): \(Self.name(of: $0))" })
+  }
+
+  private func size(of source: InputSource) throws(Stop) -> Int64 {
+    let bytes: Int64
+    do { bytes = try source.file.descriptor.size() } catch { throw Stop(error) }
+    if bytes == 0 { throw source.refusal(.emptyFile, "the file is empty; send it again") }
+    if bytes > limits.bytes {
+      throw source.refusal(.tooLarge, "the file has \(bytes) bytes; at most \(limits.bytes) are taken")
+    }
+    return bytes
+  }
+
+  private func videoStream(of demuxer: borrowing Demuxer, _ source: InputSource) throws(Stop) -> StreamInfo {
+    let candidates = demuxer.streams.filter { $0.kind == .video && !$0.isAttachedPicture }
+    guard !candidates.isEmpty else {
+      throw source.refusal(.noVideoStream, "it has no video stream; record a video, not sound alone")
+    }
+    guard let stream = candidates.first(where: { limits.videoCodecs.contains($0.codec) }) else {
+      let found = candidates.map(Self.name).joined(separator: ", ")
+      throw source.refusal(
+        .unsupportedCodec, "its video is \(found); \(limits.videoCodecs.joined(separator: " or ")) is taken")
+    }
+    let (pixels, overflow) = stream.width.multipliedReportingOverflow(by: stream.height)
+    if overflow || pixels > limits.pixels { throw tooManyPixels(source, stream.width, stream.height) }
+    return stream
+  }
+
+  private func tooManyPixels(_ source: InputSource, _ width: Int, _ height: Int) -> Stop {
+    source.refusal(
+      .tooLarge, "its pictures have \(width)x\(height) pixels; at most \(limits.pixels) in all are taken")
+  }
+
+  private static func name(of stream: StreamInfo) -> String {
+    stream.codec == "none" ? stream.tag : stream.codec
   }
 }

@@ -6,8 +6,8 @@ package import Platform
 /// It is synchronous on the calling thread, reads and writes only the files it is given, and writes the same bytes for
 /// the same plan and inputs.
 package struct PlanRunner: Sendable {
-  let plan: Plan
-  let cancellation: CancellationFlag
+  private let plan: Plan
+  private let cancellation: CancellationFlag
 
   /// - Parameter cancellation: read between packets; the outputs of a cancelled run are unfinished.
   package init(_ plan: Plan, cancellation: CancellationFlag = CancellationFlag()) {
@@ -20,11 +20,11 @@ package struct PlanRunner: Sendable {
   /// - Parameters:
   ///   - inputs: a readable, seekable file for each input of the plan.
   ///   - outputs: an empty, readable, writable and seekable file for each of `plan.outputs`.
-  ///   - progress: told now and then how far it has come, 0 to 1.
+  ///   - progress: told after each picture how far it has come, 0 to 1.
   /// - Returns: the verdict and, when accepted, what is known of each output. When rejected the outputs are unfinished.
   package func run(
     inputs: [InputName: OpenFile], outputs: [Role: OpenFile], progress: (Double) -> Void = { _ in }
   ) throws(MediaError) -> RunReport {
-    throw MediaError(.invalidPlan, "not there yet")
+    try PlanExecution(plan, inputs: inputs, outputs: outputs, cancellation: cancellation).run(progress: progress)
   }
 }

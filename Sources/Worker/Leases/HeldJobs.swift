@@ -1,4 +1,5 @@
 import Platform
+import Queue
 
 /// The jobs whose leases this worker holds now.
 final class HeldJobs: Sendable {

@@ -1,0 +1,52 @@
+import AV
+import Model
+import Platform
+
+/// One input and how it may be opened: every reader of it obeys the same limits and blames the same input.
+struct InputSource: Sendable {
+  let name: InputName
+  let file: OpenFile
+  let limits: Limits
+  let interrupt: Interrupt
+
+  /// The sounds that phones record; the rest is no clip's and is left unused.
+  static let audioCodecs = [
+    "aac", "alac", "mp3", "amr_nb", "amr_wb", "ac3", "eac3", "opus", "pcm_s16le", "pcm_s16be", "pcm_s24le", "pcm_s24be",
+    "pcm_s32le", "pcm_s32be", "pcm_f32le", "pcm_f32be", "pcm_mulaw", "pcm_alaw",
+  ]
+
+  var codecs: [String] { limits.videoCodecs + Self.audioCodecs }
+
+  /// Opens the container.
+  func open() throws(Stop) -> Demuxer {
+    do {
+      return try Demuxer(
+        reading: file, limits: DemuxerLimits(streams: limits.streams, codecs: codecs), interrupt: interrupt)
+    } catch {
+      throw blame(error, .unsupportedContainer, "its index cannot be read", readFailed: false)
+    }
+  }
+
+  func decoderLimits(_ codecs: [String]) -> DecoderLimits { DecoderLimits(codecs: codecs, pixels: limits.pixels) }
+
+  /// Reads the next packet.
+  func read(_ demuxer: borrowing Demuxer, into packet: borrowing Packet) throws(Stop) -> Bool {
+    do {
+      return try demuxer.read(into: packet)
+    } catch {
+      throw blame(error, .corruptVideo, "it cannot be read on", readFailed: demuxer.readFailed)
+    }
+  }
+
+  /// Tells an error of the machine from one of the data.
+  func blame(
+    _ error: AVError, _ code: ReasonCode, _ what: String, at seconds: Double? = nil, readFailed: Bool = false
+  ) -> Stop {
+    if error.isInterruption || error.isOutOfMemory || readFailed { return Stop(error) }
+    return .refused(Reason(code, input: name, detail: "\(what) (\(error))", seconds: seconds))
+  }
+
+  func refusal(_ code: ReasonCode, _ detail: String, seconds: Double? = nil) -> Stop {
+    .refused(Reason(code, input: name, detail: detail, seconds: seconds))
+  }
+}

@@ -1,0 +1,67 @@
+import AV
+import Model
+
+/// When an input's pictures are shown, read from its packets without decoding one.
+///
+/// It costs a few milliseconds and settles before any decoding what would waste it: a clip too long, too short or
+/// unlike the other, and which time is the start. Decoding then has to deliver a picture for each of these times.
+struct PacketScan: Sendable {
+  /// When each picture is shown, in ticks and in order; what an edit list hides is left out.
+  let times: [Int64]
+  let timeBase: Rational
+  /// How long the last picture is shown, in ticks.
+  let lastDuration: Int64
+  /// Whether there is more than was looked at.
+  let isCut: Bool
+
+  /// The time that counts as zero for all streams of the file.
+  var origin: Int64 { times.first ?? 0 }
+
+  /// From the first picture's beginning to the last one's end, in seconds.
+  var seconds: Double {
+    guard let first = times.first, let last = times.last else { return 0 }
+    return timeBase.seconds(last - first + lastDuration)
+  }
+
+  /// Pictures a second on average.
+  var framesPerSecond: Double { seconds > 0 ? Double(times.count) / seconds : 0 }
+
+  /// Reads the packets of a video stream.
+  ///
+  /// - Parameters:
+  ///   - longest: in seconds; what lies well behind it is not looked at.
+  ///   - most: pictures; what is more is not looked at.
+  init(of source: InputSource, stream: Int, longest: Double, most: Int) throws(Stop) {
+    let demuxer = try source.open()
+    guard demuxer.streams.indices.contains(stream) else {
+      throw source.refusal(.noVideoStream, "stream \(stream) is not there")
+    }
+    demuxer.select([stream])
+    let packet = try Stop.wrap { () throws(AVError) in try Packet() }
+    let timeBase = demuxer.streams[stream].timeBase
+    var times: [(start: Int64, duration: Int64)] = []
+    times.reserveCapacity(512)
+    var isCut = false
+    while try source.read(demuxer, into: packet) {
+      defer { packet.unreference() }
+      guard packet.stream == stream, !packet.isDiscarded, let time = packet.pts ?? packet.dts else { continue }
+      times.append((time, packet.duration))
+      if times.count > most || timeBase.seconds(time - times[0].start) > longest + 1 {
+        isCut = true
+        break
+      }
+    }
+    times.sort { $0.start < $1.start }
+    self.times = times.map(\.start)
+    self.timeBase = timeBase
+    self.isCut = isCut
+    lastDuration = Self.lastDuration(of: times)
+  }
+
+  // Where the container does not say it, the last picture is shown as long as the others on average.
+  private static func lastDuration(of times: [(start: Int64, duration: Int64)]) -> Int64 {
+    guard let first = times.first, let last = times.last else { return 0 }
+    if last.duration > 0 { return last.duration }
+    return times.count > 1 ? (last.start - first.start) / Int64(times.count - 1) : 0
+  }
+}

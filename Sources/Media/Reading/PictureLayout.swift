@@ -1,0 +1,54 @@
+import AV
+import Kernels
+import Model
+
+/// How an input's pictures lie in memory, what their numbers mean, and which way up they are.
+struct PictureLayout: Hashable, Sendable {
+  /// In samples, as coded.
+  var coded: Size
+  var format: PixelFormat
+  var matrix: ColorMatrix
+  var isFullRange: Bool
+  /// The width of a sample divided by its height.
+  var sampleAspectRatio: Double
+  /// What makes a coded picture upright.
+  var orientation: Orientation
+
+  /// Of a decoded picture.
+  init(of frame: borrowing Frame, facts: VideoFacts) {
+    coded = Size(width: frame.width, height: frame.height)
+    format = frame.format
+    let color = frame.color
+    matrix = ColorMatrix(color, height: min(frame.width, frame.height))
+    // The old full-range formats say it by their name.
+    isFullRange = color.isFullRange || frame.format == .yuvj420p
+    sampleAspectRatio = facts.sampleAspectRatio
+    orientation = Orientation(
+      quarterTurns: facts.transform.rotation.rawValue / 90, mirroring: facts.transform.mirrored)
+  }
+
+  /// Of an upright picture of ours: 8-bit 4:2:0, BT.709, limited range, square samples.
+  init(upright size: Size) {
+    coded = size
+    format = .yuv420p
+    matrix = .bt709
+    isFullRange = false
+    sampleAspectRatio = 1
+    orientation = .upright
+  }
+
+  /// Whether its numbers are those that our outputs have.
+  var hasOutputColors: Bool { format == .yuv420p && matrix == .bt709 && !isFullRange }
+
+  /// The rectangle of coded samples that fills a rectangle of square pixels of another shape, centred; even throughout.
+  func crop(filling target: Size) -> Rectangle {
+    let wanted = Double(target.width) / Double(target.height) / sampleAspectRatio
+    let width = min(Double(coded.width), Double(coded.height) * wanted)
+    let height = min(Double(coded.height), Double(coded.width) / wanted)
+    let size = Size(
+      width: min(Size.even(width), coded.width / 2 * 2), height: min(Size.even(height), coded.height / 2 * 2))
+    return Rectangle(
+      x: (coded.width - size.width) / 4 * 2, y: (coded.height - size.height) / 4 * 2, width: size.width,
+      height: size.height)
+  }
+}

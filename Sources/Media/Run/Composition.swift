@@ -1,0 +1,74 @@
+import AV
+import Model
+import Platform
+
+/// The composed video while it is made: the compositor, the encoder, the sound and the pictures taken from it.
+final class Composition {
+  /// How many pictures it has.
+  let slots: Int
+  let grid: TimeGrid
+  private let plan: CompositionPlan
+  private let background: ClipReader
+  private let foreground: ClipReader
+  private let compositor: Compositor
+  private let output: OutputFile
+  private let video: VideoTrack
+  private let sound: (any SoundTrack)?
+  private let stills: [StillWriter]
+
+  /// - Parameters:
+  ///   - seconds: the common span of both inputs.
+  ///   - stills: the pictures that are taken from composed frames.
+  init(
+    _ plan: CompositionPlan, seconds: Double, background: PreparedClip, foreground: PreparedClip, file: OpenFile,
+    sound: ClipReader?, stills: [StillWriter]
+  ) throws(Stop) {
+    grid = TimeGrid(rate: plan.canvas.framesPerSecond)
+    slots = min(grid.slots(in: seconds), grid.whole(in: plan.seconds.longest))
+    self.plan = plan
+    self.background = background.reader
+    self.foreground = foreground.reader
+    self.stills = stills
+    compositor = try Compositor(plan, background: background.layout, foreground: foreground.layout)
+    output = try OutputFile(.composed, file: file)
+    video = try VideoTrack(plan.video, size: plan.canvas.size, grid: grid, output: output)
+    self.sound =
+      if let mode = plan.audio?.mode, let sound {
+        try SoundTracks.track(mode, of: sound, until: grid.seconds(slots), output: output)
+      } else { nil }
+    if let track = self.sound { sound?.packetTaps.append(track) }
+    try output.start()
+  }
+
+  /// What was decided that the plan could not know.
+  var decisions: [Decision] {
+    let summaries = compositor.summaries
+    return [
+      Decision(
+        .timeGrid, choice: "\(slots) pictures at \(grid.rate) a second",
+        reason: "the common span of both clips, each shown by its own times"),
+      Decision(
+        .scaling, input: plan.background, choice: summaries.background, reason: "it fills the canvas"),
+      Decision(
+        .scaling, input: plan.foreground, choice: summaries.foreground, reason: "it fills the inset"),
+    ]
+  }
+
+  /// Composes and encodes the next picture.
+  func encode(slot: Int) throws(Stop) {
+    try compositor.compose(background: background, foreground: foreground) { (frame) throws(Stop) in
+      for still in stills where self.slot(of: still.plan) == slot { try still.write(frame) }
+      try video.encode(frame)
+    }
+  }
+
+  /// Completes the file; both inputs are at their ends.
+  func finish() throws(Stop) -> [OutputFacts] {
+    try video.finish()
+    try sound?.finish()
+    let facts = try output.finish(size: plan.canvas.size, seconds: grid.seconds(slots))
+    return [facts] + stills.compactMap(\.facts)
+  }
+
+  private func slot(of still: StillPlan) -> Int { min(grid.whole(in: still.at), slots - 1) }
+}

@@ -1,0 +1,65 @@
+import Model
+
+/// What a definition's limits say of how long clips last and how many pictures they show.
+struct DurationRule: Sendable {
+  let limits: Limits
+
+  // Times are kept in whole ticks of every length; nobody's clip is refused for the rounding of the last one.
+  private static let tolerance = 0.005
+  // A camera's nominal rate is met on average only.
+  private static let rateTolerance = 1.02
+
+  /// The reasons for which clips with these times are refused; empty when none.
+  func reasons(_ scans: [InputName: PacketScan]) -> [Reason] {
+    let inputs = scans.keys.sorted { $0.rawValue < $1.rawValue }
+    var reasons: [Reason] = []
+    for input in inputs {
+      guard let scan = scans[input] else { continue }
+      if scan.times.isEmpty {
+        reasons.append(Reason(.corruptVideo, input: input, detail: "its video stream has no pictures"))
+      } else if scan.framesPerSecond > limits.framesPerSecond * Self.rateTolerance {
+        reasons.append(tooFast(input, scan))
+      } else if let reason = durationReason(input, seconds: scan.seconds, isCut: scan.isCut) {
+        reasons.append(reason)
+      }
+    }
+    if reasons.isEmpty, let reason = difference(inputs.compactMap { scans[$0]?.seconds }) { reasons.append(reason) }
+    return reasons
+  }
+
+  /// The reason for which a clip of this length is refused.
+  func durationReason(_ input: InputName, seconds: Double, isCut: Bool = false) -> Reason? {
+    guard let allowed = limits.seconds else { return nil }
+    let isAllowed = allowed.shortest - Self.tolerance <= seconds && seconds <= allowed.longest + Self.tolerance
+    if isAllowed && !isCut { return nil }
+    let length = isCut ? "more than \(Self.text(seconds)) s" : "\(Self.text(seconds)) s"
+    return Reason(
+      .durationOutOfRange, input: input,
+      detail: "it lasts \(length); record \(Self.text(allowed.shortest)) to \(Self.text(allowed.longest)) s")
+  }
+
+  private func tooFast(_ input: InputName, _ scan: PacketScan) -> Reason {
+    Reason(
+      .tooLarge, input: input,
+      detail: "it shows \(Self.text(scan.framesPerSecond)) pictures a second; "
+        + "at most \(Self.text(limits.framesPerSecond)) are taken")
+  }
+
+  private func difference(_ seconds: [Double]) -> Reason? {
+    guard let shortest = seconds.min(), let longest = seconds.max(),
+      longest - shortest > limits.differenceSeconds + Self.tolerance
+    else { return nil }
+    return Reason(
+      .durationsDiffer, input: nil,
+      detail: "the clips last \(Self.text(shortest)) and \(Self.text(longest)) s; "
+        + "two clips of one moment differ by at most \(Self.text(limits.differenceSeconds)) s")
+  }
+
+  /// At most two decimals, without zeros that say nothing.
+  static func text(_ value: Double) -> String {
+    let hundredths = Int((value * 100).rounded())
+    let (whole, rest) = (hundredths / 100, hundredths % 100)
+    if rest == 0 { return "\(whole)" }
+    return rest % 10 == 0 ? "\(whole).\(rest / 10)" : "\(whole).\(rest < 10 ? "0" : "")\(rest)"
+  }
+}

@@ -1,0 +1,186 @@
+import AV
+import Model
+import Platform
+
+/// One run of a plan, step by step: scan, open, decode and write, check, complete.
+final class PlanExecution {
+  private let plan: Plan
+  private let sources: [InputName: InputSource]
+  private let outputs: [Role: OpenFile]
+  private let rule: DurationRule
+  private var scans: [InputName: PacketScan] = [:]
+  private var clips: [InputName: PreparedClip] = [:]
+  private var composition: Composition?
+  private var clipOutputs: [ClipOutput] = []
+  private var stills: [StillTap] = []
+  private var decisions: [Decision]
+
+  init(_ plan: Plan, inputs: [InputName: OpenFile], outputs: [Role: OpenFile], cancellation: CancellationFlag) {
+    self.plan = plan
+    self.outputs = outputs
+    rule = DurationRule(limits: plan.limits)
+    decisions = plan.decisions
+    let interrupt = Interrupt(flag: cancellation)
+    sources = inputs.reduce(into: [:]) { sources, input in
+      sources[input.key] = InputSource(name: input.key, file: input.value, limits: plan.limits, interrupt: interrupt)
+    }
+  }
+
+  /// The inputs of the plan in a fixed order.
+  private var inputs: [InputName] { plan.inputs.keys.sorted { $0.rawValue < $1.rawValue } }
+
+  func run(progress: (Double) -> Void) throws(MediaError) -> RunReport {
+    do {
+      try refuseSameFile()
+      let reasons = try scan()
+      if !reasons.isEmpty { return rejected(reasons) }
+      try open()
+      try prepareOutputs()
+      try decode(progress: progress)
+      let facts = try finish()
+      progress(1)
+      return RunReport(
+        verdict: Verdict(reasons: [], inputs: inputReports, decisions: decisions), outputs: facts)
+    } catch {
+      switch error {
+      case .refused(let reason): return rejected([reason])
+      case .failed(let failure): throw failure
+      }
+    }
+  }
+
+  private func rejected(_ reasons: [Reason]) -> RunReport {
+    RunReport(verdict: Verdict(reasons: reasons, inputs: inputReports, decisions: decisions), outputs: [])
+  }
+
+  private var inputReports: [InputName: InputReport] {
+    plan.inputs.reduce(into: [:]) { reports, input in
+      let reader = clips[input.key]?.reader
+      reports[input.key] = InputReport(
+        facts: input.value.facts, frames: reader?.frames, decodedSeconds: reader?.decodedSeconds)
+    }
+  }
+
+  /// The grid of all outputs of the run: the canvas's, or where nothing is composed the quickest clip's own.
+  private var grid: TimeGrid {
+    let own = scans.values.map { Int($0.framesPerSecond.rounded()) }.max() ?? 1
+    return TimeGrid(rate: plan.composition?.canvas.framesPerSecond ?? max(1, own))
+  }
+
+  private func source(_ input: InputName) throws(Stop) -> InputSource {
+    guard let source = sources[input] else { throw missing("the input \(input.rawValue)") }
+    return source
+  }
+
+  private func file(_ role: Role) throws(Stop) -> OpenFile {
+    guard let file = outputs[role] else { throw missing("a file for \(role.rawValue)") }
+    return file
+  }
+
+  private func clip(_ input: InputName) throws(Stop) -> PreparedClip {
+    guard let clip = clips[input] else { throw missing("the input \(input.rawValue)") }
+    return clip
+  }
+
+  private func missing(_ what: String) -> Stop {
+    .failed(MediaError(.invalidPlan, "the plan needs \(what), which did not come with it"))
+  }
+
+  private func refuseSameFile() throws(Stop) {
+    guard inputs.count == 2 else { return }
+    let (one, other) = (try source(inputs[0]).file, try source(inputs[1]).file)
+    do {
+      guard try FileComparison.areEqual(one, other) else { return }
+    } catch {
+      throw Stop(error)
+    }
+    throw .refused(
+      Reason(.sameFileTwice, input: nil, detail: "both inputs are the same file; send one clip of each camera"))
+  }
+
+  private func scan() throws(Stop) -> [Reason] {
+    guard let allowed = plan.limits.seconds else { return [] }
+    let most = Int((allowed.longest + 1) * plan.limits.framesPerSecond) + 1
+    for input in inputs {
+      guard let stream = plan.inputs[input]?.facts.video.stream else { continue }
+      scans[input] = try PacketScan(
+        of: try source(input), stream: stream, longest: allowed.longest, most: most)
+    }
+    return rule.reasons(scans)
+  }
+
+  private func open() throws(Stop) {
+    for input in inputs {
+      guard let inputPlan = plan.inputs[input] else { continue }
+      let reader = try ClipReader(try source(input), plan: inputPlan, expected: scans[input])
+      clips[input] = PreparedClip(reader: reader, layout: try reader.prepare(), scan: scans[input])
+    }
+  }
+
+  private func prepareOutputs() throws(Stop) {
+    if let plan = plan.composition { composition = try prepare(plan) }
+    for plan in plan.clips {
+      let clip = try clip(plan.input)
+      clipOutputs.append(try ClipOutput(plan, clip: clip, grid: grid, file: try file(plan.role)))
+    }
+    for plan in plan.stills {
+      guard let input = plan.input else { continue }
+      let clip = try clip(input)
+      let tap = StillTap(try StillWriter(plan, layout: clip.layout, file: try file(plan.role)))
+      clip.reader.frameTaps.append(tap)
+      stills.append(tap)
+    }
+  }
+
+  private func prepare(_ composition: CompositionPlan) throws(Stop) -> Composition {
+    let (background, foreground) = (try clip(composition.background), try clip(composition.foreground))
+    guard let seconds = [background, foreground].compactMap({ $0.scan?.seconds }).min() else {
+      throw .failed(MediaError(.invalidPlan, "only inputs whose length is limited are composed"))
+    }
+    var stills: [StillWriter] = []
+    for plan in plan.stills where plan.input == nil {
+      stills.append(
+        try StillWriter(
+          plan, layout: PictureLayout(upright: composition.canvas.size), file: try file(plan.role)))
+    }
+    let composed = try Composition(
+      composition, seconds: seconds, background: background, foreground: foreground, file: try file(.composed),
+      sound: try composition.audio.map { (audio) throws(Stop) in try clip(audio.input).reader }, stills: stills)
+    decisions += composed.decisions
+    return composed
+  }
+
+  /// Goes through the grid once, each clip's decoder in step with it, and then through what is left of the clips.
+  private func decode(progress: (Double) -> Void) throws(Stop) {
+    let readers = inputs.compactMap { clips[$0]?.reader }
+    let grid = grid
+    let slots = max(composition?.slots ?? 0, clipOutputs.map(\.slots).max() ?? 0)
+    for slot in 0..<slots {
+      for reader in readers { try reader.advance(toSlot: slot, of: grid) }
+      if let composition, slot < composition.slots { try composition.encode(slot: slot) }
+      for output in clipOutputs { try output.encode(slot: slot) }
+      progress(Double(slot) / Double(slots))
+    }
+    // Nobody asked how long it is: the rest of it need not be decoded.
+    if plan.limits.seconds == nil {
+      for reader in readers {
+        while !reader.frameTaps.allSatisfy(\.isSatisfied), try reader.advance() {}
+      }
+      return
+    }
+    for reader in readers {
+      try reader.finish()
+      // A clip that leans on pictures before its beginning has fewer than its packets promise.
+      if let reason = rule.durationReason(reader.source.name, seconds: reader.decodedSeconds) {
+        throw .refused(reason)
+      }
+    }
+  }
+
+  private func finish() throws(Stop) -> [OutputFacts] {
+    var facts: [OutputFacts] = []
+    if let composition { facts += try composition.finish() }
+    for output in clipOutputs { facts.append(try output.finish()) }
+    return facts + stills.compactMap(\.writer.facts)
+  }
+}

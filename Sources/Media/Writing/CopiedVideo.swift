@@ -1,0 +1,34 @@
+import AV
+import Model
+
+/// An input's pictures as they came, in a clean container: nothing but the coded pictures and the display matrix.
+final class CopiedVideo: PacketTap {
+  private let output: OutputFile
+  private let source: Int
+  private let stream: Int
+  private let timeBase: Rational
+  private let origin: Int64
+  /// The time of the last picture that is shown; what an edit list hides behind it is left out.
+  private let last: Int64
+  private let packet: Packet
+
+  /// Adds a stream to an output that is not started yet.
+  init(of reader: ClipReader, scan: PacketScan, output: OutputFile) throws(Stop) {
+    source = reader.plan.facts.video.stream
+    timeBase = reader.timeBase
+    origin = scan.origin
+    last = scan.times.last ?? 0
+    self.output = output
+    do { stream = try output.muxer.addStream(copying: source, of: reader.demuxer) } catch { throw Stop(error) }
+    packet = try Stop.wrap { () throws(AVError) in try Packet() }
+  }
+
+  func take(_ packet: borrowing Packet) throws(Stop) {
+    guard packet.stream == source else { return }
+    // What is hidden before the first picture gets a time before zero, which the new edit list hides again.
+    if packet.isDiscarded, let pts = packet.pts, pts > last { return }
+    do { try self.packet.reference(packet) } catch { throw Stop(error) }
+    self.packet.shift(by: -origin)
+    try output.write(self.packet, to: stream, timeBase: timeBase)
+  }
+}

@@ -1,0 +1,125 @@
+import AV
+import Model
+
+/// An input's sound decoded, brought to 48 kHz stereo, cut to the output's time and encoded as AAC.
+final class EncodedSound: SoundTrack {
+  private static let sampleRate = 48_000
+  private static let channels = 2
+  private static let bitRate = 128_000
+
+  private let reader: ClipReader
+  private let output: OutputFile
+  private let source: Int
+  private let stream: Int
+  private let decoder: Decoder
+  private let encoder: AudioEncoder
+  private let decoded: Frame
+  private let packet: Packet
+  private let pending: Frame
+  private var resampler: Resampler?
+  /// How many samples of `pending` are filled.
+  private var filled = 0
+  /// The time of the next sample that comes out of the resampler, in samples from the output's start.
+  private var position: Int64 = 0
+  private let end: Int64?
+
+  init(of reader: ClipReader, stream source: Int, until seconds: Double?, output: OutputFile) throws(Stop) {
+    self.reader = reader
+    self.source = source
+    self.output = output
+    end = seconds.map { Int64(($0 * Double(Self.sampleRate)).rounded()) }
+    do {
+      decoder = try Decoder(
+        stream: source, of: reader.demuxer, limits: reader.source.decoderLimits(InputSource.audioCodecs))
+    } catch {
+      throw reader.source.blame(error, .unsupportedCodec, "its sound cannot be decoded")
+    }
+    encoder = try Stop.wrap { () throws(AVError) in
+      try AudioEncoder(sampleRate: Self.sampleRate, channels: Self.channels, bitRate: Self.bitRate)
+    }
+    let frameSize = encoder.frameSize
+    pending = try Stop.wrap { () throws(AVError) in
+      try Frame(sampleCapacity: frameSize, sampleRate: Self.sampleRate, channels: Self.channels)
+    }
+    decoded = try Stop.wrap { () throws(AVError) in try Frame() }
+    packet = try Stop.wrap { () throws(AVError) in try Packet() }
+    do { stream = try output.muxer.addStream(of: encoder) } catch { throw Stop(error) }
+  }
+
+  func take(_ packet: borrowing Packet) throws(Stop) {
+    guard packet.stream == source else { return }
+    // A packet of sound that cannot be decoded is a gap in it, not in the moment.
+    do { try decoder.send(packet) } catch { return }
+    try resampleDecoded()
+  }
+
+  func finish() throws(Stop) {
+    do { try decoder.finish() } catch { throw Stop(error) }
+    try resampleDecoded()
+    if resampler != nil {
+      do { try resampler?.finish() } catch { throw Stop(error) }
+      try encodeResampled()
+    }
+    if filled > 0 { try encodePending() }
+    do { try encoder.finish() } catch { throw Stop(error) }
+    try writePackets()
+  }
+
+  private func resampleDecoded() throws(Stop) {
+    while (try? decoder.receive(into: decoded)) == .output {
+      do {
+        if resampler == nil {
+          resampler = try Resampler(like: decoded, toRate: Self.sampleRate, channels: Self.channels)
+          position = startOfDecoded()
+        }
+        try resampler?.send(decoded)
+      } catch {
+        throw Stop(error)
+      }
+      try encodeResampled()
+    }
+  }
+
+  private func startOfDecoded() -> Int64 {
+    guard let pts = decoded.pts ?? decoded.bestTimestamp else { return 0 }
+    let samples = encoder.timeBase
+    return samples.rescale(pts, from: reader.demuxer.streams[source].timeBase)
+      - samples.rescale(reader.origin, from: reader.timeBase)
+  }
+
+  private func encodeResampled() throws(Stop) {
+    while true {
+      if filled == 0 {
+        do { try pending.makeWritable() } catch { throw Stop(error) }
+      }
+      let room = encoder.frameSize - filled
+      // What lies before the output's start is taken out and forgotten.
+      let wanted = position < 0 ? min(room, Int(-position)) : room
+      let count: Int
+      do { count = try resampler?.receive(into: pending, at: filled, count: wanted) ?? 0 } catch { throw Stop(error) }
+      if count == 0 { return }
+      position += Int64(count)
+      if position <= 0 { continue }
+      let kept = end.map { min(Int64(count), max(0, $0 - position + Int64(count))) } ?? Int64(count)
+      filled += Int(kept)
+      if filled == encoder.frameSize { try encodePending() }
+    }
+  }
+
+  private func encodePending() throws(Stop) {
+    pending.setSampleCount(filled)
+    pending.pts = min(position, end ?? position) - Int64(filled)
+    filled = 0
+    do { try encoder.send(pending) } catch { throw Stop(error) }
+    pending.setSampleCount(encoder.frameSize)
+    try writePackets()
+  }
+
+  private func writePackets() throws(Stop) {
+    while try receive() == .output { try output.write(packet, to: stream, timeBase: encoder.timeBase) }
+  }
+
+  private func receive() throws(Stop) -> Received {
+    do { return try encoder.receive(into: packet) } catch { throw Stop(error) }
+  }
+}

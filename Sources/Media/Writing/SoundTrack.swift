@@ -1,0 +1,24 @@
+import AV
+import Model
+
+/// The sound of an output: taken from an input's packets while they are read.
+protocol SoundTrack: PacketTap {
+  /// Writes what was held back.
+  func finish() throws(Stop)
+}
+
+/// Makes the sound of an output as its plan says.
+enum SoundTracks {
+  /// Adds a stream to an output that is not started yet.
+  ///
+  /// - Parameter seconds: where the output ends; nil: with the sound.
+  static func track(
+    _ mode: AudioPlan.Mode, of reader: ClipReader, until seconds: Double?, output: OutputFile
+  ) throws(Stop) -> (any SoundTrack)? {
+    guard let facts = reader.plan.facts.audio else { return nil }
+    return switch mode {
+    case .copy: try CopiedSound(of: reader, stream: facts.stream, until: seconds, output: output)
+    case .encode: try EncodedSound(of: reader, stream: facts.stream, until: seconds, output: output)
+    }
+  }
+}

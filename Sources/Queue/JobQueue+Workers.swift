@@ -1,0 +1,72 @@
+import Model
+package import Postgres
+
+/// Who works, and what is left behind by who does not any more.
+extension JobQueue {
+  /// Makes a row for a worker that starts now; its id is never used again.
+  package static func register(host: String, process: Int32, _ session: Session) throws(PostgresError) -> Int64 {
+    let rows = try session.execute(statements["register"], .text(host), .integer(Int64(process)))
+    return try rows.single().get("id")
+  }
+
+  /// Removes a worker's row, unless it holds a job.
+  package static func deregister(worker: Int64, _ session: Session) throws(PostgresError) {
+    try session.execute(statements["deregister"], .integer(worker))
+  }
+
+  /// A worker's sign of life, for itself and the jobs it holds.
+  package static func beat(
+    worker: Int64, holding jobs: [(id: Int64, token: Int64)], _ session: Session
+  ) throws(PostgresError) -> BeatAnswer {
+    let rows = try session.execute(
+      statements["beat"], .integer(worker), .integers(jobs.map(\.id)), .integers(jobs.map(\.token)))
+    var answer = BeatAnswer()
+    for row in rows {
+      guard let id = try row.get("id", as: Int64?.self) else {
+        answer.isEvicted = try row.get("evicted")
+        continue
+      }
+      if try row.get("lost") { answer.lost.insert(id) } else { answer.cancelled.insert(id) }
+    }
+    return answer
+  }
+
+  /// Takes jobs from workers without a sign of life for `leaseSeconds`, and jobs past their deadline.
+  ///
+  /// What follows from a job's end, for instance for its post, belongs into the same transaction.
+  package static func reap(leaseSeconds: Double, _ session: Session) throws(PostgresError) -> [Reaped] {
+    let rows = try session.execute(statements["reap"], .double(leaseSeconds), .integer(mostLost))
+    var reaped: [Reaped] = []
+    for row in rows {
+      let state: JobState =
+        switch try row.get("state", as: String.self) {
+        case "s": .scheduled
+        case "c": .cancelled
+        default: .dead
+        }
+      reaped.append(Reaped(id: try row.get("id"), publicID: try row.publicID("public_id"), state: state))
+    }
+    try session.execute(statements["sweep"], .double(leaseSeconds * 4))
+    return reaped
+  }
+
+  /// Makes scheduled jobs whose time has come available; how many.
+  package static func promote(limit: Int = 1000, _ session: Session) throws(PostgresError) -> Int {
+    try session.execute(statements["promote"], .integer(limit)).count
+  }
+
+  /// Makes the partitions of the history for today and two days to come.
+  package static func prepareHistory(_ session: Session) throws(PostgresError) {
+    var present: Set<String> = []
+    for row in try session.execute(statements["partitions"]) { present.insert(try row.get("relname")) }
+    for day in try session.execute(statements["days"]) {
+      let name = try day.get("name", as: String.self)
+      guard !present.contains(name) else { continue }
+      let first = try day.get("first", as: String.self)
+      let next = try day.get("next", as: String.self)
+      try session.executeScript(
+        "CREATE TABLE IF NOT EXISTS \(name) PARTITION OF job_done FOR VALUES FROM ('\(first)') TO ('\(next)')",
+        name: "queue.partition")
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package import Model
+package import Postgres
+
+/// The job queue: statements on a session, each its own transaction or part of the caller's.
+///
+/// It knows nothing of posts. Execution is at least once; a job's effects happen exactly once when they are written in
+/// the transaction of its `complete`. All times are the server's. No triggers, no session state: it works behind a
+/// pooler that lends connections per transaction.
+package enum JobQueue {
+  static let statements = Statements(topic: "queue", PackageResources.Queue_sql)
+
+  /// A worker that was lost this often with a job takes the blame: the job is dead.
+  static let mostLost = 3
+
+  /// Puts a job into its queue; nil if a live job has its unique key.
+  @discardableResult
+  package static func enqueue(_ job: NewJob, _ session: Session) throws(PostgresError) -> Int64? {
+    let rows = try session.execute(
+      statements["enqueue"], .text(job.publicID.description), .text(job.queue), .text(job.kind), .double(job.delay),
+      .integer(job.priority), .integer(job.maxAttempts), .integer(job.deadlineSeconds), .bytes(job.uniqueKey),
+      .text(job.author), .bytes(job.definition), .text(job.request),
+      .text(String(decoding: job.arguments, as: UTF8.self)))
+    return try rows.first?.get("id")
+  }
+
+  /// Tells waiting workers that there may be a job; to be called after the commit, never inside the transaction.
+  package static func announce(queue: String, _ session: Session) throws(PostgresError) {
+    try session.execute(statements["announce"], .text(QueueChannel.jobs), .text(queue))
+  }
+
+  /// Reads a job by its public id; nil if there is none.
+  package static func find(_ id: PublicID, _ session: Session) throws(PostgresError) -> JobRecord? {
+    guard let row = try session.execute(statements["find"], .text(id.description)).first else { return nil }
+    return try JobRecord(row)
+  }
+
+  /// Lists jobs, the newest first.
+  package static func list(_ filter: JobFilter, _ session: Session) throws(PostgresError) -> [JobRecord] {
+    let rows = try session.execute(
+      statements["list"], .text(filter.state?.rawValue), .text(filter.kind), .text(filter.author),
+      .integer(filter.before), .integer(filter.limit))
+    var jobs: [JobRecord] = []
+    for row in rows { jobs.append(try JobRecord(row)) }
+    return jobs
+  }
+
+  /// Cancels a job; one that runs is stopped by its worker.
+  package static func cancel(_ id: PublicID, _ session: Session) throws(PostgresError) -> Cancelling {
+    let parameter = Parameter.text(id.description)
+    if try session.execute(statements["cancel_waiting"], parameter).first != nil { return .cancelled }
+    if try session.execute(statements["cancel_executing"], parameter).first != nil { return .requested }
+    return .notLive
+  }
+
+  /// Lets a dead job, or one that waits for its next attempt, be tried at once; false if it is neither.
+  package static func retryNow(_ id: PublicID, _ session: Session) throws(PostgresError) -> Bool {
+    let parameter = Parameter.text(id.description)
+    if try session.execute(statements["redrive"], parameter).first != nil { return true }
+    return try session.execute(statements["hasten"], parameter).first != nil
+  }
+}

@@ -1,0 +1,31 @@
+/// What follows a failed attempt; pure, so that it can be tested without a clock.
+package struct RetryPolicy: Sendable, Hashable {
+  /// Another attempt, or none.
+  package enum Next: Sendable, Hashable {
+    /// After so many seconds.
+    case retry(seconds: Double)
+    /// The attempts are used up.
+    case bury
+  }
+
+  /// The pause after the first failed attempt, in seconds; it doubles with each further one.
+  package var firstPause: Double
+  /// In seconds.
+  package var longestPause: Double
+
+  package init(firstPause: Double = 1, longestPause: Double = 300) {
+    self.firstPause = firstPause
+    self.longestPause = longestPause
+  }
+
+  /// What follows attempt number `attempt` (the first is 1) of at most `maxAttempts`.
+  ///
+  /// - Parameter random: 0 to 1; spreads the pause from half to one and a half of itself, so that what failed together
+  ///   does not come back together.
+  package func next(attempt: Int, maxAttempts: Int, random: Double) -> Next {
+    guard attempt < maxAttempts else { return .bury }
+    var pause = firstPause
+    for _ in 1..<max(attempt, 1) where pause < longestPause { pause *= 2 }
+    return .retry(seconds: min(pause, longestPause) * (0.5 + random))
+  }
+}

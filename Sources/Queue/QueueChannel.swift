@@ -1,0 +1,5 @@
+/// The names under which the queue's notifications are sent.
+package enum QueueChannel {
+  /// A job may be waiting; the payload is the queue's name.
+  package static let jobs = "take5_jobs"
+}

@@ -1,0 +1,9 @@
+package import Postgres
+
+/// The steps of the queue's schema.
+package enum QueueMigrations {
+  /// All of them; versions 1 to 99 are the queue's.
+  package static var all: [Migration] {
+    [Migration(version: 1, name: "queue", PackageResources.v0001_queue_sql)]
+  }
+}

@@ -1,0 +1,244 @@
+import Model
+import Postgres
+import PostgresTesting
+import Queue
+import Testing
+
+@Suite("Job queue", .tags(.database))
+struct JobQueueTests {
+  @Test("a job is claimed once, completed once, and stays readable with its result")
+  func life() async throws {
+    try await withSession { session in
+      let job = QueueDatabase.job()
+      #expect(try JobQueue.enqueue(job, session) != nil)
+      #expect(try JobQueue.find(job.publicID, session)?.state == .available)
+      let worker = try JobQueue.register(host: "here", process: 1, session)
+      let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: 10, session)
+      let mine = try #require(claimed.first)
+      #expect(claimed.count == 1)
+      #expect(mine.attempt == 1)
+      #expect(try JobQueue.claim(worker: worker, queue: "media", limit: 10, session).isEmpty)
+      try JobQueue.report(JobProgress(fraction: 0.5, stage: "compose"), of: mine, session)
+      let running = try #require(try JobQueue.find(job.publicID, session))
+      #expect(running.state == .executing)
+      #expect(running.progress == JobProgress(fraction: 0.5, stage: "compose"))
+
+      try JobQueue.complete(mine, .accepted, result: Array(#"{"verdict":"accepted"}"#.utf8), session)
+      let done = try #require(try JobQueue.find(job.publicID, session))
+      #expect(done.state == .completed)
+      #expect(done.progress.fraction == 1)
+      #expect(done.result.map { String(decoding: $0, as: UTF8.self) } == #"{"verdict": "accepted"}"#)
+      #expect(throws: LeaseLost.self) { try JobQueue.complete(mine, .accepted, result: nil, session) }
+    }
+  }
+
+  @Test("two claimers never get the same job")
+  func rivals() async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      let pool = Pool(url, size: 5)
+      let worker = try await pool.run { session in
+        for _ in 0..<200 { try JobQueue.enqueue(QueueDatabase.job(), session) }
+        return try JobQueue.register(host: "here", process: 1, session)
+      }
+      let claimed = try await withThrowingTaskGroup(of: [Int64].self) { group in
+        for _ in 0..<4 {
+          group.addTask {
+            var ids: [Int64] = []
+            while true {
+              let jobs = try await pool.run { try JobQueue.claim(worker: worker, queue: "media", limit: 7, $0) }
+              if jobs.isEmpty { return ids }
+              ids += jobs.map(\.id)
+            }
+          }
+        }
+        return try await group.reduce(into: []) { $0 += $1 }
+      }
+      #expect(claimed.count == 200)
+      #expect(Set(claimed).count == 200)
+      await pool.close()
+    }
+  }
+
+  @Test("a stale token can write nothing: not complete, retry, bury, release or report")
+  func fencing() async throws {
+    try await withSession { session in
+      let job = QueueDatabase.job()
+      try JobQueue.enqueue(job, session)
+      let zombie = try claim(session)
+      // Its worker is taken for dead, and another takes the job over.
+      try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
+      #expect(try JobQueue.reap(leaseSeconds: 30, session).map(\.state) == [.scheduled])
+      #expect(try JobQueue.retryNow(job.publicID, session))
+      let heir = try claim(session)
+      #expect(heir.id == zombie.id)
+      #expect(heir.token != zombie.token)
+      #expect(heir.lost == 1)
+
+      #expect(throws: LeaseLost.self) { try JobQueue.complete(zombie, .accepted, result: nil, session) }
+      #expect(throws: LeaseLost.self) { try JobQueue.retry(zombie, afterSeconds: 1, error: "x", session) }
+      #expect(throws: LeaseLost.self) { try JobQueue.bury(zombie, error: "x", session) }
+      #expect(throws: LeaseLost.self) { try JobQueue.release(zombie, session) }
+      try JobQueue.report(JobProgress(fraction: 0.9, stage: "zombie"), of: zombie, session)
+      #expect(try JobQueue.find(job.publicID, session)?.progress.stage != "zombie")
+      try JobQueue.complete(heir, .accepted, result: nil, session)
+    }
+  }
+
+  @Test("a zombie's whole transaction rolls back")
+  func rollback() async throws {
+    try await withSession { session in
+      try session.executeScript("CREATE TABLE effect (id int)", name: "effect")
+      try JobQueue.enqueue(QueueDatabase.job(), session)
+      let mine = try claim(session)
+      let stale = try claimAgain(mine, session)
+      #expect(throws: LeaseLost.self) {
+        try session.transaction { session in
+          try session.execute("INSERT INTO effect VALUES (1)")
+          try JobQueue.complete(stale, .accepted, result: nil, session)
+        }
+      }
+      #expect(try session.execute("SELECT FROM effect").isEmpty)
+    }
+  }
+
+  @Test("a failed attempt comes back later, and a job out of attempts is dead until it is retried")
+  func retries() async throws {
+    try await withSession { session in
+      let job = QueueDatabase.job(maxAttempts: 2)
+      try JobQueue.enqueue(job, session)
+      let first = try claim(session)
+      try JobQueue.retry(first, afterSeconds: 3600, error: "the disk is full", session)
+      let waiting = try #require(try JobQueue.find(job.publicID, session))
+      #expect(waiting.state == .scheduled)
+      #expect(waiting.error == "the disk is full")
+      #expect(try JobQueue.promote(session) == 0)
+      try session.execute("UPDATE job SET run_at = clock_timestamp()")
+      #expect(try JobQueue.promote(session) == 1)
+
+      let second = try claim(session)
+      #expect(second.attempt == 2)
+      try JobQueue.bury(second, error: "the disk is still full", session)
+      #expect(try JobQueue.find(job.publicID, session)?.state == .dead)
+      #expect(try JobQueue.list(JobFilter(state: .dead), session).map(\.publicID) == [job.publicID])
+      #expect(try JobQueue.retryNow(job.publicID, session))
+      let third = try claim(session)
+      #expect(third.id == first.id)
+      #expect(third.attempt == 1)
+    }
+  }
+
+  @Test("a job whose worker was lost three times is dead")
+  func poison() async throws {
+    try await withSession { session in
+      let job = QueueDatabase.job(maxAttempts: 9)
+      try JobQueue.enqueue(job, session)
+      for expected in [JobState.scheduled, .scheduled, .dead] {
+        _ = try claim(session)
+        try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
+        #expect(try JobQueue.reap(leaseSeconds: 30, session).map(\.state) == [expected])
+        _ = try JobQueue.retryNow(job.publicID, session)
+        if expected == .dead { break }
+      }
+    }
+  }
+
+  @Test("a job past its deadline is taken away although its worker beats")
+  func deadline() async throws {
+    try await withSession { session in
+      try JobQueue.enqueue(QueueDatabase.job(), session)
+      let mine = try claim(session)
+      #expect(try JobQueue.reap(leaseSeconds: 30, session).isEmpty)
+      try session.execute("UPDATE job SET deadline_at = clock_timestamp() - interval '1 second'")
+      #expect(try JobQueue.reap(leaseSeconds: 30, session).map(\.id) == [mine.id])
+    }
+  }
+
+  @Test("a drained job comes back at once and keeps its attempts")
+  func release() async throws {
+    try await withSession { session in
+      try JobQueue.enqueue(QueueDatabase.job(), session)
+      try JobQueue.release(try claim(session), session)
+      #expect(try claim(session).attempt == 1)
+    }
+  }
+
+  @Test("waiting jobs are cancelled, running ones are told so by the next beat")
+  func cancelling() async throws {
+    try await withSession { session in
+      let waiting = QueueDatabase.job()
+      try JobQueue.enqueue(waiting, session)
+      #expect(try JobQueue.cancel(waiting.publicID, session) == .cancelled)
+      #expect(try JobQueue.find(waiting.publicID, session)?.state == .cancelled)
+      #expect(try JobQueue.cancel(waiting.publicID, session) == .notLive)
+
+      let running = QueueDatabase.job()
+      try JobQueue.enqueue(running, session)
+      let worker = try JobQueue.register(host: "here", process: 1, session)
+      let mine = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
+      #expect(try JobQueue.beat(worker: worker, holding: [(mine.id, mine.token)], session) == BeatAnswer())
+      #expect(try JobQueue.cancel(running.publicID, session) == .requested)
+      let answer = try JobQueue.beat(worker: worker, holding: [(mine.id, mine.token)], session)
+      #expect(answer.cancelled == [mine.id])
+      try JobQueue.complete(mine, .cancelled, result: nil, session)
+      #expect(try JobQueue.find(running.publicID, session)?.state == .cancelled)
+    }
+  }
+
+  @Test("a beat tells of lost leases, and a worker that was swept away hears it and gets no job")
+  func eviction() async throws {
+    try await withSession { session in
+      try JobQueue.enqueue(QueueDatabase.job(), session)
+      let worker = try JobQueue.register(host: "here", process: 1, session)
+      let mine = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
+      #expect(try JobQueue.beat(worker: worker, holding: [(mine.id, mine.token + 1)], session).lost == [mine.id])
+      try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
+      _ = try JobQueue.reap(leaseSeconds: 30, session)
+      #expect(try JobQueue.beat(worker: worker, holding: [], session).isEvicted)
+      try session.execute("UPDATE job SET state = 'a'")
+      #expect(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).isEmpty)
+    }
+  }
+
+  @Test("a unique key holds while a job lives, and is free again afterwards")
+  func uniqueness() async throws {
+    try await withSession { session in
+      let key: [UInt8] = [1, 2, 3]
+      #expect(try JobQueue.enqueue(QueueDatabase.job(key: key), session) != nil)
+      #expect(try JobQueue.enqueue(QueueDatabase.job(key: key), session) == nil)
+      let mine = try claim(session)
+      #expect(try JobQueue.enqueue(QueueDatabase.job(key: key), session) == nil)
+      try JobQueue.complete(mine, .accepted, result: nil, session)
+      #expect(try JobQueue.enqueue(QueueDatabase.job(key: key), session) != nil)
+    }
+  }
+
+  @Test("history goes into the partition of its day")
+  func partitions() async throws {
+    try await withSession { session in
+      try JobQueue.prepareHistory(session)
+      try JobQueue.enqueue(QueueDatabase.job(), session)
+      try JobQueue.complete(try claim(session), .accepted, result: nil, session)
+      #expect(try session.execute("SELECT FROM job_done").count == 1)
+      #expect(try session.execute("SELECT FROM job_done_rest").isEmpty)
+    }
+  }
+
+  private func withSession(_ body: @escaping @Sendable (Session) throws -> Void) async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      let pool = Pool(url, size: 1)
+      try await pool.run(body)
+      await pool.close()
+    }
+  }
+
+  private func claim(_ session: Session) throws -> ClaimedJob {
+    let worker = try JobQueue.register(host: "here", process: 1, session)
+    return try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
+  }
+
+  /// Lets somebody else take a job over; what is returned is the claim that went stale.
+  private func claimAgain(_ mine: ClaimedJob, _ session: Session) throws -> ClaimedJob {
+    try session.execute("UPDATE job SET token = nextval('job_token')")
+    return mine
+  }
+}
