@@ -57,7 +57,9 @@ let package = Package(
       "Queue", ["Model", "Postgres"],
       resources: [.embedInCode("SQL/Queue.sql"), .embedInCode("SQL/v0001_queue.sql")]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
-    target("Store", ["Blobs", "Crypto", "Model", "Postgres", "Queue"]),
+    target(
+      "Store", ["Blobs", "Crypto", "Model", "Platform", "Postgres", "Queue"],
+      resources: [.embedInCode("SQL/Store.sql"), .embedInCode("SQL/v0100_store.sql")]),
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [.embedInCode("take5-post.json")], swiftSettings: settings),

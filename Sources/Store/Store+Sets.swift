@@ -1,0 +1,50 @@
+import Blobs
+import Crypto
+import Model
+import Postgres
+
+extension Store {
+  /// Writes a set and its assets, and publishes their blobs, inside the caller's transaction.
+  ///
+  /// The rows of the blobs are locked first, in the order of their hashes so that two writers never wait for each other;
+  /// the files become visible only after that, and before the commit.
+  func keepSet(
+    _ assets: [NewAsset], definition: SHA256Digest?, recipe: SHA256Digest?, job: PublicID?, _ session: Session
+  ) throws -> Int64 {
+    for asset in assets.sorted(by: { $0.content.hash < $1.content.hash }) {
+      let inline = asset.isInline ? try asset.content.content() : nil
+      try session.execute(
+        Self.statements["keep_blob"], .bytes(asset.content.hash.bytes), .integer(asset.content.bytes), .bytes(inline))
+      if !asset.isInline { try blobs.publish(asset.content) }
+    }
+    let set: Int64 = try session.execute(
+      Self.statements["keep_set"], .text(PublicID.now().description), .bytes(definition?.bytes),
+      .bytes(recipe?.bytes), .text(job?.description)
+    ).single().get("id")
+    for asset in assets {
+      try session.execute(
+        Self.statements["keep_asset"], .text(PublicID.now().description), .integer(set), .text(asset.role.rawValue),
+        .bytes(asset.content.hash.bytes), .text(asset.type), .integer(asset.content.bytes),
+        .integer(asset.width.map(Int64.init)), .integer(asset.height.map(Int64.init)), .double(asset.duration),
+        .text(asset.thumbhash))
+    }
+    return set
+  }
+
+  /// Removes a set, and the blobs that nothing refers to any more, inside the caller's transaction.
+  func dropSet(_ set: Int64, blobs hashes: [SHA256Digest], _ session: Session) throws {
+    try session.execute(Self.statements["drop_set"], .integer(set))
+    for hash in Set(hashes).sorted() { try collect(hash, session) }
+  }
+
+  /// Removes a blob if nothing refers to it.
+  ///
+  /// Its row is locked while it is judged and its file removed: who publishes the same bytes waits, and links anew.
+  func collect(_ hash: SHA256Digest, _ session: Session) throws {
+    let name = Parameter.bytes(hash.bytes)
+    guard try !session.execute(Self.statements["lock_blob"], name).isEmpty else { return }
+    guard try session.execute(Self.statements["is_referenced"], name).isEmpty else { return }
+    try session.execute(Self.statements["drop_blob"], name)
+    _ = try blobs.remove(hash)
+  }
+}

@@ -1,0 +1,57 @@
+package import Blobs
+import Crypto
+import FoundationEssentials
+package import Model
+package import Platform
+package import Postgres
+import Queue
+
+/// What was submitted and what became of it: posts, asset sets, blobs and definitions.
+///
+/// Its calls run on a connection's thread, inside the caller's transaction where they write. State changes that belong
+/// together are one call, so that they are one transaction.
+package struct Store: Sendable {
+  static let statements = Statements(topic: "store", PackageResources.Store_sql)
+
+  let blobs: any BlobStore
+
+  package init(blobs: any BlobStore) { self.blobs = blobs }
+
+  /// Whether the database answers.
+  package func check(_ session: Session) throws(PostgresError) {
+    try session.execute(Self.statements["is_reachable"])
+  }
+
+  /// Reads a post with its current assets and its job; nil if there is none.
+  package func post(_ id: PublicID, _ session: Session) throws -> Post? {
+    guard let row = try session.execute(Self.statements["post"], .text(id.description)).first else { return nil }
+    var assets: [Role: Asset] = [:]
+    if let set = try row.get("asset_set_id", as: Int64?.self) {
+      for asset in try self.assets(ofSet: set, session) { assets[asset.role] = asset }
+    }
+    let job = try row.get("job", as: String?.self).flatMap { PublicID($0) }
+    return Post(
+      id: id, draft: try PostDraft(row), status: try PostDraft.word(row, "status"),
+      createdAt: .init(microseconds: try row.get("created_at")),
+      reasons: try JSON.decode([Reason].self, from: Array(try row.get("reasons", as: String.self).utf8)),
+      job: try job.flatMap { try JobQueue.find($0, session)?.summary }, assets: assets)
+  }
+
+  /// Reads an asset of any set, sources included; nil if there is none.
+  package func asset(_ id: PublicID, _ session: Session) throws(PostgresError) -> StoredAsset? {
+    guard let row = try session.execute(Self.statements["asset"], .text(id.description)).first else { return nil }
+    return StoredAsset(asset: try Asset(row), inline: try row.get("inline_content"))
+  }
+
+  /// Opens the bytes of an asset that does not lie in the database.
+  package func content(of asset: Asset) throws(BlobError) -> Descriptor {
+    guard let hash = SHA256Digest(hex: asset.sha256) else { preconditionFailure("an asset's hash is a SHA-256") }
+    return try blobs.open(hash)
+  }
+
+  func assets(ofSet set: Int64, _ session: Session) throws(PostgresError) -> [Asset] {
+    var assets: [Asset] = []
+    for row in try session.execute(Self.statements["assets"], .integer(set)) { assets.append(try Asset(row)) }
+    return assets
+  }
+}

@@ -1,0 +1,10 @@
+package import Postgres
+import Queue
+
+/// The steps of the whole schema, the queue's first.
+package enum StoreMigrations {
+  /// All of them; versions from 100 on are the store's.
+  package static var all: [Migration] {
+    QueueMigrations.all + [Migration(version: 100, name: "store", PackageResources.v0100_store_sql)]
+  }
+}
