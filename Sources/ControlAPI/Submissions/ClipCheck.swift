@@ -1,15 +1,14 @@
 package import Blobs
 internal import ISOBaseMedia
 package import Model
-internal import Platform
 
 /// Looks at a clip's container at the end of its upload: cheap, and before anything is stored.
 package enum ClipCheck {
   /// Why the clip is refused, or nil.
   package static func reason(
     against blob: SealedBlob, input: InputName, limits: Limits
-  ) throws(SystemError) -> Reason? {
-    let result = try ContainerWalker.examine(size: blob.bytes) { offset, count throws(SystemError) in
+  ) throws(BlobError) -> Reason? {
+    let result = try ContainerWalker.examine(size: blob.bytes) { offset, count throws(BlobError) in
       try blob.bytes(count: count, at: offset)
     }
     switch result {

@@ -1,0 +1,23 @@
+internal import Blobs
+internal import HTTPServer
+
+extension ControlAPI {
+  var healthRoutes: [Route] {
+    [
+      Route("GET", "/livez") { _ in Self.healthy("live") },
+      route("GET", "/readyz", handler: readiness),
+    ]
+  }
+
+  /// Whether submissions can be taken in; that needs no worker.
+  private func readiness(_ request: Request) async throws -> Response {
+    try await store.check()
+    // A staged blob that is not published leaves nothing behind.
+    _ = try blobs.stage()
+    return Self.healthy("ready")
+  }
+
+  private static func healthy(_ status: String) -> Response {
+    .json(.ok, Array(#"{"status":"\#(status)"}"#.utf8), headers: ["Cache-Control": "no-store"])
+  }
+}
