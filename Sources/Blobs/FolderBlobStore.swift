@@ -47,7 +47,7 @@ package struct FolderBlobStore: BlobStore {
     do throws(SystemError) {
       do throws(SystemError) {
         try link(blob, at: path)
-      } catch where error.code == EEXIST {
+      } catch  where error.code == EEXIST {
         // Somebody published the same bytes. A file cut short by a failing disk is replaced as a whole.
         if try Descriptor(reading: path).size() != blob.bytes {
           let whole = StagingName(path: newStagingPath())
@@ -92,7 +92,7 @@ package struct FolderBlobStore: BlobStore {
     }
     do throws(SystemError) {
       try blob.file.link(at: path)
-    } catch where error.code == ENOENT {
+    } catch  where error.code == ENOENT {
       // It was published before, in a transaction that failed, and then collected: such a file cannot be linked again.
       let copy = try Descriptor(unnamedIn: folder)
       try copy.write(contentOf: blob.file)

@@ -41,7 +41,7 @@ struct Binaries: Equatable {
         + "or use a server of your own with --database")
   }
 
-  // Read from the path where Debian says it, else asked from the program ("postgres (PostgreSQL) 15.4").
+  // Read from the path where Debian says it, else asked from the program ("postgres (PostgreSQL) 15.4 (Debian 15.4-1)").
   private static func version(of folder: String) -> Int? {
     let parts = folder.split(separator: "/")
     if parts.last == "bin", let version = parts.dropLast().last.flatMap({ Int($0) }) { return version }
@@ -50,6 +50,7 @@ struct Binaries: Equatable {
     var line = [CChar](repeating: 0, count: 128)
     guard fgets(&line, Int32(line.count), pipe) != nil else { return nil }
     let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    return text.split(separator: " ").last.flatMap { $0.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } }
+    let number = text.split(separator: " ").first { $0.first?.isNumber == true }
+    return number.flatMap { Int($0.prefix(while: \.isNumber)) }
   }
 }

@@ -24,13 +24,13 @@ package final class EmbeddedPostgres: Sendable {
   package let url: DatabaseURL
   private let supervisor: Supervisor?
   private let lock: OwnerLock?
-  private let urlFile: String
+  private let layout: Layout?
 
-  private init(url: DatabaseURL, supervisor: Supervisor?, lock: OwnerLock?, urlFile: String) {
+  private init(url: DatabaseURL, supervisor: Supervisor? = nil, lock: OwnerLock? = nil, layout: Layout? = nil) {
     self.url = url
     self.supervisor = supervisor
     self.lock = lock
-    self.urlFile = urlFile
+    self.layout = layout
   }
 
   deinit { stop() }
@@ -60,7 +60,7 @@ package final class EmbeddedPostgres: Sendable {
         return try own(folder, lock, configuration, until: limit)
       }
       // The owner may be about to start, or about to end and leave the lock to us.
-      if let url = reachable(urlFile) { return EmbeddedPostgres(url: url, supervisor: nil, lock: nil, urlFile: urlFile) }
+      if let url = reachable(urlFile) { return EmbeddedPostgres(url: url) }
       guard ContinuousClock.now < limit else {
         throw EmbeddedPostgresError(
           "another process owns the database in \(folder), and it cannot be reached",
@@ -72,10 +72,13 @@ package final class EmbeddedPostgres: Sendable {
 
   /// Ends the server if this process owns it, and waits for its end; a second call does nothing.
   package func stop() {
-    guard let supervisor else { return }
+    guard let supervisor, let layout else { return }
     supervisor.stop()
     // Once the lock is released the file may be another owner's: take it away before.
-    if lock?.isHeld == true { _ = unlink(urlFile) }
+    if lock?.isHeld == true {
+      _ = unlink(layout.urlFile)
+      if !layout.socketFolder.hasPrefix(layout.home) { _ = rmdir(layout.socketFolder) }
+    }
     lock?.release()
   }
 
@@ -108,7 +111,7 @@ package final class EmbeddedPostgres: Sendable {
       supervisor.stop()
       throw error as? EmbeddedPostgresError ?? EmbeddedPostgresError("\(error)")
     }
-    return EmbeddedPostgres(url: url, supervisor: supervisor, lock: lock, urlFile: layout.urlFile)
+    return EmbeddedPostgres(url: url, supervisor: supervisor, lock: lock, layout: layout)
   }
 
   // A server says by answering, and by nothing else, that it is ready.

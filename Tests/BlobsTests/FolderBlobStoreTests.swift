@@ -1,9 +1,10 @@
-@testable import Blobs
 import Crypto
 import Glibc
 import Platform
 import PostgresTesting
 import Testing
+
+@testable import Blobs
 
 @Suite("Blobs in a folder")
 struct FolderBlobStoreTests {
@@ -31,12 +32,14 @@ struct FolderBlobStoreTests {
   func heals() throws {
     let store = try FolderBlobStore(folder: path)
     var staged = try store.stage()
-    try [1, 2, 3].withUnsafeBytes { try staged.append($0) }
+    try Array<UInt8>([1, 2, 3]).withUnsafeBytes { try staged.append($0) }
     let blob = try staged.seal()
     try store.publish(blob)
     #expect(truncate("\(path)/\(blob.hash.hex.prefix(2))/\(blob.hash.hex)", 1) == 0)
     let again = try store.stage()
-    try Array<UInt8>([1, 2, 3]).withUnsafeBytes { bytes in #expect(pwrite(again.descriptor, bytes.baseAddress, 3, 0) == 3) }
+    Array<UInt8>([1, 2, 3]).withUnsafeBytes { bytes in
+      #expect(pwrite(again.descriptor, bytes.baseAddress, 3, 0) == 3)
+    }
     let whole = try again.seal(writtenElsewhere: true)
     try store.publish(whole)
     #expect(try store.open(whole.hash).size() == 3)

@@ -28,7 +28,7 @@ struct ConnectionTests {
     try await withDatabase { url in
       let connection = try Connection(url, name: "test")
       try await connection.run { try $0.executeScript("CREATE TABLE t (id int)", name: "t") }
-      let runs = Locked(0)
+      let runs = Shared(0)
       await #expect {
         try await connection.transaction { session in
           runs.withLock { $0 += 1 }
@@ -48,7 +48,9 @@ struct ConnectionTests {
   func forgottenTransaction() async throws {
     try await withDatabase { url in
       let connection = try Connection(url, name: "test")
-      try await connection.run { try $0.executeScript("CREATE TABLE t (id int); BEGIN; INSERT INTO t VALUES (1)", name: "t") }
+      try await connection.run {
+        try $0.executeScript("CREATE TABLE t (id int); BEGIN; INSERT INTO t VALUES (1)", name: "t")
+      }
       try await connection.run { session in
         #expect(!session.isInTransaction)
       }
@@ -59,12 +61,15 @@ struct ConnectionTests {
   func noInterleaving() async throws {
     try await withDatabase { url in
       let connection = try Connection(url, name: "test")
-      let inside = Locked(0)
+      let inside = Shared(0)
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<50 {
           group.addTask {
             try await connection.transaction { session in
-              #expect(inside.withLock { $0 += 1; return $0 } == 1)
+              #expect(
+                inside.withLock {
+                  $0 += 1; return $0
+                } == 1)
               try session.execute("SELECT 1")
               inside.withLock { $0 -= 1 }
             }

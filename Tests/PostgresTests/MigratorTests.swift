@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Migrator", .tags(.database))
 struct MigratorTests {
-  private let first = Migration(version: 1, name: "first", Array("CREATE TABLE a (id int); CREATE TABLE b (id int);".utf8))
+  private let first = Migration(
+    version: 1, name: "first", Array("CREATE TABLE a (id int); CREATE TABLE b (id int);".utf8))
   private let second = Migration(version: 2, name: "second", Array("INSERT INTO a VALUES (7);".utf8))
   private let broken = Migration(version: 3, name: "broken", Array("CREATE TABLE c (id int); SELECT 1/0;".utf8))
 

@@ -9,12 +9,14 @@ struct PoolTests {
   func limitsConnections() async throws {
     try await withDatabase { url in
       let pool = Pool(url, size: 3)
-      let processes = Locked(Set<Int>())
+      let processes = Shared(Set<Int>())
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<60 {
           group.addTask {
-            let process = try await pool.run { try $0.execute("SELECT pg_backend_pid()").single().get(0, as: Int.self) }
-            processes.withLock { _ = $0.insert(process) }
+            try await pool.run { session in
+              let process = try session.execute("SELECT pg_backend_pid()").single().get(0, as: Int.self)
+              processes.withLock { _ = $0.insert(process) }
+            }
           }
         }
         try await group.waitForAll()
@@ -28,13 +30,13 @@ struct PoolTests {
   func patienceEnds() async throws {
     try await withDatabase { url in
       let pool = Pool(url, size: 1)
-      let held = try Event()
       let release = try Event()
+      let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
       async let holder: Void = pool.run { _ in
-        held.signal()
+        isHeld.finish()
         release.wait()
       }
-      held.wait()
+      for await _ in held {}
       let error = await #expect(throws: PostgresError.self) {
         try await pool.run(patience: .milliseconds(1)) { _ in }
       }
@@ -49,13 +51,13 @@ struct PoolTests {
   func cancelledWaiter() async throws {
     try await withDatabase { url in
       let pool = Pool(url, size: 1)
-      let held = try Event()
       let release = try Event()
+      let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
       async let holder: Void = pool.run { _ in
-        held.signal()
+        isHeld.finish()
         release.wait()
       }
-      held.wait()
+      for await _ in held {}
       let waiter = Task { try await pool.run(patience: .seconds(600)) { _ in } }
       waiter.cancel()
       await #expect(throws: CancellationError.self) { try await waiter.value }

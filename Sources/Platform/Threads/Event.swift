@@ -34,7 +34,8 @@ package struct Event: ~Copyable, Sendable {
       var milliseconds: Int32 = -1
       if let limit {
         let rest = max(limit - ContinuousClock.now, .zero)
-        milliseconds = Int32(clamping: rest.components.seconds * 1000 + rest.components.attoseconds / 1_000_000_000_000_000)
+        milliseconds = Int32(
+          clamping: rest.components.seconds * 1000 + rest.components.attoseconds / 1_000_000_000_000_000)
       }
       var request = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
       let ready = poll(&request, 1, milliseconds)

@@ -30,6 +30,7 @@ package actor Connection {
   /// repeated: an error with `isConnectionLost` says that the outcome is unknown.
   ///
   /// - Parameter patience: how long to go on trying to connect.
+  @discardableResult
   package func run<Result: Sendable>(
     patience: Duration = .seconds(5), _ body: @Sendable (Session) throws -> Result
   ) throws -> Result {
@@ -42,6 +43,7 @@ package actor Connection {
   }
 
   /// Runs `body` inside a transaction on the connection's thread: commits when it returns, rolls back when it throws.
+  @discardableResult
   package func transaction<Result: Sendable>(
     patience: Duration = .seconds(5), _ body: @Sendable (Session) throws -> Result
   ) throws -> Result {

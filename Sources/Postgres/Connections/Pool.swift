@@ -33,6 +33,7 @@ package actor Pool {
   }
 
   /// Runs `body` on a connection's thread; see `Connection.run`.
+  @discardableResult
   package nonisolated func run<Result: Sendable>(
     patience: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
@@ -49,6 +50,7 @@ package actor Pool {
   }
 
   /// Runs `body` inside a transaction: commits when it returns, rolls back when it throws.
+  @discardableResult
   package nonisolated func transaction<Result: Sendable>(
     patience: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {

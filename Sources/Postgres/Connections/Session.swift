@@ -92,6 +92,7 @@ package final class Session {
   /// Runs `body` inside a transaction: commits when it returns, rolls back when it throws.
   ///
   /// A commit whose answer was lost throws `isConnectionLost`: it may or may not have happened.
+  @discardableResult
   package func transaction<Result>(_ body: (Session) throws -> Result) throws -> Result {
     guard !isInTransaction else { throw PostgresError(.usage, "a transaction is open already") }
     try executeScript("BEGIN", name: "BEGIN")

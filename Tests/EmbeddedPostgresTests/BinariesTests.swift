@@ -1,0 +1,50 @@
+import Glibc
+import Platform
+import PostgresTesting
+import Testing
+
+@testable import EmbeddedPostgres
+
+@Suite("Finding PostgreSQL")
+struct BinariesTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func install(_ version: Int) throws -> String {
+    let bin = "\(folder.path)/\(version)/bin"
+    try Folder.make(bin)
+    for name in ["initdb", "postgres"] {
+      let file = try Descriptor(writing: "\(bin)/\(name)", replacing: true, mode: 0o755)
+      try file.write(Array("#!/bin/sh\necho 'postgres (PostgreSQL) \(version).2 (Debian)'\n".utf8))
+    }
+    return bin
+  }
+
+  @Test("The folder named by the environment holds, and nothing else")
+  func chosenFolder() throws {
+    let bin = try install(16)
+    let binaries = try Binaries.find { $0 == "TAKE5_POSTGRES_BIN" ? bin : nil }
+    #expect(binaries == Binaries(folder: bin, version: 16))
+  }
+
+  @Test("A program in a folder that does not say its version is asked")
+  func asksProgram() throws {
+    let bin = try install(17)
+    let plain = "\(folder.path)/it's here"
+    #expect(rename(bin, plain) == 0)
+    #expect(try Binaries.find { $0 == "TAKE5_POSTGRES_BIN" ? plain : nil }.version == 17)
+  }
+
+  @Test("Too old, of another version than the data, or missing: the error says what to do")
+  func notUsable() throws {
+    let old = try install(12)
+    let other = try install(16)
+    for (folder, version) in [(old, nil), (other, 15), ("/nowhere", nil)] as [(String, Int?)] {
+      let error = #expect(throws: EmbeddedPostgresError.self) {
+        try Binaries.find(version: version) { $0 == "TAKE5_POSTGRES_BIN" ? folder : nil }
+      }
+      #expect(error?.remedy?.contains("TAKE5_POSTGRES_BIN") == true)
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import Glibc
+import Platform
+import Postgres
+import PostgresTesting
+import Testing
+
+@testable import EmbeddedPostgres
+
+@Suite("Embedded PostgreSQL", .tags(.database, .process))
+struct EmbeddedPostgresTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func configuration(_ name: String = "data") -> EmbeddedPostgres.Configuration {
+    var configuration = EmbeddedPostgres.Configuration(dataFolder: "\(folder.path)/\(name)")
+    configuration.isDurable = false
+    return configuration
+  }
+
+  private func connect(_ server: EmbeddedPostgres) throws -> Session {
+    try Session.connect(server.url, patience: .seconds(20))
+  }
+
+  /// Waits until the server closes the connection.
+  private func waitForEnd(of session: Session) throws {
+    // Nothing is ever sent to this session: it waits for what never comes, until it is cut off.
+    let error = #expect(throws: PostgresError.self) { try session.execute("SELECT pg_sleep(60)") }
+    #expect(error?.isConnectionLost == true)
+  }
+
+  @Test("A new folder becomes a database in UTF-8 and C order that keeps its rows over a restart")
+  func coldAndWarm() throws {
+    let first = try EmbeddedPostgres.start(configuration())
+    #expect(first.isOwner)
+    let session = try connect(first)
+    let row = try session.execute(
+      """
+      SELECT pg_encoding_to_char(encoding) AS encoding, datcollate::text AS collation,
+        current_setting('listen_addresses') AS addresses, current_setting('TimeZone') AS zone
+      FROM pg_database WHERE datname = current_database()
+      """
+    ).single()
+    #expect(try row.get("encoding") == "UTF8")
+    #expect(try row.get("collation") == "C")
+    #expect(try row.get("addresses") == "")
+    #expect(try row.get("zone") == "UTC")
+    try session.executeScript("CREATE TABLE kept AS SELECT 7 AS value", name: "kept")
+    first.stop()
+    #expect(throws: PostgresError.self) { try Session.connect(first.url, patience: .zero) }
+    #expect(access("\(folder.path)/data/postgres.url", F_OK) != 0)
+
+    let second = try EmbeddedPostgres.start(configuration())
+    defer { second.stop() }
+    #expect(try connect(second).execute("SELECT value FROM kept").single().get("value") == 7)
+  }
+
+  @Test("Who comes second attaches, and leaves the server alone when it stops")
+  func attaching() throws {
+    let owner = try EmbeddedPostgres.start(configuration())
+    let guest = try EmbeddedPostgres.start(configuration())
+    #expect(!guest.isOwner)
+    #expect(guest.url == owner.url)
+    guest.stop()
+    #expect(try connect(owner).execute("SELECT 1").single().get(0) == 1)
+    owner.stop()
+    owner.stop()
+    let next = try EmbeddedPostgres.start(configuration())
+    #expect(next.isOwner)
+    next.stop()
+  }
+
+  @Test("A server that is killed, or stopped by somebody, is started anew", arguments: [SIGKILL, SIGQUIT, SIGINT])
+  func restarts(signal: Int32) throws {
+    let server = try EmbeddedPostgres.start(configuration())
+    defer { server.stop() }
+    try connect(server).executeScript("CREATE TABLE kept AS SELECT 7 AS value", name: "kept")
+    let process = try #require(server.process)
+    let watching = try connect(server)
+    #expect(kill(process, signal) == 0)
+    try waitForEnd(of: watching)
+    #expect(try connect(server).execute("SELECT value FROM kept").single().get("value") == 7)
+    #expect(server.process != process)
+  }
+
+  @Test("The server dies with an owner that is killed, and the next owner finds everything")
+  func diesWithOwner() throws {
+    let owner = try OwnerProcess(dataFolder: configuration().dataFolder)
+    #expect(owner.greeting.first == "owner")
+    let server = try #require(owner.greeting.last.flatMap { Int32($0) })
+    let guest = try EmbeddedPostgres.start(configuration())
+    #expect(!guest.isOwner)
+    let session = try connect(guest)
+    try session.executeScript("CREATE TABLE kept AS SELECT 7 AS value", name: "kept")
+    owner.kill()
+    try waitForEnd(of: session)
+
+    let next = try EmbeddedPostgres.start(configuration())
+    defer { next.stop() }
+    #expect(next.isOwner)
+    #expect(!Survivor(process: server, cluster: "\(folder.path)/data/postgres/data").isRunning)
+    #expect(try connect(next).execute("SELECT value FROM kept").single().get("value") == 7)
+  }
+
+  @Test("An owner that ends by itself takes the server with it")
+  func endsWithOwner() throws {
+    let owner = try OwnerProcess(dataFolder: configuration().dataFolder)
+    let server = try #require(owner.greeting.last.flatMap { Int32($0) })
+    let process = Survivor(process: server, cluster: "\(folder.path)/data/postgres/data")
+    #expect(process.isRunning)
+    #expect(owner.end() == .exited(0))
+    #expect(!process.isRunning)
+  }
+
+  @Test("A half-made cluster of an earlier run is made anew")
+  func unfinishedCluster() throws {
+    let data = "\(folder.path)/data/postgres/data.tmp"
+    try Folder.make(data)
+    try Descriptor(writing: "\(data)/PG_VERSION", replacing: true).write([1])
+    let server = try EmbeddedPostgres.start(configuration())
+    defer { server.stop() }
+    #expect(server.isOwner)
+    #expect(access(data, F_OK) != 0)
+  }
+
+  @Test("A lock file of the server whose process id is another program's is no obstacle")
+  func recycledProcessID() throws {
+    let first = try EmbeddedPostgres.start(configuration())
+    first.stop()
+    // This process is alive and no server.
+    let file = try Descriptor(
+      writing: "\(folder.path)/data/postgres/data/postmaster.pid", replacing: true, mode: 0o644)
+    try file.write(Array("\(getpid())\n\(folder.path)/data/postgres/data\n1\n5432\n".utf8))
+    let second = try EmbeddedPostgres.start(configuration())
+    defer { second.stop() }
+    #expect(second.isOwner)
+  }
+
+  @Test("A folder whose name is long or odd is served from a socket in a short one")
+  func longName() throws {
+    let name = "it's a long way, isn't it/" + String(repeating: "x", count: 90)
+    try Folder.make("\(folder.path)/it's a long way, isn't it", mode: 0o711)
+    let server = try EmbeddedPostgres.start(configuration(name))
+    defer { server.stop() }
+    #expect(try connect(server).execute("SELECT 1").single().get(0) == 1)
+  }
+
+  @Test("A server that never comes up is an error that shows its log")
+  func neverServes() throws {
+    let first = try EmbeddedPostgres.start(configuration())
+    first.stop()
+    let settings = try Descriptor(
+      writing: "\(folder.path)/data/postgres/data/postgresql.conf", replacing: true, mode: 0o644)
+    try settings.write(Array("no_such_setting = 1\n".utf8))
+    let error = #expect(throws: EmbeddedPostgresError.self) { try EmbeddedPostgres.start(configuration()) }
+    #expect(error?.message.contains("no_such_setting") == true)
+  }
+}

@@ -1,0 +1,48 @@
+import Glibc
+import Platform
+
+/// Another process that owns the server of a data folder, until it is told or made to end.
+struct OwnerProcess: ~Copyable {
+  private let child: ChildProcess
+  private let input: Descriptor
+  /// What it said when it was ready: `owner 123`, the server's process id.
+  let greeting: [Substring]
+
+  init(dataFolder: String) throws {
+    let (input, output) = (try Self.pipe(), try Self.pipe())
+    let here = try Folder.resolved("/proc/self/exe")
+    var configuration = ChildProcess.Configuration(
+      path: "\(Folder.parent(of: here) ?? "")/PostgresOwner", arguments: [dataFolder])
+    configuration.environment = ["PATH": "/usr/bin:/bin"]
+    configuration.descriptors = [input.reader, output.writer, 2]
+    // The calling thread is one of Swift's pool and may end any time.
+    configuration.parentDeathSignal = 0
+    child = try ChildProcess(configuration)
+    close(input.reader)
+    close(output.writer)
+    self.input = Descriptor(owning: input.writer)
+    let reader = Descriptor(owning: output.reader)
+    var line = [UInt8](repeating: 0, count: 256)
+    let count = Glibc.read(reader.number, &line, line.count)
+    greeting = String(decoding: line.prefix(max(count, 0)), as: UTF8.self).split(whereSeparator: \.isWhitespace)
+  }
+
+  /// Ends it without warning.
+  consuming func kill() {
+    child.send(signal: SIGKILL)
+    _ = child.wait()
+  }
+
+  /// Lets it end by itself.
+  consuming func end() -> ChildProcess.Ending {
+    close(input.release())
+    return child.wait()
+  }
+
+  private static func pipe() throws -> (reader: Int32, writer: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard Glibc.pipe(&ends) == 0 else { throw SystemError(call: "pipe") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return (ends[0], ends[1])
+  }
+}
