@@ -1,21 +1,26 @@
 package import Blobs
 package import HTTPServer
 package import Model
+package import Postgres
+package import Store
 
 /// The HTTP interface: what an app submits, reads and plays.
 package struct ControlAPI: Sendable {
-  let store: any ContentStore
+  let database: Pool
+  let store: Store
   let blobs: any BlobStore
-  let limits: Limits
+  let definition: Definition
   private let key: BearerKey?
 
   /// - Parameters:
-  ///   - limits: of the definition that submissions are made by.
+  ///   - blobs: where submitted clips are staged; the store's own.
+  ///   - definition: what is made of submissions.
   ///   - key: every request needs it, if there is one.
-  package init(store: any ContentStore, blobs: any BlobStore, limits: Limits, key: BearerKey?) {
+  package init(database: Pool, store: Store, blobs: any BlobStore, definition: Definition, key: BearerKey?) {
+    self.database = database
     self.store = store
     self.blobs = blobs
-    self.limits = limits
+    self.definition = definition
     self.key = key
   }
 

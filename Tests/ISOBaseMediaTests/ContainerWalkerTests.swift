@@ -1,3 +1,4 @@
+import BoxTesting
 import ISOBaseMedia
 import Testing
 

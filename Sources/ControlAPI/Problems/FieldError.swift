@@ -1,4 +1,4 @@
-package import HTTPServer
+internal import HTTPServer
 
 /// What is wrong with one field of a submission.
 package struct FieldError: Error, Sendable, Hashable {

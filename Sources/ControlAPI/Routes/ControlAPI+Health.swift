@@ -1,5 +1,7 @@
 internal import Blobs
 internal import HTTPServer
+internal import Postgres
+internal import Store
 
 extension ControlAPI {
   var healthRoutes: [Route] {
@@ -11,7 +13,8 @@ extension ControlAPI {
 
   /// Whether submissions can be taken in; that needs no worker.
   private func readiness(_ request: Request) async throws -> Response {
-    try await store.check()
+    let store = store
+    try await database.run { try store.check($0) }
     // A staged blob that is not published leaves nothing behind.
     _ = try blobs.stage()
     return Self.healthy("ready")

@@ -1,13 +1,14 @@
-package import Blobs
+internal import Blobs
 internal import ISOBaseMedia
-package import Model
+internal import Model
 
-/// Looks at a clip's container at the end of its upload: cheap, and before anything is stored.
-package enum ClipCheck {
-  /// Why the clip is refused, or nil.
-  package static func reason(
-    against blob: SealedBlob, input: InputName, limits: Limits
-  ) throws(BlobError) -> Reason? {
+/// What a clip's container says at the end of its upload: cheap to ask, and before anything is stored.
+enum ClipCheck {
+  /// It may be a clip, of this media type.
+  case sound(type: String)
+  case refused(Reason)
+
+  init(_ blob: SealedBlob, input: InputName, limits: Limits) throws(BlobError) {
     let result = try ContainerWalker.examine(size: blob.bytes) { offset, count throws(BlobError) in
       try blob.bytes(count: count, at: offset)
     }
@@ -15,13 +16,23 @@ package enum ClipCheck {
     case .success(let structure):
       guard let name = ContainerName(rawValue: structure.family.rawValue), limits.containers.contains(name) else {
         let allowed = limits.containers.map { $0.rawValue.uppercased() }.joined(separator: ", ")
-        return Reason(
-          .unsupportedContainer, input: input,
-          detail: "The file is \(structure.family.rawValue.uppercased()); accepted are \(allowed).")
+        let found = structure.family.rawValue.uppercased()
+        self = .refused(
+          Reason(.unsupportedContainer, input: input, detail: "The file is \(found); accepted are \(allowed)."))
+        return
       }
-      return nil
+      self = .sound(type: Self.mediaType(of: structure.family))
     case .failure(let refusal):
-      return Reason(code(of: refusal), input: input, detail: refusal.description, byteOffset: refusal.offset)
+      self = .refused(
+        Reason(Self.code(of: refusal), input: input, detail: refusal.description, byteOffset: refusal.offset))
+    }
+  }
+
+  private static func mediaType(of family: ContainerStructure.Family) -> String {
+    switch family {
+    case .mov: "video/quicktime"
+    case .mp4: "video/mp4"
+    case .threeGP: "video/3gpp"
     }
   }
 
