@@ -65,6 +65,8 @@ let package = Package(
       resources: [.embedInCode("take5-post.json")], swiftSettings: settings),
     target("Worker", ["Blobs", "Crypto", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
     target("ControlAPI", ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Postgres", "Queue", "Store"]),
+    target("Worker", ["Blobs", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
+    target("ControlAPI", ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Platform", "Postgres", "Queue", "Store"]),
     .executableTarget(
       name: "take5",
       dependencies: [
@@ -78,6 +80,7 @@ let package = Package(
     .target(
       name: "HTTPTesting", dependencies: ["HTTPServer", "Platform"], path: "Tests/Support/HTTPTesting",
       swiftSettings: settings),
+    .target(name: "BoxTesting", path: "Tests/Support/BoxTesting", swiftSettings: settings),
     .target(
       name: "PostgresTesting", dependencies: ["EmbeddedPostgres", "Platform", "Postgres"],
       path: "Tests/Support/PostgresTesting", swiftSettings: settings),
@@ -111,6 +114,12 @@ let package = Package(
     tests("StillsTests", ["Stills"]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
-    tests("ISOBaseMediaTests", ["ISOBaseMedia"]),
+    tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Platform"]),
+    tests(
+      "ControlAPITests",
+      [
+        "Blobs", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting", "Model", "Platform",
+        "Postgres", "PostgresTesting", "Queue", "Store",
+      ]),
   ]
 )
