@@ -1,5 +1,6 @@
 import AV
 import Glibc
+import HTTPClient
 import MediaFixtures
 import Model
 import Platform

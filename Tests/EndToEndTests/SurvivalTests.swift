@@ -1,4 +1,6 @@
+import Definitions
 import Glibc
+import HTTPClient
 import MediaFixtures
 import Model
 import Platform
