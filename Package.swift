@@ -63,6 +63,8 @@ let package = Package(
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [.embedInCode("take5-post.json")], swiftSettings: settings),
+    target("Worker", ["Blobs", "Crypto", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
+    target("ControlAPI", ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Postgres", "Queue", "Store"]),
     target("Worker", ["Blobs", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
     target(
       "ControlAPI",
@@ -100,10 +102,19 @@ let package = Package(
     tests("ModelTests", ["Definitions", "Model"]),
     // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
     target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
-    .executableTarget(name: "make-samples", dependencies: ["Kernels", "SyntheticMedia"], swiftSettings: settings),
+    .executableTarget(name: "make-samples", dependencies: ["AV", "Kernels", "SyntheticMedia"], swiftSettings: settings),
+    .executableTarget(
+      name: "bench", dependencies: ["AV", "Definitions", "Kernels", "Model", "Platform", "SyntheticMedia"],
+      swiftSettings: settings),
 
+    .target(
+      name: "MediaFixtures", dependencies: ["AV", "Kernels", "Platform"], path: "Tests/Support/MediaFixtures",
+      swiftSettings: settings),
+    tests("AVTests", ["AV", "MediaFixtures", "Platform"]),
+    tests("MediaTests", ["AV", "Definitions", "Kernels", "Media", "MediaFixtures", "Model", "Platform", "Stills"]),
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["Stills"]),
+    tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
     tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Platform"]),
     tests(

@@ -1,4 +1,4 @@
-package import Kernels
+internal import Kernels
 
 /// How a clip is coded and stored.
 package struct ClipSettings: Sendable {

@@ -18,21 +18,28 @@ package struct ClipWriter: ~Copyable {
 
   /// Opens the file, which is replaced, and both encoders.
   package init(path: String, settings: ClipSettings, sound: StereoSound) throws {
-    self.settings = settings
-    self.sound = sound
     let coded = settings.coding.size(width: settings.width, height: settings.height)
     let rate = Int32(settings.frameRate)
-    video = try VideoEncoder(
+    let video = try VideoEncoder(
       VideoEncoderSettings(
         encoder: "libx264", options: settings.videoOptions, profile: "high", width: coded.width, height: coded.height,
         timeBase: Rational(1, rate), frameRate: Rational(rate, 1)))
-    audio = try AudioEncoder(sampleRate: sound.sampleRate, channels: 2, bitRate: settings.soundBitRate)
-    muxer = try Muxer(writing: OpenFile(Descriptor(writing: path, replacing: true)))
-    videoStream = try muxer.addStream(of: video, displayMatrix: settings.displayMatrix)
-    audioStream = try muxer.addStream(of: audio)
-    frame = try Frame(width: coded.width, height: coded.height, format: .yuv420p)
-    packet = try Packet()
+    let audio = try AudioEncoder(sampleRate: sound.sampleRate, channels: 2, bitRate: settings.soundBitRate)
+    let muxer = try Muxer(writing: OpenFile(Descriptor(writing: path, replacing: true)))
+    let frame = try Frame(width: coded.width, height: coded.height, format: .yuv420p)
+    let packet = try Packet()
+    let videoStream = try muxer.addStream(of: video, displayMatrix: settings.displayMatrix)
+    let audioStream = try muxer.addStream(of: audio)
     try muxer.start()
+    self.videoStream = videoStream
+    self.audioStream = audioStream
+    self.settings = settings
+    self.sound = sound
+    self.muxer = muxer
+    self.video = video
+    self.audio = audio
+    self.frame = frame
+    self.packet = packet
   }
 
   /// Appends a picture, as the viewer shall see it, and the sound that goes with it.
@@ -82,8 +89,6 @@ package struct ClipWriter: ~Copyable {
 
   private func drainVideo() throws(AVError) {
     while try video.receive(into: packet) == .output {
-      // The last picture has no successor that would tell how long it is shown.
-      packet.duration = 1
       try muxer.write(packet, to: videoStream, timeBase: video.timeBase)
     }
   }

@@ -20,7 +20,8 @@ struct Clip<Filmed: Scene> {
     let renderer = PictureRenderer(width: 1080, height: 1920, grain: 0.7)
     let settings = ClipSettings(
       width: renderer.width, height: renderer.height, frameRate: Self.frameRate, quarterTurns: quarterTurns,
-      videoOptions: ["preset": "slow", "crf": "24", "x264-params": "bframes=0:keyint=30:threads=1"], soundBitRate: 96_000)
+      videoOptions: ["preset": "slow", "crf": "24", "x264-params": "bframes=0:keyint=30:threads=1"],
+      soundBitRate: 96_000)
     var writer = try ClipWriter(path: "\(folder)/\(name).mp4", settings: settings, sound: pad.sound)
     let picture = PictureBuffer(width: renderer.width, height: renderer.height)
     let count = Self.frameRate * Self.seconds

@@ -24,7 +24,7 @@ struct Gesture {
     breath = 0.004 * sin(1.8 * time)
     smile = 0.62 + 0.38 * smoothstep(0.8, 1.8, time) * (0.75 + 0.25 * sin(2.4 * time))
     wave = 0.30 * sin(5.2 * time) * (0.75 + 0.25 * sin(0.9 * time)) + 0.06
-    let blinks: [Float] = [1.05, 2.95, 3.22, 4.55]
+    let blinks: [Float] = [0.42, 2.95, 3.22, 4.55]
     openness = blinks.reduce(1) { open, blink in min(open, smoothstep(0.03, 0.10, abs(time - blink))) }
     // A glance at the scene behind the phone, and back into the lens.
     let glance = smoothstep(1.9, 2.1, time) * smoothstep(2.9, 2.7, time)

@@ -25,7 +25,7 @@ struct Pad {
     StereoSound(seconds: Double(seconds)) { time in
       var (left, right) = breath(time)
       for note in notes {
-        let value = tone(note, time) * 0.13
+        let value = tone(note, time) * 0.26
         left += value * (1 - note.place) * 0.5
         right += value * (1 + note.place) * 0.5
       }

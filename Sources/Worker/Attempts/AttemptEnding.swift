@@ -1,0 +1,16 @@
+import MediaProcess
+import Model
+
+/// How an attempt ends; the ways are kept apart, because they differ in what happens to the post and to the job.
+enum AttemptEnding {
+  /// The media were accepted and the outputs are published.
+  case published
+  /// The media were refused; no retry will change that.
+  case rejected(Verdict)
+  /// The media process broke, and the media may be the reason: tried once more, then refused.
+  case broken(MediaFailure)
+  /// Something of ours failed: tried again after a pause, until the attempts are used up.
+  case failed(String)
+  /// The attempt was asked to stop.
+  case stopped(HeldJob.Stop)
+}

@@ -1,0 +1,64 @@
+import Logging
+import Platform
+import Postgres
+import Queue
+
+/// The worker's signs of life, on a thread and a connection of their own: no job, however busy, may delay them.
+final class Heart: Sendable {
+  private let worker: Int64
+  private let configuration: WorkerConfiguration
+  private let connection: Connection
+  private let executor: ThreadExecutor
+  private let held: HeldJobs
+  private let log: Logger
+  /// Told when the worker was swept away: it has to come back under a new id.
+  private let onEviction: @Sendable () -> Void
+
+  init(
+    worker: Int64, configuration: WorkerConfiguration, database: DatabaseURL, held: HeldJobs, log: Logger,
+    onEviction: @escaping @Sendable () -> Void
+  ) throws(SystemError) {
+    self.worker = worker
+    self.configuration = configuration
+    connection = try Connection(database, name: "worker-beat")
+    executor = try ThreadExecutor(name: "worker-heart")
+    self.held = held
+    self.log = log
+    self.onEviction = onEviction
+  }
+
+  deinit { executor.stop() }
+
+  /// Beats until its task is cancelled.
+  func run() async {
+    await withTaskExecutorPreference(executor) {
+      let clock = ContinuousClock()
+      var last = clock.now
+      while !Task.isCancelled {
+        do {
+          try await beat()
+          last = clock.now
+        } catch {
+          log.warning("no sign of life could be given", ["error": "\(error)"])
+        }
+        // Others may take the jobs once the lease is over: by then nothing of ours may be running.
+        if last.duration(to: clock.now) > configuration.selfFence { held.stopAll(.leaseLost) }
+        try? await Task.sleep(for: configuration.beatInterval)
+      }
+    }
+  }
+
+  private func beat() async throws {
+    let jobs = held.all.map { (id: $0.job.id, token: $0.job.token) }
+    let answer = try await connection.run(patience: configuration.beatInterval) { [worker] session in
+      try JobQueue.beat(worker: worker, holding: jobs, session)
+    }
+    for id in answer.lost { held[id]?.stop(.leaseLost) }
+    for id in answer.cancelled { held[id]?.stop(.cancelled) }
+    if answer.isEvicted {
+      log.warning("this worker was taken for dead")
+      held.stopAll(.leaseLost)
+      onEviction()
+    }
+  }
+}

@@ -1,0 +1,75 @@
+internal import SyntheticMedia
+
+/// Textures that have the statistics of photographs: leaves of all sizes that hide each other ("dead leaves", Lee,
+/// Mumford and Huang, "Occlusion models for natural images", 2001), each with a surface of 1/f noise.
+enum DeadLeaves {
+  /// Radii in pixels; their frequency falls with the third power.
+  private static let radii: ClosedRange<Float> = 10...600
+
+  /// A texture of `count` leaves, the same for the same seed.
+  static func texture(width: Int, height: Int, count: Int, seed: UInt32) -> Texture {
+    var random = SplitMix64(seed: UInt64(seed))
+    let surfaces = (0..<3).map { surface(width: width, height: height, seed: seed &* 16 &+ UInt32($0)) }
+    var colors = (0..<width * height).map { index in
+      Color(surfaces[0][index], surfaces[1][index], surfaces[2][index]) * (30 / 255) + 120 / 255
+    }
+    for index in 0..<count {
+      // A few large ones among the last, so that the picture keeps wide, calm areas.
+      var radius = powerLawRadius(random.uniform(0, 1))
+      if index % 60 == 0 { radius = random.uniform(100, 500) }
+      let leaf = Leaf(radius: radius, width: width, height: height, random: &random)
+      leaf.paint(surfaces[Int.random(in: 0..<3, using: &random)], over: &colors, width: width, height: height)
+    }
+    return Texture(width: width, height: height, colors: colors)
+  }
+
+  private static func powerLawRadius(_ share: Float) -> Float {
+    let (smallest, largest) = (1 / (radii.lowerBound * radii.lowerBound), 1 / (radii.upperBound * radii.upperBound))
+    return 1 / (share * (smallest - largest) + largest).squareRoot()
+  }
+
+  /// A field of 1/f noise with mean 0 and deviation 1.
+  private static func surface(width: Int, height: Int, seed: UInt32) -> [Float] {
+    let noise = Noise(seed: seed)
+    let field = (0..<width * height).map { index in
+      // Amplitudes of f^-1.2: in two dimensions an octave is weaker than the one before by 2^0.2.
+      noise.fractal(Float(index % width) / 400, Float(index / width) / 400, octaves: 9, persistence: 0.87) - 0.5
+    }
+    let variance = field.reduce(0) { $0 + Double($1 * $1) } / Double(field.count)
+    let scale = Float(1 / variance.squareRoot())
+    return field.map { $0 * scale }
+  }
+}
+
+/// One leaf: an ellipse, or the rectangle around it, with a colour, a surface and a shade from top to bottom.
+private struct Leaf {
+  let center: SIMD2<Float>
+  let radii: SIMD2<Float>
+  let color: Color
+  let contrast: Float
+  let isEllipse: Bool
+
+  init(radius: Float, width: Int, height: Int, random: inout SplitMix64) {
+    center = SIMD2(random.uniform(0, Float(width)), random.uniform(0, Float(height)))
+    let aspect = random.uniform(0.6, 1.6)
+    radii = SIMD2(radius * aspect, radius / aspect)
+    let grey = random.normal(118, 55)
+    let tint = Color(random.normal(118, 55), random.normal(118, 55), random.normal(118, 55))
+    color = (tint * 0.5 + grey * 0.5) * (1 / 255)
+    contrast = random.uniform(3, 22) / 255
+    isEllipse = random.uniform(0, 1) < 0.7
+  }
+
+  func paint(_ surface: [Float], over colors: inout [Color], width: Int, height: Int) {
+    let rows = max(0, Int(center.y - radii.y))..<max(0, min(height, Int(center.y + radii.y) + 1))
+    let columns = max(0, Int(center.x - radii.x))..<max(0, min(width, Int(center.x + radii.x) + 1))
+    for y in rows {
+      for x in columns {
+        let offset = (SIMD2(Float(x), Float(y)) - center) / radii
+        if isEllipse && (offset * offset).sum() >= 1 { continue }
+        let index = y * width + x
+        colors[index] = color + (surface[index] * contrast + 25 / 255 * offset.y)
+      }
+    }
+  }
+}

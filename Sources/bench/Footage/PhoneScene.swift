@@ -1,0 +1,71 @@
+import Glibc
+internal import SyntheticMedia
+
+/// A textured place filmed from the hand while something passes in front of it, with the noise of a small sensor.
+struct PhoneScene: Scene {
+  /// Pixels in a row of the picture that is filmed.
+  static let width: Float = 1080
+  private static let height: Float = 1920
+
+  /// What is behind, larger than the picture so that the camera may move.
+  let background: Texture
+  /// What passes in front.
+  let foreground: Texture
+  /// Makes two hands differ.
+  let phase: Float
+  /// How far the camera pans and the foreground swings, in pixels.
+  let pan: Float
+  let swing: Float
+
+  func shot(at time: Float) -> PhoneShot {
+    let angle = 0.012 * sin(2 * .pi * time * 0.7 + phase) + 0.006 * sin(2 * .pi * time * 2.3)
+    let zoom = 1 / (1 + 0.02 * time)
+    let drift = SIMD2<Float>(
+      pan * time * 12 + 18 * sin(2 * .pi * time * 0.9 + phase) + 3 * sin(2 * .pi * time * 4.1),
+      pan * time * 7 + 22 * sin(2 * .pi * time * 0.6) + 4 * sin(2 * .pi * time * 3.3 + phase))
+    let middle = SIMD2(Float(background.width), Float(background.height)) * 0.5
+    let passing = SIMD2(
+      Self.width * 0.5 + swing * sin(2 * .pi * time * 0.45 + phase),
+      Self.height - Float(foreground.height) * 0.4 + 40 * cos(2 * .pi * time * 0.8))
+    return PhoneShot(
+      background: background, foreground: foreground, noise: Noise(seed: UInt32(time * 1000)),
+      across: SIMD2(cos(angle), sin(angle)) * zoom, origin: middle + drift,
+      screenMiddle: SIMD2(Self.width, Self.height) * 0.5, passing: passing)
+  }
+}
+
+/// One picture of a `PhoneScene`.
+struct PhoneShot: Shot {
+  let background: Texture
+  let foreground: Texture
+  let noise: Noise
+  /// The way in the background of one pixel to the right.
+  let across: SIMD2<Float>
+  /// The place in the background that the middle of the picture shows.
+  let origin: SIMD2<Float>
+  let screenMiddle: SIMD2<Float>
+  /// The middle of what passes in front.
+  let passing: SIMD2<Float>
+
+  func color(_ x: Float, _ y: Float) -> Color {
+    let pixel = SIMD2(x, y) * PhoneScene.width
+    let offset = pixel - screenMiddle
+    let place = origin + across * offset.x + SIMD2(-across.y, across.x) * offset.y
+    var color = background.color(place.x, place.y)
+    let half = SIMD2(Float(foreground.width), Float(foreground.height)) * 0.5
+    let near = (pixel - passing) / half
+    let distance = (near * near).sum().squareRoot()
+    if distance < 1 {
+      let spot = pixel - passing + half
+      color = mix(color, foreground.color(spot.x, spot.y), saturate(8 * (1 - distance)))
+    }
+    return color + sensorNoise(Int32(pixel.x), Int32(pixel.y))
+  }
+
+  /// Mostly in brightness, a little in colour: the sum of two even spreads is nearly a bell.
+  private func sensorNoise(_ x: Int32, _ y: Int32) -> Color {
+    let luma = noise.value(x, y) + noise.value(x + 4096, y) - 1
+    let tint = Color(noise.value(x, y + 4096), noise.value(x + 4096, y + 4096), noise.value(x + 8192, y)) - 0.5
+    return tint * (5 / 255) + luma * (5 / 255)
+  }
+}

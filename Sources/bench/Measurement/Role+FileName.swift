@@ -1,0 +1,11 @@
+internal import Model
+
+extension Role {
+  /// What a file of this role is called, here as among the outputs of take5.
+  var fileName: String {
+    switch self {
+    case .composed, .clipFront, .clipBack: "\(rawValue).mp4"
+    default: "\(rawValue).jpg"
+    }
+  }
+}

@@ -1,0 +1,16 @@
+/// Numbers of several runs, summed up.
+struct Statistics {
+  private let sorted: [Double]
+
+  /// At least one number.
+  init(_ values: [Double]) { sorted = values.sorted() }
+
+  var least: Double { sorted[0] }
+  var greatest: Double { sorted[sorted.count - 1] }
+
+  /// The middle one, or the mean of the two in the middle.
+  var median: Double {
+    let middle = sorted.count / 2
+    return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+  }
+}

@@ -1,0 +1,6 @@
+import Testing
+
+extension Tag {
+  /// Tests that encode or decode real media.
+  @Tag static var media: Self
+}
