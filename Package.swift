@@ -64,8 +64,6 @@ let package = Package(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [.embedInCode("take5-post.json")], swiftSettings: settings),
     target("Worker", ["Blobs", "Crypto", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
-    target("ControlAPI", ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Postgres", "Queue", "Store"]),
-    target("Worker", ["Blobs", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
     target(
       "ControlAPI",
       ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Platform", "Postgres", "Queue", "Store"]),
