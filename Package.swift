@@ -63,7 +63,8 @@ let package = Package(
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [.embedInCode("take5-post.json")], swiftSettings: settings),
-    target("Worker", ["Blobs", "Crypto", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
+    target(
+      "Worker", ["Blobs", "Crypto", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
     target(
       "ControlAPI",
       ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Platform", "Postgres", "Queue", "Store"]),
@@ -100,7 +101,8 @@ let package = Package(
     tests("ModelTests", ["Definitions", "Model"]),
     // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
     target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
-    .executableTarget(name: "make-samples", dependencies: ["AV", "Kernels", "SyntheticMedia"], swiftSettings: settings),
+    .executableTarget(
+      name: "make-samples", dependencies: ["AV", "Kernels", "SyntheticMedia"], swiftSettings: settings),
     .executableTarget(
       name: "bench", dependencies: ["AV", "Definitions", "Kernels", "Model", "Platform", "SyntheticMedia"],
       swiftSettings: settings),

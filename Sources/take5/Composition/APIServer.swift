@@ -12,7 +12,7 @@ enum APIServer {
           "request",
           [
             "method": record.method, "path": record.path, "status": "\(record.status)", "bytes": "\(record.bytes)",
-            "milliseconds": "\(record.milliseconds)", "request": record.requestID,
+            "milliseconds": "\(Int(record.milliseconds.rounded()))", "request": record.requestID.description,
           ])
       },
       onFailure: { error, request in
