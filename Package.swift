@@ -98,6 +98,9 @@ let package = Package(
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("QueueTests", ["Model", "Postgres", "PostgresTesting", "Queue"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
+    tests(
+      "StoreTests",
+      ["Blobs", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store"]),
     tests("ModelTests", ["Definitions", "Model"]),
     // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
     target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
