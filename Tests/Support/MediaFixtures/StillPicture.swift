@@ -1,3 +1,4 @@
+import Kernels
 import Stills
 
 /// A JPEG read back.
@@ -31,5 +32,18 @@ package struct StillPicture {
   package func luma(atX x: Double, y: Double) -> Int {
     let offset = (Int(y * Double(image.height - 1)) * image.width + Int(x * Double(image.width - 1))) * 3
     return image.bytes[offset..<offset + 3].reduce(0) { $0 + Int($1) } / 3
+  }
+
+  /// The number of the counter in it; nil when there is none.
+  var counter: Int? {
+    let buffer = PictureBuffer(width: width, height: height)
+    let luma = buffer.picture.y
+    for y in 0..<height {
+      for x in 0..<width {
+        let offset = (y * width + x) * 3
+        luma[x, y] = UInt8(image.bytes[offset..<offset + 3].reduce(0) { $0 + Int($1) } / 3)
+      }
+    }
+    return CounterBlocks.read(buffer.picture.reading)
   }
 }
