@@ -10,7 +10,9 @@ struct Take5 {
   }
 
   private static let verbs: [Verb] = [
-    .submitPost, .validate, .compose, .still, .version, .mediaProcess,
+    .serve, .worker, .submitPost, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .validate, .compose, .still, .migrate,
+    .version,
+    .mediaProcess,
   ]
 
   private static func run(_ words: [String], environment: [String: String]) async -> ExitStatus {

@@ -20,7 +20,7 @@ package struct VideoEncoder: ~Copyable {
       context.pointee.pix_fmt = settings.format.value
       context.pointee.time_base = settings.timeBase.value
       context.pointee.framerate = settings.frameRate.value
-      context.pointee.sample_aspect_ratio = AVRational(num: 1, den: 1)
+      context.pointee.sample_aspect_ratio = settings.sampleAspectRatio.value
       context.pointee.color_range = settings.color.rangeCode
       context.pointee.colorspace = settings.color.matrixCode
       context.pointee.color_primaries = settings.color.primariesCode

@@ -14,10 +14,13 @@ package struct VideoEncoderSettings: Hashable, Sendable {
   /// Pictures a second; the encoder plans its rate by it.
   package var frameRate: Rational
   package var color: ColorDescription
+  /// The width of a sample divided by its height.
+  package var sampleAspectRatio: Rational
 
   package init(
     encoder: String, options: [String: String], profile: String? = nil, width: Int, height: Int,
-    format: PixelFormat = .yuv420p, timeBase: Rational, frameRate: Rational, color: ColorDescription = .bt709
+    format: PixelFormat = .yuv420p, timeBase: Rational, frameRate: Rational, color: ColorDescription = .bt709,
+    sampleAspectRatio: Rational = Rational(1, 1)
   ) {
     self.encoder = encoder
     self.options = options
@@ -28,5 +31,6 @@ package struct VideoEncoderSettings: Hashable, Sendable {
     self.timeBase = timeBase
     self.frameRate = frameRate
     self.color = color
+    self.sampleAspectRatio = sampleAspectRatio
   }
 }

@@ -20,6 +20,7 @@ package struct Demuxer: ~Copyable {
   ///   - file: read by position, so that several demuxers may read one file.
   ///   - interrupt: asked by libav while it reads.
   package init(reading file: OpenFile, limits: DemuxerLimits, interrupt: Interrupt) throws(AVError) {
+    try interrupt.check()
     let reader = try FileReader(file)
     var context = avformat_alloc_context()
     guard let allocated = context else { throw .outOfMemory("avformat_alloc_context") }
@@ -67,6 +68,11 @@ package struct Demuxer: ~Copyable {
 
   /// Whether the system refused to read from the file, which then may be sound.
   package var readFailed: Bool { reader.failed }
+
+  /// How many packets of a stream the index promises, as far as the index is read: all of them at the file's end.
+  package func indexedPackets(of stream: Int) -> Int {
+    context.pointee.streams[stream].map { Int(avformat_index_get_entries_count($0)) } ?? 0
+  }
 
   /// Reads only these streams from now on; the data of the others are skipped.
   package func select(_ selected: Set<Int>) {

@@ -15,6 +15,16 @@ package struct ColorDescription: Hashable, Sendable {
     transferValue = transfer.rawValue
   }
 
+  /// The description of these names in libav; what it does not know is unspecified.
+  package init(range: String, matrix: String, primaries: String, transfer: String) {
+    rangeValue = UInt32(max(0, av_color_range_from_name(range)))
+    matrixValue = Self.value(av_color_space_from_name(matrix), AVCOL_SPC_UNSPECIFIED.rawValue)
+    primariesValue = Self.value(av_color_primaries_from_name(primaries), AVCOL_PRI_UNSPECIFIED.rawValue)
+    transferValue = Self.value(av_color_transfer_from_name(transfer), AVCOL_TRC_UNSPECIFIED.rawValue)
+  }
+
+  private static func value(_ found: Int32, _ unspecified: UInt32) -> UInt32 { found < 0 ? unspecified : UInt32(found) }
+
   /// ITU-R BT.709 in limited range: what every output of ours is.
   package static let bt709 = ColorDescription(
     range: AVCOL_RANGE_MPEG, matrix: AVCOL_SPC_BT709, primaries: AVCOL_PRI_BT709, transfer: AVCOL_TRC_BT709)

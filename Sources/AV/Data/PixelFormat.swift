@@ -6,6 +6,9 @@ package struct PixelFormat: Hashable, Sendable, CustomStringConvertible {
 
   init(_ rawValue: Int32) { self.rawValue = rawValue }
 
+  /// The format of this name in libav; `unknown` for any other.
+  package init(named name: String) { self.init(av_get_pix_fmt(name).rawValue) }
+
   var value: AVPixelFormat { AVPixelFormat(rawValue) }
 
   /// 8-bit 4:2:0.

@@ -34,7 +34,7 @@ package struct AVError: Error, Hashable, Sendable, CustomStringConvertible {
   package var isInterruption: Bool { code == cffmpeg_error_exit() }
 
   /// The `errno` value if the system refused something, such as ENOSPC; nil for libav's own errors.
-  package var systemCode: Int32? { (-4095 ..< 0).contains(code) ? -code : nil }
+  package var systemCode: Int32? { (-4095..<0).contains(code) ? -code : nil }
 
   /// Whether there is no room left on the device, in the quota, or under the limit on file sizes.
   package var isOutOfSpace: Bool { systemCode == ENOSPC || systemCode == EDQUOT || systemCode == EFBIG }

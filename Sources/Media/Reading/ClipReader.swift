@@ -29,7 +29,7 @@ final class ClipReader {
   private var firstTicks: Int64?
   private var lastDuration: Int64 = 0
 
-  /// Opens the input.
+  /// Opens the input; nothing is read of it before `start()`.
   ///
   /// - Parameters:
   ///   - plan: which streams are read.
@@ -63,11 +63,10 @@ final class ClipReader {
     firstTicks.map { timeBase.seconds(currentTicks - $0 + lastDuration) } ?? 0
   }
 
-  /// Decodes the first picture, which then follows, and says how it lies in memory.
-  func prepare() throws(Stop) -> PictureLayout {
+  /// Decodes the first picture, which then follows; every tap is in its place, since packets are read only once.
+  func start() throws(Stop) {
     try decodeFollowing()
     guard followingTicks != nil else { throw source.refusal(.corruptVideo, "no picture of it can be decoded") }
-    return PictureLayout(of: following, facts: plan.facts.video)
   }
 
   /// Makes the picture current that is shown in a slot of the grid; before the first picture that is the first one.
@@ -138,7 +137,8 @@ final class ClipReader {
     guard following.width == video.coded.width, following.height == video.coded.height,
       following.format.description == video.pixelFormat
     else {
-      throw damaged("a picture of \(following.width)x\(following.height) \(following.format) stands among others", at: ticks)
+      let found = "\(following.width)x\(following.height) \(following.format)"
+      throw damaged("a picture of \(found) stands among others", at: ticks)
     }
     if firstTicks == nil {
       firstTicks = ticks

@@ -42,14 +42,23 @@ struct PacketScan: Sendable {
     var times: [(start: Int64, duration: Int64)] = []
     times.reserveCapacity(512)
     var isCut = false
+    var packets = 0
     while try source.read(demuxer, into: packet) {
       defer { packet.unreference() }
-      guard packet.stream == stream, !packet.isDiscarded, let time = packet.pts ?? packet.dts else { continue }
+      guard packet.stream == stream else { continue }
+      packets += 1
+      guard !packet.isDiscarded, let time = packet.pts ?? packet.dts else { continue }
       times.append((time, packet.duration))
       if times.count > most || timeBase.seconds(time - times[0].start) > longest + 1 {
         isCut = true
         break
       }
+    }
+    // A demuxer takes a packet behind the end of the file for the end of the stream.
+    let promised = demuxer.indexedPackets(of: stream)
+    if !isCut && packets < promised {
+      throw source.refusal(
+        .truncatedContainer, "\(promised - packets) of its \(promised) pictures lie behind the end of the file")
     }
     times.sort { $0.start < $1.start }
     self.times = times.map(\.start)

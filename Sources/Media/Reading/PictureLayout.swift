@@ -14,14 +14,17 @@ struct PictureLayout: Hashable, Sendable {
   /// What makes a coded picture upright.
   var orientation: Orientation
 
-  /// Of a decoded picture.
-  init(of frame: borrowing Frame, facts: VideoFacts) {
-    coded = Size(width: frame.width, height: frame.height)
-    format = frame.format
-    let color = frame.color
-    matrix = ColorMatrix(color, height: min(frame.width, frame.height))
+  /// Of an input's pictures, as its facts say; the reader checks each picture against them.
+  init(_ facts: VideoFacts) {
+    coded = facts.coded
+    format = PixelFormat(named: facts.pixelFormat)
+    let color = ColorDescription(
+      range: facts.color.range, matrix: facts.color.matrix, primaries: facts.color.primaries,
+      transfer: facts.color.transfer)
+    // The number of lines by which players guess is that of the upright short edge.
+    matrix = ColorMatrix(color, height: min(coded.width, coded.height))
     // The old full-range formats say it by their name.
-    isFullRange = color.isFullRange || frame.format == .yuvj420p
+    isFullRange = color.isFullRange || format == .yuvj420p
     sampleAspectRatio = facts.sampleAspectRatio
     orientation = Orientation(
       quarterTurns: facts.transform.rotation.rawValue / 90, mirroring: facts.transform.mirrored)

@@ -17,7 +17,7 @@ final class ClipOutput {
     let slots: Int
   }
 
-  init(_ plan: ClipPlan, clip: PreparedClip, grid: TimeGrid, file: OpenFile) throws(Stop) {
+  init(_ plan: ClipPlan, clip: OpenClip, grid: TimeGrid, file: OpenFile) throws(Stop) {
     guard let scan = clip.scan else {
       throw .failed(MediaError(.invalidPlan, "a clip is only made of inputs whose length is limited"))
     }

@@ -20,7 +20,7 @@ final class Composition {
   ///   - seconds: the common span of both inputs.
   ///   - stills: the pictures that are taken from composed frames.
   init(
-    _ plan: CompositionPlan, seconds: Double, background: PreparedClip, foreground: PreparedClip, file: OpenFile,
+    _ plan: CompositionPlan, seconds: Double, background: OpenClip, foreground: OpenClip, file: OpenFile,
     sound: ClipReader?, stills: [StillWriter]
   ) throws(Stop) {
     grid = TimeGrid(rate: plan.canvas.framesPerSecond)

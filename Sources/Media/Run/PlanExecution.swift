@@ -9,7 +9,7 @@ final class PlanExecution {
   private let outputs: [Role: OpenFile]
   private let rule: DurationRule
   private var scans: [InputName: PacketScan] = [:]
-  private var clips: [InputName: PreparedClip] = [:]
+  private var clips: [InputName: OpenClip] = [:]
   private var composition: Composition?
   private var clipOutputs: [ClipOutput] = []
   private var stills: [StillTap] = []
@@ -77,7 +77,7 @@ final class PlanExecution {
     return file
   }
 
-  private func clip(_ input: InputName) throws(Stop) -> PreparedClip {
+  private func clip(_ input: InputName) throws(Stop) -> OpenClip {
     guard let clip = clips[input] else { throw missing("the input \(input.rawValue)") }
     return clip
   }
@@ -113,7 +113,7 @@ final class PlanExecution {
     for input in inputs {
       guard let inputPlan = plan.inputs[input] else { continue }
       let reader = try ClipReader(try source(input), plan: inputPlan, expected: scans[input])
-      clips[input] = PreparedClip(reader: reader, layout: try reader.prepare(), scan: scans[input])
+      clips[input] = OpenClip(reader: reader, layout: PictureLayout(inputPlan.facts.video), scan: scans[input])
     }
   }
 
@@ -153,6 +153,7 @@ final class PlanExecution {
   /// Goes through the grid once, each clip's decoder in step with it, and then through what is left of the clips.
   private func decode(progress: (Double) -> Void) throws(Stop) {
     let readers = inputs.compactMap { clips[$0]?.reader }
+    for reader in readers { try reader.start() }
     let grid = grid
     let slots = max(composition?.slots ?? 0, clipOutputs.map(\.slots).max() ?? 0)
     for slot in 0..<slots {

@@ -22,4 +22,10 @@ extension Option {
     "--log-level", "LEVEL", variable: "TAKE5_LOG_LEVEL", default: "info", help: "debug, info, warning or error")
   static let logFormat = Option(
     "--log-format", "text|json", variable: "TAKE5_LOG_FORMAT", help: "text on a terminal, else JSON")
+  static let lease = Option(
+    "--lease", "SECONDS", variable: "TAKE5_LEASE", default: "30",
+    help: "without a sign of life for so long a worker's jobs go to others")
+  static let drain = Option(
+    "--drain", "SECONDS", variable: "TAKE5_DRAIN", default: "25",
+    help: "how long running jobs may go on when stopped; what runs then is given back")
 }

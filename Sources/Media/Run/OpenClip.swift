@@ -1,5 +1,5 @@
-/// An input that is open, with its first picture decoded.
-struct PreparedClip {
+/// An input that is open, and how its pictures lie in memory.
+struct OpenClip {
   let reader: ClipReader
   let layout: PictureLayout
   /// Nil where the length does not matter.

@@ -1,0 +1,67 @@
+import EmbeddedPostgres
+import Glibc
+import Logging
+import Platform
+import Postgres
+import Store
+
+/// The database of a verb: one of the operator's own, or the embedded one of the data folder, schema included.
+struct DatabaseAccess: Sendable {
+  let url: DatabaseURL
+  let pool: Pool
+  // Ends the server, if this process owns it, with the last who holds it.
+  private let embedded: EmbeddedPostgres?
+
+  /// Finds or starts the database and brings its schema up to date; status 69 if it cannot be had.
+  ///
+  /// - Parameter connections: the most that are open at a time.
+  static func open(_ arguments: Arguments, connections: Int, log: Logger) async throws -> DatabaseAccess {
+    let access: DatabaseAccess
+    if let text = arguments.value("--database") {
+      let url = try parse(text)
+      access = DatabaseAccess(url: url, pool: Pool(url, size: connections), embedded: nil)
+    } else {
+      let folder = arguments.value("--data") ?? ".take5"
+      let embedded = try await start(in: folder, log: log)
+      access = DatabaseAccess(url: embedded.url, pool: Pool(embedded.url, size: connections), embedded: embedded)
+    }
+    do {
+      let applied = try await access.pool.run(patience: .seconds(30)) { session in
+        try Migrator(StoreMigrations.all).migrate(session)
+      }
+      for migration in applied {
+        log.info("schema migrated", ["version": "\(migration.version)", "name": migration.name])
+      }
+    } catch {
+      await access.close()
+      throw CommandFailure(
+        .unavailable, "\(error)", remedy: "check that the database can be reached and that its role may create tables")
+    }
+    return access
+  }
+
+  /// Closes the connections and ends an embedded server that this process owns.
+  func close() async {
+    await pool.close()
+    guard let embedded else { return }
+    try? await onThread("postgres-stop") { embedded.stop() }
+  }
+
+  private static func parse(_ text: String) throws(CommandFailure) -> DatabaseURL {
+    do {
+      return try DatabaseURL(text)
+    } catch {
+      throw CommandFailure(.usage, error.message, remedy: error.remedy)
+    }
+  }
+
+  private static func start(in folder: String, log: Logger) async throws -> EmbeddedPostgres {
+    var configuration = EmbeddedPostgres.Configuration(dataFolder: folder)
+    configuration.report = { log.warning($0) }
+    do {
+      return try await onThread("postgres-start") { [configuration] in try EmbeddedPostgres.start(configuration) }
+    } catch let error as EmbeddedPostgresError {
+      throw CommandFailure(.unavailable, "\(error)")
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import MediaProcess
+import Worker
+
+extension WorkerConfiguration {
+  /// A worker as the options describe it.
+  init(_ arguments: Arguments, slots: Int) throws(CommandFailure) {
+    self.init(slots: slots)
+    if let megabytes = try arguments.number("--media-memory", in: 64...65536) {
+      media.memoryLimit = UInt64(megabytes) << 20
+    }
+    if let seconds = try arguments.seconds("--lease") { lease = .seconds(max(seconds, 1)) }
+    if let seconds = try arguments.seconds("--drain") { drain = .seconds(seconds) }
+    reapInterval = min(reapInterval, lease / 3)
+  }
+}

@@ -1,0 +1,49 @@
+import AV
+import MediaFixtures
+import Platform
+import Testing
+
+@Suite("Decoder", .tags(.media))
+struct DecoderTests {
+  private static func decoder(
+    _ demuxer: borrowing Demuxer, codecs: [String] = ["h264", "hevc", "aac"], pixels: Int = 1 << 20
+  ) throws -> Decoder {
+    try Decoder(stream: 0, of: demuxer, limits: DecoderLimits(codecs: codecs, pixels: pixels))
+  }
+
+  @Test("decodes each picture with its time and format", arguments: [MarkedClip.Codec.h264, .hevc, .hevc10])
+  func pictures(codec: MarkedClip.Codec) throws {
+    let demuxer = try Demuxer(
+      reading: MarkedClip(.red, seconds: 0.5, codec: codec).write(),
+      limits: DemuxerLimits(streams: 4, codecs: ["h264", "hevc"]), interrupt: Interrupt())
+    let decoder = try Self.decoder(demuxer)
+    let packet = try Packet()
+    let frame = try Frame()
+    var times: [Int64] = []
+    var isReading = true
+    loop: while true {
+      switch try decoder.receive(into: frame) {
+      case .output:
+        times.append(frame.pts ?? -1)
+        let (size, format, isDamaged) = ([frame.width, frame.height], frame.format, frame.isDamaged)
+        #expect(size == [270, 480])
+        #expect(format == (codec == .hevc10 ? .yuv420p10 : .yuv420p))
+        #expect(!isDamaged)
+      case .needsInput:
+        isReading = try isReading && demuxer.read(into: packet)
+        if isReading { try decoder.send(packet) } else { try decoder.finish() }
+      case .ended: break loop
+      }
+    }
+    #expect(times == (0..<15).map { $0 * 3000 })
+  }
+
+  @Test("opens no codec and no size that is not allowed")
+  func limits() throws {
+    let demuxer = try Demuxer(
+      reading: MarkedClip(.red, seconds: 0.2).write(), limits: DemuxerLimits(streams: 4, codecs: ["h264"]),
+      interrupt: Interrupt())
+    #expect(throws: AVError.self) { _ = try Self.decoder(demuxer, codecs: ["hevc"]) }
+    #expect(throws: AVError.self) { _ = try Self.decoder(demuxer, pixels: 1000) }
+  }
+}

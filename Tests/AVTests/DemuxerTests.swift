@@ -1,0 +1,126 @@
+import AV
+import MediaFixtures
+import Platform
+import Testing
+
+@Suite("Demuxer", .tags(.media))
+struct DemuxerTests {
+  static let limits = DemuxerLimits(streams: 4, codecs: ["h264", "aac"])
+
+  static func open(_ file: OpenFile, limits: DemuxerLimits = limits) throws -> Demuxer {
+    try Demuxer(reading: file, limits: limits, interrupt: Interrupt())
+  }
+
+  @Test("reads what the headers say")
+  func headers() throws {
+    let clip = MarkedClip(.red, seconds: 1, tone: .init(440, sampleRate: 44_100, channels: 1), turn: .quarter)
+    let demuxer = try Self.open(clip.write())
+    let streams = demuxer.streams
+    let video = try #require(streams.first { $0.kind == .video })
+    let audio = try #require(streams.first { $0.kind == .audio })
+    #expect(video.codec == "h264" && video.width == 480 && video.height == 270)
+    #expect(video.displayMatrix == CodedTurn.quarter.displayMatrix)
+    #expect(video.frameRate.quotient == 30)
+    #expect(audio.codec == "aac" && audio.sampleRate == 44_100 && audio.channels == 1)
+    let duration = try #require(demuxer.duration as Double?)
+    #expect(abs(duration - 1) < 0.03)
+    let brand = demuxer.majorBrand
+    #expect(brand == "isom")
+  }
+
+  @Test("reads the packets of the selected streams alone")
+  func selection() throws {
+    let demuxer = try Self.open(MarkedClip(.red, seconds: 1, tone: .init(440)).write())
+    let streams = demuxer.streams
+    let audio = try #require(streams.first { $0.kind == .audio })
+    demuxer.select([audio.index])
+    let packet = try Packet()
+    var count = 0
+    while try demuxer.read(into: packet) {
+      let stream = packet.stream
+      #expect(stream == audio.index)
+      count += 1
+    }
+    let promised = demuxer.indexedPackets(of: audio.index)
+    #expect(count == promised)
+    #expect(count > 40)
+  }
+
+  @Test(
+    "opens no other container, whatever it is called",
+    arguments: [
+      "#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n",
+      "ffconcat version 1.0\nfile '/etc/passwd'\n", "RIFF....AVI LIST", "",
+    ])
+  func otherContainers(content: String) throws {
+    let file = try TemporaryFile.make(Array(content.utf8))
+    #expect(throws: AVError.self) { _ = try Self.open(file) }
+  }
+
+  @Test("opens no file with more streams than allowed beyond that number")
+  func streams() throws {
+    let file = try MarkedClip(.red, seconds: 0.2, tone: .init(440)).write()
+    #expect(throws: AVError.self) {
+      _ = try Self.open(file, limits: DemuxerLimits(streams: 1, codecs: ["h264"]))
+    }
+  }
+
+  @Test("a file outside of this one is never opened")
+  func dataReferences() throws {
+    // The data reference box says by its flag that the data lie in this file; without the flag it names another one.
+    var bytes = try TemporaryFile.bytes(of: MarkedClip(.red, seconds: 0.2).write())
+    let url = Array("url ".utf8)
+    let place = try #require(bytes.indices.dropLast(8).first { Array(bytes[$0..<$0 + 4]) == url })
+    bytes[place + 7] = 0
+    let file = try TemporaryFile.make(bytes)
+    let demuxer = try Self.open(file)
+    let packet = try Packet()
+    // Either nothing is read or what lies in this file is; no path reaches the system.
+    while (try? demuxer.read(into: packet)) == true {
+      let size = packet.size
+      #expect(size > 0)
+    }
+  }
+
+  @Test("stops when it is told to")
+  func interrupt() throws {
+    let file = try MarkedClip(.red, seconds: 0.2).write()
+    let flag = CancellationFlag()
+    let demuxer = try Demuxer(reading: file, limits: Self.limits, interrupt: Interrupt(flag: flag))
+    let packet = try Packet()
+    var hasRead = try demuxer.read(into: packet)
+    #expect(hasRead)
+    flag.cancel()
+    do {
+      hasRead = try demuxer.read(into: packet)
+      Issue.record("it read on")
+    } catch {
+      #expect(error.isInterruption)
+    }
+    #expect(throws: AVError.self) {
+      _ = try Demuxer(reading: file, limits: Self.limits, interrupt: Interrupt(seconds: 0))
+    }
+  }
+
+  @Test("survives a damaged index, wherever the damage is")
+  func damagedIndex() throws {
+    let clip = MarkedClip(.red, width: 64, height: 64, seconds: 0.2, tone: .init(440))
+    let bytes = try TemporaryFile.bytes(of: clip.write())
+    // A fixed generator (Knuth, MMIX), so that a failure repeats itself.
+    var state: UInt64 = 1
+    func next(_ bound: Int) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int(state >> 33) % bound
+    }
+    for _ in 0..<500 {
+      var damaged = bytes
+      for _ in 0...next(4) { damaged[32 + next(1500)] = UInt8(next(256)) }
+      guard let demuxer = try? Self.open(TemporaryFile.make(damaged)) else { continue }
+      let packet = try Packet()
+      var count = 0
+      while count < 1000, (try? demuxer.read(into: packet)) == true { count += 1 }
+      let streams = demuxer.streams
+      #expect(streams.count <= 4)
+    }
+  }
+}

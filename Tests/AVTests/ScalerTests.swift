@@ -1,0 +1,45 @@
+import AV
+import Testing
+
+@Suite("Scaler")
+struct ScalerTests {
+  private struct NoPlane: Error {}
+
+  private static func convert(
+    _ color: (UInt8, UInt8, UInt8), matrix: ColorMatrix, isFullRange: Bool
+  ) throws -> (Int, Int, Int) {
+    let source = try Frame(width: 64, height: 64, format: .yuv420p)
+    let target = try Frame(width: 32, height: 32, format: .rgb24)
+    for (index, value) in [color.0, color.1, color.2].enumerated() {
+      guard let plane = source.plane(index) else { throw NoPlane() }
+      plane.base.initializeMemory(as: UInt8.self, repeating: value, count: plane.stride * (index == 0 ? 64 : 32))
+    }
+    let scaler = try Scaler(
+      from: .init(width: 64, height: 64, format: .yuv420p, matrix: matrix, isFullRange: isFullRange),
+      to: .init(width: 32, height: 32, format: .rgb24, matrix: .bt709, isFullRange: true))
+    guard let y = source.plane(0), let u = source.plane(1), let v = source.plane(2), let rgb = target.plane(0) else {
+      throw NoPlane()
+    }
+    try scaler.scale(Scaler.Planes(y, u, v), to: Scaler.Planes(rgb.base, stride: rgb.stride))
+    let pixel = (rgb.base + 16 * rgb.stride + 16 * 3).assumingMemoryBound(to: UInt8.self)
+    return (Int(pixel[0]), Int(pixel[1]), Int(pixel[2]))
+  }
+
+  @Test("takes range and matrix as they are said, not as it guesses")
+  func colors() throws {
+    // The same number is another grey in another range.
+    for (luma, isFullRange, expected) in [(126, true, 126), (235, false, 255), (16, false, 0), (235, true, 235)] {
+      for matrix in [ColorMatrix.bt601, .bt709, .bt2020] {
+        let (red, green, blue) = try Self.convert((UInt8(luma), 128, 128), matrix: matrix, isFullRange: isFullRange)
+        #expect([red, green, blue].allSatisfy { abs($0 - expected) <= 2 }, "\(luma) is \((red, green, blue))")
+      }
+    }
+    // Pure red by BT.601 and by BT.709 are different numbers for the same colour.
+    for (color, matrix) in [((81, 90, 240), ColorMatrix.bt601), ((63, 102, 240), .bt709)]
+      as [((UInt8, UInt8, UInt8), _)]
+    {
+      let (red, green, blue) = try Self.convert(color, matrix: matrix, isFullRange: false)
+      #expect(red > 250 && green < 5 && blue < 5)
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import AV
+import Kernels
+import MediaFixtures
+import Model
+import Testing
+
+@Suite("A composed moment", .tags(.media))
+struct CompositionTests {
+  static let front = MarkedClip(.red, tone: .init(440))
+  static let back = MarkedClip(.blue, tone: .init(1000))
+
+  /// Checks every picture of the composed video.
+  ///
+  /// - Parameter mostApart: by how much the two counters may differ.
+  static func expectMarks(
+    _ run: MomentRun, inside: MarkColor, outside: MarkColor, pictures: Int, mostApart: Int = 0
+  ) throws {
+    let inset = try #require(run.plan?.composition?.inset)
+    var numbers: [Int] = []
+    try run.video(.composed).forEachPicture { picture, seconds in
+      let composed = ComposedPicture(picture, inset: inset)
+      #expect(composed.insideColors == [inside], "at \(seconds) s")
+      #expect(composed.outsideColors == [outside], "at \(seconds) s")
+      let (front, back) = (try #require(composed.inset), try #require(composed.background))
+      #expect(abs(front - back) <= mostApart, "at \(seconds) s")
+      numbers.append(back)
+    }
+    #expect(numbers.count == pictures)
+    #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 <= $1 }, "time runs forward")
+  }
+
+  @Test("shows front inside the inset, back elsewhere, both at the same time, with the front's tone")
+  func frontInForeground() throws {
+    let run = try MomentRun(front: Self.front.write(), back: Self.back.write())
+    #expect(run.isAccepted)
+    try Self.expectMarks(run, inside: .red, outside: .blue, pictures: 150)
+    let sound = try #require(try run.video(.composed).sound())
+    #expect(sound.strength(of: 440) > 0.3)
+    #expect(sound.strength(of: 1000) < 0.01)
+  }
+
+  @Test("exchanges both with the back in the foreground; the image stays the back's")
+  func backInForeground() throws {
+    let run = try MomentRun(front: Self.front.write(), back: Self.back.write(), foreground: .back)
+    try Self.expectMarks(run, inside: .blue, outside: .red, pictures: 150)
+    let sound = try #require(try run.video(.composed).sound())
+    #expect(sound.strength(of: 1000) > 0.3)
+    #expect(sound.strength(of: 440) < 0.01)
+    let image = try StillPicture(run.bytes(.image))
+    #expect(image.color(atX: 0.5, y: 0.25) == .blue)
+  }
+
+  @Test("has the shipped size, codec, rate, length and layout of the file")
+  func container() throws {
+    let front = MarkedClip(.red, width: 1080, height: 1920, tone: .init(440))
+    let back = MarkedClip(.blue, width: 1080, height: 1920, tone: .init(1000))
+    let run = try MomentRun(
+      front: front.write(), back: back.write(), definition: MomentRun.definition(width: 1080, height: 1920))
+    try Self.expectMarks(run, inside: .red, outside: .blue, pictures: 150)
+    let video = try run.video(.composed)
+    let stream = try #require(video.stream(.video))
+    #expect(stream.codec == "h264")
+    #expect(stream.width == 1080 && stream.height == 1920)
+    #expect(stream.frameRate == Rational(30, 1))
+    #expect(stream.displayMatrix == nil)
+    #expect(stream.color == .bt709)
+    #expect((4.9...5.1).contains(video.duration))
+    #expect(video.stream(.audio)?.codec == "aac")
+    let boxes = TopLevelBoxes(try run.bytes(.composed)).names
+    #expect(try #require(boxes.firstIndex(of: "moov")) < #require(boxes.firstIndex(of: "mdat")))
+    let facts = try #require(run.facts(.composed))
+    #expect(facts.width == 1080 && facts.height == 1920 && facts.duration == 5)
+    #expect(facts.bytes == Int64(try run.bytes(.composed).count))
+  }
+
+  @Test("takes the background's sound where the foreground is silent, and none where both are")
+  func silence() throws {
+    var silent = Self.front
+    silent.tone = nil
+    let run = try MomentRun(front: silent.write(), back: Self.back.write())
+    #expect(try #require(try run.video(.composed).sound()).strength(of: 1000) > 0.3)
+    var mute = Self.back
+    mute.tone = nil
+    let silentRun = try MomentRun(front: silent.write(), back: mute.write())
+    #expect(silentRun.isAccepted)
+    #expect(try silentRun.video(.composed).stream(.audio) == nil)
+    try Self.expectMarks(silentRun, inside: .red, outside: .blue, pictures: 150)
+  }
+
+  @Test("writes the same bytes on a second run")
+  func sameBytes() throws {
+    let (front, back) = (try Self.front.write(), try Self.back.write())
+    let (first, second) = (
+      try MomentRun(front: front, back: back), try MomentRun(front: front, back: back)
+    )
+    #expect(first.report == second.report)
+    for role in try #require(first.plan).outputs {
+      #expect(try first.bytes(role) == second.bytes(role), "\(role.rawValue)")
+    }
+  }
+
+  @Test("lasts as long as both clips do", arguments: [(4.6, 5.0, 138), (5.4, 5.4, 151), (4.5, 4.5, 135)])
+  func length(front: Double, back: Double, pictures: Int) throws {
+    let run = try MomentRun(
+      front: MarkedClip(.red, seconds: front, tone: .init(440)).write(),
+      back: MarkedClip(.blue, seconds: back, tone: .init(1000)).write())
+    #expect(run.isAccepted)
+    try Self.expectMarks(run, inside: .red, outside: .blue, pictures: pictures)
+    let sound = try #require(try run.video(.composed).sound())
+    #expect(abs(Double(sound.samples.count) / 48_000 - Double(pictures) / 30) < 0.05)
+  }
+}

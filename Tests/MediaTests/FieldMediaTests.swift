@@ -1,0 +1,115 @@
+import AV
+import Media
+import MediaFixtures
+import Model
+import Testing
+
+@Suite("Clips of real phones, and hostile ones", .tags(.media), .enabled(if: FieldMedia.folder != nil))
+struct FieldMediaTests {
+  /// What a clip is, when the rule on its length is left aside.
+  struct Clip: Sendable, CustomTestStringConvertible {
+    let path: String
+    let display: Size
+    let transform: Transform
+    let seconds: Double
+    /// Of what its composition with another clip hears; nil: no sound.
+    let audioCodec: String?
+
+    var testDescription: String { path }
+
+    init(
+      _ path: String, _ width: Int, _ height: Int, _ seconds: Double, audio: String?,
+      _ rotation: Transform.Rotation = .none
+    ) {
+      self.path = "videos/\(path)"
+      display = Size(width: width, height: height)
+      transform = Transform(rotation: rotation, mirrored: false)
+      self.seconds = seconds
+      audioCodec = audio
+    }
+  }
+
+  static let clips: [Clip] = [
+    Clip("iphone14pro-hevc-main10-hlg-rot90.mov", 1080, 1920, 1.67, audio: nil, .quarter),
+    Clip("iphone6s-h264-rot90-short-mebx.mov", 720, 1280, 0.47, audio: "aac", .quarter),
+    Clip("iphone4s-h264-rot90-vfr.mov", 480, 640, 1.0, audio: "aac", .quarter),
+    Clip("iphone4s-h264-rot90-vfr-568x320.mov", 320, 568, 2.0, audio: "aac", .quarter),
+    Clip("h264-rot90-5s-low-fps.mp4", 480, 640, 5.0, audio: "aac", .quarter),
+    Clip("h264-5s-sar-3x2.mp4", 1920, 1080, 5.0, audio: "aac"),
+    Clip("h264-5s-no-audio.mp4", 640, 480, 5.0, audio: nil),
+    Clip("h264-1080p25-5s-full-range.mp4", 1920, 1080, 5.04, audio: "aac"),
+    Clip("h264-fragmented-rot90-5.1-audio.mp4", 1080, 1920, 2.0, audio: "aac", .quarter),
+    Clip("h264-extreme-vfr-3026x1386.mp4", 3026, 1386, 8.73, audio: nil),
+    Clip("h264-edit-list-9s.mp4", 853, 480, 9.0, audio: "aac"),
+    Clip("hevc-1080p30-10s-full-range.mp4", 1920, 1080, 10.0, audio: "aac"),
+    Clip("phone-h264-rot180-90k-timescale.mp4", 1280, 720, 2.38, audio: "aac", .half),
+    Clip("two-video-two-audio-subtitles.mp4", 320, 180, 13.0, audio: "aac"),
+    Clip("mv-hevc-stereo-160x120.mp4", 160, 120, 0.33, audio: nil),
+  ]
+
+  /// The built-in definition without its rule on length, on a canvas that is quick to encode.
+  static func lenient() throws -> Definition {
+    var definition = try MomentRun.definition()
+    definition.limits.seconds = ClosedSeconds(shortest: 0.1, longest: 20)
+    definition.limits.differenceSeconds = 20
+    return definition
+  }
+
+  @Test("a sound clip is accepted, shown upright and composed with another", arguments: clips)
+  func accepted(clip: Clip) throws {
+    let file = try FieldMedia.open(clip.path)
+    let run = try MomentRun(
+      front: file, back: MarkedClip(.blue, seconds: 0.3).write(), definition: Self.lenient())
+    #expect(run.codes == [])
+    let report = try #require(run.report.verdict.inputs[.front])
+    #expect(report.facts.video.display == clip.display)
+    #expect(report.facts.video.transform == clip.transform)
+    #expect(report.facts.audio?.codec == clip.audioCodec)
+    #expect(abs(try #require(report.decodedSeconds) - clip.seconds) < 0.3)
+    let playable = try run.video(.clipFront)
+    #expect(abs(playable.duration - (try #require(report.decodedSeconds))) < 0.2)
+    #expect(playable.stream(.video)?.codec == "h264")
+  }
+
+  @Test("five seconds of a phone make a moment under the shipped rule")
+  func moment() throws {
+    let run = try MomentRun(
+      front: FieldMedia.open("videos/h264-rot90-5s-low-fps.mp4"),
+      back: FieldMedia.open("videos/h264-1080p25-5s-full-range.mp4"))
+    #expect(run.codes == [])
+    #expect((4.5...5.1).contains(try run.video(.composed).duration))
+  }
+
+  static let unsound: [(String, Set<ReasonCode>)] = [
+    ("videos/vp9-opus-5s.webm", [.unsupportedContainer]),
+    ("videos/phone-h263-amr-15s.3gp", [.unsupportedCodec]),
+    ("hostile/mp4-no-moov.mp4", [.truncatedContainer]),
+    ("hostile/mp4-audio-only.mp4", [.noVideoStream]),
+    (
+      "hostile/mp4-chunk-table-out-of-range.mp4",
+      [.unsupportedContainer, .truncatedContainer, .noVideoStream, .corruptVideo]
+    ),
+    ("hostile/mp4-no-mvhd-bad-matrix.mp4", [.corruptVideo]),
+    ("hostile/mp4-missing-mdat-partial.mp4", [.truncatedContainer, .corruptVideo]),
+    ("hostile/mp4-vvc-unsupported-codec.mp4", [.unsupportedCodec]),
+    ("hostile/mp4-1x1-yuv444-5s.mp4", [.unsupportedCodec]),
+    ("photos/jpeg-gps-exif.jpg", [.unsupportedContainer]),
+    ("photos/iphone7-p3-grid-gps.heic", [.unsupportedContainer, .noVideoStream, .truncatedContainer]),
+  ]
+
+  @Test("what is no sound clip is refused with its reason", arguments: unsound)
+  func refused(path: String, codes: Set<ReasonCode>) throws {
+    let run = try MomentRun(
+      front: FieldMedia.open(path), back: MarkedClip(.blue, seconds: 0.3).write(), definition: Self.lenient())
+    #expect(run.codes.count == 1)
+    #expect(codes.isSuperset(of: run.codes), "\(run.report.verdict.reasons)")
+  }
+
+  @Test("a header that promises more than an hour is measured by its pictures")
+  func fragmentTimeline() throws {
+    let file = try FieldMedia.open("hostile/mp4-fragment-timeline-starts-at-65min.mp4")
+    let run = try MomentRun(front: file, back: MarkedClip(.blue, seconds: 0.3).write(), definition: Self.lenient())
+    #expect(run.codes == [])
+    #expect(abs(try #require(run.report.verdict.inputs[.front]?.decodedSeconds) - 8) < 0.1)
+  }
+}

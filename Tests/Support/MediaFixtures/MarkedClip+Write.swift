@@ -1,0 +1,26 @@
+import AV
+import Kernels
+package import Platform
+
+extension MarkedClip {
+  // One tick for every common frame rate and for times between.
+  private static let timeBase = Rational(1, 90_000)
+
+  /// Encodes the clip into a file without a name.
+  package func write() throws -> OpenFile {
+    let file = try TemporaryFile.make()
+    let muxer = try Muxer(writing: file)
+    let pictures = hasVideo ? try PictureEncoding(self, timeBase: Self.timeBase, muxer: muxer) : nil
+    let sound = try tone.map { try ToneEncoding($0, seconds: seconds, muxer: muxer) }
+    try muxer.start()
+    for (index, time) in times.enumerated() where hasVideo {
+      try pictures?.encode(number: min(index, frozenFrom ?? index), at: time, into: muxer)
+      try sound?.encode(until: time, into: muxer)
+    }
+    try pictures?.finish(into: muxer)
+    try sound?.encode(until: seconds, into: muxer)
+    try sound?.finish(into: muxer)
+    try muxer.finish()
+    return file
+  }
+}

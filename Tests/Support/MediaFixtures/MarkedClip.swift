@@ -1,0 +1,73 @@
+package import AV
+
+/// A clip for tests: one flat colour, a counter in every picture, a tone in its sound, and whatever oddity is asked for.
+package struct MarkedClip: Sendable {
+  /// What kind of pictures are coded.
+  package enum Codec: Hashable, Sendable {
+    case h264, hevc, hevc10
+  }
+
+  /// Its sound.
+  package struct Tone: Hashable, Sendable {
+    /// In hertz.
+    package var frequency: Double
+    package var sampleRate: Int
+    package var channels: Int
+    /// When the sound begins after the pictures, in seconds.
+    package var delay: Double
+
+    package init(_ frequency: Double, sampleRate: Int = 48_000, channels: Int = 2, delay: Double = 0) {
+      self.frequency = frequency
+      self.sampleRate = sampleRate
+      self.channels = channels
+      self.delay = delay
+    }
+  }
+
+  /// The colour that fills the picture.
+  package var color: MarkColor
+  /// Upright, in pixels.
+  package var width: Int
+  package var height: Int
+  /// When each picture is shown, in seconds.
+  package var times: [Double]
+  /// How long all of them last, in seconds.
+  package var seconds: Double
+  package var codec: Codec
+  /// Nil: no sound.
+  package var tone: Tone?
+  /// How the camera laid the upright picture into the file.
+  package var turn: CodedTurn
+  /// From this picture on the counter stands still.
+  package var frozenFrom: Int?
+  /// Whether it has pictures at all.
+  package var hasVideo = true
+  /// Samples are wider than high by this.
+  package var sampleAspectRatio = Rational(1, 1)
+
+  /// A clip of constant rate.
+  package init(
+    _ color: MarkColor, width: Int = 270, height: Int = 480, seconds: Double = 5, framesPerSecond: Double = 30,
+    codec: Codec = .h264, tone: Tone? = nil, turn: CodedTurn = .upright
+  ) {
+    let count = Int((seconds * framesPerSecond).rounded())
+    self.init(
+      color, width: width, height: height, times: (0..<count).map { Double($0) / framesPerSecond }, seconds: seconds,
+      codec: codec, tone: tone, turn: turn)
+  }
+
+  /// A clip whose pictures are shown at any times.
+  package init(
+    _ color: MarkColor, width: Int = 270, height: Int = 480, times: [Double], seconds: Double, codec: Codec = .h264,
+    tone: Tone? = nil, turn: CodedTurn = .upright
+  ) {
+    self.color = color
+    self.width = width
+    self.height = height
+    self.times = times
+    self.seconds = seconds
+    self.codec = codec
+    self.tone = tone
+    self.turn = turn
+  }
+}

@@ -1,0 +1,89 @@
+import AV
+import Kernels
+
+/// Draws and encodes the pictures of a clip.
+final class PictureEncoding {
+  private let clip: MarkedClip
+  private let encoder: VideoEncoder
+  private let frame: Frame
+  private let packet: Packet
+  private let stream: Int
+  private let timeBase: Rational
+
+  init(_ clip: MarkedClip, timeBase: Rational, muxer: borrowing Muxer) throws {
+    self.clip = clip
+    self.timeBase = timeBase
+    let (width, height) = clip.turn.swapsAxes ? (clip.height, clip.width) : (clip.width, clip.height)
+    let format: PixelFormat = clip.codec == .hevc10 ? .yuv420p10 : .yuv420p
+    // No frames out of order: as a phone's encoder, and so that each packet's duration is the next one's distance.
+    let settings = VideoEncoderSettings(
+      encoder: clip.codec == .h264 ? "libx264" : "libx265",
+      options: clip.codec == .h264
+        ? ["preset": "ultrafast", "crf": "20", "x264-params": "bframes=0:keyint=30"]
+        : ["preset": "ultrafast", "crf": "20", "x265-params": "bframes=0:keyint=30:log-level=none:pools=none"],
+      width: width, height: height, format: format, timeBase: timeBase,
+      frameRate: Rational(Int32(max(1, (Double(clip.times.count) / clip.seconds).rounded())), 1),
+      sampleAspectRatio: clip.sampleAspectRatio)
+    encoder = try VideoEncoder(settings)
+    frame = try Frame(width: width, height: height, format: format)
+    packet = try Packet()
+    stream = try muxer.addStream(
+      of: encoder, displayMatrix: clip.turn == .upright ? nil : clip.turn.displayMatrix)
+  }
+
+  func encode(number: Int, at time: Double, into muxer: borrowing Muxer) throws {
+    try frame.makeWritable()
+    draw(number: number % CounterBlocks.range.count)
+    frame.pts = Int64((time * 90_000).rounded())
+    try encoder.send(frame)
+    try write(into: muxer)
+  }
+
+  func finish(into muxer: borrowing Muxer) throws {
+    try encoder.finish()
+    try write(into: muxer)
+  }
+
+  private func write(into muxer: borrowing Muxer) throws {
+    while try encoder.receive(into: packet) == .output {
+      packet.duration = duration(from: packet.pts ?? 0)
+      try muxer.write(packet, to: stream, timeBase: timeBase)
+    }
+  }
+
+  private func duration(from ticks: Int64) -> Int64 {
+    let times = clip.times.map { Int64(($0 * 90_000).rounded()) } + [Int64((clip.seconds * 90_000).rounded())]
+    return (times.first { $0 > ticks } ?? ticks) - ticks
+  }
+
+  private func draw(number: Int) {
+    let color = clip.color.components
+    fill((0, 0, clip.width, clip.height), (color.y, color.u, color.v))
+    for block in CounterBlocks.rectangles(of: number, width: clip.width, height: clip.height) {
+      fill(block.rectangle, (block.luma, 128, 128))
+    }
+  }
+
+  private func fill(_ upright: (x: Int, y: Int, width: Int, height: Int), _ color: (UInt8, UInt8, UInt8)) {
+    let area = clip.turn.coded(upright, uprightWidth: clip.width, uprightHeight: clip.height)
+    fill(plane: 0, area, color.0)
+    let half = (x: area.x / 2, y: area.y / 2, width: (area.width + 1) / 2, height: (area.height + 1) / 2)
+    fill(plane: 1, half, color.1)
+    fill(plane: 2, half, color.2)
+  }
+
+  private func fill(plane index: Int, _ area: (x: Int, y: Int, width: Int, height: Int), _ value: UInt8) {
+    guard let plane = frame.plane(index) else { return }
+    if frame.format.bitDepth == 8 {
+      MutablePlane(
+        base: plane.base + area.y * plane.stride + area.x, stride: plane.stride, width: area.width,
+        height: area.height
+      ).fill(with: value)
+      return
+    }
+    for y in area.y..<area.y + area.height {
+      let row = (plane.base + y * plane.stride).assumingMemoryBound(to: UInt16.self)
+      (row + area.x).update(repeating: UInt16(value) << 2, count: area.width)
+    }
+  }
+}
