@@ -111,7 +111,8 @@ let package = Package(
       swiftSettings: settings),
 
     .target(
-      name: "MediaFixtures", dependencies: ["AV", "Kernels", "Platform"], path: "Tests/Support/MediaFixtures",
+      name: "MediaFixtures", dependencies: ["AV", "Kernels", "Model", "Platform", "Stills"],
+      path: "Tests/Support/MediaFixtures",
       swiftSettings: settings),
     tests("AVTests", ["AV", "MediaFixtures", "Platform"]),
     tests("MediaTests", ["AV", "Definitions", "Kernels", "Media", "MediaFixtures", "Model", "Platform", "Stills"]),
@@ -125,6 +126,12 @@ let package = Package(
       [
         "Blobs", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting", "Model", "Platform",
         "Postgres", "PostgresTesting", "Queue", "Store",
+      ]),
+    tests(
+      "EndToEndTests",
+      [
+        "AV", "Definitions", "HTTPClient", "MediaFixtures", "Model", "Platform", "Postgres", "PostgresTesting",
+        "Take5Testing", "take5",
       ]),
   ]
 )

@@ -11,7 +11,9 @@ struct BearerKeyTests {
     #expect(throws: Never.self) { try key.admit(["authorization": value]) }
   }
 
-  @Test(arguments: ["", "Bearer", "Bearer ", "Bearer s3cret-kez", "Bearer s3cret-key2", "Basic s3cret-key", "s3cret-key"])
+  @Test(arguments: [
+    "", "Bearer", "Bearer ", "Bearer s3cret-kez", "Bearer s3cret-key2", "Basic s3cret-key", "s3cret-key",
+  ])
   func refusesEverythingElse(value: String) {
     #expect(throws: Problem.self) { try key.admit(["Authorization": value]) }
   }

@@ -2,6 +2,7 @@ import Blobs
 import Crypto
 import HTTPTesting
 import Model
+import Postgres
 import Queue
 import Store
 import Testing
@@ -18,7 +19,8 @@ struct MediaTests {
     let submitted = try await api.submit(.moment()).json
     let store = api.store
     let outputs = [
-      NewAsset(role: .composed, type: "video/mp4", content: try seal(video, api), width: 1080, height: 1920, duration: 5),
+      NewAsset(
+        role: .composed, type: "video/mp4", content: try seal(video, api), width: 1080, height: 1920, duration: 5),
       NewAsset(
         role: .poster, type: "image/jpeg", content: try seal(picture, api), width: 540, height: 960, thumbhash: "abc="),
     ]

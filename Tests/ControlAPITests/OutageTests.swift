@@ -1,11 +1,12 @@
 import Blobs
-import ControlAPI
 import Crypto
 import Glibc
 import HTTPTesting
 import Platform
 import Postgres
 import Testing
+
+@testable import ControlAPI
 
 /// A blob store on a disk without room.
 private struct FullBlobStore: BlobStore {

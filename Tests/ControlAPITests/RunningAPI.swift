@@ -71,7 +71,8 @@ struct RunningAPI: Sendable {
     var files = 0
     for folder in try Folder.names(in: blobFolder) { files += try Folder.names(in: "\(blobFolder)/\(folder)").count }
     let rows: Int = try await pool.run { session in
-      try session.execute("SELECT (SELECT count(*) FROM post) + (SELECT count(*) FROM blob) AS rows").single().get("rows")
+      try session.execute("SELECT (SELECT count(*) FROM post) + (SELECT count(*) FROM blob) AS rows").single().get(
+        "rows")
     }
     return files + rows
   }

@@ -1,10 +1,12 @@
 import BoxTesting
-import ControlAPI
 import HTTPTesting
 import Model
 import Platform
+import Postgres
 import Queue
 import Testing
+
+@testable import ControlAPI
 
 @Suite(.tags(.database, .network), .timeLimit(.minutes(1)))
 struct SubmissionTests {

@@ -50,6 +50,21 @@ struct CompositionTests {
     #expect(image.color(atX: 0.5, y: 0.25) == .blue)
   }
 
+  @Test("leaves the pictures of each clip alone")
+  func untouchedSources() throws {
+    let run = try MomentRun(front: Self.front.write(), back: Self.back.write())
+    for (role, color) in [(Role.thumbnailFront, MarkColor.red), (.thumbnailBack, .blue), (.image, .blue)] {
+      let picture = try StillPicture(run.bytes(role))
+      for place in [0.05, 0.2, 0.35, 0.6] {
+        #expect(picture.color(atX: place, y: place / 2) == color, "\(role.rawValue) at \(place)")
+      }
+    }
+    let poster = try StillPicture(run.bytes(.poster))
+    #expect(poster.color(atX: 0.2, y: 0.15) == .red)
+    #expect(poster.color(atX: 0.7, y: 0.15) == .blue)
+    #expect(poster.counter == 30)
+  }
+
   @Test("has the shipped size, codec, rate, length and layout of the file")
   func container() throws {
     let front = MarkedClip(.red, width: 1080, height: 1920, tone: .init(440))

@@ -52,6 +52,7 @@ struct FieldMediaTests {
     var definition = try MomentRun.definition()
     definition.limits.seconds = ClosedSeconds(shortest: 0.1, longest: 20)
     definition.limits.differenceSeconds = 20
+    definition.outputs.composed?.seconds.shortest = 0.1
     return definition
   }
 

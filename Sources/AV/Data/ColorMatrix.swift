@@ -1,7 +1,7 @@
 internal import CFFmpeg
 
 /// The coefficients between RGB and YUV that a conversion uses (libswscale's SWS_CS constants).
-package enum ColorMatrix: Hashable, Sendable {
+package enum ColorMatrix: String, Hashable, Sendable, CustomStringConvertible {
   case bt601, bt709, bt2020, smpte240, fcc
 
   /// The matrix that a picture means; where it does not say, by its height, as every player guesses.
@@ -15,6 +15,8 @@ package enum ColorMatrix: Hashable, Sendable {
     default: self = height >= 720 ? .bt709 : .bt601
     }
   }
+
+  package var description: String { rawValue }
 
   var code: Int32 {
     switch self {

@@ -51,7 +51,10 @@ package enum ProblemKind: String, Sendable, CaseIterable {
     case .jobNotFound:
       (.notFound, "There is no such job", "Use the job's url in the post.")
     case .mediaNotFound:
-      (.notFound, "There is no such media file", "Use a url among the post's assets; they change when a post is made anew.")
+      (
+        .notFound, "There is no such media file",
+        "Use a url among the post's assets; they change when a post is made anew."
+      )
     case .databaseUnavailable:
       (.serviceUnavailable, "The database is away", "Send the request again in a moment.")
     case .storageFull:

@@ -8,7 +8,8 @@ internal import Store
 extension ControlAPI {
   var postRoutes: [Route] {
     [
-      route("POST", "/v1/posts", bodyLimit: SubmissionForm.mostBytes(clipBytes: definition.limits.bytes), handler: submit),
+      route(
+        "POST", "/v1/posts", bodyLimit: SubmissionForm.mostBytes(clipBytes: definition.limits.bytes), handler: submit),
       route("GET", "/v1/posts/{id}", handler: readPost),
     ]
   }

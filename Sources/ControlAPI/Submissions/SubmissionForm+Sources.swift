@@ -7,7 +7,9 @@ internal import Store
 extension SubmissionForm {
   /// Its clips as assets to be kept; throws a problem with the reasons when containers or hashes speak against them.
   func checkedSources(limits: Limits) throws -> [NewAsset] {
-    if let front = clips[.front], let back = clips[.back], front.hash == back.hash { throw Self.refused([.sameFileTwice]) }
+    if let front = clips[.front], let back = clips[.back], front.hash == back.hash {
+      throw Self.refused([.sameFileTwice])
+    }
     var sources: [NewAsset] = []
     var reasons: [Reason] = []
     for camera in Camera.allCases {

@@ -23,7 +23,7 @@ struct InputSource: Sendable {
       return try Demuxer(
         reading: file, limits: DemuxerLimits(streams: limits.streams, codecs: codecs), interrupt: interrupt)
     } catch {
-      throw blame(error, .unsupportedContainer, "its index cannot be read", readFailed: false)
+      throw blame(indexed: error, .unsupportedContainer, "its index cannot be read", readFailed: false)
     }
   }
 
@@ -34,15 +34,19 @@ struct InputSource: Sendable {
     do {
       return try demuxer.read(into: packet)
     } catch {
-      throw blame(error, .corruptVideo, "it cannot be read on", readFailed: demuxer.readFailed)
+      throw blame(indexed: error, .corruptVideo, "it cannot be read on", readFailed: demuxer.readFailed)
     }
   }
 
+  // An index needs little memory: one that asks for more than is allowed is damaged.
+  private func blame(indexed error: AVError, _ code: ReasonCode, _ what: String, readFailed: Bool) -> Stop {
+    if error.isInterruption || readFailed { return Stop(error) }
+    return refusal(code, "\(what) (\(error))")
+  }
+
   /// Tells an error of the machine from one of the data.
-  func blame(
-    _ error: AVError, _ code: ReasonCode, _ what: String, at seconds: Double? = nil, readFailed: Bool = false
-  ) -> Stop {
-    if error.isInterruption || error.isOutOfMemory || readFailed { return Stop(error) }
+  func blame(_ error: AVError, _ code: ReasonCode, _ what: String, at seconds: Double? = nil) -> Stop {
+    if error.isInterruption || error.isOutOfMemory { return Stop(error) }
     return .refused(Reason(code, input: name, detail: "\(what) (\(error))", seconds: seconds))
   }
 

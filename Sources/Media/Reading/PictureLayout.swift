@@ -43,6 +43,16 @@ struct PictureLayout: Hashable, Sendable {
   /// Whether its numbers are those that our outputs have.
   var hasOutputColors: Bool { format == .yuv420p && matrix == .bt709 && !isFullRange }
 
+  /// What is done to its colours where they are not those of our outputs, for the decision log.
+  func colorDecision(of input: InputName, facts: VideoFacts) -> Decision? {
+    guard !hasOutputColors else { return nil }
+    let color = facts.color
+    let found = "\(format), range \(color.range), matrix \(color.matrix), transfer \(color.transfer)"
+    return Decision(
+      .color, input: input, choice: "converted to 8-bit BT.709 in limited range",
+      reason: "its pictures are \(found), read as \(matrix) in \(isFullRange ? "full" : "limited") range")
+  }
+
   /// The rectangle of coded samples that fills a rectangle of square pixels of another shape, centred; even throughout.
   func crop(filling target: Size) -> Rectangle {
     let wanted = Double(target.width) / Double(target.height) / sampleAspectRatio

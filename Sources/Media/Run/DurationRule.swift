@@ -38,6 +38,14 @@ struct DurationRule: Sendable {
       detail: "it lasts \(length); record \(Self.text(allowed.shortest)) to \(Self.text(allowed.longest)) s")
   }
 
+  /// The reason for which two clips are refused that share too little time.
+  func commonSpanReason(seconds: Double, shortest: Double) -> Reason? {
+    if seconds >= shortest - Self.tolerance { return nil }
+    return Reason(
+      .durationOutOfRange, input: nil,
+      detail: "the clips have \(Self.text(seconds)) s in common; \(Self.text(shortest)) s are the least")
+  }
+
   private func tooFast(_ input: InputName, _ scan: PacketScan) -> Reason {
     Reason(
       .tooLarge, input: input,

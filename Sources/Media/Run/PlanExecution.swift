@@ -113,7 +113,9 @@ final class PlanExecution {
     for input in inputs {
       guard let inputPlan = plan.inputs[input] else { continue }
       let reader = try ClipReader(try source(input), plan: inputPlan, expected: scans[input])
-      clips[input] = OpenClip(reader: reader, layout: PictureLayout(inputPlan.facts.video), scan: scans[input])
+      let layout = PictureLayout(inputPlan.facts.video)
+      clips[input] = OpenClip(reader: reader, layout: layout, scan: scans[input])
+      if let decision = layout.colorDecision(of: input, facts: inputPlan.facts.video) { decisions.append(decision) }
     }
   }
 
@@ -136,6 +138,9 @@ final class PlanExecution {
     let (background, foreground) = (try clip(composition.background), try clip(composition.foreground))
     guard let seconds = [background, foreground].compactMap({ $0.scan?.seconds }).min() else {
       throw .failed(MediaError(.invalidPlan, "only inputs whose length is limited are composed"))
+    }
+    if let reason = rule.commonSpanReason(seconds: seconds, shortest: composition.seconds.shortest) {
+      throw .refused(reason)
     }
     var stills: [StillWriter] = []
     for plan in plan.stills where plan.input == nil {

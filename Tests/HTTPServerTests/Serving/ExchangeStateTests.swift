@@ -4,7 +4,8 @@ import Testing
 
 /// The decisions of an exchange, step by step, without a network.
 struct ExchangeStateTests {
-  private func state(hasBody: Bool = true, body: Int64 = 1000, parked: Int = 100, drained: Int64 = 50) -> ExchangeState {
+  private func state(hasBody: Bool = true, body: Int64 = 1000, parked: Int = 100, drained: Int64 = 50) -> ExchangeState
+  {
     ExchangeState(hasBody: hasBody, limits: .init(body: body, parked: parked, drained: drained))
   }
 

@@ -23,6 +23,8 @@ final class PictureEncoding {
         : ["preset": "ultrafast", "crf": "20", "x265-params": "bframes=0:keyint=30:log-level=none:pools=none"],
       width: width, height: height, format: format, timeBase: timeBase,
       frameRate: Rational(Int32(max(1, (Double(clip.times.count) / clip.seconds).rounded())), 1),
+      color: clip.isFullRange
+        ? ColorDescription(range: "pc", matrix: "bt709", primaries: "bt709", transfer: "bt709") : .bt709,
       sampleAspectRatio: clip.sampleAspectRatio)
     encoder = try VideoEncoder(settings)
     frame = try Frame(width: width, height: height, format: format)
@@ -57,7 +59,7 @@ final class PictureEncoding {
   }
 
   private func draw(number: Int) {
-    let color = clip.color.components
+    let color = clip.isFullRange ? clip.color.fullRangeComponents : clip.color.components
     fill((0, 0, clip.width, clip.height), (color.y, color.u, color.v))
     for block in CounterBlocks.rectangles(of: number, width: clip.width, height: clip.height) {
       fill(block.rectangle, (block.luma, 128, 128))
