@@ -24,12 +24,13 @@ build: setup ## build the release binary, $(TAKE5)
 	$(SWIFT) build -c release --product take5
 
 demo: build ## start the service, submit the two sample clips, show what becomes of them, stop the service
-	@rm -rf $(DEMO) && mkdir -p $(DEMO)
-	@$(TAKE5) serve --listen 127.0.0.1:0 --workers 1 --data $(DEMO)/data --announce $(DEMO)/url 2>$(DEMO)/service.log & \
-	  service=$$!; trap 'kill $$service 2>/dev/null; wait $$service 2>/dev/null' EXIT INT TERM; \
-	  $(TAKE5) submit post samples/front.mp4 samples/back.mp4 --author demo --caption 'One moment, two cameras' \
-	    --server-file $(DEMO)/url --wait --save $(DEMO)/outputs --explain \
-	  || { status=$$?; echo 'the log of the service:'; tail -n 20 $(DEMO)/service.log; exit $$status; }
+	@rm -rf $(DEMO) && mkdir -p $(DEMO) && mkfifo $(DEMO)/url
+	@$(TAKE5) serve --listen 127.0.0.1:0 --workers 1 --data $(DEMO)/data >$(DEMO)/url 2>$(DEMO)/service.log & \
+	  service=$$!; trap 'kill $$service 2>/dev/null; wait $$service' EXIT; \
+	  read -r url <$(DEMO)/url || { cat $(DEMO)/service.log; exit 1; }; \
+	  echo "the service listens on $$url"; \
+	  $(TAKE5) submit post samples/front.mp4 samples/back.mp4 --server $$url --author demo \
+	    --caption 'One moment, two cameras' --wait --save $(DEMO)/outputs --explain
 
 test: setup ## run every test, on a private PostgreSQL and real files
 	$(SWIFT) build -c release --build-tests

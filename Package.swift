@@ -63,8 +63,11 @@ let package = Package(
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [.embedInCode("take5-post.json")], swiftSettings: settings),
-    target("Worker", ["Blobs", "Crypto", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
-    target("ControlAPI", ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Postgres", "Queue", "Store"]),
+    target(
+      "Worker", ["Blobs", "Crypto", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
+    target(
+      "ControlAPI",
+      ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Platform", "Postgres", "Queue", "Store"]),
     .executableTarget(
       name: "take5",
       dependencies: [
@@ -78,6 +81,7 @@ let package = Package(
     .target(
       name: "HTTPTesting", dependencies: ["HTTPServer", "Platform"], path: "Tests/Support/HTTPTesting",
       swiftSettings: settings),
+    .target(name: "BoxTesting", path: "Tests/Support/BoxTesting", swiftSettings: settings),
     .target(
       name: "PostgresTesting", dependencies: ["EmbeddedPostgres", "Platform", "Postgres"],
       path: "Tests/Support/PostgresTesting", swiftSettings: settings),
@@ -94,16 +98,21 @@ let package = Package(
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("QueueTests", ["Model", "Postgres", "PostgresTesting", "Queue"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
+    tests(
+      "StoreTests",
+      ["Blobs", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store"]),
     tests("ModelTests", ["Definitions", "Model"]),
     // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
     target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
-    .executableTarget(name: "make-samples", dependencies: ["AV", "Kernels", "SyntheticMedia"], swiftSettings: settings),
+    .executableTarget(
+      name: "make-samples", dependencies: ["AV", "Kernels", "SyntheticMedia"], swiftSettings: settings),
     .executableTarget(
       name: "bench", dependencies: ["AV", "Definitions", "Kernels", "Model", "Platform", "SyntheticMedia"],
       swiftSettings: settings),
 
     .target(
-      name: "MediaFixtures", dependencies: ["AV", "Kernels", "Platform"], path: "Tests/Support/MediaFixtures",
+      name: "MediaFixtures", dependencies: ["AV", "Kernels", "Model", "Platform", "Stills"],
+      path: "Tests/Support/MediaFixtures",
       swiftSettings: settings),
     tests("AVTests", ["AV", "MediaFixtures", "Platform"]),
     tests("MediaTests", ["AV", "Definitions", "Kernels", "Media", "MediaFixtures", "Model", "Platform", "Stills"]),
@@ -111,6 +120,18 @@ let package = Package(
     tests("StillsTests", ["Stills"]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
-    tests("ISOBaseMediaTests", ["ISOBaseMedia"]),
+    tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Platform"]),
+    tests(
+      "ControlAPITests",
+      [
+        "Blobs", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting", "Model", "Platform",
+        "Postgres", "PostgresTesting", "Queue", "Store",
+      ]),
+    tests(
+      "EndToEndTests",
+      [
+        "AV", "Definitions", "HTTPClient", "MediaFixtures", "Model", "Platform", "Postgres", "PostgresTesting",
+        "Take5Testing", "take5",
+      ]),
   ]
 )

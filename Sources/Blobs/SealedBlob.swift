@@ -1,5 +1,5 @@
 package import Crypto
-import Platform
+package import Platform
 
 /// A blob whose bytes are final and known by hash, not yet published; dropped, it leaves nothing behind.
 ///
@@ -21,6 +21,11 @@ package final class SealedBlob: Sendable {
 
   /// The open file, for reading.
   package var descriptor: Int32 { file.number }
+
+  /// A descriptor of the open file that outlives this value.
+  package func duplicateDescriptor() throws(BlobError) -> Descriptor {
+    do throws(SystemError) { return try file.duplicate() } catch { throw .system(error) }
+  }
 
   /// Waits until the bytes lie on the disk. `publish` does it too: call it before a transaction is opened, so that no
   /// lock is held meanwhile.

@@ -56,17 +56,20 @@ extension JobQueue {
   }
 
   /// Makes the partitions of the history for today and two days to come.
-  package static func prepareHistory(_ session: Session) throws(PostgresError) {
-    var present: Set<String> = []
-    for row in try session.execute(statements["partitions"]) { present.insert(try row.get("relname")) }
-    for day in try session.execute(statements["days"]) {
-      let name = try day.get("name", as: String.self)
-      guard !present.contains(name) else { continue }
-      let first = try day.get("first", as: String.self)
-      let next = try day.get("next", as: String.self)
-      try session.executeScript(
-        "CREATE TABLE IF NOT EXISTS \(name) PARTITION OF job_done FOR VALUES FROM ('\(first)') TO ('\(next)')",
-        name: "queue.partition")
+  ///
+  /// A day whose history has begun in the rest's partition stays there: it cannot be moved while jobs end.
+  package static func prepareHistory(_ session: Session) throws {
+    try session.transaction { session in
+      // Two who make the same table at once would disturb each other.
+      try session.execute(statements["lock_history"])
+      for day in try session.execute(statements["missing_days"]) {
+        let name = try day.get("name", as: String.self)
+        let first = try day.get("first", as: String.self)
+        let next = try day.get("next", as: String.self)
+        try session.executeScript(
+          "CREATE TABLE \(name) PARTITION OF job_done FOR VALUES FROM ('\(first)') TO ('\(next)')",
+          name: "queue.partition")
+      }
     }
   }
 }

@@ -11,6 +11,8 @@ extension Store {
   func keepSet(
     _ assets: [NewAsset], definition: SHA256Digest?, recipe: SHA256Digest?, job: PublicID?, _ session: Session
   ) throws -> Int64 {
+    // Files that are not on the disk yet get there before any lock is held.
+    for asset in assets where !asset.isInline { try asset.content.synchronize() }
     for asset in assets.sorted(by: { $0.content.hash < $1.content.hash }) {
       let inline = asset.isInline ? try asset.content.content() : nil
       try session.execute(
@@ -31,20 +33,9 @@ extension Store {
     return set
   }
 
-  /// Removes a set, and the blobs that nothing refers to any more, inside the caller's transaction.
-  func dropSet(_ set: Int64, blobs hashes: [SHA256Digest], _ session: Session) throws {
+  /// Removes a set, and notes its blobs for `collectReleased`.
+  func dropSet(_ set: Int64, _ session: Session) throws(PostgresError) {
+    try session.execute(Self.statements["release_set"], .integer(set))
     try session.execute(Self.statements["drop_set"], .integer(set))
-    for hash in Set(hashes).sorted() { try collect(hash, session) }
-  }
-
-  /// Removes a blob if nothing refers to it.
-  ///
-  /// Its row is locked while it is judged and its file removed: who publishes the same bytes waits, and links anew.
-  func collect(_ hash: SHA256Digest, _ session: Session) throws {
-    let name = Parameter.bytes(hash.bytes)
-    guard try !session.execute(Self.statements["lock_blob"], name).isEmpty else { return }
-    guard try session.execute(Self.statements["is_referenced"], name).isEmpty else { return }
-    try session.execute(Self.statements["drop_blob"], name)
-    _ = try blobs.remove(hash)
   }
 }

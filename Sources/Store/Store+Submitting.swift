@@ -19,10 +19,11 @@ extension Store {
     let job = PublicID.now()
     let body = try JSON.encode(definition)
     let hash = SHA256.digest(of: body)
+    let set = try keepSet(sources, definition: nil, recipe: nil, job: nil, session)
+    // After the files: others who are the first with this definition wait for the commit.
     try session.execute(
       Self.statements["keep_definition"], .bytes(hash.bytes), .text(definition.name), .integer(definition.version),
       .text(String(decoding: body, as: UTF8.self)))
-    let set = try keepSet(sources, definition: nil, recipe: nil, job: nil, session)
     try session.execute(
       Self.statements["keep_post"], .text(post.description), .text(draft.kind.rawValue), .text(draft.author),
       .text(draft.title), .text(draft.caption), .text(draft.visibility.rawValue), .text(draft.place?.id),

@@ -49,6 +49,8 @@ extension Store {
   }
 
   /// The media were rejected: the post keeps the reasons and loses its sources, the job is done.
+  ///
+  /// Call `collectReleased` after the commit.
   package func reject(
     _ work: PostWork, job: ClaimedJob, verdict: Verdict, _ session: Session
   ) throws {
@@ -70,9 +72,6 @@ extension Store {
 
   private func dropSources(of post: PublicID, _ session: Session) throws {
     let rows = try session.execute(Self.statements["drop_sources"], .text(post.description))
-    guard let set = try rows.first?.get("asset_set_id", as: Int64.self) else { return }
-    var hashes: [SHA256Digest] = []
-    for row in rows { if let hash = SHA256Digest(bytes: try row.get("blob")) { hashes.append(hash) } }
-    try dropSet(set, blobs: hashes, session)
+    if let set = try rows.first?.get("source_set_id", as: Int64.self) { try dropSet(set, session) }
   }
 }

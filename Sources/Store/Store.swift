@@ -22,8 +22,13 @@ package struct Store: Sendable {
     try session.execute(Self.statements["is_reachable"])
   }
 
-  /// Reads a post with its current assets and its job; nil if there is none.
+  /// Reads a post with its current assets and its job, all as of one moment; nil if there is none.
   package func post(_ id: PublicID, _ session: Session) throws -> Post? {
+    if session.isInTransaction { return try read(id, session) }
+    return try session.snapshot { session in try read(id, session) }
+  }
+
+  private func read(_ id: PublicID, _ session: Session) throws -> Post? {
     guard let row = try session.execute(Self.statements["post"], .text(id.description)).first else { return nil }
     var assets: [Role: Asset] = [:]
     if let set = try row.get("asset_set_id", as: Int64?.self) {

@@ -26,13 +26,14 @@ package struct Noise: Sendable {
     return mix(upper, lower, down)
   }
 
-  /// A sum of smooth fields, each twice as fine and half as strong as the one before; 0 to 1, mostly near 0.5.
-  package func fractal(_ x: Float, _ y: Float, octaves: Int) -> Float {
+  /// A sum of smooth fields, each twice as fine as the one before and `persistence` times as strong; 0 to 1, mostly
+  /// near 0.5.
+  package func fractal(_ x: Float, _ y: Float, octaves: Int, persistence: Float = 0.5) -> Float {
     var (x, y, weight, sum, total) = (x, y, Float(1), Float(0), Float(0))
     for _ in 0..<octaves {
       sum += weight * smooth(x, y)
       total += weight
-      weight *= 0.5
+      weight *= persistence
       // Turned by an angle of which no multiple is a right one, so that the grids of the octaves never line up.
       (x, y) = (1.6 * x + 1.2 * y + 17.3, -1.2 * x + 1.6 * y + 9.1)
     }

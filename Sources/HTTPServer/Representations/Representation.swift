@@ -58,7 +58,8 @@ package struct Representation: Sendable {
       return .preconditionFailed
     }
     let ifNoneMatch = headers.list("If-None-Match")
-    if ifNoneMatch.contains("*") || ifNoneMatch.contains(where: { EntityTag($0)?.isEquivalent(to: entityTag) == true }) {
+    if ifNoneMatch.contains("*") || ifNoneMatch.contains(where: { EntityTag($0)?.isEquivalent(to: entityTag) == true })
+    {
       return .notModified
     }
     // Ranges are defined for GET alone, and only of the version that the client has begun with.

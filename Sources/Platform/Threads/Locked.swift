@@ -10,19 +10,21 @@
 /// swaps in a pthread mutex, which the sanitizer understands.
 package struct Locked<Value>: ~Copyable, Sendable {
   #if PTHREAD_LOCKS
+    // Both behind pointers: to the sanitizer, changing a stored property in place is an access to its whole object.
     private final class Storage: @unchecked Sendable {
-      var value: Value
-      let mutex: UnsafeMutablePointer<pthread_mutex_t>
+      let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+      let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
-      init(_ value: consuming sending Value) {
-        self.value = value
-        mutex = .allocate(capacity: 1)
+      init(_ initial: consuming sending Value) {
+        value.initialize(to: initial)
         pthread_mutex_init(mutex, nil)
       }
 
       deinit {
         pthread_mutex_destroy(mutex)
         mutex.deallocate()
+        value.deinitialize(count: 1)
+        value.deallocate()
       }
     }
 
@@ -36,7 +38,7 @@ package struct Locked<Value>: ~Copyable, Sendable {
     ) throws(Failure) -> sending Result {
       pthread_mutex_lock(storage.mutex)
       defer { pthread_mutex_unlock(storage.mutex) }
-      return try body(&storage.value)
+      return try body(&storage.value.pointee)
     }
   #else
     private let mutex: Mutex<Value>

@@ -94,8 +94,17 @@ package final class Session {
   /// A commit whose answer was lost throws `isConnectionLost`: it may or may not have happened.
   @discardableResult
   package func transaction<Result>(_ body: (Session) throws -> Result) throws -> Result {
+    try transaction("BEGIN", body)
+  }
+
+  /// Runs `body` so that all it reads is as of one moment; it cannot write.
+  package func snapshot<Result>(_ body: (Session) throws -> Result) throws -> Result {
+    try transaction("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", body)
+  }
+
+  private func transaction<Result>(_ begin: String, _ body: (Session) throws -> Result) throws -> Result {
     guard !isInTransaction else { throw PostgresError(.usage, "a transaction is open already") }
-    try executeScript("BEGIN", name: "BEGIN")
+    try executeScript(begin, name: "BEGIN")
     let value: Result
     do {
       value = try body(self)

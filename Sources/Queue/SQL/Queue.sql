@@ -230,12 +230,19 @@ WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR kind = $2) AND (
   AND ($4::bigint IS NULL OR id < $4)
 ORDER BY id DESC LIMIT $5::int
 
--- name: partitions
-SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = 'job_done'::regclass
+-- name: lock_history
+SELECT pg_advisory_xact_lock(hashtextextended('take5.job_done', 0))
 
--- name: days
+-- name: missing_days
 -- The days for which history needs a partition: today and two to come, in UTC.
-SELECT 'job_done_' || to_char(day, 'YYYYMMDD') AS name, to_char(day, 'YYYY-MM-DD') || ' 00:00:00+00' AS first,
+SELECT name, to_char(day, 'YYYY-MM-DD') || ' 00:00:00+00' AS first,
   to_char(day + interval '1 day', 'YYYY-MM-DD') || ' 00:00:00+00' AS next
-FROM generate_series(0, 2) AS ahead,
-  LATERAL (SELECT date_trunc('day', clock_timestamp() AT TIME ZONE 'UTC') + make_interval(days => ahead) AS day) AS days
+FROM (
+  SELECT day, 'job_done_' || to_char(day, 'YYYYMMDD') AS name
+  FROM generate_series(0, 2) AS ahead,
+    LATERAL (SELECT date_trunc('day', clock_timestamp() AT TIME ZONE 'UTC') + make_interval(days => ahead) AS day) AS at
+) AS days
+WHERE to_regclass(name) IS NULL
+  AND NOT EXISTS (
+    SELECT FROM job_done_rest
+    WHERE finished_at >= day AT TIME ZONE 'UTC' AND finished_at < (day + interval '1 day') AT TIME ZONE 'UTC')

@@ -52,16 +52,23 @@ UPDATE post SET status = 'failed' WHERE job = $1::uuid AND status = 'processing'
 UPDATE post SET status = 'processing' WHERE job = $1::uuid AND status = 'failed' RETURNING id
 
 -- name: drop_sources
--- Takes the sources away from a post; the blobs that they were are returned, for collection.
-WITH bare AS (
-    UPDATE post SET source_set_id = NULL
-    FROM (SELECT id, source_set_id FROM post WHERE public_id = $1::uuid FOR UPDATE) AS before
-    WHERE post.id = before.id
-    RETURNING before.source_set_id)
-SELECT asset.blob, asset.asset_set_id FROM asset JOIN bare ON asset.asset_set_id = bare.source_set_id
+-- Takes the sources away from a post, and says which set they were.
+UPDATE post SET source_set_id = NULL
+FROM (SELECT id, source_set_id FROM post WHERE public_id = $1::uuid FOR UPDATE) AS before
+WHERE post.id = before.id AND before.source_set_id IS NOT NULL
+RETURNING before.source_set_id
+
+-- name: release_set
+-- Its blobs have a reference less from now on.
+INSERT INTO blob_release (hash) SELECT DISTINCT blob FROM asset WHERE asset_set_id = $1::bigint
 
 -- name: drop_set
 DELETE FROM asset_set WHERE id = $1::bigint
+
+-- name: take_released
+DELETE FROM blob_release WHERE id IN (
+  SELECT id FROM blob_release ORDER BY id LIMIT $1::int FOR UPDATE SKIP LOCKED)
+RETURNING hash
 
 -- name: lock_blob
 -- Locked before it is judged: whoever publishes the same bytes waits until it is decided.

@@ -16,6 +16,14 @@ CREATE TABLE blob (
   inline_content bytea CHECK (length(inline_content) <= 262144),
   created_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
+-- Pictures are compressed already: trying again only costs time.
+ALTER TABLE blob ALTER COLUMN inline_content SET STORAGE EXTERNAL;
+
+-- Blobs that lost a reference, until it was looked whether they have another. Without a key: noting never waits.
+CREATE TABLE blob_release (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  hash bytea NOT NULL
+);
 
 -- All assets that one run made, or that one submission brought: they become visible together.
 CREATE TABLE asset_set (
@@ -33,6 +41,8 @@ CREATE TABLE asset (
   public_id uuid NOT NULL UNIQUE,
   asset_set_id bigint NOT NULL REFERENCES asset_set ON DELETE CASCADE,
   role text NOT NULL,
+  -- Tells several of one role apart: the photos of a post.
+  place smallint NOT NULL DEFAULT 0,
   blob bytea NOT NULL REFERENCES blob,
   type text NOT NULL,
   bytes bigint NOT NULL,
@@ -40,7 +50,7 @@ CREATE TABLE asset (
   height int,
   duration double precision,
   thumbhash text,
-  UNIQUE (asset_set_id, role)
+  UNIQUE (asset_set_id, role, place)
 );
 CREATE INDEX asset_blob ON asset (blob);
 
@@ -69,6 +79,9 @@ CREATE TABLE post (
   asset_set_id bigint REFERENCES asset_set
 );
 CREATE INDEX post_job ON post (job);
+-- For the removal of a set, which must know that no post has it.
+CREATE INDEX post_source_set ON post (source_set_id) WHERE source_set_id IS NOT NULL;
+CREATE INDEX post_asset_set ON post (asset_set_id) WHERE asset_set_id IS NOT NULL;
 
 -- How often the media process broke on the same inputs, whatever post they came with.
 CREATE TABLE media_crash (

@@ -21,6 +21,7 @@ struct AttemptRecord: Sendable {
   func write(_ ending: AttemptEnding, of work: PostWork?) async {
     do {
       try await pool.transaction(patience: .seconds(20)) { session in try write(ending, of: work, session) }
+      try await pool.transaction { [store] session in try store.collectReleased(session) }
     } catch let lost as LeaseLost {
       log.warning("an attempt ended too late", ["error": lost.description])
     } catch {

@@ -1,5 +1,6 @@
 import Blobs
 import Crypto
+import Logging
 import MediaProcess
 import Model
 import Platform
@@ -14,6 +15,7 @@ struct PostAttempt: Sendable {
   let pool: Pool
   let store: Store
   let blobs: any BlobStore
+  let log: Logger
 
   /// Carries out the work that was read for the job.
   func run(_ work: PostWork) async -> AttemptEnding {
@@ -51,6 +53,7 @@ struct PostAttempt: Sendable {
 
     let plan = Planner(definition).plan(front: front, back: back, foreground: work.foreground)
     let outputs = try Outputs(of: plan, in: blobs)
+    log.debug("composing")
     let report = try await slot.run(
       plan, inputs: inputs, outputs: outputs.descriptors, deadline: clock.now.duration(to: end),
       cancellation: held.cancellation

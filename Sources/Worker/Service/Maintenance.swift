@@ -22,12 +22,13 @@ struct Maintenance: Sendable {
     while !Task.isCancelled {
       do {
         if clock.now >= nextReap {
-          try await reap()
+          // Set before: a chore that fails waits for its next turn, and does not keep the others from theirs.
           nextReap = clock.now + configuration.reapInterval
+          try await reap()
         }
         if clock.now >= nextHistory {
-          try await pool.run { session in try JobQueue.prepareHistory(session) }
           nextHistory = clock.now + .seconds(3600)
+          try await pool.run { session in try JobQueue.prepareHistory(session) }
         }
         let promoted = try await pool.run { session in try JobQueue.promote(session) }
         if promoted > 0 { wake.raise() }
@@ -43,6 +44,8 @@ struct Maintenance: Sendable {
   private func reap() async throws {
     let lease = configuration.lease / .seconds(1)
     let reaped = try await pool.transaction { [store] session in try store.reap(leaseSeconds: lease, session) }
+    // What a worker released and died before it could collect.
+    try await pool.transaction { [store] session in try store.collectReleased(session) }
     for job in reaped {
       log.warning("a job was taken from its worker", ["job": job.publicID.description, "state": job.state.rawValue])
     }

@@ -137,7 +137,7 @@ package final class WorkerService: Sendable {
     } catch {
       return await record.write(.failed("\(error)"), of: nil)
     }
-    let attempt = PostAttempt(held: held, slot: slot, pool: pool, store: store, blobs: blobs)
+    let attempt = PostAttempt(held: held, slot: slot, pool: pool, store: store, blobs: blobs, log: log)
     await record.write(await attempt.run(work), of: work)
   }
 

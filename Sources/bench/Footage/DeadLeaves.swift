@@ -32,7 +32,8 @@ enum DeadLeaves {
   private static func surface(width: Int, height: Int, seed: UInt32) -> [Float] {
     let noise = Noise(seed: seed)
     let field = (0..<width * height).map { index in
-      noise.fractal(Float(index % width) / 400, Float(index / width) / 400, octaves: 9) - 0.5
+      // Amplitudes of f^-1.2: in two dimensions an octave is weaker than the one before by 2^0.2.
+      noise.fractal(Float(index % width) / 400, Float(index / width) / 400, octaves: 9, persistence: 0.87) - 0.5
     }
     let variance = field.reduce(0) { $0 + Double($1 * $1) } / Double(field.count)
     let scale = Float(1 / variance.squareRoot())

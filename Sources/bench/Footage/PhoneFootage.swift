@@ -7,7 +7,7 @@ internal import SyntheticMedia
 /// 1080x1920, 30 pictures a second, 5 s, H.264 High without B-frames, a key picture each second, about 9 Mbit/s, AAC.
 struct PhoneFootage {
   /// Changes when the recipe does, so that older files are not taken for it.
-  private static let recipe = 1
+  private static let recipe = 2
   private static let frameRate = 30
   private static let seconds = 5
 

@@ -13,7 +13,9 @@ struct RequestTargetTests {
     #expect(target.queryValue("other") == nil)
   }
 
-  @Test(arguments: [("http://host:80/a?b=c", ["a"]), ("http://host", [""]), ("https://host?x=1", [""]), ("/a/", ["a", ""])])
+  @Test(arguments: [
+    ("http://host:80/a?b=c", ["a"]), ("http://host", [""]), ("https://host?x=1", [""]), ("/a/", ["a", ""]),
+  ])
   func readsAbsoluteAndOriginForms(text: String, segments: [String]) throws {
     #expect(RequestTarget(text)?.segments == segments)
   }

@@ -56,7 +56,8 @@ struct MultipartParserTests {
     let whole = try Self.parse([bytes])
     #expect(try Self.parse(bytes.map { [$0] }) == whole)
     for first in 0...bytes.count {
-      for second in stride(from: first, through: bytes.count, by: 1) {
+      // A second cut nearby, within a delimiter that the first one has cut already.
+      for second in [first, first + 1, first + 2, first + 4] where second <= bytes.count {
         let parts = try Self.parse([Array(bytes[..<first]), Array(bytes[first..<second]), Array(bytes[second...])])
         if parts != whole { Issue.record("cut at \(first) and \(second)") }
       }

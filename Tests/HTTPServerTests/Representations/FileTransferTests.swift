@@ -52,7 +52,7 @@ struct FileTransferTests {
     let bytes = [UInt8](repeating: 9, count: 20_000_000)
     try await withServer(router: try Self.router(bytes)) { server in
       let port = server.port
-      try await onThread {
+      try await onThread("client") {
         let connection = try ClientConnection(port: port)
         try connection.send("GET /file HTTP/1.1\r\nHost: x\r\n\r\n")
         connection.reset()

@@ -1,5 +1,6 @@
 import HTTPServer
 import HTTPTesting
+import Platform
 import Testing
 
 /// What a client with bad intentions or a broken network does.
@@ -33,7 +34,7 @@ struct GuardTests {
   func refusesAmbiguousHeads(head: String) async throws {
     try await withServer(router: Self.router) { server in
       let port = server.port
-      let (status, rest) = try await onThread {
+      let (status, rest) = try await onThread("client") {
         var connection = try ClientConnection(port: port)
         try connection.send("POST /count HTTP/1.1\r\n\(head)\r\n\r\nhello")
         let status = try connection.receive().status
@@ -72,7 +73,7 @@ struct GuardTests {
         "POST /count HTTP/1.1\r\nX: ", "POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n",
       ]
       for start in starts {
-        let isCut = try await onThread {
+        let isCut = try await onThread("client") {
           let connection = try ClientConnection(port: port)
           try connection.send(start)
           // Ends only when the server cuts it: no byte is ever late enough for an inactivity limit.
@@ -101,7 +102,7 @@ struct GuardTests {
     ])
     try await withServer(router: router) { server in
       let port = server.port
-      try await onThread {
+      try await onThread("client") {
         var connection = try ClientConnection(port: port)
         try connection.send(
           "POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n")
@@ -149,7 +150,7 @@ struct GuardTests {
   @Test func aServerThatNeverRanStopsWithItsOwner() async throws {
     let server = try Server(router: Self.router)
     let port = server.port
-    let connection = try await onThread {
+    let connection = try await onThread("client") {
       let connection = try ClientConnection(port: port)
       try connection.send("POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
       return true

@@ -61,7 +61,7 @@ struct ServerTests {
   @Test func keepsAConnectionForSeveralRequests() async throws {
     try await withServer(router: Self.router) { server in
       let port = server.port
-      let texts = try await onThread {
+      let texts = try await onThread("client") {
         var connection = try ClientConnection(port: port)
         return try ["a", "b", "c"].map { name in
           try connection.send("GET /hello/\(name) HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -96,7 +96,7 @@ struct ServerTests {
   @Test func asksForTheBodyOnlyWhenTheHandlerReadsIt() async throws {
     try await withServer(router: Self.router) { server in
       let port = server.port
-      let (interim, refused) = try await onThread {
+      let (interim, refused) = try await onThread("client") {
         let head = "HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
         var reading = try ClientConnection(port: port)
         try reading.send("POST /count " + head)
@@ -174,7 +174,9 @@ struct ServerTests {
 
   @Test func refusesEveryRequestThatTheAdmissionRefuses() async throws {
     let router = Router(routes: Self.routes) { (_, target, _) throws(Problem) in
-      if target.path != "/hello/open" { throw Problem(.unauthorized, detail: "no", headers: ["WWW-Authenticate": "Bearer"]) }
+      if target.path != "/hello/open" {
+        throw Problem(.unauthorized, detail: "no", headers: ["WWW-Authenticate": "Bearer"])
+      }
     }
     try await withServer(router: router) { server in
       #expect(try await request("GET", "/hello/open", port: server.port).status == 200)

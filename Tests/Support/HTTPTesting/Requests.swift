@@ -1,3 +1,5 @@
+internal import Platform
+
 /// Sends one request on a connection of its own and returns the answer.
 ///
 /// - Parameters:
@@ -5,7 +7,7 @@
 package func request(
   _ method: String, _ path: String, port: UInt16, headers: [(String, String)] = [], body: [UInt8]? = nil
 ) async throws -> ClientResponse {
-  try await onThread {
+  try await onThread("client") {
     var connection = try ClientConnection(port: port)
     var head = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n"
     for (name, value) in headers { head += "\(name): \(value)\r\n" }
@@ -17,7 +19,7 @@ package func request(
 
 /// Sends the same bytes on a connection of their own and returns the first answer.
 package func exchange(_ text: String, port: UInt16) async throws -> ClientResponse {
-  try await onThread {
+  try await onThread("client") {
     var connection = try ClientConnection(port: port)
     try connection.send(text)
     return try connection.receive()

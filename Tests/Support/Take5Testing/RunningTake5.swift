@@ -4,35 +4,37 @@ package import Platform
 /// A long-running `take5`, a service or a worker, that a test started and that ends with it.
 package actor RunningTake5 {
   private let executor: ThreadExecutor
-  private let errors: OpenFile
+  private nonisolated let lines = LogLines()
   private var child: ChildProcess?
   /// The process id; nil once it was waited for.
   package private(set) var process: Int32?
+  private var heard = 0
 
   nonisolated package var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Prepares a process; `start` begins it.
-  package init() throws(SystemError) {
-    executor = try ThreadExecutor(name: "take5-running")
-    errors = OpenFile(try Descriptor(unnamedIn: "/tmp"))
-  }
+  package init() throws(SystemError) { executor = try ThreadExecutor(name: "take5-running") }
 
   deinit {
     if let process { kill(process, SIGKILL) }
     executor.stop()
   }
 
-  /// Starts it and returns the first line that it says on standard output; empty if it says none.
-  package func start(_ words: [String], environment: [String: String] = [:]) throws -> String {
+  /// Starts it and returns the first line that it says on standard output; empty if it says none before it ends.
+  package func start(
+    _ words: [String], environment: [String: String] = [:], saysFirstLine: Bool = true
+  ) throws -> String {
     let output = try Pipe()
+    let errors = try Pipe()
     var configuration = ChildProcess.Configuration(path: Take5Binary.path, arguments: words)
     configuration.environment = environment
     configuration.directory = "/"
-    configuration.descriptors = [nil, output.writing.number, errors.descriptor.number]
+    configuration.descriptors = [nil, output.writing.number, errors.writing.number]
     let started = try ChildProcess(configuration)
     process = started.id
     child = consume started
-    return String(read(output.keepReading(), line: true).dropLast(while: \.isNewline))
+    try lines.read(from: errors.keepReading())
+    return saysFirstLine ? String(read(output.keepReading(), line: true).filter { !$0.isNewline }) : ""
   }
 
   /// Sends it a signal.
@@ -49,14 +51,40 @@ package actor RunningTake5 {
     return status
   }
 
-  /// What it has said on standard error so far.
-  nonisolated package func log() throws -> String { String(decoding: try errors.descriptor.contents(), as: UTF8.self) }
-}
+  /// Waits until it logs a line that contains `text`, after the line that was waited for last; false if it ends first.
+  package func waitForLog(_ text: String) async -> Bool {
+    guard let place = await lines.wait(for: text, from: heard) else { return false }
+    heard = place + 1
+    return true
+  }
 
-extension String {
-  fileprivate func dropLast(while predicate: (Character) -> Bool) -> Substring {
-    var rest = self[...]
-    while let last = rest.last, predicate(last) { rest = rest.dropLast() }
-    return rest
+  /// What it has logged so far.
+  package nonisolated var log: String { lines.text }
+
+  /// The processes that it has started and that still run, its media processes among them.
+  package func children(named name: String) -> [Int32] {
+    guard let process, let folder = opendir("/proc/\(process)/task") else { return [] }
+    defer { closedir(folder) }
+    var found: [Int32] = []
+    while let entry = readdir(folder) {
+      let thread = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      let text = Self.content("/proc/\(process)/task/\(thread)/children")
+      found += text.split(separator: " ").compactMap { Int32($0) }
+    }
+    return found.filter { Self.content("/proc/\($0)/cmdline").split(separator: "\0").contains { $0 == name } }
+  }
+
+  /// The most memory it has had resident, in bytes.
+  package func peakMemory() -> Int? {
+    guard let process else { return nil }
+    let line = Self.content("/proc/\(process)/status").split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 << 10 }
+  }
+
+  private static func content(_ path: String) -> String {
+    guard let file = try? Descriptor(reading: path) else { return "" }
+    return (try? file.bytes(count: 1 << 16, at: 0)).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 }

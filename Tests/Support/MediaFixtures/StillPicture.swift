@@ -1,20 +1,21 @@
 import Kernels
-import MediaFixtures
 import Stills
 
 /// A JPEG read back.
-struct StillPicture {
+package struct StillPicture {
   private let image: RGBImage
 
-  var width: Int { image.width }
-  var height: Int { image.height }
+  /// In pixels.
+  package var width: Int { image.width }
+  package var height: Int { image.height }
 
-  init(_ bytes: [UInt8]) throws {
+  /// Decodes it.
+  package init(_ bytes: [UInt8]) throws {
     image = try JPEGDecoder.decode(bytes, limits: JPEGLimits(pixels: 1 << 24))
   }
 
   /// The marked colour at a place given in shares of width and height; nil for any other colour.
-  func color(atX x: Double, y: Double) -> MarkColor? {
+  package func color(atX x: Double, y: Double) -> MarkColor? {
     let column = Int(x * Double(image.width - 1))
     let row = Int(y * Double(image.height - 1))
     let offset = (row * image.width + column) * 3
@@ -28,7 +29,7 @@ struct StillPicture {
   }
 
   /// The brightness at a place given in shares of width and height, 0 to 255.
-  func luma(atX x: Double, y: Double) -> Int {
+  package func luma(atX x: Double, y: Double) -> Int {
     let offset = (Int(y * Double(image.height - 1)) * image.width + Int(x * Double(image.width - 1))) * 3
     return image.bytes[offset..<offset + 3].reduce(0) { $0 + Int($1) } / 3
   }

@@ -1,17 +1,17 @@
-import Kernels
-import MediaFixtures
-import Model
+package import Kernels
+package import Model
 
 /// What a composed picture shows inside its inset and outside of it.
-struct ComposedPicture {
+package struct ComposedPicture {
   /// The counters; nil where none can be read.
-  let inset: Int?
-  let background: Int?
+  package let inset: Int?
+  package let background: Int?
   /// The colours in the inset's middle, at its four inner edges, beyond its outer edges, and in the canvas's corners.
-  let insideColors: Set<MarkColor?>
-  let outsideColors: Set<MarkColor?>
+  package let insideColors: Set<MarkColor?>
+  package let outsideColors: Set<MarkColor?>
 
-  init(_ picture: Picture, inset area: Rectangle) {
+  /// Looks at a picture whose inset lies in `area`.
+  package init(_ picture: Picture, inset area: Rectangle) {
     let region = picture.region(x: area.x, y: area.y, width: area.width, height: area.height)
     inset = CounterBlocks.read(region)
     background = CounterBlocks.read(picture)

@@ -1,0 +1,21 @@
+internal import Model
+
+/// An asset as clients read it; what does not apply is null.
+struct AssetAnswer: Encodable {
+  private let asset: Asset
+
+  init(_ asset: Asset) { self.asset = asset }
+
+  private enum CodingKeys: String, CodingKey { case url, type, bytes, width, height, duration, thumbhash }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode("/v1/media/\(asset.id)", forKey: .url)
+    try container.encode(asset.type, forKey: .type)
+    try container.encode(asset.bytes, forKey: .bytes)
+    try container.encode(asset.width, forKey: .width)
+    try container.encode(asset.height, forKey: .height)
+    try container.encode(asset.duration, forKey: .duration)
+    try container.encode(asset.thumbhash, forKey: .thumbhash)
+  }
+}

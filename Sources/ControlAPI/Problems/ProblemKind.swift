@@ -1,0 +1,82 @@
+package import HTTPServer
+
+/// Every kind of problem that the API answers with, each under a name that never changes; docs/problems.md is the table
+/// for people.
+package enum ProblemKind: String, Sendable, CaseIterable {
+  case unauthorized
+  case notMultipart = "not_multipart"
+  case malformedForm = "malformed_form"
+  case missingPart = "missing_part"
+  case unknownPart = "unknown_part"
+  case repeatedPart = "repeated_part"
+  case malformedJSON = "malformed_json"
+  case invalidFields = "invalid_fields"
+  case partTooLarge = "part_too_large"
+  case mediaRejected = "media_rejected"
+  case postNotFound = "post_not_found"
+  case jobNotFound = "job_not_found"
+  case mediaNotFound = "media_not_found"
+  case databaseUnavailable = "database_unavailable"
+  case storageFull = "storage_full"
+  case storageUnavailable = "storage_unavailable"
+
+  /// The status, a title and what the client can do.
+  private var row: (status: Status, title: String, remedy: String) {
+    switch self {
+    case .unauthorized:
+      (.unauthorized, "The API key is missing or wrong", "Send `Authorization: Bearer` with the service's API key.")
+    case .notMultipart:
+      (
+        .unsupportedMediaType, "The submission is not a form",
+        "Send multipart/form-data with the parts front, back and post."
+      )
+    case .malformedForm:
+      (.badRequest, "The form cannot be read", "Build the body with a multipart/form-data library.")
+    case .missingPart:
+      (.badRequest, "A part of the form is missing", "Send the parts front, back and post, in any order.")
+    case .unknownPart:
+      (.badRequest, "The form has a part that is not known", "Send the parts front, back and post only.")
+    case .repeatedPart:
+      (.badRequest, "A part of the form stands twice", "Send each of the parts front, back and post once.")
+    case .malformedJSON:
+      (.badRequest, "The part post is not JSON", "Send a JSON object in UTF-8 as the part post.")
+    case .invalidFields:
+      (.badRequest, "Fields of the post are wrong", "Correct the fields named in errors.")
+    case .partTooLarge:
+      (.contentTooLarge, "A clip is too large", "Film or export the clip at a lower resolution or bit rate.")
+    case .mediaRejected:
+      (.unprocessableContent, "The clips were refused", "See reasons: each says what was found and what helps.")
+    case .postNotFound:
+      (.notFound, "There is no such post", "Use the id that the submission was answered with.")
+    case .jobNotFound:
+      (.notFound, "There is no such job", "Use the job's url in the post.")
+    case .mediaNotFound:
+      (
+        .notFound, "There is no such media file",
+        "Use a url among the post's assets; they change when a post is made anew."
+      )
+    case .databaseUnavailable:
+      (.serviceUnavailable, "The database is away", "Send the request again in a moment.")
+    case .storageFull:
+      (.insufficientStorage, "The storage is full", "Nothing was kept. Send the request again once there is room.")
+    case .storageUnavailable:
+      (.serviceUnavailable, "The storage is away", "Nothing was kept. Send the request again in a moment.")
+    }
+  }
+
+  /// The URI that names this kind in answers.
+  package var type: String { "urn:take5:problem:\(rawValue)" }
+
+  /// The status it is answered with.
+  package var status: Status { row.status }
+
+  /// A problem of this kind.
+  package func problem(
+    _ detail: String, errors: [FieldError] = [], members: [Problem.Member] = [], headers: HeaderFields = [:]
+  ) -> Problem {
+    var members = members
+    if !errors.isEmpty { members.append(.init(name: "errors", value: .list(errors.map(\.value)))) }
+    return Problem(
+      row.status, type: type, title: row.title, detail: detail, remedy: row.remedy, members: members, headers: headers)
+  }
+}

@@ -1,0 +1,26 @@
+internal import Blobs
+internal import HTTPServer
+internal import Postgres
+internal import Store
+
+extension ControlAPI {
+  var healthRoutes: [Route] {
+    [
+      Route("GET", "/livez") { _ in Self.healthy("live") },
+      route("GET", "/readyz", handler: readiness),
+    ]
+  }
+
+  /// Whether submissions can be taken in; that needs no worker.
+  private func readiness(_ request: Request) async throws -> Response {
+    let store = store
+    try await database.run { try store.check($0) }
+    // A staged blob that is not published leaves nothing behind.
+    _ = try blobs.stage()
+    return Self.healthy("ready")
+  }
+
+  private static func healthy(_ status: String) -> Response {
+    .json(.ok, Array(#"{"status":"\#(status)"}"#.utf8), headers: ["Cache-Control": "no-store"])
+  }
+}

@@ -1,0 +1,78 @@
+import FoundationEssentials
+internal import Model
+
+/// Reads the fields of a JSON object and collects what is wrong with them, unknown ones included.
+struct FieldReader {
+  private let path: String
+  private var fields: [String: JSONValue]
+  private(set) var errors: [FieldError] = []
+
+  /// - Parameter path: of the object itself, as errors name it.
+  init(_ fields: [String: JSONValue], path: String) {
+    self.fields = fields
+    self.path = path
+  }
+
+  /// Text of at least one character and at most `limit`; nil when it is absent, null or wrong.
+  mutating func text(_ name: String, limit: Int, isRequired: Bool = false, mayBeEmpty: Bool = true) -> String? {
+    guard let value = take(name, isRequired: isRequired) else { return nil }
+    guard case .string(let text) = value else { return refuse(name, "expected a string") }
+    if text.isEmpty && !mayBeEmpty { return refuse(name, "must not be empty") }
+    if text.unicodeScalars.count > limit { return refuse(name, "longer than \(limit) characters") }
+    // PostgreSQL's text cannot hold it.
+    if text.unicodeScalars.contains("\0") { return refuse(name, "contains the character U+0000") }
+    return text
+  }
+
+  /// One of the values of an enumeration.
+  mutating func choice<Value: RawRepresentable<String> & CaseIterable>(_ name: String, of type: Value.Type) -> Value? {
+    guard let value = take(name) else { return nil }
+    if case .string(let text) = value, let choice = Value(rawValue: text) { return choice }
+    return refuse(name, "expected one of " + Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))
+  }
+
+  /// A number within a range.
+  mutating func number(_ name: String, in range: ClosedRange<Double>) -> Double? {
+    guard let value = take(name, isRequired: true) else { return nil }
+    guard case .number(let number) = value, range.contains(number) else {
+      return refuse(name, "expected a number from \(Int(range.lowerBound)) to \(Int(range.upperBound))")
+    }
+    return number
+  }
+
+  /// A time (RFC 3339).
+  mutating func time(_ name: String) -> Date? {
+    guard let value = take(name) else { return nil }
+    if case .string(let text) = value, let date = JSON.date(from: text) { return date }
+    return refuse(name, "expected a time such as \"2026-11-20T18:30:00Z\" (RFC 3339)")
+  }
+
+  /// An object within this one, read by `body`.
+  mutating func object<Value>(_ name: String, _ body: (inout FieldReader) -> Value?) -> Value? {
+    guard let value = take(name) else { return nil }
+    guard case .object(let fields) = value else { return refuse(name, "expected an object") }
+    var reader = FieldReader(fields, path: "\(path).\(name)")
+    let result = body(&reader)
+    errors += reader.finish()
+    return result
+  }
+
+  /// All errors, unknown fields among them.
+  mutating func finish() -> [FieldError] {
+    for name in fields.keys.sorted() { errors.append(FieldError("\(path).\(name)", "is not known here; remove it")) }
+    fields = [:]
+    return errors
+  }
+
+  private mutating func take(_ name: String, isRequired: Bool = false) -> JSONValue? {
+    let value = fields.removeValue(forKey: name)
+    if let value, value != .null { return value }
+    if isRequired { errors.append(FieldError("\(path).\(name)", "is required")) }
+    return nil
+  }
+
+  private mutating func refuse<Value>(_ name: String, _ detail: String) -> Value? {
+    errors.append(FieldError("\(path).\(name)", detail))
+    return nil
+  }
+}

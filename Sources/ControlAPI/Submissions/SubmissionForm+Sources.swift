@@ -1,0 +1,29 @@
+internal import Blobs
+internal import Crypto
+internal import HTTPServer
+internal import Model
+internal import Store
+
+extension SubmissionForm {
+  /// Its clips as assets to be kept; throws a problem with the reasons when containers or hashes speak against them.
+  func checkedSources(limits: Limits) throws -> [NewAsset] {
+    if let front = clips[.front], let back = clips[.back], front.hash == back.hash {
+      throw Self.refused([.sameFileTwice])
+    }
+    var sources: [NewAsset] = []
+    var reasons: [Reason] = []
+    for camera in Camera.allCases {
+      guard let clip = clips[camera] else { continue }
+      switch try ClipCheck(clip, input: InputName(camera), limits: limits) {
+      case .sound(let type): sources.append(NewAsset(role: .source(camera), type: type, content: clip))
+      case .refused(let reason): reasons.append(reason)
+      }
+    }
+    guard reasons.isEmpty else { throw Self.refused(reasons) }
+    return sources
+  }
+
+  private static func refused(_ reasons: [Reason]) -> Problem {
+    ProblemKind.mediaRejected.problem(reasons.map(\.detail).joined(separator: " "), reasons: reasons)
+  }
+}

@@ -1,0 +1,142 @@
+/// One walk over one file.
+struct ContainerWalk<Failure: Error> {
+  /// Why a walk ends without a structure.
+  enum Ending: Error {
+    case refused(ContainerRefusal)
+    case unreadable(Failure)
+  }
+
+  // A phone's clip has a few dozen boxes; a fragmented one of some seconds a few hundred.
+  private let mostBoxes = 10_000
+
+  private var window: FileWindow<Failure>
+  private var visitedBoxes = 0
+  private var majorBrand: BoxType?
+  private var movieOffset: Int64?
+  private var mediaDataOffset: Int64?
+  private var isFragmented = false
+  private var handlers: [BoxType] = []
+
+  init(window: FileWindow<Failure>) { self.window = window }
+
+  mutating func run() throws(Ending) -> ContainerStructure {
+    guard window.size > 0 else { throw .refused(.empty) }
+    try checkStart()
+    try visitChildren(from: 0, to: window.size, depth: 0)
+    guard let movieOffset else {
+      throw .refused(.truncated(finding: "it has no 'moov' box, which describes its tracks", offset: window.size))
+    }
+    guard let mediaDataOffset else {
+      throw .refused(.truncated(finding: "it has no 'mdat' box, which holds its frames", offset: window.size))
+    }
+    guard handlers.contains("vide") else { throw .refused(.noVideoTrack(handlers: handlers)) }
+    return ContainerStructure(
+      family: majorBrand.map(Brand.family) ?? .mov, majorBrand: majorBrand, movieOffset: movieOffset,
+      mediaDataOffset: mediaDataOffset, isFragmented: isFragmented, handlers: handlers)
+  }
+
+  /// Refuses what does not begin as a container of boxes begins.
+  private mutating func checkStart() throws(Ending) {
+    let start = try bytes(at: 0, count: 512)
+    let firstTypes: [BoxType] = [
+      "ftyp", "moov", "mdat", "wide", "free", "skip", "pnot", "styp", "sidx", "moof", "uuid",
+    ]
+    // A file of fewer than eight bytes may still be the start of one.
+    let name = start.dropFirst(4).prefix(4)
+    let isCutShort = start.count < 8 && start.first == 0
+    guard firstTypes.contains(where: { $0.bytes.starts(with: name) }), start.count >= 8 || isCutShort else {
+      throw .refused(.unsupported(FileSignature.name(of: start)))
+    }
+  }
+
+  /// Visits the boxes that lie side by side in a region of the file.
+  private mutating func visitChildren(from start: Int64, to limit: Int64, depth: Int) throws(Ending) {
+    var offset = start
+    while offset < limit {
+      if limit - offset < 8, isComplete(atDepth: depth) { return }
+      visitedBoxes += 1
+      guard visitedBoxes <= mostBoxes else {
+        throw .refused(.damaged(finding: "it has more than \(mostBoxes) boxes", offset: offset))
+      }
+      let box = try header(at: offset, limit: limit, depth: depth)
+      if depth == 0 { try visitTopLevel(box) } else { try visitMovie(box, depth: depth) }
+      offset = box.end
+    }
+  }
+
+  private mutating func header(at offset: Int64, limit: Int64, depth: Int) throws(Ending) -> BoxHeader {
+    let header: BoxHeader
+    let bytes = try bytes(at: offset, count: 16)
+    do throws(BoxHeader.Flaw) {
+      header = try BoxHeader(bytes, at: offset, limit: limit)
+    } catch {
+      switch error {
+      case .endsInside: throw .refused(.truncated(finding: "it ends inside the header of a box", offset: offset))
+      case .impossibleSize(let size):
+        throw .refused(.damaged(finding: "a box says that it is \(size) bytes long", offset: offset))
+      }
+    }
+    guard header.end > limit else { return header }
+    let length = header.end == .max ? "longer than any file" : "\(header.end - offset) bytes long"
+    guard depth == 0 else {
+      throw .refused(
+        .damaged(
+          finding: "the box '\(header.type)' says that it is \(length) and does not fit in its place", offset: offset))
+    }
+    throw .refused(
+      .truncated(
+        finding:
+          "the box '\(header.type)' says that it is \(length), but the file ends after \(limit - offset) of them",
+        offset: offset))
+  }
+
+  private mutating func visitTopLevel(_ box: BoxHeader) throws(Ending) {
+    switch box.type {
+    case "ftyp": try visitFileType(box)
+    case "moov":
+      guard movieOffset == nil else { return }
+      movieOffset = box.offset
+      try visitChildren(from: box.content, to: box.end, depth: 1)
+    case "mdat": mediaDataOffset = mediaDataOffset ?? box.offset
+    case "moof": isFragmented = true
+    default: break
+    }
+  }
+
+  private mutating func visitFileType(_ box: BoxHeader) throws(Ending) {
+    guard majorBrand == nil else { return }
+    let brand = try bytes(at: box.content, count: 4)
+    guard box.end - box.content >= 8, brand.count == 4 else {
+      throw .refused(.damaged(finding: "the box 'ftyp' names no brand", offset: box.offset))
+    }
+    let major = BoxType(code: brand.reduce(0) { $0 << 8 | UInt32($1) })
+    if let picture = Brand.picture(major) { throw .refused(.unsupported(picture)) }
+    majorBrand = major
+  }
+
+  /// The boxes on the way to each track's handler: `moov` / `trak` / `mdia` / `hdlr`.
+  private mutating func visitMovie(_ box: BoxHeader, depth: Int) throws(Ending) {
+    switch (box.type, depth) {
+    case ("trak", 1), ("mdia", 2): try visitChildren(from: box.content, to: box.end, depth: depth + 1)
+    case ("mvex", 1): isFragmented = true
+    case ("hdlr", 3):
+      // Version and flags, then a field that QuickTime uses, then the handler type (ISO/IEC 14496-12, 8.4.3).
+      let content = try bytes(at: box.content, count: 12)
+      guard box.end - box.content >= 12, content.count == 12 else {
+        throw .refused(.damaged(finding: "the box 'hdlr' names no handler", offset: box.offset))
+      }
+      handlers.append(BoxType(code: content.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }))
+    default: break
+    }
+  }
+
+  /// Whether a few bytes, too few for a box, may follow: phones leave such rests behind everything they wrote, and
+  /// QuickTime ends some lists with 32 zero bits. Before, they are a header that was cut.
+  private func isComplete(atDepth depth: Int) -> Bool {
+    depth > 0 || (movieOffset != nil && mediaDataOffset != nil && !isFragmented)
+  }
+
+  private mutating func bytes(at offset: Int64, count: Int) throws(Ending) -> ArraySlice<UInt8> {
+    do throws(Failure) { return try window.bytes(at: offset, count: count) } catch { throw .unreadable(error) }
+  }
+}

@@ -1,0 +1,61 @@
+import Blobs
+import Crypto
+import Glibc
+import HTTPTesting
+import Platform
+import Postgres
+import Testing
+
+@testable import ControlAPI
+
+/// A blob store on a disk without room.
+private struct FullBlobStore: BlobStore {
+  let base: any BlobStore
+
+  func stage() throws(BlobError) -> StagedBlob { throw .system(SystemError(call: "write", code: ENOSPC)) }
+  func publish(_ blob: SealedBlob) throws(BlobError) { try base.publish(blob) }
+  func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor { try base.open(hash) }
+  func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.remove(hash) }
+  func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.contains(hash) }
+}
+
+@Suite(.tags(.database, .network), .timeLimit(.minutes(1)))
+struct OutageTests {
+  @Test func isReadyWithoutWorkers() async throws {
+    try await RunningAPI.with { api in
+      #expect(try await api.get("/livez").status == 200)
+      let ready = try await api.get("/readyz")
+      #expect(ready.status == 200)
+      #expect(ready.json["status"] == .string("ready"))
+    }
+  }
+
+  @Test func saysThatTheDatabaseIsAway() async throws {
+    let nowhere = DatabaseURL(socketFolder: "/nonexistent", user: "nobody", database: "none")
+    try await RunningAPI.with(.init(database: nowhere)) { api in
+      let submitted = try await api.submit(.moment())
+      #expect(submitted.status == 503)
+      #expect(submitted.headers["retry-after"] != nil)
+      #expect(submitted.json["type"] == .string("urn:take5:problem:database_unavailable"))
+      let path = "/v1/posts/01890000-0000-7000-8000-000000000000"
+      #expect(try await api.get(path).status == 503)
+      #expect(try await api.get("/readyz").status == 503)
+      #expect(try await api.get("/livez").status == 200)
+      var files = 0
+      for folder in try Folder.names(in: api.blobFolder) {
+        files += try Folder.names(in: "\(api.blobFolder)/\(folder)").count
+      }
+      #expect(files == 0)
+    }
+  }
+
+  @Test func saysThatTheDiskIsFull() async throws {
+    try await RunningAPI.with(.init(wrap: { FullBlobStore(base: $0) })) { api in
+      let submitted = try await api.submit(.moment())
+      #expect(submitted.status == 507)
+      #expect(submitted.json["type"] == .string("urn:take5:problem:storage_full"))
+      #expect(try await api.get("/readyz").status == 507)
+      #expect(try await api.remains() == 0)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import FoundationEssentials
+import HTTPServer
+import Model
+import Testing
+
+@testable import ControlAPI
+
+struct PostDraftParsingTests {
+  /// The fields that a post is refused for.
+  private func wrongFields(_ json: String) -> [String] {
+    do {
+      _ = try PostDraft(json: Array(json.utf8))
+      return []
+    } catch {
+      guard case .list(let errors)? = error.members.first(where: { $0.name == "errors" })?.value else { return [] }
+      return errors.compactMap { error in
+        guard case .object(let members) = error, case .string(let field)? = members.first?.value else { return nil }
+        return field
+      }
+    }
+  }
+
+  @Test func readsEveryField() throws {
+    let draft = try PostDraft(json: Array(SubmissionTests.fullPost.utf8))
+    let place = Place(id: "p1", name: "Lake", coordinate: Coordinate(latitude: 52.5, longitude: 13.4))
+    #expect(
+      draft
+        == PostDraft(
+          author: "ada", title: "Sunset", caption: "at the lake", visibility: .friends, place: place,
+          location: Coordinate(latitude: 52.51, longitude: 13.41),
+          capturedAt: Date(timeIntervalSince1970: 1_795_199_400), foreground: .back))
+  }
+
+  @Test func fillsInDefaultsAndTakesNullForNothing() throws {
+    let draft = try PostDraft(json: Array(#"{"author":"ada","place":null,"visibility":null}"#.utf8))
+    #expect(draft == PostDraft(author: "ada"))
+  }
+
+  @Test(arguments: [
+    (#"{}"#, ["post.author"]),
+    (#"{"author":""}"#, ["post.author"]),
+    (#"{"author":7}"#, ["post.author"]),
+    (#"{"author":null}"#, ["post.author"]),
+    (#"{"author":"a\u0000"}"#, ["post.author"]),
+    (#"{"author":"a","kind":"photo"}"#, ["post.kind"]),
+    (#"{"author":"a","kind":1}"#, ["post.kind"]),
+    (#"{"author":"a","visibility":"all"}"#, ["post.visibility"]),
+    (#"{"author":"a","foreground":"side"}"#, ["post.foreground"]),
+    (#"{"author":"a","title":[]}"#, ["post.title"]),
+    (#"{"author":"a","captured_at":"yesterday"}"#, ["post.captured_at"]),
+    (#"{"author":"a","captured_at":1790000000}"#, ["post.captured_at"]),
+    (#"{"author":"a","location":{"latitude":90.5,"longitude":0}}"#, ["post.location.latitude"]),
+    (#"{"author":"a","location":{"latitude":0,"longitude":-181}}"#, ["post.location.longitude"]),
+    (#"{"author":"a","location":{"latitude":"0"}}"#, ["post.location.latitude", "post.location.longitude"]),
+    (#"{"author":"a","location":[1,2]}"#, ["post.location"]),
+    (#"{"author":"a","place":{"name":"x"}}"#, ["post.place.id"]),
+    (#"{"author":"a","place":{"id":"x","zoom":3}}"#, ["post.place.zoom"]),
+    (
+      #"{"author":"a","place":{"id":"x","coordinate":{"latitude":1,"longitude":999}}}"#,
+      ["post.place.coordinate.longitude"]
+    ),
+    (#"{"author":"a","Title":"x","extra":{}}"#, ["post.Title", "post.extra"]),
+    (#"{"kind":"x","extra":1}"#, ["post.kind", "post.author", "post.extra"]),
+    (#"[]"#, ["post"]),
+    (#""text""#, ["post"]),
+    (#"{"author":"a""#, ["post"]),
+    ("", ["post"]),
+  ])
+  func namesEveryWrongField(json: String, fields: [String]) { #expect(wrongFields(json) == fields) }
+
+  @Test func bindsLengths() {
+    let text = { (count: Int) in String(repeating: "é", count: count) }
+    #expect(wrongFields(#"{"author":"\#(text(200))","title":"\#(text(200))","caption":"\#(text(5000))"}"#) == [])
+    #expect(
+      wrongFields(#"{"author":"\#(text(201))","title":"\#(text(201))","caption":"\#(text(5001))"}"#)
+        == ["post.author", "post.title", "post.caption"])
+  }
+
+  @Test("Nesting without end is refused, not followed")
+  func survivesDeepNesting() {
+    let deep = String(repeating: #"{"a":"#, count: 20_000)
+    #expect(wrongFields(deep) == ["post"])
+    #expect(wrongFields(String(repeating: "[", count: 50_000)) == ["post"])
+  }
+}

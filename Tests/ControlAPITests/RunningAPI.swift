@@ -1,0 +1,92 @@
+import Blobs
+import BoxTesting
+import ControlAPI
+import Definitions
+import HTTPServer
+import HTTPTesting
+import Model
+import Platform
+import Postgres
+import PostgresTesting
+import Queue
+import Store
+
+/// The API on a real server with a database and a blob folder of its own.
+struct RunningAPI: Sendable {
+  let port: UInt16
+  let pool: Pool
+  let store: Store
+  let blobs: any BlobStore
+  let blobFolder: String
+
+  static let template = TestTemplate(name: "control_api") { session in
+    try Migrator(StoreMigrations.all).migrate(session)
+    try JobQueue.prepareHistory(session)
+  }
+
+  /// How a test's API differs from the usual one.
+  struct Setting: Sendable {
+    var key: BearerKey?
+    var clipBytes: Int64 = 64 << 20
+    /// Nil: the test's own database.
+    var database: DatabaseURL?
+    var wrap: @Sendable (any BlobStore) -> any BlobStore = { $0 }
+  }
+
+  /// Runs a test against an API.
+  static func with<Value: Sendable>(
+    _ setting: Setting = Setting(), _ body: (RunningAPI) async throws -> Value
+  ) async throws -> Value {
+    try await withDatabase(template) { url in
+      let folder = try TemporaryFolder()
+      let blobFolder = "\(folder.path)/blobs"
+      let blobs = setting.wrap(try FolderBlobStore(folder: blobFolder))
+      let store = Store(blobs: blobs)
+      let pool = Pool(setting.database ?? url, size: 3, patience: .milliseconds(setting.database == nil ? 20_000 : 50))
+      var definition = try Definitions.take5Post()
+      definition.limits.bytes = setting.clipBytes
+      let api = ControlAPI(database: pool, store: store, blobs: blobs, definition: definition, key: setting.key)
+      let value = try await withServer(router: api.router) { server in
+        try await body(
+          RunningAPI(port: server.port, pool: pool, store: store, blobs: blobs, blobFolder: blobFolder))
+      }
+      await pool.close()
+      return value
+    }
+  }
+
+  /// Sends a submission.
+  func submit(_ form: MultipartForm, headers: [(String, String)] = []) async throws -> ClientResponse {
+    try await request(
+      "POST", "/v1/posts", port: port, headers: [("Content-Type", form.contentType)] + headers, body: form.bytes)
+  }
+
+  /// Reads a path.
+  func get(_ path: String, headers: [(String, String)] = []) async throws -> ClientResponse {
+    try await request("GET", path, port: port, headers: headers)
+  }
+
+  /// The files in the blob folder and the rows that a submission writes.
+  func remains() async throws -> Int {
+    var files = 0
+    for folder in try Folder.names(in: blobFolder) { files += try Folder.names(in: "\(blobFolder)/\(folder)").count }
+    let rows: Int = try await pool.run { session in
+      try session.execute("SELECT (SELECT count(*) FROM post) + (SELECT count(*) FROM blob) AS rows").single().get(
+        "rows")
+    }
+    return files + rows
+  }
+}
+
+extension MultipartForm {
+  /// A sound moment.
+  static func moment(
+    front: [UInt8] = boxedClip(seed: 1), back: [UInt8] = boxedClip(seed: 2), post: String = #"{"author":"ada"}"#
+  ) -> MultipartForm {
+    var form = MultipartForm()
+    form.add("front", filename: "front.mov", contentType: "video/quicktime", front)
+    form.add("back", filename: "back.mp4", contentType: "video/mp4", back)
+    form.add("post", contentType: "application/json", Array(post.utf8))
+    return form
+  }
+}

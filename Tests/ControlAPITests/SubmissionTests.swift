@@ -1,0 +1,227 @@
+import BoxTesting
+import HTTPTesting
+import Model
+import Platform
+import Postgres
+import Queue
+import Testing
+
+@testable import ControlAPI
+
+@Suite(.tags(.database, .network), .timeLimit(.minutes(1)))
+struct SubmissionTests {
+  static let fullPost = """
+    {"kind":"take5","author":"ada","title":"Sunset","caption":"at the lake","visibility":"friends",
+     "place":{"id":"p1","name":"Lake","coordinate":{"latitude":52.5,"longitude":13.4}},
+     "location":{"latitude":52.51,"longitude":13.41},"captured_at":"2026-11-20T18:30:00Z","foreground":"back"}
+    """
+
+  @Test func takesAMomentIn() async throws {
+    try await RunningAPI.with { api in
+      let answer = try await api.submit(.moment(post: Self.fullPost), headers: [("X-Request-Id", "r-1")])
+      #expect(answer.status == 202)
+      let post = answer.json
+      let id = try #require(post["id"].text)
+      #expect(answer.headers["location"] == "/v1/posts/\(id)")
+      #expect(
+        post.names == [
+          "id", "kind", "status", "author", "title", "caption", "visibility", "place", "location", "captured_at",
+          "created_at", "foreground", "job", "reasons", "assets",
+        ])
+      #expect(post["kind"] == .string("take5"))
+      #expect(post["status"] == .string("processing"))
+      #expect(post["visibility"] == .string("friends"))
+      #expect(post["foreground"] == .string("back"))
+      #expect(post["captured_at"] == .string("2026-11-20T18:30:00.000Z"))
+      #expect(post["place"]["coordinate"]["longitude"] == .number(13.4))
+      #expect(post["location"]["latitude"] == .number(52.51))
+      #expect(post["reasons"] == .array([]))
+      #expect(post["assets"] == .object([:]))
+
+      #expect(try await api.get("/v1/posts/\(id)").json == post)
+
+      let job = try await api.get(try #require(post["job"]["url"].text))
+      #expect(job.status == 200)
+      #expect(job.json["id"] == post["job"]["id"])
+      #expect(job.json["state"] == .string("available"))
+      #expect(job.json["progress"] == .number(0))
+      #expect(job.json["verdict"] == .null)
+      let jobID = try #require(job.json["id"].text.flatMap { PublicID($0) })
+      #expect(try await api.pool.run { try JobQueue.find(jobID, $0)?.request } == "r-1")
+    }
+  }
+
+  @Test func takesPartsInAnyOrderAndFillsInDefaults() async throws {
+    try await RunningAPI.with { api in
+      var form = MultipartForm()
+      form.add("post", Array(#"{"author":"ada","title":null}"#.utf8))
+      form.add("back", filename: "b", boxedClip(seed: 2))
+      form.add("front", filename: "f", boxedClip(seed: 1))
+      let post = try await api.submit(form).json
+      #expect(post["visibility"] == .string("public"))
+      #expect(post["foreground"] == .string("front"))
+      #expect(post["title"] == .null)
+      #expect(post.names.contains("title"))
+    }
+  }
+
+  @Test(
+    "Wrong by its container: 422 with the reason, and nothing is kept",
+    arguments: [
+      ([], "empty_file"),
+      (Array("just some text".utf8), "unsupported_container"),
+      (Array("#EXTM3U\nhttp://10.0.0.1/secret.ts".utf8), "unsupported_container"),
+      (Array("ffconcat version 1.0\nfile /etc/passwd".utf8), "unsupported_container"),
+      (boxedClip().dropLast(100), "truncated_container"),
+      (fileType("isom") + mediaData, "truncated_container"),
+      (fileType("isom") + movie("soun") + mediaData, "no_video_stream"),
+    ] as [([UInt8], String)])
+  func refusesWhatIsNoClip(bytes: [UInt8], code: String) async throws {
+    try await RunningAPI.with { api in
+      let answer = try await api.submit(.moment(back: bytes))
+      #expect(answer.status == 422)
+      #expect(answer.headers["content-type"] == "application/problem+json")
+      #expect(answer.json["type"] == .string("urn:take5:problem:media_rejected"))
+      #expect(answer.json["reasons"][0]["code"] == .string(code))
+      #expect(answer.json["reasons"][0]["input"] == .string("back"))
+      #expect(answer.json["reasons"][1] == .null)
+      #expect(answer.json["errors"][0]["field"] == .string("back"))
+      #expect(try await api.remains() == 0)
+    }
+  }
+
+  @Test func namesWhatIsWrongWithBothClips() async throws {
+    try await RunningAPI.with { api in
+      let answer = try await api.submit(.moment(front: [], back: Array("text".utf8)))
+      #expect(answer.json["reasons"][0]["input"] == .string("front"))
+      #expect(answer.json["reasons"][1]["input"] == .string("back"))
+    }
+  }
+
+  @Test func refusesTheSameFileTwice() async throws {
+    try await RunningAPI.with { api in
+      let answer = try await api.submit(.moment(front: boxedClip(seed: 1), back: boxedClip(seed: 1)))
+      #expect(answer.status == 422)
+      #expect(answer.json["reasons"][0]["code"] == .string("same_file_twice"))
+      #expect(try await api.remains() == 0)
+    }
+  }
+
+  @Test(arguments: ["front", "back", "post"])
+  func namesAMissingPart(name: String) async throws {
+    try await RunningAPI.with { api in
+      var form = MultipartForm()
+      for part in ["front", "back", "post"] where part != name {
+        form.add(part, part == "post" ? Array(#"{"author":"a"}"#.utf8) : boxedClip(seed: part == "front" ? 1 : 2))
+      }
+      let answer = try await api.submit(form)
+      #expect(answer.status == 400)
+      #expect(answer.json["type"] == .string("urn:take5:problem:missing_part"))
+      #expect(answer.json["errors"][0]["field"] == .string(name))
+      #expect(answer.json["remedy"].text != nil)
+      #expect(try await api.remains() == 0)
+    }
+  }
+
+  @Test func namesPartsTooMany() async throws {
+    try await RunningAPI.with { api in
+      var unknown = MultipartForm.moment()
+      unknown.add("side", boxedClip(seed: 3))
+      let surplus = try await api.submit(unknown)
+      #expect(surplus.status == 400)
+      #expect(surplus.json["type"] == .string("urn:take5:problem:unknown_part"))
+      #expect(surplus.json["errors"][0]["field"] == .string("side"))
+
+      var repeated = MultipartForm.moment()
+      repeated.add("front", boxedClip(seed: 3))
+      let twice = try await api.submit(repeated)
+      #expect(twice.status == 400)
+      #expect(twice.json["type"] == .string("urn:take5:problem:repeated_part"))
+      #expect(twice.json["errors"][0]["field"] == .string("front"))
+      #expect(try await api.remains() == 0)
+    }
+  }
+
+  @Test func refusesPostsThatAreWrong() async throws {
+    try await RunningAPI.with { api in
+      let malformed = try await api.submit(.moment(post: "{author"))
+      #expect(malformed.status == 400)
+      #expect(malformed.json["type"] == .string("urn:take5:problem:malformed_json"))
+      let invalid = try await api.submit(.moment(post: #"{"kind":"photo","colour":1}"#))
+      #expect(invalid.status == 400)
+      #expect(invalid.json["errors"][0]["field"] == .string("post.kind"))
+      #expect(invalid.json["errors"][1]["field"] == .string("post.author"))
+      #expect(invalid.json["errors"][2]["field"] == .string("post.colour"))
+    }
+  }
+
+  @Test func refusesBodiesThatAreNoForm() async throws {
+    try await RunningAPI.with { api in
+      let json = try await request(
+        "POST", "/v1/posts", port: api.port, headers: [("Content-Type", "application/json")], body: Array("{}".utf8))
+      #expect(json.status == 415)
+      let broken = try await request(
+        "POST", "/v1/posts", port: api.port, headers: [("Content-Type", "multipart/form-data; boundary=x")],
+        body: Array("--x\r\nnonsense".utf8))
+      #expect(broken.status == 400)
+      #expect(broken.json["type"] == .string("urn:take5:problem:malformed_form"))
+    }
+  }
+
+  @Test func refusesClipsThatAreTooLarge() async throws {
+    try await RunningAPI.with(.init(clipBytes: 100_000)) { api in
+      #expect(try await api.submit(.moment(front: boxedClip(bytes: 100_000, seed: 1))).status == 202)
+      let kept = try await api.remains()
+      let large = try await api.submit(.moment(front: boxedClip(bytes: 100_001, seed: 3)))
+      #expect(large.status == 413)
+      #expect(large.json["type"] == .string("urn:take5:problem:part_too_large"))
+      #expect(large.json["errors"][0]["field"] == .string("front"))
+      #expect(large.json["reasons"][0]["code"] == .string("too_large"))
+      let huge = try await HTTPTesting.exchange(
+        "POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+          + "Content-Length: 9000000000\r\n\r\n", port: api.port)
+      #expect(huge.status == 413)
+      #expect(try await api.remains() == kept)
+    }
+  }
+
+  @Test("An upload that breaks off leaves nothing behind")
+  func forgetsBrokenUploads() async throws {
+    let folder = try await RunningAPI.with { api in
+      let port = api.port
+      try await onThread("client") {
+        let form = MultipartForm.moment(front: boxedClip(bytes: 500_000, seed: 1))
+        var connection = try ClientConnection(port: port)
+        try connection.send(
+          "POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Type: \(form.contentType)\r\n"
+            + "Content-Length: \(form.bytes.count)\r\nExpect: 100-continue\r\n\r\n")
+        _ = try connection.receiveHead()
+        try connection.send(Array(form.bytes.prefix(300_000)))
+        connection.reset()
+      }
+      // A whole one afterwards shows that the service goes on.
+      #expect(try await api.submit(.moment()).status == 202)
+      return try await api.remains()
+    }
+    // One post, two blobs as rows and as files.
+    #expect(folder == 5)
+  }
+
+  @Test("Fifty uploads at once are all answered")
+  func takesManyAtOnce() async throws {
+    try await RunningAPI.with { api in
+      let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+        for number in 0..<50 {
+          group.addTask {
+            let front = boxedClip(bytes: 300_000, seed: UInt8(number))
+            return try await api.submit(.moment(front: front, back: boxedClip(bytes: 300_000, seed: 255))).status
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(statuses == [Int](repeating: 202, count: 50))
+      // Fifty posts; fifty fronts and the one back that they share, as rows and as files.
+      #expect(try await api.remains() == 50 + 51 + 51)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import AV
+import Glibc
+import HTTPClient
+import MediaFixtures
+import Model
+import Platform
+import PostgresTesting
+import Take5Testing
+import Testing
+
+@Suite("A moment over HTTP", .tags(.process), .serialized)
+struct MomentTests {
+  /// Where the definition draws the foreground.
+  static let inset = Rectangle(x: 36, y: 36, width: 324, height: 576)
+
+  @Test(
+    "a marked pair comes out composed: colours, counters and tone where they belong",
+    arguments: [Camera.front, .back])
+  func markedPair(foreground: Camera) async throws {
+    let service = try await Service()
+    let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
+    let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
+    let run = try await service.submitAndWait(front: front, back: back, foreground: foreground)
+    #expect(run.status == 0, "\(run.errors)\n\(service.process.log)")
+    let post = try await post(of: run, service)
+    #expect(post.status == .ready)
+    #expect(post.foreground == foreground)
+    #expect(post.author == "me")
+    #expect(
+      Set(post.assets.keys) == [
+        .composed, .clipFront, .clipBack, .poster, .image, .thumbnailFront, .thumbnailBack,
+      ])
+
+    let (inside, outside): (MarkColor, MarkColor) = foreground == .front ? (.red, .blue) : (.blue, .red)
+    let composed = try await clip(.composed, of: post, service)
+    var numbers: [Int] = []
+    try composed.forEachPicture { picture, seconds in
+      let marks = ComposedPicture(picture, inset: Self.inset)
+      #expect(marks.insideColors == [inside], "at \(seconds) s")
+      #expect(marks.outsideColors == [outside], "at \(seconds) s")
+      let (first, second) = (try #require(marks.inset), try #require(marks.background))
+      #expect(abs(first - second) <= 1, "at \(seconds) s")
+      numbers.append(first)
+    }
+    #expect(numbers.count == 150)
+    #expect(Set(numbers).count > 140, "an inset that stands still has few numbers")
+    let sound = try #require(try composed.sound())
+    let (heard, silent): (Double, Double) = foreground == .front ? (440, 1000) : (1000, 440)
+    #expect(sound.strength(of: heard) > 0.2)
+    #expect(sound.strength(of: silent) < 0.02)
+
+    // The image is the back's, whatever the foreground; each clip and thumbnail is its own camera's.
+    #expect(try await still(.image, of: post, service).color(atX: 0.5, y: 0.25) == .blue)
+    #expect(try await still(.thumbnailFront, of: post, service).color(atX: 0.5, y: 0.25) == .red)
+    #expect(try await still(.thumbnailBack, of: post, service).color(atX: 0.5, y: 0.25) == .blue)
+    #expect(post.assets[.image]?.thumbhash != nil)
+    try await service.stop()
+  }
+
+  @Test("media are served with ranges and strong ETags, and sources are not served at all")
+  func serving() async throws {
+    let service = try await Service()
+    let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
+    let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
+    let post = try await post(of: service.submitAndWait(front: front, back: back), service)
+    let asset = try #require(post.assets[.composed])
+    let answer = try await service.get(asset.url)
+    #expect(answer.status == 200)
+    #expect(answer.body.count == asset.bytes)
+    #expect(answer.headers["content-type"] == "video/mp4")
+    #expect(answer.headers["x-content-type-options"] == "nosniff")
+    #expect(answer.headers["etag"]?.count == 66)
+    let job = try JSON.decode(JobAnswer.self, from: await service.get(try #require(post.job).url).body)
+    #expect(job.state == .completed)
+    #expect(job.verdict?.verdict == .accepted)
+    #expect(job.verdict?.decisions.isEmpty == false)
+    // The sources are stored, and have no way out.
+    #expect(try await service.count("SELECT count(*) FROM asset WHERE role LIKE 'source.%'") == 2)
+    let source = try await service.count(
+      "SELECT count(*) FROM asset WHERE role LIKE 'source.%' AND public_id::text <> ''")
+    #expect(source == 2)
+    #expect(post.assets.keys.allSatisfy { !$0.isSource })
+    try await service.stop()
+  }
+
+  @Test("an API key is needed to listen to others, and then with every request")
+  func apiKey() async throws {
+    let refused = try await Take5Command.run(["serve", "--listen", "0.0.0.0:0", "--data", "/tmp/never-made"])
+    #expect(refused.status == 64)
+    #expect(refused.errors.contains("API key"))
+    let service = try await Service(workers: 0, environment: ["TAKE5_API_KEY": "secret"])
+    #expect(try await service.get("/v1/posts/x").status == 401)
+    #expect(!service.process.log.contains("secret"))
+    try await service.stop()
+  }
+
+  private func post(of run: Take5Command, _ service: Service) async throws -> PostAnswer {
+    struct Submitted: Decodable {
+      let id: PublicID
+    }
+    return try await service.post(try JSON.decode(Submitted.self, from: Array(run.output.utf8)).id)
+  }
+
+  private func clip(_ role: Role, of post: PostAnswer, _ service: Service) async throws -> DecodedClip {
+    let asset = try #require(post.assets[role])
+    return try DecodedClip(TemporaryFile.make(await service.get(asset.url).body))
+  }
+
+  private func still(_ role: Role, of post: PostAnswer, _ service: Service) async throws -> StillPicture {
+    let asset = try #require(post.assets[role])
+    return try StillPicture(await service.get(asset.url).body)
+  }
+}

@@ -1,0 +1,100 @@
+import HTTPClient
+import Model
+import Platform
+import Postgres
+import PostgresTesting
+import Take5Testing
+import Testing
+
+/// A service of its own for one test: the shipped binary, with an embedded PostgreSQL in a folder that goes with it.
+struct Service {
+  let folder = try! TemporaryFolder(prefix: "take5-service")
+  let process: RunningTake5
+  let client: HTTPClient
+  let url: String
+
+  var data: String { "\(folder.path)/data" }
+
+  /// Starts it and waits until it listens.
+  init(workers: Int = 1, _ more: [String] = [], environment: [String: String] = [:], apiKey: String? = nil) async throws
+  {
+    process = try RunningTake5()
+    url = try await process.start(
+      [
+        "serve", "--listen", "127.0.0.1:0", "--workers", "\(workers)", "--data", "\(folder.path)/data", "--log-level",
+        "debug", "--log-format", "text",
+      ] + more, environment: environment)
+    let address = try #require(ServerAddress(url: url), "the service did not start: \(process.log)")
+    client = HTTPClient(server: address, apiKey: apiKey)
+  }
+
+  /// Starts a worker process beside it.
+  func worker(_ more: [String] = []) async throws -> RunningTake5 {
+    let worker = try RunningTake5()
+    _ = try await worker.start(
+      ["worker", "--data", data, "--lease", "3", "--log-level", "debug", "--log-format", "text"] + more,
+      saysFirstLine: false)
+    return worker
+  }
+
+  /// Submits a moment and returns what was answered.
+  func submit(front: String, back: String, foreground: Camera = .front) async throws -> HTTPAnswer {
+    let client = client
+    let post = Array(#"{"author":"ada","caption":"lake","foreground":"\#(foreground.rawValue)"}"#.utf8)
+    return try await onThread("test-client") {
+      // The parts come in an order of their own: none is required.
+      let form = [
+        try FormPart(name: "back", path: back, type: "video/mp4"), FormPart(name: "post", json: post),
+        try FormPart(name: "front", path: front, type: "video/mp4"),
+      ]
+      return try client.post("/v1/posts", form: form) { _, _ in }
+    }
+  }
+
+  /// Submits a moment that must be taken.
+  func submitted(front: String, back: String, foreground: Camera = .front) async throws -> PostAnswer {
+    let answer = try await submit(front: front, back: back, foreground: foreground)
+    #expect(answer.status == 202, "\(String(decoding: answer.body, as: UTF8.self))")
+    return try JSON.decode(PostAnswer.self, from: answer.body)
+  }
+
+  /// Reads something.
+  func get(_ path: String) async throws -> HTTPAnswer {
+    let client = client
+    return try await onThread("test-client") { try client.get(path) }
+  }
+
+  /// Reads a post.
+  func post(_ id: PublicID) async throws -> PostAnswer {
+    try JSON.decode(PostAnswer.self, from: await get("/v1/posts/\(id)").body)
+  }
+
+  /// Runs the command line against it until the post is over.
+  func submitAndWait(front: String, back: String, foreground: Camera = .front) async throws -> Take5Command {
+    try await Take5Command.run([
+      "submit", "post", front, back, "--server", url, "--foreground", foreground.rawValue, "--wait", "--json",
+    ])
+  }
+
+  /// A number out of its database.
+  func count(_ query: String) async throws -> Int {
+    let bytes = try Descriptor(reading: "\(data)/postgres.url").contents()
+    let text = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
+    let pool = Pool(try DatabaseURL(text), size: 1)
+    let count = try await pool.run { session in
+      try session.execute(Statement(name: "count", text: query)).single().get(0, as: Int.self)
+    }
+    await pool.close()
+    return count
+  }
+
+  /// How many files lie in the blob store, those without a final name included.
+  func blobFiles() throws -> Int { try Folders.files(below: "\(data)/blobs").count }
+
+  /// Asks it to end; its exit status.
+  @discardableResult
+  func stop() async throws -> Int32? {
+    await process.send(signal: 15)
+    return await process.wait()
+  }
+}

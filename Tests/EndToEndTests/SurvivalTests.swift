@@ -1,0 +1,135 @@
+import Definitions
+import Glibc
+import HTTPClient
+import MediaFixtures
+import Model
+import Platform
+import Take5Testing
+import Testing
+
+@Suite("Whatever dies", .tags(.process), .serialized)
+struct SurvivalTests {
+  @Test("a worker killed in the middle of a job: another ends it, once")
+  func workerKilled() async throws {
+    let service = try await Service(workers: 0)
+    let first = try await service.worker()
+    let post = try await submit(to: service)
+    #expect(await first.waitForLog("composing"))
+    await first.send(signal: SIGKILL)
+    #expect(await first.wait() == nil)
+    let second = try await service.worker()
+    #expect(await second.waitForLog("post published"), "\(second.log)")
+    try await expectEndedOnce(post, service)
+    await second.send(signal: SIGTERM)
+    #expect(await second.wait() == 0)
+    try await service.stop()
+  }
+
+  @Test("a media process killed costs one attempt, never the worker")
+  func mediaProcessKilled() async throws {
+    let service = try await Service(workers: 1)
+    let post = try await submit(to: service)
+    #expect(await service.process.waitForLog("composing"))
+    let media = await service.process.children(named: "media-process")
+    #expect(media.count == 1)
+    for process in media { kill(process, SIGKILL) }
+    #expect(await service.process.waitForLog("the media process broke"))
+    #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
+    try await expectEndedOnce(post, service)
+    let job = try #require(try await service.post(post).job)
+    #expect(try JSON.decode(JobAnswer.self, from: await service.get(job.url).body).attempt == 2)
+    #expect(try await service.stop() == 0)
+  }
+
+  @Test("media that kill the media process twice are refused, and nothing of them stays")
+  func poison() async throws {
+    let service = try await Service(workers: 1)
+    let post = try await submit(to: service)
+    for _ in 1...2 {
+      #expect(await service.process.waitForLog("composing"))
+      for process in await service.process.children(named: "media-process") { kill(process, SIGKILL) }
+    }
+    #expect(await service.process.waitForLog("post rejected"), "\(service.process.log)")
+    let ended = try await service.post(post)
+    #expect(ended.status == .rejected)
+    #expect(ended.reasons.map(\.code) == [.decoderCrashed])
+    #expect(try await service.stop() == 0)
+    #expect(try service.blobFiles() == 0)
+  }
+
+  @Test("media that hang past the deadline twice are refused")
+  func hanging() async throws {
+    let service = try await Service(workers: 1, ["--definition", try Definitions.withDeadline(seconds: 2)])
+    let post = try await submit(to: service)
+    for _ in 1...2 {
+      #expect(await service.process.waitForLog("composing"))
+      for process in await service.process.children(named: "media-process") { kill(process, SIGSTOP) }
+    }
+    #expect(await service.process.waitForLog("post rejected"), "\(service.process.log)")
+    #expect(try await service.post(post).reasons.map(\.code) == [.deadlineExceeded])
+    #expect(try await service.stop() == 0)
+  }
+
+  @Test("PostgreSQL stopped at once in the middle of a job: it comes back, and the job ends once")
+  func databaseRestarted() async throws {
+    let service = try await Service(workers: 1, ["--lease", "3"])
+    let post = try await submit(to: service)
+    #expect(await service.process.waitForLog("composing"))
+    let postmaster = try #require(await service.process.children(named: "-D").first)
+    // Immediate shutdown: no checkpoint, every session cut.
+    kill(postmaster, SIGQUIT)
+    #expect(await service.process.waitForLog("started anew"))
+    #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
+    try await expectEndedOnce(post, service)
+    #expect(try await service.stop() == 0)
+  }
+
+  @Test("a worker asked to end lets its job end")
+  func drain() async throws {
+    let service = try await Service(workers: 0)
+    let worker = try await service.worker()
+    let post = try await submit(to: service)
+    #expect(await worker.waitForLog("composing"))
+    await worker.send(signal: SIGTERM)
+    #expect(await worker.wait() == 0)
+    #expect(worker.log.contains("post published"))
+    try await expectEndedOnce(post, service)
+    try await service.stop()
+  }
+
+  @Test("a worker that may not wait gives its job back, and the attempt does not count")
+  func giveBack() async throws {
+    let service = try await Service(workers: 0)
+    let worker = try await service.worker(["--drain", "0"])
+    let post = try await submit(to: service)
+    #expect(await worker.waitForLog("composing"))
+    await worker.send(signal: SIGTERM)
+    #expect(await worker.wait() == 0)
+    #expect(worker.log.contains("job given back"))
+    #expect(try await service.count("SELECT attempt::int FROM job") == 0)
+    #expect(try await service.post(post).status == .processing)
+    try await service.stop()
+  }
+
+  private func submit(to service: Service) async throws -> PublicID {
+    // Long enough in the encoder to be met in the middle.
+    let front = try Clips.write(
+      MarkedClip(.red, width: 1080, height: 1920, tone: .init(440)), "front.mp4", in: service.folder)
+    let back = try Clips.write(
+      MarkedClip(.blue, width: 1080, height: 1920, tone: .init(1000)), "back.mp4", in: service.folder)
+    return try await service.submitted(front: front, back: back).id
+  }
+
+  /// One asset set beside the sources', a file for each blob and a blob for each file, and the job over.
+  private func expectEndedOnce(_ id: PublicID, _ service: Service) async throws {
+    let post = try await service.post(id)
+    #expect(post.status == .ready)
+    #expect(post.assets.count == 7)
+    #expect(post.job?.state == .completed)
+    #expect(try await service.count("SELECT count(*) FROM asset_set") == 2)
+    #expect(try await service.count("SELECT count(*) FROM job_done") == 1)
+    #expect(try await service.count("SELECT count(*) FROM job") == 0)
+    let outside = try await service.count("SELECT count(*) FROM blob WHERE inline_content IS NULL")
+    #expect(try service.blobFiles() == outside)
+  }
+}

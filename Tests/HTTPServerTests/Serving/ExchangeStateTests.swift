@@ -1,0 +1,116 @@
+import Testing
+
+@testable import HTTPServer
+
+/// The decisions of an exchange, step by step, without a network.
+struct ExchangeStateTests {
+  private func state(hasBody: Bool = true, body: Int64 = 1000, parked: Int = 100, drained: Int64 = 50) -> ExchangeState
+  {
+    ExchangeState(hasBody: hasBody, limits: .init(body: body, parked: parked, drained: drained))
+  }
+
+  private func chunk(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
+
+  @Test func takesNothingUntilTheHandlerReads() {
+    var state = state()
+    #expect(state.headArrived().name == "suspend")
+    #expect(!state.canProceed)
+    #expect(state.read().name == "wait")
+    #expect(state.canProceed)
+    #expect(state.headArrived().name == "proceed")
+  }
+
+  @Test func suspendsAtTheLimitAndResumesBelowHalf() {
+    var state = state()
+    _ = (state.read(), state.headArrived())
+    #expect(state.arrived(chunk(60)).name == "proceed")
+    #expect(state.arrived(chunk(60)).name == "suspend")
+    #expect(!state.canProceed)
+    #expect(state.read().name == "chunk 60")
+    #expect(!state.canProceed)
+    #expect(state.read().name == "chunk 60")
+    #expect(state.canProceed)
+    #expect(state.read().name == "wait")
+    #expect(state.ended().name == "suspend")
+    #expect(state.read().name == "end")
+  }
+
+  @Test func anEarlyAnswerGoesOutBeforeTheBody() {
+    var state = state()
+    state.answer(Response(.badRequest))
+    #expect(state.canProceed)
+    #expect(state.headArrived().name == "answer 400 early")
+  }
+
+  @Test func aLateAnswerWaitsForABoundedRest() {
+    var state = state()
+    _ = (state.read(), state.headArrived(), state.arrived(chunk(60)))
+    state.answer(Response(.badRequest))
+    #expect(state.arrived(chunk(50)).name == "proceed")
+    var other = state
+    #expect(state.ended().name == "answer 400")
+    #expect(other.arrived(chunk(1)).name == "close")
+  }
+
+  @Test func theFirstAnswerCounts() {
+    var state = state(hasBody: false)
+    _ = state.headArrived()
+    state.answer(Response(.ok))
+    state.answer(Response(.badRequest))
+    #expect(state.ended().name == "answer 200")
+  }
+
+  @Test func aBodyThatGrowsTooLongFailsAfterWhatFitted() {
+    var state = state(body: 100, drained: 1000)
+    _ = (state.read(), state.headArrived(), state.arrived(chunk(90)))
+    #expect(state.arrived(chunk(20)).name == "proceed")
+    #expect(state.read().name == "chunk 90")
+    #expect(state.read().name == "tooLarge(limit: 100)")
+  }
+
+  @Test func whatCameBeforeADisconnectIsReadFirst() {
+    var state = state()
+    _ = (state.read(), state.headArrived(), state.arrived(chunk(10)))
+    state.fail(.disconnected, cutting: true)
+    #expect(state.read().name == "chunk 10")
+    #expect(state.read().name == "disconnected")
+    #expect(state.arrived(chunk(1)).name == "close")
+  }
+
+  @Test func aWholeRequestIsWholeEvenIfItsClientLeft() {
+    var state = state()
+    _ = (state.read(), state.headArrived(), state.arrived(chunk(10)), state.ended())
+    state.fail(.disconnected, cutting: true)
+    #expect(state.read().name == "chunk 10")
+    #expect(state.read().name == "end")
+  }
+
+  @Test func nobodyReadsOnWhenCancelled() {
+    var state = state()
+    _ = (state.read(), state.headArrived(), state.arrived(chunk(10)))
+    state.fail(.cancelled, cutting: false)
+    #expect(state.read().name == "cancelled")
+  }
+}
+
+extension ExchangeState.Step {
+  fileprivate var name: String {
+    switch self {
+    case .proceed: "proceed"
+    case .suspend: "suspend"
+    case .close: "close"
+    case .answer(let response, let isEarly): "answer \(response.status.code)" + (isEarly ? " early" : "")
+    }
+  }
+}
+
+extension ExchangeState.Read {
+  fileprivate var name: String {
+    switch self {
+    case .chunk(let bytes): "chunk \(bytes.count)"
+    case .end: "end"
+    case .wait: "wait"
+    case .failure(let error): "\(error)"
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import Crypto
+import Model
+import Postgres
+import Queue
+import Store
+import Testing
+
+@Suite("Collecting blobs", .tags(.database))
+struct CollectingTests {
+  private let refused = Verdict(
+    reasons: [Reason(.corruptVideo, input: .front, detail: "broken")], inputs: [:], decisions: [])
+
+  @Test("Those who submit and those who collect the same blob at once never leave a row without its file")
+  func race() async throws {
+    try await StoreFixture.with { fixture in
+      // Each round releases both blobs by a rejection while others bring the same ones again.
+      for _ in 0..<15 {
+        try await fixture.submit("same", "too")
+        let claim = try await fixture.claim()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask {
+            try await fixture.pool.transaction { session in
+              try fixture.store.reject(claim.work, job: claim.job, verdict: refused, session)
+            }
+            try await fixture.collect()
+          }
+          group.addTask { try await fixture.collect() }
+          for _ in 0..<2 { group.addTask { _ = try await fixture.submit("too", "same") } }
+          try await group.waitForAll()
+        }
+        try await fixture.checkFiles()
+        // Empty the store for the next round: every claim is rejected.
+        while try await fixture.count("job") > 0 {
+          let rest = try await fixture.claim()
+          try await fixture.pool.transaction { session in
+            try fixture.store.reject(rest.work, job: rest.job, verdict: refused, session)
+          }
+        }
+        try await fixture.collect()
+        #expect(try await fixture.count("blob") == 0)
+      }
+    }
+  }
+
+  @Test("A collector that waits for a submission sees the reference it made")
+  func waitsForSubmission() async throws {
+    try await StoreFixture.with { fixture in
+      try await fixture.submit("same", "too")
+      let claim = try await fixture.claim()
+      try await fixture.pool.transaction { session in
+        try fixture.store.reject(claim.work, job: claim.job, verdict: refused, session)
+      }
+      let sources = try fixture.sources("same", "too")
+      let definition = claim.work.definition
+      // The collector is started while the submission holds the rows, and let go on by its commit.
+      let collector = try await fixture.pool.transaction { session in
+        _ = try fixture.store.submit(
+          PostDraft(author: "ada"), sources: sources, definition: definition, request: nil, session)
+        let collector = Task { try await fixture.collect() }
+        var isWaiting = false
+        while !isWaiting {
+          isWaiting = try session.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid)"
+          ).single().get(0)
+        }
+        return collector
+      }
+      try await collector.value
+      #expect(try await fixture.count("blob") == 2)
+      try await fixture.checkFiles()
+    }
+  }
+
+  @Test("A collector that died between file and row leaves nothing that the next submission does not mend")
+  func rowWithoutFile() async throws {
+    struct Died: Error {}
+    try await StoreFixture.with { fixture in
+      try await fixture.submit()
+      let claim = try await fixture.claim()
+      try await fixture.pool.transaction { session in
+        try fixture.store.reject(claim.work, job: claim.job, verdict: refused, session)
+      }
+      await #expect(throws: Died.self) {
+        try await fixture.pool.transaction { session in
+          try fixture.store.collectReleased(session)
+          throw Died()
+        }
+      }
+      #expect(try await fixture.count("blob") == 2)
+      #expect(try !fixture.holds(claim.work.front))
+
+      try await fixture.submit()
+      try await fixture.checkFiles()
+      // The release is still noted; the blobs have references now, and stay.
+      try await fixture.collect()
+      #expect(try await fixture.count("blob") == 2)
+      try await fixture.checkFiles()
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import Blobs
+import Crypto
+import Definitions
+import Model
+import Platform
+import Postgres
+import PostgresTesting
+import Queue
+import Store
+import Testing
+
+/// A store with a database and a folder of its own, and what tests put into it.
+struct StoreFixture {
+  private static let template = TestTemplate(name: "store") { session in
+    try Migrator(StoreMigrations.all).migrate(session)
+    try JobQueue.prepareHistory(session)
+  }
+
+  let blobs: FolderBlobStore
+  let store: Store
+  let pool: Pool
+  let url: DatabaseURL
+
+  /// Runs a test with a fixture that is taken away afterwards.
+  static func with(_ body: (StoreFixture) async throws -> Void) async throws {
+    let folder = try TemporaryFolder()
+    try await withDatabase(template) { url in
+      let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")
+      let pool = Pool(url, size: 6)
+      try await body(StoreFixture(blobs: blobs, store: Store(blobs: blobs), pool: pool, url: url))
+      await pool.close()
+    }
+  }
+
+  /// A file with this content, not yet published.
+  func seal(_ text: String) throws -> SealedBlob {
+    var staged = try blobs.stage()
+    try Array(text.utf8).withUnsafeBytes { try staged.append($0) }
+    return try staged.seal()
+  }
+
+  /// The sources of a moment.
+  func sources(_ front: String, _ back: String) throws -> [NewAsset] {
+    [
+      NewAsset(role: .sourceFront, type: "video/quicktime", content: try seal(front)),
+      NewAsset(role: .sourceBack, type: "video/quicktime", content: try seal(back)),
+    ]
+  }
+
+  /// A composed video and a small picture.
+  func outputs(_ text: String) throws -> [NewAsset] {
+    [
+      NewAsset(
+        role: .composed, type: "video/mp4", content: try seal("composed \(text)"), width: 1080, height: 1920,
+        duration: 5),
+      NewAsset(
+        role: .image, type: "image/jpeg", content: try seal("image \(text)"), width: 404, height: 720, thumbhash: "3Qg="
+      ),
+    ]
+  }
+
+  /// Submits a moment; the post's id.
+  @discardableResult
+  func submit(
+    _ front: String = "front", _ back: String = "back", draft: PostDraft = PostDraft(author: "ada"),
+    adjusting: @Sendable (inout Definition) -> Void = { _ in }
+  ) async throws -> PublicID {
+    let sources = try sources(front, back)
+    var definition = try Definitions.take5Post()
+    adjusting(&definition)
+    return try await pool.transaction { [store, definition] session in
+      try store.submit(draft, sources: sources, definition: definition, request: "request", session)
+    }
+  }
+
+  /// A job that somebody claimed, and what it is about.
+  struct Claim: Sendable {
+    let job: ClaimedJob
+    let work: PostWork
+  }
+
+  /// Claims the next job as a worker that starts now.
+  func claim() async throws -> Claim {
+    let job = try await pool.run { session in
+      let worker = try JobQueue.register(host: "here", process: 1, session)
+      return try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 1, session).first
+    }
+    let claimed = try #require(job)
+    return Claim(job: claimed, work: try await pool.run { [store] in try store.work(for: claimed, $0) })
+  }
+
+  /// Publishes outputs for a claim.
+  func publish(_ claim: Claim, _ text: String = "") async throws {
+    let outputs = try outputs(text)
+    try await pool.transaction { [store] session in
+      try store.publish(
+        outputs, of: claim.work, recipe: SHA256.digest(of: [1]), job: claim.job, verdict: Self.accepted, session)
+    }
+  }
+
+  static let accepted = Verdict(reasons: [], inputs: [:], decisions: [])
+
+  /// Collects what was released.
+  func collect() async throws {
+    try await pool.transaction { [store] session in _ = try store.collectReleased(session) }
+  }
+
+  func post(_ id: PublicID) async throws -> Post {
+    let post = try await pool.run { [store] session in try store.post(id, session) }
+    return try #require(post)
+  }
+
+  /// How many rows a table has.
+  func count(_ table: String) async throws -> Int {
+    try await pool.run { try $0.execute("SELECT count(*) FROM \(table)").single().get(0) }
+  }
+
+  /// Whether a blob lies in the folder.
+  func holds(_ hash: SHA256Digest) throws -> Bool { try blobs.contains(hash) }
+
+  /// What lies in the folder under a hash, as text.
+  func content(_ hash: SHA256Digest) throws -> String {
+    String(decoding: try blobs.open(hash).contents(), as: UTF8.self)
+  }
+
+  /// Lets all workers have given their last sign of life an hour ago, and takes their jobs.
+  func reap() async throws -> [Reaped] {
+    try await pool.transaction { [store] session in
+      try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
+      return try store.reap(leaseSeconds: 30, session)
+    }
+  }
+
+  /// Every blob that must lie in the folder does, with its content.
+  func checkFiles() async throws {
+    let hashes = try await pool.run { session in
+      try session.execute("SELECT hash FROM blob WHERE inline_content IS NULL").map { try $0.get(0, as: [UInt8].self) }
+    }
+    for bytes in hashes {
+      let hash = try #require(SHA256Digest(bytes: bytes))
+      #expect(SHA256.digest(of: Array(try content(hash).utf8)) == hash)
+    }
+  }
+}

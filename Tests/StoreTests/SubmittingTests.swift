@@ -1,0 +1,94 @@
+import Crypto
+import Definitions
+import FoundationEssentials
+import Model
+import Postgres
+import Queue
+import Store
+import Testing
+
+@Suite("Submitting", .tags(.database))
+struct SubmittingTests {
+  @Test("A post reads back as it was submitted, waiting for its job, its sources kept from readers")
+  func roundTrip() async throws {
+    try await StoreFixture.with { fixture in
+      let draft = PostDraft(
+        author: "ada", title: "A title", caption: "caption 'quoted' \u{1F600}", visibility: .friends,
+        place: Place(id: "p1", name: nil, coordinate: Coordinate(latitude: -33.9, longitude: 151.2)),
+        location: Coordinate(latitude: 52.5, longitude: 13.4),
+        capturedAt: Date(timeIntervalSince1970: 1_700_000_000.125),
+        foreground: .back)
+      let id = try await fixture.submit(draft: draft)
+      let post = try await fixture.post(id)
+      #expect(post.draft == draft)
+      #expect(post.status == .processing)
+      #expect(post.job?.state == .available)
+      #expect(post.assets.isEmpty)
+
+      let claim = try await fixture.claim()
+      #expect(claim.work.post == id)
+      #expect(claim.work.foreground == .back)
+      #expect(claim.job.author == "ada")
+      #expect(claim.job.request == "request")
+      #expect(try fixture.content(claim.work.front) == "front")
+      #expect(try fixture.content(claim.work.back) == "back")
+    }
+  }
+
+  @Test("A job is done by the definition it was submitted with, whatever came later")
+  func definitions() async throws {
+    try await StoreFixture.with { fixture in
+      try await fixture.submit { $0.canvas.framesPerSecond = 25 }
+      try await fixture.submit { $0.canvas.framesPerSecond = 60 }
+      let first = try await fixture.claim().work
+      let second = try await fixture.claim().work
+      #expect(first.definition.canvas.framesPerSecond == 25)
+      #expect(second.definition.canvas.framesPerSecond == 60)
+      #expect(first.definitionHash == SHA256.digest(of: try JSON.encode(first.definition)))
+      #expect(first.definitionHash != second.definitionHash)
+    }
+  }
+
+  @Test("The same content twice is one blob")
+  func sharing() async throws {
+    try await StoreFixture.with { fixture in
+      try await fixture.submit("same", "one")
+      try await fixture.submit("same", "two")
+      #expect(try await fixture.count("asset") == 4)
+      #expect(try await fixture.count("blob") == 3)
+      try await fixture.checkFiles()
+    }
+  }
+
+  @Test("Many who submit the same files at once, in either order, all succeed")
+  func concurrentSharing() async throws {
+    try await StoreFixture.with { fixture in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<12 {
+          group.addTask { _ = try await number.isMultiple(of: 2) ? fixture.submit("a", "b") : fixture.submit("b", "a") }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try await fixture.count("blob") == 2)
+      #expect(try await fixture.count("post") == 12)
+      #expect(try await fixture.count("job") == 12)
+    }
+  }
+
+  @Test("A submission that fails leaves no post, no job and no row of a blob")
+  func rollback() async throws {
+    struct Refused: Error {}
+    try await StoreFixture.with { fixture in
+      let sources = try fixture.sources("x", "y")
+      let definition = try Definitions.take5Post()
+      await #expect(throws: Refused.self) {
+        try await fixture.pool.transaction { session in
+          _ = try fixture.store.submit(
+            PostDraft(author: "ada"), sources: sources, definition: definition, request: nil, session)
+          throw Refused()
+        }
+      }
+      for table in ["post", "job", "blob", "asset", "asset_set"] { #expect(try await fixture.count(table) == 0) }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import Glibc
+import Platform
+
+/// What a child says on standard error, line by line, for tests that wait until it has said something.
+final class LogLines: Sendable {
+  private struct State {
+    var lines: [String] = []
+    var isOver = false
+    var waiters: [(text: String, from: Int, continuation: CheckedContinuation<Int?, Never>)] = []
+  }
+
+  private let state = Locked(State())
+
+  /// Reads a pipe to its end on a thread of its own.
+  func read(from pipe: consuming Descriptor) throws {
+    let file = OpenFile(pipe)
+    try NamedThread(name: "take5-log") {
+      var rest: [UInt8] = []
+      var chunk = [UInt8](repeating: 0, count: 1 << 14)
+      while true {
+        let count = Glibc.read(file.descriptor.number, &chunk, chunk.count)
+        if count < 0 && errno == EINTR { continue }
+        guard count > 0 else { break }
+        rest += chunk.prefix(count)
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+          self.add(String(decoding: rest[..<end], as: UTF8.self))
+          rest = Array(rest[(end + 1)...])
+        }
+      }
+      self.end()
+    }.detach()
+  }
+
+  /// Everything so far.
+  var text: String { state.withLock { $0.lines.joined(separator: "\n") } }
+
+  /// Waits for a line that contains `text`, the `from`-th line or later; its place, or nil if the child ends without it.
+  func wait(for text: String, from: Int) async -> Int? {
+    await withCheckedContinuation { continuation in
+      let known = state.withLock { state -> (found: Bool, place: Int?) in
+        if let place = state.lines[min(from, state.lines.count)...].firstIndex(where: { $0.contains(text) }) {
+          return (true, place)
+        }
+        if state.isOver { return (true, nil) }
+        state.waiters.append((text, from, continuation))
+        return (false, nil)
+      }
+      if known.found { continuation.resume(returning: known.place) }
+    }
+  }
+
+  private func add(_ line: String) {
+    let woken = state.withLock { state in
+      state.lines.append(line)
+      let place = state.lines.count - 1
+      let woken = state.waiters.filter { place >= $0.from && line.contains($0.text) }
+      state.waiters.removeAll { place >= $0.from && line.contains($0.text) }
+      return woken.map { ($0.continuation, place) }
+    }
+    for (continuation, place) in woken { continuation.resume(returning: place) }
+  }
+
+  private func end() {
+    let waiters = state.withLock { state in
+      state.isOver = true
+      defer { state.waiters = [] }
+      return state.waiters.map(\.continuation)
+    }
+    for continuation in waiters { continuation.resume(returning: nil) }
+  }
+}
