@@ -35,7 +35,7 @@ package struct StillPicture {
   }
 
   /// The number of the counter in it; nil when there is none.
-  var counter: Int? {
+  package var counter: Int? {
     let buffer = PictureBuffer(width: width, height: height)
     let luma = buffer.picture.y
     for y in 0..<height {
