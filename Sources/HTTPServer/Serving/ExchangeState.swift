@@ -48,6 +48,7 @@ struct ExchangeState {
     var drained: Int64
   }
 
+  /// - Parameter hasBody: whether a body follows, or something that must not be read as the next request.
   init(hasBody: Bool, limits: Limits) {
     self.hasBody = hasBody
     self.limits = limits
@@ -68,8 +69,11 @@ struct ExchangeState {
   /// The head is there, or a connection suspended at this point was resumed.
   mutating func headArrived() -> Step {
     if isCut { return .close }
-    if let answer = takeAnswer() { return .answer(answer, isEarly: hasBody) }
-    if hasBody && !isBodyWanted { return .suspend }
+    if hasBody {
+      if let answer = takeAnswer() { return .answer(answer, isEarly: true) }
+      if !isBodyWanted { return .suspend }
+    }
+    // Without a body the end follows at once: an answer given there lets the connection live on.
     phase = .body
     return .proceed
   }

@@ -51,7 +51,7 @@ final class Reception: Sendable {
     func start(isLast: Bool) -> Exchange {
       let exchange = Exchange(
         requestID: id, method: method, path: path, isLast: isLast,
-        state: ExchangeState(hasBody: hasBody, limits: limits))
+        state: ExchangeState(hasBody: hasBody || isLast, limits: limits))
       registry.begin(exchange, on: connection.number, until: .now + configuration.requestDeadline)
       return exchange
     }
