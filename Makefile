@@ -9,6 +9,8 @@ BENCH_PACKAGES := ffmpeg
 SWIFT ?= swift
 TAKE5 := .build/release/take5
 DEMO := .build/demo
+# Tests run on optimised code, built apart: they see what is internal, which the shipped binary does not export.
+TESTING := -c release -Xswiftc -enable-testing --scratch-path .build/tests
 SOURCES := Sources Tests jobs Package.swift
 
 .PHONY: help setup build demo test run bench lint format clean
@@ -33,8 +35,8 @@ demo: build ## start the service, submit the two sample clips, show what becomes
 	    --caption 'One moment, two cameras' --wait --save $(DEMO)/outputs --explain
 
 test: setup ## run every test, on a private PostgreSQL and real files
-	$(SWIFT) build -c release --build-tests
-	$(SWIFT) test -c release --skip-build
+	$(SWIFT) build $(TESTING) --build-tests
+	$(SWIFT) test $(TESTING) --skip-build
 
 run: build ## serve until stopped, on http://127.0.0.1:8080
 	$(TAKE5) serve
