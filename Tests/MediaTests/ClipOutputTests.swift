@@ -13,10 +13,11 @@ struct ClipOutputTests {
     return numbers
   }
 
-  @Test("is copied picture by picture and keeps its sound where it already fits")
-  func remux() throws {
-    let run = try MomentRun(
-      front: MarkedClip(.red, tone: .init(440)).write(), back: MarkedClip(.blue, tone: .init(1000)).write())
+  @Test("is copied picture by picture and keeps its sound where it already fits", arguments: [false, true])
+  func remux(isReordered: Bool) throws {
+    var front = MarkedClip(.red, tone: .init(440))
+    front.isReordered = isReordered
+    let run = try MomentRun(front: front.write(), back: MarkedClip(.blue, tone: .init(1000)).write())
     #expect(run.plan?.clips.map(\.mode) == [.remux, .remux])
     for (role, tone) in [(Role.clipFront, 440.0), (.clipBack, 1000)] {
       let clip = try run.video(role)
@@ -66,6 +67,16 @@ struct ClipOutputTests {
       let sound = try #require(try video.sound())
       #expect(sound.strength(of: 440) > 0.1)
       #expect(abs(Double(sound.samples.count) / 48_000 - 5) < 0.05)
+    }
+  }
+
+  @Test("is heard from its first sample on, without the silence that encoders put in front")
+  func priming() throws {
+    let run = try MomentRun(
+      front: MarkedClip(.red, tone: .init(440)).write(), back: MarkedClip(.blue).write())
+    for role in [Role.composed, .clipFront] {
+      let onset = try #require(try run.video(role).sound()?.onset())
+      #expect(onset < 0.002, "\(role.rawValue) is heard from \(onset) s on")
     }
   }
 

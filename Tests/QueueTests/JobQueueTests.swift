@@ -223,6 +223,27 @@ struct JobQueueTests {
     }
   }
 
+  @Test("a day whose history began in the rest's partition stays there, and the days after it get theirs")
+  func lateHistory() async throws {
+    try await withSession { session in
+      let days = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'job_done'::regclass"
+      for row in try session.execute(
+        """
+        SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+        WHERE inhparent = 'job_done'::regclass AND relname <> 'job_done_rest'
+        """)
+      {
+        try session.executeScript("DROP TABLE \(try row.get("relname", as: String.self))", name: "drop")
+      }
+      try JobQueue.enqueue(QueueDatabase.job(), session)
+      try JobQueue.complete(try claim(session), .accepted, result: nil, session)
+      try JobQueue.prepareHistory(session)
+      // The rest, tomorrow and the day after.
+      #expect(try session.execute(Statement(stringLiteral: days)).single().get(0) == 3)
+      #expect(try session.execute("SELECT FROM job_done_rest").count == 1)
+    }
+  }
+
   private func withSession(_ body: @escaping @Sendable (Session) throws -> Void) async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let pool = Pool(url, size: 1)

@@ -1,39 +1,63 @@
+import ISOBaseMedia
 import Model
 import Platform
 
-/// Tells from a file's first bytes which family of container it is, before any demuxer sees it.
+/// Walks an input's boxes before any demuxer sees it: what it is, and whether it is whole.
 struct ContainerCheck {
   private let source: InputSource
 
   init(_ source: InputSource) { self.source = source }
 
-  // The boxes with which writers begin (ISO/IEC 14496-12, and QuickTime's older ones).
-  private static let firstBoxes: Set<String> = ["ftyp", "moov", "mdat", "free", "skip", "wide", "pnot"]
-
-  /// The container, if the limits allow it.
-  func container() throws(Stop) -> ContainerName {
-    let head = try head()
-    guard head.count == 12, Self.firstBoxes.contains(Self.text(head[4..<8])) else {
-      throw source.refusal(.unsupportedContainer, "it is no \(allowed) file")
+  /// The container of a file of this many bytes, if the limits allow it.
+  func container(bytes: Int64) throws(Stop) -> ContainerName {
+    let result: Result<ContainerStructure, ContainerRefusal>
+    do {
+      result = try ContainerWalker.examine(size: bytes) { (offset, count) throws(SystemError) in
+        try read(count, at: offset)
+      }
+    } catch {
+      throw Stop(error)
     }
-    // A file without a type box is a QuickTime film of the time before there was one.
-    let brand = Self.text(head[4..<8]) == "ftyp" ? Self.text(head[8..<12]) : "qt  "
-    let container: ContainerName = brand == "qt  " ? .mov : brand.hasPrefix("3g") ? .threeGP : .mp4
-    guard source.limits.containers.contains(container) else {
-      throw source.refusal(.unsupportedContainer, "it is a \(container.rawValue) file; \(allowed) is taken")
+    switch result {
+    case .success(let structure): return try allowed(name(of: structure.family))
+    case .failure(let refusal):
+      throw .refused(
+        Reason(code(of: refusal), input: source.name, detail: refusal.description, byteOffset: refusal.offset))
+    }
+  }
+
+  private func allowed(_ container: ContainerName) throws(Stop) -> ContainerName {
+    let allowed = source.limits.containers
+    guard allowed.contains(container) else {
+      let names = allowed.map(\.rawValue).joined(separator: ", ")
+      throw source.refusal(.unsupportedContainer, "it is a \(container.rawValue) file; \(names) is taken")
     }
     return container
   }
 
-  private var allowed: String { source.limits.containers.map(\.rawValue).joined(separator: ", ") }
-
-  private func head() throws(Stop) -> [UInt8] {
-    var head = [UInt8](repeating: 0, count: 12)
-    let result = head.withUnsafeMutableBytes { bytes in
-      Result { () throws(SystemError) in try source.file.descriptor.read(into: bytes, at: 0) }
+  private func name(of family: ContainerStructure.Family) -> ContainerName {
+    switch family {
+    case .mov: .mov
+    case .mp4: .mp4
+    case .threeGP: .threeGP
     }
-    do { return Array(head.prefix(try result.get())) } catch { throw Stop(error) }
   }
 
-  private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+  private func code(of refusal: ContainerRefusal) -> ReasonCode {
+    switch refusal {
+    case .empty: .emptyFile
+    case .unsupported: .unsupportedContainer
+    // Boxes that contradict each other are, of what phones and networks do, a file that was not written to its end.
+    case .truncated, .damaged: .truncatedContainer
+    case .noVideoTrack: .noVideoStream
+    }
+  }
+
+  private func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let result = bytes.withUnsafeMutableBytes { bytes in
+      Result { () throws(SystemError) in try source.file.descriptor.read(into: bytes, at: offset) }
+    }
+    return Array(bytes.prefix(try result.get()))
+  }
 }

@@ -34,7 +34,7 @@ package struct Prober: Sendable {
 
   private func facts(of source: InputSource) throws(Stop) -> ClipFacts {
     let bytes = try size(of: source)
-    let container = try ContainerCheck(source).container()
+    let container = try ContainerCheck(source).container(bytes: bytes)
     let demuxer = try source.open()
     let video = try videoStream(of: demuxer, source)
     let sounds = demuxer.streams.filter { $0.kind == .audio && InputSource.audioCodecs.contains($0.codec) }

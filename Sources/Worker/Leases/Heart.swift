@@ -11,6 +11,7 @@ final class Heart: Sendable {
   private let executor: ThreadExecutor
   private let held: HeldJobs
   private let log: Logger
+  private let lastBeat = Locked(ContinuousClock.now)
   /// Told when the worker was swept away: it has to come back under a new id.
   private let onEviction: @Sendable () -> Void
 
@@ -32,19 +33,34 @@ final class Heart: Sendable {
   /// Beats until its task is cancelled.
   func run() async {
     await withTaskExecutorPreference(executor) {
-      let clock = ContinuousClock()
-      var last = clock.now
-      while !Task.isCancelled {
-        do {
-          try await beat()
-          last = clock.now
-        } catch {
-          log.warning("no sign of life could be given", ["error": "\(error)"])
-        }
-        // Others may take the jobs once the lease is over: by then nothing of ours may be running.
-        if last.duration(to: clock.now) > configuration.selfFence { held.stopAll(.leaseLost) }
-        try? await Task.sleep(for: configuration.beatInterval)
+      await withTaskGroup { group in
+        group.addTask { await self.goOnBeating() }
+        // Beside the beats: one that hangs in a dead connection must not keep the fence waiting.
+        group.addTask { await self.fence() }
       }
+    }
+  }
+
+  private func goOnBeating() async {
+    while !Task.isCancelled {
+      // The lease counts from when the server saw it, which is not before it was sent.
+      let sent = ContinuousClock.now
+      do {
+        try await beat()
+        lastBeat.withLock { $0 = sent }
+      } catch {
+        log.warning("no sign of life could be given", ["error": "\(error)"])
+      }
+      try? await Task.sleep(for: configuration.beatInterval)
+    }
+  }
+
+  // Others may take the jobs once the lease is over: by then nothing of ours may be running.
+  private func fence() async {
+    while !Task.isCancelled {
+      let silence = lastBeat.withLock { $0 }.duration(to: .now)
+      if silence > configuration.selfFence { held.stopAll(.leaseLost) }
+      try? await Task.sleep(for: configuration.beatInterval / 10)
     }
   }
 

@@ -42,6 +42,8 @@ package struct MarkedClip: Sendable {
   package var frozenFrom: Int?
   /// Whether it has pictures at all.
   package var hasVideo = true
+  /// Whether pictures lean on later ones too, and are coded in another order than they are shown.
+  package var isReordered = false
   /// Whether its numbers use the full range.
   package var isFullRange = false
   /// Samples are wider than high by this.

@@ -15,12 +15,13 @@ final class PictureEncoding {
     self.timeBase = timeBase
     let (width, height) = clip.turn.swapsAxes ? (clip.height, clip.width) : (clip.width, clip.height)
     let format: PixelFormat = clip.codec == .hevc10 ? .yuv420p10 : .yuv420p
-    // No frames out of order: as a phone's encoder, and so that each packet's duration is the next one's distance.
+    // A phone's encoder reorders nothing and begins anew each second.
+    let order = "keyint=30:bframes=\(clip.isReordered ? "2:b-adapt=0:b-pyramid=0" : "0")"
     let settings = VideoEncoderSettings(
       encoder: clip.codec == .h264 ? "libx264" : "libx265",
       options: clip.codec == .h264
-        ? ["preset": "ultrafast", "crf": "20", "x264-params": "bframes=0:keyint=30"]
-        : ["preset": "ultrafast", "crf": "20", "x265-params": "bframes=0:keyint=30:log-level=none:pools=none"],
+        ? ["preset": "ultrafast", "crf": "20", "x264-params": order]
+        : ["preset": "ultrafast", "crf": "20", "x265-params": "\(order):log-level=none:pools=none"],
       width: width, height: height, format: format, timeBase: timeBase,
       frameRate: Rational(Int32(max(1, (Double(clip.times.count) / clip.seconds).rounded())), 1),
       color: clip.isFullRange

@@ -1,0 +1,66 @@
+import Crypto
+import Model
+import Postgres
+import PostgresTesting
+import Queue
+import Store
+import Testing
+
+@Suite("Losing the database in the middle", .tags(.database))
+struct ConnectionLossTests {
+  /// Lets the server end this very session before it can commit.
+  private func cutOff(_ session: Session, _ url: DatabaseURL) throws {
+    let process: Int = try session.execute("SELECT pg_backend_pid()").single().get(0)
+    try Session.connect(url, patience: .seconds(5)).execute(
+      "SELECT pg_terminate_backend($1::int, 10000)", .integer(process))
+  }
+
+  @Test("A publication that is cut off before its commit left nothing; the same attempt may publish again")
+  func publishing() async throws {
+    try await StoreFixture.with { fixture in
+      let id = try await fixture.submit()
+      let claim = try await fixture.claim()
+      let outputs = try fixture.outputs("cut off")
+      let recipe = SHA256.digest(of: [1])
+      await #expect {
+        try await fixture.pool.transaction { session in
+          try fixture.store.publish(
+            outputs, of: claim.work, recipe: recipe, job: claim.job, verdict: StoreFixture.accepted, session)
+          try cutOff(session, fixture.url)
+        }
+      } throws: { error in
+        (error as? PostgresError)?.isConnectionLost == true
+      }
+      #expect(try await fixture.post(id).status == .processing)
+      #expect(try await fixture.post(id).job?.state == .executing)
+      #expect(try await fixture.count("asset_set") == 1)
+
+      try await fixture.pool.transaction { session in
+        try fixture.store.publish(
+          outputs, of: claim.work, recipe: recipe, job: claim.job, verdict: StoreFixture.accepted, session)
+      }
+      #expect(try await fixture.post(id).status == .ready)
+      try await fixture.checkFiles()
+    }
+  }
+
+  @Test("A rejection that is cut off before its commit takes no source away")
+  func rejecting() async throws {
+    try await StoreFixture.with { fixture in
+      let id = try await fixture.submit()
+      let claim = try await fixture.claim()
+      let refused = Verdict(
+        reasons: [Reason(.corruptVideo, input: .back, detail: "broken")], inputs: [:], decisions: [])
+      await #expect(throws: PostgresError.self) {
+        try await fixture.pool.transaction { session in
+          try fixture.store.reject(claim.work, job: claim.job, verdict: refused, session)
+          try cutOff(session, fixture.url)
+        }
+      }
+      try await fixture.collect()
+      #expect(try await fixture.post(id).status == .processing)
+      #expect(try fixture.content(claim.work.front) == "front")
+      #expect(try fixture.content(claim.work.back) == "back")
+    }
+  }
+}
