@@ -88,6 +88,12 @@ package struct ClientConnection: ~Copyable {
     }
   }
 
+  /// Whether the server says something or closes the connection before `milliseconds` pass.
+  package func hears(within milliseconds: Int32) -> Bool {
+    var request = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+    return poll(&request, 1, milliseconds) > 0
+  }
+
   /// Everything until the server closes or resets the connection.
   package mutating func receiveRest() -> [UInt8] {
     while (try? fill()) != nil {}
