@@ -84,6 +84,8 @@ package struct Demuxer: ~Copyable {
   /// Reads the next packet of a selected stream; false at the end.
   package func read(into packet: borrowing Packet) throws(AVError) -> Bool {
     try interrupt.check()
+    // libav takes an empty packet for granted here: what it held would leak.
+    packet.unreference()
     let status = av_read_frame(context, packet.pointer)
     if status == cffmpeg_error_end() {
       // libav takes a damaged table and a failed read for the end: only the reader knows better.

@@ -48,7 +48,7 @@ package struct Prober: Sendable {
   private func size(of source: InputSource) throws(Stop) -> Int64 {
     let bytes: Int64
     do { bytes = try source.file.descriptor.size() } catch { throw Stop(error) }
-    if bytes == 0 { throw source.refusal(.emptyFile, "the file is empty; send it again") }
+    if bytes == 0 { throw source.refusal(.emptyFile, "the file has no bytes") }
     if bytes > limits.bytes {
       throw source.refusal(.tooLarge, "the file has \(bytes) bytes; at most \(limits.bytes) are taken")
     }
@@ -58,7 +58,7 @@ package struct Prober: Sendable {
   private func videoStream(of demuxer: borrowing Demuxer, _ source: InputSource) throws(Stop) -> StreamInfo {
     let candidates = demuxer.streams.filter { $0.kind == .video && !$0.isAttachedPicture }
     guard !candidates.isEmpty else {
-      throw source.refusal(.noVideoStream, "it has no video stream; record a video, not sound alone")
+      throw source.refusal(.noVideoStream, "it has no video stream")
     }
     guard let stream = candidates.first(where: { limits.videoCodecs.contains($0.codec) }) else {
       let found = candidates.map(Self.name).joined(separator: ", ")

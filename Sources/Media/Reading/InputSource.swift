@@ -47,10 +47,11 @@ struct InputSource: Sendable {
   /// Tells an error of the machine from one of the data.
   func blame(_ error: AVError, _ code: ReasonCode, _ what: String, at seconds: Double? = nil) -> Stop {
     if error.isInterruption || error.isOutOfMemory { return Stop(error) }
-    return .refused(Reason(code, input: name, detail: "\(what) (\(error))", seconds: seconds))
+    return .refused(Reason(code, input: name, finding: "\(what) (\(error))", seconds: seconds))
   }
 
-  func refusal(_ code: ReasonCode, _ detail: String, seconds: Double? = nil) -> Stop {
-    .refused(Reason(code, input: name, detail: detail, seconds: seconds))
+  /// The input is refused for this finding.
+  func refusal(_ code: ReasonCode, _ finding: String, seconds: Double? = nil) -> Stop {
+    .refused(Reason(code, input: name, finding: finding, seconds: seconds))
   }
 }

@@ -16,7 +16,7 @@ struct DurationRule: Sendable {
     for input in inputs {
       guard let scan = scans[input] else { continue }
       if scan.times.isEmpty {
-        reasons.append(Reason(.corruptVideo, input: input, detail: "its video stream has no pictures"))
+        reasons.append(Reason(.corruptVideo, input: input, finding: "its video stream has no pictures"))
       } else if scan.framesPerSecond > limits.framesPerSecond * Self.rateTolerance {
         reasons.append(tooFast(input, scan))
       } else if let reason = durationReason(input, seconds: scan.seconds, isCut: scan.isCut) {
@@ -35,7 +35,7 @@ struct DurationRule: Sendable {
     let length = isCut ? "more than \(Self.text(seconds)) s" : "\(Self.text(seconds)) s"
     return Reason(
       .durationOutOfRange, input: input,
-      detail: "it lasts \(length); record \(Self.text(allowed.shortest)) to \(Self.text(allowed.longest)) s")
+      finding: "it lasts \(length); \(Self.text(allowed.shortest)) to \(Self.text(allowed.longest)) s are taken")
   }
 
   /// The reason for which two clips are refused that share too little time.
@@ -43,13 +43,13 @@ struct DurationRule: Sendable {
     if seconds >= shortest - Self.tolerance { return nil }
     return Reason(
       .durationOutOfRange, input: nil,
-      detail: "the clips have \(Self.text(seconds)) s in common; \(Self.text(shortest)) s are the least")
+      finding: "the clips have \(Self.text(seconds)) s in common; \(Self.text(shortest)) s are the least")
   }
 
   private func tooFast(_ input: InputName, _ scan: PacketScan) -> Reason {
     Reason(
       .tooLarge, input: input,
-      detail: "it shows \(Self.text(scan.framesPerSecond)) pictures a second; "
+      finding: "it shows \(Self.text(scan.framesPerSecond)) pictures a second; "
         + "at most \(Self.text(limits.framesPerSecond)) are taken")
   }
 
@@ -59,7 +59,7 @@ struct DurationRule: Sendable {
     else { return nil }
     return Reason(
       .durationsDiffer, input: nil,
-      detail: "the clips last \(Self.text(shortest)) and \(Self.text(longest)) s; "
+      finding: "the clips last \(Self.text(shortest)) and \(Self.text(longest)) s; "
         + "two clips of one moment differ by at most \(Self.text(limits.differenceSeconds)) s")
   }
 

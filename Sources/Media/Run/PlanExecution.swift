@@ -95,7 +95,7 @@ final class PlanExecution {
       throw Stop(error)
     }
     throw .refused(
-      Reason(.sameFileTwice, input: nil, detail: "both inputs are the same file; send one clip of each camera"))
+      Reason(.sameFileTwice, input: nil, finding: "both inputs are the same file"))
   }
 
   private func scan() throws(Stop) -> [Reason] {

@@ -14,6 +14,7 @@ final class CopiedSound: SoundTrack {
   private let origin: Int64
   private let end: Int64?
   private let packet: Packet
+  private var last = Int64.min
 
   init(of reader: ClipReader, stream source: Int, until seconds: Double?, output: OutputFile) throws(Stop) {
     self.source = source
@@ -32,6 +33,9 @@ final class CopiedSound: SoundTrack {
     // The two packets before zero cover the priming of every encoder in use (1024 and 2112 samples).
     guard start + 3 * packet.duration > 0 else { return }
     if let end, start >= end { return }
+    // What comes twice is heard once.
+    guard start > last else { return }
+    last = start
     do { try self.packet.reference(packet) } catch { throw Stop(error) }
     self.packet.shift(by: -origin)
     try output.write(self.packet, to: stream, timeBase: timeBase)

@@ -3,6 +3,7 @@ import Model
 
 /// An input's pictures as they came, in a clean container: nothing but the coded pictures and the display matrix.
 final class CopiedVideo: PacketTap {
+  private let input: InputSource
   private let output: OutputFile
   private let source: Int
   private let stream: Int
@@ -11,9 +12,11 @@ final class CopiedVideo: PacketTap {
   /// The time of the last picture that is shown; what an edit list hides behind it is left out.
   private let last: Int64
   private let packet: Packet
+  private var lastDecodingTime = Int64.min
 
   /// Adds a stream to an output that is not started yet.
   init(of reader: ClipReader, scan: PacketScan, output: OutputFile) throws(Stop) {
+    input = reader.source
     source = reader.plan.facts.video.stream
     timeBase = reader.timeBase
     origin = scan.origin
@@ -27,6 +30,14 @@ final class CopiedVideo: PacketTap {
     guard packet.stream == source else { return }
     // What is hidden before the first picture gets a time before zero, which the new edit list hides again.
     if packet.isDiscarded, let pts = packet.pts, pts > last { return }
+    // Several edits may tell of one time twice; no player could be told so.
+    if let dts = packet.dts {
+      guard dts > lastDecodingTime else {
+        throw input.refusal(
+          .corruptVideo, "its packets' times do not grow", seconds: timeBase.seconds(dts - origin))
+      }
+      lastDecodingTime = dts
+    }
     do { try self.packet.reference(packet) } catch { throw Stop(error) }
     self.packet.shift(by: -origin)
     try output.write(self.packet, to: stream, timeBase: timeBase)

@@ -7,9 +7,12 @@ final class EncodedSound: SoundTrack {
   private static let channels = 2
   private static let bitRate = 128_000
 
-  private let reader: ClipReader
   private let output: OutputFile
   private let source: Int
+  /// Of the source's packets.
+  private let timeBase: Rational
+  /// The file's time zero, in samples of the output.
+  private let origin: Int64
   private let stream: Int
   private let decoder: Decoder
   private let encoder: AudioEncoder
@@ -24,7 +27,6 @@ final class EncodedSound: SoundTrack {
   private let end: Int64?
 
   init(of reader: ClipReader, stream source: Int, until seconds: Double?, output: OutputFile) throws(Stop) {
-    self.reader = reader
     self.source = source
     self.output = output
     end = seconds.map { Int64(($0 * Double(Self.sampleRate)).rounded()) }
@@ -37,6 +39,9 @@ final class EncodedSound: SoundTrack {
     encoder = try Stop.wrap { () throws(AVError) in
       try AudioEncoder(sampleRate: Self.sampleRate, channels: Self.channels, bitRate: Self.bitRate)
     }
+    // Not the reader itself: it holds its taps.
+    timeBase = reader.demuxer.streams[source].timeBase
+    origin = encoder.timeBase.rescale(reader.origin, from: reader.timeBase)
     let frameSize = encoder.frameSize
     pending = try Stop.wrap { () throws(AVError) in
       try Frame(sampleCapacity: frameSize, sampleRate: Self.sampleRate, channels: Self.channels)
@@ -82,9 +87,7 @@ final class EncodedSound: SoundTrack {
 
   private func startOfDecoded() -> Int64 {
     guard let pts = decoded.pts ?? decoded.bestTimestamp else { return 0 }
-    let samples = encoder.timeBase
-    return samples.rescale(pts, from: reader.demuxer.streams[source].timeBase)
-      - samples.rescale(reader.origin, from: reader.timeBase)
+    return encoder.timeBase.rescale(pts, from: timeBase) - origin
   }
 
   private func encodeResampled() throws(Stop) {

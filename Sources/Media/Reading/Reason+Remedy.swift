@@ -1,0 +1,26 @@
+import Model
+
+extension Reason {
+  /// A reason told in two sentences: what was found, and what helps against it.
+  ///
+  /// - Parameter finding: without a capital letter in front and a full stop behind.
+  init(_ code: ReasonCode, input: InputName?, finding: String, seconds: Double? = nil) {
+    let found = finding.prefix(1).uppercased() + finding.dropFirst() + "."
+    self.init(code, input: input, detail: [found, Self.remedy(for: code)].joined(separator: " "), seconds: seconds)
+  }
+
+  private static func remedy(for code: ReasonCode) -> String {
+    switch code {
+    case .emptyFile: "Send the clip itself; the app may have sent it before it was written."
+    case .unsupportedContainer: "Export the clip as MP4."
+    case .truncatedContainer: "Send the clip again, whole."
+    case .noVideoStream: "Send the clip, not its sound."
+    case .unsupportedCodec: "Film with the phone's usual settings."
+    case .corruptVideo: "Send the clip again; if it is damaged on the phone too, film again."
+    case .durationOutOfRange, .decoderCrashed, .deadlineExceeded: "Film the moment again."
+    case .durationsDiffer: "Submit both clips of one moment."
+    case .tooLarge: "Film at a lower resolution."
+    case .sameFileTwice: "Submit the clip of each camera."
+    }
+  }
+}
