@@ -19,7 +19,7 @@ struct BearerKeyTests {
   }
 }
 
-@Suite(.tags(.database, .network), .timeLimit(.minutes(1)))
+@Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
 struct AccessTests {
   @Test func everyRequestNeedsTheKey() async throws {
     try await RunningAPI.with(.init(key: BearerKey("k1"))) { api in

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite(.tags(.database, .network), .timeLimit(.minutes(1)))
+@Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
 struct MediaTests {
   private static let video = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 * 7 >> 2) }
   private static let picture = [UInt8]((0..<200).map { UInt8($0) })

@@ -19,7 +19,7 @@ private struct FullBlobStore: BlobStore {
   func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.contains(hash) }
 }
 
-@Suite(.tags(.database, .network), .timeLimit(.minutes(1)))
+@Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
 struct OutageTests {
   @Test func isReadyWithoutWorkers() async throws {
     try await RunningAPI.with { api in

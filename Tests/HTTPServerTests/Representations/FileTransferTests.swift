@@ -4,7 +4,7 @@ import HTTPTesting
 import Platform
 import Testing
 
-@Suite(.tags(.network), .timeLimit(.minutes(1)))
+@Suite(.tags(.network), .timeLimit(.minutes(10)))
 struct FileTransferTests {
   /// A route that serves a file without a name, which is gone when the test is.
   private static func router(_ bytes: [UInt8]) throws -> Router {

@@ -4,7 +4,7 @@ import Platform
 import Testing
 
 /// What a client with bad intentions or a broken network does.
-@Suite(.tags(.network), .timeLimit(.minutes(1)))
+@Suite(.tags(.network), .timeLimit(.minutes(10)))
 struct GuardTests {
   static let router = Router(routes: [
     Route("POST", "/count", bodyLimit: 1 << 20) { request in

@@ -3,7 +3,7 @@ import HTTPTesting
 import Platform
 import Testing
 
-@Suite(.tags(.network), .timeLimit(.minutes(1)))
+@Suite(.tags(.network), .timeLimit(.minutes(10)))
 struct ServerTests {
   static let routes = [
     Route("GET", "/hello/{name}") { request in
