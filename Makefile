@@ -2,7 +2,7 @@
 
 # What Debian 12 must have beside a Swift toolchain; 'make setup' installs what is missing.
 PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev \
-            libpq-dev libmicrohttpd-dev libssl-dev postgresql pkg-config
+            libpq-dev libmicrohttpd-dev libssl-dev postgresql pkg-config curl
 # What only 'make bench' needs: the peer it is measured against.
 BENCH_PACKAGES := ffmpeg
 

@@ -4,6 +4,7 @@ import HTTPClient
 import MediaFixtures
 import Model
 import Platform
+import PostgresTesting
 import Take5Testing
 import Testing
 
@@ -59,7 +60,9 @@ struct SurvivalTests {
 
   @Test("media that hang past the deadline twice are refused")
   func hanging() async throws {
-    let service = try await Service(workers: 1, ["--definition", try Definitions.withDeadline(seconds: 2)])
+    let folder = try TemporaryFolder()
+    let definition = try Definitions.withDeadline(seconds: 2, in: folder)
+    let service = try await Service(workers: 1, ["--definition", definition])
     let post = try await submit(to: service)
     for _ in 1...2 {
       #expect(await service.process.waitForLog("composing"))

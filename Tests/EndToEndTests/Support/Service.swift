@@ -8,7 +8,7 @@ import Testing
 
 /// A service of its own for one test: the shipped binary, with an embedded PostgreSQL in a folder that goes with it.
 struct Service {
-  let folder = try! TemporaryFolder(prefix: "take5-service")
+  let folder: TemporaryFolder
   let process: RunningTake5
   let client: HTTPClient
   let url: String
@@ -18,6 +18,7 @@ struct Service {
   /// Starts it and waits until it listens.
   init(workers: Int = 1, _ more: [String] = [], environment: [String: String] = [:], apiKey: String? = nil) async throws
   {
+    folder = try TemporaryFolder(prefix: "take5-service")
     process = try RunningTake5()
     url = try await process.start(
       [
