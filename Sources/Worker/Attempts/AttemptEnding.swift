@@ -1,10 +1,12 @@
+import Crypto
 import MediaProcess
 import Model
+import Store
 
 /// How an attempt ends; the ways are kept apart, because they differ in what happens to the post and to the job.
 enum AttemptEnding {
-  /// The media were accepted and the outputs are published.
-  case published
+  /// The media were accepted; the outputs are whole and wait to be published.
+  case accepted(Verdict, outputs: [NewAsset], recipe: SHA256Digest)
   /// The media were refused; no retry will change that.
   case rejected(Verdict)
   /// The media process broke, and the media may be the reason: tried once more, then refused.

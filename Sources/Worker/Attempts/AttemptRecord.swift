@@ -7,7 +7,7 @@ import Store
 
 /// Writes down how an attempt ended: each ending is one transaction, fenced by the job's token.
 struct AttemptRecord: Sendable {
-  let job: ClaimedJob
+  let held: HeldJob
   let pool: Pool
   let store: Store
   let log: Logger
@@ -15,65 +15,97 @@ struct AttemptRecord: Sendable {
   /// Media that broke the media process so often are refused.
   static let mostCrashes = 2
 
-  /// Writes it down; a lease that was lost meanwhile makes it void, and a database that is away leaves it to the reaper.
+  /// What the log says once the transaction is committed.
+  private struct Note: Sendable {
+    var level = LogLevel.info
+    let message: String
+    var error: String?
+    var post: PublicID?
+  }
+
+  private var job: ClaimedJob { held.job }
+
+  /// Writes it down, and tries as long as the lease is held: a database that comes back finds the ending still there.
+  ///
+  /// The token makes repeating safe: a commit whose answer was lost shows as a lost lease the second time.
   ///
   /// - Parameter work: nil if the job could not even be read.
   func write(_ ending: AttemptEnding, of work: PostWork?) async {
-    do {
-      try await pool.transaction(patience: .seconds(20)) { session in try write(ending, of: work, session) }
-      try await pool.transaction { [store] session in try store.collectReleased(session) }
-    } catch let lost as LeaseLost {
-      log.warning("an attempt ended too late", ["error": lost.description])
-    } catch {
-      log.error("the end of an attempt could not be written; another will be made", ["error": "\(error)"])
+    var ending = ending
+    while true {
+      do {
+        let note = try await pool.transaction(patience: .seconds(5)) { [ending] session in
+          try write(ending, of: work, session)
+        }
+        log.log(note.level, note.message, ["post": note.post?.description, "error": note.error])
+        try await pool.transaction { [store] session in try store.collectReleased(session) }
+        return
+      } catch let lost as LeaseLost {
+        return log.warning("an attempt had ended before", ["error": lost.description])
+      } catch let error as PostgresError where error.isUnavailable || error.isConnectionLost || error.isConflict {
+        log.warning("the end of an attempt could not be written yet", ["error": "\(error)"])
+        if held.stopReason == .leaseLost { return log.warning("the lease was lost; nothing is written") }
+        try? await Task.sleep(for: .milliseconds(200))
+      } catch {
+        guard case .accepted = ending else {
+          return log.error("the end of an attempt could not be written; the reaper will find it", ["error": "\(error)"])
+        }
+        // What cannot be published, for instance because the disk is full, is a failed attempt.
+        ending = .failed("\(error)")
+      }
     }
   }
 
-  private func write(_ ending: AttemptEnding, of work: PostWork?, _ session: Session) throws {
-    switch ending {
-    case .published:
-      log.info("post published", ["post": work?.post.description])
-    case .rejected(let verdict):
-      guard let work else { return }
-      try reject(work, verdict, session)
-    case .broken(let failure):
-      guard let work else { return }
-      let crashes = try store.countCrash(of: work, error: failure.detail, session)
-      guard crashes >= Self.mostCrashes else {
-        log.warning("the media process broke", ["error": failure.description])
-        return try retry(failure.description, session)
-      }
-      let code: ReasonCode = failure.kind == .deadlineExceeded ? .deadlineExceeded : .decoderCrashed
-      let reason = Reason(code, input: nil, detail: "\(failure.detail), \(crashes) times; film the moment again")
-      try reject(work, Verdict(reasons: [reason], inputs: [:], decisions: []), session)
-    case .failed(let error):
-      log.warning("an attempt failed", ["error": error])
-      try retry(error, session)
-    case .stopped(.drained):
+  private func write(_ ending: AttemptEnding, of work: PostWork?, _ session: Session) throws -> Note {
+    switch (ending, work) {
+    case (.accepted(let verdict, let outputs, let recipe), let work?):
+      try store.publish(outputs, of: work, recipe: recipe, job: job, verdict: verdict, session)
+      return Note(message: "post published", post: work.post)
+    case (.rejected(let verdict), let work?):
+      return try reject(work, verdict, session)
+    case (.broken(let failure), let work?):
+      return try countCrash(failure, work, session)
+    case (.failed(let error), _):
+      return try retry("an attempt failed", error, session)
+    case (.stopped(.drained), _):
       try JobQueue.release(job, session)
-      log.info("job given back")
-    case .stopped(.cancelled):
+      return Note(message: "job given back")
+    case (.stopped(.cancelled), _):
       try JobQueue.complete(job, .cancelled, result: nil, session)
       try store.fail(job: job.publicID, session)
-      log.info("job cancelled")
-    case .stopped(.leaseLost):
-      log.warning("the lease was lost; nothing is written")
+      return Note(message: "job cancelled")
+    case (.stopped(.leaseLost), _):
+      return Note(level: .warning, message: "the lease was lost; nothing is written")
+    case (.accepted, nil), (.rejected, nil), (.broken, nil):
+      preconditionFailure("there is no verdict without a post")
     }
   }
 
-  private func reject(_ work: PostWork, _ verdict: Verdict, _ session: Session) throws {
+  private func reject(_ work: PostWork, _ verdict: Verdict, _ session: Session) throws -> Note {
     try store.reject(work, job: job, verdict: verdict, session)
-    let codes = verdict.reasons.map(\.code.rawValue).joined(separator: ",")
-    log.info("post rejected", ["post": work.post.description, "reasons": codes])
+    let codes = verdict.reasons.map(\.code.rawValue).joined(separator: ", ")
+    return Note(message: "post rejected: \(codes)", post: work.post)
   }
 
-  private func retry(_ error: String, _ session: Session) throws {
+  private func countCrash(_ failure: MediaFailure, _ work: PostWork, _ session: Session) throws -> Note {
+    let crashes = try store.countCrash(of: work, error: failure.detail, session)
+    guard crashes >= Self.mostCrashes else {
+      return try retry("the media process broke", failure.description, session)
+    }
+    let code: ReasonCode = failure.kind == .deadlineExceeded ? .deadlineExceeded : .decoderCrashed
+    let reason = Reason(code, input: nil, detail: "\(failure.detail), \(crashes) times; film the moment again")
+    return try reject(work, Verdict(reasons: [reason], inputs: [:], decisions: []), session)
+  }
+
+  private func retry(_ message: String, _ error: String, _ session: Session) throws -> Note {
     switch policy.next(attempt: job.attempt, maxAttempts: job.maxAttempts, random: .random(in: 0...1)) {
-    case .retry(let seconds): try JobQueue.retry(job, afterSeconds: seconds, error: error, session)
+    case .retry(let seconds):
+      try JobQueue.retry(job, afterSeconds: seconds, error: error, session)
+      return Note(level: .warning, message: message, error: error)
     case .bury:
       try JobQueue.bury(job, error: error, session)
       try store.fail(job: job.publicID, session)
-      log.error("job dead", ["error": error])
+      return Note(level: .error, message: "job dead: \(message)", error: error)
     }
   }
 }

@@ -4,16 +4,12 @@ import Logging
 import MediaProcess
 import Model
 import Platform
-import Postgres
-import Queue
 import Store
 
-/// One attempt at a post: probe, plan, run, publish.
+/// One attempt at a post: probe, plan, run, and seal what came out.
 struct PostAttempt: Sendable {
   let held: HeldJob
   let slot: MediaSlot
-  let pool: Pool
-  let store: Store
   let blobs: any BlobStore
   let log: Logger
 
@@ -24,8 +20,6 @@ struct PostAttempt: Sendable {
     } catch let failure as MediaFailure {
       if let stop = held.stopReason { return .stopped(stop) }
       return failure.mayBeTheMedia ? .broken(failure) : .failed(failure.description)
-    } catch is LeaseLost {
-      return .stopped(.leaseLost)
     } catch {
       if let stop = held.stopReason { return .stopped(stop) }
       return .failed("\(error)")
@@ -67,9 +61,6 @@ struct PostAttempt: Sendable {
     let assets = try outputs.seal(report.outputs)
     let recipe = SHA256.digest(of: try JSON.encode(Recipe(definition: work.definitionHash, plan: plan)))
     if let stop = held.stopReason { return .stopped(stop) }
-    try await pool.transaction { [store, held] session in
-      try store.publish(assets, of: work, recipe: recipe, job: held.job, verdict: report.verdict, session)
-    }
-    return .published
+    return .accepted(report.verdict, outputs: assets, recipe: recipe)
   }
 }

@@ -130,14 +130,14 @@ package final class WorkerService: Sendable {
     ])
     log.info("job started", ["kind": job.kind])
     defer { self.held.remove(held) }
-    let record = AttemptRecord(job: job, pool: pool, store: store, log: log)
+    let record = AttemptRecord(held: held, pool: pool, store: store, log: log)
     let work: PostWork
     do {
       work = try await pool.run { [store] session in try store.work(for: job, session) }
     } catch {
       return await record.write(.failed("\(error)"), of: nil)
     }
-    let attempt = PostAttempt(held: held, slot: slot, pool: pool, store: store, blobs: blobs, log: log)
+    let attempt = PostAttempt(held: held, slot: slot, blobs: blobs, log: log)
     await record.write(await attempt.run(work), of: work)
   }
 
