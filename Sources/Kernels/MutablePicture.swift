@@ -43,6 +43,13 @@ package struct MutablePicture {
     v.copy(from: source.v)
   }
 
+  /// Takes the pixels of a picture of twice the width and height, each the mean of four.
+  package func copy(halving source: Picture) {
+    y.copy(halving: source.y)
+    u.copy(halving: source.u)
+    v.copy(halving: source.v)
+  }
+
   /// Takes the pixels of a picture, transformed; this picture has the size that `orientation` gives the source.
   package func copy(from source: Picture, orientation: Orientation) {
     y.copy(from: source.y, orientation: orientation)

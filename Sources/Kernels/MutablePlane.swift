@@ -47,6 +47,12 @@ package struct MutablePlane {
     ckernels_copy(bytes(source.base), source.stride, bytes(base), stride, width, height)
   }
 
+  /// Takes the bytes of a plane of twice the width and height, each the rounded mean of four.
+  package func copy(halving source: Plane) {
+    precondition(source.width == width * 2 && source.height == height * 2, "the source is not twice as large")
+    ckernels_halve(bytes(source.base), source.stride, bytes(base), stride, width, height)
+  }
+
   /// Takes the bytes of a plane, transformed; this plane has the size that `orientation` gives the source.
   package func copy(from source: Plane, orientation: Orientation) {
     let size = orientation.size(width: source.width, height: source.height)

@@ -28,3 +28,8 @@ void ckernels_fill(uint8_t *target, ptrdiff_t target_stride, size_t width, size_
 /// the other corners are its reflections. Twice `side` is at most `width` and at most `height`.
 void ckernels_draw_rounded(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
                            size_t width, size_t height, const uint8_t *coverage, size_t side);
+
+/// Halves a plane in both directions, each byte the rounded mean of four; the target has `width` columns and `height`
+/// rows, the source twice as many.
+void ckernels_halve(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
+                    size_t width, size_t height);

@@ -1,0 +1,33 @@
+#include <string.h>
+
+#include "CKernels.h"
+
+// Sixteen bytes as eight pairs: the compiler maps this to whatever vectors a processor has.
+typedef uint16_t pairs __attribute__((vector_size(16)));
+typedef uint8_t bytes __attribute__((vector_size(8)));
+
+static inline pairs load(const uint8_t *source) {
+  pairs value;
+  memcpy(&value, source, sizeof value);
+  return value;
+}
+
+// The sum of the two bytes of each pair: it does not matter which of them comes first.
+static inline pairs sum(pairs value) { return (value & 0xFF) + (value >> 8); }
+
+void ckernels_halve(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
+                    size_t width, size_t height) {
+  for (size_t y = 0; y < height; y++, source += 2 * source_stride, target += target_stride) {
+    const uint8_t *upper = source;
+    const uint8_t *lower = source + source_stride;
+    size_t x = 0;
+    for (; x + 8 <= width; x += 8) {
+      const pairs four = sum(load(upper + 2 * x)) + sum(load(lower + 2 * x)) + 2;
+      const bytes means = __builtin_convertvector(four >> 2, bytes);
+      memcpy(target + x, &means, sizeof means);
+    }
+    for (; x < width; x++) {
+      target[x] = (uint8_t)((upper[2 * x] + upper[2 * x + 1] + lower[2 * x] + lower[2 * x + 1] + 2) >> 2);
+    }
+  }
+}
