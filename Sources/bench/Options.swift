@@ -5,13 +5,13 @@ struct Options {
 
     Measures what one composition costs: take5 against the ffmpeg command that makes the same outputs, on one thread.
 
-      --pairs N      runs of each, in turns; 7 unless told
+      --pairs N      runs of each, in turns; 11 unless told
       --take5 PATH   the program to measure; unless told the one beside this program
       --folder DIR   keeps the clips that are measured with, and the outputs; .build/bench unless told
       --help         this text
     """
 
-  private(set) var pairs = 7
+  private(set) var pairs = 11
   private(set) var take5: String?
   private(set) var folder = ".build/bench"
   private(set) var asksForHelp = false

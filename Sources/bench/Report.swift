@@ -21,8 +21,9 @@ struct Report {
     One composition of two clips of 1080x1920, 5 s, with all outputs of the definition take5-post, the same x264 settings
     and one thread on both sides. CPU is user and system time of every process, the media process and both ffprobe
     included; ratios are taken pair by pair.
-    Left out: upload, queue, database and store, which the command does not have. Not the same: take5 also judges both
-    clips, decodes their sound, makes placeholder hashes and writes progressive JPEG; ffmpeg writes baseline JPEG.
+    Left out: upload, queue, database and store, which the command does not have. Not the same: take5 also judges every
+    frame of both clips and makes placeholder hashes, halves the inset's picture before it scales it bicubically, and
+    writes progressive JPEG of quality 80 and 75; ffmpeg scales bicubically at once and writes baseline JPEG at -q:v 3.
     """
 
   private var processorRatios: [Double] { pairs.map { $0.take5.processor / $0.ffmpeg.processor } }
