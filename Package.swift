@@ -14,6 +14,16 @@ func target(_ name: String, _ dependencies: [Target.Dependency], resources: [Res
   .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
+/// A program of ours.
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+/// What several test targets share.
+func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Tests/Support/\(name)", swiftSettings: settings)
+}
+
 /// The tests of a target, which may also name the test support they use.
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
@@ -49,7 +59,7 @@ let package = Package(
 
     // The domain, and the media work that knows neither database nor HTTP.
     target("Model", []),
-    target("Media", ["AV", "ISOBaseMedia", "Kernels", "Model", "Stills", "Platform"]),
+    target("Media", ["AV", "ISOBaseMedia", "Kernels", "Model", "Platform", "Stills"]),
     target("MediaProcess", ["Media", "Model", "Platform"]),
 
     // The service.
@@ -64,69 +74,62 @@ let package = Package(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [.embedInCode("take5-post.json")], swiftSettings: settings),
     target(
-      "Worker", ["Blobs", "Crypto", "Logging", "MediaProcess", "Model", "Postgres", "Queue", "Store", "Platform"]),
+      "Worker", ["Blobs", "Crypto", "Logging", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store"]),
     target(
       "ControlAPI",
       ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Platform", "Postgres", "Queue", "Store"]),
-    .executableTarget(
-      name: "take5",
-      dependencies: [
-        "Blobs", "ControlAPI", "Definitions", "Crypto", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "Logging",
-        "MediaProcess", "Model", "Postgres",
-        "Queue", "Store", "Platform", "Worker",
-      ],
-      swiftSettings: settings),
+    program(
+      "take5",
+      [
+        "Blobs", "ControlAPI", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "Logging",
+        "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store", "Worker",
+      ]),
 
-    // Test support: not part of any product.
-    .target(
-      name: "HTTPTesting", dependencies: ["HTTPServer", "Platform"], path: "Tests/Support/HTTPTesting",
-      swiftSettings: settings),
-    .target(name: "BoxTesting", path: "Tests/Support/BoxTesting", swiftSettings: settings),
-    .target(
-      name: "PostgresTesting", dependencies: ["EmbeddedPostgres", "Platform", "Postgres"],
-      path: "Tests/Support/PostgresTesting", swiftSettings: settings),
+    // Pictures and sound by formula: what makes the samples, and what the benchmark measures with. Not shipped.
+    target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
+    program("make-samples", ["AV", "Kernels", "SyntheticMedia"]),
+    program("bench", ["AV", "Definitions", "Kernels", "Model", "Platform", "SyntheticMedia"]),
+
+    // What tests share. Not shipped.
+    support("BoxTesting", []),
+    support("HTTPTesting", ["HTTPServer", "Platform"]),
+    support("MediaFixtures", ["AV", "Kernels", "Model", "Platform", "Stills"]),
+    support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),
+    support("Take5Testing", ["HTTPClient", "Platform"]),
     .executableTarget(
       name: "PostgresOwner", dependencies: ["EmbeddedPostgres", "Postgres"], path: "Tests/Support/PostgresOwner",
       swiftSettings: settings),
-    .target(
-      name: "Take5Testing", dependencies: ["HTTPClient", "Platform"], path: "Tests/Support/Take5Testing",
-      swiftSettings: settings),
 
     // Tests mirror Sources folder by folder.
-    tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
+    tests("PlatformTests", ["Platform"]),
     tests("CryptoTests", ["Crypto", "Platform"]),
-    tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
-    tests("QueueTests", ["Model", "Postgres", "PostgresTesting", "Queue"]),
+    tests("AVTests", ["AV", "MediaFixtures", "Platform"]),
+    tests("KernelsTests", ["Kernels"]),
+    tests("StillsTests", ["Stills"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
+    tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
+    tests("HTTPClientTests", ["HTTPClient"]),
+    tests("LoggingTests", ["Logging"]),
+    tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Platform"]),
+    tests("ModelTests", ["Definitions", "Model"]),
+    tests("MediaTests", ["AV", "Definitions", "Kernels", "Media", "MediaFixtures", "Model", "Platform", "Stills"]),
+    tests(
+      "MediaProcessTests",
+      ["Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform", "Take5Testing", "take5"]),
+    tests("QueueTests", ["Model", "Postgres", "PostgresTesting", "Queue"]),
+    tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
     tests(
       "StoreTests",
       ["Blobs", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store"]),
-    tests("ModelTests", ["Definitions", "Model"]),
-    // Pictures and sound by formula: what makes the samples, and what the benchmarks measure with. Not shipped.
-    target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
-    .executableTarget(
-      name: "make-samples", dependencies: ["AV", "Kernels", "SyntheticMedia"], swiftSettings: settings),
-    .executableTarget(
-      name: "bench", dependencies: ["AV", "Definitions", "Kernels", "Model", "Platform", "SyntheticMedia"],
-      swiftSettings: settings),
-
-    .target(
-      name: "MediaFixtures", dependencies: ["AV", "Kernels", "Model", "Platform", "Stills"],
-      path: "Tests/Support/MediaFixtures",
-      swiftSettings: settings),
-    tests("AVTests", ["AV", "MediaFixtures", "Platform"]),
-    tests("MediaTests", ["AV", "Definitions", "Kernels", "Media", "MediaFixtures", "Model", "Platform", "Stills"]),
-    tests("KernelsTests", ["Kernels"]),
-    tests("StillsTests", ["Stills"]),
-    tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
-    tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Platform"]),
     tests(
       "ControlAPITests",
       [
         "Blobs", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting", "Model", "Platform",
         "Postgres", "PostgresTesting", "Queue", "Store",
       ]),
+    tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
+    tests("take5Tests", ["take5"]),
     tests(
       "EndToEndTests",
       [

@@ -30,5 +30,7 @@ package struct MediaFailure: Error, Codable, Sendable, Hashable, CustomStringCon
   package var description: String { "\(kind.rawValue): \(detail)" }
 
   /// Whether the media may be the reason: such an attempt is counted against them.
-  package var mayBeTheMedia: Bool { kind == .crashed || kind == .deadlineExceeded }
+  ///
+  /// A library that fails counts too: inside it, out of memory looks like any other fault.
+  package var mayBeTheMedia: Bool { kind == .crashed || kind == .deadlineExceeded || kind == .internal }
 }

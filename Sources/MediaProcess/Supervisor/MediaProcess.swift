@@ -157,7 +157,13 @@ package struct MediaProcess: ~Copyable {
     }
     guard let message else { throw crash() }
     for number in message.descriptors { _ = Descriptor(owning: number) }
-    return try Envelope<MediaReply>.decode(message.bytes)
+    do {
+      return try Envelope<MediaReply>.decode(message.bytes)
+    } catch {
+      // Whatever else it may say belongs to this request and to no other.
+      stop()
+      throw error
+    }
   }
 
   private func waitReadable(_ milliseconds: Int32) throws(SystemError) -> Bool {

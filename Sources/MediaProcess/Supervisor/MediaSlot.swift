@@ -46,6 +46,9 @@ package actor MediaSlot {
       plan, inputs: inputs, outputs: outputs, deadline: deadline, cancellation: cancellation, progress: progress)
   }
 
+  /// The id of the media process; nil while there is none.
+  package var processID: Int32? { process.processID }
+
   /// Ends the media process and the thread; the slot is of no use afterwards.
   package func stop() {
     process.stop()

@@ -14,8 +14,12 @@ struct DatabaseAccess: Sendable {
 
   /// Finds or starts the database and brings its schema up to date; status 69 if it cannot be had.
   ///
-  /// - Parameter connections: the most that are open at a time.
-  static func open(_ arguments: Arguments, connections: Int, log: Logger) async throws -> DatabaseAccess {
+  /// - Parameters:
+  ///   - connections: the most that are open at a time.
+  ///   - patience: how long a database that is away is waited for.
+  static func open(
+    _ arguments: Arguments, connections: Int, patience: Duration = .seconds(5), log: Logger
+  ) async throws -> DatabaseAccess {
     let access: DatabaseAccess
     if let text = arguments.value("--database") {
       let url = try parse(text)
@@ -26,7 +30,7 @@ struct DatabaseAccess: Sendable {
       access = DatabaseAccess(url: embedded.url, pool: Pool(embedded.url, size: connections), embedded: embedded)
     }
     do {
-      let applied = try await access.pool.run(patience: .seconds(30)) { session in
+      let applied = try await access.pool.run(patience: patience) { session in
         try Migrator(StoreMigrations.all).migrate(session)
       }
       for migration in applied {

@@ -33,7 +33,8 @@ extension Verb {
     let configuration = try WorkerConfiguration(arguments, slots: max(workers, 1))
     let definition = try LocalWork.definition(arguments)
     let signals = StopSignals()
-    let database = try await DatabaseAccess.open(arguments, connections: workers + 8, log: log)
+    let database = try await DatabaseAccess.open(
+      arguments, connections: workers + 8, patience: .seconds(30), log: log)
     let blobs = try BlobFolder.open(arguments)
     let store = Store(blobs: blobs)
 

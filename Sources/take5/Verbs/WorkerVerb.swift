@@ -17,7 +17,8 @@ extension Verb {
     let slots = try arguments.number("--slots", in: 1...256) ?? 1
     let configuration = try WorkerConfiguration(arguments, slots: slots)
     let signals = StopSignals()
-    let database = try await DatabaseAccess.open(arguments, connections: slots + 3, log: log)
+    let database = try await DatabaseAccess.open(
+      arguments, connections: slots + 3, patience: .seconds(30), log: log)
     let blobs = try BlobFolder.open(arguments)
     let worker = RunningWorker(
       configuration: configuration, database: database, store: Store(blobs: blobs), blobs: blobs, log: log)

@@ -1,0 +1,136 @@
+import Definitions
+import Glibc
+import MediaFixtures
+import MediaProcess
+import Model
+import Platform
+import Take5Testing
+import Testing
+
+@Suite("The media process", .serialized)
+struct MediaProcessTests {
+  static let front = MarkedClip(.red, width: 1080, height: 1920, tone: .init(440))
+  static let back = MarkedClip(.blue, width: 1080, height: 1920, tone: .init(1000))
+
+  let definition: Definition
+  let files: [InputName: OpenFile]
+  let cancellation = CancellationFlag()
+
+  init() throws {
+    definition = try Definitions.take5Post()
+    files = [.front: try Self.front.write(), .back: try Self.back.write()]
+  }
+
+  var inputs: [InputName: Int32] { files.mapValues { $0.descriptor.number } }
+
+  static func slot(memory: UInt64 = 2 << 30) throws -> MediaSlot {
+    try MediaSlot(
+      name: "test-media",
+      configuration: MediaProcess.Configuration(executable: Take5Binary.path, memoryLimit: memory))
+  }
+
+  func plan(_ slot: MediaSlot) async throws -> Plan {
+    let report = try await slot.probe(
+      inputs, limits: definition.limits, deadline: .seconds(60), cancellation: cancellation)
+    #expect(report.reasons.isEmpty)
+    let (front, back) = (try #require(report.facts[.front]), try #require(report.facts[.back]))
+    return Planner(definition).plan(front: front, back: back, foreground: .front, roles: [.composed])
+  }
+
+  @Test("it probes, runs, tells its progress, and stays warm")
+  func run() async throws {
+    let slot = try Self.slot()
+    let plan = try await plan(slot)
+    let output = try Descriptor(unnamedIn: "/tmp")
+    let seen = Locked<[Double]>([])
+    let report = try await slot.run(
+      plan, inputs: inputs, outputs: [.composed: output.number], deadline: .seconds(120), cancellation: cancellation
+    ) { fraction in seen.withLock { $0.append(fraction) } }
+    #expect(report.verdict.verdict == .accepted)
+    #expect(report.outputs.map(\.role) == [.composed])
+    #expect(try output.size() == report.outputs.first?.bytes)
+    let progress = seen.withLock { $0 }
+    #expect(!progress.isEmpty)
+    #expect(progress == progress.sorted())
+    let before = await slot.processID
+    _ = try await self.plan(slot)
+    #expect(await slot.processID == before)
+    await slot.stop()
+  }
+
+  @Test("killed in the middle it costs one answer, and the next request finds a fresh one")
+  func killed() async throws {
+    let slot = try Self.slot()
+    let failure = try await failure(of: slot) { process in kill(process, SIGKILL) }
+    #expect(failure?.kind == .crashed)
+    #expect(failure?.mayBeTheMedia == true)
+    _ = try await plan(slot)
+    await slot.stop()
+  }
+
+  @Test("stopped in the middle it meets its deadline")
+  func hanging() async throws {
+    let slot = try Self.slot()
+    let failure = try await failure(of: slot, deadline: .seconds(2)) { process in kill(process, SIGSTOP) }
+    #expect(failure?.kind == .deadlineExceeded)
+    _ = try await plan(slot)
+    await slot.stop()
+  }
+
+  @Test("cancelled in the middle it says so")
+  func cancelled() async throws {
+    let slot = try Self.slot()
+    let failure = try await failure(of: slot) { [cancellation] _ in cancellation.cancel() }
+    #expect(failure?.kind == .cancelled)
+    await slot.stop()
+  }
+
+  @Test("without the memory it needs it fails, the media may be to blame, and nobody else suffers")
+  func memory() async throws {
+    let probing = try Self.slot()
+    let plan = try await plan(probing)
+    await probing.stop()
+    // Enough to start with all libraries, too little for the pictures.
+    let slot = try Self.slot(memory: 330 << 20)
+    let output = try Descriptor(unnamedIn: "/tmp")
+    let failure = await #expect(throws: MediaFailure.self) {
+      _ = try await slot.run(
+        plan, inputs: inputs, outputs: [.composed: output.number], deadline: .seconds(120), cancellation: cancellation
+      ) { _ in }
+    }
+    #expect(failure?.mayBeTheMedia == true, "\(String(describing: failure))")
+    await slot.stop()
+  }
+
+  @Test("a process that died while idle is no fault of the next request")
+  func diedIdle() async throws {
+    let slot = try Self.slot()
+    _ = try await plan(slot)
+    let process = try #require(await slot.processID)
+    kill(process, SIGKILL)
+    var information = siginfo_t()
+    waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT)
+    _ = try await plan(slot)
+    #expect(await slot.processID != process)
+    await slot.stop()
+  }
+
+  /// Runs the plan and does something to the process once it has told of progress.
+  private func failure(
+    of slot: MediaSlot, deadline: Duration = .seconds(120), _ harm: @escaping @Sendable (Int32) -> Void
+  ) async throws -> MediaFailure? {
+    let plan = try await plan(slot)
+    let output = try Descriptor(unnamedIn: "/tmp")
+    let process = try #require(await slot.processID)
+    let isDone = CancellationFlag()
+    return await #expect(throws: MediaFailure.self) {
+      _ = try await slot.run(
+        plan, inputs: inputs, outputs: [.composed: output.number], deadline: deadline, cancellation: cancellation
+      ) { _ in
+        guard !isDone.isCancelled else { return }
+        isDone.cancel()
+        harm(process)
+      }
+    }
+  }
+}

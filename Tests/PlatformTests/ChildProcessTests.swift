@@ -1,0 +1,58 @@
+import Glibc
+import Platform
+import Testing
+
+@Suite("Child processes")
+struct ChildProcessTests {
+  @Test("a child has the descriptors it was given, and no others")
+  func descriptors() throws {
+    // Something that must not be inherited, whatever its number.
+    let other = try Descriptor(unnamedIn: "/tmp")
+    let output = try Descriptor(unnamedIn: "/tmp")
+    var configuration = ChildProcess.Configuration(path: "/bin/ls", arguments: ["/proc/self/fd"])
+    configuration.descriptors = [nil, output.number, nil]
+    let ending = try ChildProcess(configuration).wait()
+    #expect(ending == .exited(0))
+    // The fourth is the folder that ls itself has open.
+    #expect(String(decoding: try output.contents(), as: UTF8.self) == "0\n1\n2\n3\n")
+    #expect(other.number > 2)
+  }
+
+  @Test("what exec says is what the caller hears")
+  func missingProgram() {
+    #expect(throws: SystemError(call: "exec", code: ENOENT, subject: "/nowhere/program")) {
+      _ = try ChildProcess(.init(path: "/nowhere/program", arguments: []))
+    }
+  }
+
+  @Test("endings by status and by signal are told apart")
+  func endings() throws {
+    #expect(try ChildProcess(.init(path: "/bin/sh", arguments: ["-c", "exit 7"])).wait() == .exited(7))
+    #expect(
+      try ChildProcess(.init(path: "/bin/sh", arguments: ["-c", "kill -9 $$"])).wait() == .killed(signal: SIGKILL))
+  }
+
+  @Test("a child that nobody waits for is ended and reaped")
+  func dropped() throws {
+    let id: Int32
+    do {
+      let child = try ChildProcess(.init(path: "/bin/cat", arguments: ["/dev/zero"]))
+      id = child.id
+    }
+    #expect(kill(id, 0) == -1)
+    #expect(errno == ESRCH)
+  }
+
+  @Test("limits hold: a child cannot have more address space than it was given")
+  func memory() throws {
+    var configuration = ChildProcess.Configuration(
+      path: "/bin/sh", arguments: ["-c", "ulimit -v; exec head -c 200000000 /dev/zero | tail"])
+    let output = try Descriptor(unnamedIn: "/tmp")
+    configuration.environment = ["PATH": "/usr/bin:/bin"]
+    configuration.descriptors = [nil, output.number, nil]
+    configuration.addressSpaceLimit = 64 << 20
+    let ending = try ChildProcess(configuration).wait()
+    #expect(String(decoding: try output.contents(), as: UTF8.self).hasPrefix("65536\n"))
+    #expect(ending != .exited(0))
+  }
+}

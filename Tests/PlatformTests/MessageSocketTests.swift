@@ -1,0 +1,35 @@
+import Glibc
+import Platform
+import Testing
+
+@Suite("Message sockets")
+struct MessageSocketTests {
+  @Test("a message arrives whole, with copies of its descriptors")
+  func exchange() throws {
+    let pair = try MessageSocket.pair()
+    let file = try Descriptor(unnamedIn: "/tmp")
+    try file.write(Array("content".utf8))
+    try pair.near.send([1, 2, 3], descriptors: [file.number])
+    let message = try #require(try pair.far.receive())
+    #expect(message.bytes == [1, 2, 3])
+    #expect(message.descriptors.count == 1)
+    let copy = Descriptor(owning: message.descriptors[0])
+    #expect(copy.number != file.number)
+    #expect(try copy.contents() == Array("content".utf8))
+  }
+
+  @Test("the end of the other side is an end, not an error")
+  func end() throws {
+    let near = try MessageSocket.pair().keepNear()
+    #expect(try near.waitReadable(milliseconds: -1))
+    let message = try near.receive()
+    #expect(message == nil)
+  }
+
+  @Test("nothing to read is told in time")
+  func nothing() throws {
+    let pair = try MessageSocket.pair()
+    #expect(try !pair.near.waitReadable(milliseconds: 0))
+    #expect(pair.far.number >= 0)
+  }
+}
