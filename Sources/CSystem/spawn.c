@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // Everything between fork and exec is async-signal-safe: the parent has threads.
@@ -103,6 +104,8 @@ pid_t csystem_spawn(const struct csystem_child *child, int *error) {
   } while (count < 0 && errno == EINTR);
   close(report[0]);
   if (count == sizeof failure) {
+    while (waitpid(process, NULL, 0) < 0 && errno == EINTR) {
+    }
     *error = failure;
     return -1;
   }

@@ -4,8 +4,13 @@ package import Postgres
 /// Who works, and what is left behind by who does not any more.
 extension JobQueue {
   /// Makes a row for a worker that starts now; its id is never used again.
-  package static func register(host: String, process: Int32, _ session: Session) throws(PostgresError) -> Int64 {
-    let rows = try session.execute(statements["register"], .text(host), .integer(Int64(process)))
+  ///
+  /// - Parameter leaseSeconds: without a sign of life for so long its jobs go to others.
+  package static func register(
+    host: String, process: Int32, leaseSeconds: Double = 30, _ session: Session
+  ) throws(PostgresError) -> Int64 {
+    let rows = try session.execute(
+      statements["register"], .text(host), .integer(Int64(process)), .double(leaseSeconds))
     return try rows.single().get("id")
   }
 
@@ -31,11 +36,11 @@ extension JobQueue {
     return answer
   }
 
-  /// Takes jobs from workers without a sign of life for `leaseSeconds`, and jobs past their deadline.
+  /// Takes jobs from workers without a sign of life within their lease, and jobs past their deadline.
   ///
   /// What follows from a job's end, for instance for its post, belongs into the same transaction.
-  package static func reap(leaseSeconds: Double, _ session: Session) throws(PostgresError) -> [Reaped] {
-    let rows = try session.execute(statements["reap"], .double(leaseSeconds), .integer(mostLost))
+  package static func reap(_ session: Session) throws(PostgresError) -> [Reaped] {
+    let rows = try session.execute(statements["reap"], .integer(mostLost))
     var reaped: [Reaped] = []
     for row in rows {
       let state: JobState =
@@ -46,7 +51,7 @@ extension JobQueue {
         }
       reaped.append(Reaped(id: try row.get("id"), publicID: try row.publicID("public_id"), state: state))
     }
-    try session.execute(statements["sweep"], .double(leaseSeconds * 4))
+    try session.execute(statements["sweep"])
     return reaped
   }
 

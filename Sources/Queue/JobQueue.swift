@@ -44,9 +44,10 @@ package enum JobQueue {
     return jobs
   }
 
-  /// Cancels a job; one that runs is stopped by its worker.
+  /// Cancels a job, in the caller's transaction; one that runs is stopped by its worker.
   package static func cancel(_ id: PublicID, _ session: Session) throws(PostgresError) -> Cancelling {
     let parameter = Parameter.text(id.description)
+    guard try !session.execute(statements["hold"], parameter).isEmpty else { return .notLive }
     if try session.execute(statements["cancel_waiting"], parameter).first != nil { return .cancelled }
     if try session.execute(statements["cancel_executing"], parameter).first != nil { return .requested }
     return .notLive

@@ -21,8 +21,8 @@ extension Store {
   }
 
   /// Takes jobs from workers without a sign of life; the posts of those that are over have failed.
-  package func reap(leaseSeconds: Double, _ session: Session) throws(PostgresError) -> [Reaped] {
-    let reaped = try JobQueue.reap(leaseSeconds: leaseSeconds, session)
+  package func reap(_ session: Session) throws(PostgresError) -> [Reaped] {
+    let reaped = try JobQueue.reap(session)
     for job in reaped where job.state.isFinal { try fail(job: job.publicID, session) }
     return reaped
   }

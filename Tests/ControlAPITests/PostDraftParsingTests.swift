@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPServer
 import Model
+import Platform
 import Testing
 
 @testable import ControlAPI
@@ -31,6 +32,21 @@ struct PostDraftParsingTests {
           capturedAt: Date(timeIntervalSince1970: 1_795_199_400), foreground: .back))
   }
 
+  @Test("What is nested without end is malformed, and costs no stack", arguments: [#"{"a":"#, "["])
+  func refusesDeepNesting(level: String) async throws {
+    // On a thread of the size that handlers have.
+    let failure = try await onThread("small-stack") {
+      #expect(throws: Problem.self) {
+        _ = try PostDraft(json: Array((#"{"author":"# + String(repeating: level, count: 500)).utf8))
+      }
+    }
+    let text = String(repeating: level, count: 400) + "1" + String(repeating: level == "[" ? "]" : "}", count: 400)
+    let nested = try await onThread("small-stack") {
+      #expect(throws: Problem.self) { _ = try PostDraft(json: Array((#"{"author":"# + text + "}").utf8)) }
+    }
+    #expect(failure != nil && nested != nil)
+  }
+
   @Test func fillsInDefaultsAndTakesNullForNothing() throws {
     let draft = try PostDraft(json: Array(#"{"author":"ada","place":null,"visibility":null}"#.utf8))
     #expect(draft == PostDraft(author: "ada"))
@@ -49,6 +65,8 @@ struct PostDraftParsingTests {
     (#"{"author":"a","title":[]}"#, ["post.title"]),
     (#"{"author":"a","captured_at":"yesterday"}"#, ["post.captured_at"]),
     (#"{"author":"a","captured_at":1790000000}"#, ["post.captured_at"]),
+    (#"{"author":"a","captured_at":"300000-01-01T00:00:00Z"}"#, ["post.captured_at"]),
+    (#"{"author":"a","captured_at":"10000-01-01T00:00:00Z"}"#, ["post.captured_at"]),
     (#"{"author":"a","location":{"latitude":90.5,"longitude":0}}"#, ["post.location.latitude"]),
     (#"{"author":"a","location":{"latitude":0,"longitude":-181}}"#, ["post.location.longitude"]),
     (#"{"author":"a","location":{"latitude":"0"}}"#, ["post.location.latitude", "post.location.longitude"]),

@@ -42,6 +42,34 @@ struct SurvivalTests {
     #expect(try await service.stop() == 0)
   }
 
+  @Test("a signal for the whole group is not the media's fault: the job goes on")
+  func groupSignal() async throws {
+    let service = try await Service(workers: 1)
+    let post = try await submit(to: service)
+    #expect(await service.process.waitForLog("composing"))
+    for process in await service.process.children(named: "media-process") {
+      kill(process, SIGINT)
+      kill(process, SIGTERM)
+    }
+    #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
+    #expect(try await service.count("SELECT attempt::int FROM job_done") == 1)
+    try await expectEndedOnce(post, service)
+    try await service.stop()
+  }
+
+  @Test("a running job that is cancelled publishes nothing")
+  func cancelled() async throws {
+    let service = try await Service(workers: 1, ["--lease", "3"])
+    let post = try await submit(to: service)
+    #expect(await service.process.waitForLog("composing"))
+    let job = try #require(try await service.post(post).job).id.description
+    #expect(try await Take5Command.run(["jobs", "cancel", job, "--data", service.data]).status == 0)
+    #expect(await service.process.waitForLog("job cancelled"), "\(service.process.log)")
+    #expect(try await service.post(post).status == .failed)
+    #expect(try await service.count("SELECT count(*) FROM asset_set") == 1)
+    try await service.stop()
+  }
+
   @Test("media that kill the media process twice are refused, and nothing of them stays")
   func poison() async throws {
     let service = try await Service(workers: 1)

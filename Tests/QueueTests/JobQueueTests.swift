@@ -67,7 +67,7 @@ struct JobQueueTests {
       let zombie = try claim(session)
       // Its worker is taken for dead, and another takes the job over.
       try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
-      #expect(try JobQueue.reap(leaseSeconds: 30, session).map(\.state) == [.scheduled])
+      #expect(try JobQueue.reap(session).map(\.state) == [.scheduled])
       #expect(try JobQueue.retryNow(job.publicID, session))
       let heir = try claim(session)
       #expect(heir.id == zombie.id)
@@ -135,7 +135,7 @@ struct JobQueueTests {
       for expected in [JobState.scheduled, .scheduled, .dead] {
         _ = try claim(session)
         try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
-        #expect(try JobQueue.reap(leaseSeconds: 30, session).map(\.state) == [expected])
+        #expect(try JobQueue.reap(session).map(\.state) == [expected])
         _ = try JobQueue.retryNow(job.publicID, session)
         if expected == .dead { break }
       }
@@ -147,9 +147,51 @@ struct JobQueueTests {
     try await withSession { session in
       try JobQueue.enqueue(QueueDatabase.job(), session)
       let mine = try claim(session)
-      #expect(try JobQueue.reap(leaseSeconds: 30, session).isEmpty)
+      #expect(try JobQueue.reap(session).isEmpty)
       try session.execute("UPDATE job SET deadline_at = clock_timestamp() - interval '1 second'")
-      #expect(try JobQueue.reap(leaseSeconds: 30, session).map(\.id) == [mine.id])
+      #expect(try JobQueue.reap(session).map(\.id) == [mine.id])
+    }
+  }
+
+  @Test("each worker is judged by its own lease")
+  func leases() async throws {
+    try await withSession { session in
+      for _ in 0..<2 { try JobQueue.enqueue(QueueDatabase.job(), session) }
+      let patient = try JobQueue.register(host: "here", process: 1, leaseSeconds: 600, session)
+      let hasty = try JobQueue.register(host: "here", process: 2, leaseSeconds: 3, session)
+      let kept = try #require(try JobQueue.claim(worker: patient, queue: "media", limit: 1, session).first)
+      let taken = try #require(try JobQueue.claim(worker: hasty, queue: "media", limit: 1, session).first)
+      try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 minute'")
+      #expect(try JobQueue.reap(session).map(\.id) == [taken.id])
+      try JobQueue.complete(kept, .accepted, result: nil, session)
+    }
+  }
+
+  @Test("a worker that has been silent for most of its lease gets no job")
+  func silence() async throws {
+    try await withSession { session in
+      try JobQueue.enqueue(QueueDatabase.job(), session)
+      let worker = try JobQueue.register(host: "here", process: 1, leaseSeconds: 30, session)
+      try session.execute("UPDATE worker SET beat_at = beat_at - interval '20 seconds'")
+      #expect(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).isEmpty)
+      _ = try JobQueue.beat(worker: worker, holding: [], session)
+      #expect(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).count == 1)
+    }
+  }
+
+  @Test("a job that is to be cancelled gets no further attempt, however its attempt ends")
+  func cancelledAttempt() async throws {
+    try await withSession { session in
+      let job = QueueDatabase.job()
+      try JobQueue.enqueue(job, session)
+      let mine = try claim(session)
+      #expect(try JobQueue.cancel(job.publicID, session) == .requested)
+      #expect(throws: LeaseLost.self) { try JobQueue.retry(mine, afterSeconds: 1, error: "x", session) }
+      #expect(throws: LeaseLost.self) { try JobQueue.bury(mine, error: "x", session) }
+      #expect(throws: LeaseLost.self) { try JobQueue.release(mine, session) }
+      try JobQueue.complete(mine, .cancelled, result: nil, session)
+      try JobQueue.report(JobProgress(fraction: 0.9, stage: "late"), of: mine, session)
+      #expect(try session.execute("SELECT FROM job_progress").isEmpty)
     }
   }
 
@@ -192,7 +234,7 @@ struct JobQueueTests {
       let mine = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
       #expect(try JobQueue.beat(worker: worker, holding: [(mine.id, mine.token + 1)], session).lost == [mine.id])
       try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
-      _ = try JobQueue.reap(leaseSeconds: 30, session)
+      _ = try JobQueue.reap(session)
       #expect(try JobQueue.beat(worker: worker, holding: [], session).isEvicted)
       try session.execute("UPDATE job SET state = 'a'")
       #expect(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).isEmpty)

@@ -127,7 +127,7 @@ struct StoreFixture {
   func reap() async throws -> [Reaped] {
     try await pool.transaction { [store] session in
       try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
-      return try store.reap(leaseSeconds: 30, session)
+      return try store.reap(session)
     }
   }
 

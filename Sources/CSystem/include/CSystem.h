@@ -48,7 +48,7 @@ int csystem_open_unnamed(const char *folder);
 /// Gives a file without a name a name; 0, or -1 with errno (EEXIST if it is taken).
 int csystem_link_unnamed(int descriptor, const char *path);
 
-/// Replaces this process's image limits on core dumps and ptrace: media are somebody's private life.
+/// Forbids core dumps and tracing of this process: media are somebody's private life. 0, or -1 with errno.
 int csystem_deny_dumps(void);
 
 /// Makes an event that threads wait for with poll, closed on exec (eventfd(2), whose flags Swift does not import); -1 with errno.

@@ -3,6 +3,9 @@ internal import Model
 
 /// Reads the fields of a JSON object and collects what is wrong with them, unknown ones included.
 struct FieldReader {
+  /// From the year 1 to the year 9999.
+  private static let times = Date(timeIntervalSince1970: -62_135_596_800)..<Date(timeIntervalSince1970: 253_402_300_800)
+
   private let path: String
   private var fields: [String: JSONValue]
   private(set) var errors: [FieldError] = []
@@ -40,10 +43,10 @@ struct FieldReader {
     return number
   }
 
-  /// A time (RFC 3339).
+  /// A time (RFC 3339, whose years have four digits: further ones fit neither the database nor its microseconds).
   mutating func time(_ name: String) -> Date? {
     guard let value = take(name) else { return nil }
-    if case .string(let text) = value, let date = JSON.date(from: text) { return date }
+    if case .string(let text) = value, let date = JSON.date(from: text), Self.times.contains(date) { return date }
     return refuse(name, "expected a time such as \"2026-11-20T18:30:00Z\" (RFC 3339)")
   }
 

@@ -7,7 +7,14 @@ enum JSONValue: Decodable, Sendable, Hashable {
   case array([JSONValue])
   case object([String: JSONValue])
 
+  /// No submission nests deeper than a few levels; without a limit a few kilobytes could use up the stack.
+  private static let deepest = 16
+
   init(from decoder: any Decoder) throws {
+    guard decoder.codingPath.count <= Self.deepest else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "nested deeper than \(Self.deepest) levels"))
+    }
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
       self = .null

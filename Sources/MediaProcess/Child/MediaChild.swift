@@ -13,6 +13,7 @@ package struct MediaChild: ~Copyable {
   /// Serves the parent over the socket that it was started with; returns when the parent closes it.
   package static func serve() throws {
     try ThisProcess.denyDumps()
+    for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
     MediaLibraries.configure()
     let socket = MessageSocket(Descriptor(owning: MediaProcess.socketNumber))
     try MediaChild(socket: socket).answerRequests()
@@ -23,17 +24,17 @@ package struct MediaChild: ~Copyable {
   private borrowing func answerRequests() throws {
     while let message = try socket.receive() {
       let files = message.descriptors.map { OpenFile(Descriptor(owning: $0)) }
-      let reply: MediaReply?
+      let reply: MediaReply
       do {
         reply = try answer(Envelope<MediaRequest>.decode(message.bytes), files: files)
       } catch {
         reply = .failure(error)
       }
-      if let reply { try socket.send(Envelope.encode(reply)) }
+      try socket.send(Envelope.encode(reply))
     }
   }
 
-  private borrowing func answer(_ request: MediaRequest, files: [OpenFile]) throws(MediaFailure) -> MediaReply? {
+  private borrowing func answer(_ request: MediaRequest, files: [OpenFile]) throws(MediaFailure) -> MediaReply {
     switch request {
     case .probe(let input, let limits):
       guard files.count == 1 else { throw Self.miscounted }
@@ -50,9 +51,6 @@ package struct MediaChild: ~Copyable {
       return try run(
         plan, inputs: Dictionary(uniqueKeysWithValues: zip(inputs, files)),
         outputs: Dictionary(uniqueKeysWithValues: zip(outputs, files.dropFirst(inputs.count))))
-    case .cancel:
-      // The run that was meant is over already.
-      return nil
     }
   }
 
@@ -73,7 +71,7 @@ package struct MediaChild: ~Copyable {
     }
   }
 
-  // A parent that cancels, or that is gone, is heard here; what it cannot be told, the next receive will find out.
+  // A parent that is gone is heard here: it never speaks while a run is under way, it ends the process to cancel.
   private borrowing func tell(_ fraction: Double, cancelling cancellation: CancellationFlag) {
     do {
       try socket.send(Envelope<MediaReply>.encode(.progress(fraction)))

@@ -6,6 +6,4 @@ package enum MediaRequest: Codable, Sendable, Hashable {
   case probe(input: InputName, limits: Limits)
   /// Carry out a plan; with the message come the inputs' descriptors and then the outputs', each in the order given.
   case run(plan: Plan, inputs: [InputName], outputs: [Role])
-  /// Stop the run.
-  case cancel
 }

@@ -13,6 +13,8 @@ package struct MediaProcess: ~Copyable {
     package var executable: String
     /// Of address space, in bytes.
     package var memoryLimit: UInt64
+    /// Of one output, in bytes.
+    package var fileSizeLimit: UInt64 = 256 << 20
     /// After so many runs a fresh process takes over.
     package var runsPerProcess: Int
 
@@ -36,8 +38,6 @@ package struct MediaProcess: ~Copyable {
       process.send(signal: 9)
       return process.wait()
     }
-
-    consuming func waitForEnding() -> ChildProcess.Ending { process.wait() }
   }
 
   private let configuration: Configuration
@@ -183,7 +183,8 @@ package struct MediaProcess: ~Copyable {
     runs = 0
     processID = nil
     guard let child = child.take() else { return MediaFailure(.unavailable, "the media process is gone") }
-    switch child.waitForEnding() {
+    // It closed its socket: if it has not ended yet, it will not be waited for.
+    switch child.end() {
     case .exited(let status): return MediaFailure(.crashed, "the media process exited with status \(status)")
     case .killed(let signal): return MediaFailure(.crashed, "the media process was ended by signal \(signal)")
     }
@@ -201,6 +202,9 @@ package struct MediaProcess: ~Copyable {
     configuration.directory = "/"
     configuration.addressSpaceLimit = self.configuration.memoryLimit
     configuration.openFilesLimit = 64
+    configuration.fileSizeLimit = self.configuration.fileSizeLimit
+    // A signal for the whole group, Ctrl-C for one, is the parent's to hear: it decides what becomes of the job.
+    configuration.newSession = true
     let process = try ChildProcess(configuration)
     return Child(process: process, socket: pair.keepNear())
   }

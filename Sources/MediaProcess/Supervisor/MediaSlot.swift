@@ -14,6 +14,8 @@ package actor MediaSlot {
     process = MediaProcess(configuration)
   }
 
+  deinit { executor.stop() }
+
   /// What the headers of the inputs say, and the reasons for which they are refused.
   ///
   /// - Parameters:

@@ -1,5 +1,5 @@
 -- name: register
-INSERT INTO worker (host, process) VALUES ($1, $2) RETURNING id
+INSERT INTO worker (host, process, lease_seconds) VALUES ($1, $2, $3::float8) RETURNING id
 
 -- name: deregister
 -- A worker's row outlives its jobs: their leases are judged by it.
@@ -19,8 +19,12 @@ RETURNING id
 SELECT pg_notify($1, $2)
 
 -- name: claim
--- The worker's row is locked: one that was swept away gets nothing.
-WITH me AS (SELECT id FROM worker WHERE id = $1 FOR KEY SHARE),
+-- The worker's row is locked: one that was swept away gets nothing. Nor does one whose last sign of life is so old that
+-- it would have to stop the job at once.
+WITH me AS (
+    SELECT id FROM worker
+    WHERE id = $1 AND beat_at >= clock_timestamp() - make_interval(secs => lease_seconds * 0.6)
+    FOR KEY SHARE),
   chosen AS MATERIALIZED (
     SELECT id FROM job
     WHERE state = 'a' AND queue = $2 AND EXISTS (SELECT FROM me)
@@ -58,15 +62,16 @@ FROM ended
 RETURNING id
 
 -- name: retry
+-- A job that is to be cancelled gets no further attempt: here as in bury and release.
 UPDATE job SET
   state = 's', token = NULL, worker_id = NULL, deadline_at = NULL, last_error = $4,
   run_at = clock_timestamp() + make_interval(secs => $3::float8)
-WHERE id = $1 AND token = $2
+WHERE id = $1 AND token = $2 AND cancel_at IS NULL
 RETURNING id
 
 -- name: bury
 WITH ended AS (
-    DELETE FROM job WHERE id = $1 AND token = $2
+    DELETE FROM job WHERE id = $1 AND token = $2 AND cancel_at IS NULL
     RETURNING id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, unique_key, author,
       definition, request, created_at, started_at, arguments),
   forgotten AS (DELETE FROM job_progress USING ended WHERE job_progress.job_id = ended.id)
@@ -80,24 +85,24 @@ RETURNING id
 -- name: release
 -- The attempt was not used up: a worker that drains gives the job back as it was.
 UPDATE job SET
-  state = 'a', token = NULL, worker_id = NULL, deadline_at = NULL, attempt = attempt - 1,
-  rank = (extract(epoch FROM clock_timestamp()) * 1e6)::bigint + priority * 30000000
-WHERE id = $1 AND token = $2
+  state = 'a', token = NULL, worker_id = NULL, deadline_at = NULL, attempt = attempt - 1
+WHERE id = $1 AND token = $2 AND cancel_at IS NULL
 RETURNING id
 
 -- name: progress
+-- The job is locked: a report that comes too late finds it gone and leaves nothing.
 INSERT INTO job_progress (job_id, token, fraction, stage)
-SELECT job.id, job.token, $3::float8, $4 FROM job WHERE job.id = $1 AND job.token = $2
+SELECT job.id, job.token, $3::float8, $4 FROM job WHERE job.id = $1 AND job.token = $2 FOR KEY SHARE
 ON CONFLICT (job_id) DO UPDATE SET
   token = excluded.token, fraction = excluded.fraction, stage = excluded.stage, at = clock_timestamp()
 RETURNING job_id
 
 -- name: reap
--- Jobs of workers without a sign of life, and jobs past their deadline: back to the queue, or dead once they were lost
+-- Jobs of workers without a sign of life within their own lease, and jobs past their deadline: back to the queue, or dead once they were lost
 -- too often or have no attempt left, or cancelled if that was asked for. Guarded by the state: nothing that ended
 -- meanwhile is touched.
 WITH victims AS (
-    SELECT job.id, job.attempt < job.max_attempts AND job.lost + 1 < $2::int AS may_return,
+    SELECT job.id, job.attempt < job.max_attempts AND job.lost + 1 < $1::int AS may_return,
       job.cancel_at IS NOT NULL AS cancelled,
       CASE WHEN job.deadline_at < clock_timestamp() THEN 'the deadline passed' ELSE 'the worker was lost' END AS error
     FROM job
@@ -105,7 +110,8 @@ WITH victims AS (
       job.deadline_at < clock_timestamp()
       OR NOT EXISTS (
         SELECT FROM worker
-        WHERE worker.id = job.worker_id AND worker.beat_at >= clock_timestamp() - make_interval(secs => $1::float8)))
+        WHERE worker.id = job.worker_id
+          AND worker.beat_at >= clock_timestamp() - make_interval(secs => worker.lease_seconds)))
     LIMIT 500
     FOR NO KEY UPDATE OF job SKIP LOCKED),
   returned AS (
@@ -140,7 +146,7 @@ UNION ALL SELECT id, public_id, CASE WHEN cancelled THEN 'c' ELSE 'd' END FROM e
 -- name: sweep
 -- A worker's row goes once nothing depends on it any more.
 DELETE FROM worker
-WHERE beat_at < clock_timestamp() - make_interval(secs => $1::float8)
+WHERE beat_at < clock_timestamp() - make_interval(secs => lease_seconds * 4)
   AND NOT EXISTS (SELECT FROM job WHERE job.worker_id = worker.id AND job.state = 'x')
 
 -- name: promote
@@ -149,6 +155,10 @@ WHERE id IN (
   SELECT id FROM job WHERE state = 's' AND run_at <= clock_timestamp()
   ORDER BY run_at LIMIT $1::int FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING id
+
+-- name: hold
+-- Keeps a job from changing its state until the transaction ends.
+SELECT FROM job WHERE public_id = $1::uuid FOR UPDATE
 
 -- name: cancel_waiting
 WITH ended AS (

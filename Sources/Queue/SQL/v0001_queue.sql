@@ -8,6 +8,8 @@ CREATE TABLE worker (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   host text NOT NULL,
   process int NOT NULL,
+  -- Without a sign of life for so long its jobs go to others: each worker is judged by its own measure.
+  lease_seconds float8 NOT NULL,
   started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   beat_at timestamptz NOT NULL DEFAULT clock_timestamp()
 ) WITH (fillfactor = 50);
@@ -59,7 +61,7 @@ CREATE TABLE job_progress (
   at timestamptz NOT NULL DEFAULT clock_timestamp()
 ) WITH (fillfactor = 50);
 
--- What is over, in partitions by day: history is dropped, never deleted row by row.
+-- What is over, in partitions by day: history can be dropped by the day, instead of row by row.
 CREATE TABLE job_done (
   id bigint NOT NULL,
   public_id uuid NOT NULL,

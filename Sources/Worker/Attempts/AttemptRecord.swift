@@ -38,10 +38,13 @@ struct AttemptRecord: Sendable {
           try write(ending, of: work, session)
         }
         log.log(note.level, note.message, ["post": note.post?.description, "error": note.error])
-        try await pool.transaction { [store] session in try store.collectReleased(session) }
-        return
+        return await collect()
       } catch let lost as LeaseLost {
-        return log.warning("an attempt had ended before", ["error": lost.description])
+        // No further attempt is given to a job that was cancelled meanwhile: under the same token that is its end.
+        if case .stopped(.cancelled) = ending {
+          return log.warning("an attempt had ended before", ["error": lost.description])
+        }
+        ending = .stopped(.cancelled)
       } catch let error as PostgresError where error.isUnavailable || error.isConnectionLost || error.isConflict {
         log.warning("the end of an attempt could not be written yet", ["error": "\(error)"])
         if held.stopReason == .leaseLost { return log.warning("the lease was lost; nothing is written") }
@@ -53,6 +56,15 @@ struct AttemptRecord: Sendable {
         // What cannot be published, for instance because the disk is full, is a failed attempt.
         ending = .failed("\(error)")
       }
+    }
+  }
+
+  // What is not collected now, the maintenance of any worker collects later.
+  private func collect() async {
+    do {
+      try await pool.transaction { [store] session in try store.collectReleased(session) }
+    } catch {
+      log.warning("released blobs could not be collected yet", ["error": "\(error)"])
     }
   }
 

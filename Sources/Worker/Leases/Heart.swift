@@ -30,6 +30,9 @@ final class Heart: Sendable {
 
   deinit { executor.stop() }
 
+  /// Whether the last sign of life is so old that no job may be held, or taken, any more.
+  var isSilent: Bool { lastBeat.withLock { $0 }.duration(to: .now) > configuration.selfFence }
+
   /// Beats until its task is cancelled.
   func run() async {
     await withTaskExecutorPreference(executor) {
@@ -58,8 +61,7 @@ final class Heart: Sendable {
   // Others may take the jobs once the lease is over: by then nothing of ours may be running.
   private func fence() async {
     while !Task.isCancelled {
-      let silence = lastBeat.withLock { $0 }.duration(to: .now)
-      if silence > configuration.selfFence { held.stopAll(.leaseLost) }
+      if isSilent { held.stopAll(.leaseLost) }
       try? await Task.sleep(for: configuration.beatInterval / 10)
     }
   }

@@ -42,8 +42,7 @@ struct Maintenance: Sendable {
   }
 
   private func reap() async throws {
-    let lease = configuration.lease / .seconds(1)
-    let reaped = try await pool.transaction { [store] session in try store.reap(leaseSeconds: lease, session) }
+    let reaped = try await pool.transaction { [store] session in try store.reap(session) }
     // What a worker released and died before it could collect.
     try await pool.transaction { [store] session in try store.collectReleased(session) }
     for job in reaped {

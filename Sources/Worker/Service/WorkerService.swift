@@ -48,7 +48,16 @@ package final class WorkerService: Sendable {
   /// Works until `stop()`, or until it was taken for dead: then it must be made anew, under a new id.
   package func run() async throws {
     let worker = try await register()
-    let log = log.with(["worker": "\(worker)"])
+    do {
+      try await run(as: worker, log: log.with(["worker": "\(worker)"]))
+    } catch {
+      await deregister(worker)
+      throw error
+    }
+    await deregister(worker)
+  }
+
+  private func run(as worker: Int64, log: Logger) async throws {
     log.info("worker started", ["slots": "\(configuration.slots)"])
     let heart = try Heart(
       worker: worker, configuration: configuration, database: database, held: held, log: log
@@ -56,24 +65,26 @@ package final class WorkerService: Sendable {
       isEvicted.cancel()
       wake.raise()
     }
-    let listener = try Listener(database, channels: [QueueChannel.jobs]) { [wake] _ in wake.raise() }
-    try listener.start()
-    defer { listener.stop() }
     let maintenance = Maintenance(configuration: configuration, pool: pool, store: store, wake: wake, log: log)
     var slots: [MediaSlot] = []
     for number in 1...configuration.slots {
       slots.append(try MediaSlot(name: "media-\(number)", configuration: configuration.media))
     }
+    // Hashing and waiting for the disk block: they have threads of their own, one for each job.
+    let executor = try ThreadExecutor(name: "worker-job", threads: configuration.slots)
+    defer { executor.stop() }
+    let listener = try Listener(database, channels: [QueueChannel.jobs]) { [wake] _ in wake.raise() }
+    try listener.start()
 
     await withTaskGroup { group in
       group.addTask { await heart.run() }
       group.addTask { await maintenance.run() }
       group.addTask { await self.reportProgress() }
-      await self.takeJobs(worker, slots: slots, log: log)
+      await self.takeJobs(worker, heart: heart, slots: slots, on: executor, log: log)
       group.cancelAll()
     }
     for slot in slots { await slot.stop() }
-    try? await pool.run { session in try JobQueue.deregister(worker: worker, session) }
+    try await onThread("listener-stop") { listener.stop() }
     log.info("worker ended")
   }
 
@@ -81,20 +92,28 @@ package final class WorkerService: Sendable {
     var name = [CChar](repeating: 0, count: 256)
     gethostname(&name, name.count - 1)
     let host = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let lease = configuration.lease / .seconds(1)
     return try await pool.run { session in
-      try JobQueue.register(host: host, process: getpid(), session)
+      try JobQueue.register(host: host, process: getpid(), leaseSeconds: lease, session)
     }
   }
 
+  // A row that stays behind is swept once its lease is long over.
+  private func deregister(_ worker: Int64) async {
+    try? await pool.run { session in try JobQueue.deregister(worker: worker, session) }
+  }
+
   /// Claims a job for each free slot, whenever there may be one; long jobs are never claimed ahead.
-  private func takeJobs(_ worker: Int64, slots: [MediaSlot], log: Logger) async {
+  private func takeJobs(
+    _ worker: Int64, heart: Heart, slots: [MediaSlot], on executor: ThreadExecutor, log: Logger
+  ) async {
     let free = FreeSlots(slots)
-    await withTaskGroup { group in
+    await withDiscardingTaskGroup { group in
       while !stopping.isCancelled && !isEvicted.isCancelled {
-        let count = free.count
+        let count = heart.isSilent ? 0 : free.count
         for job in count > 0 ? await claim(worker, count, log) : [] {
           guard let slot = free.take() else { break }
-          group.addTask {
+          group.addTask(executorPreference: executor) {
             await self.carryOut(job, slot, log)
             free.add(slot)
             self.wake.raise()

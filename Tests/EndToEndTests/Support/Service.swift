@@ -79,14 +79,25 @@ struct Service {
 
   /// A number out of its database.
   func count(_ query: String) async throws -> Int {
+    try await rows(query) { try $0.single().get(0, as: Int.self) }
+  }
+
+  /// The texts in the first column of a query.
+  func texts(_ query: String) async throws -> [String] {
+    try await rows(query) { rows in try rows.map { try $0.get(0, as: String.self) } }
+  }
+
+  private func rows<Result: Sendable>(
+    _ query: String, _ read: @escaping @Sendable (Rows) throws -> Result
+  ) async throws -> Result {
     let bytes = try Descriptor(reading: "\(data)/postgres.url").contents()
     let text = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
     let pool = Pool(try DatabaseURL(text), size: 1)
-    let count = try await pool.run { session in
-      try session.execute(Statement(name: "count", text: query)).single().get(0, as: Int.self)
+    let result = try await pool.run { session in
+      try read(session.execute(Statement(name: "test", text: query)))
     }
     await pool.close()
-    return count
+    return result
   }
 
   /// How many files lie in the blob store, those without a final name included.
