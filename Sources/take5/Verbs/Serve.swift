@@ -52,7 +52,7 @@ extension Verb {
     await withTaskGroup { group in
       group.addTask { await server.run() }
       if let worker { group.addTask { await worker.run() } }
-      for await _ in signals.arrivals { break }
+      await signals.wait()
       log.info("stopping")
       worker?.stop()
       await server.stop(within: .seconds(5))

@@ -24,7 +24,7 @@ extension Verb {
       configuration: configuration, database: database, store: Store(blobs: blobs), blobs: blobs, log: log)
     await withTaskGroup { group in
       group.addTask { await worker.run() }
-      for await _ in signals.arrivals { break }
+      await signals.wait()
       log.info("stopping")
       worker.stop()
     }
