@@ -36,7 +36,8 @@ demo: build ## start the service, submit the two sample clips, show what becomes
 
 test: setup ## run every test, on a private PostgreSQL and real files
 	$(SWIFT) build $(TESTING) --build-tests
-	$(SWIFT) test $(TESTING) --skip-build
+	$(SWIFT) test $(TESTING) --skip-build --skip EndToEndTests
+	$(SWIFT) test $(TESTING) --skip-build --filter EndToEndTests
 
 run: build ## serve until stopped, on http://127.0.0.1:8080
 	$(TAKE5) serve
