@@ -14,9 +14,8 @@ struct SurvivalTests {
   func workerKilled() async throws {
     let service = try await Service(workers: 0)
     let first = try await service.worker()
+    await first.whenItLogs("composing") { kill($0, SIGKILL) }
     let post = try await submit(to: service)
-    #expect(await first.waitForLog("composing"))
-    await first.send(signal: SIGKILL)
     #expect(await first.wait() == nil)
     let second = try await service.worker()
     #expect(await second.waitForLog("post published"), "\(second.log)")
@@ -29,11 +28,8 @@ struct SurvivalTests {
   @Test("a media process killed costs one attempt, never the worker")
   func mediaProcessKilled() async throws {
     let service = try await Service(workers: 1)
+    await service.process.whenItLogs("composing") { signalMedia(of: $0, SIGKILL) }
     let post = try await submit(to: service)
-    #expect(await service.process.waitForLog("composing"))
-    let media = await service.process.children(named: "media-process")
-    #expect(media.count == 1)
-    for process in media { kill(process, SIGKILL) }
     #expect(await service.process.waitForLog("the media process broke"))
     #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
     try await expectEndedOnce(post, service)
@@ -45,12 +41,10 @@ struct SurvivalTests {
   @Test("a signal for the whole group is not the media's fault: the job goes on")
   func groupSignal() async throws {
     let service = try await Service(workers: 1)
-    let post = try await submit(to: service)
-    #expect(await service.process.waitForLog("composing"))
-    for process in await service.process.children(named: "media-process") {
-      kill(process, SIGINT)
-      kill(process, SIGTERM)
+    await service.process.whenItLogs("composing") { process in
+      for signal in [SIGINT, SIGTERM] { signalMedia(of: process, signal) }
     }
+    let post = try await submit(to: service)
     #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
     #expect(try await service.count("SELECT attempt::int FROM job_done") == 1)
     try await expectEndedOnce(post, service)
@@ -60,6 +54,8 @@ struct SurvivalTests {
   @Test("a running job that is cancelled publishes nothing")
   func cancelled() async throws {
     let service = try await Service(workers: 1, ["--lease", "3"])
+    // It stands still, so that it cannot end before it is cancelled.
+    await service.process.whenItLogs("composing") { signalMedia(of: $0, SIGSTOP) }
     let post = try await submit(to: service)
     #expect(await service.process.waitForLog("composing"))
     let job = try #require(try await service.post(post).job).id.description
@@ -73,11 +69,8 @@ struct SurvivalTests {
   @Test("media that kill the media process twice are refused, and nothing of them stays")
   func poison() async throws {
     let service = try await Service(workers: 1)
+    await service.process.whenItLogs("composing", times: 2) { signalMedia(of: $0, SIGKILL) }
     let post = try await submit(to: service)
-    for _ in 1...2 {
-      #expect(await service.process.waitForLog("composing"))
-      for process in await service.process.children(named: "media-process") { kill(process, SIGKILL) }
-    }
     #expect(await service.process.waitForLog("post rejected"), "\(service.process.log)")
     let ended = try await service.post(post)
     #expect(ended.status == .rejected)
@@ -91,11 +84,8 @@ struct SurvivalTests {
     let folder = try TemporaryFolder()
     let definition = try Definitions.withDeadline(seconds: 2, in: folder)
     let service = try await Service(workers: 1, ["--definition", definition])
+    await service.process.whenItLogs("composing", times: 2) { signalMedia(of: $0, SIGSTOP) }
     let post = try await submit(to: service)
-    for _ in 1...2 {
-      #expect(await service.process.waitForLog("composing"))
-      for process in await service.process.children(named: "media-process") { kill(process, SIGSTOP) }
-    }
     #expect(await service.process.waitForLog("post rejected"), "\(service.process.log)")
     #expect(try await service.post(post).reasons.map(\.code) == [.deadlineExceeded])
     #expect(try await service.stop() == 0)
@@ -104,11 +94,11 @@ struct SurvivalTests {
   @Test("PostgreSQL stopped at once in the middle of a job: it comes back, and the job ends once")
   func databaseRestarted() async throws {
     let service = try await Service(workers: 1, ["--lease", "3"])
-    let post = try await submit(to: service)
-    #expect(await service.process.waitForLog("composing"))
-    let postmaster = try #require(await service.process.children(named: "-D").first)
     // Immediate shutdown: no checkpoint, every session cut.
-    kill(postmaster, SIGQUIT)
+    await service.process.whenItLogs("composing") { process in
+      for postmaster in RunningTake5.children(of: process, named: "-D") { kill(postmaster, SIGQUIT) }
+    }
+    let post = try await submit(to: service)
     #expect(await service.process.waitForLog("started anew"))
     #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
     try await expectEndedOnce(post, service)
@@ -119,9 +109,8 @@ struct SurvivalTests {
   func drain() async throws {
     let service = try await Service(workers: 0)
     let worker = try await service.worker()
+    await worker.whenItLogs("composing") { kill($0, SIGTERM) }
     let post = try await submit(to: service)
-    #expect(await worker.waitForLog("composing"))
-    await worker.send(signal: SIGTERM)
     #expect(await worker.wait() == 0)
     #expect(worker.log.contains("post published"))
     try await expectEndedOnce(post, service)
@@ -132,9 +121,8 @@ struct SurvivalTests {
   func giveBack() async throws {
     let service = try await Service(workers: 0)
     let worker = try await service.worker(["--drain", "0"])
+    await worker.whenItLogs("composing") { kill($0, SIGTERM) }
     let post = try await submit(to: service)
-    #expect(await worker.waitForLog("composing"))
-    await worker.send(signal: SIGTERM)
     #expect(await worker.wait() == 0)
     #expect(worker.log.contains("job given back"))
     #expect(try await service.count("SELECT attempt::int FROM job") == 0)
@@ -163,4 +151,9 @@ struct SurvivalTests {
     let outside = try await service.count("SELECT count(*) FROM blob WHERE inline_content IS NULL")
     #expect(try service.blobFiles() == outside)
   }
+}
+
+/// Sends a signal to the media process of a service or a worker.
+private func signalMedia(of process: Int32, _ signal: Int32) {
+  for media in RunningTake5.children(of: process, named: "media-process") { kill(media, signal) }
 }

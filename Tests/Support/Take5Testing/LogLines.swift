@@ -6,6 +6,7 @@ final class LogLines: Sendable {
   private struct State {
     var lines: [String] = []
     var isOver = false
+    var actions: [(text: String, times: Int, act: @Sendable () -> Void)] = []
     var waiters: [(text: String, from: Int, continuation: CheckedContinuation<Int?, Never>)] = []
   }
 
@@ -34,6 +35,13 @@ final class LogLines: Sendable {
   /// Everything so far.
   var text: String { state.withLock { $0.lines.joined(separator: "\n") } }
 
+  /// Does something as soon as a line that contains `text` is read, for the first `times` such lines.
+  ///
+  /// It happens on the reading thread: however busy the test run is, it is not late.
+  func on(_ text: String, times: Int, _ act: @escaping @Sendable () -> Void) {
+    state.withLock { $0.actions.append((text, times, act)) }
+  }
+
   /// Waits for a line that contains `text`, the `from`-th line or later; its place, or nil if the child ends without it.
   func wait(for text: String, from: Int) async -> Int? {
     await withCheckedContinuation { continuation in
@@ -50,6 +58,12 @@ final class LogLines: Sendable {
   }
 
   private func add(_ line: String) {
+    let acts = state.withLock { state in
+      let due = state.actions.indices.filter { state.actions[$0].times > 0 && line.contains(state.actions[$0].text) }
+      for index in due { state.actions[index].times -= 1 }
+      return due.map { state.actions[$0].act }
+    }
+    for act in acts { act() }
     let woken = state.withLock { state in
       state.lines.append(line)
       let place = state.lines.count - 1

@@ -61,9 +61,15 @@ package actor RunningTake5 {
   /// What it has logged so far.
   package nonisolated var log: String { lines.text }
 
-  /// The processes that it has started and that still run, its media processes among them.
-  package func children(named name: String) -> [Int32] {
-    guard let process, let folder = opendir("/proc/\(process)/task") else { return [] }
+  /// Does something to it as soon as it logs a line that contains `text`, for the first `times` such lines.
+  package func whenItLogs(_ text: String, times: Int = 1, _ act: @escaping @Sendable (Int32) -> Void) {
+    guard let process else { return }
+    lines.on(text, times: times) { act(process) }
+  }
+
+  /// The processes that a process has started and that still run, those with `name` among their arguments.
+  package static func children(of process: Int32, named name: String) -> [Int32] {
+    guard let folder = opendir("/proc/\(process)/task") else { return [] }
     defer { closedir(folder) }
     var found: [Int32] = []
     while let entry = readdir(folder) {
