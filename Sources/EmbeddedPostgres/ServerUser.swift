@@ -36,14 +36,15 @@ struct ServerUser: Equatable {
   /// Makes a folder of this user that nobody else can look into.
   func makePrivateFolder(_ path: String) throws(SystemError) {
     try Folder.make(path, mode: 0o700)
-    if isSwitched {
-      guard chown(path, user, group) == 0 else { throw SystemError(call: "chown", subject: path) }
-    }
     var status = stat()
     guard lstat(path, &status) == 0 else { throw SystemError(call: "lstat", subject: path) }
-    // Somebody else's folder or link of that name is not to be trusted with a socket.
-    guard status.st_uid == user, status.st_mode & S_IFMT == S_IFDIR else {
+    // Somebody else's folder or link of that name is not to be trusted with a socket; one of this process was just made.
+    let isOurs = status.st_uid == user || (isSwitched && status.st_uid == geteuid())
+    guard isOurs, status.st_mode & S_IFMT == S_IFDIR else {
       throw SystemError(call: "mkdir", code: EPERM, subject: path)
+    }
+    if isSwitched {
+      guard lchown(path, user, group) == 0 else { throw SystemError(call: "lchown", subject: path) }
     }
     guard chmod(path, 0o700) == 0 else { throw SystemError(call: "chmod", subject: path) }
   }

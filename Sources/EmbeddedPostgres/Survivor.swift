@@ -12,18 +12,40 @@ struct Survivor {
   static func find(in layout: Layout) -> Survivor? {
     guard let line = SmallFile.read(layout.postmasterFile), let process = Int32(line), process > 0 else { return nil }
     let survivor = Survivor(process: process, cluster: layout.cluster)
-    if survivor.isRunning { return survivor }
-    if kill(process, 0) == 0 || errno == EPERM { _ = unlink(layout.postmasterFile) }
+    switch survivor.identity {
+    case .server: return survivor
+    case .other, .gone: _ = unlink(layout.postmasterFile)
+    // It may be the server: the file stays, and PostgreSQL itself refuses a second one.
+    case .unknown: break
+    }
     return nil
   }
 
-  /// Whether the process is a server of this cluster, which works in the cluster's folder; a dead one that nobody
-  /// has reaped works nowhere.
-  var isRunning: Bool {
+  /// What can be said of the process behind a number.
+  enum Identity {
+    case server
+    case other
+    case gone
+    /// It lives, and what it is may not be looked at.
+    case unknown
+  }
+
+  /// A server of this cluster works in the cluster's folder; a dead process that nobody has reaped works nowhere
+  /// (proc(5)).
+  var identity: Identity {
     var folder = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/\(process)/cwd", &folder, folder.count - 1)
-    return String(decoding: folder.prefix(max(count, 0)).map(UInt8.init(bitPattern:)), as: UTF8.self) == cluster
+    if count < 0 {
+      guard errno == ENOENT || errno == ESRCH else { return .unknown }
+      // A mount of /proc may hide the processes of others (hidepid).
+      return kill(process, 0) < 0 && errno == EPERM ? .unknown : .gone
+    }
+    let path = String(decoding: folder.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return path == cluster ? .server : .other
   }
+
+  /// Whether the process is certainly a server of this cluster.
+  var isRunning: Bool { identity == .server }
 
   /// Ends it: fast, then at once; its clients belonged to an owner that is gone.
   func stop() throws(EmbeddedPostgresError) {

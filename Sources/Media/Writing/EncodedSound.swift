@@ -61,10 +61,7 @@ final class EncodedSound: SoundTrack {
   func finish() throws(Stop) {
     do { try decoder.finish() } catch { throw Stop(error) }
     try resampleDecoded()
-    if resampler != nil {
-      do { try resampler?.finish() } catch { throw Stop(error) }
-      try encodeResampled()
-    }
+    if resampler != nil { try drainResampler() }
     if filled > 0 { try encodePending() }
     do { try encoder.finish() } catch { throw Stop(error) }
     try writePackets()
@@ -72,17 +69,30 @@ final class EncodedSound: SoundTrack {
 
   private func resampleDecoded() throws(Stop) {
     while (try? decoder.receive(into: decoded)) == .output {
-      do {
-        if resampler == nil {
-          resampler = try Resampler(like: decoded, toRate: Self.sampleRate, channels: Self.channels)
-          position = startOfDecoded()
-        }
-        try resampler?.send(decoded)
-      } catch {
-        throw Stop(error)
-      }
+      try prepareResampler()
+      do { try resampler?.send(decoded) } catch { throw Stop(error) }
       try encodeResampled()
     }
+  }
+
+  /// AAC may change its rate or channels midway: what the old resampler holds back comes out before a new one is made.
+  private func prepareResampler() throws(Stop) {
+    if resampler == nil {
+      position = startOfDecoded()
+    } else {
+      if resampler?.accepts(decoded) == true { return }
+      try drainResampler()
+    }
+    do {
+      resampler = try Resampler(like: decoded, toRate: Self.sampleRate, channels: Self.channels)
+    } catch {
+      throw Stop(error)
+    }
+  }
+
+  private func drainResampler() throws(Stop) {
+    do { try resampler?.finish() } catch { throw Stop(error) }
+    try encodeResampled()
   }
 
   private func startOfDecoded() -> Int64 {

@@ -12,7 +12,10 @@ package func request(
     var head = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n"
     for (name, value) in headers { head += "\(name): \(value)\r\n" }
     if let body { head += "Content-Length: \(body.count)\r\n" }
-    try connection.send(Array((head + "\r\n").utf8) + (body ?? []))
+    // A server that refuses may stop listening midway. What it said before that is still there to be read.
+    do {
+      try connection.send(Array((head + "\r\n").utf8) + (body ?? []))
+    } catch ClientConnection.Failure.closed where body != nil {}
     return try connection.receive(toHead: method == "HEAD")
   }
 }
