@@ -18,7 +18,7 @@ extension Reason {
     case .unsupportedCodec: "Film with the phone's usual settings."
     case .corruptVideo: "Send the clip again; if it is damaged on the phone too, film again."
     case .durationOutOfRange, .decoderCrashed, .deadlineExceeded: "Film the moment again."
-    case .durationsDiffer: "Submit both clips of one moment."
+    case .durationsDiffer, .notOneMoment: "Submit both clips of one moment."
     case .tooLarge: "Film at a lower resolution."
     case .sameFileTwice: "Submit the clip of each camera."
     }

@@ -14,6 +14,7 @@ final class PlanExecution {
   private var clipOutputs: [ClipOutput] = []
   private var stills: [StillTap] = []
   private var decisions: [Decision]
+  private var warnings: [Warning] = []
 
   init(_ plan: Plan, inputs: [InputName: OpenFile], outputs: [Role: OpenFile], cancellation: CancellationFlag) {
     self.plan = plan
@@ -40,7 +41,7 @@ final class PlanExecution {
       let facts = try finish()
       progress(1)
       return RunReport(
-        verdict: Verdict(reasons: [], inputs: inputReports, decisions: decisions), outputs: facts)
+        verdict: Verdict(reasons: [], warnings: warnings, inputs: inputReports, decisions: decisions), outputs: facts)
     } catch {
       switch error {
       case .refused(let reason): return rejected([reason])
@@ -50,7 +51,8 @@ final class PlanExecution {
   }
 
   private func rejected(_ reasons: [Reason]) -> RunReport {
-    RunReport(verdict: Verdict(reasons: reasons, inputs: inputReports, decisions: decisions), outputs: [])
+    RunReport(
+      verdict: Verdict(reasons: reasons, warnings: warnings, inputs: inputReports, decisions: decisions), outputs: [])
   }
 
   private var inputReports: [InputName: InputReport] {

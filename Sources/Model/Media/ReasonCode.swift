@@ -9,6 +9,7 @@ package enum ReasonCode: String, Codable, Sendable, CaseIterable {
   case durationOutOfRange = "duration_out_of_range"
   case durationsDiffer = "durations_differ"
   case tooLarge = "too_large"
+  case notOneMoment = "not_one_moment"
   case sameFileTwice = "same_file_twice"
   case decoderCrashed = "decoder_crashed"
   case deadlineExceeded = "deadline_exceeded"

@@ -10,14 +10,19 @@ package struct Verdict: Codable, Sendable, Hashable {
   package var verdict: Outcome
   /// Why it was rejected; empty when accepted.
   package var reasons: [Reason]
+  /// What is odd about the media, accepted or not.
+  package var warnings: [Warning]
   /// What was found in each input that could be read.
   package var inputs: [InputName: InputReport]
   /// What was chosen, and why.
   package var decisions: [Decision]
 
-  package init(reasons: [Reason], inputs: [InputName: InputReport], decisions: [Decision]) {
+  package init(
+    reasons: [Reason], warnings: [Warning] = [], inputs: [InputName: InputReport], decisions: [Decision]
+  ) {
     verdict = reasons.isEmpty ? .accepted : .rejected
     self.reasons = reasons
+    self.warnings = warnings
     self.inputs = inputs
     self.decisions = decisions
   }

@@ -13,15 +13,21 @@ package struct VideoFacts: Codable, Sendable, Hashable {
   /// The width of a sample divided by its height.
   package var sampleAspectRatio: Double
   package var transform: Transform
+  /// The part of a coded picture that is meant to be shown, in samples; nil: all of it.
+  package var cleanAperture: Rectangle?
   /// In square pixels, upright.
   package var display: Size
   /// The average, in frames a second; nil when the container does not say.
   package var framesPerSecond: Double?
   package var color: ColorFacts
+  package var dynamicRange: DynamicRange
+  /// The profile of Dolby Vision whose base layer this is; nil without.
+  package var dolbyVisionProfile: Int?
 
   package init(
     stream: Int, codec: String, profile: String?, pixelFormat: String, coded: Size, sampleAspectRatio: Double,
-    transform: Transform, display: Size, framesPerSecond: Double?, color: ColorFacts
+    transform: Transform, cleanAperture: Rectangle? = nil, display: Size, framesPerSecond: Double?, color: ColorFacts,
+    dynamicRange: DynamicRange = .standard, dolbyVisionProfile: Int? = nil
   ) {
     self.stream = stream
     self.codec = codec
@@ -30,8 +36,11 @@ package struct VideoFacts: Codable, Sendable, Hashable {
     self.coded = coded
     self.sampleAspectRatio = sampleAspectRatio
     self.transform = transform
+    self.cleanAperture = cleanAperture
     self.display = display
     self.framesPerSecond = framesPerSecond
     self.color = color
+    self.dynamicRange = dynamicRange
+    self.dolbyVisionProfile = dolbyVisionProfile
   }
 }

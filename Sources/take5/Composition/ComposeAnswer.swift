@@ -15,6 +15,7 @@ struct ComposeAnswer: Encodable {
 
   let verdict: Verdict.Outcome
   let reasons: [Reason]
+  let warnings: [Warning]
   let inputs: [InputName: InputReport]
   let decisions: [Decision]
   let outputs: [Role: Output]
@@ -22,6 +23,7 @@ struct ComposeAnswer: Encodable {
   init(verdict: Verdict, outputs: [OutputFacts], paths: [Role: String]) {
     self.verdict = verdict.verdict
     reasons = verdict.reasons
+    warnings = verdict.warnings
     inputs = verdict.inputs
     decisions = verdict.decisions
     var named: [Role: Output] = [:]

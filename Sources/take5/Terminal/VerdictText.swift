@@ -11,6 +11,7 @@ enum VerdictText {
   static func text(of verdict: Verdict, explains: Bool) -> String {
     var lines = [verdict.verdict.rawValue]
     lines += verdict.reasons.map(text(of:))
+    lines += verdict.warnings.map(text(of:))
     for (input, report) in verdict.inputs.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       lines.append("  \(input.rawValue): \(text(of: report))")
     }
@@ -21,6 +22,11 @@ enum VerdictText {
   private static func text(of reason: Reason) -> String {
     let input = reason.input.map { "\($0.rawValue): " } ?? ""
     return "  \(input)\(reason.code.rawValue): \(reason.detail)"
+  }
+
+  private static func text(of warning: Warning) -> String {
+    let input = warning.input.map { "\($0.rawValue): " } ?? ""
+    return "  warning: \(input)\(warning.code.rawValue): \(warning.detail)"
   }
 
   private static func text(of report: InputReport) -> String {
