@@ -2,48 +2,89 @@ import AV
 import Kernels
 import Model
 
-/// Draws the composed picture: the background fills the canvas, the foreground lies on it as an inset with round corners.
+/// Draws composed pictures: what fills the canvas lies below, what lies on top is drawn for the moment and taken away.
 ///
-/// The inset is drawn where the background lies, in the decoder's own memory where that already is the canvas, and what
-/// it covered is put back afterwards.
+/// Where one input is the whole canvas already, the others are drawn into the decoder's own memory, and what they
+/// covered is put back afterwards. Tiles that lie beside each other are painted only when their picture changes.
 final class Compositor {
-  private let canvas: UprightCanvas
-  private let converter: UprightConverter
-  private let inset: Rectangle
-  private let corners: RoundedCorners
-  private let scaledInset: PictureBuffer
-  private let covered: PictureBuffer
-  private var drawnForeground: Int?
+  private let canvas: Canvas
+  /// Drawn when their pictures change.
+  private let painted: [TilePicture]
+  /// Drawn for each picture, over what lies below.
+  private let overlaid: [TilePicture]
 
-  init(_ plan: CompositionPlan, background: PictureLayout, foreground: PictureLayout) throws(Stop) {
-    inset = plan.inset
-    guard inset.x >= 0, inset.y >= 0, inset.width > 0, inset.height > 0,
-      inset.x + inset.width <= plan.canvas.width, inset.y + inset.height <= plan.canvas.height
-    else { throw .failed(MediaError(.invalidPlan, "the inset does not lie on the canvas")) }
-    corners = RoundedCorners(radius: max(0, min(plan.radius, min(inset.width, inset.height) / 2 - 1)))
-    canvas = try UprightCanvas(from: background, to: plan.canvas.size)
-    converter = try UprightConverter(from: foreground, to: Size(width: inset.width, height: inset.height))
-    scaledInset = PictureBuffer(width: inset.width, height: inset.height)
-    covered = PictureBuffer(width: inset.width, height: inset.height)
+  /// What the tiles are drawn on.
+  private enum Canvas {
+    /// An input's own picture, upright and as large as the canvas.
+    case input(InputName, UprightCanvas)
+    /// Memory of one colour.
+    case plain(PlainCanvas)
   }
 
-  /// What is done to the frames of each, for the decision log.
-  var summaries: (background: String, foreground: String) { (canvas.summary, converter.summary) }
+  /// - Parameter layouts: how the pictures of each input lie in memory.
+  init(_ plan: CompositionPlan, layouts: [InputName: PictureLayout], inPlace: Bool) throws(Stop) {
+    let whole = Rectangle(x: 0, y: 0, width: plan.canvas.width, height: plan.canvas.height)
+    var tiles = plan.tiles[...]
+    if let first = tiles.first, first.rectangle == whole, first.radius == 0, first.border == nil {
+      tiles.removeFirst()
+      canvas = .input(
+        first.input,
+        try UprightCanvas(
+          from: try Self.layout(of: first.input, layouts), to: plan.canvas.size, inPlace: inPlace))
+    } else {
+      canvas = .plain(try PlainCanvas(plan.canvas.size, color: plan.canvas.color ?? .black))
+    }
+    var painted: [TilePicture] = []
+    var overlaid: [TilePicture] = []
+    for tile in tiles {
+      guard tile.rectangle.isInside(whole) else {
+        throw .failed(MediaError(.invalidPlan, "a picture does not lie on the canvas"))
+      }
+      let picture = try TilePicture(tile, layout: try Self.layout(of: tile.input, layouts))
+      let isFree = painted.allSatisfy { !$0.tile.rectangle.intersects(tile.rectangle) } && overlaid.isEmpty
+      if case .plain = canvas, isFree { painted.append(picture) } else { overlaid.append(picture) }
+    }
+    self.painted = painted
+    self.overlaid = overlaid
+  }
 
-  /// Draws the current frames of both inputs and lends the composed picture to `use`; it is gone afterwards.
+  /// What is done to the pictures of each input, for the decision log.
+  var summaries: [(input: InputName, summary: String)] {
+    let tiles = (painted + overlaid).map { (input: $0.tile.input, summary: $0.summary) }
+    guard case .input(let input, let picture) = canvas else { return tiles }
+    return [(input, picture.summary)] + tiles
+  }
+
+  /// Draws the current pictures of the inputs and lends the composed one to `use`; it is gone afterwards.
   func compose(
-    background: ClipReader, foreground: ClipReader, use: (borrowing Frame) throws(Stop) -> Void
+    _ readers: [InputName: ClipReader], use: (borrowing Frame) throws(Stop) -> Void
   ) throws(Stop) {
-    if drawnForeground != foreground.frames {
-      try converter.draw(foreground.current, into: scaledInset.picture)
-      drawnForeground = foreground.frames
+    for picture in painted + overlaid {
+      guard let reader = readers[picture.tile.input] else { continue }
+      try picture.update(reader)
     }
-    try canvas.lend(background) { (frame) throws(Stop) in
-      let area = frame.picture.region(x: inset.x, y: inset.y, width: inset.width, height: inset.height)
-      covered.picture.copy(from: area.reading)
-      area.draw(scaledInset.picture.reading, corners: corners)
-      defer { area.copy(from: covered.picture.reading) }
-      try use(frame)
+    switch canvas {
+    case .input(let input, let picture):
+      guard let reader = readers[input] else { return }
+      try picture.lend(reader) { (frame) throws(Stop) in try overlay(frame, use: use) }
+    case .plain(let plain):
+      for picture in painted { picture.paint(on: plain.picture, clearing: plain.color) }
+      try plain.lend { (frame) throws(Stop) in try overlay(frame, use: use) }
     }
+  }
+
+  private func overlay(_ frame: borrowing Frame, use: (borrowing Frame) throws(Stop) -> Void) throws(Stop) {
+    for picture in overlaid { picture.cover(frame.picture) }
+    defer { for picture in overlaid.reversed() { picture.uncover(frame.picture) } }
+    try use(frame)
+  }
+
+  private static func layout(
+    of input: InputName, _ layouts: [InputName: PictureLayout]
+  ) throws(Stop) -> PictureLayout {
+    guard let layout = layouts[input] else {
+      throw .failed(MediaError(.invalidPlan, "the canvas shows \(input.rawValue), which did not come with the plan"))
+    }
+    return layout
   }
 }

@@ -3,7 +3,7 @@ import Model
 
 /// An input's current frame, upright and in the size of an output, ready to be encoded.
 ///
-/// Where the frame already is that, it is lent itself: no pixel is copied.
+/// Where the frame already is that, and is nobody else's, it is lent itself: no pixel is copied.
 final class UprightCanvas {
   private let converter: UprightConverter
   /// Nil where the frame itself serves.
@@ -11,11 +11,12 @@ final class UprightCanvas {
   private let lent: Frame
   private var drawn: Int?
 
-  init(from layout: PictureLayout, to size: Size) throws(Stop) {
+  /// - Parameter inPlace: whether the reader's frame may be drawn on: nothing is decoded while it is lent.
+  init(from layout: PictureLayout, to size: Size, inPlace: Bool) throws(Stop) {
     let converter = try UprightConverter(from: layout, to: size)
     self.converter = converter
     memory =
-      converter.isIdentity
+      converter.isIdentity && inPlace
       ? nil
       : try Stop.wrap { () throws(AVError) in try Frame(width: size.width, height: size.height, format: .yuv420p) }
     lent = try Stop.wrap { () throws(AVError) in try Frame() }

@@ -8,8 +8,7 @@ final class Composition {
   let slots: Int
   let grid: TimeGrid
   private let plan: CompositionPlan
-  private let background: ClipReader
-  private let foreground: ClipReader
+  private let readers: [InputName: ClipReader]
   private let compositor: Compositor
   private let output: OutputFile
   private let video: VideoTrack
@@ -20,17 +19,16 @@ final class Composition {
   ///   - seconds: the common span of both inputs.
   ///   - stills: the pictures that are taken from composed frames.
   init(
-    _ plan: CompositionPlan, seconds: Double, background: OpenClip, foreground: OpenClip, file: OpenFile,
-    sound: ClipReader?, stills: [StillWriter]
+    _ plan: CompositionPlan, seconds: Double, clips: [InputName: OpenClip], file: OpenFile, sound: ClipReader?,
+    stills: [StillWriter]
   ) throws(Stop) {
     grid = TimeGrid(rate: plan.canvas.framesPerSecond)
     slots = min(grid.slots(in: seconds), grid.whole(in: plan.seconds.longest))
     self.plan = plan
-    self.background = background.reader
-    self.foreground = foreground.reader
+    readers = clips.mapValues(\.reader)
     self.stills = stills
-    compositor = try Compositor(plan, background: background.layout, foreground: foreground.layout)
-    output = try OutputFile(.composed, file: file)
+    compositor = try Compositor(plan, layouts: clips.mapValues(\.layout), inPlace: true)
+    output = try OutputFile(plan.role, file: file)
     video = try VideoTrack(plan.video, size: plan.canvas.size, grid: grid, output: output)
     self.sound =
       if let mode = plan.audio?.mode, let sound {
@@ -42,21 +40,19 @@ final class Composition {
 
   /// What was decided that the plan could not know.
   var decisions: [Decision] {
-    let summaries = compositor.summaries
-    return [
+    [
       Decision(
         .timeGrid, choice: "\(slots) pictures at \(grid.rate) a second",
-        reason: "the common span of both clips, each shown by its own times"),
-      Decision(
-        .scaling, input: plan.background, choice: summaries.background, reason: "it fills the canvas"),
-      Decision(
-        .scaling, input: plan.foreground, choice: summaries.foreground, reason: "it fills the inset"),
+        reason: "the common span of both clips, each shown by its own times")
     ]
+      + compositor.summaries.map { input, summary in
+        Decision(.scaling, input: input, choice: summary, reason: "it fills its place in \(plan.role.rawValue)")
+      }
   }
 
   /// Composes and encodes the next picture.
   func encode(slot: Int) throws(Stop) {
-    try compositor.compose(background: background, foreground: foreground) { (frame) throws(Stop) in
+    try compositor.compose(readers) { (frame) throws(Stop) in
       for still in stills where self.slot(of: still.plan) == slot { try still.write(frame) }
       try video.encode(frame)
     }

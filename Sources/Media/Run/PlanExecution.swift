@@ -10,7 +10,7 @@ final class PlanExecution {
   private let rule: DurationRule
   private var scans: [InputName: PacketScan] = [:]
   private var clips: [InputName: OpenClip] = [:]
-  private var composition: Composition?
+  private var compositions: [Composition] = []
   private var clipOutputs: [ClipOutput] = []
   private var stills: [StillTap] = []
   private var decisions: [Decision]
@@ -66,7 +66,7 @@ final class PlanExecution {
   /// The grid of all outputs of the run: the canvas's, or where nothing is composed the quickest clip's own.
   private var grid: TimeGrid {
     let own = scans.values.map { Int($0.framesPerSecond.rounded()) }.max() ?? 1
-    return TimeGrid(rate: plan.composition?.canvas.framesPerSecond ?? max(1, own))
+    return TimeGrid(rate: plan.compositions.first?.canvas.framesPerSecond ?? max(1, own))
   }
 
   private func source(_ input: InputName) throws(Stop) -> InputSource {
@@ -122,7 +122,7 @@ final class PlanExecution {
   }
 
   private func prepareOutputs() throws(Stop) {
-    if let plan = plan.composition { composition = try prepare(plan) }
+    for plan in plan.compositions { compositions.append(try prepare(plan)) }
     for plan in plan.clips {
       let clip = try clip(plan.input)
       clipOutputs.append(try ClipOutput(plan, clip: clip, grid: grid, file: try file(plan.role)))
@@ -137,21 +137,23 @@ final class PlanExecution {
   }
 
   private func prepare(_ composition: CompositionPlan) throws(Stop) -> Composition {
-    let (background, foreground) = (try clip(composition.background), try clip(composition.foreground))
-    guard let seconds = [background, foreground].compactMap({ $0.scan?.seconds }).min() else {
+    var shown: [InputName: OpenClip] = [:]
+    for tile in composition.tiles { shown[tile.input] = try clip(tile.input) }
+    guard let seconds = shown.values.compactMap({ $0.scan?.seconds }).min() else {
       throw .failed(MediaError(.invalidPlan, "only inputs whose length is limited are composed"))
     }
     if let reason = rule.commonSpanReason(seconds: seconds, shortest: composition.seconds.shortest) {
       throw .refused(reason)
     }
     var stills: [StillWriter] = []
-    for plan in plan.stills where plan.input == nil {
+    // Pictures of a composed video are taken from the first.
+    for plan in plan.stills where plan.input == nil && compositions.isEmpty {
       stills.append(
         try StillWriter(
           plan, layout: PictureLayout(upright: composition.canvas.size), file: try file(plan.role)))
     }
     let composed = try Composition(
-      composition, seconds: seconds, background: background, foreground: foreground, file: try file(.composed),
+      composition, seconds: seconds, clips: shown, file: try file(composition.role),
       sound: try composition.audio.map { (audio) throws(Stop) in try clip(audio.input).reader }, stills: stills)
     decisions += composed.decisions
     return composed
@@ -162,10 +164,10 @@ final class PlanExecution {
     let readers = inputs.compactMap { clips[$0]?.reader }
     for reader in readers { try reader.start() }
     let grid = grid
-    let slots = max(composition?.slots ?? 0, clipOutputs.map(\.slots).max() ?? 0)
+    let slots = (compositions.map(\.slots) + clipOutputs.map(\.slots)).max() ?? 0
     for slot in 0..<slots {
       for reader in readers { try reader.advance(toSlot: slot, of: grid) }
-      if let composition, slot < composition.slots { try composition.encode(slot: slot) }
+      for composition in compositions where slot < composition.slots { try composition.encode(slot: slot) }
       for output in clipOutputs { try output.encode(slot: slot) }
       progress(Double(slot) / Double(slots))
     }
@@ -187,7 +189,7 @@ final class PlanExecution {
 
   private func finish() throws(Stop) -> [OutputFacts] {
     var facts: [OutputFacts] = []
-    if let composition { facts += try composition.finish() }
+    for composition in compositions { facts += try composition.finish() }
     for output in clipOutputs { facts.append(try output.finish()) }
     return facts + stills.compactMap(\.writer.facts)
   }

@@ -5,12 +5,16 @@ extension Definition {
     package enum Fit: String, Codable, Sendable {
       /// Fill it and cut what stands over.
       case crop
+      /// Show all of it; what remains of the rectangle has the canvas's colour, and an inset takes the picture's shape.
+      case fit
     }
 
     package var width: Int
     package var height: Int
     package var framesPerSecond: Int
     package var fit: Fit
+    /// Of what no picture covers; nil: black.
+    package var color: RGBColor?
 
     /// In pixels.
     package var size: Size { Size(width: width, height: height) }

@@ -2,62 +2,27 @@ extension Definition {
   /// What is made, by role; a role that is left out is not made.
   package struct Outputs: Codable, Sendable, Hashable {
     package var composed: Composed?
+    /// The same moment with foreground and background exchanged.
+    package var composedSwapped: Composed?
     package var clipFront: Clip?
     package var clipBack: Clip?
     package var image: Still?
     package var poster: Still?
     package var thumbnailFront: Still?
     package var thumbnailBack: Still?
+    package var preview: Preview?
 
     private enum CodingKeys: String, CodingKey {
       case composed
+      case composedSwapped = "composed.swapped"
       case clipFront = "clip.front"
       case clipBack = "clip.back"
       case image
       case poster
       case thumbnailFront = "thumbnail.front"
       case thumbnailBack = "thumbnail.back"
+      case preview
     }
-  }
-
-  /// The composed video.
-  package struct Composed: Codable, Sendable, Hashable {
-    /// How the two pictures lie on the canvas.
-    package enum Layout: String, Codable, Sendable {
-      case inset
-    }
-
-    /// Whose sound it has.
-    package enum Sound: String, Codable, Sendable {
-      /// The foreground's, or else the other's, or else none.
-      case foreground
-    }
-
-    package var layout: Layout
-    package var inset: Inset
-    package var audio: Sound
-    package var video: VideoEncoding
-    /// The shortest and the longest composed video.
-    package var seconds: ClosedSeconds
-  }
-
-  /// Where and how large the foreground is drawn.
-  package struct Inset: Codable, Sendable, Hashable {
-    /// A corner of the canvas.
-    package enum Corner: String, Codable, Sendable {
-      case topLeft = "top-left"
-      case topRight = "top-right"
-      case bottomLeft = "bottom-left"
-      case bottomRight = "bottom-right"
-    }
-
-    /// A share of the canvas's width; its shape is the canvas's.
-    package var width: Double
-    package var corner: Corner
-    /// From the canvas's edges, in pixels.
-    package var margin: Int
-    /// Of its corners, in pixels.
-    package var radius: Int
   }
 
   /// One camera's playable clip.

@@ -2,9 +2,10 @@ extension Definition.Outputs {
   /// The roles of the outputs that the definition makes, in a fixed order.
   package var roles: [Role] {
     let made: [(Role, Bool)] = [
-      (.composed, composed != nil), (.clipFront, clipFront != nil), (.clipBack, clipBack != nil),
+      (.composed, composed != nil), (.composedSwapped, composedSwapped != nil), (.clipFront, clipFront != nil),
+      (.clipBack, clipBack != nil),
       (.poster, poster != nil), (.image, image != nil), (.thumbnailFront, thumbnailFront != nil),
-      (.thumbnailBack, thumbnailBack != nil),
+      (.thumbnailBack, thumbnailBack != nil), (.preview, preview != nil),
     ]
     return made.filter(\.1).map(\.0)
   }

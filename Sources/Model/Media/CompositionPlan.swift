@@ -1,14 +1,14 @@
 /// How front and back become one video.
 package struct CompositionPlan: Codable, Sendable, Hashable {
+  /// `composed`, or `composed.swapped`.
+  package var role: Role
   package var canvas: Definition.Canvas
-  /// The input that fills the frame.
+  /// The input behind, or on the other side.
   package var background: InputName
-  /// The input that is drawn on top.
+  /// The input that is drawn on top, or first.
   package var foreground: InputName
-  /// Where the foreground is drawn, even in every number.
-  package var inset: Rectangle
-  /// Of the inset's corners, in pixels.
-  package var radius: Int
+  /// What is drawn, from the lowest to the uppermost.
+  package var tiles: [Tile]
   package var video: Definition.VideoEncoding
   /// Nil: no sound.
   package var audio: AudioPlan?
@@ -16,16 +16,19 @@ package struct CompositionPlan: Codable, Sendable, Hashable {
   package var seconds: ClosedSeconds
 
   package init(
-    canvas: Definition.Canvas, background: InputName, foreground: InputName, inset: Rectangle, radius: Int,
+    role: Role, canvas: Definition.Canvas, background: InputName, foreground: InputName, tiles: [Tile],
     video: Definition.VideoEncoding, audio: AudioPlan?, seconds: ClosedSeconds
   ) {
+    self.role = role
     self.canvas = canvas
     self.background = background
     self.foreground = foreground
-    self.inset = inset
-    self.radius = radius
+    self.tiles = tiles
     self.video = video
     self.audio = audio
     self.seconds = seconds
   }
+
+  /// Where the foreground is drawn.
+  package var inset: Rectangle? { tiles.first { $0.input == foreground }?.rectangle }
 }

@@ -5,6 +5,7 @@ package struct Decision: Codable, Sendable, Hashable {
     case videoStream = "video_stream"
     case audioStream = "audio_stream"
     case transform
+    case layout
     case scaling
     case timeGrid = "time_grid"
     case audio

@@ -7,28 +7,35 @@ package struct Plan: Codable, Sendable, Hashable {
   package var limits: Limits
   /// The inputs that are decoded, each once.
   package var inputs: [InputName: InputPlan]
-  package var composition: CompositionPlan?
+  /// The composed videos, both arrangements at most; the stills and the preview are taken from the first.
+  package var compositions: [CompositionPlan]
   package var clips: [ClipPlan]
   package var stills: [StillPlan]
+  package var preview: PreviewPlan?
   /// What was chosen in planning, and why.
   package var decisions: [Decision]
 
   package init(
-    definition: String, version: Int, limits: Limits, inputs: [InputName: InputPlan], composition: CompositionPlan?,
-    clips: [ClipPlan], stills: [StillPlan], decisions: [Decision]
+    definition: String, version: Int, limits: Limits, inputs: [InputName: InputPlan],
+    compositions: [CompositionPlan] = [],
+    clips: [ClipPlan] = [], stills: [StillPlan] = [], preview: PreviewPlan? = nil, decisions: [Decision]
   ) {
     self.definition = definition
     self.version = version
     self.limits = limits
     self.inputs = inputs
-    self.composition = composition
+    self.compositions = compositions
     self.clips = clips
     self.stills = stills
+    self.preview = preview
     self.decisions = decisions
   }
 
   /// The roles of the outputs that the run writes, in a fixed order.
   package var outputs: [Role] {
-    (composition == nil ? [] : [.composed]) + clips.map(\.role) + stills.map(\.role)
+    compositions.map(\.role) + clips.map(\.role) + stills.map(\.role) + (preview.map { [$0.role] } ?? [])
   }
+
+  /// The first composed video.
+  package var composition: CompositionPlan? { compositions.first }
 }

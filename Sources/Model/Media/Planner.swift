@@ -21,7 +21,14 @@ package struct Planner: Sendable {
       decisions += streamDecisions(of: facts, input: input)
     }
 
-    let composition = wanted(.composed) || wanted(.poster) ? composition(facts, foreground, &decisions) : nil
+    var compositions: [CompositionPlan] = []
+    // Pictures of the composed video need it, wanted or not.
+    if let output = definition.outputs.composed, wanted(.composed) || wanted(.poster) || wanted(.preview) {
+      compositions.append(composition(output, role: .composed, facts, foreground, &decisions))
+    }
+    if let output = definition.outputs.composedSwapped, wanted(.composedSwapped) {
+      compositions.append(composition(output, role: .composedSwapped, facts, foreground.other, &decisions))
+    }
     var clips: [ClipPlan] = []
     for camera in [Camera.front, .back] {
       let output = camera == .front ? definition.outputs.clipFront : definition.outputs.clipBack
@@ -34,12 +41,14 @@ package struct Planner: Sendable {
       stills.append(self.still(still, role: role, facts: facts))
     }
 
-    let heard = Set(([composition?.audio] + clips.map(\.audio)).compactMap { $0?.input })
+    let preview = wanted(.preview) ? definition.outputs.preview.map { self.preview($0, facts: facts) } : nil
+
+    let heard = Set((compositions.map(\.audio) + clips.map(\.audio)).compactMap { $0?.input })
     return Plan(
       definition: definition.name, version: definition.version, limits: definition.limits,
       inputs: Dictionary(
         uniqueKeysWithValues: facts.map { ($0.key, InputPlan(facts: $0.value, readsAudio: heard.contains($0.key))) }),
-      composition: composition, clips: clips, stills: stills, decisions: decisions)
+      compositions: compositions, clips: clips, stills: stills, preview: preview, decisions: decisions)
   }
 
   /// The plan for a picture out of any single clip, whatever its length.
@@ -49,7 +58,7 @@ package struct Planner: Sendable {
     let size = longEdge.map { facts.video.display.fitted(longEdge: $0) } ?? facts.video.display
     return Plan(
       definition: definition.name, version: definition.version, limits: limits,
-      inputs: [.clip: InputPlan(facts: facts, readsAudio: false)], composition: nil, clips: [],
+      inputs: [.clip: InputPlan(facts: facts, readsAudio: false)],
       stills: [StillPlan(role: .image, input: .clip, at: seconds, size: size, quality: quality)],
       decisions: streamDecisions(of: facts, input: .clip))
   }
@@ -78,9 +87,9 @@ package struct Planner: Sendable {
   }
 
   private func composition(
-    _ facts: [InputName: ClipFacts], _ foreground: Camera, _ decisions: inout [Decision]
-  ) -> CompositionPlan? {
-    guard let output = definition.outputs.composed else { return nil }
+    _ output: Definition.Composed, role: Role, _ facts: [InputName: ClipFacts], _ foreground: Camera,
+    _ decisions: inout [Decision]
+  ) -> CompositionPlan {
     let front = InputName(foreground)
     let back = InputName(foreground.other)
     let source = [front, back].first { facts[$0]?.audio != nil }
@@ -92,21 +101,17 @@ package struct Planner: Sendable {
     } else {
       decisions.append(Decision(.audio, choice: "none", reason: "neither clip has sound that can be decoded"))
     }
-    return CompositionPlan(
-      canvas: definition.canvas, background: back, foreground: front, inset: rectangle(of: output.inset),
-      radius: output.inset.radius, video: output.video, audio: audio, seconds: output.seconds)
-  }
-
-  private func rectangle(of inset: Definition.Inset) -> Rectangle {
     let canvas = definition.canvas
-    let width = Size.even(Double(canvas.width) * inset.width)
-    let height = Size.even(Double(width) * Double(canvas.height) / Double(canvas.width))
-    let margin = inset.margin / 2 * 2
-    let right = canvas.width - width - margin
-    let bottom = canvas.height - height - margin
-    let atLeft = inset.corner == .topLeft || inset.corner == .bottomLeft
-    let atTop = inset.corner == .topLeft || inset.corner == .topRight
-    return Rectangle(x: atLeft ? margin : right, y: atTop ? margin : bottom, width: width, height: height)
+    decisions.append(
+      Decision(
+        .layout, choice: "\(output.layout.rawValue), \(front.rawValue) in the foreground",
+        reason: "\(role.rawValue) of the definition, on \(canvas.width)x\(canvas.height)"))
+    let tiles = CompositionLayout(canvas: canvas, composed: output).tiles(
+      background: (back, facts[back]?.video.display ?? canvas.size),
+      foreground: (front, facts[front]?.video.display ?? canvas.size))
+    return CompositionPlan(
+      role: role, canvas: canvas, background: back, foreground: front, tiles: tiles, video: output.video, audio: audio,
+      seconds: output.seconds)
   }
 
   private func clip(
@@ -126,13 +131,16 @@ package struct Planner: Sendable {
       audio: audio)
   }
 
+  private func preview(_ preview: Definition.Preview, facts: [InputName: ClipFacts]) -> PreviewPlan {
+    let input = preview.from.input
+    let full = input.flatMap { facts[$0]?.video.display } ?? definition.canvas.size
+    return PreviewPlan(
+      input: input, at: preview.at, pictures: max(1, Int(preview.seconds * Double(preview.framesPerSecond))),
+      framesPerSecond: preview.framesPerSecond, size: full.fitted(longEdge: preview.longEdge), quality: preview.quality)
+  }
+
   private func still(_ still: Definition.Still, role: Role, facts: [InputName: ClipFacts]) -> StillPlan {
-    let input: InputName? =
-      switch still.from {
-      case .front: .front
-      case .back: .back
-      case .composed: nil
-      }
+    let input = still.from.input
     let full = input.flatMap { facts[$0]?.video.display } ?? definition.canvas.size
     return StillPlan(
       role: role, input: input, at: still.at, size: full.fitted(longEdge: still.longEdge), quality: still.quality)
@@ -150,5 +158,16 @@ extension Definition.Outputs {
     [
       (Role.poster, poster), (.image, image), (.thumbnailFront, thumbnailFront), (.thumbnailBack, thumbnailBack),
     ].compactMap { role, still in still.map { (role, $0) } }
+  }
+}
+
+extension Definition.Still.Source {
+  /// The input whose pictures are meant; nil: composed ones.
+  fileprivate var input: InputName? {
+    switch self {
+    case .front: .front
+    case .back: .back
+    case .composed: nil
+    }
   }
 }

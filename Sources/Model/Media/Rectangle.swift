@@ -12,3 +12,16 @@ package struct Rectangle: Codable, Sendable, Hashable {
     self.height = height
   }
 }
+
+extension Rectangle {
+  /// Whether all of it lies in another one.
+  package func isInside(_ other: Rectangle) -> Bool {
+    width > 0 && height > 0 && x >= other.x && y >= other.y && x + width <= other.x + other.width
+      && y + height <= other.y + other.height
+  }
+
+  /// Whether they share a pixel.
+  package func intersects(_ other: Rectangle) -> Bool {
+    x < other.x + other.width && other.x < x + width && y < other.y + other.height && other.y < y + height
+  }
+}

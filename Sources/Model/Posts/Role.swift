@@ -5,6 +5,8 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
   case clipFront = "clip.front"
   case clipBack = "clip.back"
   case composed
+  /// The composed video with foreground and background exchanged.
+  case composedSwapped = "composed.swapped"
   case poster
   /// A frame of the back clip at its start: map pin and calendar cell.
   case image

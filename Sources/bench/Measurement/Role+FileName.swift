@@ -4,7 +4,7 @@ extension Role {
   /// What a file of this role is called, here as among the outputs of take5.
   var fileName: String {
     switch self {
-    case .composed, .clipFront, .clipBack: "\(rawValue).mp4"
+    case .composed, .composedSwapped, .clipFront, .clipBack: "\(rawValue).mp4"
     default: "\(rawValue).jpg"
     }
   }

@@ -51,7 +51,7 @@ extension Role {
   /// What a file of this role is called in a folder of outputs.
   var fileName: String {
     switch self {
-    case .composed, .clipFront, .clipBack, .sourceFront, .sourceBack: "\(rawValue).mp4"
+    case .composed, .composedSwapped, .clipFront, .clipBack, .sourceFront, .sourceBack: "\(rawValue).mp4"
     case .preview: "\(rawValue).webp"
     case .poster, .image, .thumbnailFront, .thumbnailBack, .photoLarge, .photoMedium, .photoSmall, .avatar:
       "\(rawValue).jpg"

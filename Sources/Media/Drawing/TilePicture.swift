@@ -1,0 +1,79 @@
+import Kernels
+import Model
+
+/// An input's picture as it lies on a canvas: scaled to its tile, framed, its corners round.
+final class TilePicture {
+  let tile: Tile
+  private let converter: UprightConverter
+  private let corners: RoundedCorners
+  /// The scaled picture with its border.
+  private let framed: PictureBuffer
+  private let frame: TileFrame?
+  /// What it covers of the canvas while it lies on it.
+  private let covered: PictureBuffer
+  /// The number of the picture that is drawn, and of the one that is painted on the canvas.
+  private var drawn: Int?
+  private var painted: Int?
+
+  init(_ tile: Tile, layout: PictureLayout) throws(Stop) {
+    self.tile = tile
+    let (width, height) = (tile.rectangle.width, tile.rectangle.height)
+    corners = RoundedCorners(radius: Self.radius(tile.radius, in: tile.rectangle))
+    framed = PictureBuffer(width: width, height: height)
+    covered = PictureBuffer(width: width, height: height)
+    if let border = tile.border, border.width > 0 {
+      let frame = try TileFrame(border, radius: corners.radius, width: width, height: height)
+      converter = try UprightConverter(from: layout, to: frame.inner)
+      self.frame = frame
+    } else {
+      converter = try UprightConverter(from: layout, to: Size(width: width, height: height))
+      frame = nil
+    }
+  }
+
+  /// What is done to each picture, for the decision log.
+  var summary: String { converter.summary }
+
+  /// Draws the reader's current picture, if it is not drawn yet.
+  func update(_ reader: ClipReader) throws(Stop) {
+    guard drawn != reader.frames else { return }
+    if let frame {
+      try converter.draw(reader.current, into: frame.scaled.picture)
+      frame.draw(into: framed.picture)
+    } else {
+      try converter.draw(reader.current, into: framed.picture)
+    }
+    drawn = reader.frames
+  }
+
+  /// Paints the picture where it stays, if it is not painted yet.
+  ///
+  /// - Parameter color: of the canvas, which the round corners leave visible.
+  func paint(on canvas: MutablePicture, clearing color: YUVColor) {
+    guard painted != drawn else { return }
+    let area = area(of: canvas)
+    if corners.radius > 0 { area.fill(y: color.y, u: color.u, v: color.v) }
+    area.draw(framed.picture.reading, corners: corners)
+    painted = drawn
+  }
+
+  /// Draws the picture and remembers what it covers.
+  func cover(_ canvas: MutablePicture) {
+    let area = area(of: canvas)
+    covered.picture.copy(from: area.reading)
+    area.draw(framed.picture.reading, corners: corners)
+  }
+
+  /// Puts back what it covered.
+  func uncover(_ canvas: MutablePicture) { area(of: canvas).copy(from: covered.picture.reading) }
+
+  private func area(of canvas: MutablePicture) -> MutablePicture {
+    let place = tile.rectangle
+    return canvas.region(x: place.x, y: place.y, width: place.width, height: place.height)
+  }
+
+  /// Two corners may not overlap.
+  private static func radius(_ wanted: Int, in rectangle: Rectangle) -> Int {
+    max(0, min(wanted, min(rectangle.width, rectangle.height) / 2 - 1))
+  }
+}
