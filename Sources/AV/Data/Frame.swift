@@ -83,6 +83,12 @@ package struct Frame: ~Copyable {
     return base.map { (UnsafeMutableRawPointer($0), Int(stride)) }
   }
 
+  /// Takes the pixels or samples of another frame, which is empty afterwards.
+  package func take(_ other: borrowing Frame) {
+    av_frame_unref(pointer)
+    av_frame_move_ref(pointer, other.pointer)
+  }
+
   /// Lets go of the pixels or samples.
   package func unreference() { av_frame_unref(pointer) }
 
@@ -99,3 +105,6 @@ package struct Frame: ~Copyable {
     }
   }
 }
+
+/// A frame has one owner, who may hand it to another thread; what its pixels share with others is counted by libav.
+extension Frame: @unchecked Sendable {}

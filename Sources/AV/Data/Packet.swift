@@ -54,3 +54,6 @@ package struct Packet: ~Copyable {
     if let dts { pointer.pointee.dts = dts + ticks }
   }
 }
+
+/// A packet has one owner, who may hand it to another thread; its data are shared and counted by libav, and only read.
+extension Packet: @unchecked Sendable {}

@@ -55,6 +55,14 @@ final class Compositor {
     return [(input, picture.summary)] + tiles
   }
 
+  /// The form in which it wants the pictures of each input.
+  var preparations: [InputName: Preparation] {
+    var preparations: [InputName: Preparation] = [:]
+    for picture in painted + overlaid { preparations[picture.tile.input] = picture.preparation }
+    if case .input(let input, let picture) = canvas { preparations[input] = picture.preparation }
+    return preparations
+  }
+
   /// Draws the current pictures of the inputs and lends the composed one to `use`; it is gone afterwards.
   func compose(
     _ readers: [InputName: ClipReader], use: (borrowing Frame) throws(Stop) -> Void

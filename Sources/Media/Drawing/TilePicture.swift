@@ -5,6 +5,8 @@ import Model
 final class TilePicture {
   let tile: Tile
   private let converter: UprightConverter
+  /// The form in which a reader may have prepared its pictures for it.
+  let preparation: Preparation
   private let corners: RoundedCorners
   /// The scaled picture with its border.
   private let framed: PictureBuffer
@@ -23,12 +25,13 @@ final class TilePicture {
     covered = PictureBuffer(width: width, height: height)
     if let border = tile.border, border.width > 0 {
       let frame = try TileFrame(border, radius: corners.radius, width: width, height: height)
-      converter = try UprightConverter(from: layout, to: frame.inner)
+      preparation = Preparation(layout: layout, size: frame.inner)
       self.frame = frame
     } else {
-      converter = try UprightConverter(from: layout, to: Size(width: width, height: height))
+      preparation = Preparation(layout: layout, size: Size(width: width, height: height))
       frame = nil
     }
+    converter = try UprightConverter(from: layout, to: preparation.size)
   }
 
   /// What is done to each picture, for the decision log.
@@ -37,12 +40,15 @@ final class TilePicture {
   /// Draws the reader's current picture, if it is not drawn yet.
   func update(_ reader: ClipReader) throws(Stop) {
     guard drawn != reader.frames else { return }
-    if let frame {
-      try converter.draw(reader.current, into: frame.scaled.picture)
-      frame.draw(into: framed.picture)
+    let target = frame?.scaled.picture ?? framed.picture
+    if reader.preparation == preparation,
+      try reader.withPrepared({ (prepared) throws(Stop) in target.copy(from: prepared.picture.reading) })
+    {
+      // It came as it is wanted.
     } else {
-      try converter.draw(reader.current, into: framed.picture)
+      try converter.draw(reader.current, into: target)
     }
+    frame?.draw(into: framed.picture)
     drawn = reader.frames
   }
 

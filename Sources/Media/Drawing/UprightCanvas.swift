@@ -9,12 +9,15 @@ final class UprightCanvas {
   /// Nil where the frame itself serves.
   private let memory: Frame?
   private let lent: Frame
+  /// The form in which a reader may have prepared its pictures for it.
+  let preparation: Preparation
   private var drawn: Int?
 
   /// - Parameter inPlace: whether the reader's frame may be drawn on: nothing is decoded while it is lent.
   init(from layout: PictureLayout, to size: Size, inPlace: Bool) throws(Stop) {
     let converter = try UprightConverter(from: layout, to: size)
     self.converter = converter
+    preparation = Preparation(layout: layout, size: size)
     memory =
       converter.isIdentity && inPlace
       ? nil
@@ -27,15 +30,18 @@ final class UprightCanvas {
 
   /// Lends the reader's current frame to `use`, which may draw on it if it puts back what it covered.
   func lend(_ reader: ClipReader, to use: (borrowing Frame) throws(Stop) -> Void) throws(Stop) {
-    switch memory {
-    case .some(let memory):
-      if drawn != reader.frames {
-        try converter.draw(reader.current, into: memory.picture)
-        drawn = reader.frames
+    if reader.preparation == preparation, try reader.withPrepared(refer) {
+      // Nobody else has the prepared picture: it is drawn on as it is.
+    } else {
+      switch memory {
+      case .some(let memory):
+        if drawn != reader.frames {
+          try converter.draw(reader.current, into: memory.picture)
+          drawn = reader.frames
+        }
+        try refer(to: memory)
+      case .none: try refer(to: reader.current)
       }
-      try refer(to: memory)
-    case .none:
-      try refer(to: reader.current)
     }
     defer { lent.unreference() }
     try use(lent)

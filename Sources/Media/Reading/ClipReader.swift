@@ -1,28 +1,32 @@
 import AV
 import Model
 
-/// Reads one input once: decodes its pictures in order, checks each, and hands packets and pictures to whoever wants them.
+/// Reads one input once: takes its pictures in order, and hands packets and pictures to whoever wants them.
 ///
 /// It holds two pictures, the current one and the one that follows, since only the second says how long the first lasts.
 final class ClipReader {
   let source: InputSource
   let plan: InputPlan
-  let demuxer: Demuxer
   /// Of the video stream.
   let timeBase: Rational
-  /// Who wants the packets of the input.
+  /// Who wants the packets of the input; complete before `start()`.
   var packetTaps: [any PacketTap] = []
-  /// Who wants the pictures of the input.
+  /// Who wants the pictures of the input; complete before `start()`.
   var frameTaps: [any FrameTap] = []
+  /// The form in which pictures are prepared when they are decoded ahead; set before `start()`.
+  var preparation: Preparation?
   /// The picture that is shown now.
   private(set) var current: Frame
+  /// The current picture as it was prepared; nil if it was not.
+  private(set) var prepared: Frame?
   /// The number of pictures that were shown up to now, the current one included.
   private(set) var frames = 0
 
-  private let decoder: Decoder
-  private let packet: Packet
+  private let mode: ExecutionMode
   private let expected: PacketScan?
+  private var pictures: any PictureSource
   private var following: Frame
+  private var followingPrepared: Frame?
   /// When the following picture is shown, in the file's own ticks; nil after the last one.
   private var followingTicks: Int64?
   private var currentTicks: Int64 = 0
@@ -34,26 +38,23 @@ final class ClipReader {
   /// - Parameters:
   ///   - plan: which streams are read.
   ///   - expected: the times that the pictures must have; nil: any that grow.
-  init(_ source: InputSource, plan: InputPlan, expected: PacketScan?) throws(Stop) {
-    let stream = plan.facts.video.stream
-    demuxer = try source.open()
-    guard demuxer.streams.indices.contains(stream) else {
-      throw source.refusal(.noVideoStream, "stream \(stream) is not there")
-    }
+  init(_ source: InputSource, plan: InputPlan, expected: PacketScan?, mode: ExecutionMode) throws(Stop) {
     self.source = source
     self.plan = plan
     self.expected = expected
-    timeBase = demuxer.streams[stream].timeBase
-    demuxer.select(Set([stream, plan.readsAudio ? plan.facts.audio?.stream : nil].compactMap { $0 }))
-    do {
-      decoder = try Decoder(stream: stream, of: demuxer, limits: source.decoderLimits(source.limits.videoCodecs))
-    } catch {
-      throw source.blame(error, .unsupportedCodec, "its video cannot be decoded")
-    }
-    packet = try Stop.wrap { () throws(AVError) in try Packet() }
+    self.mode = mode
+    let decoder = try PictureDecoder(source, plan: plan, expected: expected)
+    timeBase = decoder.demuxer.streams[plan.facts.video.stream].timeBase
+    pictures = decoder
     current = try Stop.wrap { () throws(AVError) in try Frame() }
     following = try Stop.wrap { () throws(AVError) in try Frame() }
   }
+
+  /// The input's headers.
+  var demuxer: Demuxer { _read { yield pictures.demuxer } }
+
+  /// Whether the current picture may be drawn on: nothing is decoded that refers to it meanwhile.
+  var lendsPictures: Bool { mode == .throughput }
 
   /// The time that counts as zero for all streams of the file, in ticks of the video stream.
   var origin: Int64 { expected?.origin ?? firstTicks ?? 0 }
@@ -65,7 +66,11 @@ final class ClipReader {
 
   /// Decodes the first picture, which then follows; every tap is in its place, since packets are read only once.
   func start() throws(Stop) {
-    try decodeFollowing()
+    if mode == .latency {
+      pictures = try DecodeAhead(
+        source, plan: plan, expected: expected, preparation: preparation, sendsPackets: !packetTaps.isEmpty)
+    }
+    try takeFollowing()
     guard followingTicks != nil else { throw source.refusal(.corruptVideo, "no picture of it can be decoded") }
   }
 
@@ -83,10 +88,12 @@ final class ClipReader {
   func advance() throws(Stop) -> Bool {
     guard let ticks = followingTicks else { return false }
     swap(&current, &following)
+    giveBackPrepared()
+    prepared = followingPrepared.take()
     currentTicks = ticks
     lastDuration = max(0, current.duration)
     frames += 1
-    try decodeFollowing()
+    try takeFollowing()
     let end = followingTicks.map { timeBase.seconds($0 - origin) }
     for tap in frameTaps where !tap.isSatisfied { try tap.take(current, until: end) }
     return true
@@ -103,83 +110,31 @@ final class ClipReader {
     }
   }
 
-  private func decodeFollowing() throws(Stop) {
-    while true {
-      switch try receive() {
-      case .output:
-        if try accept() { return }
-      case .needsInput:
-        try feed()
-      case .ended:
-        if let last = expected?.lastDuration { lastDuration = last }
-        followingTicks = nil
-        return
-      }
+  /// Lends the current picture as it was prepared; false if it was not.
+  func withPrepared(_ use: (borrowing Frame) throws(Stop) -> Void) throws(Stop) -> Bool {
+    switch prepared {
+    case .some(let frame):
+      try use(frame)
+      return true
+    case .none: return false
     }
   }
 
-  private func receive() throws(Stop) -> Received {
-    do {
-      return try decoder.receive(into: following)
-    } catch {
-      throw damaged("a picture cannot be decoded", error)
+  private func takeFollowing() throws(Stop) {
+    let ticks = try pictures.next(into: following) { (packet) throws(Stop) in
+      for tap in packetTaps { try tap.take(packet) }
     }
-  }
-
-  /// Checks a decoded picture; false for one that an edit list hides.
-  private func accept() throws(Stop) -> Bool {
-    guard let ticks = following.pts ?? following.bestTimestamp else {
-      throw damaged("a picture has no time")
-    }
-    if let expected, ticks < expected.origin { return false }
-    if following.isDamaged { throw damaged("a picture is damaged", at: ticks) }
-    let video = plan.facts.video
-    guard following.width == video.coded.width, following.height == video.coded.height,
-      following.format.description == video.pixelFormat
-    else {
-      let found = "\(following.width)x\(following.height) \(following.format)"
-      throw damaged("a picture of \(found) stands among others", at: ticks)
-    }
-    if firstTicks == nil {
-      firstTicks = ticks
-    } else if ticks <= (followingTicks ?? currentTicks) {
-      throw damaged("the pictures' times do not grow", at: ticks)
+    if let ticks {
+      if firstTicks == nil { firstTicks = ticks }
+      followingPrepared = (pictures as? DecodeAhead)?.takePrepared()
+    } else if let last = expected?.lastDuration {
+      lastDuration = last
     }
     followingTicks = ticks
-    try checkLength(ticks)
-    return true
   }
 
-  // The packets' times said that it is short enough; a decoder that disagrees must not go on for ever.
-  private func checkLength(_ ticks: Int64) throws(Stop) {
-    guard let longest = source.limits.seconds?.longest else { return }
-    if timeBase.seconds(ticks - origin) > longest + 1 { throw damaged("the pictures go on past the end", at: ticks) }
-  }
-
-  /// Gives the decoder the next packet of the video stream, and the taps all packets on the way.
-  private func feed() throws(Stop) {
-    while try source.read(demuxer, into: packet) {
-      defer { packet.unreference() }
-      for tap in packetTaps { try tap.take(packet) }
-      guard packet.stream == plan.facts.video.stream else { continue }
-      if packet.isCorrupt { throw damaged("a packet is damaged") }
-      do {
-        try decoder.send(packet)
-      } catch {
-        throw damaged("a packet cannot be decoded", error)
-      }
-      return
-    }
-    do {
-      try decoder.finish()
-    } catch {
-      throw damaged("the last pictures cannot be decoded", error)
-    }
-  }
-
-  private func damaged(_ what: String, _ error: AVError? = nil, at ticks: Int64? = nil) -> Stop {
-    let seconds = timeBase.seconds((ticks ?? followingTicks ?? currentTicks) - origin)
-    if let error { return source.blame(error, .corruptVideo, what, at: seconds) }
-    return source.refusal(.corruptVideo, what, seconds: seconds)
+  private func giveBackPrepared() {
+    guard let frame = prepared.take() else { return }
+    (pictures as? DecodeAhead)?.reuse(frame)
   }
 }

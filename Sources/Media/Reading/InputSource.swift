@@ -27,6 +27,17 @@ struct InputSource: Sendable {
     }
   }
 
+  /// Opens the container and selects the streams that a plan reads.
+  func open(selecting plan: InputPlan) throws(Stop) -> Demuxer {
+    let stream = plan.facts.video.stream
+    let demuxer = try open()
+    guard demuxer.streams.indices.contains(stream) else {
+      throw refusal(.noVideoStream, "stream \(stream) is not there")
+    }
+    demuxer.select(Set([stream, plan.readsAudio ? plan.facts.audio?.stream : nil].compactMap { $0 }))
+    return demuxer
+  }
+
   func decoderLimits(_ codecs: [String]) -> DecoderLimits { DecoderLimits(codecs: codecs, pixels: limits.pixels) }
 
   /// Reads the next packet.

@@ -28,7 +28,7 @@ final class ClipOutput {
     case (.encode, .some(let video)):
       let slots = grid.slots(in: scan.seconds)
       encoding = Encoding(
-        canvas: try UprightCanvas(from: clip.layout, to: plan.size, inPlace: true),
+        canvas: try UprightCanvas(from: clip.layout, to: plan.size, inPlace: clip.reader.lendsPictures),
         video: try VideoTrack(video, size: plan.size, grid: grid, output: output), slots: slots)
       seconds = grid.seconds(slots)
     case (.encode, .none):

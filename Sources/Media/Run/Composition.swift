@@ -27,13 +27,18 @@ final class Composition {
     self.plan = plan
     readers = clips.mapValues(\.reader)
     self.stills = stills
-    compositor = try Compositor(plan, layouts: clips.mapValues(\.layout), inPlace: true)
+    compositor = try Compositor(
+      plan, layouts: clips.mapValues(\.layout), inPlace: clips.values.allSatisfy { $0.reader.lendsPictures })
     output = try OutputFile(plan.role, file: file)
     video = try VideoTrack(plan.video, size: plan.canvas.size, grid: grid, output: output)
     self.sound =
       if let mode = plan.audio?.mode, let sound {
         try SoundTracks.track(mode, of: sound, until: grid.seconds(slots), output: output)
       } else { nil }
+    // Only one form is prepared: another composition of the same pictures makes its own.
+    for (input, preparation) in compositor.preparations where readers[input]?.preparation == nil {
+      readers[input]?.preparation = preparation
+    }
     if let track = self.sound { sound?.packetTaps.append(track) }
     try output.start()
   }

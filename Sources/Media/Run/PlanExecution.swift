@@ -5,6 +5,7 @@ import Platform
 /// One run of a plan, step by step: scan, open, decode and write, check, complete.
 final class PlanExecution {
   private let plan: Plan
+  private let mode: ExecutionMode
   private let sources: [InputName: InputSource]
   private let outputs: [Role: OpenFile]
   private let rule: DurationRule
@@ -16,8 +17,12 @@ final class PlanExecution {
   private var decisions: [Decision]
   private var warnings: [Warning] = []
 
-  init(_ plan: Plan, inputs: [InputName: OpenFile], outputs: [Role: OpenFile], cancellation: CancellationFlag) {
+  init(
+    _ plan: Plan, mode: ExecutionMode, inputs: [InputName: OpenFile], outputs: [Role: OpenFile],
+    cancellation: CancellationFlag
+  ) {
     self.plan = plan
+    self.mode = mode
     self.outputs = outputs
     rule = DurationRule(limits: plan.limits)
     decisions = plan.decisions
@@ -114,7 +119,7 @@ final class PlanExecution {
   private func open() throws(Stop) {
     for input in inputs {
       guard let inputPlan = plan.inputs[input] else { continue }
-      let reader = try ClipReader(try source(input), plan: inputPlan, expected: scans[input])
+      let reader = try ClipReader(try source(input), plan: inputPlan, expected: scans[input], mode: mode)
       let layout = PictureLayout(inputPlan.facts.video)
       clips[input] = OpenClip(reader: reader, layout: layout, scan: scans[input])
       if let decision = layout.colorDecision(of: input, facts: inputPlan.facts.video) { decisions.append(decision) }

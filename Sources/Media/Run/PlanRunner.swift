@@ -3,15 +3,19 @@ package import Platform
 
 /// Carries out a plan: each input is decoded once and feeds its validation and every output.
 ///
-/// It is synchronous on the calling thread, reads and writes only the files it is given, and writes the same bytes for
+/// It is synchronous for its caller, reads and writes only the files it is given, and writes the same bytes for
 /// the same plan and inputs.
 package struct PlanRunner: Sendable {
   private let plan: Plan
+  private let mode: ExecutionMode
   private let cancellation: CancellationFlag
 
-  /// - Parameter cancellation: read between packets; the outputs of a cancelled run are unfinished.
-  package init(_ plan: Plan, cancellation: CancellationFlag = CancellationFlag()) {
+  /// - Parameters:
+  ///   - mode: on how many threads it works.
+  ///   - cancellation: read between packets; the outputs of a cancelled run are unfinished.
+  package init(_ plan: Plan, mode: ExecutionMode = .throughput, cancellation: CancellationFlag = CancellationFlag()) {
     self.plan = plan
+    self.mode = mode
     self.cancellation = cancellation
   }
 
@@ -25,6 +29,7 @@ package struct PlanRunner: Sendable {
   package func run(
     inputs: [InputName: OpenFile], outputs: [Role: OpenFile], progress: (Double) -> Void = { _ in }
   ) throws(MediaError) -> RunReport {
-    try PlanExecution(plan, inputs: inputs, outputs: outputs, cancellation: cancellation).run(progress: progress)
+    try PlanExecution(plan, mode: mode, inputs: inputs, outputs: outputs, cancellation: cancellation)
+      .run(progress: progress)
   }
 }

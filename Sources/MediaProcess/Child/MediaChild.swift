@@ -46,21 +46,22 @@ package struct MediaChild: ~Copyable {
       } catch {
         throw MediaFailure(error)
       }
-    case .run(let plan, let inputs, let outputs):
+    case .run(let plan, let mode, let inputs, let outputs):
       guard files.count == inputs.count + outputs.count else { throw Self.miscounted }
       return try run(
-        plan, inputs: Dictionary(uniqueKeysWithValues: zip(inputs, files)),
+        plan, mode: mode, inputs: Dictionary(uniqueKeysWithValues: zip(inputs, files)),
         outputs: Dictionary(uniqueKeysWithValues: zip(outputs, files.dropFirst(inputs.count))))
     }
   }
 
   private borrowing func run(
-    _ plan: Plan, inputs: [InputName: OpenFile], outputs: [Role: OpenFile]
+    _ plan: Plan, mode: ExecutionMode, inputs: [InputName: OpenFile], outputs: [Role: OpenFile]
   ) throws(MediaFailure) -> MediaReply {
     let cancellation = CancellationFlag()
     var next = clock.now
     do {
-      let report = try PlanRunner(plan, cancellation: cancellation).run(inputs: inputs, outputs: outputs) { fraction in
+      let report = try PlanRunner(plan, mode: mode, cancellation: cancellation).run(inputs: inputs, outputs: outputs) {
+        fraction in
         guard clock.now >= next else { return }
         next = clock.now + .milliseconds(200)
         tell(fraction, cancelling: cancellation)

@@ -74,7 +74,7 @@ package struct MediaProcess: ~Copyable {
   ///   - outputs: a writable, seekable and readable descriptor for each output of the plan; they stay the caller's.
   ///   - progress: told how far it has come, 0 to 1.
   package mutating func run(
-    _ plan: Plan, inputs: [InputName: Int32], outputs: [Role: Int32], deadline: Duration,
+    _ plan: Plan, mode: ExecutionMode, inputs: [InputName: Int32], outputs: [Role: Int32], deadline: Duration,
     cancellation: CancellationFlag, progress: (Double) -> Void
   ) throws(MediaFailure) -> RunReport {
     let inputNames = inputs.keys.sorted { $0.rawValue < $1.rawValue }
@@ -82,7 +82,7 @@ package struct MediaProcess: ~Copyable {
     let descriptors = inputNames.compactMap { inputs[$0] } + roles.compactMap { outputs[$0] }
     runs += 1
     let reply = try exchange(
-      .run(plan: plan, inputs: inputNames, outputs: roles), descriptors: descriptors, deadline: deadline,
+      .run(plan: plan, mode: mode, inputs: inputNames, outputs: roles), descriptors: descriptors, deadline: deadline,
       cancellation: cancellation, progress: progress)
     guard case .result(let report) = reply else { throw unexpected() }
     if runs >= configuration.runsPerProcess { stop() }

@@ -41,11 +41,13 @@ package actor MediaSlot {
 
   /// Carries out a plan; see `MediaProcess.run`.
   package func run(
-    _ plan: Plan, inputs: [InputName: Int32], outputs: [Role: Int32], deadline: Duration,
+    _ plan: Plan, mode: ExecutionMode = .throughput, inputs: [InputName: Int32], outputs: [Role: Int32],
+    deadline: Duration,
     cancellation: CancellationFlag, progress: @Sendable (Double) -> Void
   ) throws(MediaFailure) -> RunReport {
     try process.run(
-      plan, inputs: inputs, outputs: outputs, deadline: deadline, cancellation: cancellation, progress: progress)
+      plan, mode: mode, inputs: inputs, outputs: outputs, deadline: deadline, cancellation: cancellation,
+      progress: progress)
   }
 
   /// The id of the media process; nil while there is none.

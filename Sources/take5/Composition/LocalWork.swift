@@ -11,9 +11,11 @@ struct LocalWork {
   private let slot: MediaSlot
   private let cancellation = CancellationFlag()
   private let deadline: Duration
+  private let mode: ExecutionMode
 
   init(_ arguments: Arguments) throws {
     definition = try Self.definition(arguments)
+    mode = arguments.has(Option.latency.name) ? .latency : .throughput
     var configuration = MediaProcess.Configuration()
     if let megabytes = try arguments.number("--media-memory", in: 64...65536) {
       configuration.memoryLimit = UInt64(megabytes) << 20
@@ -79,7 +81,8 @@ struct LocalWork {
         return RunReport(verdict: probed.verdict, outputs: [])
       }
       return try await slot.run(
-        plan, inputs: inputs, outputs: outputs, deadline: deadline, cancellation: cancellation, progress: progress)
+        plan, mode: mode, inputs: inputs, outputs: outputs, deadline: deadline, cancellation: cancellation,
+        progress: progress)
     } catch {
       return try report(of: error)
     }

@@ -7,7 +7,7 @@ extension Verb {
     "compose", abstract: "Make one video of two clips.", operands: ["FRONT", "BACK"],
     options: [
       Option("--output", "OUT.mp4", short: "-o", help: "where the composed video goes"),
-      Option("--outputs", "DIR", help: "write all outputs of the definition into this folder"), .foreground,
+      Option("--outputs", "DIR", help: "write all outputs of the definition into this folder"), .foreground, .latency,
       .definition, .mediaMemory, .json,
     ],
     example: "take5 compose samples/front.mp4 samples/back.mp4 -o moment.mp4 --outputs moment"
