@@ -50,6 +50,13 @@ package struct MutablePicture {
     v.copy(halving: source.v)
   }
 
+  /// Takes the pixels of a picture half as large again in both directions; this one's size is divisible by four.
+  package func copy(twoThirdsOf source: Picture) {
+    y.copy(twoThirdsOf: source.y)
+    u.copy(twoThirdsOf: source.u)
+    v.copy(twoThirdsOf: source.v)
+  }
+
   /// Takes the pixels of a picture, transformed; this picture has the size that `orientation` gives the source.
   package func copy(from source: Picture, orientation: Orientation) {
     y.copy(from: source.y, orientation: orientation)

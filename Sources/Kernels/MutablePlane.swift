@@ -53,6 +53,18 @@ package struct MutablePlane {
     ckernels_halve(bytes(source.base), source.stride, bytes(base), stride, width, height)
   }
 
+  /// Takes the bytes of a plane half as large again in both directions, through a low pass of four samples.
+  ///
+  /// - Parameter portable: leaves out what only some processors have; the bytes are the same.
+  package func copy(twoThirdsOf source: Plane, portable: Bool = false) {
+    precondition(width % 2 == 0 && height % 2 == 0, "two thirds have an even size")
+    precondition(source.width * 2 == width * 3 && source.height * 2 == height * 3, "the source is not 3 : 2")
+    guard width > 0 && height > 0 else { return }
+    let status = ckernels_two_thirds(
+      bytes(source.base), source.stride, bytes(base), stride, width, height, portable ? 1 : 0)
+    precondition(status == 0, "there is no memory for a row")
+  }
+
   /// Takes the bytes of a plane, transformed; this plane has the size that `orientation` gives the source.
   package func copy(from source: Plane, orientation: Orientation) {
     let size = orientation.size(width: source.width, height: source.height)

@@ -33,3 +33,38 @@ void ckernels_draw_rounded(const uint8_t *source, ptrdiff_t source_stride, uint8
 /// rows, the source twice as many.
 void ckernels_halve(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
                     size_t width, size_t height);
+
+/// Scales a plane to two thirds in both directions: the target has `width` columns and `height` rows, both even, the
+/// source half as many again. The result is the same with `portable`, which leaves out what only some processors have.
+///
+/// Returns 0, or -1 if there is no memory.
+int ckernels_two_thirds(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
+                        size_t width, size_t height, int portable);
+
+/// A 4:2:0 picture of 10 bits in 16-bit words; strides in bytes.
+struct ckernels_planes10 {
+  const uint16_t *y, *u, *v;
+  ptrdiff_t y_stride, u_stride, v_stride;
+};
+
+/// A 4:2:0 picture of 8 bits.
+struct ckernels_planes8 {
+  uint8_t *y, *u, *v;
+  ptrdiff_t y_stride, u_stride, v_stride;
+};
+
+enum {
+  /// Nodes of a colour table along each chroma axis, 32 codes apart.
+  CKERNELS_CHROMA_NODES = 33,
+  /// Steps of the luma table along luma, 2 codes apart.
+  CKERNELS_LUMA_STEPS = 513,
+  /// Steps of the chroma table along luma, 16 codes apart.
+  CKERNELS_CHROMA_STEPS = 65,
+};
+
+/// Maps every colour of a 10-bit picture to the one that tables give for it; width and height are even.
+///
+/// Tables hold 256ths of an 8-bit code. `luma_table[u][v][y]` has one value, `chroma_table[u][v][y]` two: between the
+/// nodes of both chroma axes, and for chroma along luma too, values are interpolated.
+void ckernels_map_colors(const struct ckernels_planes10 *source, const struct ckernels_planes8 *target, size_t width,
+                         size_t height, const uint16_t *luma_table, const uint16_t *chroma_table);

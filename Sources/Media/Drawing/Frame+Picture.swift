@@ -25,6 +25,18 @@ extension Frame {
       (u.base + rectangle.y / 2 * u.stride + rectangle.x / 2 * bytes, u.stride),
       (v.base + rectangle.y / 2 * v.stride + rectangle.x / 2 * bytes, v.stride))
   }
+
+  /// A rectangle of a planar 4:2:0 frame of 10 bits, to have its colours mapped; its origin is even.
+  func tenBitPlanes(of rectangle: (x: Int, y: Int)) -> ColorTable.Source {
+    guard format == .yuv420p10, let y = plane(0), let u = plane(1), let v = plane(2) else {
+      preconditionFailure("only a 10-bit 4:2:0 frame has its colours mapped")
+    }
+    let half = (x: rectangle.x / 2, y: rectangle.y / 2)
+    return ColorTable.Source(
+      y: (UnsafeRawPointer(y.base + rectangle.y * y.stride + rectangle.x * 2), y.stride),
+      u: (UnsafeRawPointer(u.base + half.y * u.stride + half.x * 2), u.stride),
+      v: (UnsafeRawPointer(v.base + half.y * v.stride + half.x * 2), v.stride))
+  }
 }
 
 extension MutablePicture {

@@ -78,7 +78,8 @@ final class FirstPicture {
         ? Size(width: frame.height, height: width) : Size(width: width, height: frame.height),
       framesPerSecond: stream.frameRate.quotient,
       color: ColorFacts(
-        range: color.range, matrix: color.matrix, primaries: color.primaries, transfer: color.transfer))
+        range: color.range, matrix: color.matrix, primaries: color.primaries, transfer: color.transfer),
+      dynamicRange: DynamicRange(transfer: color.transfer))
   }
 
   // The container's word counts before the bitstream's; a shape that no camera has is damage and is ignored.

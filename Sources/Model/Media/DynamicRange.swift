@@ -6,3 +6,14 @@ package enum DynamicRange: String, Codable, Sendable {
   /// Perceptual quantiser.
   case perceptualQuantizer = "pq"
 }
+
+extension DynamicRange {
+  /// The range that a transfer function has, by libav's name; never told by the depth of the samples.
+  package init(transfer: String) {
+    switch transfer {
+    case "arib-std-b67": self = .hybridLogGamma
+    case "smpte2084": self = .perceptualQuantizer
+    default: self = .standard
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import AV
+import Kernels
+import Model
+
+/// What a picture's numbers mean, as far as it takes more than another matrix and range to show it in BT.709.
+struct ColorRendering: Hashable, Sendable {
+  let transfer: TransferFunction
+  let primaries: Primaries
+  let matrix: ColorMatrix
+  let isFullRange: Bool
+
+  /// Nil for pictures of standard dynamic range in primaries like ours: a scaler converts the rest.
+  init?(_ facts: VideoFacts, matrix: ColorMatrix, isFullRange: Bool) {
+    transfer = TransferFunction(facts.dynamicRange)
+    // A camera that writes HDR means its primaries, whether it says so or not.
+    primaries =
+      facts.dynamicRange == .standard || facts.color.primaries != "unknown" ? Primaries(facts.color) : .bt2020
+    self.matrix = matrix
+    self.isFullRange = isFullRange
+    if transfer == .standard && primaries == .bt709 { return nil }
+  }
+
+  /// What is done, for the decision log.
+  var summary: String {
+    transfer == .standard
+      ? "its gamut brought into that of BT.709" : "tone-mapped, reference white at the white of SDR"
+  }
+
+  /// The mapping of 10-bit pictures of this kind to those of the outputs.
+  func table() -> ColorTable {
+    let decoding = SignalDecoding(matrix: matrix, isFullRange: isFullRange)
+    let lights = SampledFunction { transfer.light(of: $0) }
+    // Spread by the root, where the curve is nearly straight.
+    let signals = SampledFunction { TransferFunction.standardSignal(of: $0 * $0) }
+    let curve = ToneCurve(brightest: transfer.brightest)
+    let rows = primaries.toBT709
+    let weights = primaries.luminance
+    return ColorTable { codes in
+      let signal = decoding.signal(of: codes)
+      let scene = SIMD3(lights[signal.x], lights[signal.y], lights[signal.z])
+      let light = scene * transfer.displayGain(luminance: (scene * weights).sum())
+      let wide = SIMD3((rows.0 * light).sum(), (rows.1 * light).sum(), (rows.2 * light).sum())
+      let shown = Self.shown(wide, curve)
+      return Self.codes(
+        SIMD3(signals[shown.x.squareRoot()], signals[shown.y.squareRoot()], signals[shown.z.squareRoot()]))
+    }
+  }
+
+  /// Brings light into what BT.709 can show: the brightest component by the curve, the others in proportion, so that
+  /// the hue stays; then towards grey of the same luminance as far as a component lies outside.
+  private static func shown(_ light: SIMD3<Double>, _ curve: ToneCurve) -> SIMD3<Double> {
+    let brightest = light.max()
+    guard brightest > 0 else { return SIMD3(repeating: 0) }
+    var shown = light * (curve.shown(brightest) / brightest)
+    let luminance = (shown * Primaries.bt709.luminance).sum()
+    let least = shown.min()
+    if least < 0 {
+      guard luminance > 0 else { return SIMD3(repeating: 0) }
+      shown = luminance + (shown - luminance) * (luminance / (luminance - least))
+    }
+    return shown.clamped(lowerBound: SIMD3(repeating: 0), upperBound: SIMD3(repeating: 1))
+  }
+
+  /// 8-bit BT.709 in limited range (ITU-R BT.709-6, items 3.2 to 3.5).
+  private static func codes(_ signal: SIMD3<Double>) -> ColorTable.Codes {
+    let luma = (signal * Primaries.bt709.luminance).sum()
+    return ColorTable.Codes(
+      y: 16 + 219 * luma, u: 128 + 224 * (signal.z - luma) / 1.8556, v: 128 + 224 * (signal.x - luma) / 1.5748)
+  }
+}
