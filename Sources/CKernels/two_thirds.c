@@ -9,28 +9,26 @@
 enum { before = 5, near_ = 80, far = 57, beyond = -14 };
 
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
-typedef uint8_t bytes8 __attribute__((vector_size(8)));
-typedef uint16_t words8 __attribute__((vector_size(16)));
-typedef int16_t shorts8 __attribute__((vector_size(16)));
+typedef uint8_t bytes32 __attribute__((vector_size(32)));
+typedef uint16_t words16 __attribute__((vector_size(32)));
+typedef int16_t shorts16 __attribute__((vector_size(32)));
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE words8 widen(const uint8_t *source) {
-  bytes8 value;
+INLINE words16 widen(const uint8_t *source) {
+  bytes16 value;
   memcpy(&value, source, sizeof value);
-  return __builtin_convertvector(value, words8);
+  return __builtin_convertvector(value, words16);
 }
 
 // The weighted sum lies between -14 * 255 and 142 * 255: with this bias it is never negative and fits 16 bits.
 enum { bias = 28, rounding = bias * 128 + 64 };
 
-INLINE bytes8 filter(words8 a, words8 b, words8 c, words8 d) {
-  const words8 sum = a * before + b * near_ + c * far - d * (uint16_t)-beyond + rounding;
-  shorts8 value = (shorts8)(sum >> 7) - bias;
-  value &= value > 0;
-  const shorts8 over = value > 255;
-  value = (value & ~over) | (over & 255);
-  return __builtin_convertvector(value, bytes8);
+INLINE bytes16 filter(words16 a, words16 b, words16 c, words16 d) {
+  const words16 sum = a * before + b * near_ + c * far - d * (uint16_t)-beyond + rounding;
+  const shorts16 least = {0}, greatest = least + 255;
+  const shorts16 value = (shorts16)(sum >> 7) - bias;
+  return __builtin_convertvector(__builtin_elementwise_min(__builtin_elementwise_max(value, least), greatest), bytes16);
 }
 
 INLINE uint8_t filter_one(int a, int b, int c, int d) {
@@ -41,8 +39,8 @@ INLINE uint8_t filter_one(int a, int b, int c, int d) {
 INLINE void filter_rows(const uint8_t *a, const uint8_t *b, const uint8_t *c, const uint8_t *d, uint8_t *target,
                         size_t width) {
   size_t x = 0;
-  for (; x + 8 <= width; x += 8) {
-    const bytes8 value = filter(widen(a + x), widen(b + x), widen(c + x), widen(d + x));
+  for (; x + 16 <= width; x += 16) {
+    const bytes16 value = filter(widen(a + x), widen(b + x), widen(c + x), widen(d + x));
     memcpy(target + x, &value, sizeof value);
   }
   for (; x < width; x++) target[x] = filter_one(a[x], b[x], c[x], d[x]);
@@ -77,10 +75,12 @@ INLINE void separate(const uint8_t *row, uint8_t *first, uint8_t *second, uint8_
 INLINE void filter_columns(const uint8_t *first, const uint8_t *second, const uint8_t *third, uint8_t *target,
                            size_t count) {
   size_t i = 0;
-  for (; i + 8 <= count; i += 8) {
-    const words8 a = widen(first + i), b = widen(second + i), c = widen(third + i);
-    const bytes8 left = filter(widen(third + i - 1), a, b, c), right = filter(widen(first + i + 1), c, b, a);
-    const bytes16 both = __builtin_shufflevector(left, right, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+  for (; i + 16 <= count; i += 16) {
+    const words16 a = widen(first + i), b = widen(second + i), c = widen(third + i);
+    const bytes16 left = filter(widen(third + i - 1), a, b, c), right = filter(widen(first + i + 1), c, b, a);
+    const bytes32 both =
+        __builtin_shufflevector(left, right, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10,
+                                26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
     memcpy(target + 2 * i, &both, sizeof both);
   }
   for (; i < count; i++) {

@@ -50,6 +50,13 @@ package struct MutablePicture {
     v.copy(halving: source.v)
   }
 
+  /// Takes the pixels of a picture that is larger by a whole number, each the mean of a square of them.
+  package func copy(meansOf source: Picture, side: Int) {
+    y.copy(meansOf: source.y, side: side)
+    u.copy(meansOf: source.u, side: side)
+    v.copy(meansOf: source.v, side: side)
+  }
+
   /// Takes the pixels of a picture half as large again in both directions; this one's size is divisible by four.
   package func copy(twoThirdsOf source: Picture) {
     y.copy(twoThirdsOf: source.y)

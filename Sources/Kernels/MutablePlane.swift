@@ -53,6 +53,15 @@ package struct MutablePlane {
     ckernels_halve(bytes(source.base), source.stride, bytes(base), stride, width, height)
   }
 
+  /// Takes the bytes of a plane that is larger by a whole number, each the rounded mean of a square of them.
+  package func copy(meansOf source: Plane, side: Int) {
+    precondition(1...256 ~= side, "a mean is taken of 1 to 256 times as many")
+    precondition(
+      source.width == width * side && source.height == height * side, "the source is not \(side) times as large")
+    let status = ckernels_mean(bytes(source.base), source.stride, bytes(base), stride, width, height, side)
+    precondition(status == 0, "there is no memory for a row")
+  }
+
   /// Takes the bytes of a plane half as large again in both directions, through a low pass of four samples.
   ///
   /// - Parameter portable: leaves out what only some processors have; the bytes are the same.

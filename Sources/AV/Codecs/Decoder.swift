@@ -7,7 +7,11 @@ package struct Decoder: ~Copyable {
   /// Opens the decoder of a stream.
   ///
   /// Damage is an error rather than concealed: what we accept has been seen whole.
-  package init(stream index: Int, of demuxer: borrowing Demuxer, limits: DecoderLimits) throws(AVError) {
+  ///
+  /// - Parameter drawsPictures: false where only what is said of pictures matters: they are parsed and left undrawn.
+  package init(
+    stream index: Int, of demuxer: borrowing Demuxer, limits: DecoderLimits, drawsPictures: Bool = true
+  ) throws(AVError) {
     guard let stream = demuxer.context.pointee.streams[index], let parameters = stream.pointee.codecpar else {
       throw AVError(cffmpeg_error(EINVAL), "avcodec_open2")
     }
@@ -20,6 +24,10 @@ package struct Decoder: ~Copyable {
       try AVError.check(avcodec_parameters_to_context(context, parameters), "avcodec_parameters_to_context")
       context.pointee.pkt_timebase = stream.pointee.time_base
       context.pointee.err_recognition = AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_EXPLODE
+      if !drawsPictures {
+        context.pointee.skip_idct = AVDISCARD_ALL
+        context.pointee.skip_loop_filter = AVDISCARD_ALL
+      }
       context.pointee.max_pixels = Int64(limits.pixels)
       context.pointee.max_samples = Int64(limits.samples)
     }

@@ -34,6 +34,12 @@ void ckernels_draw_rounded(const uint8_t *source, ptrdiff_t source_stride, uint8
 void ckernels_halve(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
                     size_t width, size_t height);
 
+/// Scales a plane down by a whole number: each byte is the rounded mean of `side` times `side`, `side` at most 256.
+///
+/// Returns 0, or -1 if there is no memory.
+int ckernels_mean(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
+                  size_t width, size_t height, size_t side);
+
 /// Scales a plane to two thirds in both directions: the target has `width` columns and `height` rows, both even, the
 /// source half as many again. The result is the same with `portable`, which leaves out what only some processors have.
 ///

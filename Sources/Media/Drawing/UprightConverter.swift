@@ -26,12 +26,17 @@ final class UprightConverter {
   private let unturned: PictureBuffer?
 
   /// What a kernel of our own does to the samples first.
-  private enum Reduction {
+  private enum Reduction: Equatable {
     case none
     /// The mean of four pixels; the scaler does the rest on a quarter of the samples.
     case half
-    /// Exactly what is wanted.
+    /// Two thirds, which is what is wanted.
     case twoThirds
+    /// The mean of a square of so many pixels each way, which is what is wanted.
+    case mean(Int)
+
+    /// Whether nothing is left to scale.
+    var isComplete: Bool { self != .none && self != .half }
   }
 
   init(from layout: PictureLayout, to size: Size) throws(Stop) {
@@ -50,7 +55,7 @@ final class UprightConverter {
     let isDeep = layout.colors != nil
     let needsScaler =
       isDeep
-      ? isScaled || layout.format != .yuv420p10 : reduction != .twoThirds && (isScaled || !layout.hasOutputColors)
+      ? isScaled || layout.format != .yuv420p10 : !reduction.isComplete && (isScaled || !layout.hasOutputColors)
     let divisor = reduction == .half ? 2 : 1
     scaler = try needsScaler ? Self.scaler(layout, crop, divisor: divisor, target: target, isDeep: isDeep) : nil
     deep = try isDeep && needsScaler ? Self.frame(target) : nil
@@ -89,6 +94,7 @@ final class UprightConverter {
     }
     switch reduction {
     case .twoThirds: target.copy(twoThirdsOf: samples(of: frame).reading)
+    case .mean(let side): target.copy(meansOf: samples(of: frame).reading, side: side)
     case .half:
       guard let reduced = reducedPicture else { return }
       reduced.copy(halving: samples(of: frame).reading)
@@ -112,7 +118,7 @@ final class UprightConverter {
     do { try scaler?.scale(source, to: target) } catch { throw Stop(error) }
   }
 
-  /// Two thirds have a kernel that is as sharp as bicubic. At two and a half times the target's size and beyond, the
+  /// Two thirds have a kernel that is as sharp as bicubic, and whole numbers from five on the mean. At two and a half times the target's size and beyond, the
   /// mean of four pixels is flat over all the frequencies that remain: it loses nothing that the target could show.
   private static func reduction(of crop: Rectangle, to target: Size) -> Reduction {
     let isEven = crop.width % 4 == 0 && crop.height % 4 == 0
@@ -120,6 +126,12 @@ final class UprightConverter {
       && target.height % 4 == 0
     {
       return .twoThirds
+    }
+    let side = crop.width / target.width
+    if side >= 5 && side <= 16 && crop.width == side * target.width && crop.height == side * target.height
+      && target.width % 2 == 0 && target.height % 2 == 0
+    {
+      return .mean(side)
     }
     let isSmall = crop.width * 2 >= target.width * 5 && crop.height * 2 >= target.height * 5
     return isEven && isSmall ? .half : .none
@@ -129,6 +141,7 @@ final class UprightConverter {
     switch reduction {
     case .none: "bicubic"
     case .half: "halved, then bicubic"
+    case .mean(let side): "the mean of \(side)x\(side)"
     case .twoThirds: "two thirds through four samples"
     }
   }

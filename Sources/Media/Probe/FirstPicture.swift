@@ -16,7 +16,8 @@ final class FirstPicture {
     self.source = source
     do {
       decoder = try Decoder(
-        stream: stream.index, of: demuxer, limits: source.decoderLimits(source.limits.videoCodecs))
+        stream: stream.index, of: demuxer, limits: source.decoderLimits(source.limits.videoCodecs),
+        drawsPictures: false)
     } catch {
       throw source.blame(error, .unsupportedCodec, "its video cannot be decoded")
     }

@@ -200,6 +200,12 @@ package struct MediaProcess: ~Copyable {
     var configuration = ChildProcess.Configuration(path: configuration.executable, arguments: [Self.verb])
     configuration.descriptors = [nil, nil, 2, pair.far.number]
     configuration.directory = "/"
+    // Frames come and go by the megabyte: what was freed stays at hand rather than go back to the kernel, which would
+    // clear it for the next one (glibc manual, "Memory Allocation Tunables"). The process does not live long.
+    configuration.environment = [
+      "GLIBC_TUNABLES": "glibc.malloc.arena_max=1:glibc.malloc.mmap_threshold=\(1 << 30)"
+        + ":glibc.malloc.trim_threshold=\(1 << 30)"
+    ]
     configuration.addressSpaceLimit = self.configuration.memoryLimit
     configuration.openFilesLimit = 64
     configuration.fileSizeLimit = self.configuration.fileSizeLimit
