@@ -39,6 +39,11 @@ package struct Packet: ~Copyable {
   /// Where its data begin in the file; nil if unknown.
   package var byteOffset: Int64? { pointer.pointee.pos >= 0 ? pointer.pointee.pos : nil }
 
+  /// Its data, valid while `use` runs.
+  package func withBytes<Failure: Error>(_ use: (UnsafeRawBufferPointer) throws(Failure) -> Void) throws(Failure) {
+    try use(UnsafeRawBufferPointer(start: pointer.pointee.data, count: size))
+  }
+
   /// Lets go of the data.
   package func unreference() { av_packet_unref(pointer) }
 

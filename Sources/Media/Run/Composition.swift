@@ -14,19 +14,21 @@ final class Composition {
   private let video: VideoTrack
   private let sound: (any SoundTrack)?
   private let stills: [StillWriter]
+  private let preview: PreviewWriter?
 
   /// - Parameters:
   ///   - seconds: the common span of both inputs.
-  ///   - stills: the pictures that are taken from composed frames.
+  ///   - stills, preview: what is taken from composed frames.
   init(
     _ plan: CompositionPlan, seconds: Double, clips: [InputName: OpenClip], file: OpenFile, sound: ClipReader?,
-    stills: [StillWriter]
+    stills: [StillWriter], preview: PreviewWriter?
   ) throws(Stop) {
     grid = TimeGrid(rate: plan.canvas.framesPerSecond)
     slots = min(grid.slots(in: seconds), grid.whole(in: plan.seconds.longest))
     self.plan = plan
     readers = clips.mapValues(\.reader)
     self.stills = stills
+    self.preview = preview
     compositor = try Compositor(
       plan, layouts: clips.mapValues(\.layout), inPlace: clips.values.allSatisfy { $0.reader.lendsPictures })
     output = try OutputFile(plan.role, file: file)
@@ -58,7 +60,8 @@ final class Composition {
   /// Composes and encodes the next picture.
   func encode(slot: Int) throws(Stop) {
     try compositor.compose(readers) { (frame) throws(Stop) in
-      for still in stills where self.slot(of: still.plan) == slot { try still.write(frame) }
+      for still in stills where self.slot(of: still.plan.at) == slot { try still.write(frame) }
+      if let preview, let time = preview.nextTime, self.slot(of: time) == slot { try preview.write(frame) }
       try video.encode(frame)
     }
   }
@@ -68,8 +71,10 @@ final class Composition {
     try video.finish()
     try sound?.finish()
     let facts = try output.finish(size: plan.canvas.size, seconds: grid.seconds(slots))
-    return [facts] + stills.compactMap(\.facts)
+    var all = [facts] + stills.compactMap(\.facts)
+    if let preview { all.append(try preview.finish()) }
+    return all
   }
 
-  private func slot(of still: StillPlan) -> Int { min(grid.whole(in: still.at), slots - 1) }
+  private func slot(of seconds: Double) -> Int { min(grid.whole(in: seconds), slots - 1) }
 }

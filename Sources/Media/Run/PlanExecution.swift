@@ -14,6 +14,7 @@ final class PlanExecution {
   private var compositions: [Composition] = []
   private var clipOutputs: [ClipOutput] = []
   private var stills: [StillTap] = []
+  private var preview: PreviewTap?
   private var decisions: [Decision]
   private var warnings: [Warning] = []
 
@@ -139,6 +140,12 @@ final class PlanExecution {
       clip.reader.frameTaps.append(tap)
       stills.append(tap)
     }
+    if let plan = plan.preview, let input = plan.input {
+      let clip = try clip(input)
+      let tap = PreviewTap(try PreviewWriter(plan, layout: clip.layout, file: try file(plan.role)))
+      clip.reader.frameTaps.append(tap)
+      preview = tap
+    }
   }
 
   private func prepare(_ composition: CompositionPlan) throws(Stop) -> Composition {
@@ -157,9 +164,15 @@ final class PlanExecution {
         try StillWriter(
           plan, layout: PictureLayout(upright: composition.canvas.size), file: try file(plan.role)))
     }
+    let isFirst = compositions.isEmpty
+    let preview = try self.plan.preview.flatMap { (plan) throws(Stop) -> PreviewWriter? in
+      guard isFirst, plan.input == nil else { return nil }
+      return try PreviewWriter(
+        plan, layout: PictureLayout(upright: composition.canvas.size), file: try file(plan.role))
+    }
     let composed = try Composition(
       composition, seconds: seconds, clips: shown, file: try file(composition.role),
-      sound: try composition.audio.map { (audio) throws(Stop) in try clip(audio.input).reader }, stills: stills)
+      sound: try composition.audio.map { (audio) throws(Stop) in try clip(audio.input).reader }, stills: stills, preview: preview)
     decisions += composed.decisions
     return composed
   }
@@ -196,6 +209,8 @@ final class PlanExecution {
     var facts: [OutputFacts] = []
     for composition in compositions { facts += try composition.finish() }
     for output in clipOutputs { facts.append(try output.finish()) }
-    return facts + stills.compactMap(\.writer.facts)
+    facts += stills.compactMap(\.writer.facts)
+    if let preview { facts.append(try preview.writer.finish()) }
+    return facts
   }
 }
