@@ -4,6 +4,7 @@ package struct Decision: Codable, Sendable, Hashable {
   package enum Subject: String, Codable, Sendable {
     case videoStream = "video_stream"
     case audioStream = "audio_stream"
+    case unusedStreams = "unused_streams"
     case transform
     case layout
     case scaling

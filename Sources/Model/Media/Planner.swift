@@ -63,6 +63,19 @@ package struct Planner: Sendable {
       decisions: streamDecisions(of: facts, input: .clip))
   }
 
+  /// The plan to decode any single clip whole and make nothing of it.
+  package func plan(inspecting facts: ClipFacts) -> Plan {
+    var limits = definition.limits
+    limits.seconds = ClosedSeconds(shortest: 0, longest: Self.longestInspected)
+    return Plan(
+      definition: definition.name, version: definition.version, limits: limits,
+      inputs: [.clip: InputPlan(facts: facts, readsAudio: facts.audio != nil)],
+      decisions: streamDecisions(of: facts, input: .clip))
+  }
+
+  // An hour: what is longer is no clip of anybody's, and would not end before the deadline.
+  private static let longestInspected = 3600.0
+
   private func streamDecisions(of facts: ClipFacts, input: InputName) -> [Decision] {
     var decisions = [
       Decision(
@@ -75,12 +88,17 @@ package struct Planner: Sendable {
           .audioStream, input: input, choice: "stream \(audio.stream)",
           reason: "the first sound that can be decoded (\(audio.codec), \(audio.sampleRate) Hz)"))
     }
-    let transform = facts.video.transform
-    if transform != .identity {
-      let turn = "\(transform.rotation.rawValue) degrees clockwise"
+    if !facts.unusedStreams.isEmpty {
       decisions.append(
         Decision(
-          .transform, input: input, choice: transform.mirrored ? "mirrored, then \(turn)" : turn,
+          .unusedStreams, input: input, choice: "left out: \(facts.unusedStreams.joined(separator: ", "))",
+          reason: "one video and one sound make a clip"))
+    }
+    let transform = facts.video.transform
+    if transform != .identity {
+      decisions.append(
+        Decision(
+          .transform, input: input, choice: transform.words,
           reason: "the display matrix of the track says so"))
     }
     return decisions

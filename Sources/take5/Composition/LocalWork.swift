@@ -67,6 +67,14 @@ struct LocalWork {
     }
   }
 
+  /// Decodes a clip whole, whatever its length, and tells what was found.
+  func inspect(_ path: String) async throws(CommandFailure) -> RunReport {
+    let clip = try InputFile(.clip, path: path)
+    return try await run([.clip: clip.descriptor.number], outputs: [:], progress: { _ in }) { facts in
+      facts[.clip].map { Planner(definition).plan(inspecting: $0) }
+    }
+  }
+
   /// Ends the media process.
   func stop() async { await slot.stop() }
 
