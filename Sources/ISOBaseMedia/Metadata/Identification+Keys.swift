@@ -10,7 +10,8 @@ extension Identification {
       "SEFD", "mvhd.samsung", "CNDA", "CNCV", "CNTH", "MMA0", "PENT":
       return Identification(kind: .device, key: key)
     case "©ART", "©aut", "©prf", "©src", "auth", "perf", "©own", "©phg": return Identification(kind: .person, key: key)
-    case "©nam", "©cmt", "©des", "©inf ", "titl", "dscp", "desc", "XMP_", "©key", "kywd", "albm", "cprt", "©cpy", "gnre":
+    case "©nam", "©cmt", "©des", "©inf ", "titl", "dscp", "desc", "XMP_", "©key", "kywd", "albm", "cprt", "©cpy",
+      "gnre":
       return Identification(kind: .other, key: key)
     default: return nil
     }
@@ -20,11 +21,14 @@ extension Identification {
   static func key(_ key: String) -> Identification? {
     let name = key.lowercased()
     func has(_ words: String...) -> Bool { words.contains { name.contains($0) } }
-    if has("location", "gps", "iso6709", "direction.", "latitude", "longitude") { return Identification(kind: .place, key: key) }
+    if has("location", "gps", "iso6709", "direction.", "latitude", "longitude") {
+      return Identification(kind: .place, key: key)
+    }
     if has("author", "artist", "director", "producer", "publisher", "performer", "owner", "person", "face") {
       return Identification(kind: .person, key: key)
     }
-    if has("make", "model", "manufacturer", "software", "camera", "android.version", "firmware", "lens", "serial", "device")
+    if has(
+      "make", "model", "manufacturer", "software", "camera", "android.version", "firmware", "lens", "serial", "device")
     {
       return Identification(kind: .device, key: key)
     }

@@ -35,7 +35,8 @@ struct ContainerWalk<Failure: Error> {
     guard handlers.contains("vide") else { throw .refused(.noVideoTrack(handlers: handlers)) }
     return ContainerStructure(
       family: majorBrand.map(Brand.family) ?? .mov, majorBrand: majorBrand, movieOffset: movie.offset,
-      movieContent: movie.content..<movie.end, mediaDataOffset: mediaDataOffset, isFragmented: isFragmented, outermost: outermost,
+      movieContent: movie.content..<movie.end, mediaDataOffset: mediaDataOffset, isFragmented: isFragmented,
+      outermost: outermost,
       handlers: handlers)
   }
 

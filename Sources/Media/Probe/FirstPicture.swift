@@ -22,7 +22,7 @@ final class FirstPicture {
     self.source = source
     do {
       decoder = try Decoder(
-        stream: stream.index, of: demuxer, limits: source.decoderLimits(source.limits.videoCodecs),
+        stream: stream.index, of: demuxer, limits: source.decoderLimits(source.videoCodecs),
         drawsPictures: false)
     } catch {
       throw source.blame(error, .unsupportedCodec, "its video cannot be decoded")
@@ -78,7 +78,8 @@ final class FirstPicture {
     let aspect = aspectRatio()
     let aperture = track?.cleanAperture?.samples(ofWidth: frame.width, height: frame.height)
       .map { Rectangle(x: $0.x, y: $0.y, width: $0.width, height: $0.height) }
-    let shown = aperture.map { Size(width: $0.width, height: $0.height) }
+    let shown =
+      aperture.map { Size(width: $0.width, height: $0.height) }
       ?? Size(width: frame.width, height: frame.height)
     let width = max(1, Int((Double(shown.width) * aspect).rounded()))
     let color = frame.color

@@ -38,7 +38,7 @@ package struct Prober: Sendable {
     let check = try ContainerCheck(source, bytes: bytes)
     let demuxer = try source.open()
     let video = try videoStream(of: demuxer, source)
-    let sounds = demuxer.streams.filter { $0.kind == .audio && InputSource.audioCodecs.contains($0.codec) }
+    let sounds = demuxer.streams.filter { $0.kind == .audio && source.audioCodecs.contains($0.codec) }
     let track = check.metadata.tracks.first { $0.number == video.number }
     try refuseUnviewable(track, source)
     let first = try FirstFrames(source, demuxer: demuxer, video: video, track: track, sounds: sounds)
@@ -65,10 +65,10 @@ package struct Prober: Sendable {
     guard !candidates.isEmpty else {
       throw source.refusal(.noVideoStream, "it has no video stream")
     }
-    guard let stream = candidates.first(where: { limits.videoCodecs.contains($0.codec) }) else {
+    guard let stream = candidates.first(where: { source.videoCodecs.contains($0.codec) }) else {
       let found = candidates.map(Self.name).joined(separator: ", ")
       throw source.refusal(
-        .unsupportedCodec, "its video is \(found); \(limits.videoCodecs.joined(separator: " or ")) is taken")
+        .unsupportedCodec, "its video is \(found); \(source.videoCodecs.joined(separator: " or ")) is taken")
     }
     let (pixels, overflow) = stream.width.multipliedReportingOverflow(by: stream.height)
     if overflow || pixels > limits.pixels { throw tooManyPixels(source, stream.width, stream.height) }

@@ -8,6 +8,7 @@ package struct Decision: Codable, Sendable, Hashable {
     case transform
     case layout
     case scaling
+    case alignment
     case timeGrid = "time_grid"
     case audio
     case clip

@@ -48,7 +48,8 @@ package struct Planner: Sendable {
       definition: definition.name, version: definition.version, limits: definition.limits,
       inputs: Dictionary(
         uniqueKeysWithValues: facts.map { ($0.key, InputPlan(facts: $0.value, readsAudio: heard.contains($0.key))) }),
-      compositions: compositions, clips: clips, stills: stills, preview: preview, decisions: decisions)
+      moment: definition.moment ?? Definition.Moment(), compositions: compositions, clips: clips, stills: stills,
+      preview: preview, decisions: decisions)
   }
 
   /// The plan for a picture out of any single clip, whatever its length.

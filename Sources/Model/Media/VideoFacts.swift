@@ -27,7 +27,8 @@ package struct VideoFacts: Codable, Sendable, Hashable {
   package var dolbyVisionProfile: Int?
 
   package init(
-    stream: Int, codec: String, tag: String = "avc1", profile: String?, pixelFormat: String, coded: Size, sampleAspectRatio: Double,
+    stream: Int, codec: String, tag: String = "avc1", profile: String?, pixelFormat: String, coded: Size,
+    sampleAspectRatio: Double,
     transform: Transform, cleanAperture: Rectangle? = nil, display: Size, framesPerSecond: Double?, color: ColorFacts,
     dynamicRange: DynamicRange = .standard, dolbyVisionProfile: Int? = nil
   ) {

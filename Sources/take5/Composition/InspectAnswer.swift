@@ -101,12 +101,14 @@ struct InspectAnswer: Encodable {
     let color = video.color
     let range = video.dynamicRange == .standard ? "" : " (\(video.dynamicRange.rawValue.uppercased()))"
     lines.append(
-      "  colour     range \(color.range), matrix \(color.matrix), primaries \(color.primaries), transfer \(color.transfer)\(range)")
+      "  colour     range \(color.range), matrix \(color.matrix), primaries \(color.primaries), transfer \(color.transfer)\(range)"
+    )
     let sound = facts.audio.map { "\($0.codec), \($0.sampleRate) Hz, \($0.channels) channels" } ?? "none"
     lines.append("  sound      \(sound)")
     if !facts.unusedStreams.isEmpty { lines.append("  unused     \(facts.unusedStreams.joined(separator: ", "))") }
     if !facts.identifying.isEmpty {
-      lines.append("  tells of   \(facts.identifying.map { "\($0.kind.rawValue) (\($0.key))" }.joined(separator: ", "))")
+      lines.append(
+        "  tells of   \(facts.identifying.map { "\($0.kind.rawValue) (\($0.key))" }.joined(separator: ", "))")
     }
     return lines.joined(separator: "\n")
   }
