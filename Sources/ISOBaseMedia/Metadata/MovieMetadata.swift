@@ -8,8 +8,8 @@ package struct MovieMetadata: Hashable, Sendable {
   /// What tells about more than the moment, each once, in the order of the file.
   package let identifying: [Identification]
   package let tracks: [TrackMetadata]
-  /// Whether there is user data or metadata at all, of any kind.
-  package let hasMetadata: Bool
+  /// The names of all user data and metadata, of whatever kind.
+  package let names: [String]
 
   /// - Parameter content: of the `moov` box, without its header.
   package init(movie content: [UInt8]) {
@@ -18,40 +18,37 @@ package struct MovieMetadata: Hashable, Sendable {
     let trackBoxes = boxes.filter { $0.type == "trak" }
     tracks = trackBoxes.map(TrackMetadata.init)
     var found: [Identification] = []
+    var names: [String] = []
     var creationDate: String?
-    var hasMetadata = false
-    for level in [boxes] + trackBoxes.map({ $0.children() }) {
-      for box in level {
-        switch box.type {
-        case "udta":
-          hasMetadata = true
-          found += Self.userData(box)
-          for meta in box.children() where meta.type == "meta" { found += Self.keyed(KeyedMetadata(meta)) }
-        case "meta":
-          hasMetadata = true
-          let metadata = KeyedMetadata(box)
-          creationDate = creationDate ?? metadata.value(of: "com.apple.quicktime.creationdate")
-          found += Self.keyed(metadata)
-        case "uuid":
-          hasMetadata = true
-          found.append(Identification(kind: .other, key: "uuid"))
-        default: break
+    func read(_ metadata: KeyedMetadata) {
+      creationDate = creationDate ?? metadata.value(of: "com.apple.quicktime.creationdate")
+      names += metadata.keys + metadata.items.map(\.latin)
+      found += metadata.keys.compactMap { Identification.key($0) }
+      found += metadata.items.compactMap { Identification.userData($0) }
+    }
+    for box in boxes + trackBoxes.flatMap({ $0.children() }) {
+      switch box.type {
+      case "udta":
+        for item in box.children() {
+          if item.type == "meta" {
+            read(KeyedMetadata(item))
+          } else {
+            names.append(item.type.latin)
+            if let identification = Identification.userData(item.type) { found.append(identification) }
+          }
         }
+      case "meta": read(KeyedMetadata(box))
+      case "uuid":
+        names.append("uuid")
+        found.append(Identification(kind: .other, key: "uuid"))
+      default: break
       }
     }
     found += trackBoxes.compactMap(Self.timed)
     var seen: Set<Identification> = []
     identifying = found.filter { seen.insert($0).inserted }
-    self.hasMetadata = hasMetadata
+    self.names = names
     recorded = creationDate.flatMap(RecordingTime.seconds(iso8601:)) ?? RecordingTime.seconds(movieHeader: movie)
-  }
-
-  private static func userData(_ box: Box) -> [Identification] {
-    box.children().compactMap { Identification.userData($0.type) }
-  }
-
-  private static func keyed(_ metadata: KeyedMetadata) -> [Identification] {
-    metadata.keys.compactMap { Identification.key($0) } + metadata.items.compactMap { Identification.userData($0) }
   }
 
   /// A track of metadata along the time: where the phone was, how it was held, whose face was seen.

@@ -50,6 +50,7 @@ final class PlanExecution {
       try prepareOutputs()
       try decode(progress: progress)
       let facts = try finish()
+      try prove(facts)
       warnings += watches.flatMap(\.warnings)
       progress(1)
       return RunReport(
@@ -277,6 +278,21 @@ final class PlanExecution {
         throw .refused(reason)
       }
     }
+  }
+
+  /// Parses every output: what tells of place or device in the inputs has not come along.
+  private func prove(_ facts: [OutputFacts]) throws(Stop) {
+    guard !facts.isEmpty else { return }
+    for output in facts {
+      let source = try source(inputs[0])
+      try OutputProof(role: output.role, file: try file(output.role), interrupt: source.interrupt).check()
+    }
+    let kinds = Set(plan.inputs.values.flatMap(\.facts.identifying).map(\.kind.rawValue)).sorted()
+    let found = kinds.isEmpty ? "the inputs told of none" : "the inputs told of \(kinds.joined(separator: ", "))"
+    decisions.append(
+      Decision(
+        .privacy, choice: "nothing of place, device or person is left",
+        reason: "\(facts.count) outputs were parsed; \(found)"))
   }
 
   /// The slot of an input that is shown in the slot 0 of what is composed.

@@ -13,6 +13,7 @@ package struct Decision: Codable, Sendable, Hashable {
     case audio
     case clip
     case color
+    case privacy
   }
 
   package let subject: Subject

@@ -137,17 +137,28 @@ package struct Planner: Sendable {
     _ output: Definition.Clip, role: Role, input: InputName, facts: ClipFacts, _ decisions: inout [Decision]
   ) -> ClipPlan {
     let video = facts.video
-    let fits = video.codec == "h264" && (video.pixelFormat == "yuv420p" || video.pixelFormat == "yuvj420p")
+    let found = obstacle(to: video)
+    let fits = found == nil
     decisions.append(
       Decision(
         .clip, input: input, choice: fits ? "remux" : "encode",
-        reason: fits
-          ? "8-bit 4:2:0 H.264 plays everywhere" : "\(video.codec) \(video.pixelFormat) does not play everywhere"))
+        reason: found ?? "8-bit 4:2:0 H.264 plays everywhere"))
     let audio = facts.audio.map { AudioPlan(input: input, mode: mode(of: $0)) }
     return ClipPlan(
       role: role, input: input, mode: fits ? .remux : .encode,
       size: fits ? video.display : video.display.fitted(longEdge: output.longEdge), video: fits ? nil : output.video,
       audio: audio)
+  }
+
+  /// Why a clip's pictures cannot be copied as they are; nil if they can.
+  private func obstacle(to video: VideoFacts) -> String? {
+    guard video.codec == "h264", video.pixelFormat == "yuv420p" || video.pixelFormat == "yuvj420p" else {
+      return "\(video.codec) \(video.pixelFormat) does not play everywhere"
+    }
+    if video.tag != "avc1" { return "\(video.tag) keeps its parameters among the pictures, where players miss them" }
+    if video.dynamicRange != .standard { return "its dynamic range is shown wrong by many players" }
+    if video.cleanAperture != nil { return "few players honour its clean aperture" }
+    return nil
   }
 
   private func preview(_ preview: Definition.Preview, facts: [InputName: ClipFacts]) -> PreviewPlan {
