@@ -115,7 +115,9 @@ let package = Package(
     tests("LoggingTests", ["Logging"]),
     tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Model", "Platform"]),
     tests("ModelTests", ["Definitions", "Model"]),
-    tests("MediaTests", ["AV", "Definitions", "Kernels", "Media", "MediaFixtures", "Model", "Platform", "Stills"]),
+    tests(
+      "MediaTests",
+      ["AV", "BoxTesting", "Definitions", "Kernels", "Media", "MediaFixtures", "Model", "Platform", "Stills"]),
     tests(
       "MediaProcessTests",
       ["Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform", "Take5Testing", "take5"]),

@@ -20,7 +20,7 @@ struct MomentRun {
 
   init(
     front: OpenFile, back: OpenFile, foreground: Camera = .front, definition: Definition? = nil,
-    roles: Set<Role>? = nil
+    roles: Set<Role>? = nil, mode: ExecutionMode = .throughput
   ) throws {
     let definition = try definition ?? Self.definition()
     let prober = Prober(limits: definition.limits)
@@ -43,13 +43,21 @@ struct MomentRun {
     let plan = Planner(definition).plan(front: frontFacts, back: backFacts, foreground: foreground, roles: roles)
     var files: [Role: OpenFile] = [:]
     for role in plan.outputs { files[role] = try TemporaryFile.make() }
-    report = try PlanRunner(plan).run(inputs: [.front: front, .back: back], outputs: files)
+    report = try PlanRunner(plan, mode: mode).run(inputs: [.front: front, .back: back], outputs: files)
     self.plan = plan
     self.files = files
   }
 
   /// The codes of the reasons for which it was refused.
   var codes: [ReasonCode] { report.verdict.reasons.map(\.code) }
+
+  /// The codes of what is odd about the media.
+  var warnings: Set<WarningCode> { Set(report.verdict.warnings.map(\.code)) }
+
+  /// What was chosen about a subject.
+  func choices(_ subject: Decision.Subject) -> [String] {
+    report.verdict.decisions.filter { $0.subject == subject }.map(\.choice)
+  }
 
   var isAccepted: Bool { report.verdict.verdict == .accepted }
 

@@ -12,7 +12,7 @@ struct JSONTests {
     #expect(
       text
         == #"{"decisions":[],"inputs":{},"reasons":[{"code":"empty_file","detail":"it has no bytes","input":"front"}],"#
-        + #""verdict":"rejected"}"#)
+        + #""verdict":"rejected","warnings":[]}"#)
   }
 
   @Test("times are read with and without fractions, and written with milliseconds")

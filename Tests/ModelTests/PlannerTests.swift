@@ -30,7 +30,9 @@ struct PlannerTests {
     #expect(composition.background == .back)
     #expect(composition.audio == AudioPlan(input: .front, mode: .copy))
     #expect(
-      Set(plan.outputs) == [.composed, .clipFront, .clipBack, .poster, .image, .thumbnailFront, .thumbnailBack])
+      Set(plan.outputs) == [
+        .composed, .clipFront, .clipBack, .poster, .image, .thumbnailFront, .thumbnailBack, .preview,
+      ])
     #expect(plan.stills.first { $0.role == .image }?.input == .back)
     #expect(plan.stills.first { $0.role == .image }?.size == Size(width: 406, height: 720))
   }

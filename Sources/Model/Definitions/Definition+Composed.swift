@@ -64,5 +64,10 @@ extension Definition {
     /// In pixels, even.
     package var width: Int
     package var color: RGBColor
+
+    package init(width: Int, color: RGBColor) {
+      self.width = width
+      self.color = color
+    }
   }
 }

@@ -8,7 +8,8 @@ extension Verb {
     options: [
       Option("--output", "OUT.mp4", short: "-o", help: "where the composed video goes"),
       Option("--outputs", "DIR", help: "write all outputs of the definition into this folder"), .foreground,
-      Option("--both", help: "compose the other arrangement too, foreground and background exchanged"), .latency, .portable,
+      Option("--both", help: "compose the other arrangement too, foreground and background exchanged"), .latency,
+      .portable,
       .definition, .mediaMemory, .json,
     ],
     example: "take5 compose samples/front.mp4 samples/back.mp4 -o moment.mp4 --outputs moment"

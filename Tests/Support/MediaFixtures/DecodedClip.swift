@@ -65,6 +65,17 @@ package final class DecodedClip {
     }
   }
 
+  /// The values at a place of the first picture, given in shares of width and height.
+  package func firstPicture(atX x: Double, y: Double) throws -> (y: UInt8, u: UInt8, v: UInt8)? {
+    var found: (y: UInt8, u: UInt8, v: UInt8)?
+    try forEachPicture { picture, _ in
+      guard found == nil else { return }
+      let (column, row) = (Int(x * Double(picture.width - 1)), Int(y * Double(picture.height - 1)))
+      found = (picture.y[column, row], picture.u[column / 2, row / 2], picture.v[column / 2, row / 2])
+    }
+    return found
+  }
+
   /// Decodes the sound's first channel.
   package func sound() throws -> DecodedSound? {
     guard let stream = stream(.audio) else { return nil }

@@ -14,7 +14,7 @@ extension MarkedClip {
     let sound = try tone.map { try ToneEncoding($0, seconds: seconds, muxer: muxer) }
     try muxer.start()
     for (index, time) in times.enumerated() where hasVideo {
-      try pictures?.encode(number: min(index, frozenFrom ?? index), at: time, into: muxer)
+      try pictures?.encode(number: firstNumber + min(index, frozenFrom ?? index), at: time, into: muxer)
       try sound?.encode(until: time, into: muxer)
     }
     try pictures?.finish(into: muxer)

@@ -8,13 +8,18 @@ package struct MarkedClip: Sendable {
   }
 
   /// Its sound.
-  package struct Tone: Hashable, Sendable {
+  package struct Tone: Sendable {
     /// In hertz.
     package var frequency: Double
     package var sampleRate: Int
     package var channels: Int
     /// When the sound begins after the pictures, in seconds.
     package var delay: Double
+    /// Nil: the sine. Otherwise bursts of noise, as a room that several microphones hear: when this one began to listen,
+    /// in seconds, and which room it is.
+    package var room: (began: Double, seed: UInt64)?
+    /// The loudest sample, 1 for full scale.
+    package var level: Double = 0.4
 
     package init(_ frequency: Double, sampleRate: Int = 48_000, channels: Int = 2, delay: Double = 0) {
       self.frequency = frequency
@@ -38,6 +43,12 @@ package struct MarkedClip: Sendable {
   package var tone: Tone?
   /// How the camera laid the upright picture into the file.
   package var turn: CodedTurn
+  /// What the counter shows first.
+  package var firstNumber = 0
+  /// Grey stripes from left to right instead of colour and counter: 10-bit luma codes, for `hevc10`.
+  package var stripes: [UInt16]?
+  /// How its numbers mean colours, where that is not BT.709.
+  package var tags: ColorDescription?
   /// From this picture on the counter stands still.
   package var frozenFrom: Int?
   /// Whether it has pictures at all.

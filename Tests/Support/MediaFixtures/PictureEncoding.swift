@@ -24,8 +24,9 @@ final class PictureEncoding {
         : ["preset": "ultrafast", "crf": "20", "x265-params": "\(order):log-level=none:pools=none"],
       width: width, height: height, format: format, timeBase: timeBase,
       frameRate: Rational(Int32(max(1, (Double(clip.times.count) / clip.seconds).rounded())), 1),
-      color: clip.isFullRange
-        ? ColorDescription(range: "pc", matrix: "bt709", primaries: "bt709", transfer: "bt709") : .bt709,
+      color: clip.tags
+        ?? (clip.isFullRange
+          ? ColorDescription(range: "pc", matrix: "bt709", primaries: "bt709", transfer: "bt709") : .bt709),
       sampleAspectRatio: clip.sampleAspectRatio)
     encoder = try VideoEncoder(settings)
     frame = try Frame(width: width, height: height, format: format)
@@ -60,10 +61,27 @@ final class PictureEncoding {
   }
 
   private func draw(number: Int) {
+    if let stripes = clip.stripes { return draw(stripes) }
     let color = clip.isFullRange ? clip.color.fullRangeComponents : clip.color.components
     fill((0, 0, clip.width, clip.height), (color.y, color.u, color.v))
     for block in CounterBlocks.rectangles(of: number, width: clip.width, height: clip.height) {
       fill(block.rectangle, (block.luma, 128, 128))
+    }
+  }
+
+  private func draw(_ stripes: [UInt16]) {
+    guard frame.format == .yuv420p10, let y = frame.plane(0), let u = frame.plane(1), let v = frame.plane(2) else {
+      return
+    }
+    for row in 0..<frame.height {
+      let line = (y.base + row * y.stride).assumingMemoryBound(to: UInt16.self)
+      for x in 0..<frame.width { line[x] = stripes[x * stripes.count / frame.width] }
+    }
+    for plane in [u, v] {
+      for row in 0..<(frame.height + 1) / 2 {
+        (plane.base + row * plane.stride).assumingMemoryBound(to: UInt16.self)
+          .update(repeating: 512, count: (frame.width + 1) / 2)
+      }
     }
   }
 

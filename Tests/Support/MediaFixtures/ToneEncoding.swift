@@ -28,10 +28,7 @@ final class ToneEncoding {
       let count = min(encoder.frameSize, total - written)
       for channel in 0..<tone.channels {
         guard let samples = frame.samples(ofChannel: channel) else { continue }
-        for index in 0..<count {
-          let phase = 2 * Double.pi * tone.frequency * Double(written + index) / Double(tone.sampleRate)
-          samples[index] = Float(0.4 * sin(phase))
-        }
+        for index in 0..<count { samples[index] = Float(tone.level * value(at: written + index)) }
       }
       frame.setSampleCount(count)
       frame.pts = Int64(written) + Int64((tone.delay * Double(tone.sampleRate)).rounded())
@@ -40,6 +37,26 @@ final class ToneEncoding {
       written += count
       try write(into: muxer)
     }
+  }
+
+  /// The sample of a number, -1 to 1.
+  private func value(at index: Int) -> Double {
+    guard let room = tone.room else {
+      return sin(2 * Double.pi * tone.frequency * Double(index) / Double(tone.sampleRate))
+    }
+    // What is heard depends on when it sounds, not on who listens.
+    let moment = Int((room.began * Double(tone.sampleRate)).rounded()) + index
+    let isLoud = Self.noise(UInt64(moment / (tone.sampleRate / 8)), room.seed) > 0.2
+    // Two samples alike leave enough below the edge of every low pass.
+    return (isLoud ? 1 : 0.05) * Self.noise(UInt64(moment / 16), room.seed &+ 1)
+  }
+
+  /// Evenly spread between -1 and 1, the same for the same numbers (Steele, Lea and Flood, 2014).
+  private static func noise(_ index: UInt64, _ seed: UInt64) -> Double {
+    var value = (index &+ seed &* 0x1_0000_0001) &* 0x9E37_79B9_7F4A_7C15
+    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+    return Double((value ^ (value >> 31)) >> 11) / Double(1 << 52) - 1
   }
 
   func finish(into muxer: borrowing Muxer) throws {

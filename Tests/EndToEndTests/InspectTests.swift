@@ -1,0 +1,148 @@
+import Glibc
+import MediaFixtures
+import Model
+import Platform
+import PostgresTesting
+import Take5Testing
+import Testing
+
+@Suite("take5 inspect", .tags(.process))
+struct InspectTests {
+  /// The part of an answer that tests read.
+  struct Answer: Decodable, Sendable {
+    struct Sound: Decodable { let codec: String }
+    struct Color: Decodable { let hdr: String? }
+
+    let file: String
+    let verdict: String
+    let reasons: [Reason]
+    let warnings: [Warning]
+    let display: Size?
+    let transform: Transform?
+    let duration: Double?
+    let frames: Int?
+    let audio: Sound?
+    let color: Color?
+    let identifying: [Identification]
+  }
+
+  static func path(_ name: String) -> String { "\(Document.root)/\(name)" }
+
+  static func inspect(_ paths: [String]) async throws -> (answers: [Answer], status: Int32?) {
+    let command = try await Take5Command.run(["inspect", "--json"] + paths)
+    let lines = command.output.split(separator: "\n")
+    return (try lines.map { try JSON.decode(Answer.self, from: Array($0.utf8)) }, command.status)
+  }
+
+  @Test("answers a line a file, in order, bad ones and missing ones among them")
+  func order() async throws {
+    let paths = [Self.path("samples/front.mp4"), "/nowhere.mp4", Self.path("README.md")]
+    let (answers, status) = try await Self.inspect(paths)
+    #expect(status == 65)
+    #expect(answers.map(\.file) == paths)
+    #expect(answers.map(\.verdict) == ["accepted", "unreadable", "rejected"])
+    #expect(answers[0].display == Size(width: 1080, height: 1920))
+    #expect(answers[0].transform == Transform(rotation: .quarter, mirrored: false))
+    #expect(answers[0].frames == 150)
+    #expect(answers[2].reasons.map(\.code) == [.unsupportedContainer])
+    #expect(try await Self.inspect(["/nowhere.mp4"]).status == 66)
+    #expect(try await Self.inspect([paths[0]]).status == 0)
+  }
+
+  /// What the index of the field media calls sound of one file: size upright, rotation, pictures; or codes of a refusal.
+  enum Expected: Sendable {
+    case clip(Int, Int, Transform.Rotation, frames: Int, hdr: String? = nil, tells: Bool = false)
+    case refused(Set<ReasonCode>)
+  }
+
+  static let field: [String: Expected] = [
+    "videos/h264-1080p25-5s-full-range.mp4": .clip(1920, 1080, .none, frames: 125),
+    "videos/h264-5s-no-audio.mp4": .clip(640, 480, .none, frames: 44),
+    "videos/h264-5s-sar-3x2.mp4": .clip(1920, 1080, .none, frames: 46),
+    "videos/h264-edit-list-9s.mp4": .clip(853, 480, .none, frames: 225),
+    "videos/h264-extreme-vfr-3026x1386.mp4": .clip(3026, 1386, .none, frames: 63),
+    "videos/h264-fragmented-rot90-5.1-audio.mp4": .clip(1080, 1920, .quarter, frames: 45),
+    "videos/h264-rot90-5s-low-fps.mp4": .clip(480, 640, .quarter, frames: 44),
+    "videos/hevc-1080p30-10s-full-range.mp4": .clip(1920, 1080, .none, frames: 300),
+    "videos/iphone14pro-hevc-main10-hlg-rot90.mov": .clip(1080, 1920, .quarter, frames: 40, hdr: "hlg", tells: true),
+    "videos/iphone4s-h264-rot90-vfr-568x320.mov": .clip(320, 568, .quarter, frames: 62, tells: true),
+    "videos/iphone4s-h264-rot90-vfr.mov": .clip(480, 640, .quarter, frames: 25, tells: true),
+    "videos/iphone6s-h264-rot90-short-mebx.mov": .clip(720, 1280, .quarter, frames: 14, tells: true),
+    "videos/mv-hevc-stereo-160x120.mp4": .clip(160, 120, .none, frames: 10),
+    "videos/phone-h263-amr-15s.3gp": .refused([.unsupportedCodec]),
+    "videos/phone-h264-rot180-90k-timescale.mp4": .clip(1280, 720, .half, frames: 25, tells: true),
+    "videos/two-video-two-audio-subtitles.mp4": .clip(320, 180, .none, frames: 325),
+    "videos/vp9-opus-5s.webm": .refused([.unsupportedContainer]),
+    "hostile/mp4-1x1-yuv444-5s.mp4": .refused([.unsupportedCodec]),
+    "hostile/mp4-audio-only.mp4": .refused([.noVideoStream]),
+    "hostile/mp4-chunk-table-out-of-range.mp4": .refused([.unsupportedContainer, .truncatedContainer, .corruptVideo]),
+    "hostile/mp4-fragment-timeline-starts-at-65min.mp4": .clip(640, 360, .none, frames: 240),
+    "hostile/mp4-missing-mdat-partial.mp4": .refused([.truncatedContainer, .corruptVideo]),
+    "hostile/mp4-no-moov.mp4": .refused([.truncatedContainer]),
+    "hostile/mp4-no-mvhd-bad-matrix.mp4": .refused([.corruptVideo]),
+    "hostile/mp4-vvc-unsupported-codec.mp4": .refused([.unsupportedCodec]),
+    // Photos are no clips.
+    "hostile/gif-decompression-bomb.gif": .refused([.unsupportedContainer]),
+    "hostile/heic-inconsistent-item-ids.heic": .refused([.unsupportedContainer]),
+    "hostile/heic-truncated.heic": .refused([.unsupportedContainer]),
+    "hostile/jpeg-280-megapixel-grey.jpg": .refused([.unsupportedContainer]),
+    "hostile/jpeg-corrupt-header.jpg": .refused([.unsupportedContainer]),
+    "hostile/jpeg-truncated.jpg": .refused([.unsupportedContainer]),
+    "hostile/png-65536x65536-bomb.png": .refused([.unsupportedContainer]),
+    "hostile/png-text-chunk-inflate-bomb.png": .refused([.unsupportedContainer]),
+    "hostile/samsung-200-megapixel.heic": .refused([.unsupportedContainer]),
+  ]
+
+  static let folder = getenv("TAKE5_FIELD_MEDIA").map { String(cString: $0) }
+
+  @Test("every field file gets the verdict that its index calls sound", .enabled(if: folder != nil))
+  func fieldMedia() async throws {
+    let folder = try #require(Self.folder)
+    var paths: [String] = []
+    for part in ["videos", "hostile"] {
+      paths += try Folders.files(below: "\(folder)/\(part)").map { String($0.dropFirst(folder.utf8.count + 1)) }
+        .sorted()
+    }
+    #expect(Set(paths) == Set(Self.field.keys), "a file that the table does not know, or the reverse")
+    // The media process works under its limits of memory and files.
+    let (answers, status) = try await Self.inspect(paths.map { "\(folder)/\($0)" })
+    #expect(status == 65)
+    #expect(answers.count == paths.count)
+    for (path, answer) in zip(paths, answers) {
+      switch try #require(Self.field[path]) {
+      case .clip(let width, let height, let rotation, let frames, let hdr, let tells):
+        #expect(answer.verdict == "accepted", "\(path): \(answer.reasons)")
+        #expect(answer.display == Size(width: width, height: height), "\(path)")
+        #expect(answer.transform == Transform(rotation: rotation, mirrored: false), "\(path)")
+        #expect(answer.frames == frames, "\(path)")
+        #expect(answer.color?.hdr == hdr, "\(path)")
+        #expect(answer.identifying.contains { $0.kind == .place } == tells, "\(path)")
+      case .refused(let codes):
+        #expect(answer.verdict == "rejected", "\(path)")
+        #expect(
+          !answer.reasons.isEmpty && codes.isSuperset(of: answer.reasons.map(\.code)), "\(path): \(answer.reasons)")
+      }
+    }
+  }
+
+  @Test("outputs are the same without the processor's vector units, and in the latency mode")
+  func sameBytes() async throws {
+    let temporary = try TemporaryFolder()
+    let folder = temporary.path
+    let clips = [Self.path("samples/front.mp4"), Self.path("samples/back.mp4")]
+    let runs = ["plain": [], "portable": ["--portable"], "latency": ["--latency"]]
+    for (name, options) in runs {
+      let run = try await Take5Command.run(
+        ["compose"] + clips + ["--both", "--outputs", "\(folder)/\(name)"] + options)
+      #expect(run.status == 0)
+    }
+    let names = try Folders.files(below: "\(folder)/plain").map { String($0.split(separator: "/").last ?? "") }
+    #expect(names.count == 9)
+    for name in names {
+      let plain = try Descriptor(reading: "\(folder)/plain/\(name)").contents()
+      for other in ["portable", "latency"] {
+        #expect(try Descriptor(reading: "\(folder)/\(other)/\(name)").contents() == plain, "\(name), \(other)")
+      }
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import AV
+import Kernels
+import MediaFixtures
+import Model
+import Testing
+
+@testable import Media
+
+@Suite("High dynamic range", .tags(.media))
+struct HighDynamicRangeTests {
+  /// A clip of grey stripes, by their 10-bit codes in limited range.
+  static func clip(_ stripes: [UInt16], transfer: String) -> MarkedClip {
+    var clip = MarkedClip(.red, width: 360, height: 640, codec: .hevc10)
+    clip.stripes = stripes
+    clip.tags = ColorDescription(range: "tv", matrix: "bt2020nc", primaries: "bt2020", transfer: transfer)
+    return clip
+  }
+
+  static func code(_ signal: Double) -> UInt16 { UInt16((64 + 876 * signal).rounded()) }
+
+  // ITU-R BT.2408-7, table 1: signals of the two systems for black, 18 % grey and reference white, and the SDR signals
+  // that displays show alike.
+  static let systems: [(transfer: String, signals: [Double])] = [
+    ("arib-std-b67", [0, 0.38, 0.75, 1]), ("smpte2084", [0, 0.38, 0.58, 0.7518]),
+  ]
+
+  @Test("greys come out where SDR has them, neutral, and the brightest light is white", arguments: systems)
+  func greys(transfer: String, signals: [Double]) throws {
+    var definition = try MomentRun.definition(width: 360, height: 640)
+    definition.outputs.thumbnailBack?.longEdge = 640
+    let run = try MomentRun(
+      front: MarkedClip(.green).write(), back: Self.clip(signals.map(Self.code), transfer: transfer).write(),
+      definition: definition)
+    #expect(run.codes == [])
+    #expect(run.choices(.color).contains { $0.contains("tone-mapped") })
+    let still = try StillPicture(run.bytes(.thumbnailBack))
+    for (index, expected) in [(0, 0.0...0.01), (1, 0.38...0.46), (2, 0.9...0.98), (3, 0.99...1.0)] {
+      let x = (Double(index) + 0.5) / 4
+      let pixel = try #require(try run.video(.composed).firstPicture(atX: x, y: 0.9))
+      let signal = (Double(pixel.y) - 16) / 219
+      #expect(expected.contains((signal * 1000).rounded() / 1000), "signal \(signals[index]) became \(signal)")
+      #expect(abs(Int(pixel.u) - 128) <= 1 && abs(Int(pixel.v) - 128) <= 1)
+      // Stills are the same pictures.
+      #expect(abs(still.luma(atX: x, y: 0.9) - Int(255 * signal)) <= 4)
+    }
+  }
+
+  @Test("the curve changes nothing below its knee, never falls, and ends at white")
+  func curve() {
+    let curve = ToneCurve(brightest: 1000.0 / 203)
+    #expect(curve.shown(0.5) == 0.5)
+    let shown = stride(from: 0.0, through: 5, by: 0.01).map(curve.shown)
+    #expect(zip(shown, shown.dropFirst()).allSatisfy { $0 <= $1 })
+    #expect(abs((shown.last ?? 0) - 1) < 1e-9)
+    #expect(ToneCurve(brightest: 1).shown(0.95) == 0.95)
+  }
+
+  @Test("a saturated colour of BT.2020 stays its hue and lies within BT.709")
+  func gamut() throws {
+    let facts = VideoFacts(
+      stream: 0, codec: "hevc", profile: nil, pixelFormat: "yuv420p10le", coded: Size(width: 64, height: 64),
+      sampleAspectRatio: 1, transform: .identity, display: Size(width: 64, height: 64), framesPerSecond: 30,
+      color: ColorFacts(range: "tv", matrix: "bt2020nc", primaries: "bt2020", transfer: "bt2020-10"))
+    let layout = PictureLayout(facts)
+    let colors = try #require(layout.colors)
+    // Green of 75 % by BT.2020's own luma: Y = 0.678 * 0.75.
+    let y = UInt16(64 + 876 * 0.678 * 0.75)
+    let u = UInt16(512 + 896 * (0 - 0.678 * 0.75) / 1.8814)
+    let v = UInt16(512 + 896 * (0 - 0.678 * 0.75) / 1.4746)
+    let source = try Frame(width: 64, height: 64, format: .yuv420p10)
+    for (index, value) in [y, u, v].enumerated() {
+      guard let plane = source.plane(index) else { continue }
+      let rows = index == 0 ? 64 : 32
+      for row in 0..<rows {
+        (plane.base + row * plane.stride).assumingMemoryBound(to: UInt16.self).update(repeating: value, count: rows)
+      }
+    }
+    let target = PictureBuffer(width: 64, height: 64)
+    colors.map(source.tenBitPlanes(of: (0, 0)), into: target.picture)
+    let (luma, blue, red) = (
+      Double(target.picture.y[8, 8]), Double(target.picture.u[4, 4]), Double(target.picture.v[4, 4])
+    )
+    let signal = (luma - 16) / 219
+    let (r, b) = (signal + 1.5748 * (red - 128) / 224, signal + 1.8556 * (blue - 128) / 224)
+    let g = (signal - 0.2126 * r - 0.0722 * b) / 0.7152
+    #expect(r > -0.02 && b > -0.02 && g < 1.02)
+    #expect(g > r + 0.4 && g > b + 0.2)
+  }
+}

@@ -1,0 +1,85 @@
+import AV
+import BoxTesting
+import Kernels
+import MediaFixtures
+import Model
+import Testing
+
+@testable import Media
+
+@Suite("Privacy", .tags(.media))
+struct PrivacyTests {
+  /// A clip that tells where it was made, by what, and something in a box of a stranger.
+  static func telling(_ clip: MarkedClip) throws -> [UInt8] {
+    let place = box("udta", box("\u{A9}xyz", [0, 18, 0x15, 0xC7] + Array("+52.5200+013.4050/".utf8)))
+    let bytes = try TemporaryFile.bytes(of: clip.write())
+    let placed = try #require(inserting(place.latin(), into: ["moov"], of: bytes))
+    let device = box("udta", box("manu", Array("Acme".utf8)), box("modl", Array("Telephone 7".utf8)))
+    return try #require(inserting(device, into: ["moov", "trak"], of: placed))
+  }
+
+  @Test("what tells of place and device is found, told by its name only, and left behind")
+  func leftBehind() throws {
+    let front = try TemporaryFile.make(Self.telling(MarkedClip(.red, tone: .init(440))))
+    let run = try MomentRun(front: front, back: MarkedClip(.blue).write())
+    #expect(run.codes == [])
+    let found = try #require(run.report.verdict.inputs[.front]?.facts.identifying)
+    #expect(Set(found.map(\.kind)) == [.place, .device])
+    #expect(Set(found.map(\.key)) == ["©xyz", "manu", "modl"])
+    #expect(run.choices(.privacy).count == 1)
+    for role in try #require(run.plan).outputs {
+      let bytes = try run.bytes(role)
+      for secret in ["+52.52", "Acme", "Telephone", "xyz"] {
+        #expect(bytes.firstRange(of: Array(secret.utf8)) == nil, "\(secret) in \(role.rawValue)")
+      }
+    }
+  }
+
+  @Test("messages between copied pictures are left out, and the pictures stay")
+  func messages() throws {
+    let clip = MarkedClip(.red)
+    let file = try clip.write()
+    // x264 signs its work in such a message.
+    let signature = Array("x264 - core".utf8)
+    #expect(try TemporaryFile.bytes(of: file).firstRange(of: signature) != nil)
+    let run = try MomentRun(front: file, back: MarkedClip(.blue).write())
+    #expect(run.plan?.clips.first { $0.role == .clipFront }?.mode == .remux)
+    #expect(try run.bytes(.clipFront).firstRange(of: signature) == nil)
+    var pictures = 0
+    try run.video(.clipFront).forEachPicture { picture, _ in
+      #expect(CounterBlocks.read(picture) == pictures)
+      pictures += 1
+    }
+    #expect(pictures == 150)
+  }
+
+  @Test("an output that tells something is no output", arguments: [Role.composed, .poster, .preview])
+  func proof(role: Role) throws {
+    let run = try MomentRun(front: MarkedClip(.red).write(), back: MarkedClip(.blue).write())
+    var bytes = try run.bytes(role)
+    func check(_ bytes: [UInt8]) throws {
+      try OutputProof(role: role, file: try TemporaryFile.make(bytes), interrupt: Interrupt()).check()
+    }
+    #expect(throws: Never.self) { try check(bytes) }
+    switch role {
+    case .composed: bytes = try #require(inserting(box("udta", box("loci", [1, 2, 3])), into: ["moov"], of: bytes))
+    case .poster: bytes.insert(contentsOf: [0xFF, 0xE1, 0, 8] + Array("Exif\0\0".utf8), at: 2)
+    default: bytes += Array("EXIF".utf8) + [2, 0, 0, 0, 1, 2]
+    }
+    #expect(throws: Stop.self) { try check(bytes) }
+  }
+}
+
+extension [UInt8] {
+  /// Types of user data begin with one byte for the sign ©, of which UTF-8 makes two.
+  fileprivate func latin() -> [UInt8] {
+    var bytes = self
+    while let range = bytes.firstRange(of: [0xC2, 0xA9]) {
+      bytes.remove(at: range.lowerBound)
+      // The boxes around it are a byte shorter.
+      bytes[3] -= 1
+      bytes[11] -= 1
+    }
+    return bytes
+  }
+}
