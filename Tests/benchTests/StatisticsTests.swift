@@ -6,7 +6,7 @@ import Testing
 struct StatisticsTests {
   @Test(
     "the median is the middle one, or between the two in the middle",
-    arguments: [([3.0], 3.0), ([9, 1, 4], 4), ([1, 10, 2, 4], 3)])
+    arguments: [([3], 3), ([9, 1, 4], 4), ([1, 10, 2, 4], 3)] as [([Double], Double)])
   func median(values: [Double], median: Double) {
     let statistics = Statistics(values)
     #expect(statistics.median == median)
@@ -19,7 +19,7 @@ struct StatisticsTests {
     arguments: [
       (0.9996, 3, "1.000"), (-0.00065, 5, "-0.00065"), (-0.0001, 3, "0.000"), (12.05, 1, "12.1"), (7.5, 0, "8"),
       (-1.5, 2, "-1.50"),
-    ])
+    ] as [(Double, Int, String)])
   func text(number: Double, decimals: Int, text: String) {
     #expect(number.text(decimals: decimals) == text)
   }
