@@ -44,6 +44,9 @@ let package = Package(
     .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(name: "CKernels"),
 
+    // The domain as plain values.
+    target("Model", []),
+
     // Wrappers and mechanisms. A target imports only what stands above it.
     target("Platform", ["CSystem"]),
     target("Crypto", ["CCrypto", "Platform"]),
@@ -53,12 +56,11 @@ let package = Package(
     target("Postgres", ["CPostgres", "Platform"]),
     target("EmbeddedPostgres", ["Postgres", "Platform"]),
     target("HTTPServer", ["CMicrohttpd", "Platform"]),
-    target("ISOBaseMedia", []),
+    target("ISOBaseMedia", ["Model"]),
     target("HTTPClient", ["Platform"]),
     target("Logging", []),
 
-    // The domain, and the media work that knows neither database nor HTTP.
-    target("Model", []),
+    // The media work, which knows neither database nor HTTP.
     target("Media", ["AV", "ISOBaseMedia", "Kernels", "Model", "Platform", "Stills"]),
     target("MediaProcess", ["Media", "Model", "Platform"]),
 
@@ -111,7 +113,7 @@ let package = Package(
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
     tests("HTTPClientTests", ["HTTPClient"]),
     tests("LoggingTests", ["Logging"]),
-    tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Platform"]),
+    tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Model", "Platform"]),
     tests("ModelTests", ["Definitions", "Model"]),
     tests("MediaTests", ["AV", "Definitions", "Kernels", "Media", "MediaFixtures", "Model", "Platform", "Stills"]),
     tests(

@@ -4,9 +4,11 @@ import AV
 package enum MediaLibraries {
   /// Silences them and bounds one allocation; call once, before any other media work in the process.
   ///
-  /// - Parameter largestAllocation: in bytes; no header can make them ask for more in one piece.
-  package static func configure(largestAllocation: Int = 512 << 20) {
-    Library.configure(largestAllocation: largestAllocation)
+  /// - Parameters:
+  ///   - largestAllocation: in bytes; no header can make them ask for more in one piece.
+  ///   - isPortable: whether the processor's vector units are left unused; the outputs are the same.
+  package static func configure(largestAllocation: Int = 512 << 20, isPortable: Bool = false) {
+    Library.configure(largestAllocation: largestAllocation, isPortable: isPortable)
   }
 
   /// Their versions at run time, by name: a part of what decides about the bytes of an output.

@@ -10,7 +10,8 @@ struct Take5 {
   }
 
   private static let verbs: [Verb] = [
-    .serve, .worker, .submitPost, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .validate, .compose, .still, .migrate,
+    .serve, .worker, .submitPost, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .validate, .inspect, .compose, .still,
+    .migrate,
     .version,
     .mediaProcess,
   ]

@@ -1,5 +1,6 @@
 import BoxTesting
 import ISOBaseMedia
+import Model
 import Testing
 
 struct ContainerWalkerTests {
@@ -14,7 +15,7 @@ struct ContainerWalkerTests {
   }
 
   @Test(arguments: [
-    (fileType("isom") + movie("vide") + mediaData, ContainerStructure.Family.mp4, true),
+    (fileType("isom") + movie("vide") + mediaData, ContainerName.mp4, true),
     (fileType("mp42") + mediaData + movie("soun", "vide"), .mp4, false),
     (fileType("qt  ") + box("wide") + mediaData + movie("vide", "meta", "meta"), .mov, false),
     (fileType("3gp4") + movie("vide", "soun") + mediaData, .threeGP, true),
@@ -24,7 +25,7 @@ struct ContainerWalkerTests {
     (box("free", [1, 2]) + box("skip") + mediaData + movie("vide"), .mov, false),
     (box("pnot", [0, 0]) + mediaData + movie("vide"), .mov, false),
   ])
-  func tellsFamilyAndOrder(bytes: [UInt8], family: ContainerStructure.Family, isFastStart: Bool) throws {
+  func tellsFamilyAndOrder(bytes: [UInt8], family: ContainerName, isFastStart: Bool) throws {
     let structure = try Self.examine(bytes).get()
     #expect(structure.family == family)
     #expect(structure.isFastStart == isFastStart)

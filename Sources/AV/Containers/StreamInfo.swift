@@ -3,6 +3,8 @@ internal import CFFmpeg
 /// What the headers of a container say of one stream.
 package struct StreamInfo: Hashable, Sendable {
   package let index: Int
+  /// The number by which the container refers to it.
+  package let number: Int
   package let kind: MediaKind
   /// libav's name of the codec, `h264`; `none` for one that it does not know.
   package let codec: String
@@ -40,6 +42,7 @@ package struct StreamInfo: Hashable, Sendable {
   init(_ stream: UnsafeMutablePointer<AVStream>) {
     let parameters = stream.pointee.codecpar.pointee
     index = Int(stream.pointee.index)
+    number = Int(stream.pointee.id)
     kind = MediaKind(parameters.codec_type)
     codec = String(cString: avcodec_get_name(parameters.codec_id))
     tag = Self.characters(of: parameters.codec_tag)

@@ -4,8 +4,11 @@ internal import CFFmpeg
 package enum Library {
   /// Silences libav's own log and bounds one allocation; call before any other use.
   ///
-  /// - Parameter largestAllocation: in bytes; a hostile header cannot ask for more in one piece.
-  package static func configure(largestAllocation: Int) {
+  /// - Parameters:
+  ///   - largestAllocation: in bytes; a hostile header cannot ask for more in one piece.
+  ///   - isPortable: whether the processor's vector units are left unused, as on one that has none.
+  package static func configure(largestAllocation: Int, isPortable: Bool = false) {
+    if isPortable { av_force_cpu_flags(0) }
     av_log_set_level(AV_LOG_QUIET)
     av_max_alloc(largestAllocation)
   }

@@ -74,3 +74,6 @@ enum {
 /// nodes of both chroma axes, and for chroma along luma too, values are interpolated.
 void ckernels_map_colors(const struct ckernels_planes10 *source, const struct ckernels_planes8 *target, size_t width,
                          size_t height, const uint16_t *luma_table, const uint16_t *chroma_table);
+
+/// The sum of the products of two rows of samples, each of which lies within -2048 to 2047.
+int64_t ckernels_correlate(const int16_t *a, const int16_t *b, size_t count);

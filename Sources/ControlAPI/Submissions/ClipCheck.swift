@@ -14,7 +14,7 @@ enum ClipCheck {
     }
     switch result {
     case .success(let structure):
-      guard let name = ContainerName(rawValue: structure.family.rawValue), limits.containers.contains(name) else {
+      guard limits.containers.contains(structure.family) else {
         let allowed = limits.containers.map { $0.rawValue.uppercased() }.joined(separator: ", ")
         let found = structure.family.rawValue.uppercased()
         self = .refused(
@@ -23,26 +23,15 @@ enum ClipCheck {
       }
       self = .sound(type: Self.mediaType(of: structure.family))
     case .failure(let refusal):
-      self = .refused(
-        Reason(Self.code(of: refusal), input: input, detail: refusal.description, byteOffset: refusal.offset))
+      self = .refused(Reason(refusal, input: input))
     }
   }
 
-  private static func mediaType(of family: ContainerStructure.Family) -> String {
+  private static func mediaType(of family: ContainerName) -> String {
     switch family {
     case .mov: "video/quicktime"
     case .mp4: "video/mp4"
     case .threeGP: "video/3gpp"
-    }
-  }
-
-  private static func code(of refusal: ContainerRefusal) -> ReasonCode {
-    switch refusal {
-    case .empty: .emptyFile
-    case .unsupported: .unsupportedContainer
-    // Boxes that contradict each other are, of what phones and networks do, a file that was not written to its end.
-    case .truncated, .damaged: .truncatedContainer
-    case .noVideoTrack: .noVideoStream
     }
   }
 }

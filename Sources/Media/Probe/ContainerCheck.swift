@@ -2,31 +2,34 @@ import ISOBaseMedia
 import Model
 import Platform
 
-/// Walks an input's boxes before any demuxer sees it: what it is, and whether it is whole.
+/// Walks an input's boxes before any demuxer sees it: what it is, whether it is whole, and what else it says.
 struct ContainerCheck {
-  private let source: InputSource
+  let container: ContainerName
+  let metadata: MovieMetadata
 
-  init(_ source: InputSource) { self.source = source }
+  // A phone's index of some seconds has a few kilobytes; of a longer one no metadata is read.
+  private static let mostMovieBytes: Int64 = 16 << 20
 
-  /// The container of a file of this many bytes, if the limits allow it.
-  func container(bytes: Int64) throws(Stop) -> ContainerName {
+  /// Checks a file of this many bytes.
+  init(_ source: InputSource, bytes: Int64) throws(Stop) {
     let result: Result<ContainerStructure, ContainerRefusal>
     do {
       result = try ContainerWalker.examine(size: bytes) { (offset, count) throws(SystemError) in
-        try read(count, at: offset)
+        try source.file.descriptor.bytes(count: count, at: offset)
       }
     } catch {
       throw Stop(error)
     }
     switch result {
-    case .success(let structure): return try allowed(name(of: structure.family))
-    case .failure(let refusal):
-      throw .refused(
-        Reason(code(of: refusal), input: source.name, detail: refusal.description, byteOffset: refusal.offset))
+    case .success(let structure):
+      container = try Self.allowed(structure, source)
+      metadata = try Self.metadata(structure, source)
+    case .failure(let refusal): throw .refused(Reason(refusal, input: source.name))
     }
   }
 
-  private func allowed(_ container: ContainerName) throws(Stop) -> ContainerName {
+  private static func allowed(_ structure: ContainerStructure, _ source: InputSource) throws(Stop) -> ContainerName {
+    let container = structure.family
     let allowed = source.limits.containers
     guard allowed.contains(container) else {
       let names = allowed.map(\.rawValue).joined(separator: ", ")
@@ -35,29 +38,14 @@ struct ContainerCheck {
     return container
   }
 
-  private func name(of family: ContainerStructure.Family) -> ContainerName {
-    switch family {
-    case .mov: .mov
-    case .mp4: .mp4
-    case .threeGP: .threeGP
+  private static func metadata(_ structure: ContainerStructure, _ source: InputSource) throws(Stop) -> MovieMetadata {
+    let content = structure.movieContent
+    do {
+      return MovieMetadata(
+        movie: try source.file.descriptor.bytes(
+          count: Int(min(content.upperBound - content.lowerBound, mostMovieBytes)), at: content.lowerBound))
+    } catch {
+      throw Stop(error)
     }
-  }
-
-  private func code(of refusal: ContainerRefusal) -> ReasonCode {
-    switch refusal {
-    case .empty: .emptyFile
-    case .unsupported: .unsupportedContainer
-    // Boxes that contradict each other are, of what phones and networks do, a file that was not written to its end.
-    case .truncated, .damaged: .truncatedContainer
-    case .noVideoTrack: .noVideoStream
-    }
-  }
-
-  private func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    let result = bytes.withUnsafeMutableBytes { bytes in
-      Result { () throws(SystemError) in try source.file.descriptor.read(into: bytes, at: offset) }
-    }
-    return Array(bytes.prefix(try result.get()))
   }
 }

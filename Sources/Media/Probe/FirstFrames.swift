@@ -1,4 +1,5 @@
 import AV
+import ISOBaseMedia
 import Model
 
 /// What the first frames of a clip say that its headers leave open: pixel format, profile, true rate and channels.
@@ -12,14 +13,15 @@ struct FirstFrames {
 
   /// Decodes the first picture and, of the first of `sounds` that gives any, the first stretch of sound.
   init(
-    _ source: InputSource, demuxer: borrowing Demuxer, video stream: StreamInfo, sounds: [StreamInfo]
+    _ source: InputSource, demuxer: borrowing Demuxer, video stream: StreamInfo, track: TrackMetadata?,
+    sounds: [StreamInfo]
   ) throws(Stop) {
     var candidates: [FirstSound] = []
     for sound in sounds.prefix(Self.mostSounds) {
       if let candidate = FirstSound(sound, of: demuxer, source) { candidates.append(candidate) }
     }
     demuxer.select(Set([stream.index] + candidates.map(\.stream.index)))
-    let picture = try FirstPicture(stream, of: demuxer, source)
+    let picture = try FirstPicture(stream, track: track, of: demuxer, source)
     let packet = try Stop.wrap { () throws(AVError) in try Packet() }
     var facts: VideoFacts?
     var budget = Self.mostPacketsForSound

@@ -1,9 +1,11 @@
 import AV
+import ISOBaseMedia
 import Model
 
 /// Decodes the video stream up to its first picture.
 final class FirstPicture {
   private let stream: StreamInfo
+  private let track: TrackMetadata?
   private let source: InputSource
   private let decoder: Decoder
   private let frame: Frame
@@ -11,12 +13,16 @@ final class FirstPicture {
   // 4:2:0 chroma and the filters of scalers need a few pixels.
   private static let smallestEdge = 16
 
-  init(_ stream: StreamInfo, of demuxer: borrowing Demuxer, _ source: InputSource) throws(Stop) {
+  /// - Parameter track: what the boxes say of the stream beside its headers.
+  init(
+    _ stream: StreamInfo, track: TrackMetadata?, of demuxer: borrowing Demuxer, _ source: InputSource
+  ) throws(Stop) {
     self.stream = stream
+    self.track = track
     self.source = source
     do {
       decoder = try Decoder(
-        stream: stream.index, of: demuxer, limits: source.decoderLimits(source.limits.videoCodecs),
+        stream: stream.index, of: demuxer, limits: source.decoderLimits(source.videoCodecs),
         drawsPictures: false)
     } catch {
       throw source.blame(error, .unsupportedCodec, "its video cannot be decoded")
@@ -70,17 +76,23 @@ final class FirstPicture {
   private func facts() -> VideoFacts {
     let transform = stream.displayMatrix.map { Transform(displayMatrix: $0) } ?? .identity
     let aspect = aspectRatio()
-    let width = max(1, Int((Double(frame.width) * aspect).rounded()))
+    let aperture = track?.cleanAperture?.samples(ofWidth: frame.width, height: frame.height)
+      .map { Rectangle(x: $0.x, y: $0.y, width: $0.width, height: $0.height) }
+    let shown =
+      aperture.map { Size(width: $0.width, height: $0.height) }
+      ?? Size(width: frame.width, height: frame.height)
+    let width = max(1, Int((Double(shown.width) * aspect).rounded()))
     let color = frame.color
     return VideoFacts(
-      stream: stream.index, codec: stream.codec, profile: decoder.profile, pixelFormat: frame.format.description,
-      coded: Size(width: frame.width, height: frame.height), sampleAspectRatio: aspect, transform: transform,
+      stream: stream.index, codec: stream.codec, tag: stream.tag, profile: decoder.profile,
+      pixelFormat: frame.format.description, coded: Size(width: frame.width, height: frame.height),
+      sampleAspectRatio: aspect, transform: transform, cleanAperture: aperture,
       display: transform.swapsAxes
-        ? Size(width: frame.height, height: width) : Size(width: width, height: frame.height),
+        ? Size(width: shown.height, height: width) : Size(width: width, height: shown.height),
       framesPerSecond: stream.frameRate.quotient,
       color: ColorFacts(
         range: color.range, matrix: color.matrix, primaries: color.primaries, transfer: color.transfer),
-      dynamicRange: DynamicRange(transfer: color.transfer))
+      dynamicRange: DynamicRange(transfer: color.transfer), dolbyVisionProfile: track?.dolbyVision?.profile)
   }
 
   // The container's word counts before the bitstream's; a shape that no camera has is damage and is ignored.

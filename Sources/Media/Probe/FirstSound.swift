@@ -13,7 +13,7 @@ final class FirstSound {
   init?(_ stream: StreamInfo, of demuxer: borrowing Demuxer, _ source: InputSource) {
     guard
       let decoder = try? Decoder(
-        stream: stream.index, of: demuxer, limits: source.decoderLimits(InputSource.audioCodecs)),
+        stream: stream.index, of: demuxer, limits: source.decoderLimits(source.audioCodecs)),
       let frame = try? Frame()
     else { return nil }
     self.stream = stream

@@ -1,4 +1,5 @@
 import AV
+import ISOBaseMedia
 package import Model
 package import Platform
 
@@ -34,13 +35,17 @@ package struct Prober: Sendable {
 
   private func facts(of source: InputSource) throws(Stop) -> ClipFacts {
     let bytes = try size(of: source)
-    let container = try ContainerCheck(source).container(bytes: bytes)
+    let check = try ContainerCheck(source, bytes: bytes)
     let demuxer = try source.open()
     let video = try videoStream(of: demuxer, source)
-    let sounds = demuxer.streams.filter { $0.kind == .audio && InputSource.audioCodecs.contains($0.codec) }
-    let first = try FirstFrames(source, demuxer: demuxer, video: video, sounds: sounds)
+    let sounds = demuxer.streams.filter { $0.kind == .audio && source.audioCodecs.contains($0.codec) }
+    let track = check.metadata.tracks.first { $0.number == video.number }
+    try refuseUnviewable(track, source)
+    let first = try FirstFrames(source, demuxer: demuxer, video: video, track: track, sounds: sounds)
     return ClipFacts(
-      container: container, bytes: bytes, duration: demuxer.duration, video: first.video, audio: first.audio,
+      container: check.container, bytes: bytes, duration: demuxer.duration, start: demuxer.start,
+      recorded: check.metadata.recorded, video: first.video, audio: first.audio,
+      identifying: check.metadata.identifying,
       unusedStreams: demuxer.streams.filter { $0.index != video.index && $0.index != first.audio?.stream }
         .map { "\($0.index): \(Self.name(of: $0))" })
   }
@@ -60,14 +65,22 @@ package struct Prober: Sendable {
     guard !candidates.isEmpty else {
       throw source.refusal(.noVideoStream, "it has no video stream")
     }
-    guard let stream = candidates.first(where: { limits.videoCodecs.contains($0.codec) }) else {
+    guard let stream = candidates.first(where: { source.videoCodecs.contains($0.codec) }) else {
       let found = candidates.map(Self.name).joined(separator: ", ")
       throw source.refusal(
-        .unsupportedCodec, "its video is \(found); \(limits.videoCodecs.joined(separator: " or ")) is taken")
+        .unsupportedCodec, "its video is \(found); \(source.videoCodecs.joined(separator: " or ")) is taken")
     }
     let (pixels, overflow) = stream.width.multipliedReportingOverflow(by: stream.height)
     if overflow || pixels > limits.pixels { throw tooManyPixels(source, stream.width, stream.height) }
     return stream
+  }
+
+  /// Dolby Vision without a base layer: its pictures mean nothing without metadata that only Dolby's decoders apply.
+  private func refuseUnviewable(_ track: TrackMetadata?, _ source: InputSource) throws(Stop) {
+    guard let vision = track?.dolbyVision, vision.baseLayerCompatibility == 0 else { return }
+    throw source.refusal(
+      .unsupportedCodec,
+      "its video is Dolby Vision profile \(vision.profile), whose pictures have no layer that other decoders show")
   }
 
   private func tooManyPixels(_ source: InputSource, _ width: Int, _ height: Int) -> Stop {

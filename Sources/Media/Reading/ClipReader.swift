@@ -74,11 +74,12 @@ final class ClipReader {
     guard followingTicks != nil else { throw source.refusal(.corruptVideo, "no picture of it can be decoded") }
   }
 
-  /// Makes the picture current that is shown in a slot of the grid; before the first picture that is the first one.
+  /// Makes the picture current that is shown in a slot of the grid; before the first picture that is the first one,
+  /// and before slot 0 none.
   ///
   /// Whoever changed the current picture has put it back as it was: the decoder refers to it.
   func advance(toSlot slot: Int, of grid: TimeGrid) throws(Stop) {
-    while let ticks = followingTicks, frames == 0 || grid.slot(of: ticks - origin, in: timeBase) <= slot {
+    while slot >= 0, let ticks = followingTicks, frames == 0 || grid.slot(of: ticks - origin, in: timeBase) <= slot {
       try advance()
     }
   }

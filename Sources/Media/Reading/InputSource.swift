@@ -9,19 +9,16 @@ struct InputSource: Sendable {
   let limits: Limits
   let interrupt: Interrupt
 
-  /// The sounds that phones record; the rest is no clip's and is left unused.
-  static let audioCodecs = [
-    "aac", "alac", "mp3", "amr_nb", "amr_wb", "ac3", "eac3", "opus", "pcm_s16le", "pcm_s16be", "pcm_s24le", "pcm_s24be",
-    "pcm_s32le", "pcm_s32be", "pcm_f32le", "pcm_f32be", "pcm_mulaw", "pcm_alaw",
-  ]
-
-  var codecs: [String] { limits.videoCodecs + Self.audioCodecs }
+  /// The codecs that may be opened: those of the definition, and none that no definition may allow.
+  var videoCodecs: [String] { limits.videoCodecs.filter(AllowedCodecs.video.contains) }
+  var audioCodecs: [String] { (limits.audioCodecs ?? AllowedCodecs.audio).filter(AllowedCodecs.audio.contains) }
 
   /// Opens the container.
   func open() throws(Stop) -> Demuxer {
     do {
       return try Demuxer(
-        reading: file, limits: DemuxerLimits(streams: limits.streams, codecs: codecs), interrupt: interrupt)
+        reading: file, limits: DemuxerLimits(streams: limits.streams, codecs: videoCodecs + audioCodecs),
+        interrupt: interrupt)
     } catch {
       throw blame(indexed: error, .unsupportedContainer, "its index cannot be read", readFailed: false)
     }

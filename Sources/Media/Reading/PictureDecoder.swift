@@ -26,7 +26,7 @@ final class PictureDecoder: PictureSource {
     timeBase = demuxer.streams[video.stream].timeBase
     do {
       decoder = try Decoder(
-        stream: video.stream, of: demuxer, limits: source.decoderLimits(source.limits.videoCodecs))
+        stream: video.stream, of: demuxer, limits: source.decoderLimits(source.videoCodecs))
     } catch {
       throw source.blame(error, .unsupportedCodec, "its video cannot be decoded")
     }

@@ -5,7 +5,7 @@ import Platform
 /// One camera's playable clip while it is made: copied packets, or upright pictures encoded on the grid.
 final class ClipOutput {
   private let plan: ClipPlan
-  private let reader: ClipReader
+  let reader: ClipReader
   private let output: OutputFile
   private let seconds: Double
   private let sound: (any SoundTrack)?
@@ -51,7 +51,7 @@ final class ClipOutput {
 
   /// Encodes the reader's current picture, if this slot is the clip's.
   func encode(slot: Int) throws(Stop) {
-    guard let encoding, slot < encoding.slots else { return }
+    guard let encoding, (0..<encoding.slots).contains(slot) else { return }
     try encoding.canvas.lend(reader) { (frame) throws(Stop) in try encoding.video.encode(frame) }
   }
 

@@ -8,6 +8,8 @@ final class Composition {
   let slots: Int
   let grid: TimeGrid
   private let plan: CompositionPlan
+  /// How many slots of each input lie before the composed video begins.
+  let shifts: [InputName: Int]
   private let readers: [InputName: ClipReader]
   private let compositor: Compositor
   private let output: OutputFile
@@ -18,14 +20,17 @@ final class Composition {
 
   /// - Parameters:
   ///   - seconds: the common span of both inputs.
+  ///   - shifts: how many slots of an input lie before that span.
   ///   - stills, preview: what is taken from composed frames.
   init(
-    _ plan: CompositionPlan, seconds: Double, clips: [InputName: OpenClip], file: OpenFile, sound: ClipReader?,
+    _ plan: CompositionPlan, seconds: Double, shifts: [InputName: Int], clips: [InputName: OpenClip], file: OpenFile,
+    sound: ClipReader?,
     stills: [StillWriter], preview: PreviewWriter?
   ) throws(Stop) {
     grid = TimeGrid(rate: plan.canvas.framesPerSecond)
     slots = min(grid.slots(in: seconds), grid.whole(in: plan.seconds.longest))
     self.plan = plan
+    self.shifts = shifts
     readers = clips.mapValues(\.reader)
     self.stills = stills
     self.preview = preview
@@ -35,7 +40,9 @@ final class Composition {
     video = try VideoTrack(plan.video, size: plan.canvas.size, grid: grid, output: output)
     self.sound =
       if let mode = plan.audio?.mode, let sound {
-        try SoundTracks.track(mode, of: sound, until: grid.seconds(slots), output: output)
+        try SoundTracks.track(
+          mode, of: sound, from: grid.seconds(shifts[sound.source.name] ?? 0), until: grid.seconds(slots),
+          output: output)
       } else { nil }
     // Only one form is prepared: another composition of the same pictures makes its own.
     for (input, preparation) in compositor.preparations where readers[input]?.preparation == nil {
@@ -47,10 +54,12 @@ final class Composition {
 
   /// What was decided that the plan could not know.
   var decisions: [Decision] {
-    [
+    let late = shifts.filter { $0.value > 0 }.sorted { $0.key.rawValue < $1.key.rawValue }
+    let lead = late.map { ", from picture \($0.value) of the \($0.key.rawValue) on" }.joined()
+    return [
       Decision(
         .timeGrid, choice: "\(slots) pictures at \(grid.rate) a second",
-        reason: "the common span of both clips, each shown by its own times")
+        reason: "the common span of both clips, each shown by its own times\(lead)")
     ]
       + compositor.summaries.map { input, summary in
         Decision(.scaling, input: input, choice: summary, reason: "it fills its place in \(plan.role.rawValue)")

@@ -10,6 +10,9 @@ final class PlanExecution {
   private let outputs: [Role: OpenFile]
   private let rule: DurationRule
   private var scans: [InputName: PacketScan] = [:]
+  private var sounds: [InputName: SoundScan] = [:]
+  private var moment: MomentCheck?
+  private var watches: [PictureWatch] = []
   private var clips: [InputName: OpenClip] = [:]
   private var compositions: [Composition] = []
   private var clipOutputs: [ClipOutput] = []
@@ -41,13 +44,19 @@ final class PlanExecution {
       try refuseSameFile()
       let reasons = try scan()
       if !reasons.isEmpty { return rejected(reasons) }
+      try listen()
+      try checkMoment()
       try open()
       try prepareOutputs()
       try decode(progress: progress)
       let facts = try finish()
+      try prove(facts)
+      warnings += watches.flatMap(\.warnings)
       progress(1)
       return RunReport(
-        verdict: Verdict(reasons: [], warnings: warnings, inputs: inputReports, decisions: decisions), outputs: facts)
+        verdict: Verdict(
+          reasons: [], warnings: warnings, inputs: inputReports, moment: moment?.report,
+          decisions: decisions), outputs: facts)
     } catch {
       switch error {
       case .refused(let reason): return rejected([reason])
@@ -58,7 +67,9 @@ final class PlanExecution {
 
   private func rejected(_ reasons: [Reason]) -> RunReport {
     RunReport(
-      verdict: Verdict(reasons: reasons, warnings: warnings, inputs: inputReports, decisions: decisions), outputs: [])
+      verdict: Verdict(
+        reasons: reasons, warnings: warnings, inputs: inputReports, moment: moment?.report,
+        decisions: decisions), outputs: [])
   }
 
   private var inputReports: [InputName: InputReport] {
@@ -117,12 +128,68 @@ final class PlanExecution {
     return rule.reasons(scans)
   }
 
+  /// Decodes the sounds of all inputs that are judged as a whole.
+  private func listen() throws(Stop) {
+    for (input, scan) in scans.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      guard let facts = plan.inputs[input]?.facts, let audio = facts.audio else { continue }
+      let sound = try SoundScan(
+        of: try source(input), stream: audio.stream, origin: scan.timeBase.seconds(scan.origin), longest: scan.seconds)
+      sounds[input] = sound
+      warnings += sound.warnings(of: input)
+    }
+  }
+
+  /// Asks whether both clips are one moment.
+  private func checkMoment() throws(Stop) {
+    guard let rule = plan.moment, let front = plan.inputs[.front]?.facts, let back = plan.inputs[.back]?.facts else {
+      return
+    }
+    let both = sounds[.front].flatMap { front in sounds[.back].map { (front: front, back: $0) } }
+    let check = MomentCheck(
+      front: front, back: back, sounds: both, rule: rule, most: max(0.5, plan.limits.differenceSeconds))
+    moment = check
+    if let decision = check.decision { decisions.append(decision) }
+    guard let doubt = check.doubt else { return }
+    let reason = Reason(.notOneMoment, input: nil, finding: doubt)
+    if rule.doubt == .refuse { throw .refused(reason) }
+    warnings.append(Warning(.notOneMoment, input: nil, detail: reason.detail))
+  }
+
+  /// How many slots of each clip lie before the moment that both show; empty where they begin together, or where nobody
+  /// can tell.
+  private func shifts(of composition: CompositionPlan) -> [InputName: Int] {
+    guard plan.moment?.align == true, let alignment = moment?.alignment, alignment.outcome == .aligned else {
+      return [:]
+    }
+    let slots = Int((alignment.offset * Double(grid.rate)).rounded())
+    guard slots != 0 else { return [:] }
+    let shifts: [InputName: Int] = slots > 0 ? [.front: slots] : [.back: -slots]
+    guard commonSeconds(shifts) >= composition.seconds.shortest else {
+      decisions.append(
+        Decision(
+          .alignment, choice: "not applied",
+          reason: "the clips would have less than \(DurationRule.text(composition.seconds.shortest)) s in common"))
+      return [:]
+    }
+    return shifts
+  }
+
+  /// What is left of the shortest clip.
+  private func commonSeconds(_ shifts: [InputName: Int]) -> Double {
+    scans.map { $0.value.seconds - grid.seconds(shifts[$0.key] ?? 0) }.min() ?? 0
+  }
+
   private func open() throws(Stop) {
     for input in inputs {
       guard let inputPlan = plan.inputs[input] else { continue }
       let reader = try ClipReader(try source(input), plan: inputPlan, expected: scans[input], mode: mode)
       let layout = PictureLayout(inputPlan.facts.video)
       clips[input] = OpenClip(reader: reader, layout: layout, scan: scans[input])
+      if scans[input] != nil {
+        let watch = PictureWatch(layout, of: input)
+        reader.frameTaps.append(watch)
+        watches.append(watch)
+      }
       if let decision = layout.colorDecision(of: input, facts: inputPlan.facts.video) { decisions.append(decision) }
     }
   }
@@ -151,9 +218,11 @@ final class PlanExecution {
   private func prepare(_ composition: CompositionPlan) throws(Stop) -> Composition {
     var shown: [InputName: OpenClip] = [:]
     for tile in composition.tiles { shown[tile.input] = try clip(tile.input) }
-    guard let seconds = shown.values.compactMap({ $0.scan?.seconds }).min() else {
+    guard shown.values.allSatisfy({ $0.scan != nil }) else {
       throw .failed(MediaError(.invalidPlan, "only inputs whose length is limited are composed"))
     }
+    let shifts = shifts(of: composition)
+    let seconds = commonSeconds(shifts)
     if let reason = rule.commonSpanReason(seconds: seconds, shortest: composition.seconds.shortest) {
       throw .refused(reason)
     }
@@ -171,8 +240,9 @@ final class PlanExecution {
         plan, layout: PictureLayout(upright: composition.canvas.size), file: try file(plan.role))
     }
     let composed = try Composition(
-      composition, seconds: seconds, clips: shown, file: try file(composition.role),
-      sound: try composition.audio.map { (audio) throws(Stop) in try clip(audio.input).reader }, stills: stills, preview: preview)
+      composition, seconds: seconds, shifts: shifts, clips: shown, file: try file(composition.role),
+      sound: try composition.audio.map { (audio) throws(Stop) in try clip(audio.input).reader }, stills: stills,
+      preview: preview)
     decisions += composed.decisions
     return composed
   }
@@ -182,12 +252,17 @@ final class PlanExecution {
     let readers = inputs.compactMap { clips[$0]?.reader }
     for reader in readers { try reader.start() }
     let grid = grid
-    let slots = (compositions.map(\.slots) + clipOutputs.map(\.slots)).max() ?? 0
-    for slot in 0..<slots {
-      for reader in readers { try reader.advance(toSlot: slot, of: grid) }
-      for composition in compositions where slot < composition.slots { try composition.encode(slot: slot) }
-      for output in clipOutputs { try output.encode(slot: slot) }
-      progress(Double(slot) / Double(slots))
+    // All compositions show one moment: their clips are shifted alike.
+    let shifts = compositions.first?.shifts ?? [:]
+    let first = -(shifts.values.max() ?? 0)
+    let last = (compositions.map(\.slots) + clipOutputs.map(\.slots)).max() ?? 0
+    for slot in first..<max(first, last) {
+      for reader in readers { try reader.advance(toSlot: slot + shift(of: reader, shifts), of: grid) }
+      for composition in compositions where (0..<composition.slots).contains(slot) {
+        try composition.encode(slot: slot)
+      }
+      for output in clipOutputs { try output.encode(slot: slot + shift(of: output.reader, shifts)) }
+      progress(Double(slot - first) / Double(last - first))
     }
     // Nobody asked how long it is: the rest of it need not be decoded.
     if plan.limits.seconds == nil {
@@ -204,6 +279,24 @@ final class PlanExecution {
       }
     }
   }
+
+  /// Parses every output: what tells of place or device in the inputs has not come along.
+  private func prove(_ facts: [OutputFacts]) throws(Stop) {
+    guard !facts.isEmpty else { return }
+    for output in facts {
+      let source = try source(inputs[0])
+      try OutputProof(role: output.role, file: try file(output.role), interrupt: source.interrupt).check()
+    }
+    let kinds = Set(plan.inputs.values.flatMap(\.facts.identifying).map(\.kind.rawValue)).sorted()
+    let found = kinds.isEmpty ? "the inputs told of none" : "the inputs told of \(kinds.joined(separator: ", "))"
+    decisions.append(
+      Decision(
+        .privacy, choice: "nothing of place, device or person is left",
+        reason: "\(facts.count) outputs were parsed; \(found)"))
+  }
+
+  /// The slot of an input that is shown in the slot 0 of what is composed.
+  private func shift(of reader: ClipReader, _ shifts: [InputName: Int]) -> Int { shifts[reader.source.name] ?? 0 }
 
   private func finish() throws(Stop) -> [OutputFacts] {
     var facts: [OutputFacts] = []

@@ -10,19 +10,21 @@ final class CopiedSound: SoundTrack {
   private let source: Int
   private let stream: Int
   private let timeBase: Rational
-  /// The file's time zero, and the output's end after it, in ticks of the sound.
+  /// The output's beginning, and the output's end after it, in ticks of the sound.
   private let origin: Int64
   private let end: Int64?
   private let packet: Packet
   private var last = Int64.min
 
-  init(of reader: ClipReader, stream source: Int, until seconds: Double?, output: OutputFile) throws(Stop) {
+  init(
+    of reader: ClipReader, stream source: Int, from start: Double, until seconds: Double?, output: OutputFile
+  ) throws(Stop) {
     self.source = source
     self.output = output
     let timeBase = reader.demuxer.streams[source].timeBase
     self.timeBase = timeBase
-    origin = timeBase.rescale(reader.origin, from: reader.timeBase)
-    end = seconds.map { timeBase.rescale(Int64($0 * 1e6), from: Rational(1, 1_000_000)) }
+    origin = timeBase.rescale(reader.origin, from: reader.timeBase) + Self.ticks(start, timeBase)
+    end = seconds.map { Self.ticks($0, timeBase) }
     do { stream = try output.muxer.addStream(copying: source, of: reader.demuxer) } catch { throw Stop(error) }
     packet = try Stop.wrap { () throws(AVError) in try Packet() }
   }
@@ -42,4 +44,8 @@ final class CopiedSound: SoundTrack {
   }
 
   func finish() throws(Stop) {}
+
+  private static func ticks(_ seconds: Double, _ timeBase: Rational) -> Int64 {
+    timeBase.rescale(Int64(seconds * 1e6), from: Rational(1, 1_000_000))
+  }
 }

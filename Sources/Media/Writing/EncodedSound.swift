@@ -11,7 +11,7 @@ final class EncodedSound: SoundTrack {
   private let source: Int
   /// Of the source's packets.
   private let timeBase: Rational
-  /// The file's time zero, in samples of the output.
+  /// The output's beginning, in samples of the output.
   private let origin: Int64
   private let stream: Int
   private let decoder: Decoder
@@ -24,15 +24,19 @@ final class EncodedSound: SoundTrack {
   private var filled = 0
   /// The time of the next sample that comes out of the resampler, in samples from the output's start.
   private var position: Int64 = 0
+  /// Where the sound decoded so far ends, in samples from the output's start; nil before the first.
+  private var decodedEnd: Int64?
   private let end: Int64?
 
-  init(of reader: ClipReader, stream source: Int, until seconds: Double?, output: OutputFile) throws(Stop) {
+  init(
+    of reader: ClipReader, stream source: Int, from start: Double, until seconds: Double?, output: OutputFile
+  ) throws(Stop) {
     self.source = source
     self.output = output
     end = seconds.map { Int64(($0 * Double(Self.sampleRate)).rounded()) }
     do {
       decoder = try Decoder(
-        stream: source, of: reader.demuxer, limits: reader.source.decoderLimits(InputSource.audioCodecs))
+        stream: source, of: reader.demuxer, limits: reader.source.decoderLimits(reader.source.audioCodecs))
     } catch {
       throw reader.source.blame(error, .unsupportedCodec, "its sound cannot be decoded")
     }
@@ -41,7 +45,9 @@ final class EncodedSound: SoundTrack {
     }
     // Not the reader itself: it holds its taps.
     timeBase = reader.demuxer.streams[source].timeBase
-    origin = encoder.timeBase.rescale(reader.origin, from: reader.timeBase)
+    origin =
+      encoder.timeBase.rescale(reader.origin, from: reader.timeBase)
+      + Int64((start * Double(Self.sampleRate)).rounded())
     let frameSize = encoder.frameSize
     pending = try Stop.wrap { () throws(AVError) in
       try Frame(sampleCapacity: frameSize, sampleRate: Self.sampleRate, channels: Self.channels)
@@ -69,16 +75,61 @@ final class EncodedSound: SoundTrack {
 
   private func resampleDecoded() throws(Stop) {
     while (try? decoder.receive(into: decoded)) == .output {
+      guard try settleTime() else { continue }
       try prepareResampler()
       do { try resampler?.send(decoded) } catch { throw Stop(error) }
       try encodeResampled()
     }
   }
 
+  /// Keeps sound and pictures together where the sound's times jump: a gap is filled with silence.
+  ///
+  /// - Returns: false for sound of a time that was heard already.
+  private func settleTime() throws(Stop) -> Bool {
+    let start = startOfDecoded()
+    let length = Int64(decoded.sampleCount) * Int64(Self.sampleRate) / Int64(max(1, decoded.sampleRate))
+    guard let expected = decodedEnd else {
+      decodedEnd = start + length
+      return true
+    }
+    if start < expected - Self.smallestGap { return false }
+    if start > expected + Self.smallestGap {
+      if resampler != nil { try drainResampler() }
+      resampler = nil
+      try encodeSilence(until: start)
+    }
+    decodedEnd = max(expected, start) + length
+    return true
+  }
+
+  // 20 ms: times are rounded to ticks of all lengths, and only a real gap is one.
+  private static let smallestGap: Int64 = 960
+
+  private func encodeSilence(until start: Int64) throws(Stop) {
+    position = max(position, min(0, start))
+    while position < min(start, end ?? start) {
+      try prepareRoom()
+      let count = Int(min(Int64(encoder.frameSize - filled), min(start, end ?? start) - position))
+      pending.setSampleCount(encoder.frameSize)
+      for channel in 0..<Self.channels {
+        pending.samples(ofChannel: channel)?[filled..<filled + count].update(repeating: 0)
+      }
+      filled += count
+      position += Int64(count)
+      if filled == encoder.frameSize { try encodePending() }
+    }
+  }
+
+  private func prepareRoom() throws(Stop) {
+    guard filled == 0 else { return }
+    do { try pending.makeWritable() } catch { throw Stop(error) }
+  }
+
   /// AAC may change its rate or channels midway: what the old resampler holds back comes out before a new one is made.
   private func prepareResampler() throws(Stop) {
     if resampler == nil {
-      position = startOfDecoded()
+      // What was rounded is not moved: it would be heard as a click.
+      position = position == 0 && filled == 0 ? startOfDecoded() : position
     } else {
       if resampler?.accepts(decoded) == true { return }
       try drainResampler()
@@ -102,9 +153,7 @@ final class EncodedSound: SoundTrack {
 
   private func encodeResampled() throws(Stop) {
     while true {
-      if filled == 0 {
-        do { try pending.makeWritable() } catch { throw Stop(error) }
-      }
+      try prepareRoom()
       let room = encoder.frameSize - filled
       // What lies before the output's start is taken out and forgotten.
       let wanted = position < 0 ? min(room, Int(-position)) : room

@@ -11,14 +11,16 @@ protocol SoundTrack: PacketTap {
 enum SoundTracks {
   /// Adds a stream to an output that is not started yet.
   ///
-  /// - Parameter seconds: where the output ends; nil: with the sound.
+  /// - Parameters:
+  ///   - start: where in the input the output begins, in seconds.
+  ///   - seconds: where the output ends after that; nil: with the sound.
   static func track(
-    _ mode: AudioPlan.Mode, of reader: ClipReader, until seconds: Double?, output: OutputFile
+    _ mode: AudioPlan.Mode, of reader: ClipReader, from start: Double = 0, until seconds: Double?, output: OutputFile
   ) throws(Stop) -> (any SoundTrack)? {
     guard let facts = reader.plan.facts.audio else { return nil }
     return switch mode {
-    case .copy: try CopiedSound(of: reader, stream: facts.stream, until: seconds, output: output)
-    case .encode: try EncodedSound(of: reader, stream: facts.stream, until: seconds, output: output)
+    case .copy: try CopiedSound(of: reader, stream: facts.stream, from: start, until: seconds, output: output)
+    case .encode: try EncodedSound(of: reader, stream: facts.stream, from: start, until: seconds, output: output)
     }
   }
 }

@@ -14,7 +14,7 @@ package struct MediaChild: ~Copyable {
   package static func serve() throws {
     try ThisProcess.denyDumps()
     for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
-    MediaLibraries.configure()
+    MediaLibraries.configure(isPortable: getenv(MediaProcess.portableVariable) != nil)
     let socket = MessageSocket(Descriptor(owning: MediaProcess.socketNumber))
     try MediaChild(socket: socket).answerRequests()
   }

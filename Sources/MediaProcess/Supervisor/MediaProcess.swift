@@ -15,6 +15,8 @@ package struct MediaProcess: ~Copyable {
     package var memoryLimit: UInt64
     /// Of one output, in bytes.
     package var fileSizeLimit: UInt64 = 256 << 20
+    /// Whether the processor's vector units are left unused: to see that the outputs are the same.
+    package var isPortable = false
     /// After so many runs a fresh process takes over.
     package var runsPerProcess: Int
 
@@ -27,6 +29,8 @@ package struct MediaProcess: ~Copyable {
 
   /// The hidden verb of the command line that serves as a media process.
   package static let verb = "media-process"
+  /// Tells the child to leave the vector units unused.
+  static let portableVariable = "TAKE5_PORTABLE"
   /// Where the child finds its socket.
   static let socketNumber: Int32 = 3
 
@@ -206,6 +210,7 @@ package struct MediaProcess: ~Copyable {
       "GLIBC_TUNABLES": "glibc.malloc.arena_max=1:glibc.malloc.mmap_threshold=\(1 << 30)"
         + ":glibc.malloc.trim_threshold=\(1 << 30)"
     ]
+    if self.configuration.isPortable { configuration.environment[Self.portableVariable] = "1" }
     configuration.addressSpaceLimit = self.configuration.memoryLimit
     configuration.openFilesLimit = 64
     configuration.fileSizeLimit = self.configuration.fileSizeLimit

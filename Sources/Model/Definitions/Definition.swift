@@ -8,6 +8,8 @@ package struct Definition: Codable, Sendable, Hashable {
   package var attempts: Int
   package var inputs: [InputName: Input]
   package var limits: Limits
+  /// What makes two clips one moment; nil: what is usual.
+  package var moment: Moment?
   package var canvas: Canvas
   package var outputs: Outputs
   /// Whether the files as submitted are kept for reprocessing.

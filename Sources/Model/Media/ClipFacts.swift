@@ -4,21 +4,30 @@ package struct ClipFacts: Codable, Sendable, Hashable {
   package var bytes: Int64
   /// In seconds, as the container says.
   package var duration: Double?
+  /// Where the container says that it begins, in seconds.
+  package var start: Double?
+  /// When it was recorded, in seconds since 1970, to the second; nil where it does not say.
+  package var recorded: Double?
   package var video: VideoFacts
   /// The first audio stream that can be decoded.
   package var audio: AudioFacts?
+  /// What gives away place, device or person.
+  package var identifying: [Identification]
   /// Streams that are not used, by index, and what they are.
   package var unusedStreams: [String]
 
   package init(
-    container: ContainerName, bytes: Int64, duration: Double?, video: VideoFacts, audio: AudioFacts?,
-    unusedStreams: [String]
+    container: ContainerName, bytes: Int64, duration: Double?, start: Double? = nil, recorded: Double? = nil,
+    video: VideoFacts, audio: AudioFacts?, identifying: [Identification] = [], unusedStreams: [String]
   ) {
     self.container = container
     self.bytes = bytes
     self.duration = duration
+    self.start = start
+    self.recorded = recorded
     self.video = video
     self.audio = audio
+    self.identifying = identifying
     self.unusedStreams = unusedStreams
   }
 }

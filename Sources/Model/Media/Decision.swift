@@ -4,13 +4,16 @@ package struct Decision: Codable, Sendable, Hashable {
   package enum Subject: String, Codable, Sendable {
     case videoStream = "video_stream"
     case audioStream = "audio_stream"
+    case unusedStreams = "unused_streams"
     case transform
     case layout
     case scaling
+    case alignment
     case timeGrid = "time_grid"
     case audio
     case clip
     case color
+    case privacy
   }
 
   package let subject: Subject

@@ -7,6 +7,8 @@ package struct Plan: Codable, Sendable, Hashable {
   package var limits: Limits
   /// The inputs that are decoded, each once.
   package var inputs: [InputName: InputPlan]
+  /// How two clips are checked to be one moment; nil for one clip.
+  package var moment: Definition.Moment?
   /// The composed videos, both arrangements at most; the stills and the preview are taken from the first.
   package var compositions: [CompositionPlan]
   package var clips: [ClipPlan]
@@ -17,13 +19,14 @@ package struct Plan: Codable, Sendable, Hashable {
 
   package init(
     definition: String, version: Int, limits: Limits, inputs: [InputName: InputPlan],
-    compositions: [CompositionPlan] = [],
-    clips: [ClipPlan] = [], stills: [StillPlan] = [], preview: PreviewPlan? = nil, decisions: [Decision]
+    moment: Definition.Moment? = nil, compositions: [CompositionPlan] = [], clips: [ClipPlan] = [],
+    stills: [StillPlan] = [], preview: PreviewPlan? = nil, decisions: [Decision]
   ) {
     self.definition = definition
     self.version = version
     self.limits = limits
     self.inputs = inputs
+    self.moment = moment
     self.compositions = compositions
     self.clips = clips
     self.stills = stills

@@ -48,7 +48,8 @@ package struct Planner: Sendable {
       definition: definition.name, version: definition.version, limits: definition.limits,
       inputs: Dictionary(
         uniqueKeysWithValues: facts.map { ($0.key, InputPlan(facts: $0.value, readsAudio: heard.contains($0.key))) }),
-      compositions: compositions, clips: clips, stills: stills, preview: preview, decisions: decisions)
+      moment: definition.moment ?? Definition.Moment(), compositions: compositions, clips: clips, stills: stills,
+      preview: preview, decisions: decisions)
   }
 
   /// The plan for a picture out of any single clip, whatever its length.
@@ -63,6 +64,19 @@ package struct Planner: Sendable {
       decisions: streamDecisions(of: facts, input: .clip))
   }
 
+  /// The plan to decode any single clip whole and make nothing of it.
+  package func plan(inspecting facts: ClipFacts) -> Plan {
+    var limits = definition.limits
+    limits.seconds = ClosedSeconds(shortest: 0, longest: Self.longestInspected)
+    return Plan(
+      definition: definition.name, version: definition.version, limits: limits,
+      inputs: [.clip: InputPlan(facts: facts, readsAudio: facts.audio != nil)],
+      decisions: streamDecisions(of: facts, input: .clip))
+  }
+
+  // An hour: what is longer is no clip of anybody's, and would not end before the deadline.
+  private static let longestInspected = 3600.0
+
   private func streamDecisions(of facts: ClipFacts, input: InputName) -> [Decision] {
     var decisions = [
       Decision(
@@ -75,12 +89,17 @@ package struct Planner: Sendable {
           .audioStream, input: input, choice: "stream \(audio.stream)",
           reason: "the first sound that can be decoded (\(audio.codec), \(audio.sampleRate) Hz)"))
     }
-    let transform = facts.video.transform
-    if transform != .identity {
-      let turn = "\(transform.rotation.rawValue) degrees clockwise"
+    if !facts.unusedStreams.isEmpty {
       decisions.append(
         Decision(
-          .transform, input: input, choice: transform.mirrored ? "mirrored, then \(turn)" : turn,
+          .unusedStreams, input: input, choice: "left out: \(facts.unusedStreams.joined(separator: ", "))",
+          reason: "one video and one sound make a clip"))
+    }
+    let transform = facts.video.transform
+    if transform != .identity {
+      decisions.append(
+        Decision(
+          .transform, input: input, choice: transform.words,
           reason: "the display matrix of the track says so"))
     }
     return decisions
@@ -118,17 +137,28 @@ package struct Planner: Sendable {
     _ output: Definition.Clip, role: Role, input: InputName, facts: ClipFacts, _ decisions: inout [Decision]
   ) -> ClipPlan {
     let video = facts.video
-    let fits = video.codec == "h264" && (video.pixelFormat == "yuv420p" || video.pixelFormat == "yuvj420p")
+    let found = obstacle(to: video)
+    let fits = found == nil
     decisions.append(
       Decision(
         .clip, input: input, choice: fits ? "remux" : "encode",
-        reason: fits
-          ? "8-bit 4:2:0 H.264 plays everywhere" : "\(video.codec) \(video.pixelFormat) does not play everywhere"))
+        reason: found ?? "8-bit 4:2:0 H.264 plays everywhere"))
     let audio = facts.audio.map { AudioPlan(input: input, mode: mode(of: $0)) }
     return ClipPlan(
       role: role, input: input, mode: fits ? .remux : .encode,
       size: fits ? video.display : video.display.fitted(longEdge: output.longEdge), video: fits ? nil : output.video,
       audio: audio)
+  }
+
+  /// Why a clip's pictures cannot be copied as they are; nil if they can.
+  private func obstacle(to video: VideoFacts) -> String? {
+    guard video.codec == "h264", video.pixelFormat == "yuv420p" || video.pixelFormat == "yuvj420p" else {
+      return "\(video.codec) \(video.pixelFormat) does not play everywhere"
+    }
+    if video.tag != "avc1" { return "\(video.tag) keeps its parameters among the pictures, where players miss them" }
+    if video.dynamicRange != .standard { return "its dynamic range is shown wrong by many players" }
+    if video.cleanAperture != nil { return "few players honour its clean aperture" }
+    return nil
   }
 
   private func preview(_ preview: Definition.Preview, facts: [InputName: ClipFacts]) -> PreviewPlan {

@@ -25,6 +25,13 @@ package struct Transform: Codable, Sendable, Hashable {
   /// Whether width and height change places.
   package var swapsAxes: Bool { rotation == .quarter || rotation == .threeQuarters }
 
+  /// As a person says it.
+  package var words: String {
+    let turn = "\(rotation.rawValue) degrees clockwise"
+    if !mirrored { return turn }
+    return rotation == .none ? "mirrored" : "mirrored, then \(turn)"
+  }
+
   /// Reads a display matrix of nine numbers, as in a track header (ISO/IEC 14496-12, 8.3.2) and libavutil/display.h.
   ///
   /// The determinant tells a mirrored picture first: the angle alone misreads it. A degenerate matrix is the identity.

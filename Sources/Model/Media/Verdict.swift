@@ -14,16 +14,20 @@ package struct Verdict: Codable, Sendable, Hashable {
   package var warnings: [Warning]
   /// What was found in each input that could be read.
   package var inputs: [InputName: InputReport]
+  /// How the two clips belong together; nil for one clip, and where it was not looked at.
+  package var moment: MomentReport?
   /// What was chosen, and why.
   package var decisions: [Decision]
 
   package init(
-    reasons: [Reason], warnings: [Warning] = [], inputs: [InputName: InputReport], decisions: [Decision]
+    reasons: [Reason], warnings: [Warning] = [], inputs: [InputName: InputReport],
+    moment: MomentReport? = nil, decisions: [Decision]
   ) {
     verdict = reasons.isEmpty ? .accepted : .rejected
     self.reasons = reasons
     self.warnings = warnings
     self.inputs = inputs
+    self.moment = moment
     self.decisions = decisions
   }
 }

@@ -4,6 +4,8 @@ package struct VideoFacts: Codable, Sendable, Hashable {
   package var stream: Int
   /// libav's name of the codec, `h264`.
   package var codec: String
+  /// How the container names the format of the samples, `avc1`.
+  package var tag: String
   /// libav's name of the profile, `High`.
   package var profile: String?
   /// libav's name of the pixel format, `yuv420p`.
@@ -25,12 +27,14 @@ package struct VideoFacts: Codable, Sendable, Hashable {
   package var dolbyVisionProfile: Int?
 
   package init(
-    stream: Int, codec: String, profile: String?, pixelFormat: String, coded: Size, sampleAspectRatio: Double,
+    stream: Int, codec: String, tag: String = "avc1", profile: String?, pixelFormat: String, coded: Size,
+    sampleAspectRatio: Double,
     transform: Transform, cleanAperture: Rectangle? = nil, display: Size, framesPerSecond: Double?, color: ColorFacts,
     dynamicRange: DynamicRange = .standard, dolbyVisionProfile: Int? = nil
   ) {
     self.stream = stream
     self.codec = codec
+    self.tag = tag
     self.profile = profile
     self.pixelFormat = pixelFormat
     self.coded = coded

@@ -10,6 +10,7 @@ import Store
 struct PostAttempt: Sendable {
   let held: HeldJob
   let slot: MediaSlot
+  let mode: ExecutionMode
   let blobs: any BlobStore
   let log: Logger
 
@@ -47,9 +48,9 @@ struct PostAttempt: Sendable {
 
     let plan = Planner(definition).plan(front: front, back: back, foreground: work.foreground)
     let outputs = try Outputs(of: plan, in: blobs)
-    log.debug("composing")
+    log.debug("composing", ["mode": mode.rawValue])
     let report = try await slot.run(
-      plan, inputs: inputs, outputs: outputs.descriptors, deadline: clock.now.duration(to: end),
+      plan, mode: mode, inputs: inputs, outputs: outputs.descriptors, deadline: clock.now.duration(to: end),
       cancellation: held.cancellation
     ) { [held] fraction in
       // The last twentieth is for hashing and publishing.

@@ -156,9 +156,12 @@ package final class WorkerService: Sendable {
     } catch {
       return await record.write(.failed("\(error)"), of: nil)
     }
-    let attempt = PostAttempt(held: held, slot: slot, blobs: blobs, log: log)
+    let attempt = PostAttempt(held: held, slot: slot, mode: executionMode, blobs: blobs, log: log)
     await record.write(await attempt.run(work), of: work)
   }
+
+  /// A job that has the worker for itself is spread over its cores; of several, each has one.
+  private var executionMode: ExecutionMode { configuration.slots > 1 && held.all.count == 1 ? .latency : .throughput }
 
   /// Lets running jobs end for a while; what still runs then is stopped and given back.
   private func drain(_ log: Logger) async {

@@ -15,6 +15,8 @@ extension Option {
     "--foreground", "front|back", default: "front", help: "the camera that is drawn on top")
   static let latency = Option(
     "--latency", help: "be done sooner, on several cores; the outputs are the same, the work and memory a little more")
+  static let portable = Option(
+    "--portable", help: "leave the processor's vector units unused: slow, and the outputs are the same")
   static let server = Option(
     "--server", "URL", variable: "TAKE5_SERVER", default: "http://127.0.0.1:8080", help: "the service")
   static let apiKey = Option(

@@ -26,6 +26,9 @@ struct Verb: Sendable {
     self.run = run
   }
 
-  /// How many operands must be given, and how many may.
-  var operandCounts: ClosedRange<Int> { operands.count { !$0.hasPrefix("[") }...operands.count }
+  /// How many operands must be given, and how many may: of one that ends with `…` any number.
+  var operandCounts: ClosedRange<Int> {
+    let least = operands.count { !$0.hasPrefix("[") }
+    return least...(operands.last?.hasSuffix("…") == true ? Int.max : operands.count)
+  }
 }

@@ -17,6 +17,7 @@ struct ComposeAnswer: Encodable {
   let reasons: [Reason]
   let warnings: [Warning]
   let inputs: [InputName: InputReport]
+  let moment: MomentReport?
   let decisions: [Decision]
   let outputs: [Role: Output]
 
@@ -25,6 +26,7 @@ struct ComposeAnswer: Encodable {
     reasons = verdict.reasons
     warnings = verdict.warnings
     inputs = verdict.inputs
+    moment = verdict.moment
     decisions = verdict.decisions
     var named: [Role: Output] = [:]
     for output in outputs {

@@ -7,7 +7,7 @@ import Platform
 
 /// Media work without a service: the same media process and the same plan, on files named on the command line.
 struct LocalWork {
-  let definition: Definition
+  private(set) var definition: Definition
   private let slot: MediaSlot
   private let cancellation = CancellationFlag()
   private let deadline: Duration
@@ -20,8 +20,14 @@ struct LocalWork {
     if let megabytes = try arguments.number("--media-memory", in: 64...65536) {
       configuration.memoryLimit = UInt64(megabytes) << 20
     }
+    configuration.isPortable = arguments.has(Option.portable.name)
     slot = try MediaSlot(name: "media", configuration: configuration)
     deadline = .seconds(definition.deadlineSeconds)
+  }
+
+  /// Composes the other arrangement too, by the same rules, where the definition does not say how.
+  mutating func composeBoth() {
+    definition.outputs.composedSwapped = definition.outputs.composedSwapped ?? definition.outputs.composed
   }
 
   /// The definition that `--definition` names, or the built-in one.
@@ -64,6 +70,14 @@ struct LocalWork {
       facts[.clip].map {
         Planner(definition).plan(stillOf: $0, at: seconds, longEdge: longEdge, quality: quality)
       }
+    }
+  }
+
+  /// Decodes a clip whole, whatever its length, and tells what was found.
+  func inspect(_ path: String) async throws(CommandFailure) -> RunReport {
+    let clip = try InputFile(.clip, path: path)
+    return try await run([.clip: clip.descriptor.number], outputs: [:], progress: { _ in }) { facts in
+      facts[.clip].map { Planner(definition).plan(inspecting: $0) }
     }
   }
 

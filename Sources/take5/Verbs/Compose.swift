@@ -7,7 +7,8 @@ extension Verb {
     "compose", abstract: "Make one video of two clips.", operands: ["FRONT", "BACK"],
     options: [
       Option("--output", "OUT.mp4", short: "-o", help: "where the composed video goes"),
-      Option("--outputs", "DIR", help: "write all outputs of the definition into this folder"), .foreground, .latency,
+      Option("--outputs", "DIR", help: "write all outputs of the definition into this folder"), .foreground,
+      Option("--both", help: "compose the other arrangement too, foreground and background exchanged"), .latency, .portable,
       .definition, .mediaMemory, .json,
     ],
     example: "take5 compose samples/front.mp4 samples/back.mp4 -o moment.mp4 --outputs moment"
@@ -19,7 +20,8 @@ extension Verb {
         .usage, "nowhere to write to", remedy: "name a file with -o OUT.mp4 or a folder with --outputs DIR")
     }
     let foreground = try arguments.choice("--foreground", of: Camera.self) ?? .front
-    let work = try LocalWork(arguments)
+    var work = try LocalWork(arguments)
+    if arguments.has("--both") { work.composeBoth() }
     let front = try InputFile(.front, path: arguments.operands[0])
     let back = try InputFile(.back, path: arguments.operands[1])
 

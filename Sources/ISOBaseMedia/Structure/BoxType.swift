@@ -13,6 +13,9 @@ package struct BoxType: Hashable, Sendable, CustomStringConvertible, Expressible
   /// The four characters; a byte that is not printable ASCII shows as `.`.
   package var description: String { String(decoding: bytes.map { isPrintable($0) ? $0 : 0x2E }, as: UTF8.self) }
 
+  /// The four bytes as ISO 8859-1, in which user data is named: `©xyz`.
+  package var latin: String { String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) }
+
   /// The four bytes.
   var bytes: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: code >> $0) } }
 

@@ -1,3 +1,5 @@
+import Model
+
 /// What major brands mean here (ISO/IEC 14496-12, annex E; 3GPP TS 26.244; mp4ra.org).
 enum Brand {
   /// Pictures and raw photos in boxes: brand and what it is.
@@ -12,7 +14,7 @@ enum Brand {
   static func picture(_ brand: BoxType) -> String? { pictures[brand] }
 
   /// The family that a major brand belongs to.
-  static func family(of brand: BoxType) -> ContainerStructure.Family {
+  static func family(of brand: BoxType) -> ContainerName {
     if brand == "qt  " { return .mov }
     let prefix = brand.bytes.prefix(3)
     return prefix.elementsEqual("3gp".utf8) || prefix.elementsEqual("3g2".utf8) ? .threeGP : .mp4

@@ -1,3 +1,5 @@
+import Model
+
 /// One walk over one file.
 struct ContainerWalk<Failure: Error> {
   /// Why a walk ends without a structure.
@@ -12,9 +14,10 @@ struct ContainerWalk<Failure: Error> {
   private var window: FileWindow<Failure>
   private var visitedBoxes = 0
   private var majorBrand: BoxType?
-  private var movieOffset: Int64?
+  private var movie: BoxHeader?
   private var mediaDataOffset: Int64?
   private var isFragmented = false
+  private var outermost: [BoxType] = []
   private var handlers: [BoxType] = []
 
   init(window: FileWindow<Failure>) { self.window = window }
@@ -23,7 +26,7 @@ struct ContainerWalk<Failure: Error> {
     guard window.size > 0 else { throw .refused(.empty) }
     try checkStart()
     try visitChildren(from: 0, to: window.size, depth: 0)
-    guard let movieOffset else {
+    guard let movie else {
       throw .refused(.truncated(finding: "it has no 'moov' box, which describes its tracks", offset: window.size))
     }
     guard let mediaDataOffset else {
@@ -31,8 +34,10 @@ struct ContainerWalk<Failure: Error> {
     }
     guard handlers.contains("vide") else { throw .refused(.noVideoTrack(handlers: handlers)) }
     return ContainerStructure(
-      family: majorBrand.map(Brand.family) ?? .mov, majorBrand: majorBrand, movieOffset: movieOffset,
-      mediaDataOffset: mediaDataOffset, isFragmented: isFragmented, handlers: handlers)
+      family: majorBrand.map(Brand.family) ?? .mov, majorBrand: majorBrand, movieOffset: movie.offset,
+      movieContent: movie.content..<movie.end, mediaDataOffset: mediaDataOffset, isFragmented: isFragmented,
+      outermost: outermost,
+      handlers: handlers)
   }
 
   /// Refuses what does not begin as a container of boxes begins.
@@ -91,11 +96,12 @@ struct ContainerWalk<Failure: Error> {
   }
 
   private mutating func visitTopLevel(_ box: BoxHeader) throws(Ending) {
+    outermost.append(box.type)
     switch box.type {
     case "ftyp": try visitFileType(box)
     case "moov":
-      guard movieOffset == nil else { return }
-      movieOffset = box.offset
+      guard movie == nil else { return }
+      movie = box
       try visitChildren(from: box.content, to: box.end, depth: 1)
     case "mdat": mediaDataOffset = mediaDataOffset ?? box.offset
     case "moof": isFragmented = true
@@ -133,7 +139,7 @@ struct ContainerWalk<Failure: Error> {
   /// Whether a few bytes, too few for a box, may follow: phones leave such rests behind everything they wrote, and
   /// QuickTime ends some lists with 32 zero bits. Before, they are a header that was cut.
   private func isComplete(atDepth depth: Int) -> Bool {
-    depth > 0 || (movieOffset != nil && mediaDataOffset != nil && !isFragmented)
+    depth > 0 || (movie != nil && mediaDataOffset != nil && !isFragmented)
   }
 
   private mutating func bytes(at offset: Int64, count: Int) throws(Ending) -> ArraySlice<UInt8> {

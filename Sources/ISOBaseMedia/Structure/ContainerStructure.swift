@@ -1,22 +1,21 @@
+package import Model
+
 /// What the boxes of a sound file say, without a look at its media.
 package struct ContainerStructure: Sendable, Hashable {
   /// The kind of container, by its major brand.
-  package enum Family: String, Sendable, Hashable {
-    /// QuickTime.
-    case mov
-    case mp4
-    case threeGP = "3gp"
-  }
-
-  package let family: Family
+  package let family: ContainerName
   /// Nil for QuickTime files from before there were brands.
   package let majorBrand: BoxType?
   /// Where the `moov` box begins, in bytes.
   package let movieOffset: Int64
+  /// Where its content lies.
+  package let movieContent: Range<Int64>
   /// Where the first `mdat` box begins, in bytes.
   package let mediaDataOffset: Int64
   /// Whether samples lie in movie fragments (`mvex`, `moof`).
   package let isFragmented: Bool
+  /// The types of the outermost boxes, in order.
+  package let outermost: [BoxType]
   /// The handler type of each track in order: `vide`, `soun`, `meta`…
   package let handlers: [BoxType]
 

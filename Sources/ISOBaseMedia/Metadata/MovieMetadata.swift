@@ -1,0 +1,68 @@
+package import Model
+
+/// What a `moov` box says beside what a demuxer reads: when it was recorded, what gives away place or device, and the
+/// parts of sample entries that demuxers pass over.
+package struct MovieMetadata: Hashable, Sendable {
+  /// When recording began, in seconds since 1970, to the second; nil if the file does not say.
+  package let recorded: Double?
+  /// What tells about more than the moment, each once, in the order of the file.
+  package let identifying: [Identification]
+  package let tracks: [TrackMetadata]
+  /// The names of all user data and metadata, of whatever kind.
+  package let names: [String]
+
+  /// - Parameter content: of the `moov` box, without its header.
+  package init(movie content: [UInt8]) {
+    let movie = Box(type: "moov", content: content[...])
+    let boxes = movie.children()
+    let trackBoxes = boxes.filter { $0.type == "trak" }
+    tracks = trackBoxes.map(TrackMetadata.init)
+    var found: [Identification] = []
+    var names: [String] = []
+    var creationDate: String?
+    func read(_ metadata: KeyedMetadata) {
+      creationDate = creationDate ?? metadata.value(of: "com.apple.quicktime.creationdate")
+      names += metadata.keys + metadata.items.map(\.latin)
+      found += metadata.keys.compactMap { Identification.key($0) }
+      found += metadata.items.compactMap { Identification.userData($0) }
+    }
+    for box in boxes + trackBoxes.flatMap({ $0.children() }) {
+      switch box.type {
+      case "udta":
+        for item in box.children() {
+          if item.type == "meta" {
+            read(KeyedMetadata(item))
+          } else {
+            names.append(item.type.latin)
+            if let identification = Identification.userData(item.type) { found.append(identification) }
+          }
+        }
+      case "meta": read(KeyedMetadata(box))
+      case "uuid":
+        names.append("uuid")
+        found.append(Identification(kind: .other, key: "uuid"))
+      default: break
+      }
+    }
+    found += trackBoxes.compactMap(Self.timed)
+    var seen: Set<Identification> = []
+    identifying = found.filter { seen.insert($0).inserted }
+    self.names = names
+    recorded = creationDate.flatMap(RecordingTime.seconds(iso8601:)) ?? RecordingTime.seconds(movieHeader: movie)
+  }
+
+  /// A track of metadata along the time: where the phone was, how it was held, whose face was seen.
+  private static func timed(_ track: Box) -> Identification? {
+    guard let entry = track.descendant("mdia", "minf", "stbl", "stsd")?.children(after: 8).first else { return nil }
+    switch entry.type.latin {
+    case "gpmd", "camm", "GPS ": return Identification(kind: .place, key: entry.type.latin)
+    case "rtmd": return Identification(kind: .device, key: entry.type.latin)
+    case "mebx":
+      let names = entry.children(after: 8).first { $0.type == "keys" }?.children() ?? []
+      let keys = names.compactMap { $0.child("keyd") }.compactMap { $0.reader.text(at: 4, count: $0.content.count - 4) }
+      let isPlace = keys.contains { Identification.key($0)?.kind == .place }
+      return Identification(kind: isPlace ? .place : .other, key: "mebx")
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/// What the boxes of one track say, as far as it is not told by a demuxer.
+package struct TrackMetadata: Hashable, Sendable {
+  /// The number by which the file refers to it (ISO/IEC 14496-12, 8.3.2).
+  package let number: Int
+  /// `vide`, `soun`, `meta`…
+  package let handler: BoxType?
+  /// The format of its samples by the first sample entry: `avc1`, `mebx`…
+  package let sampleEntry: BoxType?
+  package let cleanAperture: CleanAperture?
+  /// Of Dolby Vision (Dolby, "ISO Base Media File Format", 2.1): the profile, and whether the pictures mean something
+  /// without its metadata.
+  package let dolbyVision: DolbyVision?
+
+  /// A configuration of Dolby Vision.
+  package struct DolbyVision: Hashable, Sendable {
+    package let profile: Int
+    /// 0: none; 1, 6: HDR10; 2: SDR; 4: HLG.
+    package let baseLayerCompatibility: Int
+  }
+
+  /// Reads a `trak` box.
+  init(_ track: Box) {
+    let header = track.child("tkhd")?.reader
+    let isLong = header?.byte(at: 0) == 1
+    number = Int(header?.unsigned32(at: isLong ? 20 : 12) ?? 0)
+    let media = track.child("mdia")
+    handler = media?.child("hdlr")?.reader.unsigned32(at: 8).map { BoxType(code: $0) }
+    let entry = media?.descendant("minf", "stbl", "stsd")?.children(after: 8).first
+    sampleEntry = entry?.type
+    // What a visual sample entry holds lies behind its fixed part (ISO/IEC 14496-12, 12.1.3).
+    let extensions = handler == "vide" ? entry?.children(after: 78) ?? [] : []
+    cleanAperture = extensions.first { $0.type == "clap" }.flatMap { CleanAperture($0) }
+    dolbyVision = extensions.first { ["dvcC", "dvvC", "dvwC"].contains($0.type) }.flatMap { box in
+      guard let profile = box.reader.byte(at: 2), let compatibility = box.reader.byte(at: 4) else { return nil }
+      return DolbyVision(profile: Int(profile >> 1), baseLayerCompatibility: Int(compatibility >> 4))
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import Model
+
+/// What `take5 inspect --json` prints of a file; what is not known is null, so that every key is always there.
+struct InspectAnswer: Encodable {
+  /// What became of a file.
+  enum Outcome: String, Encodable {
+    case accepted
+    case rejected
+    /// It could not be opened or read: nothing is said about it.
+    case unreadable
+  }
+
+  let file: String
+  let verdict: Outcome
+  let reasons: [Reason]
+  let warnings: [Warning]
+  let decisions: [Decision]
+  private let report: InputReport?
+  /// Why it could not be read.
+  private let error: String?
+
+  private enum CodingKeys: CodingKey {
+    case file, verdict, reasons, warnings, container, bytes, duration, containerDuration, start, recorded, frames
+    case framesPerSecond, display, transform, video, audio, color, unusedStreams, identifying, decisions, error
+  }
+
+  init(file: String, verdict: Verdict) {
+    self.file = file
+    self.verdict = verdict.verdict == .accepted ? .accepted : .rejected
+    reasons = verdict.reasons
+    warnings = verdict.warnings
+    decisions = verdict.decisions
+    report = verdict.inputs[.clip]
+    error = nil
+  }
+
+  init(file: String, unreadable error: String) {
+    self.file = file
+    verdict = .unreadable
+    (reasons, warnings, decisions) = ([], [], [])
+    report = nil
+    self.error = error
+  }
+
+  private var facts: ClipFacts? { report?.facts }
+
+  /// In seconds: as decoded, or else as the container says.
+  private var duration: Double? { report?.decodedSeconds ?? facts?.duration }
+
+  /// As found, on average.
+  private var framesPerSecond: Double? {
+    guard let frames = report?.frames, let seconds = report?.decodedSeconds, seconds > 0 else {
+      return facts?.video.framesPerSecond
+    }
+    return Double(frames) / seconds
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(file, forKey: .file)
+    try container.encode(verdict, forKey: .verdict)
+    try container.encode(reasons, forKey: .reasons)
+    try container.encode(warnings, forKey: .warnings)
+    try container.encode(facts?.container, forKey: .container)
+    try container.encode(facts?.bytes, forKey: .bytes)
+    try container.encode(duration, forKey: .duration)
+    try container.encode(facts?.duration, forKey: .containerDuration)
+    try container.encode(facts?.start, forKey: .start)
+    try container.encode(facts?.recorded, forKey: .recorded)
+    try container.encode(report?.frames, forKey: .frames)
+    try container.encode(framesPerSecond, forKey: .framesPerSecond)
+    try container.encode(facts?.video.display, forKey: .display)
+    try container.encode(facts?.video.transform, forKey: .transform)
+    try container.encode(facts?.video, forKey: .video)
+    try container.encode(facts?.audio, forKey: .audio)
+    try container.encode(facts.map { ColorAnswer($0.video) }, forKey: .color)
+    try container.encode(facts?.unusedStreams ?? [], forKey: .unusedStreams)
+    try container.encode(facts?.identifying ?? [], forKey: .identifying)
+    try container.encode(decisions, forKey: .decisions)
+    try container.encode(error, forKey: .error)
+  }
+
+  /// What a person reads.
+  var text: String {
+    var lines = ["\(file): \(verdict.rawValue)"]
+    if let error { lines.append("  \(error)") }
+    lines += reasons.map { "  \($0.code.rawValue): \($0.detail)" }
+    lines += warnings.map { "  warning: \($0.code.rawValue): \($0.detail)" }
+    guard let facts else { return lines.joined(separator: "\n") }
+    let video = facts.video
+    var picture = "\(video.codec)"
+    if let profile = video.profile { picture += " \(profile)" }
+    picture += ", \(video.display.width)x\(video.display.height) upright, \(video.pixelFormat)"
+    if video.transform != .identity { picture += ", \(video.transform.words)" }
+    lines.append("  container  \(facts.container.rawValue), \(facts.bytes) bytes")
+    lines.append("  video      \(picture)")
+    var time = duration.map { "\(VerdictText.rounded($0)) s" } ?? "unknown"
+    if let frames = report?.frames { time += ", \(frames) frames" }
+    if let rate = framesPerSecond { time += ", \(VerdictText.rounded(rate)) a second" }
+    lines.append("  time       \(time)")
+    let color = video.color
+    let range = video.dynamicRange == .standard ? "" : " (\(video.dynamicRange.rawValue.uppercased()))"
+    lines.append(
+      "  colour     range \(color.range), matrix \(color.matrix), primaries \(color.primaries), transfer \(color.transfer)\(range)"
+    )
+    let sound = facts.audio.map { "\($0.codec), \($0.sampleRate) Hz, \($0.channels) channels" } ?? "none"
+    lines.append("  sound      \(sound)")
+    if !facts.unusedStreams.isEmpty { lines.append("  unused     \(facts.unusedStreams.joined(separator: ", "))") }
+    if !facts.identifying.isEmpty {
+      lines.append(
+        "  tells of   \(facts.identifying.map { "\($0.kind.rawValue) (\($0.key))" }.joined(separator: ", "))")
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+/// How numbers mean colours, and whether they mean more than SDR can show.
+private struct ColorAnswer: Encodable {
+  let range: String
+  let matrix: String
+  let primaries: String
+  let transfer: String
+  let hdr: String?
+  let dolbyVisionProfile: Int?
+
+  private enum CodingKeys: CodingKey {
+    case range, matrix, primaries, transfer, hdr, dolbyVisionProfile
+  }
+
+  init(_ video: VideoFacts) {
+    range = video.color.range
+    matrix = video.color.matrix
+    primaries = video.color.primaries
+    transfer = video.color.transfer
+    hdr = video.dynamicRange == .standard ? nil : video.dynamicRange.rawValue
+    dolbyVisionProfile = video.dolbyVisionProfile
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(range, forKey: .range)
+    try container.encode(matrix, forKey: .matrix)
+    try container.encode(primaries, forKey: .primaries)
+    try container.encode(transfer, forKey: .transfer)
+    try container.encode(hdr, forKey: .hdr)
+    try container.encode(dolbyVisionProfile, forKey: .dolbyVisionProfile)
+  }
+}
