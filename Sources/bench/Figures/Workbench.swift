@@ -19,6 +19,8 @@ final class Workbench {
     self.pairs = pairs
   }
 
+  deinit { for video in references.values { video.remove() } }
+
   /// Where a contestant has its commands and its outputs; it has run once, for warmth.
   func workplace(of contestant: some Contestant) throws -> Workplace {
     if let ready = workplaces[contestant.name] { return ready }

@@ -19,6 +19,7 @@ struct KernelSharpness: Measurement {
     let lanczos = try scaled(by: "lanczos", on: workbench)
     let bicubic = try scaled(by: "bicubic", on: workbench)
     let ours = raw("ours", on: workbench)
+    defer { for video in [lanczos, bicubic, ours] { video.remove() } }
     try draw(workbench.footage.back, into: ours)
     let our = try similarity(of: ours, to: lanczos, on: workbench)
     let their = try similarity(of: bicubic, to: lanczos, on: workbench)

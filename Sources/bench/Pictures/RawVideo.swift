@@ -1,3 +1,4 @@
+import Glibc
 internal import Model
 internal import Platform
 
@@ -12,6 +13,9 @@ struct RawVideo: Sendable {
 
   /// How many pictures there are.
   func count() throws -> Int { Int(try Descriptor(reading: path).size()) / pictureBytes }
+
+  /// Removes the file, which is large.
+  func remove() { unlink(path) }
 
   /// As an input of ffmpeg.
   var input: [String] {
