@@ -18,10 +18,10 @@ struct Bench {
       }
     } catch let error as BenchError {
       Console.note("bench: \(error)")
-      exit(64)
+      exit(error.status)
     } catch {
       Console.note("bench: \(error)")
-      exit(74)
+      exit(EX_IOERR)
     }
   }
 
@@ -59,7 +59,7 @@ struct Bench {
       }
     }
     if let misses = report.misses { Console.note(misses) }
-    guard isComplete else { throw BenchError("not everything could be measured") }
+    guard isComplete else { throw BenchError("not everything could be measured", status: EX_SOFTWARE) }
   }
 
   /// One that fails does not take the others with it.

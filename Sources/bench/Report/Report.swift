@@ -17,7 +17,7 @@ struct Report {
       table.add(["  figure"] + Self.cells(finding.statistics, finding.figure.decimals) + judged)
       for detail in finding.details { table.add(["  \(detail.name)"] + Self.cells(detail.statistics, detail.decimals)) }
     }
-    return (["\(machine.description); \(pairs) pairs", "", table.text, "", Self.remarks, ""] + lines).joined(
+    return ([heading, "", table.text, "", Self.remarks, ""] + lines).joined(
       separator: "\n")
   }
 
@@ -37,7 +37,7 @@ struct Report {
         Self.medians(finding.details),
       ])
     }
-    return "\n\(machine.description); \(pairs) pairs.\n\n\(judged.text)\n\n\(observed.text)\n"
+    return "\n\(heading).\n\n\(judged.text)\n\n\(observed.text)\n"
   }
 
   /// Says loudly which goals were not met; nil if none.
@@ -52,6 +52,8 @@ struct Report {
           + "but the goal is \(finding.figure.goal?.description ?? "")"
       }).joined(separator: "\n")
   }
+
+  private var heading: String { "\(machine.description); \(pairs) \(pairs == 1 ? "pair" : "pairs")" }
 
   private var lines: [String] {
     figures.map { "figure \($0.figure.name) \($0.value.text(decimals: $0.figure.decimals))" }
