@@ -3,7 +3,7 @@
 # What Debian 12 must have beside a Swift toolchain; 'make setup' installs what is missing.
 PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev \
             libpq-dev libmicrohttpd-dev libssl-dev postgresql pkg-config curl
-# What only 'make bench' needs: the peer it is measured against.
+# What only 'make bench-video' needs: the peer it is measured against.
 BENCH_PACKAGES := ffmpeg
 
 SWIFT ?= swift
@@ -13,7 +13,7 @@ DEMO := .build/demo
 TESTING := -c release -Xswiftc -enable-testing --scratch-path .build/tests
 SOURCES := Sources Tests jobs Package.swift
 
-.PHONY: help setup build demo test run bench lint format clean
+.PHONY: help setup build demo test run bench bench-video lint format clean
 .DEFAULT_GOAL := help
 
 help: ## tell what there is
@@ -42,9 +42,11 @@ test: setup ## run every test, on a private PostgreSQL and real files
 run: build ## serve until stopped, on http://127.0.0.1:8080
 	$(TAKE5) serve
 
-bench: build ## measure the composition against the ffmpeg command
+bench: bench-video ## measure everything that is measured
+
+bench-video: build ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
 	@$(call install,$(BENCH_PACKAGES))
-	$(SWIFT) run -c release bench
+	$(SWIFT) run -c release bench --write docs/benchmarks.md
 
 lint: ## hold the sources against the formatter's rules
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)

@@ -90,7 +90,7 @@ let package = Package(
     // Pictures and sound by formula: what makes the samples, and what the benchmark measures with. Not shipped.
     target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
     program("make-samples", ["AV", "Kernels", "SyntheticMedia"]),
-    program("bench", ["AV", "Definitions", "Kernels", "Model", "Platform", "SyntheticMedia"]),
+    program("bench", ["AV", "Definitions", "HTTPClient", "Kernels", "Model", "Platform", "SyntheticMedia"]),
 
     // What tests share. Not shipped.
     support("BoxTesting", []),
@@ -133,6 +133,7 @@ let package = Package(
         "Postgres", "PostgresTesting", "Queue", "Store",
       ]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
+    tests("benchTests", ["Definitions", "Model", "Platform", "bench"]),
     tests("take5Tests", ["take5"]),
     tests(
       "EndToEndTests",

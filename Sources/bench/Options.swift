@@ -1,19 +1,10 @@
 /// What the command line asks for.
 struct Options {
-  static let help = """
-    bench [--pairs N] [--take5 PATH] [--folder DIR]
-
-    Measures what one composition costs: take5 against the ffmpeg command that makes the same outputs, on one thread.
-
-      --pairs N      runs of each, in turns; 11 unless told
-      --take5 PATH   the program to measure; unless told the one beside this program
-      --folder DIR   keeps the clips that are measured with, and the outputs; .build/bench unless told
-      --help         this text
-    """
-
-  private(set) var pairs = 11
+  private(set) var pairs = 9
+  private(set) var only: [String] = []
   private(set) var take5: String?
   private(set) var folder = ".build/bench"
+  private(set) var document: String?
   private(set) var asksForHelp = false
 
   init(_ arguments: [String]) throws {
@@ -27,6 +18,13 @@ struct Options {
       case "--help": asksForHelp = true
       case "--take5": take5 = try value(of: option)
       case "--folder": folder = try value(of: option)
+      case "--write": document = try value(of: option)
+      case "--only":
+        only.append(try value(of: option))
+        while let name = rest.first, !name.hasPrefix("--") {
+          only.append(name)
+          rest.removeFirst()
+        }
       case "--pairs":
         guard let count = Int(try value(of: option)), count > 0 else {
           throw BenchError("--pairs takes a number of at least 1")
@@ -35,5 +33,24 @@ struct Options {
       default: throw BenchError("there is no option \(option); see --help")
       }
     }
+  }
+
+  /// - Parameter names: what `--only` takes.
+  static func help(names: [String]) -> String {
+    """
+    bench [--pairs N] [--only NAME...] [--take5 PATH] [--folder DIR] [--write FILE]
+
+    Measures the composition against other ways to make the same: CPU, memory, time by the clock, pictures and bytes.
+
+      --pairs N       runs of each two that are compared, in turns; 9 unless told
+      --only NAME...  measures these alone, or all whose names begin so
+      --take5 PATH    the program to measure; unless told the one beside this program
+      --folder DIR    keeps the clips that are measured with, and the outputs; .build/bench unless told
+      --write FILE    writes the figures into a document too, between its two marks
+      --help          this text
+
+    There are:
+      \(names.joined(separator: "\n  "))
+    """
   }
 }

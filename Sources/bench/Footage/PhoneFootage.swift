@@ -1,5 +1,6 @@
 import Glibc
 internal import Kernels
+internal import Model
 internal import SyntheticMedia
 
 /// The two clips that are measured with: what phones write, but made here, so that everyone measures the same.
@@ -8,6 +9,8 @@ internal import SyntheticMedia
 struct PhoneFootage {
   /// Changes when the recipe does, so that older files are not taken for it.
   private static let recipe = 2
+  /// Of each picture.
+  static let size = Size(width: 1080, height: 1920)
   private static let frameRate = 30
   private static let seconds = 5
 
@@ -37,7 +40,7 @@ struct PhoneFootage {
 
   private static func film(_ scene: PhoneScene, into path: String, progress: (String) -> Void) async throws {
     let settings = ClipSettings(
-      width: 1080, height: 1920, frameRate: frameRate,
+      width: size.width, height: size.height, frameRate: frameRate,
       videoOptions: [
         "preset": "fast", "b": "9000000", "maxrate": "10000000", "bufsize": "9000000", "g": "30", "bf": "0",
         "refs": "1", "level": "40", "x264-params": "scenecut=0",

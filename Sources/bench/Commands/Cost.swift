@@ -2,7 +2,7 @@ import Glibc
 internal import Platform
 
 /// What a run of programs used, all their descendants counted that were waited for.
-struct Cost {
+struct Cost: Sendable {
   /// User and system time in seconds.
   let processor: Double
   /// By the clock, in seconds.

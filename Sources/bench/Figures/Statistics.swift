@@ -1,10 +1,11 @@
 /// Numbers of several runs, summed up.
-struct Statistics {
+struct Statistics: Sendable {
   private let sorted: [Double]
 
   /// At least one number.
   init(_ values: [Double]) { sorted = values.sorted() }
 
+  var count: Int { sorted.count }
   var least: Double { sorted[0] }
   var greatest: Double { sorted[sorted.count - 1] }
 

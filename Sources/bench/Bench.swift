@@ -1,0 +1,78 @@
+internal import AV
+internal import Definitions
+import Glibc
+internal import Platform
+
+/// Measures what the service is for: the composition, against other ways to make the same.
+@main
+struct Bench {
+  static func main() async {
+    do {
+      let words = Array(CommandLine.arguments.dropFirst())
+      // Everything that is decoded here was made here, so nothing hostile can ask for more.
+      Library.configure(largestAllocation: 1 << 28)
+      if words.first == LimitProcess.word {
+        try LimitProcess.run(Array(words.dropFirst()))
+      } else {
+        try await measure(try Options(words))
+      }
+    } catch let error as BenchError {
+      Console.note("bench: \(error)")
+      exit(error.status)
+    } catch {
+      Console.note("bench: \(error)")
+      exit(EX_IOERR)
+    }
+  }
+
+  private static func measure(_ options: Options) async throws {
+    let catalogue = try Catalogue(Definitions.take5Post())
+    if options.asksForHelp {
+      print(Options.help(names: catalogue.names))
+      return
+    }
+    let (figures, observations) = try catalogue.selected(options.only)
+    // A report that cannot be written would be known only after a quarter of an hour.
+    if let document = options.document { _ = try MarkedSection.inside(document) }
+    let machine = try Machine.current()
+    if let load = machine.load, load > 0.3 {
+      Console.note("bench: the machine is busy, with a load of \(load.text(decimals: 2)); figures will scatter")
+    }
+
+    try Folder.make(options.folder)
+    let footage = try await PhoneFootage(folder: options.folder, progress: Console.progress)
+    let workbench = Workbench(
+      programs: try Programs(take5: options.take5), footage: footage, folder: options.folder, pairs: options.pairs)
+    let report = await Report(
+      machine: machine, pairs: options.pairs, figures: findings(of: figures, on: workbench),
+      observations: findings(of: observations, on: workbench))
+    Console.progress("")
+
+    print(report.text)
+    fflush(nil)
+    let isComplete = report.figures.count == figures.count && report.observations.count == observations.count
+    if let document = options.document {
+      if isComplete && options.only.isEmpty {
+        try MarkedSection.replace(report.markdown, in: document)
+      } else {
+        Console.note("bench: \(document) stays as it is, because only a part was measured")
+      }
+    }
+    if let misses = report.misses { Console.note(misses) }
+    guard isComplete else { throw BenchError("not everything could be measured", status: EX_SOFTWARE) }
+  }
+
+  /// One that fails does not take the others with it.
+  private static func findings(of measurements: [any Measurement], on workbench: Workbench) async -> [Finding] {
+    var findings: [Finding] = []
+    for measurement in measurements {
+      do {
+        findings.append(try await measurement.measure(on: workbench))
+      } catch {
+        Console.progress("")
+        Console.note("bench: \(measurement.figure.name) cannot be measured: \(error)")
+      }
+    }
+    return findings
+  }
+}

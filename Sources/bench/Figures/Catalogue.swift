@@ -1,0 +1,82 @@
+internal import Model
+
+/// Everything that is measured, as tables.
+struct Catalogue {
+  /// What has to be as good as promised.
+  let figures: [any Measurement]
+  /// What helps to judge the figures.
+  let observations: [any Measurement]
+
+  /// - Parameter definition: the shipped one.
+  init(_ definition: Definition) throws {
+    let shipped = try definition.comparable()
+    let small = shipped.scaled(toWidth: 720)
+    let veryfast = shipped.encoded(Definition.VideoEncoding(preset: "veryfast", crf: 23))
+
+    figures = [
+      PairedComparison(
+        Figure(
+          "video.cpu.same_settings_1080.vs_ffmpeg", "CPU against one ffmpeg command, x264 set alike", .atMost(0.92)),
+        of: .processor, Take5(shipped), to: FFmpegCommand(shipped, threads: 1)),
+      PairedComparison(
+        Figure(
+          "video.cpu.same_settings_720.vs_ffmpeg", "the same, composed in 720x1280", .atMost(0.80)),
+        of: .processor, Take5(small), to: FFmpegCommand(small, threads: 1)),
+      PairedComparison(
+        Figure(
+          "video.cpu.shipped.vs_ffmpeg", "CPU as shipped against one ffmpeg command, veryfast crf 23", .atMost(0.70)),
+        of: .processor, Take5(shipped), to: FFmpegCommand(veryfast, threads: 1)),
+      PairedComparison(
+        Figure(
+          "video.cpu.shipped.vs_naive", "CPU as shipped against a command for each step, veryfast crf 23",
+          .atMost(0.50)),
+        of: .processor, Take5(shipped), to: NaiveCommands(veryfast, threads: 1)),
+      PairedComparison(
+        Figure(
+          "video.cpu.vs_limit", "CPU against decoding both clips and encoding finished pictures", .atMost(1.05)),
+        of: .processor, Take5(shipped), to: Limit(shipped)),
+      PairedComparison(
+        Figure("video.memory.vs_ffmpeg", "peak memory against one ffmpeg command, x264 set alike", .atMost(0.60)),
+        of: .memory, Take5(shipped), to: FFmpegCommand(shipped, threads: 1)),
+      PairedComparison(
+        Figure(
+          "video.wall.latency_mode.vs_ffmpeg",
+          "time by the clock in latency mode against one ffmpeg command, veryfast crf 23, threads as it likes",
+          .atMost(0.65)),
+        of: .clock, Take5(shipped, mode: .latency), to: FFmpegCommand(veryfast, threads: nil)),
+      ThroughputComparison(
+        Figure("video.jobs_per_minute.two_workers.vs_one", "moments a minute, two workers against one", decimals: 2)),
+      SimilarityComparison(
+        Figure(
+          "video.ssim.shipped_minus_veryfast", "SSIM as shipped minus that of ffmpeg, veryfast crf 23",
+          .atLeast(0), decimals: 5),
+        shipped, of: Take5(shipped), to: FFmpegCommand(veryfast, threads: 1)),
+      SizeComparison(
+        Figure("video.size.vs_veryfast", "bytes as shipped against ffmpeg's, veryfast crf 23", .atMost(1.27)),
+        of: Take5(shipped), to: FFmpegCommand(veryfast, threads: 1)),
+    ]
+    observations =
+      [
+        CompositionFidelity(
+          Figure(
+            "video.composition_1080.ssim", "composed pictures against ffmpeg's, hardly compressed", decimals: 5),
+          shipped),
+        CompositionFidelity(
+          Figure("video.composition_720.ssim", "the same, composed in 720x1280", decimals: 5), small),
+      ] + ScalingKernel.all.map { KernelSharpness($0) }
+  }
+
+  /// What can be asked for.
+  var names: [String] { (figures + observations).map(\.figure.name) }
+
+  /// What is asked for: those of these names, and those whose names begin so; everything if there are none.
+  func selected(_ only: [String]) throws -> (figures: [any Measurement], observations: [any Measurement]) {
+    for wanted in only where !names.contains(where: { $0.hasPrefix(wanted) }) {
+      throw BenchError("there is no figure \(wanted); there are: \(names.joined(separator: ", "))")
+    }
+    func isWanted(_ measurement: any Measurement) -> Bool {
+      only.isEmpty || only.contains { measurement.figure.name.hasPrefix($0) }
+    }
+    return (figures.filter(isWanted), observations.filter(isWanted))
+  }
+}

@@ -1,0 +1,26 @@
+import Testing
+
+@testable import bench
+
+@Suite("Options of the benchmark")
+struct OptionsTests {
+  @Test("names after --only end with the next option")
+  func only() throws {
+    let options = try Options(["--only", "video.cpu", "video.size", "--pairs", "3", "--write", "docs/b.md"])
+    #expect(options.only == ["video.cpu", "video.size"])
+    #expect(options.pairs == 3)
+    #expect(options.document == "docs/b.md")
+  }
+
+  @Test("nine pairs unless told")
+  func defaults() throws {
+    let options = try Options([])
+    #expect(options.pairs == 9)
+    #expect(options.only.isEmpty && options.document == nil)
+  }
+
+  @Test("wrong words are refused", arguments: [["--pairs", "0"], ["--pairs"], ["--only"], ["--fast"], ["9"]])
+  func wrong(words: [String]) {
+    #expect(throws: BenchError.self) { try Options(words) }
+  }
+}
