@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int csystem_open_unnamed(const char *folder) { return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0640); }
@@ -17,6 +18,12 @@ int csystem_link_unnamed(int descriptor, const char *path) {
 }
 
 void csystem_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+void csystem_nice_thread(int increment) {
+  // On Linux a priority is a thread's, and the id of a thread is taken for a process's.
+  const pid_t thread = (pid_t)syscall(SYS_gettid);
+  setpriority(PRIO_PROCESS, (id_t)thread, getpriority(PRIO_PROCESS, (id_t)thread) + increment);
+}
 
 int csystem_deny_dumps(void) {
   struct rlimit none = {0, 0};

@@ -42,6 +42,9 @@ int csystem_socket_pair(int pair[2]);
 /// Names the calling thread, at most 15 bytes: pthread_setname_np is hidden behind _GNU_SOURCE.
 void csystem_name_thread(const char *name);
 
+/// Makes the calling thread nicer by an increment; where that is not allowed, nothing changes.
+void csystem_nice_thread(int increment);
+
 /// Opens a file without a name in a folder, readable and writable, closed on exec; -1 with errno.
 int csystem_open_unnamed(const char *folder);
 

@@ -1,6 +1,7 @@
 import AV
 import Glibc
 import Model
+import Platform
 
 /// An input's sound, decoded once before its pictures are: how loud it is, where it is damaged, and the detail by which
 /// it is compared with another.
@@ -19,13 +20,42 @@ struct SoundScan: Sendable {
   private static let decodedRate = 8000
   private static let step = decodedRate / rate
 
+  /// What is to be decoded.
+  struct Request: Sendable {
+    let source: InputSource
+    let stream: Int
+    /// The file's time zero in seconds.
+    let origin: Double
+    /// In seconds; what lies behind it is not decoded.
+    let longest: Double
+  }
+
+  /// Decodes several sounds, in the latency mode beside each other.
+  static func all(_ requests: [Request], mode: ExecutionMode) throws(Stop) -> [SoundScan] {
+    var scans: [SoundScan] = []
+    guard mode == .latency, requests.count == 2 else {
+      for request in requests { scans.append(try SoundScan(request)) }
+      return scans
+    }
+    let second = Channel<Result<SoundScan, Stop>>(capacity: 1)
+    do {
+      try NamedThread(name: "listen") {
+        _ = second.put(Result { () throws(Stop) in try SoundScan(requests[1]) })
+      }.detach()
+    } catch {
+      throw Stop(error)
+    }
+    let first = Result { () throws(Stop) in try SoundScan(requests[0]) }
+    guard let other = second.take() else { return scans }
+    scans.append(try first.get())
+    scans.append(try other.get())
+    return scans
+  }
+
   /// Decodes a sound stream.
-  ///
-  /// - Parameters:
-  ///   - origin: the file's time zero in seconds.
-  ///   - longest: in seconds; what lies behind it is not decoded.
-  init(of source: InputSource, stream: Int, origin: Double, longest: Double) throws(Stop) {
-    let reader = try SoundReader(source, stream: stream, rate: Self.decodedRate, origin: origin, longest: longest)
+  init(_ request: Request) throws(Stop) {
+    let reader = try SoundReader(
+      request.source, stream: request.stream, rate: Self.decodedRate, origin: request.origin, longest: request.longest)
     try reader.run()
     damage = reader.damage
     peak = reader.samples.reduce(0) { max($0, $1.magnitude) }

@@ -9,11 +9,11 @@ final class ClipReader {
   let plan: InputPlan
   /// Of the video stream.
   let timeBase: Rational
-  /// Who wants the packets of the input; complete before `start()`.
+  /// Who wants the packets of the input; complete before `prepare()`.
   var packetTaps: [any PacketTap] = []
-  /// Who wants the pictures of the input; complete before `start()`.
+  /// Who wants the pictures of the input; complete before `prepare()`.
   var frameTaps: [any FrameTap] = []
-  /// The form in which pictures are prepared when they are decoded ahead; set before `start()`.
+  /// The form in which pictures are prepared when they are decoded ahead; set before `prepare()`.
   var preparation: Preparation?
   /// The picture that is shown now.
   private(set) var current: Frame
@@ -64,12 +64,15 @@ final class ClipReader {
     firstTicks.map { timeBase.seconds(currentTicks - $0 + lastDuration) } ?? 0
   }
 
-  /// Decodes the first picture, which then follows; every tap is in its place, since packets are read only once.
+  /// Begins to decode ahead, if that is the mode; every tap is in its place, since packets are read only once.
+  func prepare() throws(Stop) {
+    guard mode == .latency else { return }
+    pictures = try DecodeAhead(
+      source, plan: plan, expected: expected, preparation: preparation, sendsPackets: !packetTaps.isEmpty)
+  }
+
+  /// Takes the first picture, which then follows.
   func start() throws(Stop) {
-    if mode == .latency {
-      pictures = try DecodeAhead(
-        source, plan: plan, expected: expected, preparation: preparation, sendsPackets: !packetTaps.isEmpty)
-    }
     try takeFollowing()
     guard followingTicks != nil else { throw source.refusal(.corruptVideo, "no picture of it can be decoded") }
   }

@@ -27,7 +27,7 @@ final class DecodeAhead: PictureSource {
   }
 
   // Pictures and packets that wait together: an interleaved file has one or two packets of sound for each picture.
-  private static let itemsAhead = 12
+  private static let itemsAhead = 32
 
   /// Starts the thread.
   ///
@@ -43,6 +43,8 @@ final class DecodeAhead: PictureSource {
     self.used = used
     do {
       thread = try NamedThread(name: "decode \(source.name.rawValue)") {
+        // The thread that encodes has the most to do: what is ahead of it gives way.
+        NamedThread.giveWay()
         do throws(Stop) {
           let decoder = try PictureDecoder(source, plan: plan, expected: expected)
           try Self.run(decoder, preparation, sendsPackets: sendsPackets, into: items, reusing: used)

@@ -130,12 +130,17 @@ final class PlanExecution {
 
   /// Decodes the sounds of all inputs that are judged as a whole.
   private func listen() throws(Stop) {
+    var requests: [SoundScan.Request] = []
     for (input, scan) in scans.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      guard let facts = plan.inputs[input]?.facts, let audio = facts.audio else { continue }
-      let sound = try SoundScan(
-        of: try source(input), stream: audio.stream, origin: scan.timeBase.seconds(scan.origin), longest: scan.seconds)
-      sounds[input] = sound
-      warnings += sound.warnings(of: input)
+      guard let audio = plan.inputs[input]?.facts.audio else { continue }
+      requests.append(
+        SoundScan.Request(
+          source: try source(input), stream: audio.stream, origin: scan.timeBase.seconds(scan.origin),
+          longest: scan.seconds))
+    }
+    for (request, sound) in zip(requests, try SoundScan.all(requests, mode: mode)) {
+      sounds[request.source.name] = sound
+      warnings += sound.warnings(of: request.source.name)
     }
   }
 
@@ -250,6 +255,7 @@ final class PlanExecution {
   /// Goes through the grid once, each clip's decoder in step with it, and then through what is left of the clips.
   private func decode(progress: (Double) -> Void) throws(Stop) {
     let readers = inputs.compactMap { clips[$0]?.reader }
+    for reader in readers { try reader.prepare() }
     for reader in readers { try reader.start() }
     let grid = grid
     // All compositions show one moment: their clips are shifted alike.

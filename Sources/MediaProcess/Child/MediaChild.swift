@@ -36,22 +36,47 @@ package struct MediaChild: ~Copyable {
 
   private borrowing func answer(_ request: MediaRequest, files: [OpenFile]) throws(MediaFailure) -> MediaReply {
     switch request {
-    case .probe(let input, let limits):
-      guard files.count == 1 else { throw Self.miscounted }
-      do {
-        switch try Prober(limits: limits).probe(files[0], as: input) {
-        case .success(let facts): return .facts(facts)
-        case .failure(let reason): return .refused(reason)
-        }
-      } catch {
-        throw MediaFailure(error)
-      }
+    case .probe(let inputs, let limits):
+      guard files.count == inputs.count else { throw Self.miscounted }
+      return .probed(try probe(zip(inputs, files).map { (input: $0, file: $1) }, limits: limits))
     case .run(let plan, let mode, let inputs, let outputs):
       guard files.count == inputs.count + outputs.count else { throw Self.miscounted }
       return try run(
         plan, mode: mode, inputs: Dictionary(uniqueKeysWithValues: zip(inputs, files)),
         outputs: Dictionary(uniqueKeysWithValues: zip(outputs, files.dropFirst(inputs.count))))
     }
+  }
+
+  /// Reads the headers of all inputs, beside each other: somebody waits for them.
+  private borrowing func probe(
+    _ inputs: [(input: InputName, file: OpenFile)], limits: Limits
+  ) throws(MediaFailure) -> ProbeReport {
+    let answers = Channel<ProbeAnswer>(capacity: max(1, inputs.count))
+    for (input, file) in inputs.dropFirst() {
+      do {
+        try NamedThread(name: "probe \(input.rawValue)") {
+          _ = answers.put(ProbeAnswer(input, file, limits: limits))
+        }.detach()
+      } catch {
+        throw MediaFailure(.unavailable, "a thread could not be started: \(error)")
+      }
+    }
+    if let first = inputs.first { _ = answers.put(ProbeAnswer(first.input, first.file, limits: limits)) }
+    var found: [InputName: ProbeAnswer] = [:]
+    for _ in inputs {
+      guard let answer = answers.take() else { break }
+      found[answer.input] = answer
+    }
+    var report = ProbeReport()
+    for (input, _) in inputs {
+      switch found[input]?.result {
+      case .success(.success(let facts)): report.facts[input] = facts
+      case .success(.failure(let reason)): report.reasons.append(reason)
+      case .failure(let error): throw MediaFailure(error)
+      case nil: throw MediaFailure(.internal, "the input \(input.rawValue) was not answered")
+      }
+    }
+    return report
   }
 
   private borrowing func run(

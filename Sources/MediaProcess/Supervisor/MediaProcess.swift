@@ -53,22 +53,20 @@ package struct MediaProcess: ~Copyable {
   /// Nothing is started before it is needed.
   package init(_ configuration: Configuration) { self.configuration = configuration }
 
-  /// What an input's headers say, or the reason for which they refuse it.
+  /// What the headers of inputs say, and the reasons for which they refuse them.
   ///
   /// - Parameters:
-  ///   - descriptor: of the input, readable and seekable; it stays the caller's.
+  ///   - inputs: a descriptor each, readable and seekable; they stay the caller's.
   ///   - deadline: the most time it may take.
   package mutating func probe(
-    _ input: InputName, descriptor: Int32, limits: Limits, deadline: Duration, cancellation: CancellationFlag
-  ) throws(MediaFailure) -> Result<ClipFacts, Reason> {
+    _ inputs: [InputName: Int32], limits: Limits, deadline: Duration, cancellation: CancellationFlag
+  ) throws(MediaFailure) -> ProbeReport {
+    let names = inputs.keys.sorted { $0.rawValue < $1.rawValue }
     let reply = try exchange(
-      .probe(input: input, limits: limits), descriptors: [descriptor], deadline: deadline, cancellation: cancellation,
-      progress: { _ in })
-    switch reply {
-    case .facts(let facts): return .success(facts)
-    case .refused(let reason): return .failure(reason)
-    case .progress, .result, .failure: throw unexpected()
-    }
+      .probe(inputs: names, limits: limits), descriptors: names.compactMap { inputs[$0] }, deadline: deadline,
+      cancellation: cancellation, progress: { _ in })
+    guard case .probed(let report) = reply else { throw unexpected() }
+    return report
   }
 
   /// Carries out a plan.
@@ -122,7 +120,7 @@ package struct MediaProcess: ~Copyable {
       switch reply {
       case .progress(let fraction): progress(fraction)
       case .failure(let failure): throw failure
-      case .facts, .refused, .result: return reply
+      case .probed, .result: return reply
       }
     }
   }

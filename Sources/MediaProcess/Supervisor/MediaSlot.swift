@@ -24,19 +24,7 @@ package actor MediaSlot {
   package func probe(
     _ inputs: [InputName: Int32], limits: Limits, deadline: Duration, cancellation: CancellationFlag
   ) throws(MediaFailure) -> ProbeReport {
-    let clock = ContinuousClock()
-    let end = clock.now + deadline
-    var report = ProbeReport()
-    for (input, descriptor) in inputs.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      let answer = try process.probe(
-        input, descriptor: descriptor, limits: limits, deadline: clock.now.duration(to: end),
-        cancellation: cancellation)
-      switch answer {
-      case .success(let facts): report.facts[input] = facts
-      case .failure(let reason): report.reasons.append(reason)
-      }
-    }
-    return report
+    try process.probe(inputs, limits: limits, deadline: deadline, cancellation: cancellation)
   }
 
   /// Carries out a plan; see `MediaProcess.run`.

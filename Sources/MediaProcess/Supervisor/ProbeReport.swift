@@ -1,7 +1,7 @@
 package import Model
 
 /// What the headers of a submission's inputs say.
-package struct ProbeReport: Sendable, Hashable {
+package struct ProbeReport: Codable, Sendable, Hashable {
   /// Of the inputs that can be read.
   package var facts: [InputName: ClipFacts] = [:]
   /// Why inputs are refused; empty when all can be read.

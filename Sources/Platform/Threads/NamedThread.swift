@@ -44,6 +44,9 @@ package struct NamedThread: ~Copyable, @unchecked Sendable {
   /// Lets the thread run on; its end is nobody's concern.
   package consuming func detach() { pthread_detach(handle) }
 
+  /// Lets other threads go first from now on, wherever they and the calling one want the same core (sched(7), nice).
+  package static func giveWay() { csystem_nice_thread(15) }
+
   fileprivate static func run(_ context: UnsafeMutableRawPointer) {
     let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
     csystem_name_thread(start.name)
