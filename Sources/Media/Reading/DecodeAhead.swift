@@ -27,7 +27,7 @@ final class DecodeAhead: PictureSource {
   }
 
   // Pictures and packets that wait together: an interleaved file has one or two packets of sound for each picture.
-  private static let itemsAhead = 32
+  private static let itemsAhead = 16
 
   /// Starts the thread.
   ///
