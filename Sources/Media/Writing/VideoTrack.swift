@@ -12,11 +12,10 @@ final class VideoTrack {
 
   /// Adds a stream to an output that is not started yet.
   init(_ video: Definition.VideoEncoding, size: Size, grid: TimeGrid, output: OutputFile) throws(Stop) {
-    let parameters = video.x264.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-    var options = ["preset": video.preset, "crf": "\(video.crf)"]
-    if !parameters.isEmpty { options["x264-params"] = parameters.joined(separator: ":") }
     let settings = VideoEncoderSettings(
-      encoder: "libx264", options: options, profile: "high", width: size.width, height: size.height,
+      encoder: "libx264",
+      options: ["preset": video.preset, "crf": "\(video.crf)", "x264-params": video.x264Parameters],
+      profile: "high", width: size.width, height: size.height,
       timeBase: grid.timeBase, frameRate: Rational(Int32(grid.rate), 1))
     self.output = output
     encoder = try Stop.wrap { () throws(AVError) in try VideoEncoder(settings) }

@@ -20,5 +20,14 @@ extension Definition {
       self.crf = crf
       self.x264 = x264
     }
+
+    /// What x264 is given beside preset and rate factor, in its own notation: `bframes=1:cpu-independent=1`.
+    ///
+    /// Without `cpu-independent` its vector code weighs blocks by memory that nobody has written (`mbtree_propagate_list`),
+    /// so that now and then the same pictures become other bytes.
+    package var x264Parameters: String {
+      x264.merging(["cpu-independent": 1]) { named, _ in named }
+        .sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ":")
+    }
   }
 }

@@ -20,9 +20,9 @@ struct FFmpegSettings: Sendable {
   /// The composed video, with the sound of the clip that is the inset.
   func composed(from label: String, to path: String) throws -> [String] {
     guard let video = definition.outputs.composed?.video else { throw BenchError("nothing is composed") }
-    let parameters = video.x264.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ":")
     return ["-map", "[\(label)]", "-map", "1:a", "-c:v", "libx264", "-preset", video.preset, "-crf", "\(video.crf)"]
-      + (parameters.isEmpty ? [] : ["-x264-params", parameters])
+      // The plain preset is what people type.
+      + (video.x264.isEmpty ? [] : ["-x264-params", video.x264Parameters])
       + ["-pix_fmt", "yuv420p"] + codecThreads + ["-c:a", "copy", "-movflags", "+faststart", path]
   }
 

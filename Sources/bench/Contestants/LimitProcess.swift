@@ -46,13 +46,11 @@ enum LimitProcess {
 
   private static func settings(of definition: Definition) throws -> VideoEncoderSettings {
     guard let video = definition.outputs.composed?.video else { throw BenchError("nothing is composed") }
-    let parameters = video.x264.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
     let rate = Int32(definition.canvas.framesPerSecond)
     return VideoEncoderSettings(
       encoder: "libx264",
-      options: [
-        "preset": video.preset, "crf": "\(video.crf)", "x264-params": parameters.joined(separator: ":"),
-      ], profile: "high", width: definition.canvas.width, height: definition.canvas.height,
+      options: ["preset": video.preset, "crf": "\(video.crf)", "x264-params": video.x264Parameters],
+      profile: "high", width: definition.canvas.width, height: definition.canvas.height,
       timeBase: Rational(1, rate), frameRate: Rational(rate, 1))
   }
 
