@@ -79,7 +79,8 @@ extension PostgresError {
     }
     func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }
     let sqlState = field(cpostgres_diag_sqlstate)
-    let broken = PQstatus(connection) == CONNECTION_BAD
+    // What carries no state was never said by a server: libpq could not send or read, but may not have closed yet.
+    let broken = PQstatus(connection) == CONNECTION_BAD || (result != nil && sqlState == nil)
     let ended = sqlState.map { Self.endings.contains($0) || $0.hasPrefix("08") } ?? false
     let hints = [field(cpostgres_diag_message_detail), field(cpostgres_diag_message_hint)].compactMap { $0 }
     self.init(

@@ -26,7 +26,7 @@ struct EmbeddedPostgresTests {
   private func waitForEnd(of session: Session) throws {
     // Nothing is ever sent to this session: it waits for what never comes, until it is cut off.
     let error = #expect(throws: PostgresError.self) { try session.execute("SELECT pg_sleep(60)") }
-    #expect(error?.isConnectionLost == true)
+    #expect(error?.isConnectionLost == true, "\(String(describing: error))")
   }
 
   @Test("A new folder becomes a database in UTF-8 and C order that keeps its rows over a restart")

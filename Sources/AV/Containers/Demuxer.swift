@@ -60,11 +60,6 @@ package struct Demuxer: ~Copyable {
     Timestamp.known(context.pointee.duration).map { Double($0) / Double(AV_TIME_BASE) }
   }
 
-  /// Where the file begins in seconds, as its headers say; nil if they do not.
-  package var start: Double? {
-    Timestamp.known(context.pointee.start_time).map { Double($0) / Double(AV_TIME_BASE) }
-  }
-
   /// The brand that the file was written for (ISO/IEC 14496-12, 4.3), `qt  `; nil without a file type box.
   package var majorBrand: String? {
     guard let entry = av_dict_get(context.pointee.metadata, "major_brand", nil, 0) else { return nil }

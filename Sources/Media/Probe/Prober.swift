@@ -43,7 +43,7 @@ package struct Prober: Sendable {
     try refuseUnviewable(track, source)
     let first = try FirstFrames(source, demuxer: demuxer, video: video, track: track, sounds: sounds)
     return ClipFacts(
-      container: check.container, bytes: bytes, duration: demuxer.duration, start: demuxer.start,
+      container: check.container, bytes: bytes, duration: demuxer.duration,
       recorded: check.metadata.recorded, video: first.video, audio: first.audio,
       identifying: check.metadata.identifying,
       unusedStreams: demuxer.streams.filter { $0.index != video.index && $0.index != first.audio?.stream }

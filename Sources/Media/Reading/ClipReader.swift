@@ -59,6 +59,9 @@ final class ClipReader {
   /// The time that counts as zero for all streams of the file, in ticks of the video stream.
   var origin: Int64 { expected?.origin ?? firstTicks ?? 0 }
 
+  /// When the first picture is shown by the file's own clock, in seconds.
+  var startSeconds: Double? { firstTicks.map { timeBase.seconds($0) } }
+
   /// From the first picture's beginning to the last one's end, in seconds, as far as it is decoded.
   var decodedSeconds: Double {
     firstTicks.map { timeBase.seconds(currentTicks - $0 + lastDuration) } ?? 0

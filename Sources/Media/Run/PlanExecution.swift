@@ -76,7 +76,8 @@ final class PlanExecution {
     plan.inputs.reduce(into: [:]) { reports, input in
       let reader = clips[input.key]?.reader
       reports[input.key] = InputReport(
-        facts: input.value.facts, frames: reader?.frames, decodedSeconds: reader?.decodedSeconds)
+        facts: input.value.facts, frames: reader?.frames, decodedSeconds: reader?.decodedSeconds,
+        start: reader?.startSeconds)
     }
   }
 

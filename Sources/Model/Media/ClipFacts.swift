@@ -4,8 +4,6 @@ package struct ClipFacts: Codable, Sendable, Hashable {
   package var bytes: Int64
   /// In seconds, as the container says.
   package var duration: Double?
-  /// Where the container says that it begins, in seconds.
-  package var start: Double?
   /// When it was recorded, in seconds since 1970, to the second; nil where it does not say.
   package var recorded: Double?
   package var video: VideoFacts
@@ -17,13 +15,12 @@ package struct ClipFacts: Codable, Sendable, Hashable {
   package var unusedStreams: [String]
 
   package init(
-    container: ContainerName, bytes: Int64, duration: Double?, start: Double? = nil, recorded: Double? = nil,
+    container: ContainerName, bytes: Int64, duration: Double?, recorded: Double? = nil,
     video: VideoFacts, audio: AudioFacts?, identifying: [Identification] = [], unusedStreams: [String]
   ) {
     self.container = container
     self.bytes = bytes
     self.duration = duration
-    self.start = start
     self.recorded = recorded
     self.video = video
     self.audio = audio

@@ -65,7 +65,7 @@ struct InspectAnswer: Encodable {
     try container.encode(facts?.bytes, forKey: .bytes)
     try container.encode(duration, forKey: .duration)
     try container.encode(facts?.duration, forKey: .containerDuration)
-    try container.encode(facts?.start, forKey: .start)
+    try container.encode(report?.start, forKey: .start)
     try container.encode(facts?.recorded, forKey: .recorded)
     try container.encode(report?.frames, forKey: .frames)
     try container.encode(framesPerSecond, forKey: .framesPerSecond)
