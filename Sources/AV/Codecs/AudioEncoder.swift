@@ -1,6 +1,6 @@
 internal import CFFmpeg
 
-/// Encodes sound as AAC-LC with libav's own encoder.
+/// Encodes sound with one of libav's own encoders, as AAC-LC unless told otherwise.
 package struct AudioEncoder: ~Copyable {
   let context: UnsafeMutablePointer<AVCodecContext>
   /// In hertz; one tick of the frames' times is one sample.
@@ -9,13 +9,15 @@ package struct AudioEncoder: ~Copyable {
 
   /// Opens the encoder.
   ///
-  /// - Parameter bitRate: bits a second.
-  package init(sampleRate: Int, channels: Int, bitRate: Int) throws(AVError) {
-    guard let codec = avcodec_find_encoder_by_name("aac") else {
-      throw AVError(cffmpeg_error(ENOSYS), "avcodec_find_encoder_by_name", subject: "aac")
+  /// - Parameters:
+  ///   - encoder: by libav's name; it must take floats, as `aac` and `pcm_f32le` do.
+  ///   - bitRate: bits a second; of no meaning for PCM.
+  package init(encoder: String = "aac", sampleRate: Int, channels: Int, bitRate: Int) throws(AVError) {
+    guard let codec = avcodec_find_encoder_by_name(encoder), let formats = codec.pointee.sample_fmts else {
+      throw AVError(cffmpeg_error(ENOSYS), "avcodec_find_encoder_by_name", subject: encoder)
     }
     context = try CodecContext.open(codec) { context throws(AVError) in
-      context.pointee.sample_fmt = AV_SAMPLE_FMT_FLTP
+      context.pointee.sample_fmt = formats[0]
       context.pointee.sample_rate = Int32(sampleRate)
       av_channel_layout_default(&context.pointee.ch_layout, Int32(channels))
       context.pointee.bit_rate = Int64(bitRate)
@@ -31,8 +33,9 @@ package struct AudioEncoder: ~Copyable {
   /// Of the frames' times.
   package var timeBase: Rational { Rational(1, Int32(sampleRate)) }
 
-  /// Samples of each channel in one frame; only the last frame may be shorter.
-  package var frameSize: Int { Int(context.pointee.frame_size) }
+  /// Samples of each channel in one frame; only the last frame may be shorter. Encoders that take any number get as many
+  /// as AAC.
+  package var frameSize: Int { context.pointee.frame_size > 0 ? Int(context.pointee.frame_size) : 1024 }
 
   /// Gives it the next frame; every packet must have been received before.
   package func send(_ frame: borrowing Frame) throws(AVError) {

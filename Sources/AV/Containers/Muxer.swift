@@ -1,21 +1,26 @@
 internal import CFFmpeg
 package import Platform
 
-/// Writes an MP4 file with its index in front, the same bytes for the same packets and nothing of the source but them.
+/// Writes an MP4 or QuickTime file with its index in front, the same bytes for the same packets and nothing of the source but them.
 ///
 /// Streams are added, then `start()`, then packets in any order near to their times, then `finish()`.
 package struct Muxer: ~Copyable {
+  /// The file formats, by libav's names.
+  package enum Format: String, Sendable {
+    case mp4, mov
+  }
+
   private let context: UnsafeMutablePointer<AVFormatContext>
   private let writer: FileWriter
   private let reopener: Reopener
 
   /// Prepares to write from the beginning of the file, which must be empty.
-  package init(writing file: OpenFile) throws(AVError) {
+  package init(writing file: OpenFile, format: Format = .mp4) throws(AVError) {
     let writer = try FileWriter(file)
     let reopener = Reopener(writer)
     var context: UnsafeMutablePointer<AVFormatContext>?
     try AVError.check(
-      avformat_alloc_output_context2(&context, nil, "mp4", nil), "avformat_alloc_output_context2")
+      avformat_alloc_output_context2(&context, nil, format.rawValue, nil), "avformat_alloc_output_context2")
     guard let context else { throw .outOfMemory("avformat_alloc_output_context2") }
     self.context = context
     self.writer = writer

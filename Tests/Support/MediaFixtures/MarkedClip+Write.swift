@@ -9,17 +9,19 @@ extension MarkedClip {
   /// Encodes the clip into a file without a name.
   package func write() throws -> OpenFile {
     let file = try TemporaryFile.make()
-    let muxer = try Muxer(writing: file)
+    let muxer = try Muxer(writing: file, format: format)
     let pictures = hasVideo ? try PictureEncoding(self, timeBase: Self.timeBase, muxer: muxer) : nil
-    let sound = try tone.map { try ToneEncoding($0, seconds: seconds, muxer: muxer) }
+    let sounds = try [tone, secondTone].compactMap(\.self).map { try ToneEncoding($0, seconds: seconds, muxer: muxer) }
     try muxer.start()
     for (index, time) in times.enumerated() where hasVideo {
       try pictures?.encode(number: firstNumber + min(index, frozenFrom ?? index), at: time, into: muxer)
-      try sound?.encode(until: time, into: muxer)
+      for sound in sounds { try sound.encode(until: time, into: muxer) }
     }
     try pictures?.finish(into: muxer)
-    try sound?.encode(until: seconds, into: muxer)
-    try sound?.finish(into: muxer)
+    for sound in sounds {
+      try sound.encode(until: seconds, into: muxer)
+      try sound.finish(into: muxer)
+    }
     try muxer.finish()
     return file
   }

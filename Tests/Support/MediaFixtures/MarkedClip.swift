@@ -20,6 +20,8 @@ package struct MarkedClip: Sendable {
     package var room: (began: Double, seed: UInt64)?
     /// The loudest sample, 1 for full scale.
     package var level: Double = 0.4
+    /// By libav's name; `pcm_f32le` is for one channel and for QuickTime files.
+    package var encoder = "aac"
 
     package init(_ frequency: Double, sampleRate: Int = 48_000, channels: Int = 2, delay: Double = 0) {
       self.frequency = frequency
@@ -41,6 +43,10 @@ package struct MarkedClip: Sendable {
   package var codec: Codec
   /// Nil: no sound.
   package var tone: Tone?
+  /// A second stream of sound.
+  package var secondTone: Tone?
+  /// Of the file.
+  package var format: Muxer.Format = .mp4
   /// How the camera laid the upright picture into the file.
   package var turn: CodedTurn
   /// What the counter shows first.

@@ -1,7 +1,7 @@
 import AV
 import Glibc
 
-/// Encodes a sine as AAC.
+/// Encodes the sound of a clip.
 final class ToneEncoding {
   private let tone: MarkedClip.Tone
   private let encoder: AudioEncoder
@@ -13,7 +13,8 @@ final class ToneEncoding {
 
   init(_ tone: MarkedClip.Tone, seconds: Double, muxer: borrowing Muxer) throws {
     self.tone = tone
-    encoder = try AudioEncoder(sampleRate: tone.sampleRate, channels: tone.channels, bitRate: 96_000)
+    encoder = try AudioEncoder(
+      encoder: tone.encoder, sampleRate: tone.sampleRate, channels: tone.channels, bitRate: 96_000)
     frame = try Frame(sampleCapacity: encoder.frameSize, sampleRate: tone.sampleRate, channels: tone.channels)
     packet = try Packet()
     stream = try muxer.addStream(of: encoder)
