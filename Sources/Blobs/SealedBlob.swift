@@ -22,11 +22,6 @@ package final class SealedBlob: Sendable {
   /// The open file, for reading.
   package var descriptor: Int32 { file.number }
 
-  /// A descriptor of the open file that outlives this value.
-  package func duplicateDescriptor() throws(BlobError) -> Descriptor {
-    do throws(SystemError) { return try file.duplicate() } catch { throw .system(error) }
-  }
-
   /// Waits until the bytes lie on the disk. `publish` does it too: call it before a transaction is opened, so that no
   /// lock is held meanwhile.
   package func synchronize() throws(BlobError) {

@@ -22,8 +22,6 @@ package struct StreamInfo: Hashable, Sendable {
   package let frameRate: Rational
   /// Whether it is a picture that came with the file, such as a cover.
   package let isAttachedPicture: Bool
-  /// Whether a decoder for it is built in.
-  package let isDecodable: Bool
 
   /// Video: as coded, in samples.
   package let width: Int
@@ -52,7 +50,6 @@ package struct StreamInfo: Hashable, Sendable {
     duration = Timestamp.known(stream.pointee.duration)
     frameRate = Rational(stream.pointee.avg_frame_rate)
     isAttachedPicture = stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
-    isDecodable = avcodec_find_decoder(parameters.codec_id) != nil
     width = Int(parameters.width)
     height = Int(parameters.height)
     let aspect = stream.pointee.sample_aspect_ratio

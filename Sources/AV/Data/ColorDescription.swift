@@ -42,9 +42,4 @@ package struct ColorDescription: Hashable, Sendable {
 
   /// Whether samples use all values (0 to 255) rather than 16 to 235.
   package var isFullRange: Bool { rangeCode == AVCOL_RANGE_JPEG }
-
-  /// Whether the transfer is one of high dynamic range: hybrid log-gamma or perceptual quantiser (ITU-R BT.2100).
-  package var isHighDynamicRange: Bool {
-    transferCode == AVCOL_TRC_ARIB_STD_B67 || transferCode == AVCOL_TRC_SMPTE2084
-  }
 }

@@ -19,8 +19,6 @@ package struct PixelFormat: Hashable, Sendable, CustomStringConvertible {
   package static let yuv420p10 = PixelFormat(AV_PIX_FMT_YUV420P10LE.rawValue)
   /// 8-bit red, green, blue, one after the other.
   package static let rgb24 = PixelFormat(AV_PIX_FMT_RGB24.rawValue)
-  /// 8-bit red, green, blue, alpha, one after the other.
-  package static let rgba = PixelFormat(AV_PIX_FMT_RGBA.rawValue)
 
   /// libav's name, `yuv420p`; `unknown` for none.
   package var description: String {

@@ -10,9 +10,6 @@ package struct Request: Sendable {
   /// The body; it can be read once.
   package let body: RequestBody
 
-  /// The length the head promised, in bytes; nil when there is no body or it comes in chunks.
-  package var contentLength: Int64? { headers["Content-Length"].flatMap { Int64($0) } }
-
   /// The value captured for `name`; a handler names only what its own pattern holds.
   package func parameter(_ name: String) -> String { parameters[name] ?? "" }
 }
