@@ -10,7 +10,10 @@ struct DefinitionTests {
     #expect(definition.name == "take5-post")
     #expect(definition.limits.seconds == ClosedSeconds(shortest: 4.5, longest: 5.5))
     #expect(definition.limits.containers == [.mov, .mp4, .threeGP])
-    #expect(definition.outputs.composed?.video.x264 == ["b-adapt": 0, "bframes": 1, "scenecut": 0, "subme": 1])
+    #expect(
+      definition.outputs.composed?.video.x264 == [
+        "b-adapt": 0, "bframes": 1, "mbtree": 1, "rc-lookahead": 10, "scenecut": 0,
+      ])
     #expect(definition.outputs.clipFront?.mode == .remuxOrEncode)
     #expect(try JSON.decode(Definition.self, from: JSON.encode(definition)) == definition)
   }
