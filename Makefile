@@ -2,6 +2,7 @@
 
 # What Debian 12 must have beside a Swift toolchain; 'make setup' installs what is missing.
 PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev \
+            libpng-dev libwebp-dev libheif-dev liblcms2-dev \
             libpq-dev libmicrohttpd-dev libssl-dev postgresql pkg-config curl
 # What only 'make bench-video' needs: the peer it is measured against.
 BENCH_PACKAGES := ffmpeg

@@ -42,6 +42,12 @@ let package = Package(
     // Compiled C: what Swift cannot say.
     .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
     .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+    .target(
+      name: "CImages",
+      linkerSettings: [
+        .linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("webpdemux"), .linkedLibrary("heif"),
+        .linkedLibrary("lcms2"),
+      ]),
     .target(name: "CKernels"),
 
     // The domain as plain values.
@@ -52,7 +58,7 @@ let package = Package(
     target("Crypto", ["CCrypto", "Platform"]),
     target("AV", ["CFFmpeg", "Platform"]),
     target("Kernels", ["CKernels"]),
-    target("Stills", ["CJPEG"]),
+    target("Stills", ["CImages", "CJPEG", "Kernels"]),
     target("Postgres", ["CPostgres", "Platform"]),
     target("EmbeddedPostgres", ["Postgres", "Platform"]),
     target("HTTPServer", ["CMicrohttpd", "Platform"]),
@@ -74,7 +80,10 @@ let package = Package(
       resources: [.embedInCode("SQL/Store.sql"), .embedInCode("SQL/v0100_store.sql")]),
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
-      resources: [.embedInCode("take5-post.json")], swiftSettings: settings),
+      resources: [
+        .embedInCode("take5-post.json"), .embedInCode("photo-post.json"), .embedInCode("reaction.json"),
+        .embedInCode("profile-image.json"), .embedInCode("itinerary-thumbnail.json"), .embedInCode("place-photo.json"),
+      ], swiftSettings: settings),
     target(
       "Worker", ["Blobs", "Crypto", "Logging", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store"]),
     target(

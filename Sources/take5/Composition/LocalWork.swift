@@ -16,12 +16,7 @@ struct LocalWork {
   init(_ arguments: Arguments) throws {
     definition = try Self.definition(arguments)
     mode = arguments.has(Option.latency.name) ? .latency : .throughput
-    var configuration = MediaProcess.Configuration()
-    if let megabytes = try arguments.number("--media-memory", in: 64...65536) {
-      configuration.memoryLimit = UInt64(megabytes) << 20
-    }
-    configuration.isPortable = arguments.has(Option.portable.name)
-    slot = try MediaSlot(name: "media", configuration: configuration)
+    slot = try MediaSlot(name: "media", configuration: MediaProcess.Configuration(arguments))
     deadline = .seconds(definition.deadlineSeconds)
   }
 

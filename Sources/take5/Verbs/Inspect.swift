@@ -25,8 +25,8 @@ extension Verb {
   private static func inspect(_ path: String, _ work: LocalWork) async throws -> InspectAnswer {
     do {
       return InspectAnswer(file: path, verdict: try await work.inspect(path).verdict)
-    } catch let failure as CommandFailure where failure.status == .inputMissing {
-      return InspectAnswer(file: path, unreadable: failure.message)
+    } catch  where error.status == .inputMissing {
+      return InspectAnswer(file: path, unreadable: error.message)
     }
   }
 }
