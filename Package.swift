@@ -148,7 +148,7 @@ let package = Package(
       "EndToEndTests",
       [
         "AV", "Definitions", "HTTPClient", "MediaFixtures", "Model", "Platform", "Postgres", "PostgresTesting",
-        "Take5Testing", "take5",
+        "Stills", "Take5Testing", "take5",
       ]),
   ]
 )

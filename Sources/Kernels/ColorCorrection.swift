@@ -38,7 +38,8 @@ package final class ColorCorrection: Sendable {
     self.chroma = chroma
   }
 
-  private static func entry(_ code: Double) -> UInt16 { UInt16((min(max(code, 0), 255) * 256).rounded()) }
+  // The last nodes lie at 256, as far as 16 bits reach: what lies just below is interpolated from them.
+  private static func entry(_ code: Double) -> UInt16 { UInt16(min(max(code * 256, 0), 65535).rounded()) }
 
   private static func codes(_ colors: [UInt16], _ at: Int) -> SIMD3<Double> {
     let (r, g, b) = (Double(colors[at]) / 257, Double(colors[at + 1]) / 257, Double(colors[at + 2]) / 257)

@@ -76,6 +76,33 @@ struct LocalWork {
     }
   }
 
+  /// Decodes a photo and tells what was found; nil: the file is none by its first bytes.
+  func inspectPhoto(_ path: String) async throws(CommandFailure) -> PhotoReport? {
+    let photo = try InputFile(.photo, path: path)
+    let start: [UInt8]
+    let definition: PhotoDefinition
+    do {
+      start = try photo.descriptor.bytes(count: 16, at: 0)
+      guard PhotoFormat(start: start) != nil, let found = try Definitions.photo(Definitions.photoNames[0]) else {
+        return nil
+      }
+      definition = found
+    } catch {
+      throw CommandFailure(.inputMissing, "\(path) cannot be read: \(error)")
+    }
+    do {
+      return try await slot.photo(
+        PhotoPlan(limits: definition.limits, variants: [:]), photo: photo.descriptor.number, outputs: [:],
+        deadline: .seconds(definition.deadlineSeconds), cancellation: cancellation)
+    } catch {
+      guard error.kind == .crashed || error.kind == .deadlineExceeded else {
+        throw CommandFailure(.internal, error.detail)
+      }
+      let code: ReasonCode = error.kind == .crashed ? .decoderCrashed : .deadlineExceeded
+      return PhotoReport(reason: Reason(code, input: .photo, detail: "\(error.detail); take another photo"))
+    }
+  }
+
   /// Ends the media process.
   func stop() async { await slot.stop() }
 
