@@ -77,7 +77,10 @@ let package = Package(
     target("Blobs", ["Crypto", "Model", "Platform"]),
     target(
       "Store", ["Blobs", "Crypto", "Model", "Platform", "Postgres", "Queue"],
-      resources: [.embedInCode("SQL/Store.sql"), .embedInCode("SQL/v0100_store.sql")]),
+      resources: [
+        .embedInCode("SQL/Store.sql"), .embedInCode("SQL/v0100_store.sql"),
+        .embedInCode("SQL/v0101_images.sql"),
+      ]),
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [

@@ -10,6 +10,11 @@ package enum Definitions {
   /// The definitions of photos by their names, in the order in which they are told.
   package static let photoNames = ["photo-post", "reaction", "profile-image", "itinerary-thumbnail", "place-photo"]
 
+  /// All definitions of photos, by their names.
+  package static func photos() throws -> [String: PhotoDefinition] {
+    try photoNames.reduce(into: [:]) { definitions, name in definitions[name] = try photo(name) }
+  }
+
   /// The definition of a kind of photos; nil: there is none of this name.
   package static func photo(_ name: String) throws -> PhotoDefinition? {
     let bytes: [UInt8]
