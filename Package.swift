@@ -48,6 +48,7 @@ let package = Package(
         .linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("webpdemux"), .linkedLibrary("heif"),
         .linkedLibrary("lcms2"),
       ]),
+    .target(name: "CJPEGCoder"),
     .target(name: "CKernels"),
 
     // The domain as plain values.
@@ -58,7 +59,7 @@ let package = Package(
     target("Crypto", ["CCrypto", "Platform"]),
     target("AV", ["CFFmpeg", "Platform"]),
     target("Kernels", ["CKernels"]),
-    target("Stills", ["CImages", "CJPEG", "Kernels"]),
+    target("Stills", ["CImages", "CJPEG", "CJPEGCoder", "Kernels"]),
     target("Postgres", ["CPostgres", "Platform"]),
     target("EmbeddedPostgres", ["Postgres", "Platform"]),
     target("HTTPServer", ["CMicrohttpd", "Platform"]),
@@ -106,6 +107,8 @@ let package = Package(
 
     // What tests share. Not shipped.
     support("BoxTesting", []),
+    .target(
+      name: "CJPEGComparison", path: "Tests/Support/CJPEGComparison", linkerSettings: [.linkedLibrary("jpeg")]),
     support("HTTPTesting", ["HTTPServer", "Platform"]),
     support("MediaFixtures", ["AV", "Kernels", "Model", "Platform", "Stills"]),
     support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),
@@ -119,7 +122,7 @@ let package = Package(
     tests("CryptoTests", ["Crypto", "Platform"]),
     tests("AVTests", ["AV", "MediaFixtures", "Platform"]),
     tests("KernelsTests", ["Kernels"]),
-    tests("StillsTests", ["Stills"]),
+    tests("StillsTests", ["CJPEGComparison", "Kernels", "Stills"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),

@@ -50,7 +50,7 @@ package struct PhotoRunner: Sendable {
     }
     let small = Size(width: whole.width, height: whole.height).within(ThumbHash.longestEdge)
     let sample = resized(whole, to: small, halvesChroma: whole.halvesChroma)
-    let image = RGBImage(width: sample.width, height: sample.height, bytes: sample.rgb())
+    let image = sample.image
     return PhotoReport(
       facts: photo.facts, decisions: photo.decisions, thumbhash: ThumbHash(image).base64,
       dominantColor: DominantColor(image).hexadecimal,

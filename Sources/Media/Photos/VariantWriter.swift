@@ -30,13 +30,11 @@ struct VariantWriter {
   }
 
   private func encode(_ picture: PlanarPicture, quality: Int) throws(Stop) -> [UInt8] {
-    let image = RGBImage(width: picture.width, height: picture.height, bytes: picture.rgb())
     do {
       switch variant.format ?? .jpeg {
-      case .jpeg:
-        return try JPEGEncoder(quality: quality, chroma: picture.halvesChroma ? .halved : .full).encode(image)
-      case .webp: return try ImageEncoder.webp.encode(image, quality: quality)
-      case .avif: return try ImageEncoder.avif.encode(image, quality: quality)
+      case .jpeg: return try PlanarJPEGEncoder(quality: quality).encode(picture)
+      case .webp: return try ImageEncoder.webp.encode(picture.image, quality: quality)
+      case .avif: return try ImageEncoder.avif.encode(picture.image, quality: quality)
       }
     } catch {
       throw .failed(MediaError(.library, "\(role.rawValue) could not be encoded: \(error)"))
@@ -51,4 +49,9 @@ struct VariantWriter {
     case .avif: AVIFProof.finding(in: bytes)
     }
   }
+}
+
+extension PlanarPicture {
+  /// As RGB pixels.
+  var image: RGBImage { RGBImage(width: width, height: height, bytes: rgb()) }
 }
