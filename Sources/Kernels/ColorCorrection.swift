@@ -34,7 +34,8 @@ package final class ColorCorrection: Sendable {
         for codes in moved { chroma += [Self.entry(codes.y), Self.entry(codes.z)] }
       }
     }
-    self.luma = luma
+    // Vector units read four bytes where an entry has two.
+    self.luma = luma + [0]
     self.chroma = chroma
   }
 

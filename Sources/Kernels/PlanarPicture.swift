@@ -66,12 +66,15 @@ package final class PlanarPicture {
   }
 
   /// Changes every colour as a correction says.
-  package func correct(_ correction: ColorCorrection) {
+  ///
+  /// - Parameter portable: leaves out what only some processors have; the bytes are the same.
+  package func correct(_ correction: ColorCorrection, portable: Bool = false) {
     func bytes(_ index: Int) -> UnsafeMutablePointer<UInt8> { plane(index).base.assumingMemoryBound(to: UInt8.self) }
     var planes = ckernels_planes8(
       y: bytes(0), u: bytes(1), v: bytes(2), y_stride: plane(0).stride, u_stride: plane(1).stride,
       v_stride: plane(2).stride)
-    ckernels_correct_colors(&planes, width, height, halvesChroma ? 1 : 0, correction.luma, correction.chroma)
+    ckernels_correct_colors(&planes, width, height, halvesChroma ? 1 : 0, correction.luma, correction.chroma,
+      portable ? 1 : 0)
   }
 
   /// Its pixels as 24-bit RGB, row by row without padding.

@@ -43,8 +43,8 @@ package final class PlaneScaler {
     portable: Bool = false
   ) {
     let size = orientation.inverse.size(width: target.width, height: target.height)
-    vertical = ResamplingFilter(from: height, to: size.height)
-    horizontal = ResamplingFilter(from: width, to: size.width)
+    vertical = ResamplingFilter.shared(from: height, to: size.height)
+    horizontal = ResamplingFilter.shared(from: width, to: size.width)
     self.width = width
     self.height = height
     self.target = target

@@ -1,5 +1,6 @@
 internal import CKernels
 import Glibc
+import Synchronization
 
 /// Which samples of a row make each sample of another, and with which weights: Lanczos with three lobes, for a shorter
 /// row widened by the ratio so that it is the low pass too (Turkowski, "Filters for Common Resampling Tasks", 1990).
@@ -12,6 +13,22 @@ package final class ResamplingFilter: Sendable {
   package let starts: [UInt32]
   /// 14-bit fractions, `taps` for each sample of the target.
   package let weights: [Int16]
+
+  /// The filters that were computed last: photos have few sizes.
+  private static let known = Mutex<[(source: Int, target: Int, filter: ResamplingFilter)]>([])
+  private static let mostKnown = 32
+
+  /// The filter from one length to another, computed where it is not known yet.
+  package static func shared(from source: Int, to target: Int) -> ResamplingFilter {
+    let found = known.withLock { known in known.first { $0.source == source && $0.target == target }?.filter }
+    if let found { return found }
+    let filter = ResamplingFilter(from: source, to: target)
+    known.withLock { known in
+      if known.count == mostKnown { known.removeFirst() }
+      known.append((source, target, filter))
+    }
+    return filter
+  }
 
   private static let lobes = 3.0
   private static let one = 1 << 14

@@ -67,6 +67,27 @@ struct ResamplingTests {
     #expect(zip(picture.rgb(), before).allSatisfy(==))
   }
 
+  @Test("colours change alike with and without vector units")
+  func portableColors() {
+    let correction = ColorCorrection { colors in colors.map { UInt16(min(65535, Int($0) * 7 / 8 + 3000)) } }
+    for (width, height) in [(64, 48), (37, 21), (8, 2), (3, 3)] {
+      for halves in [true, false] {
+        let pictures = [false, true].map { portable in
+          let picture = PlanarPicture(width: width, height: height, halvesChroma: halves)
+          for index in 0..<3 {
+            let plane = picture.plane(index)
+            for y in 0..<plane.height {
+              for x in 0..<plane.width { plane[x, y] = UInt8(truncatingIfNeeded: x &* 37 ^ y &* 101 ^ index &* 71) }
+            }
+          }
+          picture.correct(correction, portable: portable)
+          return picture.rgb()
+        }
+        #expect(zip(pictures[0], pictures[1]).allSatisfy(==), "\(width)x\(height), \(halves)")
+      }
+    }
+  }
+
   private static func scaled(
     width: Int, height: Int, toWidth: Int, toHeight: Int, orientation: Orientation = .upright, portable: Bool = false,
     _ pixel: (Int, Int) -> UInt8

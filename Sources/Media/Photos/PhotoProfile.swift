@@ -15,7 +15,9 @@ final class PhotoProfile {
 
   private enum Profile {
     case none
-    case icc(ColorProfile, bytes: [UInt8])
+    case correction(ColorCorrection)
+    case inks(ColorProfile)
+    /// Code points alone.
     case primaries
   }
 
@@ -56,9 +58,12 @@ final class PhotoProfile {
     self.matrix = matrix
     self.isFullRange = isFullRange
     dynamicRange = range
-    if !bytes.isEmpty, let icc = try? ColorProfile(bytes, isInverted: isInverted) {
-      name = icc.name
-      profile = .icc(icc, bytes: bytes)
+    if !bytes.isEmpty, let entry = ProfileCache.shared.entry(for: bytes) {
+      name = entry.name
+      profile = entry.correction.map { .correction($0) } ?? .none
+    } else if !bytes.isEmpty, let inks = try? ColorProfile(bytes, isInverted: isInverted), inks.space == .cmyk {
+      name = inks.name
+      profile = .inks(inks)
     } else if primaries != .bt709 {
       name = primaries == .p3 ? "Display P3" : "BT.2020"
       profile = .primaries
@@ -79,12 +84,9 @@ final class PhotoProfile {
     }
     let correction: ColorCorrection
     switch profile {
-    case .none: return []
-    case .primaries:
-      correction = CorrectionCache.shared.correction(for: Array("\(primaries)".utf8)) { self.standard($0) }
-    case .icc(let icc, let bytes):
-      guard icc.space == .rgb || icc.space == .grey, !icc.isStandard else { return [] }
-      correction = CorrectionCache.shared.correction(for: bytes) { icc.convert($0) }
+    case .none, .inks: return []
+    case .primaries: correction = ColorCorrection { standard($0) }
+    case .correction(let known): correction = known
     }
     picture.correct(correction)
     return [Decision(.color, input: .photo, choice: "sRGB", reason: "its profile is \(name ?? "another")")]
@@ -94,7 +96,7 @@ final class PhotoProfile {
   func convertInks(
     _ inks: UnsafePointer<UInt8>, into rgb: UnsafeMutablePointer<UInt8>, count: Int, isInverted: Bool
   ) {
-    if case .icc(let icc, _) = profile, icc.space == .cmyk { return icc.convert(inks, into: rgb, count: count) }
+    if case .inks(let profile) = profile { return profile.convert(inks, into: rgb, count: count) }
     for x in 0..<count {
       let flip: UInt8 = isInverted ? 0 : 255
       let light = Int(inks[4 * x + 3] ^ flip)
