@@ -103,7 +103,8 @@ let package = Package(
     // Pictures and sound by formula: what makes the samples, and what the benchmark measures with. Not shipped.
     target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
     program("make-samples", ["AV", "Kernels", "SyntheticMedia"]),
-    program("bench", ["AV", "Definitions", "HTTPClient", "Kernels", "Model", "Platform", "SyntheticMedia"]),
+    program(
+      "bench", ["AV", "Definitions", "HTTPClient", "Kernels", "Model", "Platform", "Stills", "SyntheticMedia"]),
 
     // What tests share. Not shipped.
     support("BoxTesting", []),

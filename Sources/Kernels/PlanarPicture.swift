@@ -73,7 +73,8 @@ package final class PlanarPicture {
     var planes = ckernels_planes8(
       y: bytes(0), u: bytes(1), v: bytes(2), y_stride: plane(0).stride, u_stride: plane(1).stride,
       v_stride: plane(2).stride)
-    ckernels_correct_colors(&planes, width, height, halvesChroma ? 1 : 0, correction.luma, correction.chroma,
+    ckernels_correct_colors(
+      &planes, width, height, halvesChroma ? 1 : 0, correction.luma, correction.chroma,
       portable ? 1 : 0)
   }
 

@@ -31,30 +31,23 @@ package struct PhotoRunner: Sendable {
   }
 
   private func report(_ photo: DecodedPhoto, _ outputs: [Role: OpenFile]) throws(Stop) -> PhotoReport {
-    // From large to small: each is made of the smallest picture that is large enough.
-    let display = photo.facts.display
-    let variants = plan.variants.map { (role: $0.key, variant: $0.value, geometry: $0.value.geometry(of: display)) }
-      .sorted { ($0.geometry.reduction, $0.role.rawValue) < ($1.geometry.reduction, $1.role.rawValue) }
-    var whole = photo.picture
+    // Each of the whole, not of each other: every step would cost a little of its sharpness.
+    let whole = photo.picture
     var facts: [OutputFacts] = []
-    for (role, variant, geometry) in variants {
-      guard let file = outputs[role] else { continue }
-      let picture: PlanarPicture
-      if variant.square == nil {
-        whole = resized(whole, to: geometry.size, halvesChroma: whole.halvesChroma)
-        picture = resized(whole, to: geometry.size, halvesChroma: variant.halvesChroma)
-      } else {
-        picture = square(of: whole, display: display, geometry, halvesChroma: variant.halvesChroma)
-      }
+    for role in plan.outputs {
+      guard let variant = plan.variants[role], let file = outputs[role] else { continue }
+      let geometry = variant.geometry(of: photo.facts.display)
+      let picture =
+        variant.square == nil
+        ? resized(whole, to: geometry.size, halvesChroma: variant.halvesChroma)
+        : square(of: whole, geometry, halvesChroma: variant.halvesChroma)
       facts.append(try VariantWriter(role: role, variant: variant, file: file).write(picture))
     }
     let small = Size(width: whole.width, height: whole.height).within(ThumbHash.longestEdge)
-    let sample = resized(whole, to: small, halvesChroma: whole.halvesChroma)
-    let image = sample.image
+    let image = resized(whole, to: small, halvesChroma: whole.halvesChroma).image
     return PhotoReport(
       facts: photo.facts, decisions: photo.decisions, thumbhash: ThumbHash(image).base64,
-      dominantColor: DominantColor(image).hexadecimal,
-      outputs: facts.sorted { $0.role.rawValue < $1.role.rawValue })
+      dominantColor: DominantColor(image).hexadecimal, outputs: facts)
   }
 
   private func resized(_ picture: PlanarPicture, to size: Size, halvesChroma: Bool) -> PlanarPicture {
@@ -66,7 +59,7 @@ package struct PhotoRunner: Sendable {
 
   /// The middle of a picture that may be smaller than the photo already.
   private func square(
-    of picture: PlanarPicture, display: Size, _ geometry: PhotoGeometry, halvesChroma: Bool
+    of picture: PlanarPicture, _ geometry: PhotoGeometry, halvesChroma: Bool
   ) -> PlanarPicture {
     let edge = min(picture.width, picture.height)
     let crop = (x: (picture.width - edge) / 4 * 2, y: (picture.height - edge) / 4 * 2, width: edge, height: edge)
