@@ -2,9 +2,12 @@
 
 # What Debian 12 must have beside a Swift toolchain; 'make setup' installs what is missing.
 PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev \
+            libpng-dev libwebp-dev libheif-dev liblcms2-dev \
             libpq-dev libmicrohttpd-dev libssl-dev postgresql pkg-config curl
 # What only 'make bench-video' needs: the peer it is measured against.
 BENCH_PACKAGES := ffmpeg
+# What only 'make bench-photo' needs beside it.
+BENCH_PHOTO_PACKAGES := libvips-tools python3-venv
 
 SWIFT ?= swift
 TAKE5 := .build/release/take5
@@ -13,7 +16,7 @@ DEMO := .build/demo
 TESTING := -c release -Xswiftc -enable-testing --scratch-path .build/tests
 SOURCES := Sources Tests jobs Package.swift
 
-.PHONY: help setup build demo test run bench bench-video lint format clean
+.PHONY: help setup build demo test run bench bench-video bench-photo lint format clean
 .DEFAULT_GOAL := help
 
 help: ## tell what there is
@@ -42,11 +45,17 @@ test: setup ## run every test, on a private PostgreSQL and real files
 run: build ## serve until stopped, on http://127.0.0.1:8080
 	$(TAKE5) serve
 
-bench: bench-video ## measure everything that is measured
+bench: bench-video bench-photo ## measure everything that is measured
 
 bench-video: build ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
 	@$(call install,$(BENCH_PACKAGES))
 	$(SWIFT) run -c release bench --write docs/benchmarks.md
+
+bench-photo: build ## measure photos against libvips and Pillow, five minutes; BENCH_PHOTO names photos of your own
+	@$(call install,$(BENCH_PACKAGES) $(BENCH_PHOTO_PACKAGES))
+	@mkdir -p .build/bench && [ -x .build/bench/venv/bin/python ] || python3 -m venv .build/bench/venv
+	@.build/bench/venv/bin/python -c 'import pyvips, PIL' 2>/dev/null || .build/bench/venv/bin/pip install --quiet pyvips Pillow
+	$(SWIFT) run -c release bench --photos --write docs/benchmarks.md
 
 lint: ## hold the sources against the formatter's rules
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)

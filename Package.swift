@@ -42,6 +42,13 @@ let package = Package(
     // Compiled C: what Swift cannot say.
     .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
     .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+    .target(
+      name: "CImages",
+      linkerSettings: [
+        .linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("webpdemux"), .linkedLibrary("heif"),
+        .linkedLibrary("lcms2"),
+      ]),
+    .target(name: "CJPEGCoder"),
     .target(name: "CKernels"),
 
     // The domain as plain values.
@@ -52,7 +59,7 @@ let package = Package(
     target("Crypto", ["CCrypto", "Platform"]),
     target("AV", ["CFFmpeg", "Platform"]),
     target("Kernels", ["CKernels"]),
-    target("Stills", ["CJPEG"]),
+    target("Stills", ["CImages", "CJPEG", "CJPEGCoder", "Kernels"]),
     target("Postgres", ["CPostgres", "Platform"]),
     target("EmbeddedPostgres", ["Postgres", "Platform"]),
     target("HTTPServer", ["CMicrohttpd", "Platform"]),
@@ -71,10 +78,16 @@ let package = Package(
     target("Blobs", ["Crypto", "Model", "Platform"]),
     target(
       "Store", ["Blobs", "Crypto", "Model", "Platform", "Postgres", "Queue"],
-      resources: [.embedInCode("SQL/Store.sql"), .embedInCode("SQL/v0100_store.sql")]),
+      resources: [
+        .embedInCode("SQL/Store.sql"), .embedInCode("SQL/v0100_store.sql"),
+        .embedInCode("SQL/v0101_images.sql"),
+      ]),
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
-      resources: [.embedInCode("take5-post.json")], swiftSettings: settings),
+      resources: [
+        .embedInCode("take5-post.json"), .embedInCode("photo-post.json"), .embedInCode("reaction.json"),
+        .embedInCode("profile-image.json"), .embedInCode("itinerary-thumbnail.json"), .embedInCode("place-photo.json"),
+      ], swiftSettings: settings),
     target(
       "Worker", ["Blobs", "Crypto", "Logging", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store"]),
     target(
@@ -90,10 +103,13 @@ let package = Package(
     // Pictures and sound by formula: what makes the samples, and what the benchmark measures with. Not shipped.
     target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
     program("make-samples", ["AV", "Kernels", "SyntheticMedia"]),
-    program("bench", ["AV", "Definitions", "HTTPClient", "Kernels", "Model", "Platform", "SyntheticMedia"]),
+    program(
+      "bench", ["AV", "Definitions", "HTTPClient", "Kernels", "Model", "Platform", "Stills", "SyntheticMedia"]),
 
     // What tests share. Not shipped.
     support("BoxTesting", []),
+    .target(
+      name: "CJPEGComparison", path: "Tests/Support/CJPEGComparison", linkerSettings: [.linkedLibrary("jpeg")]),
     support("HTTPTesting", ["HTTPServer", "Platform"]),
     support("MediaFixtures", ["AV", "Kernels", "Model", "Platform", "Stills"]),
     support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),
@@ -107,7 +123,7 @@ let package = Package(
     tests("CryptoTests", ["Crypto", "Platform"]),
     tests("AVTests", ["AV", "MediaFixtures", "Platform"]),
     tests("KernelsTests", ["Kernels"]),
-    tests("StillsTests", ["Stills"]),
+    tests("StillsTests", ["CJPEGComparison", "Kernels", "Stills"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
@@ -139,7 +155,7 @@ let package = Package(
       "EndToEndTests",
       [
         "AV", "Definitions", "HTTPClient", "MediaFixtures", "Model", "Platform", "Postgres", "PostgresTesting",
-        "Take5Testing", "take5",
+        "Stills", "Take5Testing", "take5",
       ]),
   ]
 )

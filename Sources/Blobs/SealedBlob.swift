@@ -1,5 +1,5 @@
 package import Crypto
-package import Platform
+import Platform
 
 /// A blob whose bytes are final and known by hash, not yet published; dropped, it leaves nothing behind.
 ///

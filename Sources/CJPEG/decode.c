@@ -18,6 +18,17 @@ static void count_scans(j_common_ptr common) {
     cjpeg_fail(&decoder->errors, cjpeg_too_many_scans, "more scans than the limit");
 }
 
+static enum cjpeg_color color_of(struct cjpeg_decoder *decoder) {
+  switch (decoder->info.jpeg_color_space) {
+    case JCS_GRAYSCALE: return cjpeg_grey;
+    case JCS_YCbCr: return cjpeg_ycbcr;
+    case JCS_RGB: return cjpeg_rgb;
+    case JCS_CMYK:
+    case JCS_YCCK: return cjpeg_cmyk;
+    default: cjpeg_fail(&decoder->errors, cjpeg_unsupported, "a colour space of its own");
+  }
+}
+
 static void read_header(struct cjpeg_decoder *decoder, const uint8_t *bytes, size_t count,
                         const struct cjpeg_limits *limits, struct cjpeg_header *header) {
   struct jpeg_decompress_struct *info = &decoder->info;
@@ -31,15 +42,16 @@ static void read_header(struct cjpeg_decoder *decoder, const uint8_t *bytes, siz
   if (pixels > limits->pixels) cjpeg_fail(&decoder->errors, cjpeg_too_many_pixels, "more pixels than the limit");
   if (jpeg_has_multiple_scans(info) && pixels > limits->buffered_pixels)
     cjpeg_fail(&decoder->errors, cjpeg_too_many_pixels, "more pixels than the limit for several scans");
-  if (info->num_components != 1 && info->num_components != 3)
-    cjpeg_fail(&decoder->errors, cjpeg_unsupported, "neither grey nor three colour components");
-  info->out_color_space = JCS_RGB;
+  if (info->data_precision != 8) cjpeg_fail(&decoder->errors, cjpeg_unsupported, "samples of more than 8 bits");
   *header = (struct cjpeg_header){
       .width = info->image_width,
       .height = info->image_height,
       .components = info->num_components,
       .is_progressive = info->progressive_mode,
+      .color = color_of(decoder),
+      .is_inverted = info->saw_Adobe_marker,
   };
+  info->out_color_space = header->color == cjpeg_cmyk ? JCS_CMYK : JCS_RGB;
 }
 
 enum cjpeg_status cjpeg_open(const uint8_t *bytes, size_t count, const struct cjpeg_limits *limits,
@@ -79,6 +91,50 @@ enum cjpeg_status cjpeg_read(struct cjpeg_decoder *decoder, uint8_t *rows, size_
   *failure = (struct cjpeg_failure){.status = cjpeg_ok};
   decoder->errors.failure = failure;
   if (setjmp(decoder->errors.back) == 0) read_rows(decoder, rows, stride, row_count);
+  return failure->status;
+}
+
+static void start_planes(struct cjpeg_decoder *decoder, struct cjpeg_component *components) {
+  struct jpeg_decompress_struct *info = &decoder->info;
+  if (info->jpeg_color_space != JCS_GRAYSCALE && info->jpeg_color_space != JCS_YCbCr)
+    cjpeg_fail(&decoder->errors, cjpeg_unsupported, "planes of another colour space");
+  decoder->has_started = 1;
+  info->raw_data_out = TRUE;
+  info->out_color_space = info->jpeg_color_space;
+  jpeg_start_decompress(info);
+  for (int index = 0; index < info->num_components; index++) {
+    const jpeg_component_info *component = &info->comp_info[index];
+    components[index] = (struct cjpeg_component){
+        .width = component->downsampled_width,
+        .height = component->downsampled_height,
+        .row_bytes = component->width_in_blocks * DCTSIZE,
+        .band_rows = (uint32_t)component->v_samp_factor * DCTSIZE,
+    };
+  }
+}
+
+enum cjpeg_status cjpeg_start_planes(struct cjpeg_decoder *decoder, struct cjpeg_component components[3],
+                                     struct cjpeg_failure *failure) {
+  *failure = (struct cjpeg_failure){.status = cjpeg_ok};
+  decoder->errors.failure = failure;
+  if (setjmp(decoder->errors.back) == 0) start_planes(decoder, components);
+  return failure->status;
+}
+
+static void read_band(struct cjpeg_decoder *decoder, uint8_t *const *const *rows) {
+  struct jpeg_decompress_struct *info = &decoder->info;
+  const JDIMENSION band = (JDIMENSION)info->max_v_samp_factor * DCTSIZE;
+  if (info->output_scanline >= info->output_height)
+    cjpeg_fail(&decoder->errors, cjpeg_malformed, "asked for more rows than the picture has");
+  jpeg_read_raw_data(info, (JSAMPIMAGE)rows, band);
+  if (info->output_scanline >= info->output_height) jpeg_finish_decompress(info);
+}
+
+enum cjpeg_status cjpeg_read_band(struct cjpeg_decoder *decoder, uint8_t *const *const rows[3],
+                                  struct cjpeg_failure *failure) {
+  *failure = (struct cjpeg_failure){.status = cjpeg_ok};
+  decoder->errors.failure = failure;
+  if (setjmp(decoder->errors.back) == 0) read_band(decoder, rows);
   return failure->status;
 }
 

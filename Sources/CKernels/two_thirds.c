@@ -13,6 +13,9 @@ typedef uint8_t bytes32 __attribute__((vector_size(32)));
 typedef uint16_t words16 __attribute__((vector_size(32)));
 typedef int16_t shorts16 __attribute__((vector_size(32)));
 
+// The helpers below are inlined into functions that have these vectors: no call ever passes one.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE words16 widen(const uint8_t *source) {

@@ -10,24 +10,31 @@ package struct ControlAPI: Sendable {
   let store: Store
   let blobs: any BlobStore
   let definition: Definition
+  let photoDefinitions: [String: PhotoDefinition]
   private let key: BearerKey?
 
   /// - Parameters:
   ///   - blobs: where submitted clips are staged; the store's own.
-  ///   - definition: what is made of submissions.
+  ///   - definition: what is made of moments.
+  ///   - photoDefinitions: what is made of photos, by the names of their kinds.
   ///   - key: every request needs it, if there is one.
-  package init(database: Pool, store: Store, blobs: any BlobStore, definition: Definition, key: BearerKey?) {
+  package init(
+    database: Pool, store: Store, blobs: any BlobStore, definition: Definition,
+    photoDefinitions: [String: PhotoDefinition], key: BearerKey?
+  ) {
     self.database = database
     self.store = store
     self.blobs = blobs
     self.definition = definition
+    self.photoDefinitions = photoDefinitions
     self.key = key
   }
 
   /// The routes, for a server.
   package var router: Router {
     let key = key
-    return Router(routes: postRoutes + jobRoutes + mediaRoutes + healthRoutes) { (_, _, headers) throws(Problem) in
+    return Router(routes: postRoutes + imageRoutes + jobRoutes + mediaRoutes + healthRoutes) {
+      (_, _, headers) throws(Problem) in
       try key?.admit(headers)
     }
   }

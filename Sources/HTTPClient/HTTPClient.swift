@@ -27,7 +27,7 @@ package struct HTTPClient: Sendable {
   ///
   /// - Parameter progress: told how many bytes of the body are sent, and of how many.
   package func post(
-    _ path: String, form: [FormPart], progress: (Int64, Int64) -> Void
+    _ path: String, form: [FormPart], method: String = "POST", progress: (Int64, Int64) -> Void
   ) throws(HTTPClientError) -> HTTPAnswer {
     let boundary = "take5-\(UInt64.random(in: .min ... .max))-\(UInt64.random(in: .min ... .max))"
     var heads: [[UInt8]] = []
@@ -43,7 +43,7 @@ package struct HTTPClient: Sendable {
     let connection = try connect()
     let headers = ["Content-Type: multipart/form-data; boundary=\(boundary)", "Content-Length: \(total)"]
     do {
-      try send(head(method: "POST", path: path, headers: headers), over: connection)
+      try send(head(method: method, path: path, headers: headers), over: connection)
       var sent: Int64 = 0
       for (head, part) in zip(heads, form) {
         try send(head, over: connection)

@@ -1,4 +1,5 @@
 internal import CJPEG
+package import Kernels
 
 /// A JPEG being decoded band by band; damage that libjpeg only warns of is an error.
 package struct JPEGDecoder: ~Copyable {
@@ -29,7 +30,7 @@ package struct JPEGDecoder: ~Copyable {
     decoder = opened
     header = JPEGHeader(
       width: Int(found.width), height: Int(found.height), components: Int(found.components),
-      isProgressive: found.is_progressive != 0)
+      isProgressive: found.is_progressive != 0, color: JPEGColor(found))
     remainingRows = header.height
   }
 
@@ -38,7 +39,10 @@ package struct JPEGDecoder: ~Copyable {
     source.deallocate()
   }
 
-  /// Decodes the next `rowCount` rows as 24-bit RGB; `stride` bytes lie between rows, and the buffer holds them all.
+  /// Bytes of a pixel that `read` gives: RGB, or CMYK of such a JPEG.
+  package var bytesPerPixel: Int { header.components == 4 ? 4 : 3 }
+
+  /// Decodes the next `rowCount` rows as 24-bit RGB, or as 32-bit CMYK of such a JPEG; `stride` bytes lie between rows, and the buffer holds them all.
   ///
   /// The rest of the file is checked with the last row, so that all rows must be read before any may be trusted.
   package mutating func read(
@@ -46,7 +50,7 @@ package struct JPEGDecoder: ~Copyable {
   ) throws(JPEGError) {
     precondition(0...remainingRows ~= rowCount, "the picture has no such rows")
     guard rowCount > 0 else { return }
-    let rowBytes = 3 * header.width
+    let rowBytes = bytesPerPixel * header.width
     precondition(stride >= rowBytes && buffer.count >= (rowCount - 1) * stride + rowBytes, "the rows do not fit")
     // After an error libjpeg may not be asked again.
     let rest = remainingRows - rowCount
@@ -56,6 +60,44 @@ package struct JPEGDecoder: ~Copyable {
       throw JPEGError(failure)
     }
     remainingRows = rest
+  }
+
+  /// Decodes the planes of a grey or YCbCr JPEG as they are coded, band by band; instead of `read`.
+  ///
+  /// - Parameter scalers: asked once for a scaler for each component.
+  package mutating func readPlanes(
+    into scalers: ([JPEGComponent]) -> [PlaneScaler]
+  ) throws(JPEGError) {
+    precondition(remainingRows == header.height && header.components <= 3, "there are no planes to read any more")
+    remainingRows = 0
+    var failure = cjpeg_failure()
+    var found = [cjpeg_component](repeating: cjpeg_component(), count: 3)
+    guard cjpeg_start_planes(decoder, &found, &failure) == cjpeg_ok else { throw JPEGError(failure) }
+    let components = found.prefix(header.components).map(JPEGComponent.init)
+    let targets = scalers(components)
+    precondition(targets.count == components.count, "a component has no scaler")
+    // Each component's pointers to its rows, one array behind the other.
+    var rows = [UnsafeMutablePointer<UInt8>?](repeating: nil, count: components.map(\.bandRows).reduce(0, +))
+    let bands = components.map { ($0.height + $0.bandRows - 1) / $0.bandRows }.max() ?? 0
+    for _ in 0..<bands {
+      var next = 0
+      for (component, target) in zip(components, targets) {
+        for row in 0..<component.bandRows {
+          rows[next] = target.nextRow(after: row)
+          next += 1
+        }
+      }
+      let status = rows.withUnsafeMutableBufferPointer { rows in
+        var offset = 0
+        var starts: [UnsafePointer<UnsafeMutablePointer<UInt8>?>?] = components.map { component in
+          defer { offset += component.bandRows }
+          return UnsafePointer(rows.baseAddress! + offset)
+        }
+        return cjpeg_read_band(decoder, &starts, &failure)
+      }
+      guard status == cjpeg_ok else { throw JPEGError(failure) }
+      for (component, target) in zip(components, targets) { target.take(component.bandRows) }
+    }
   }
 
   /// Decodes a whole JPEG.

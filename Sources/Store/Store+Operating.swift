@@ -16,7 +16,9 @@ extension Store {
   /// Announce the job after the commit.
   package func retry(job: PublicID, _ session: Session) throws(PostgresError) -> Bool {
     guard try JobQueue.retryNow(job, session) else { return false }
-    try session.execute(Self.statements["reopen"], .text(job.description))
+    for statement in ["reopen", "reopen_image"] {
+      try session.execute(Self.statements[statement], .text(job.description))
+    }
     return true
   }
 

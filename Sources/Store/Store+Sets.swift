@@ -28,7 +28,7 @@ extension Store {
         Self.statements["keep_asset"], .text(PublicID.now().description), .integer(set), .text(asset.role.rawValue),
         .bytes(asset.content.hash.bytes), .text(asset.type), .integer(asset.content.bytes),
         .integer(asset.width.map(Int64.init)), .integer(asset.height.map(Int64.init)), .double(asset.duration),
-        .text(asset.thumbhash))
+        .text(asset.thumbhash), .integer(asset.place), .text(asset.color))
     }
     return set
   }

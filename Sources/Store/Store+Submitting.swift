@@ -4,10 +4,11 @@ package import Model
 package import Postgres
 import Queue
 
+/// What clients submit; each call is to be one transaction of the caller's: everything or nothing.
+///
+/// Announce the job after the commit (`JobQueue.announce`).
 extension Store {
-  /// Stores a moment and queues its job, in the caller's transaction: everything or nothing.
-  ///
-  /// Announce the job after the commit (`JobQueue.announce`).
+  /// Stores a moment and queues its job.
   ///
   /// - Parameters:
   ///   - sources: the clips as they came, `source.front` and `source.back`.
@@ -16,14 +17,96 @@ extension Store {
     _ draft: PostDraft, sources: [NewAsset], definition: Definition, request: String?, _ session: Session
   ) throws -> PublicID {
     let post = PublicID.now()
+    try submit(
+      post, draft, sources, Order(definition.name, definition.version, try JSON.encode(definition)),
+      attempts: definition.attempts, deadline: definition.deadlineSeconds, request: request, session)
+    return post
+  }
+
+  /// Stores a post of photos and queues its job; without any the post is ready at once, and there is no job.
+  ///
+  /// - Parameter sources: the photos as they came, `source.photo`, told apart by their places.
+  package func submit(
+    _ draft: PostDraft, photos sources: [NewAsset], definition: PhotoDefinition, request: String?, _ session: Session
+  ) throws -> PublicID {
+    let post = PublicID.now()
+    if sources.isEmpty {
+      try keep(post, draft, status: .ready, job: nil, set: nil, session)
+      return post
+    }
+    try submit(
+      post, draft, sources, Order(definition.name, definition.version, try JSON.encode(definition)),
+      attempts: definition.attempts, deadline: definition.deadlineSeconds, request: request, session)
+    return post
+  }
+
+  /// Stores an image by itself and queues its job; nil if it is a reaction to a post that there is not.
+  ///
+  /// - Parameter source: the photo as it came, `source.photo`.
+  package func submit(
+    _ draft: ImageDraft, source: NewAsset, definition: PhotoDefinition, request: String?, _ session: Session
+  ) throws -> PublicID? {
+    if draft.kind == .reaction {
+      guard PublicID(draft.owner) != nil,
+        try !session.execute(Self.statements["post"], .text(draft.owner)).isEmpty
+      else { return nil }
+    }
+    let (image, job) = (PublicID.now(), PublicID.now())
+    let order = Order(definition.name, definition.version, try JSON.encode(definition))
+    let set = try keepSet([source], definition: nil, recipe: nil, job: nil, session)
+    try keep(order, session)
+    try session.execute(
+      Self.statements["keep_image"], .text(image.description), .text(draft.kind.rawValue), .text(draft.owner),
+      .text(draft.author), .text(job.description), .integer(set),
+      .text(draft.kind == .reaction ? draft.owner : nil))
+    try JobQueue.enqueue(
+      NewJob(
+        publicID: job, queue: PostJob.queue, kind: ImageJob.kind, maxAttempts: definition.attempts,
+        deadlineSeconds: definition.deadlineSeconds, author: draft.author ?? draft.owner, definition: order.hash.bytes,
+        request: request, arguments: try JSON.encode(ImageJob(image: image))), session)
+    return image
+  }
+
+  /// A definition on its way into the database.
+  private struct Order {
+    let name: String
+    let version: Int
+    let body: [UInt8]
+    let hash: SHA256Digest
+
+    init(_ name: String, _ version: Int, _ body: [UInt8]) {
+      self.name = name
+      self.version = version
+      self.body = body
+      hash = SHA256.digest(of: body)
+    }
+  }
+
+  private func submit(
+    _ post: PublicID, _ draft: PostDraft, _ sources: [NewAsset], _ order: Order, attempts: Int, deadline: Int,
+    request: String?, _ session: Session
+  ) throws {
     let job = PublicID.now()
-    let body = try JSON.encode(definition)
-    let hash = SHA256.digest(of: body)
     let set = try keepSet(sources, definition: nil, recipe: nil, job: nil, session)
     // After the files: others who are the first with this definition wait for the commit.
+    try keep(order, session)
+    try keep(post, draft, status: .processing, job: job, set: set, session)
+    try JobQueue.enqueue(
+      NewJob(
+        publicID: job, queue: PostJob.queue, kind: PostJob.kind, maxAttempts: attempts, deadlineSeconds: deadline,
+        author: draft.author, definition: order.hash.bytes, request: request,
+        arguments: try JSON.encode(PostJob(post: post))), session)
+  }
+
+  private func keep(_ order: Order, _ session: Session) throws {
     try session.execute(
-      Self.statements["keep_definition"], .bytes(hash.bytes), .text(definition.name), .integer(definition.version),
-      .text(String(decoding: body, as: UTF8.self)))
+      Self.statements["keep_definition"], .bytes(order.hash.bytes), .text(order.name), .integer(order.version),
+      .text(String(decoding: order.body, as: UTF8.self)))
+  }
+
+  private func keep(
+    _ post: PublicID, _ draft: PostDraft, status: PostStatus, job: PublicID?, set: Int64?, _ session: Session
+  ) throws {
     try session.execute(
       Self.statements["keep_post"], .text(post.description), .text(draft.kind.rawValue), .text(draft.author),
       .text(draft.title), .text(draft.caption), .text(draft.visibility.rawValue), .text(draft.place?.id),
@@ -31,12 +114,6 @@ extension Store {
       .double(draft.place?.coordinate?.longitude), .double(draft.location?.latitude),
       .double(draft.location?.longitude), .text(draft.foreground.rawValue),
       .timestamp(microseconds: draft.capturedAt.map { Int64(($0.timeIntervalSince1970 * 1e6).rounded()) }),
-      .text(job.description), .integer(set))
-    try JobQueue.enqueue(
-      NewJob(
-        publicID: job, queue: PostJob.queue, kind: PostJob.kind, maxAttempts: definition.attempts,
-        deadlineSeconds: definition.deadlineSeconds, author: draft.author, definition: hash.bytes, request: request,
-        arguments: try JSON.encode(PostJob(post: post))), session)
-    return post
+      .text(job?.description), .integer(set), .text(status.rawValue))
   }
 }

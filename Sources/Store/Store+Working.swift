@@ -6,72 +6,144 @@ package import Queue
 /// What a worker reads and writes; each ending is one transaction of the caller's, fenced by the job's token.
 extension Store {
   /// What the job is about.
-  package func work(for job: ClaimedJob, _ session: Session) throws -> PostWork {
-    guard let arguments = try? JSON.decode(PostJob.self, from: job.arguments) else {
-      throw StoreError.unreadableJob(job.publicID)
-    }
+  package func work(for job: ClaimedJob, _ session: Session) throws -> Work {
+    let subject = try subject(of: job)
     guard let hash = job.definition.flatMap({ SHA256Digest(bytes: $0) }),
-      let body = try session.execute(Self.statements["definition"], .bytes(hash.bytes)).first,
-      let definition = try? JSON.decode(
-        Definition.self, from: Array(try body.get("body", as: String.self).utf8))
+      let body = try session.execute(Self.statements["definition"], .bytes(hash.bytes)).first
     else { throw StoreError.noDefinition(job.publicID) }
-    guard let row = try session.execute(Self.statements["post"], .text(arguments.post.description)).first,
-      let set = try row.get("source_set_id", as: Int64?.self)
-    else { throw StoreError.noPost(arguments.post) }
-    let sources = try assets(ofSet: set, session)
-    let hashOf = { (role: Role) throws(StoreError) -> SHA256Digest in
-      guard let asset = sources.first(where: { $0.role == role }), let hash = SHA256Digest(hex: asset.sha256) else {
-        throw .noSource(arguments.post, role)
+    let definition = Array(try body.get("body", as: String.self).utf8)
+    let (row, sources) = try sources(of: subject, session)
+    if case .post = subject, try PostDraft.word(row, "kind") == PostKind.take5 {
+      guard let definition = try? JSON.decode(Definition.self, from: definition) else {
+        throw StoreError.noDefinition(job.publicID)
       }
-      return hash
+      let moment = Work.Moment(
+        foreground: try PostDraft.word(row, "foreground"), definition: definition,
+        front: try hashes(sources, .sourceFront, subject)[0], back: try hashes(sources, .sourceBack, subject)[0])
+      return Work(subject: subject, definitionHash: hash, content: .moment(moment))
     }
-    return PostWork(
-      post: arguments.post, foreground: try PostDraft.word(row, "foreground"), definition: definition,
-      definitionHash: hash, front: try hashOf(.sourceFront), back: try hashOf(.sourceBack))
+    guard let definition = try? JSON.decode(PhotoDefinition.self, from: definition) else {
+      throw StoreError.noDefinition(job.publicID)
+    }
+    let photos = Work.Photos(definition: definition, photos: try hashes(sources, .sourcePhoto, subject))
+    return Work(subject: subject, definitionHash: hash, content: .photos(photos))
   }
 
-  /// The media were accepted: the outputs become the post's current set, the post is ready, the job is done.
+  private func subject(of job: ClaimedJob) throws(StoreError) -> Subject {
+    switch job.kind {
+    case PostJob.kind:
+      if let arguments = try? JSON.decode(PostJob.self, from: job.arguments) { return .post(arguments.post) }
+    case ImageJob.kind:
+      if let arguments = try? JSON.decode(ImageJob.self, from: job.arguments) { return .image(arguments.image) }
+    default: break
+    }
+    throw .unreadableJob(job.publicID)
+  }
+
+  private func sources(of subject: Subject, _ session: Session) throws -> (row: Row, sources: [Asset]) {
+    let statement =
+      switch subject {
+      case .post: "post"
+      case .image: "image"
+      }
+    guard let row = try session.execute(Self.statements[statement], .text(subject.id.description)).first,
+      let set = try row.get("source_set_id", as: Int64?.self)
+    else { throw StoreError.noSubject(subject) }
+    return (row, try assets(ofSet: set, session))
+  }
+
+  /// The hashes of the sources of a role, one at least.
+  private func hashes(_ sources: [Asset], _ role: Role, _ subject: Subject) throws(StoreError) -> [SHA256Digest] {
+    let hashes = sources.filter { $0.role == role }.sorted { $0.place < $1.place }
+      .compactMap { SHA256Digest(hex: $0.sha256) }
+    guard !hashes.isEmpty else { throw .noSource(subject, role) }
+    return hashes
+  }
+
+  /// The media were accepted: the outputs become the current set, the subject is ready, the job is done.
+  ///
+  /// Of an image that replaces, those that were submitted before lose their sets; one that comes after a later one is
+  /// kept no more. Call `collectReleased` after the commit.
   ///
   /// - Parameter recipe: what decides about the bytes of the outputs, as a hash.
   package func publish(
-    _ outputs: [NewAsset], of work: PostWork, recipe: SHA256Digest, job: ClaimedJob, verdict: Verdict,
-    _ session: Session
+    _ outputs: [NewAsset], of work: Work, recipe: SHA256Digest, job: ClaimedJob, verdict: Verdict, _ session: Session
   ) throws {
     // The fence comes first: what follows is written by the holder of the lease or not at all.
     try JobQueue.complete(job, .accepted, result: try JSON.encode(verdict), session)
-    let set = try keepSet(
-      outputs, definition: work.definitionHash, recipe: recipe, job: job.publicID, session)
-    guard
-      try !session.execute(Self.statements["publish"], .text(work.post.description), .integer(set)).isEmpty
-    else { throw StoreError.noPost(work.post) }
+    let keep = { () throws -> Int64 in
+      try keepSet(outputs, definition: work.definitionHash, recipe: recipe, job: job.publicID, session)
+    }
+    switch work.subject {
+    case .post(let id):
+      guard try !session.execute(Self.statements["publish"], .text(id.description), .integer(try keep())).isEmpty else {
+        throw StoreError.noSubject(work.subject)
+      }
+    case .image(let id): try publish(image: id, work, keep, session)
+    }
     try session.execute(Self.statements["forgive_crashes"], .bytes(work.inputs.bytes))
-    if !work.definition.keepSources { try dropSources(of: work.post, session) }
+    if !work.keepsSources { try dropSources(of: work.subject, session) }
   }
 
-  /// The media were rejected: the post keeps the reasons and loses its sources, the job is done.
+  private func publish(image id: PublicID, _ work: Work, _ keep: () throws -> Int64, _ session: Session) throws {
+    guard let row = try session.execute(Self.statements["image"], .text(id.description)).first else {
+      throw StoreError.noSubject(work.subject)
+    }
+    let kind: ImageKind = try PostDraft.word(row, "kind")
+    var set: Int64?
+    if kind.replaces {
+      try session.execute(Self.statements["lock_image_owner"], .text(id.description))
+      if try session.execute(Self.statements["is_superseded"], .text(id.description)).isEmpty {
+        for older in try session.execute(Self.statements["replace_images"], .text(id.description)) {
+          try dropSet(try older.get("asset_set_id"), session)
+        }
+        set = try keep()
+      }
+    } else {
+      set = try keep()
+    }
+    let status: ImageStatus = set == nil ? .replaced : .ready
+    guard
+      try !session.execute(
+        Self.statements["publish_image"], .text(id.description), .integer(set), .text(status.rawValue)
+      ).isEmpty
+    else { throw StoreError.noSubject(work.subject) }
+  }
+
+  /// The media were rejected: the subject keeps the reasons and loses its sources, the job is done.
   ///
   /// Call `collectReleased` after the commit.
-  package func reject(
-    _ work: PostWork, job: ClaimedJob, verdict: Verdict, _ session: Session
-  ) throws {
+  package func reject(_ work: Work, job: ClaimedJob, verdict: Verdict, _ session: Session) throws {
     try JobQueue.complete(job, .rejected, result: try JSON.encode(verdict), session)
     let reasons = try JSON.text(verdict.reasons)
-    try session.execute(Self.statements["reject"], .text(work.post.description), .text(reasons))
-    try dropSources(of: work.post, session)
+    let statement =
+      switch work.subject {
+      case .post: "reject"
+      case .image: "reject_image"
+      }
+    try session.execute(Self.statements[statement], .text(work.subject.id.description), .text(reasons))
+    try dropSources(of: work.subject, session)
   }
 
   /// Counts a media process that these inputs broke; how often it has happened.
-  package func countCrash(of work: PostWork, error: String, _ session: Session) throws(PostgresError) -> Int {
+  package func countCrash(of work: Work, error: String, _ session: Session) throws(PostgresError) -> Int {
     try session.execute(Self.statements["count_crash"], .bytes(work.inputs.bytes), .text(error)).single().get("crashes")
   }
 
-  /// The job is dead or cancelled: its post, if it still waits, has failed.
+  /// The job is dead or cancelled: what it worked for, if it still waits, has failed.
   package func fail(job: PublicID, _ session: Session) throws(PostgresError) {
-    try session.execute(Self.statements["fail"], .text(job.description))
+    for statement in ["fail", "fail_image"] {
+      try session.execute(Self.statements[statement], .text(job.description))
+    }
   }
 
-  private func dropSources(of post: PublicID, _ session: Session) throws {
-    let rows = try session.execute(Self.statements["drop_sources"], .text(post.description))
+  private func dropSources(of subject: Subject, _ session: Session) throws {
+    let statement =
+      switch subject {
+      case .post: "drop_sources"
+      case .image: "drop_image_sources"
+      }
+    let rows = try session.execute(Self.statements[statement], .text(subject.id.description))
     if let set = try rows.first?.get("source_set_id", as: Int64.self) { try dropSet(set, session) }
   }
 }

@@ -30,16 +30,25 @@ package struct Store: Sendable {
 
   private func read(_ id: PublicID, _ session: Session) throws -> Post? {
     guard let row = try session.execute(Self.statements["post"], .text(id.description)).first else { return nil }
+    let draft = try PostDraft(row)
     var assets: [Role: Asset] = [:]
+    var photos: [Int: [Role: Asset]] = [:]
     if let set = try row.get("asset_set_id", as: Int64?.self) {
-      for asset in try self.assets(ofSet: set, session) { assets[asset.role] = asset }
+      for asset in try self.assets(ofSet: set, session) {
+        if draft.kind == .take5 {
+          assets[asset.role] = asset
+        } else {
+          photos[asset.place, default: [:]][asset.role] = asset
+        }
+      }
     }
     let job = try row.get("job", as: String?.self).flatMap { PublicID($0) }
     return Post(
-      id: id, draft: try PostDraft(row), status: try PostDraft.word(row, "status"),
+      id: id, draft: draft, status: try PostDraft.word(row, "status"),
       createdAt: .init(microseconds: try row.get("created_at")),
       reasons: try JSON.decode([Reason].self, from: Array(try row.get("reasons", as: String.self).utf8)),
-      job: try job.flatMap { try JobQueue.find($0, session)?.summary }, assets: assets)
+      job: try job.flatMap { try JobQueue.find($0, session)?.summary }, assets: assets,
+      photos: photos.sorted { $0.key < $1.key }.map(\.value))
   }
 
   /// Reads an asset of any set, sources included; nil if there is none.

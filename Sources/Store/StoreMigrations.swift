@@ -5,6 +5,9 @@ import Queue
 package enum StoreMigrations {
   /// All of them; versions from 100 on are the store's.
   package static var all: [Migration] {
-    QueueMigrations.all + [Migration(version: 100, name: "store", PackageResources.v0100_store_sql)]
+    QueueMigrations.all + [
+      Migration(version: 100, name: "store", PackageResources.v0100_store_sql),
+      Migration(version: 101, name: "images", PackageResources.v0101_images_sql),
+    ]
   }
 }

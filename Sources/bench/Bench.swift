@@ -26,14 +26,15 @@ struct Bench {
   }
 
   private static func measure(_ options: Options) async throws {
-    let catalogue = try Catalogue(Definitions.take5Post())
+    let catalogue = options.isOfPhotos ? Catalogue.photos : try Catalogue(Definitions.take5Post())
     if options.asksForHelp {
       print(Options.help(names: catalogue.names))
       return
     }
+    let section = MarkedSection(target: options.isOfPhotos ? "bench-photo" : "bench-video")
     let (figures, observations) = try catalogue.selected(options.only)
     // A report that cannot be written would be known only after a quarter of an hour.
-    if let document = options.document { _ = try MarkedSection.inside(document) }
+    if let document = options.document { _ = try section.inside(document) }
     let machine = try Machine.current()
     if let load = machine.load, load > 0.3 {
       Console.note("bench: the machine is busy, with a load of \(load.text(decimals: 2)); figures will scatter")
@@ -53,7 +54,7 @@ struct Bench {
     let isComplete = report.figures.count == figures.count && report.observations.count == observations.count
     if let document = options.document {
       if isComplete && options.only.isEmpty {
-        try MarkedSection.replace(report.markdown, in: document)
+        try section.replace(report.markdown, in: document)
       } else {
         Console.note("bench: \(document) stays as it is, because only a part was measured")
       }

@@ -11,6 +11,7 @@ struct Take5 {
 
   private static let verbs: [Verb] = [
     .serve, .worker, .submitPost, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .validate, .inspect, .compose, .still,
+    .photo,
     .migrate,
     .version,
     .mediaProcess,

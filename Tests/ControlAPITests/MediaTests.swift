@@ -49,7 +49,7 @@ struct MediaTests {
       #expect(post["status"] == .string("ready"))
       #expect(post["assets"].names == ["composed", "poster"])
       let composed = post["assets"]["composed"]
-      #expect(composed.names == ["url", "type", "bytes", "width", "height", "duration", "thumbhash"])
+      #expect(composed.names == ["url", "type", "bytes", "width", "height", "duration", "thumbhash", "color"])
       #expect(composed["bytes"] == .number(300_000))
       #expect(composed["duration"] == .number(5))
       #expect(post["assets"]["poster"]["duration"] == .null)

@@ -58,7 +58,7 @@ struct PostDraftParsingTests {
     (#"{"author":7}"#, ["post.author"]),
     (#"{"author":null}"#, ["post.author"]),
     (#"{"author":"a\u0000"}"#, ["post.author"]),
-    (#"{"author":"a","kind":"photo"}"#, ["post.kind"]),
+    (#"{"author":"a","kind":"film"}"#, ["post.kind"]),
     (#"{"author":"a","kind":1}"#, ["post.kind"]),
     (#"{"author":"a","visibility":"all"}"#, ["post.visibility"]),
     (#"{"author":"a","foreground":"side"}"#, ["post.foreground"]),

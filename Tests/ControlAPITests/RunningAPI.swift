@@ -45,7 +45,9 @@ struct RunningAPI: Sendable {
       let pool = Pool(setting.database ?? url, size: 3, patience: .milliseconds(setting.database == nil ? 20_000 : 50))
       var definition = try Definitions.take5Post()
       definition.limits.bytes = setting.clipBytes
-      let api = ControlAPI(database: pool, store: store, blobs: blobs, definition: definition, key: setting.key)
+      let api = ControlAPI(
+        database: pool, store: store, blobs: blobs, definition: definition,
+        photoDefinitions: try Definitions.photos(), key: setting.key)
       let value = try await withServer(router: api.router) { server in
         try await body(
           RunningAPI(port: server.port, pool: pool, store: store, blobs: blobs, blobFolder: blobFolder))

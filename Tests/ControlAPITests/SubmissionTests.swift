@@ -26,7 +26,7 @@ struct SubmissionTests {
       #expect(
         post.names == [
           "id", "kind", "status", "author", "title", "caption", "visibility", "place", "location", "captured_at",
-          "created_at", "foreground", "job", "reasons", "assets",
+          "created_at", "foreground", "job", "reasons", "assets", "photos",
         ])
       #expect(post["kind"] == .string("take5"))
       #expect(post["status"] == .string("processing"))
@@ -147,7 +147,7 @@ struct SubmissionTests {
       let malformed = try await api.submit(.moment(post: "{author"))
       #expect(malformed.status == 400)
       #expect(malformed.json["type"] == .string("urn:take5:problem:malformed_json"))
-      let invalid = try await api.submit(.moment(post: #"{"kind":"photo","colour":1}"#))
+      let invalid = try await api.submit(.moment(post: #"{"kind":"film","colour":1}"#))
       #expect(invalid.status == 400)
       #expect(invalid.json["errors"][0]["field"] == .string("post.kind"))
       #expect(invalid.json["errors"][1]["field"] == .string("post.author"))

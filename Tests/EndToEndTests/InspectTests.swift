@@ -11,7 +11,10 @@ struct InspectTests {
   /// The part of an answer that tests read.
   struct Answer: Decodable, Sendable {
     struct Sound: Decodable { let codec: String }
-    struct Color: Decodable { let hdr: String? }
+    struct Color: Decodable {
+      let hdr: String?
+      let profile: String?
+    }
 
     let file: String
     let verdict: String
@@ -52,6 +55,9 @@ struct InspectTests {
   /// What the index of the field media calls sound of one file: size upright, rotation, pictures; or codes of a refusal.
   enum Expected: Sendable {
     case clip(Int, Int, Transform.Rotation, frames: Int, hdr: String? = nil, tells: Bool = false)
+    case photo(
+      Int, Int, Transform.Rotation = .none, mirrored: Bool = false, hdr: String? = nil, tells: Bool = false,
+      profile: String? = nil)
     case refused(Set<ReasonCode>)
   }
 
@@ -81,16 +87,36 @@ struct InspectTests {
     "hostile/mp4-no-moov.mp4": .refused([.truncatedContainer]),
     "hostile/mp4-no-mvhd-bad-matrix.mp4": .refused([.corruptVideo]),
     "hostile/mp4-vvc-unsupported-codec.mp4": .refused([.unsupportedCodec]),
-    // Photos are no clips.
     "hostile/gif-decompression-bomb.gif": .refused([.unsupportedContainer]),
-    "hostile/heic-inconsistent-item-ids.heic": .refused([.unsupportedContainer]),
-    "hostile/heic-truncated.heic": .refused([.unsupportedContainer]),
-    "hostile/jpeg-280-megapixel-grey.jpg": .refused([.unsupportedContainer]),
-    "hostile/jpeg-corrupt-header.jpg": .refused([.unsupportedContainer]),
-    "hostile/jpeg-truncated.jpg": .refused([.unsupportedContainer]),
-    "hostile/png-65536x65536-bomb.png": .refused([.unsupportedContainer]),
-    "hostile/png-text-chunk-inflate-bomb.png": .refused([.unsupportedContainer]),
-    "hostile/samsung-200-megapixel.heic": .refused([.unsupportedContainer]),
+    "hostile/heic-inconsistent-item-ids.heic": .photo(1197, 1227),
+    "hostile/heic-truncated.heic": .refused([.truncatedContainer]),
+    "hostile/jpeg-280-megapixel-grey.jpg": .refused([.tooLarge]),
+    "hostile/jpeg-corrupt-header.jpg": .refused([.truncatedContainer, .corruptImage]),
+    "hostile/jpeg-truncated.jpg": .refused([.truncatedContainer]),
+    "hostile/png-65536x65536-bomb.png": .refused([.tooLarge]),
+    "hostile/png-text-chunk-inflate-bomb.png": .photo(1, 1),
+    "hostile/samsung-200-megapixel.heic": .refused([.tooLarge]),
+    "photos/apng-ball.png": .photo(100, 100),
+    "photos/avif-10bit-p3-hdr.avif": .photo(3681, 5594, hdr: "pq", profile: "Display P3"),
+    "photos/heif-10bit-odd-29x100.heif": .photo(29, 100),
+    "photos/iphone13pro-portrait-depth-gps.heic": .photo(4032, 3024, tells: true, profile: "Display P3"),
+    "photos/iphone7-p3-grid-gps.heic": .photo(4032, 3024, tells: true, profile: "Display P3"),
+    "photos/jpeg-12bit.jpg": .refused([.unsupportedCodec]),
+    // Its orientation stands in XMP alone, where no browser looks, and its picture is upright as it is.
+    "photos/jpeg-12mp-display-p3-orientation-3.jpg": .photo(4032, 3024, profile: "Display P3"),
+    "photos/jpeg-440-non-interleaved-64x64.jpg": .photo(64, 64),
+    "photos/jpeg-arithmetic-coded.jpg": .photo(227, 149),
+    "photos/jpeg-cmyk-swop-icc.jpg": .photo(500, 333, profile: "U.S. Web Coated (SWOP) v2"),
+    "photos/jpeg-exif-orientation-5.jpg": .photo(
+      600, 450, .threeQuarters, mirrored: true, profile: "Generic RGB Profile"),
+    "photos/jpeg-exif-orientation-6.jpg": .photo(450, 600, .quarter, profile: "Generic RGB Profile"),
+    "photos/jpeg-gps-exif.jpg": .photo(640, 480, tells: true),
+    "photos/jpeg-grey-progressive.jpg": .photo(900, 675),
+    "photos/jpeg-ultrahdr-gain-map-4k.jpg": .photo(3840, 2160, profile: "sRGB Gamut with sRGB Transfer"),
+    "photos/png-16bit-grey-alpha.png": .photo(109, 96, profile: "Greyscale D50"),
+    "photos/samsung-motion-photo-irot270.heic": .photo(3000, 4000, .quarter),
+    "photos/webp-animated.webp": .photo(370, 285),
+    "photos/webp-lossless.webp": .photo(300, 300),
   ]
 
   static let folder = getenv("TAKE5_FIELD_MEDIA").map { String(cString: $0) }
@@ -99,7 +125,7 @@ struct InspectTests {
   func fieldMedia() async throws {
     let folder = try #require(Self.folder)
     var paths: [String] = []
-    for part in ["videos", "hostile"] {
+    for part in ["videos", "hostile", "photos"] {
       paths += try Folders.files(below: "\(folder)/\(part)").map { String($0.dropFirst(folder.utf8.count + 1)) }
         .sorted()
     }
@@ -116,6 +142,12 @@ struct InspectTests {
         #expect(answer.transform == Transform(rotation: rotation, mirrored: false), "\(path)")
         #expect(answer.frames == frames, "\(path)")
         #expect(answer.color?.hdr == hdr, "\(path)")
+        #expect(answer.identifying.contains { $0.kind == .place } == tells, "\(path)")
+      case .photo(let width, let height, let rotation, let mirrored, let hdr, let tells, let profile):
+        #expect(answer.verdict == "accepted", "\(path): \(answer.reasons)")
+        #expect(answer.display == Size(width: width, height: height), "\(path)")
+        #expect(answer.transform == Transform(rotation: rotation, mirrored: mirrored), "\(path)")
+        #expect(answer.color?.hdr == hdr && answer.color?.profile == profile, "\(path)")
         #expect(answer.identifying.contains { $0.kind == .place } == tells, "\(path)")
       case .refused(let codes):
         #expect(answer.verdict == "rejected", "\(path)")

@@ -51,7 +51,7 @@ struct CollectingTests {
         try fixture.store.reject(claim.work, job: claim.job, verdict: refused, session)
       }
       let sources = try fixture.sources("same", "too")
-      let definition = claim.work.definition
+      let definition = try claim.work.moment.definition
       // The collector is started while the submission holds the rows, and let go on by its commit.
       let collector = try await fixture.pool.transaction { session in
         _ = try fixture.store.submit(
@@ -87,7 +87,7 @@ struct CollectingTests {
         }
       }
       #expect(try await fixture.count("blob") == 2)
-      #expect(try !fixture.holds(claim.work.front))
+      #expect(try !fixture.holds(claim.work.moment.front))
 
       try await fixture.submit()
       try await fixture.checkFiles()

@@ -59,8 +59,8 @@ struct ConnectionLossTests {
       }
       try await fixture.collect()
       #expect(try await fixture.post(id).status == .processing)
-      #expect(try fixture.content(claim.work.front) == "front")
-      #expect(try fixture.content(claim.work.back) == "back")
+      #expect(try fixture.content(claim.work.moment.front) == "front")
+      #expect(try fixture.content(claim.work.moment.back) == "back")
     }
   }
 }

@@ -76,7 +76,7 @@ struct StoreFixture {
   /// A job that somebody claimed, and what it is about.
   struct Claim: Sendable {
     let job: ClaimedJob
-    let work: PostWork
+    let work: Work
   }
 
   /// Claims the next job as a worker that starts now.
@@ -139,6 +139,16 @@ struct StoreFixture {
     for bytes in hashes {
       let hash = try #require(SHA256Digest(bytes: bytes))
       #expect(SHA256.digest(of: Array(try content(hash).utf8)) == hash)
+    }
+  }
+}
+
+extension Work {
+  /// What a moment's work is about.
+  var moment: Moment {
+    get throws {
+      guard case .moment(let moment) = content else { throw StoreError.noSource(subject, .sourceFront) }
+      return moment
     }
   }
 }

@@ -26,12 +26,12 @@ struct SubmittingTests {
       #expect(post.assets.isEmpty)
 
       let claim = try await fixture.claim()
-      #expect(claim.work.post == id)
-      #expect(claim.work.foreground == .back)
+      #expect(claim.work.subject == .post(id))
+      #expect(try claim.work.moment.foreground == .back)
       #expect(claim.job.author == "ada")
       #expect(claim.job.request == "request")
-      #expect(try fixture.content(claim.work.front) == "front")
-      #expect(try fixture.content(claim.work.back) == "back")
+      #expect(try fixture.content(claim.work.moment.front) == "front")
+      #expect(try fixture.content(claim.work.moment.back) == "back")
     }
   }
 
@@ -42,9 +42,9 @@ struct SubmittingTests {
       try await fixture.submit { $0.canvas.framesPerSecond = 60 }
       let first = try await fixture.claim().work
       let second = try await fixture.claim().work
-      #expect(first.definition.canvas.framesPerSecond == 25)
-      #expect(second.definition.canvas.framesPerSecond == 60)
-      #expect(first.definitionHash == SHA256.digest(of: try JSON.encode(first.definition)))
+      #expect(try first.moment.definition.canvas.framesPerSecond == 25)
+      #expect(try second.moment.definition.canvas.framesPerSecond == 60)
+      #expect(first.definitionHash == SHA256.digest(of: try JSON.encode(first.moment.definition)))
       #expect(first.definitionHash != second.definitionHash)
     }
   }

@@ -82,18 +82,18 @@ struct WorkingTests {
         try fixture.store.reject(claim.work, job: claim.job, verdict: refused, session)
       }
       // Nothing is removed before the rejection is certain.
-      #expect(try fixture.holds(claim.work.back))
+      #expect(try fixture.holds(claim.work.moment.back))
       try await fixture.collect()
 
       let post = try await fixture.post(id)
       #expect(post.status == .rejected)
       #expect(post.reasons == refused.reasons)
       #expect(post.job?.state == .completed)
-      #expect(try !fixture.holds(claim.work.back))
-      #expect(try fixture.holds(claim.work.front))
+      #expect(try !fixture.holds(claim.work.moment.back))
+      #expect(try fixture.holds(claim.work.moment.front))
       #expect(try await fixture.count("blob") == 2)
       #expect(try await fixture.count("blob_release") == 0)
-      #expect(try await fixture.claim().work.post == other)
+      #expect(try await fixture.claim().work.subject == .post(other))
     }
   }
 
@@ -123,7 +123,7 @@ struct WorkingTests {
       let claim = try await fixture.claim()
       try await fixture.publish(claim)
       try await fixture.collect()
-      #expect(try !fixture.holds(claim.work.front))
+      #expect(try !fixture.holds(claim.work.moment.front))
       #expect(try await fixture.post(id).assets.count == 2)
       try await fixture.checkFiles()
     }

@@ -6,6 +6,8 @@ import Testing
 
 @Suite("Report")
 struct ReportTests {
+  private static let section = MarkedSection(target: "bench-video")
+
   private static let report = Report(
     machine: Machine(date: "2026-01-02", processor: "a processor", cores: 2, system: "Debian 12.11", load: nil),
     pairs: 3,
@@ -48,14 +50,14 @@ struct ReportTests {
     func write(_ text: String) throws { try Descriptor(writing: path, replacing: true).write(Array(text.utf8)) }
     func read() throws -> String { String(decoding: try Descriptor(reading: path).contents(), as: UTF8.self) }
 
-    try write("before\n\(MarkedSection.begin)\nold\n\(MarkedSection.end)\nafter\n")
-    try MarkedSection.replace("new", in: path)
-    try MarkedSection.replace("newer", in: path)
-    #expect(try read() == "before\n\(MarkedSection.begin)\nnewer\n\(MarkedSection.end)\nafter\n")
-    #expect(try MarkedSection.inside(path) == "\nnewer\n")
+    try write("before\n\(Self.section.begin)\nold\n\(Self.section.end)\nafter\n")
+    try Self.section.replace("new", in: path)
+    try Self.section.replace("newer", in: path)
+    #expect(try read() == "before\n\(Self.section.begin)\nnewer\n\(Self.section.end)\nafter\n")
+    #expect(try Self.section.inside(path) == "\nnewer\n")
 
     try write("no marks\n")
-    #expect(throws: BenchError.self) { try MarkedSection.replace("new", in: path) }
+    #expect(throws: BenchError.self) { try Self.section.replace("new", in: path) }
     #expect(try read() == "no marks\n")
   }
 }

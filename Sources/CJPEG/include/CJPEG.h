@@ -10,7 +10,7 @@ enum cjpeg_status {
   cjpeg_ok = 0,
   cjpeg_malformed,        // no JPEG, or one whose data contradict themselves
   cjpeg_truncated,        // the data end before the picture does
-  cjpeg_unsupported,      // a kind of JPEG that is not decoded here: 12 bit, four components, lossless
+  cjpeg_unsupported,      // a kind of JPEG that is not decoded here: 12 bit, two components, lossless
   cjpeg_too_many_pixels,  // by its header
   cjpeg_too_many_scans,   // a progressive picture that repeats itself
   cjpeg_too_large,        // more than 65500 pixels along an edge
@@ -50,12 +50,30 @@ struct cjpeg_limits {
   int scans;
 };
 
+/// How a JPEG's numbers mean colours.
+enum cjpeg_color {
+  cjpeg_grey,
+  cjpeg_ycbcr,
+  cjpeg_rgb,
+  cjpeg_cmyk,  // or YCCK, which is CMYK once it is decoded
+};
+
 /// What the header says.
 struct cjpeg_header {
   uint32_t width;
   uint32_t height;
   int components;
   int is_progressive;
+  enum cjpeg_color color;
+  int is_inverted;  // CMYK as Adobe's programs write it: 255 is no ink
+};
+
+/// One component of a JPEG as coded.
+struct cjpeg_component {
+  uint32_t width;
+  uint32_t height;
+  uint32_t row_bytes;   // what a decoded row takes, padding included
+  uint32_t band_rows;   // of it in one band
 };
 
 struct cjpeg_decoder;
@@ -66,7 +84,16 @@ enum cjpeg_status cjpeg_open(const uint8_t *bytes, size_t count, const struct cj
                              struct cjpeg_decoder **decoder, struct cjpeg_header *header,
                              struct cjpeg_failure *failure);
 
-/// Decodes the next rows as 24-bit RGB, exactly `row_count` of them. With the last row the rest of the data is checked.
+/// Prepares to decode the planes of a grey or YCbCr JPEG as they are coded; instead of `cjpeg_read`.
+enum cjpeg_status cjpeg_start_planes(struct cjpeg_decoder *decoder, struct cjpeg_component components[3],
+                                     struct cjpeg_failure *failure);
+
+/// Decodes the next band: for each component `band_rows` rows, each into the memory named for it. With the last band the
+/// rest of the data is checked.
+enum cjpeg_status cjpeg_read_band(struct cjpeg_decoder *decoder, uint8_t *const *const rows[3],
+                                  struct cjpeg_failure *failure);
+
+/// Decodes the next rows as 24-bit RGB, or 32-bit CMYK of such a JPEG, exactly `row_count` of them. With the last row the rest of the data is checked.
 enum cjpeg_status cjpeg_read(struct cjpeg_decoder *decoder, uint8_t *rows, size_t stride, uint32_t row_count,
                              struct cjpeg_failure *failure);
 

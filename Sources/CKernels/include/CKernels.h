@@ -77,3 +77,55 @@ void ckernels_map_colors(const struct ckernels_planes10 *source, const struct ck
 
 /// The sum of the products of two rows of samples, each of which lies within -2048 to 2047.
 int64_t ckernels_correlate(const int16_t *a, const int16_t *b, size_t count);
+
+/// Weighs rows: `target[x]` is the rounded sum of `rows[tap][x]` times `weights[tap]`, which are 14-bit fractions that add
+/// up to one. The result is the same with `portable`, which leaves out what only some processors have.
+void ckernels_weigh_rows(const uint8_t *const *rows, const int16_t *weights, size_t taps, uint8_t *target, size_t count,
+                         int portable);
+
+/// The most rows that one filter weighs.
+enum { CKERNELS_MOST_TAPS = 4096 };
+
+/// Which rows make each row of a target: `taps` rows from `starts[row]` on, each by its weight.
+struct ckernels_filter {
+  const uint32_t *starts;
+  const int16_t *weights;
+  size_t taps;   // at most CKERNELS_MOST_TAPS
+  size_t count;  // rows of the target
+};
+
+/// Changes the number of rows of a strip of `width` columns.
+void ckernels_resample_strip(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
+                           size_t width, const struct ckernels_filter *filter, int portable);
+
+enum {
+  /// Nodes of a correction along each chroma axis, 8 codes apart.
+  CKERNELS_CORRECTION_NODES = 33,
+  /// Steps of its chroma table along luma, 4 codes apart.
+  CKERNELS_CORRECTION_STEPS = 65,
+};
+
+/// An 8-bit picture whose colours are to be changed into those that tables give for them.
+///
+/// Tables hold 256ths of a code. `luma_table[u][v][y]` has one value for each of 256 lumas, `chroma_table[u][v][y]` two
+/// for each step, and one spare entry follows the luma table; between the nodes of both chroma axes values are
+/// interpolated.
+struct ckernels_correction {
+  struct ckernels_planes8 planes;
+  const uint8_t *u_source, *v_source;  // copies of the chroma planes, with their strides
+  uint8_t *rows[2];                    // room for a row of luma each, and one sample more
+  size_t width, height;
+  int halves_chroma;
+  const uint16_t *luma_table, *chroma_table;
+  int portable;  // leaves out what only some processors have; the result is the same
+};
+
+/// Changes every colour of the picture; luma by chroma as it lies between its samples.
+void ckernels_correct_colors(const struct ckernels_correction *work);
+
+/// Converts 32-bit RGBA, not multiplied, on white to YCbCr of the full range (JFIF 1.02).
+void ckernels_rgba_to_ycbcr(const uint8_t *rgba, uint8_t *y, uint8_t *cb, uint8_t *cr, size_t count);
+
+/// Converts a row of YCbCr of the full range to 24-bit RGB; with `halves_chroma` each pair of pixels shares a sample.
+void ckernels_ycbcr_to_rgb(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, int halves_chroma, uint8_t *rgb,
+                           size_t count);

@@ -6,7 +6,7 @@ struct AssetAnswer: Encodable {
 
   init(_ asset: Asset) { self.asset = asset }
 
-  private enum CodingKeys: String, CodingKey { case url, type, bytes, width, height, duration, thumbhash }
+  private enum CodingKeys: String, CodingKey { case url, type, bytes, width, height, duration, thumbhash, color }
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
@@ -17,5 +17,6 @@ struct AssetAnswer: Encodable {
     try container.encode(asset.height, forKey: .height)
     try container.encode(asset.duration, forKey: .duration)
     try container.encode(asset.thumbhash, forKey: .thumbhash)
+    try container.encode(asset.color, forKey: .color)
   }
 }

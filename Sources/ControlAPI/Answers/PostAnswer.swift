@@ -12,7 +12,7 @@ struct PostAnswer: Encodable {
 
   private enum CodingKeys: String, CodingKey {
     case id, kind, status, author, title, caption, visibility, place, location, capturedAt, createdAt, foreground, job
-    case reasons, assets
+    case reasons, assets, photos
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -33,6 +33,7 @@ struct PostAnswer: Encodable {
     try container.encode(post.reasons, forKey: .reasons)
     let assets = post.assets.filter { !$0.key.isSource }.mapValues(AssetAnswer.init)
     try container.encode(assets, forKey: .assets)
+    try container.encode(post.photos.map { $0.mapValues(AssetAnswer.init) }, forKey: .photos)
   }
 }
 

@@ -13,6 +13,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case invalidFields = "invalid_fields"
   case partTooLarge = "part_too_large"
   case mediaRejected = "media_rejected"
+  case imageNotFound = "image_not_found"
   case postNotFound = "post_not_found"
   case jobNotFound = "job_not_found"
   case mediaNotFound = "media_not_found"
@@ -28,24 +29,26 @@ package enum ProblemKind: String, Sendable, CaseIterable {
     case .notMultipart:
       (
         .unsupportedMediaType, "The submission is not a form",
-        "Send multipart/form-data with the parts front, back and post."
+        "Send multipart/form-data with the parts that docs/api.md lists."
       )
     case .malformedForm:
       (.badRequest, "The form cannot be read", "Build the body with a multipart/form-data library.")
     case .missingPart:
-      (.badRequest, "A part of the form is missing", "Send the parts front, back and post, in any order.")
+      (.badRequest, "A part of the form is missing", "Send the parts named in errors, in any order.")
     case .unknownPart:
-      (.badRequest, "The form has a part that is not known", "Send the parts front, back and post only.")
+      (.badRequest, "The form has a part that is not known", "Leave out the parts named in errors.")
     case .repeatedPart:
-      (.badRequest, "A part of the form stands twice", "Send each of the parts front, back and post once.")
+      (.badRequest, "A part of the form stands twice", "Send the parts named in errors once.")
     case .malformedJSON:
       (.badRequest, "The part post is not JSON", "Send a JSON object in UTF-8 as the part post.")
     case .invalidFields:
       (.badRequest, "Fields of the post are wrong", "Correct the fields named in errors.")
     case .partTooLarge:
-      (.contentTooLarge, "A clip is too large", "Film or export the clip at a lower resolution or bit rate.")
+      (.contentTooLarge, "A file is too large", "Film or export it at a lower resolution or bit rate.")
     case .mediaRejected:
-      (.unprocessableContent, "The clips were refused", "See reasons: each says what was found and what helps.")
+      (.unprocessableContent, "The media were refused", "See reasons: each says what was found and what helps.")
+    case .imageNotFound:
+      (.notFound, "There is no such image", "Submit one, or wait until the one submitted is ready.")
     case .postNotFound:
       (.notFound, "There is no such post", "Use the id that the submission was answered with.")
     case .jobNotFound:

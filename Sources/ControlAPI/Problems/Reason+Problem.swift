@@ -7,6 +7,7 @@ extension Reason {
     var members: [Problem.Member] = [.init(name: "code", value: .string(code.rawValue))]
     if let input { members.append(.init(name: "input", value: .string(input.rawValue))) }
     members.append(.init(name: "detail", value: .string(detail)))
+    if let photo { members.append(.init(name: "photo", value: .integer(Int64(photo)))) }
     if let byteOffset { members.append(.init(name: "byte_offset", value: .integer(byteOffset))) }
     return .object(members)
   }

@@ -9,27 +9,53 @@ extension ControlAPI {
   var postRoutes: [Route] {
     [
       route(
-        "POST", "/v1/posts", bodyLimit: SubmissionForm.mostBytes(clipBytes: definition.limits.bytes), handler: submit),
+        "POST", "/v1/posts", bodyLimit: formLimits.formBytes, handler: submit),
       route("GET", "/v1/posts/{id}", handler: readPost),
     ]
   }
 
-  /// Takes a moment in: both clips and the post. It is answered once everything is on the disk, before any work is done.
+  private static let photoPost = "photo-post"
+
+  private var formLimits: SubmissionForm.PartLimits {
+    let photos = photoDefinitions[Self.photoPost]
+    return SubmissionForm.PartLimits(
+      clipBytes: definition.limits.bytes, photoBytes: photos?.limits.bytes ?? 0, photos: photos?.photos ?? 0)
+  }
+
+  /// The definition of a kind of photos.
+  func photoDefinition(_ name: String) throws -> PhotoDefinition {
+    guard let definition = photoDefinitions[name] else { preconditionFailure("there is no definition \(name)") }
+    return definition
+  }
+
+  /// Tells workers that there may be a job; a notification that is lost loses nothing, they look by themselves before long.
+  func announce() async { try? await database.run { session in try JobQueue.announce(queue: PostJob.queue, session) } }
+
+  /// Takes a post in: its media and what is said of it. It is answered once everything is on the disk, before any work is
+  /// done.
   private func submit(_ request: Request) async throws -> Response {
-    let form = try await SubmissionForm(request, blobs: blobs, clipBytes: definition.limits.bytes)
-    let sources = try form.checkedSources(limits: definition.limits)
+    let form = try await SubmissionForm(request, blobs: blobs, limits: formLimits)
+    let (store, definition) = (store, definition)
+    let photoDefinition = try photoDefinition(Self.photoPost)
+    let sources =
+      form.draft.kind == .take5
+      ? try form.checkedSources(limits: definition.limits)
+      : try Self.checkedPhotos(form.photos, limits: photoDefinition.limits)
     // Before the transaction, so that it holds no lock while the disk is busy.
     for source in sources { try source.content.synchronize() }
-    let (store, definition) = (store, definition)
     let post = try await database.transaction { session in
-      let id = try store.submit(
-        form.draft, sources: sources, definition: definition, request: request.id.description, session)
+      let request = request.id.description
+      let id =
+        form.draft.kind == .take5
+        ? try store.submit(form.draft, sources: sources, definition: definition, request: request, session)
+        : try store.submit(form.draft, photos: sources, definition: photoDefinition, request: request, session)
       return try store.post(id, session)
     }
     guard let post else { preconditionFailure("a transaction sees what it wrote") }
-    // Waiting workers look by themselves before long: a notification that is lost loses nothing.
-    try? await database.run { session in try JobQueue.announce(queue: PostJob.queue, session) }
-    return .json(.accepted, try JSON.encode(PostAnswer(post)), headers: ["Location": PostAnswer.path(post.id)])
+    if post.job != nil { await announce() }
+    return .json(
+      post.job == nil ? .created : .accepted, try JSON.encode(PostAnswer(post)),
+      headers: ["Location": PostAnswer.path(post.id)])
   }
 
   private func readPost(_ request: Request) async throws -> Response {

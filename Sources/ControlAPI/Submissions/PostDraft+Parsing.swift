@@ -35,7 +35,7 @@ extension PostDraft {
   }
 
   private static func read(_ reader: inout FieldReader) -> PostDraft? {
-    let kind = reader.choice("kind", of: Submittable.self)
+    let kind = reader.choice("kind", of: PostKind.self)
     let author = reader.text("author", limit: Longest.name, isRequired: true, mayBeEmpty: false)
     let title = reader.text("title", limit: Longest.name)
     let caption = reader.text("caption", limit: Longest.caption)
@@ -46,7 +46,7 @@ extension PostDraft {
     let capturedAt = reader.time("captured_at")
     guard let author else { return nil }
     return PostDraft(
-      kind: (kind ?? .take5).kind, author: author, title: title, caption: caption, visibility: visibility ?? .public,
+      kind: kind ?? .take5, author: author, title: title, caption: caption, visibility: visibility ?? .public,
       place: place, location: location, capturedAt: capturedAt, foreground: foreground ?? .front)
   }
 
@@ -62,16 +62,5 @@ extension PostDraft {
     let longitude = reader.number("longitude", in: -180...180)
     guard let latitude, let longitude else { return nil }
     return Coordinate(latitude: latitude, longitude: longitude)
-  }
-
-  /// The kinds of post that can be submitted.
-  private enum Submittable: String, CaseIterable {
-    case take5
-
-    var kind: PostKind {
-      switch self {
-      case .take5: .take5
-      }
-    }
   }
 }

@@ -27,3 +27,24 @@ extension SubmissionForm {
     ProblemKind.mediaRejected.problem(reasons.map(\.detail).joined(separator: " "), reasons: reasons)
   }
 }
+
+extension ControlAPI {
+  /// Photos as assets to be kept; throws a problem with the reasons when their first bytes speak against them.
+  static func checkedPhotos(_ photos: [SealedBlob], limits: PhotoLimits) throws -> [NewAsset] {
+    var sources: [NewAsset] = []
+    var reasons: [Reason] = []
+    for (place, photo) in photos.enumerated() {
+      switch try PhotoCheck(photo, limits: limits) {
+      case .sound(let type):
+        sources.append(NewAsset(role: .sourcePhoto, type: type, content: photo, place: place))
+      case .refused(var reason):
+        reason.photo = place
+        reasons.append(reason)
+      }
+    }
+    guard reasons.isEmpty else {
+      throw ProblemKind.mediaRejected.problem(reasons.map(\.detail).joined(separator: " "), reasons: reasons)
+    }
+    return sources
+  }
+}

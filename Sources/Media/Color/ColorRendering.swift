@@ -9,6 +9,13 @@ struct ColorRendering: Hashable, Sendable {
   let matrix: ColorMatrix
   let isFullRange: Bool
 
+  init(transfer: TransferFunction, primaries: Primaries, matrix: ColorMatrix, isFullRange: Bool) {
+    self.transfer = transfer
+    self.primaries = primaries
+    self.matrix = matrix
+    self.isFullRange = isFullRange
+  }
+
   /// Nil for pictures of standard dynamic range in primaries like ours: a scaler converts the rest.
   init?(_ facts: VideoFacts, matrix: ColorMatrix, isFullRange: Bool) {
     transfer = TransferFunction(facts.dynamicRange)
@@ -26,8 +33,14 @@ struct ColorRendering: Hashable, Sendable {
       ? "its gamut brought into that of BT.709" : "tone-mapped, reference white at the white of SDR"
   }
 
+  /// How an output's numbers mean the colours that are shown: red, green and blue between 0 and 1 as its codes.
+  typealias Encoding = (SIMD3<Double>) -> ColorTable.Codes
+
   /// The mapping of 10-bit pictures of this kind to those of the outputs.
-  func table() -> ColorTable {
+  ///
+  /// - Parameter encoding: of the outputs; nil: of video.
+  func table(_ encoding: Encoding? = nil) -> ColorTable {
+    let encoding = encoding ?? Self.videoCodes
     let decoding = SignalDecoding(matrix: matrix, isFullRange: isFullRange)
     let lights = SampledFunction { transfer.light(of: $0) }
     // Spread by the root, where the curve is nearly straight.
@@ -41,7 +54,7 @@ struct ColorRendering: Hashable, Sendable {
       let light = scene * transfer.displayGain(luminance: (scene * weights).sum())
       let wide = SIMD3((rows.0 * light).sum(), (rows.1 * light).sum(), (rows.2 * light).sum())
       let shown = Self.shown(wide, curve)
-      return Self.codes(
+      return encoding(
         SIMD3(signals[shown.x.squareRoot()], signals[shown.y.squareRoot()], signals[shown.z.squareRoot()]))
     }
   }
@@ -62,9 +75,16 @@ struct ColorRendering: Hashable, Sendable {
   }
 
   /// 8-bit BT.709 in limited range (ITU-R BT.709-6, items 3.2 to 3.5).
-  private static func codes(_ signal: SIMD3<Double>) -> ColorTable.Codes {
+  private static func videoCodes(_ signal: SIMD3<Double>) -> ColorTable.Codes {
     let luma = (signal * Primaries.bt709.luminance).sum()
     return ColorTable.Codes(
       y: 16 + 219 * luma, u: 128 + 224 * (signal.z - luma) / 1.8556, v: 128 + 224 * (signal.x - luma) / 1.5748)
+  }
+
+  /// 8-bit YCbCr in full range, as JPEG files have it (JFIF 1.02).
+  static func photoCodes(_ signal: SIMD3<Double>) -> ColorTable.Codes {
+    let luma = (signal * SIMD3(0.299, 0.587, 0.114)).sum()
+    return ColorTable.Codes(
+      y: 255 * luma, u: 128 + 255 * (signal.z - luma) / 1.772, v: 128 + 255 * (signal.x - luma) / 1.402)
   }
 }

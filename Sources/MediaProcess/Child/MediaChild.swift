@@ -44,6 +44,14 @@ package struct MediaChild: ~Copyable {
       return try run(
         plan, mode: mode, inputs: Dictionary(uniqueKeysWithValues: zip(inputs, files)),
         outputs: Dictionary(uniqueKeysWithValues: zip(outputs, files.dropFirst(inputs.count))))
+    case .photo(let plan, let outputs):
+      guard let photo = files.first, files.count == 1 + outputs.count else { throw Self.miscounted }
+      let files = Dictionary(uniqueKeysWithValues: zip(outputs, files.dropFirst()))
+      do {
+        return .photo(try PhotoRunner(plan).run(photo, outputs: files))
+      } catch {
+        throw MediaFailure(error)
+      }
     }
   }
 

@@ -8,6 +8,8 @@ package enum MediaReply: Codable, Sendable, Hashable {
   case progress(Double)
   /// The run is over and its outputs are written.
   case result(RunReport)
+  /// What was found in a photo; its outputs are written where it was accepted.
+  case photo(PhotoReport)
   /// The run broke off; nothing is said about the media.
   case failure(MediaFailure)
 }

@@ -91,6 +91,24 @@ package struct MediaProcess: ~Copyable {
     return report
   }
 
+  /// Makes what a plan says of one photo.
+  ///
+  /// - Parameters:
+  ///   - photo: a readable descriptor; it stays the caller's.
+  ///   - outputs: a writable, seekable and readable descriptor for each output of the plan; they stay the caller's.
+  package mutating func photo(
+    _ plan: PhotoPlan, photo: Int32, outputs: [Role: Int32], deadline: Duration, cancellation: CancellationFlag
+  ) throws(MediaFailure) -> PhotoReport {
+    let roles = outputs.keys.sorted { $0.rawValue < $1.rawValue }
+    runs += 1
+    let reply = try exchange(
+      .photo(plan: plan, outputs: roles), descriptors: [photo] + roles.compactMap { outputs[$0] }, deadline: deadline,
+      cancellation: cancellation, progress: { _ in })
+    guard case .photo(let report) = reply else { throw unexpected() }
+    if runs >= configuration.runsPerProcess { stop() }
+    return report
+  }
+
   /// Ends the process, if there is one.
   package mutating func stop() {
     runs = 0
@@ -120,7 +138,7 @@ package struct MediaProcess: ~Copyable {
       switch reply {
       case .progress(let fraction): progress(fraction)
       case .failure(let failure): throw failure
-      case .probed, .result: return reply
+      case .probed, .result, .photo: return reply
       }
     }
   }

@@ -38,6 +38,13 @@ package actor MediaSlot {
       progress: progress)
   }
 
+  /// Makes what a plan says of one photo; see `MediaProcess.photo`.
+  package func photo(
+    _ plan: PhotoPlan, photo: Int32, outputs: [Role: Int32], deadline: Duration, cancellation: CancellationFlag
+  ) throws(MediaFailure) -> PhotoReport {
+    try process.photo(plan, photo: photo, outputs: outputs, deadline: deadline, cancellation: cancellation)
+  }
+
   /// The id of the media process; nil while there is none.
   package var processID: Int32? { process.processID }
 

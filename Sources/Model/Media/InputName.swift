@@ -4,6 +4,8 @@ package enum InputName: String, Codable, Sendable, CaseIterable, CodingKeyRepres
   case back
   /// The only input of a verb that takes one clip.
   case clip
+  /// A photo; which one, where there are several, is said beside it.
+  case photo
 
   /// The input that a camera's clip is.
   package init(_ camera: Camera) { self = camera == .front ? .front : .back }

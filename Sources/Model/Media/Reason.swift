@@ -9,6 +9,8 @@ package struct Reason: Error, Codable, Sendable, Hashable {
   package let seconds: Double?
   /// Where in the file, in bytes from its start.
   package let byteOffset: Int64?
+  /// Which of several photos, from 0 on.
+  package var photo: Int?
 
   package init(
     _ code: ReasonCode, input: InputName?, detail: String, seconds: Double? = nil, byteOffset: Int64? = nil

@@ -6,6 +6,7 @@ package enum ReasonCode: String, Codable, Sendable, CaseIterable {
   case noVideoStream = "no_video_stream"
   case unsupportedCodec = "unsupported_codec"
   case corruptVideo = "corrupt_video"
+  case corruptImage = "corrupt_image"
   case durationOutOfRange = "duration_out_of_range"
   case durationsDiffer = "durations_differ"
   case tooLarge = "too_large"

@@ -18,10 +18,12 @@ package struct Verdict: Codable, Sendable, Hashable {
   package var moment: MomentReport?
   /// What was chosen, and why.
   package var decisions: [Decision]
+  /// What was found in each photo; nil for clips.
+  package var photos: [PhotoFacts]?
 
   package init(
     reasons: [Reason], warnings: [Warning] = [], inputs: [InputName: InputReport],
-    moment: MomentReport? = nil, decisions: [Decision]
+    moment: MomentReport? = nil, decisions: [Decision], photos: [PhotoFacts]? = nil
   ) {
     verdict = reasons.isEmpty ? .accepted : .rejected
     self.reasons = reasons
@@ -29,5 +31,6 @@ package struct Verdict: Codable, Sendable, Hashable {
     self.inputs = inputs
     self.moment = moment
     self.decisions = decisions
+    self.photos = photos
   }
 }

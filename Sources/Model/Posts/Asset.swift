@@ -14,10 +14,14 @@ package struct Asset: Sendable, Hashable {
   package let duration: Double?
   /// The ThumbHash of a picture in base64.
   package let thumbhash: String?
+  /// Tells several of one role apart: the photos of a post, from 0 on.
+  package let place: Int
+  /// The colour that most of a picture has, `#rrggbb`.
+  package let color: String?
 
   package init(
     id: PublicID, role: Role, type: String, bytes: Int64, sha256: String, width: Int?, height: Int?, duration: Double?,
-    thumbhash: String?
+    thumbhash: String?, place: Int = 0, color: String? = nil
   ) {
     self.id = id
     self.role = role
@@ -28,5 +32,7 @@ package struct Asset: Sendable, Hashable {
     self.height = height
     self.duration = duration
     self.thumbhash = thumbhash
+    self.place = place
+    self.color = color
   }
 }

@@ -12,10 +12,12 @@ package struct Post: Sendable, Hashable {
   package let job: JobSummary?
   /// The current set, by role; sources are not among them.
   package let assets: [Role: Asset]
+  /// The variants of each photo, by role, in the order in which they were submitted.
+  package let photos: [[Role: Asset]]
 
   package init(
     id: PublicID, draft: PostDraft, status: PostStatus, createdAt: Date, reasons: [Reason], job: JobSummary?,
-    assets: [Role: Asset]
+    assets: [Role: Asset], photos: [[Role: Asset]] = []
   ) {
     self.id = id
     self.draft = draft
@@ -24,5 +26,6 @@ package struct Post: Sendable, Hashable {
     self.reasons = reasons
     self.job = job
     self.assets = assets
+    self.photos = photos
   }
 }

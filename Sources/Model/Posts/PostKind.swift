@@ -1,5 +1,5 @@
 /// What a post is made of.
-package enum PostKind: String, Codable, Sendable {
+package enum PostKind: String, Codable, Sendable, CaseIterable {
   /// Both clips of one moment.
   case take5
   /// Up to ten photos.

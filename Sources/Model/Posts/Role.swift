@@ -16,10 +16,15 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
   case photoLarge = "photo.large"
   case photoMedium = "photo.medium"
   case photoSmall = "photo.small"
+  /// A square out of the middle.
+  case photoSquare = "photo.square"
   case avatar
+  case avatarSmall = "avatar.small"
+  /// A photo as it was submitted.
+  case sourcePhoto = "source.photo"
 
   /// Sources carry place and device: they are kept for reprocessing and never served to apps.
-  package var isSource: Bool { self == .sourceFront || self == .sourceBack }
+  package var isSource: Bool { self == .sourceFront || self == .sourceBack || self == .sourcePhoto }
 
   /// The role of a camera's clip as it was submitted.
   package static func source(_ camera: Camera) -> Role { camera == .front ? .sourceFront : .sourceBack }

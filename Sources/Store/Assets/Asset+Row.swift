@@ -14,6 +14,7 @@ extension Asset {
     self.init(
       id: try row.publicID("public_id"), role: role, type: try row.get("type"), bytes: try row.get("bytes"),
       sha256: hash.hex, width: try row.get("width"), height: try row.get("height"),
-      duration: try row.get("duration"), thumbhash: try row.get("thumbhash"))
+      duration: try row.get("duration"), thumbhash: try row.get("thumbhash"),
+      place: try row.get("place"), color: try row.get("color"))
   }
 }

@@ -12,10 +12,14 @@ package struct NewAsset: Sendable {
   /// In seconds.
   package let duration: Double?
   package let thumbhash: String?
+  /// Tells several of one role apart, from 0 on.
+  package let place: Int
+  /// The colour that most of it has, `#rrggbb`.
+  package let color: String?
 
   package init(
     role: Role, type: String, content: SealedBlob, width: Int? = nil, height: Int? = nil, duration: Double? = nil,
-    thumbhash: String? = nil
+    thumbhash: String? = nil, place: Int = 0, color: String? = nil
   ) {
     self.role = role
     self.type = type
@@ -24,6 +28,8 @@ package struct NewAsset: Sendable {
     self.height = height
     self.duration = duration
     self.thumbhash = thumbhash
+    self.place = place
+    self.color = color
   }
 
   /// An output of a run.
@@ -33,9 +39,16 @@ package struct NewAsset: Sendable {
       duration: facts.duration, thumbhash: facts.thumbhash)
   }
 
+  /// A variant of one of several photos.
+  package init(_ facts: OutputFacts, of photo: PhotoReport, place: Int, content: SealedBlob) {
+    self.init(
+      role: facts.role, type: facts.type, content: content, width: facts.width, height: facts.height,
+      thumbhash: photo.thumbhash, place: place, color: photo.dominantColor)
+  }
+
   /// The most bytes that lie in the blob's row instead of the blob store.
   static let mostInline: Int64 = 256 << 10
 
-  /// Whether its bytes lie in the database: small images are read with one query.
-  var isInline: Bool { type.hasPrefix("image/") && content.bytes <= Self.mostInline }
+  /// Whether its bytes lie in the database: small images are read with one query. Sources are read by descriptor.
+  var isInline: Bool { !role.isSource && type.hasPrefix("image/") && content.bytes <= Self.mostInline }
 }

@@ -20,24 +20,41 @@ struct AttemptRecord: Sendable {
     var level = LogLevel.info
     let message: String
     var error: String?
-    var post: PublicID?
+    var subject: Subject?
   }
 
   private var job: ClaimedJob { held.job }
+
+  /// What a subject is called in the log.
+  private static func field(_ subject: Subject) -> String {
+    switch subject {
+    case .post: "post"
+    case .image: "image"
+    }
+  }
+
+  private static func remedy(_ work: Work) -> String {
+    switch work.content {
+    case .moment: "film the moment again"
+    case .photos: "take another photo"
+    }
+  }
 
   /// Writes it down, and tries as long as the lease is held: a database that comes back finds the ending still there.
   ///
   /// The token makes repeating safe: a commit whose answer was lost shows as a lost lease the second time.
   ///
   /// - Parameter work: nil if the job could not even be read.
-  func write(_ ending: AttemptEnding, of work: PostWork?) async {
+  func write(_ ending: AttemptEnding, of work: Work?) async {
     var ending = ending
     while true {
       do {
         let note = try await pool.transaction(patience: .seconds(5)) { [ending] session in
           try write(ending, of: work, session)
         }
-        log.log(note.level, note.message, ["post": note.post?.description, "error": note.error])
+        log.log(
+          note.level, note.message,
+          [note.subject.map(Self.field) ?? "post": note.subject?.id.description, "error": note.error])
         return await collect()
       } catch let lost as LeaseLost {
         // No further attempt is given to a job that was cancelled meanwhile: under the same token that is its end.
@@ -68,11 +85,11 @@ struct AttemptRecord: Sendable {
     }
   }
 
-  private func write(_ ending: AttemptEnding, of work: PostWork?, _ session: Session) throws -> Note {
+  private func write(_ ending: AttemptEnding, of work: Work?, _ session: Session) throws -> Note {
     switch (ending, work) {
     case (.accepted(let verdict, let outputs, let recipe), let work?):
       try store.publish(outputs, of: work, recipe: recipe, job: job, verdict: verdict, session)
-      return Note(message: "post published", post: work.post)
+      return Note(message: "\(Self.field(work.subject)) published", subject: work.subject)
     case (.rejected(let verdict), let work?):
       return try reject(work, verdict, session)
     case (.broken(let failure), let work?):
@@ -89,23 +106,23 @@ struct AttemptRecord: Sendable {
     case (.stopped(.leaseLost), _):
       return Note(level: .warning, message: "the lease was lost; nothing is written")
     case (.accepted, nil), (.rejected, nil), (.broken, nil):
-      preconditionFailure("there is no verdict without a post")
+      preconditionFailure("there is no verdict without a subject")
     }
   }
 
-  private func reject(_ work: PostWork, _ verdict: Verdict, _ session: Session) throws -> Note {
+  private func reject(_ work: Work, _ verdict: Verdict, _ session: Session) throws -> Note {
     try store.reject(work, job: job, verdict: verdict, session)
     let codes = verdict.reasons.map(\.code.rawValue).joined(separator: ", ")
-    return Note(message: "post rejected: \(codes)", post: work.post)
+    return Note(message: "\(Self.field(work.subject)) rejected: \(codes)", subject: work.subject)
   }
 
-  private func countCrash(_ failure: MediaFailure, _ work: PostWork, _ session: Session) throws -> Note {
+  private func countCrash(_ failure: MediaFailure, _ work: Work, _ session: Session) throws -> Note {
     let crashes = try store.countCrash(of: work, error: failure.detail, session)
     guard crashes >= Self.mostCrashes else {
       return try retry("the media process broke", failure.description, session)
     }
     let code: ReasonCode = failure.kind == .deadlineExceeded ? .deadlineExceeded : .decoderCrashed
-    let reason = Reason(code, input: nil, detail: "\(failure.detail), \(crashes) times; film the moment again")
+    let reason = Reason(code, input: nil, detail: "\(failure.detail), \(crashes) times; \(Self.remedy(work))")
     return try reject(work, Verdict(reasons: [reason], inputs: [:], decisions: []), session)
   }
 

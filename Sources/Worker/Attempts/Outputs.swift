@@ -22,10 +22,10 @@ struct Outputs {
     }
   }
 
-  /// A file for each output of the plan.
-  init(of plan: Plan, in blobs: any BlobStore) throws(BlobError) {
+  /// A file for each output.
+  init(_ roles: [Role], in blobs: any BlobStore) throws(BlobError) {
     var staged: [Role: Box] = [:]
-    for role in plan.outputs { staged[role] = Box(try blobs.stage()) }
+    for role in roles { staged[role] = Box(try blobs.stage()) }
     self.staged = staged
   }
 
@@ -33,12 +33,14 @@ struct Outputs {
   var descriptors: [Role: Int32] { staged.mapValues(\.descriptor) }
 
   /// Ends writing: hashes the files and makes them durable, before any transaction is open.
-  func seal(_ facts: [OutputFacts]) throws(BlobError) -> [NewAsset] {
+  func seal(
+    _ facts: [OutputFacts], _ asset: (OutputFacts, SealedBlob) -> NewAsset = { NewAsset($0, content: $1) }
+  ) throws(BlobError) -> [NewAsset] {
     var assets: [NewAsset] = []
     for facts in facts {
       guard let content = try staged[facts.role]?.seal() else { continue }
       try content.synchronize()
-      assets.append(NewAsset(facts, content: content))
+      assets.append(asset(facts, content))
     }
     return assets
   }

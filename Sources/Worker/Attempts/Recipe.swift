@@ -1,9 +1,8 @@
 import Crypto
 import MediaProcess
-import Model
 
 /// Everything that decides about the bytes of a set of outputs, besides the sources.
-struct Recipe: Encodable {
+struct Recipe<Plan: Encodable>: Encodable {
   let definition: SHA256Digest
   let libraries: [String: String]
   let plan: Plan

@@ -150,13 +150,13 @@ package final class WorkerService: Sendable {
     log.info("job started", ["kind": job.kind])
     defer { self.held.remove(held) }
     let record = AttemptRecord(held: held, pool: pool, store: store, log: log)
-    let work: PostWork
+    let work: Work
     do {
       work = try await pool.run { [store] session in try store.work(for: job, session) }
     } catch {
       return await record.write(.failed("\(error)"), of: nil)
     }
-    let attempt = PostAttempt(held: held, slot: slot, mode: executionMode, blobs: blobs, log: log)
+    let attempt = Attempt(held: held, slot: slot, mode: executionMode, blobs: blobs, log: log)
     await record.write(await attempt.run(work), of: work)
   }
 

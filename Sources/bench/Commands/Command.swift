@@ -7,6 +7,8 @@ struct Command: Sendable {
   let arguments: [String]
   /// Takes standard output and standard error.
   let log: String
+  /// Beside PATH.
+  var environment: [String: String] = [:]
 
   /// Runs it to its end, which must be of status 0.
   func run() throws {
@@ -27,7 +29,8 @@ struct Command: Sendable {
     let log = try Descriptor(writing: log, replacing: true)
     var configuration = ChildProcess.Configuration(path: path, arguments: arguments)
     configuration.descriptors = [nil, output ?? log.number, log.number]
-    configuration.environment = ["PATH": getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"]
+    configuration.environment = environment
+    configuration.environment["PATH"] = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
     return try ChildProcess(configuration)
   }
 

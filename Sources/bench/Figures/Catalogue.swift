@@ -66,6 +66,40 @@ struct Catalogue {
       ] + ScalingKernel.all.map { KernelSharpness($0) }
   }
 
+  /// The figures of photos.
+  private init(photos: Void) {
+    figures = [
+      PairedComparison(
+        Figure("photo.cpu.warm.vs_pyvips", "CPU of a photo in a running process against pyvips", .atMost(0.30)),
+        of: .processor, PhotoContestant(.take5, warm: Self.warm), to: PhotoContestant(.pyvips, warm: Self.warm)),
+      PairedComparison(
+        Figure("photo.cpu.warm.vs_pillow", "the same against Pillow", .atMost(0.22)),
+        of: .processor, PhotoContestant(.take5, warm: Self.warm), to: PhotoContestant(.pillow, warm: Self.warm)),
+      PairedComparison(
+        Figure(
+          "photo.cpu.command.vs_vipsthumbnail", "CPU as a command against vipsthumbnail four times", .atMost(0.20)),
+        of: .processor, PhotoContestant(.take5), to: PhotoContestant(.vipsthumbnail)),
+      PairedComparison(
+        Figure("photo.memory.vs_vipsthumbnail", "peak memory of the same", .atMost(0.40)),
+        of: .memory, PhotoContestant(.take5), to: PhotoContestant(.vipsthumbnail)),
+      PhotoSimilarity(
+        Figure("photo.ssim_2048.minus_vips", "SSIM at 2048 minus that of libvips", .atLeast(0), decimals: 5),
+        variant: "large"),
+      PhotoSimilarity(
+        Figure("photo.ssim_1080.minus_vips", "the same at 1080", .atLeast(0), decimals: 5), variant: "medium"),
+      PhotoSimilarity(
+        Figure("photo.ssim_320.minus_vips", "the same at 320", .atLeast(0), decimals: 5), variant: "small"),
+      PhotoSizes(
+        Figure("photo.size.vs_vips", "bytes against libvips' at the same quality, the worst of four", .atMost(1.02))),
+    ]
+    observations = []
+  }
+
+  private static let warm = 20
+
+  /// What photos cost against other ways to make the same.
+  static var photos: Catalogue { Catalogue(photos: ()) }
+
   /// What can be asked for.
   var names: [String] { (figures + observations).map(\.figure.name) }
 

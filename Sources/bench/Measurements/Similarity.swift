@@ -27,7 +27,7 @@ struct Similarity {
     noiseRatio = noise
   }
 
-  private static func number(after label: String, in text: String) -> Double? {
+  static func number(after label: String, in text: String) -> Double? {
     text.firstRange(of: label).flatMap { Double(text[$0.upperBound...].prefix { !$0.isWhitespace }) }
   }
 }

@@ -61,9 +61,8 @@ struct Report {
 
   private static let remarks = """
     Ratios are ours divided by the other's, taken pair by pair; CPU is user and system time of all processes, memory the
-    most that all had resident together, the media process always included. Left out: upload, queue, database and store,
-    which only the moments a minute contain. Not the same: take5 also judges every frame of both clips and writes
-    progressive JPEG with placeholder hashes; ffmpeg writes baseline JPEG at -q:v 3 and scales the inset at once.
+    most that all had resident together, the media process always included. What is left out and what is not the same
+    stands in docs/benchmarks.md.
     """
 
   private static func cells(_ statistics: Statistics, _ decimals: Int) -> [String] {

@@ -16,12 +16,13 @@ struct InspectAnswer: Encodable {
   let warnings: [Warning]
   let decisions: [Decision]
   private let report: InputReport?
+  private let photo: PhotoFacts?
   /// Why it could not be read.
   private let error: String?
 
   private enum CodingKeys: CodingKey {
     case file, verdict, reasons, warnings, container, bytes, duration, containerDuration, start, recorded, frames
-    case framesPerSecond, display, transform, video, audio, color, unusedStreams, identifying, decisions, error
+    case framesPerSecond, display, transform, video, audio, photo, color, unusedStreams, identifying, decisions, error
   }
 
   init(file: String, verdict: Verdict) {
@@ -31,6 +32,18 @@ struct InspectAnswer: Encodable {
     warnings = verdict.warnings
     decisions = verdict.decisions
     report = verdict.inputs[.clip]
+    photo = nil
+    error = nil
+  }
+
+  init(file: String, photo report: PhotoReport) {
+    self.file = file
+    verdict = report.reason == nil ? .accepted : .rejected
+    reasons = report.reason.map { [$0] } ?? []
+    warnings = []
+    decisions = report.decisions
+    self.report = nil
+    photo = report.facts
     error = nil
   }
 
@@ -39,6 +52,7 @@ struct InspectAnswer: Encodable {
     verdict = .unreadable
     (reasons, warnings, decisions) = ([], [], [])
     report = nil
+    photo = nil
     self.error = error
   }
 
@@ -61,21 +75,22 @@ struct InspectAnswer: Encodable {
     try container.encode(verdict, forKey: .verdict)
     try container.encode(reasons, forKey: .reasons)
     try container.encode(warnings, forKey: .warnings)
-    try container.encode(facts?.container, forKey: .container)
-    try container.encode(facts?.bytes, forKey: .bytes)
+    try container.encode(facts?.container.rawValue ?? photo?.format.rawValue, forKey: .container)
+    try container.encode(facts?.bytes ?? photo?.bytes, forKey: .bytes)
     try container.encode(duration, forKey: .duration)
     try container.encode(facts?.duration, forKey: .containerDuration)
     try container.encode(report?.start, forKey: .start)
     try container.encode(facts?.recorded, forKey: .recorded)
-    try container.encode(report?.frames, forKey: .frames)
+    try container.encode(report?.frames ?? photo.map { _ in 1 }, forKey: .frames)
     try container.encode(framesPerSecond, forKey: .framesPerSecond)
-    try container.encode(facts?.video.display, forKey: .display)
-    try container.encode(facts?.video.transform, forKey: .transform)
+    try container.encode(facts?.video.display ?? photo?.display, forKey: .display)
+    try container.encode(facts?.video.transform ?? photo?.transform, forKey: .transform)
     try container.encode(facts?.video, forKey: .video)
     try container.encode(facts?.audio, forKey: .audio)
-    try container.encode(facts.map { ColorAnswer($0.video) }, forKey: .color)
+    try container.encode(photo, forKey: .photo)
+    try container.encode(facts.map { ColorAnswer($0.video) } ?? photo.map(ColorAnswer.init), forKey: .color)
     try container.encode(facts?.unusedStreams ?? [], forKey: .unusedStreams)
-    try container.encode(facts?.identifying ?? [], forKey: .identifying)
+    try container.encode(facts?.identifying ?? photo?.identifying ?? [], forKey: .identifying)
     try container.encode(decisions, forKey: .decisions)
     try container.encode(error, forKey: .error)
   }
@@ -86,6 +101,7 @@ struct InspectAnswer: Encodable {
     if let error { lines.append("  \(error)") }
     lines += reasons.map { "  \($0.code.rawValue): \($0.detail)" }
     lines += warnings.map { "  warning: \($0.code.rawValue): \($0.detail)" }
+    if let photo { lines += text(of: photo) }
     guard let facts else { return lines.joined(separator: "\n") }
     let video = facts.video
     var picture = "\(video.codec)"
@@ -106,43 +122,24 @@ struct InspectAnswer: Encodable {
     let sound = facts.audio.map { "\($0.codec), \($0.sampleRate) Hz, \($0.channels) channels" } ?? "none"
     lines.append("  sound      \(sound)")
     if !facts.unusedStreams.isEmpty { lines.append("  unused     \(facts.unusedStreams.joined(separator: ", "))") }
-    if !facts.identifying.isEmpty {
-      lines.append(
-        "  tells of   \(facts.identifying.map { "\($0.kind.rawValue) (\($0.key))" }.joined(separator: ", "))")
-    }
+    lines += Self.tells(facts.identifying)
     return lines.joined(separator: "\n")
   }
-}
 
-/// How numbers mean colours, and whether they mean more than SDR can show.
-private struct ColorAnswer: Encodable {
-  let range: String
-  let matrix: String
-  let primaries: String
-  let transfer: String
-  let hdr: String?
-  let dolbyVisionProfile: Int?
-
-  private enum CodingKeys: CodingKey {
-    case range, matrix, primaries, transfer, hdr, dolbyVisionProfile
+  private func text(of photo: PhotoFacts) -> [String] {
+    var picture = "\(photo.display.width)x\(photo.display.height) upright, \(photo.model), \(photo.bits) bits"
+    if photo.hasAlpha { picture += ", transparent in parts" }
+    if photo.isAnimated { picture += ", animated" }
+    if photo.transform != .identity { picture += ", \(photo.transform.words)" }
+    let range = photo.dynamicRange == .standard ? "" : " (\(photo.dynamicRange.rawValue.uppercased()))"
+    return [
+      "  photo      \(photo.format.rawValue), \(photo.bytes) bytes", "  picture    \(picture)",
+      "  colour     \(photo.profile ?? "sRGB")\(range)",
+    ] + Self.tells(photo.identifying)
   }
 
-  init(_ video: VideoFacts) {
-    range = video.color.range
-    matrix = video.color.matrix
-    primaries = video.color.primaries
-    transfer = video.color.transfer
-    hdr = video.dynamicRange == .standard ? nil : video.dynamicRange.rawValue
-    dolbyVisionProfile = video.dolbyVisionProfile
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(range, forKey: .range)
-    try container.encode(matrix, forKey: .matrix)
-    try container.encode(primaries, forKey: .primaries)
-    try container.encode(transfer, forKey: .transfer)
-    try container.encode(hdr, forKey: .hdr)
-    try container.encode(dolbyVisionProfile, forKey: .dolbyVisionProfile)
+  private static func tells(_ identifying: [Identification]) -> [String] {
+    guard !identifying.isEmpty else { return [] }
+    return ["  tells of   \(identifying.map { "\($0.kind.rawValue) (\($0.key))" }.joined(separator: ", "))"]
   }
 }

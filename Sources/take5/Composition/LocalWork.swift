@@ -16,12 +16,7 @@ struct LocalWork {
   init(_ arguments: Arguments) throws {
     definition = try Self.definition(arguments)
     mode = arguments.has(Option.latency.name) ? .latency : .throughput
-    var configuration = MediaProcess.Configuration()
-    if let megabytes = try arguments.number("--media-memory", in: 64...65536) {
-      configuration.memoryLimit = UInt64(megabytes) << 20
-    }
-    configuration.isPortable = arguments.has(Option.portable.name)
-    slot = try MediaSlot(name: "media", configuration: configuration)
+    slot = try MediaSlot(name: "media", configuration: MediaProcess.Configuration(arguments))
     deadline = .seconds(definition.deadlineSeconds)
   }
 
@@ -78,6 +73,33 @@ struct LocalWork {
     let clip = try InputFile(.clip, path: path)
     return try await run([.clip: clip.descriptor.number], outputs: [:], progress: { _ in }) { facts in
       facts[.clip].map { Planner(definition).plan(inspecting: $0) }
+    }
+  }
+
+  /// Decodes a photo and tells what was found; nil: the file is none by its first bytes.
+  func inspectPhoto(_ path: String) async throws(CommandFailure) -> PhotoReport? {
+    let photo = try InputFile(.photo, path: path)
+    let start: [UInt8]
+    let definition: PhotoDefinition
+    do {
+      start = try photo.descriptor.bytes(count: 16, at: 0)
+      guard PhotoFormat(start: start) != nil, let found = try Definitions.photo(Definitions.photoNames[0]) else {
+        return nil
+      }
+      definition = found
+    } catch {
+      throw CommandFailure(.inputMissing, "\(path) cannot be read: \(error)")
+    }
+    do {
+      return try await slot.photo(
+        PhotoPlan(limits: definition.limits, variants: [:]), photo: photo.descriptor.number, outputs: [:],
+        deadline: .seconds(definition.deadlineSeconds), cancellation: cancellation)
+    } catch {
+      guard error.kind == .crashed || error.kind == .deadlineExceeded else {
+        throw CommandFailure(.internal, error.detail)
+      }
+      let code: ReasonCode = error.kind == .crashed ? .decoderCrashed : .deadlineExceeded
+      return PhotoReport(reason: Reason(code, input: .photo, detail: "\(error.detail); take another photo"))
     }
   }
 

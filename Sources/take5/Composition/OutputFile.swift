@@ -32,17 +32,33 @@ struct OutputFile: ~Copyable {
     }
   }
 
-  /// Gives the file its name, replacing one that has it.
-  consuming func commit() throws(CommandFailure) {
+  /// Gives the file its name, replacing one that has it unless told otherwise.
+  consuming func commit(replacing: Bool = true) throws(CommandFailure) {
     do {
       guard let partial else {
         return try Descriptor(writing: path, replacing: true).write(contentOf: descriptor)
       }
       try descriptor.synchronize()
-      guard rename(partial, path) == 0 else { throw SystemError(call: "rename", subject: path) }
+      if replacing {
+        guard rename(partial, path) == 0 else { throw SystemError(call: "rename", subject: path) }
+      } else if link(partial, path) != 0 {
+        // A link never replaces: what came there meanwhile stays.
+        if errno == EEXIST { throw Self.isThere(path) }
+        throw SystemError(call: "link", subject: path)
+      }
+    } catch let failure as CommandFailure {
+      throw failure
     } catch {
       throw CommandFailure(.io, "\(path) cannot be written: \(error)")
     }
+  }
+
+  /// Whether anything has this path.
+  static func exists(_ path: String) -> Bool { kind(of: path) != nil }
+
+  /// What is said of a file that may not be replaced.
+  static func isThere(_ path: String) -> CommandFailure {
+    CommandFailure(.io, "\(path) is there already", remedy: "use --force to replace it")
   }
 
   // After a commit the partial name is gone already, and this finds nothing.

@@ -53,7 +53,9 @@ extension Role {
     switch self {
     case .composed, .composedSwapped, .clipFront, .clipBack, .sourceFront, .sourceBack: "\(rawValue).mp4"
     case .preview: "\(rawValue).webp"
-    case .poster, .image, .thumbnailFront, .thumbnailBack, .photoLarge, .photoMedium, .photoSmall, .avatar:
+    case .poster, .image, .thumbnailFront, .thumbnailBack, .photoLarge, .photoMedium, .photoSmall, .photoSquare,
+      .avatar, .avatarSmall,
+      .sourcePhoto:
       "\(rawValue).jpg"
     }
   }

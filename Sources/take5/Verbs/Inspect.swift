@@ -24,9 +24,10 @@ extension Verb {
   /// A file that cannot be opened is told in its place: the others are inspected all the same.
   private static func inspect(_ path: String, _ work: LocalWork) async throws -> InspectAnswer {
     do {
+      if let photo = try await work.inspectPhoto(path) { return InspectAnswer(file: path, photo: photo) }
       return InspectAnswer(file: path, verdict: try await work.inspect(path).verdict)
-    } catch let failure as CommandFailure where failure.status == .inputMissing {
-      return InspectAnswer(file: path, unreadable: failure.message)
+    } catch  where error.status == .inputMissing {
+      return InspectAnswer(file: path, unreadable: error.message)
     }
   }
 }

@@ -39,7 +39,8 @@ extension Verb {
     let store = Store(blobs: blobs)
 
     let api = ControlAPI(
-      database: database.pool, store: store, blobs: blobs, definition: definition, key: key.map { BearerKey($0) })
+      database: database.pool, store: store, blobs: blobs, definition: definition,
+      photoDefinitions: try Definitions.photos(), key: key.map { BearerKey($0) })
     let server = try APIServer.listen(on: address, api: api, log: log)
     let worker =
       workers == 0

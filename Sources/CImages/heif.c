@@ -1,0 +1,242 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include <libheif/heif.h>
+
+#include "reader.h"
+
+struct heif_picture {
+  struct cimages_reader reader;
+  struct heif_context *context;
+  struct heif_image_handle *primary;
+  struct heif_image *image;
+  uint8_t *profile;
+  uint8_t *exif;
+  uint32_t width;
+  uint32_t height;
+  uint32_t given;
+};
+
+static enum cimages_status fail(struct cimages_failure *failure, struct heif_error error) {
+  switch (error.code) {
+    case heif_error_Unsupported_filetype:
+    case heif_error_Unsupported_feature:
+    case heif_error_Memory_allocation_error:
+      return cimages_fail(
+          failure,
+          error.subcode == heif_suberror_Security_limit_exceeded ? cimages_too_many_pixels : cimages_out_of_memory,
+          error.message);
+    default:
+      return cimages_fail(
+          failure, error.subcode == heif_suberror_End_of_data ? cimages_truncated : cimages_malformed, error.message);
+  }
+}
+
+static enum cimages_status decode(struct heif_picture *self, enum heif_colorspace space, enum heif_chroma chroma,
+                                  int to_8bit, struct cimages_failure *failure) {
+  struct heif_decoding_options *options = heif_decoding_options_alloc();
+  if (!options) return cimages_fail(failure, cimages_out_of_memory, "no memory for options");
+  options->convert_hdr_to_8bit = (uint8_t)to_8bit;
+  options->strict_decoding = 1;
+  const struct heif_error error = heif_decode_image(self->primary, &self->image, space, chroma, options);
+  heif_decoding_options_free(options);
+  if (error.code != heif_error_Ok) return fail(failure, error);
+  struct heif_error warning;
+  if (heif_image_get_decoding_warnings(self->image, 0, &warning, 1) > 0) return fail(failure, warning);
+  if ((uint32_t)heif_image_get_primary_width(self->image) != self->width ||
+      (uint32_t)heif_image_get_primary_height(self->image) != self->height)
+    return cimages_fail(failure, cimages_malformed, "the picture is not of the size that the header says");
+  return cimages_ok;
+}
+
+static enum cimages_status read_heif(struct cimages_reader *reader, uint8_t *rows, size_t stride, uint32_t row_count,
+                                     struct cimages_failure *failure) {
+  struct heif_picture *self = (struct heif_picture *)reader;
+  if (!self->image) {
+    const enum cimages_status status =
+        decode(self, heif_colorspace_RGB, heif_chroma_interleaved_RGBA, 1, failure);
+    if (status != cimages_ok) return status;
+  }
+  int plane_stride;
+  const uint8_t *plane = heif_image_get_plane_readonly(self->image, heif_channel_interleaved, &plane_stride);
+  if (!plane || row_count > self->height - self->given)
+    return cimages_fail(failure, cimages_malformed, "it has no such rows");
+  for (uint32_t row = 0; row < row_count; row++)
+    memcpy(rows + row * stride, plane + (size_t)(self->given + row) * (size_t)plane_stride, 4 * (size_t)self->width);
+  self->given += row_count;
+  return cimages_ok;
+}
+
+static enum cimages_status read_planes(struct cimages_reader *reader, struct cimages_planes *planes,
+                                       struct cimages_failure *failure) {
+  struct heif_picture *self = (struct heif_picture *)reader;
+  if (!self->image) {
+    const enum cimages_status status = decode(self, heif_colorspace_YCbCr, heif_chroma_420, 0, failure);
+    if (status != cimages_ok) return status;
+  }
+  static const enum heif_channel channels[] = {heif_channel_Y, heif_channel_Cb, heif_channel_Cr};
+  planes->bits = heif_image_get_bits_per_pixel_range(self->image, heif_channel_Y);
+  for (int index = 0; index < 3; index++) {
+    int stride;
+    const uint8_t *plane = heif_image_get_plane_readonly(self->image, channels[index], &stride);
+    if (!plane || heif_image_get_bits_per_pixel_range(self->image, channels[index]) != planes->bits || planes->bits <= 8)
+      return cimages_fail(failure, cimages_unsupported, "its planes are of several kinds");
+    planes->planes[index] = (const uint16_t *)plane;
+    planes->strides[index] = (size_t)stride;
+  }
+  return cimages_ok;
+}
+
+static void close_heif(struct cimages_reader *reader) {
+  struct heif_picture *self = (struct heif_picture *)reader;
+  if (self->image) heif_image_release(self->image);
+  if (self->primary) heif_image_handle_release(self->primary);
+  if (self->context) heif_context_free(self->context);
+  free(self->profile);
+  free(self->exif);
+  free(self);
+}
+
+static enum cimages_status read_profile(struct heif_picture *self, struct cimages_header *header,
+                                        struct cimages_failure *failure) {
+  const size_t count = heif_image_handle_get_raw_color_profile_size(self->primary);
+  if (count > 0) {
+    self->profile = malloc(count);
+    if (!self->profile) return cimages_fail(failure, cimages_out_of_memory, "no memory for its profile");
+    const struct heif_error error = heif_image_handle_get_raw_color_profile(self->primary, self->profile);
+    if (error.code != heif_error_Ok) return fail(failure, error);
+    self->reader.profile = self->profile;
+    self->reader.profile_count = count;
+  }
+  struct heif_color_profile_nclx *nclx = NULL;
+  if (heif_image_handle_get_nclx_color_profile(self->primary, &nclx).code == heif_error_Ok && nclx) {
+    header->primaries = nclx->color_primaries;
+    header->transfer = nclx->transfer_characteristics;
+    header->matrix = nclx->matrix_coefficients;
+    header->is_full_range = nclx->full_range_flag;
+    heif_nclx_color_profile_free(nclx);
+  }
+  return cimages_ok;
+}
+
+// The block begins with the distance from its next byte to the byte order mark (ISO/IEC 23008-12, A.2.1).
+static enum cimages_status read_exif(struct heif_picture *self, struct cimages_failure *failure) {
+  heif_item_id id;
+  if (heif_image_handle_get_list_of_metadata_block_IDs(self->primary, "Exif", &id, 1) != 1) return cimages_ok;
+  const size_t count = heif_image_handle_get_metadata_size(self->primary, id);
+  if (count <= 4) return cimages_ok;
+  self->exif = malloc(count);
+  if (!self->exif) return cimages_fail(failure, cimages_out_of_memory, "no memory for its Exif data");
+  if (heif_image_handle_get_metadata(self->primary, id, self->exif).code != heif_error_Ok) return cimages_ok;
+  const size_t offset = 4 + ((size_t)self->exif[0] << 24 | (size_t)self->exif[1] << 16 | (size_t)self->exif[2] << 8 |
+                             self->exif[3]);
+  if (offset >= count) return cimages_ok;
+  self->reader.exif = self->exif + offset;
+  self->reader.exif_count = count - offset;
+  return cimages_ok;
+}
+
+static enum cimages_status read_header(struct heif_picture *self, const uint8_t *bytes, size_t count, uint64_t pixels,
+                                       struct cimages_header *header, struct cimages_failure *failure) {
+  self->context = heif_context_alloc();
+  if (!self->context) return cimages_fail(failure, cimages_out_of_memory, "no memory for libheif");
+  heif_context_set_max_decoding_threads(self->context, 0);
+  struct heif_error error = heif_context_read_from_memory_without_copy(self->context, bytes, count, NULL);
+  if (error.code == heif_error_Ok) error = heif_context_get_primary_image_handle(self->context, &self->primary);
+  if (error.code != heif_error_Ok) return fail(failure, error);
+  const int width = heif_image_handle_get_width(self->primary);
+  const int height = heif_image_handle_get_height(self->primary);
+  if (width <= 0 || height <= 0) return cimages_fail(failure, cimages_malformed, "it has no size");
+  if ((uint64_t)width * (uint64_t)height > pixels)
+    return cimages_fail(failure, cimages_too_many_pixels, "more pixels than the limit");
+  self->width = (uint32_t)width;
+  self->height = (uint32_t)height;
+  *header = (struct cimages_header){
+      .width = self->width,
+      .height = self->height,
+      .bits = heif_image_handle_get_luma_bits_per_pixel(self->primary),
+      .has_alpha = heif_image_handle_has_alpha_channel(self->primary),
+      .primaries = 2,
+      .transfer = 2,
+      .matrix = 2,
+      .is_full_range = 1,
+  };
+  const enum cimages_status status = read_profile(self, header, failure);
+  return status == cimages_ok ? read_exif(self, failure) : status;
+}
+
+enum cimages_status cimages_open_heif(const uint8_t *bytes, size_t count, uint64_t pixels,
+                                      struct cimages_reader **reader, struct cimages_header *header,
+                                      struct cimages_failure *failure) {
+  *failure = (struct cimages_failure){.status = cimages_ok};
+  struct heif_picture *self = calloc(1, sizeof *self);
+  if (!self) return cimages_fail(failure, cimages_out_of_memory, "no memory for a reader");
+  self->reader = (struct cimages_reader){.read = read_heif, .read_planes = read_planes, .close = close_heif};
+  if (read_header(self, bytes, count, pixels, header, failure) == cimages_ok)
+    *reader = &self->reader;
+  else
+    close_heif(&self->reader);
+  return failure->status;
+}
+
+/// Where an encoded picture grows.
+struct output {
+  uint8_t *bytes;
+  size_t count;
+};
+
+static struct heif_error take_bytes(struct heif_context *context, const void *data, size_t count, void *user) {
+  (void)context;
+  struct output *output = user;
+  uint8_t *bytes = realloc(output->bytes, output->count + count);
+  if (!bytes) return (struct heif_error){heif_error_Memory_allocation_error, heif_suberror_Unspecified, "no memory"};
+  memcpy(bytes + output->count, data, count);
+  output->bytes = bytes;
+  output->count += count;
+  return (struct heif_error){heif_error_Ok, heif_suberror_Unspecified, "ok"};
+}
+
+static struct heif_error encode_avif(struct heif_context *context, struct heif_encoder *encoder,
+                                     struct heif_image *image, const uint8_t *rows, size_t stride, uint32_t width,
+                                     uint32_t height, int quality) {
+  struct heif_error error =
+      heif_image_add_plane(image, heif_channel_interleaved, (int)width, (int)height, 8);
+  if (error.code != heif_error_Ok) return error;
+  int target_stride;
+  uint8_t *target = heif_image_get_plane(image, heif_channel_interleaved, &target_stride);
+  for (uint32_t row = 0; row < height; row++)
+    memcpy(target + (size_t)row * (size_t)target_stride, rows + row * stride, 3 * (size_t)width);
+  heif_encoder_set_lossy_quality(encoder, quality);
+  // More threads change the bytes.
+  heif_encoder_set_parameter_integer(encoder, "threads", 1);
+  return heif_context_encode_image(context, image, encoder, NULL, NULL);
+}
+
+enum cimages_status cimages_encode_avif(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height, int quality,
+                                        uint8_t **bytes, size_t *count, struct cimages_failure *failure) {
+  *failure = (struct cimages_failure){.status = cimages_ok};
+  struct heif_context *context = heif_context_alloc();
+  struct heif_encoder *encoder = NULL;
+  struct heif_image *image = NULL;
+  struct output output = {0};
+  struct heif_error error = heif_context_get_encoder_for_format(context, heif_compression_AV1, &encoder);
+  if (error.code == heif_error_Ok)
+    error = heif_image_create((int)width, (int)height, heif_colorspace_RGB, heif_chroma_interleaved_RGB, &image);
+  if (error.code == heif_error_Ok)
+    error = encode_avif(context, encoder, image, rows, stride, width, height, quality);
+  if (error.code == heif_error_Ok) {
+    struct heif_writer writer = {.writer_api_version = 1, .write = take_bytes};
+    error = heif_context_write(context, &writer, &output);
+  }
+  if (error.code != heif_error_Ok) fail(failure, error);
+  if (image) heif_image_release(image);
+  if (encoder) heif_encoder_release(encoder);
+  heif_context_free(context);
+  if (failure->status != cimages_ok) {
+    free(output.bytes);
+    return failure->status;
+  }
+  *bytes = output.bytes;
+  *count = output.count;
+  return cimages_ok;
+}

@@ -1,0 +1,91 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include <lcms2.h>
+
+#include "reader.h"
+
+struct cimages_transform {
+  cmsContext context;
+  cmsHPROFILE profile;
+  cmsHPROFILE srgb;
+  cmsHTRANSFORM bytes;
+  cmsHTRANSFORM words;
+};
+
+static enum cimages_profile_space space_of(cmsHPROFILE profile) {
+  switch (cmsGetColorSpace(profile)) {
+    case cmsSigGrayData: return cimages_space_grey;
+    case cmsSigRgbData: return cimages_space_rgb;
+    case cmsSigCmykData: return cimages_space_cmyk;
+    default: return cimages_space_other;
+  }
+}
+
+static void open_transforms(struct cimages_transform *self, enum cimages_profile_space space, int inverted) {
+  cmsUInt32Number bytes, words = 0;
+  switch (space) {
+    case cimages_space_grey:
+      bytes = TYPE_GRAY_8;
+      words = TYPE_GRAY_16;
+      break;
+    case cimages_space_rgb:
+      bytes = TYPE_RGB_8;
+      words = TYPE_RGB_16;
+      break;
+    case cimages_space_cmyk: bytes = inverted ? TYPE_CMYK_8_REV : TYPE_CMYK_8; break;
+    default: return;
+  }
+  // No cache: one transform serves any thread.
+  const cmsUInt32Number flags = cmsFLAGS_NOCACHE;
+  self->bytes = cmsCreateTransformTHR(self->context, self->profile, bytes, self->srgb, TYPE_RGB_8, INTENT_PERCEPTUAL,
+                                      flags);
+  if (words)
+    self->words = cmsCreateTransformTHR(self->context, self->profile, words, self->srgb, TYPE_RGB_16,
+                                        INTENT_PERCEPTUAL, flags);
+}
+
+enum cimages_status cimages_open_transform(const uint8_t *profile, size_t count, int inverted,
+                                           struct cimages_transform **transform, enum cimages_profile_space *space,
+                                           char name[100], struct cimages_failure *failure) {
+  *failure = (struct cimages_failure){.status = cimages_ok};
+  struct cimages_transform *self = calloc(1, sizeof *self);
+  if (!self) return cimages_fail(failure, cimages_out_of_memory, "no memory for a transform");
+  name[0] = 0;
+  self->context = cmsCreateContext(NULL, NULL);
+  if (self->context) {
+    self->profile = cmsOpenProfileFromMemTHR(self->context, profile, (cmsUInt32Number)count);
+    self->srgb = cmsCreate_sRGBProfileTHR(self->context);
+  }
+  if (self->profile && self->srgb) {
+    *space = space_of(self->profile);
+    cmsGetProfileInfoASCII(self->profile, cmsInfoDescription, "en", "US", name, 100);
+    open_transforms(self, *space, inverted);
+  }
+  if (!self->bytes) {
+    cimages_close_transform(self);
+    return cimages_fail(failure, cimages_malformed, "its colour profile cannot be used");
+  }
+  *transform = self;
+  return cimages_ok;
+}
+
+void cimages_transform8(const struct cimages_transform *transform, const uint8_t *source, uint8_t *target,
+                        size_t count) {
+  cmsDoTransform(transform->bytes, source, target, (cmsUInt32Number)count);
+}
+
+void cimages_transform16(const struct cimages_transform *transform, const uint16_t *source, uint16_t *target,
+                         size_t count) {
+  cmsDoTransform(transform->words, source, target, (cmsUInt32Number)count);
+}
+
+void cimages_close_transform(struct cimages_transform *transform) {
+  if (!transform) return;
+  if (transform->words) cmsDeleteTransform(transform->words);
+  if (transform->bytes) cmsDeleteTransform(transform->bytes);
+  if (transform->srgb) cmsCloseProfile(transform->srgb);
+  if (transform->profile) cmsCloseProfile(transform->profile);
+  if (transform->context) cmsDeleteContext(transform->context);
+  free(transform);
+}

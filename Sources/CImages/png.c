@@ -1,0 +1,168 @@
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <png.h>
+
+#include "reader.h"
+
+// A profile is the largest chunk that is inflated; text, which may be large, is skipped.
+enum { largest_chunk = 4 << 20 };
+
+struct png_reader {
+  struct cimages_reader reader;
+  png_structp png;
+  png_infop info;
+  jmp_buf back;
+  struct cimages_failure *failure;
+  const uint8_t *bytes;
+  size_t left;
+  uint32_t height;
+  uint32_t given;
+  struct cimages_pixels whole;  // of an interlaced picture
+};
+
+static void fail(png_structp png, png_const_charp message) {
+  struct png_reader *self = png_get_error_ptr(png);
+  // A reason of our own may be noted already.
+  if (self->failure->status == cimages_ok) cimages_fail(self->failure, cimages_malformed, message);
+  longjmp(self->back, 1);
+}
+
+// Ancillary chunks that are damaged are left out; pixels are never touched by what libpng only warns of.
+static void warn(png_structp png, png_const_charp message) {
+  (void)png;
+  (void)message;
+}
+
+static void read_bytes(png_structp png, png_bytep target, size_t count) {
+  struct png_reader *self = png_get_io_ptr(png);
+  if (count > self->left) {
+    cimages_fail(self->failure, cimages_truncated, "the data end too early");
+    png_error(png, "the data end too early");
+  }
+  memcpy(target, self->bytes, count);
+  self->bytes += count;
+  self->left -= count;
+}
+
+static void finish(struct png_reader *self) { png_read_end(self->png, NULL); }
+
+static void read_rows(struct png_reader *self, uint8_t *rows, size_t stride, uint32_t row_count) {
+  for (uint32_t row = 0; row < row_count; row++) png_read_row(self->png, rows + row * stride, NULL);
+  self->given += row_count;
+  if (self->given == self->height) finish(self);
+}
+
+// Each pass of an interlaced picture refines rows that the passes before have drawn.
+static void read_whole(struct png_reader *self, int passes) {
+  struct cimages_pixels *whole = &self->whole;
+  whole->bytes = calloc(whole->height, whole->stride);
+  if (!whole->bytes) {
+    cimages_fail(self->failure, cimages_out_of_memory, "no memory for an interlaced picture");
+    png_error(self->png, "no memory");
+  }
+  for (int pass = 0; pass < passes; pass++)
+    for (uint32_t row = 0; row < whole->height; row++)
+      png_read_row(self->png, whole->bytes + row * whole->stride, NULL);
+  finish(self);
+}
+
+static enum cimages_status read_png(struct cimages_reader *reader, uint8_t *rows, size_t stride, uint32_t row_count,
+                                    struct cimages_failure *failure) {
+  struct png_reader *self = (struct png_reader *)reader;
+  self->failure = failure;
+  if (row_count > self->height - self->given) return cimages_fail(failure, cimages_malformed, "it has no such rows");
+  if (setjmp(self->back)) return failure->status;
+  const int passes = png_get_interlace_type(self->png, self->info) == PNG_INTERLACE_NONE ? 1 : PNG_INTERLACE_ADAM7_PASSES;
+  if (passes == 1) {
+    read_rows(self, rows, stride, row_count);
+  } else {
+    if (!self->whole.bytes) read_whole(self, passes);
+    cimages_take_rows(&self->whole, rows, stride, row_count);
+    self->given += row_count;
+  }
+  return failure->status;
+}
+
+static void close_png(struct cimages_reader *reader) {
+  struct png_reader *self = (struct png_reader *)reader;
+  png_destroy_read_struct(&self->png, &self->info, NULL);
+  free(self->whole.bytes);
+  free(self);
+}
+
+static void ask_for_rgba(png_structp png) {
+  png_set_expand(png);
+  png_set_scale_16(png);
+  png_set_gray_to_rgb(png);
+  png_set_add_alpha(png, 0xFF, PNG_FILLER_AFTER);
+  png_set_interlace_handling(png);
+}
+
+static void read_header(struct png_reader *self, uint64_t pixels, struct cimages_header *header) {
+  png_structp png = self->png;
+  png_set_read_fn(png, self, read_bytes);
+  png_set_chunk_malloc_max(png, largest_chunk);
+  png_set_user_limits(png, 0x7FFFFFFF, 0x7FFFFFFF);
+  static const png_byte skipped[] = "tEXt\0zTXt\0iTXt\0sPLT";
+  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, skipped, 4);
+  png_read_info(png, self->info);
+  const uint32_t width = png_get_image_width(png, self->info);
+  self->height = png_get_image_height(png, self->info);
+  if ((uint64_t)width * self->height > pixels) {
+    cimages_fail(self->failure, cimages_too_many_pixels, "more pixels than the limit");
+    png_error(png, "more pixels than the limit");
+  }
+  const int color = png_get_color_type(png, self->info);
+  *header = (struct cimages_header){
+      .width = width,
+      .height = self->height,
+      .bits = png_get_bit_depth(png, self->info),
+      .has_alpha = (color & PNG_COLOR_MASK_ALPHA) || png_get_valid(png, self->info, PNG_INFO_tRNS),
+      .primaries = 2,
+      .transfer = 2,
+      .matrix = 2,
+      .is_full_range = 1,
+  };
+  png_charp name;
+  int method;
+  png_bytep profile;
+  png_uint_32 profile_count;
+  if (png_get_iCCP(png, self->info, &name, &method, &profile, &profile_count)) {
+    self->reader.profile = profile;
+    self->reader.profile_count = profile_count;
+  }
+  png_bytep exif;
+  png_uint_32 exif_count;
+  if (png_get_eXIf_1(png, self->info, &exif_count, &exif)) {
+    self->reader.exif = exif;
+    self->reader.exif_count = exif_count;
+  }
+  ask_for_rgba(png);
+  png_read_update_info(png, self->info);
+  self->whole = (struct cimages_pixels){.stride = 4 * (size_t)width, .width = width, .height = self->height};
+}
+
+enum cimages_status cimages_open_png(const uint8_t *bytes, size_t count, uint64_t pixels,
+                                     struct cimages_reader **reader, struct cimages_header *header,
+                                     struct cimages_failure *failure) {
+  *failure = (struct cimages_failure){.status = cimages_ok};
+  struct png_reader *self = calloc(1, sizeof *self);
+  if (!self) return cimages_fail(failure, cimages_out_of_memory, "no memory for a reader");
+  self->reader = (struct cimages_reader){.read = read_png, .close = close_png};
+  self->failure = failure;
+  self->bytes = bytes;
+  self->left = count;
+  self->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, self, fail, warn);
+  self->info = self->png ? png_create_info_struct(self->png) : NULL;
+  if (!self->info)
+    cimages_fail(failure, cimages_out_of_memory, "no memory for libpng");
+  else if (setjmp(self->back) == 0)
+    read_header(self, pixels, header);
+  if (failure->status == cimages_ok)
+    *reader = &self->reader;
+  else
+    close_png(&self->reader);
+  return failure->status;
+}

@@ -1,0 +1,48 @@
+#include "reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum cimages_status cimages_fail(struct cimages_failure *failure, enum cimages_status status, const char *message) {
+  failure->status = status;
+  snprintf(failure->message, cimages_message_size, "%s", message);
+  return status;
+}
+
+int cimages_take_rows(struct cimages_pixels *pixels, uint8_t *rows, size_t stride, uint32_t row_count) {
+  if (row_count > pixels->height - pixels->given) return 0;
+  for (uint32_t row = 0; row < row_count; row++)
+    memcpy(rows + row * stride, pixels->bytes + (pixels->given + row) * pixels->stride, 4 * (size_t)pixels->width);
+  pixels->given += row_count;
+  return 1;
+}
+
+enum cimages_status cimages_read(struct cimages_reader *reader, uint8_t *rows, size_t stride, uint32_t row_count,
+                                 struct cimages_failure *failure) {
+  *failure = (struct cimages_failure){.status = cimages_ok};
+  return reader->read(reader, rows, stride, row_count, failure);
+}
+
+enum cimages_status cimages_read_planes(struct cimages_reader *reader, struct cimages_planes *planes,
+                                        struct cimages_failure *failure) {
+  *failure = (struct cimages_failure){.status = cimages_ok};
+  if (!reader->read_planes) return cimages_fail(failure, cimages_unsupported, "the format has no such planes");
+  return reader->read_planes(reader, planes, failure);
+}
+
+void cimages_profile(const struct cimages_reader *reader, const uint8_t **bytes, size_t *count) {
+  *bytes = reader->profile;
+  *count = reader->profile_count;
+}
+
+void cimages_exif(const struct cimages_reader *reader, const uint8_t **bytes, size_t *count) {
+  *bytes = reader->exif;
+  *count = reader->exif_count;
+}
+
+void cimages_close(struct cimages_reader *reader) {
+  if (reader) reader->close(reader);
+}
+
+void cimages_free(uint8_t *bytes) { free(bytes); }

@@ -1,0 +1,186 @@
+import ISOBaseMedia
+import Kernels
+import Model
+import Stills
+
+/// Decodes a photo of any format to the size that is wanted.
+struct PhotoDecoder {
+  let source: PhotoSource
+  let variants: [PhotoVariant]
+
+  func decode() throws(Stop) -> DecodedPhoto {
+    do {
+      switch source.format {
+      case .jpeg: return try decodeJPEG()
+      case .png: return try decodeImage(.png, model: "RGB")
+      case .webp: return try decodeImage(.webp, model: "RGB")
+      case .heif, .avif: return try decodeImage(.heif, model: "YCbCr")
+      }
+    } catch let error as JPEGError {
+      throw source.blame(error)
+    } catch let error as ImageError {
+      throw source.blame(error)
+    } catch {
+      throw .failed(MediaError(.library, "\(error)"))
+    }
+  }
+
+  private func decodeJPEG() throws -> DecodedPhoto {
+    let segments = JPEGSegments(source.bytes)
+    let exif = Exif(segments.exif)
+    let limits = JPEGLimits(pixels: source.limits.pixels, bufferedPixels: source.limits.progressivePixels)
+    var decoder = try JPEGDecoder(source.bytes, limits: limits)
+    let header = decoder.header
+    let transform = Transform(exif: exif.orientation)
+    let coded = Size(width: header.width, height: header.height)
+    let display = transform.swapsAxes ? Size(width: coded.height, height: coded.width) : coded
+    let profile = PhotoProfile(segments.profile, isInverted: header.color == .cmyk(isInverted: true))
+    let facts = PhotoFacts(
+      format: .jpeg, bytes: Int64(source.bytes.count), coded: coded, transform: transform, display: display, bits: 8,
+      model: header.color.name, profile: profile.name, identifying: Identification.found(in: exif, segments))
+    let picture = target(display)
+    switch header.color {
+    case .ycbcr, .grey: try readPlanes(&decoder, into: picture, transform.orientation)
+    case .rgb, .cmyk: try readRows(&decoder, into: picture, transform.orientation, profile)
+    }
+    let decisions = profile.apply(to: picture)
+    return DecodedPhoto(facts: facts, picture: picture, decisions: facts.decisions + decisions)
+  }
+
+  private func decodeImage(_ format: ImageReader.Format, model: String) throws -> DecodedPhoto {
+    var reader = try ImageReader(source.bytes, format: format, pixels: source.limits.pixels)
+    let header = reader.header
+    let exif = Exif(reader.exif[...])
+    let given = Size(width: header.width, height: header.height)
+    let exchanged = Size(width: header.height, height: header.width)
+    // A HEIF turns its picture by its own properties, and the decoder has done so; its Exif data say it once more.
+    let isHEIF = format == .heif
+    let transform = isHEIF ? HEIFProperties(source.bytes).transform : Transform(exif: exif.orientation)
+    let profile = PhotoProfile(reader.profile, header: header)
+    let facts = PhotoFacts(
+      format: source.format, bytes: Int64(source.bytes.count),
+      coded: isHEIF && transform.swapsAxes ? exchanged : given, transform: transform,
+      display: !isHEIF && transform.swapsAxes ? exchanged : given, bits: header.bits, model: model,
+      hasAlpha: header.hasAlpha, isAnimated: header.isAnimated || source.isAnimatedPNG, profile: profile.name,
+      dynamicRange: profile.dynamicRange, identifying: Identification.found(in: exif))
+    let picture = target(facts.display)
+    if profile.dynamicRange != .standard, header.bits > 8 {
+      let size = given
+      let table = profile.highDynamicRangeTable(height: size.height)
+      try reader.readPlanes { planes, bits in
+        HighDynamicRangePhoto(planes: planes, bits: bits, size: size).map(by: table, into: picture)
+      }
+    } else {
+      try readRows(&reader, into: picture, isHEIF ? .upright : transform.orientation)
+    }
+    let decisions = profile.apply(to: picture)
+    return DecodedPhoto(facts: facts, picture: picture, decisions: facts.decisions + decisions)
+  }
+
+  private func target(_ display: Size) -> PlanarPicture {
+    let target = DecodedPhoto.Target(variants, of: display)
+    return PlanarPicture(width: target.size.width, height: target.size.height, halvesChroma: target.halvesChroma)
+  }
+
+  private func readPlanes(
+    _ decoder: inout JPEGDecoder, into picture: PlanarPicture, _ orientation: Orientation
+  ) throws {
+    let isGrey = decoder.header.components == 1
+    try decoder.readPlanes { components in
+      components.enumerated().map { index, component in
+        PlaneScaler(
+          width: component.width, height: component.height, rowBytes: component.rowBytes, band: component.bandRows,
+          target: picture.plane(index), orientation: orientation)
+      }
+    }
+    if isGrey { for index in 1...2 { picture.plane(index).fill(with: 128) } }
+  }
+
+  private func readRows(
+    _ decoder: inout JPEGDecoder, into picture: PlanarPicture, _ orientation: Orientation, _ profile: PhotoProfile
+  ) throws {
+    let (width, height) = (decoder.header.width, decoder.header.height)
+    let scaler = PictureScaler(
+      width: width, height: height, target: picture, orientation: orientation)
+    let rowBytes = decoder.bytesPerPixel * width
+    let memory = AlignedBuffer(count: rowBytes + 3 * width + 4 * width)
+    let coded = memory.base.assumingMemoryBound(to: UInt8.self)
+    let (rgb, rgba) = (coded + rowBytes, coded + rowBytes + 3 * width)
+    for _ in 0..<height {
+      try decoder.read(
+        into: UnsafeMutableBufferPointer(start: coded, count: rowBytes), stride: rowBytes, rowCount: 1)
+      let colors: UnsafeMutablePointer<UInt8>
+      if case .cmyk(let isInverted) = decoder.header.color {
+        profile.convertInks(coded, into: rgb, count: width, isInverted: isInverted)
+        colors = rgb
+      } else {
+        colors = coded
+      }
+      for x in 0..<width {
+        (rgba[4 * x], rgba[4 * x + 1], rgba[4 * x + 2]) = (colors[3 * x], colors[3 * x + 1], colors[3 * x + 2])
+        rgba[4 * x + 3] = 255
+      }
+      scaler.take(rgba)
+    }
+  }
+
+  private func readRows(
+    _ reader: inout ImageReader, into picture: PlanarPicture, _ orientation: Orientation
+  ) throws {
+    let header = reader.header
+    let scaler = PictureScaler(
+      width: header.width, height: header.height, target: picture, orientation: orientation)
+    let memory = AlignedBuffer(count: 4 * header.width)
+    let row = memory.base.assumingMemoryBound(to: UInt8.self)
+    for _ in 0..<header.height {
+      try reader.read(into: row, stride: 4 * header.width, rowCount: 1)
+      scaler.take(row)
+    }
+  }
+}
+
+extension PhotoSource {
+  /// Whether a PNG has more pictures than the one that every reader shows: a chunk `acTL` before its data (PNG 3, 11.3.6).
+  fileprivate var isAnimatedPNG: Bool {
+    guard format == .png else { return false }
+    var offset = 8
+    while offset + 8 <= bytes.count {
+      let name = bytes[offset + 4..<offset + 8]
+      if name.elementsEqual("acTL".utf8) { return true }
+      if name.elementsEqual("IDAT".utf8) { return false }
+      offset += 12 + bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+    }
+    return false
+  }
+}
+
+extension PhotoFacts {
+  /// What follows from what was found.
+  fileprivate var decisions: [Decision] {
+    var decisions: [Decision] = []
+    if transform != .identity {
+      let who = format == .heif || format == .avif ? "its container" : "its Exif orientation"
+      decisions.append(Decision(.transform, input: .photo, choice: transform.words, reason: "\(who) says so"))
+    }
+    if hasAlpha {
+      decisions.append(Decision(.color, input: .photo, choice: "laid on white", reason: "it is transparent in parts"))
+    }
+    if isAnimated {
+      decisions.append(
+        Decision(.videoStream, input: .photo, choice: "the first picture", reason: "a photo does not move"))
+    }
+    return decisions
+  }
+}
+
+extension JPEGColor {
+  /// As it is told.
+  fileprivate var name: String {
+    switch self {
+    case .grey: "grey"
+    case .ycbcr: "YCbCr"
+    case .rgb: "RGB"
+    case .cmyk: "CMYK"
+    }
+  }
+}

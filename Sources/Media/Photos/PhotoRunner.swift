@@ -1,0 +1,78 @@
+import Kernels
+package import Model
+package import Platform
+import Stills
+
+/// Carries out a plan for one photo: one decode, all variants, each proven to tell of nothing but the picture.
+///
+/// It is synchronous and opens nothing.
+package struct PhotoRunner: Sendable {
+  private let plan: PhotoPlan
+
+  package init(_ plan: PhotoPlan) { self.plan = plan }
+
+  /// Decodes the photo and writes its variants.
+  ///
+  /// - Parameter outputs: an empty file for each output of the plan.
+  /// - Throws: `MediaError` where nothing can be said about the photo.
+  package func run(_ file: OpenFile, outputs: [Role: OpenFile]) throws(MediaError) -> PhotoReport {
+    guard Set(outputs.keys) == Set(plan.outputs) else {
+      throw MediaError(.invalidPlan, "the outputs do not fit the plan")
+    }
+    do {
+      let source = try PhotoSource(file, limits: plan.limits)
+      return try report(PhotoDecoder(source: source, variants: Array(plan.variants.values)).decode(), outputs)
+    } catch {
+      switch error {
+      case .refused(let reason): return PhotoReport(reason: reason)
+      case .failed(let failure): throw failure
+      }
+    }
+  }
+
+  private func report(_ photo: DecodedPhoto, _ outputs: [Role: OpenFile]) throws(Stop) -> PhotoReport {
+    // Each of the whole, not of each other: every step would cost a little of its sharpness.
+    let whole = photo.picture
+    var facts: [OutputFacts] = []
+    for role in plan.outputs {
+      guard let variant = plan.variants[role], let file = outputs[role] else { continue }
+      let geometry = variant.geometry(of: photo.facts.display)
+      let picture =
+        variant.square == nil
+        ? resized(whole, to: geometry.size, halvesChroma: variant.halvesChroma)
+        : square(of: whole, geometry, halvesChroma: variant.halvesChroma)
+      facts.append(try VariantWriter(role: role, variant: variant, file: file).write(picture))
+    }
+    let small = Size(width: whole.width, height: whole.height).within(ThumbHash.longestEdge)
+    let image = resized(whole, to: small, halvesChroma: whole.halvesChroma).image
+    return PhotoReport(
+      facts: photo.facts, decisions: photo.decisions, thumbhash: ThumbHash(image).base64,
+      dominantColor: DominantColor(image).hexadecimal, outputs: facts)
+  }
+
+  private func resized(_ picture: PlanarPicture, to size: Size, halvesChroma: Bool) -> PlanarPicture {
+    if picture.width == size.width, picture.height == size.height, picture.halvesChroma == halvesChroma {
+      return picture
+    }
+    return picture.scaled(toWidth: size.width, height: size.height, halvesChroma: halvesChroma)
+  }
+
+  /// The middle of a picture that may be smaller than the photo already.
+  private func square(
+    of picture: PlanarPicture, _ geometry: PhotoGeometry, halvesChroma: Bool
+  ) -> PlanarPicture {
+    let edge = min(picture.width, picture.height)
+    let crop = (x: (picture.width - edge) / 4 * 2, y: (picture.height - edge) / 4 * 2, width: edge, height: edge)
+    let target = min(geometry.size.width, edge)
+    return picture.scaled(toWidth: target, height: target, crop: crop, halvesChroma: halvesChroma)
+  }
+}
+
+extension Size {
+  /// The size whose longer edge is at most `edge`, of the same shape and never larger; it need not be even.
+  fileprivate func within(_ edge: Int) -> Size {
+    let longest = max(width, height)
+    guard longest > edge else { return self }
+    return Size(width: max(1, width * edge / longest), height: max(1, height * edge / longest))
+  }
+}

@@ -1,0 +1,67 @@
+import Model
+import Platform
+import Stills
+
+/// A photo's bytes and what they are, before anything is decoded.
+struct PhotoSource: Sendable {
+  let bytes: [UInt8]
+  let format: PhotoFormat
+  let limits: PhotoLimits
+
+  /// Reads the file whole, once its size and its first bytes are what the limits allow.
+  init(_ file: OpenFile, limits: PhotoLimits) throws(Stop) {
+    let size: Int64
+    let start: [UInt8]
+    do {
+      size = try file.descriptor.size()
+      start = try file.descriptor.bytes(count: 16, at: 0)
+    } catch {
+      throw Stop(error)
+    }
+    if size == 0 { throw Self.refusal(.emptyFile, "the file has no bytes") }
+    if size > limits.bytes {
+      throw Self.refusal(.tooLarge, "the file has \(size) bytes; at most \(limits.bytes) are taken")
+    }
+    guard let format = PhotoFormat(start: start), limits.formats.contains(format) else {
+      let taken = limits.formats.map(\.rawValue).joined(separator: ", ")
+      throw Self.refusal(.unsupportedContainer, "it is no photo of a format that is taken (\(taken))")
+    }
+    self.format = format
+    self.limits = limits
+    do { bytes = try file.descriptor.bytes(count: Int(size), at: 0) } catch { throw Stop(error) }
+  }
+
+  /// The photo is refused for this finding.
+  static func refusal(_ code: ReasonCode, _ finding: String) -> Stop {
+    .refused(Reason(code, input: .photo, finding: finding))
+  }
+
+  /// What an error of the JPEG decoder says of the photo.
+  func blame(_ error: JPEGError) -> Stop {
+    switch error {
+    case .malformed(let message): Self.refusal(.corruptImage, "its JPEG data are damaged (\(message))")
+    case .truncated: Self.refusal(.truncatedContainer, "the file ends before its picture does")
+    case .unsupported(let message): Self.refusal(.unsupportedCodec, "JPEG of this kind is not taken (\(message))")
+    case .tooManyPixels, .tooLarge: tooManyPixels
+    case .tooManyScans: Self.refusal(.corruptImage, "it has more scans than any encoder writes")
+    case .outOfMemory: .failed(MediaError(.outOfMemory, "libjpeg found no memory"))
+    }
+  }
+
+  /// What an error of another decoder says of the photo.
+  func blame(_ error: ImageError) -> Stop {
+    switch error {
+    case .malformed(let message): Self.refusal(.corruptImage, "its data are damaged (\(message))")
+    case .truncated: Self.refusal(.truncatedContainer, "the file ends before its picture does")
+    case .unsupported(let message): Self.refusal(.unsupportedCodec, "it is of a kind that is not taken (\(message))")
+    case .tooManyPixels: tooManyPixels
+    case .outOfMemory: .failed(MediaError(.outOfMemory, "a decoder found no memory"))
+    }
+  }
+
+  private var tooManyPixels: Stop {
+    Self.refusal(
+      .tooLarge,
+      "its header promises more than \(limits.pixels) pixels, or \(limits.progressivePixels) of a progressive JPEG")
+  }
+}

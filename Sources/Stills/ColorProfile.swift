@@ -1,0 +1,65 @@
+internal import CImages
+
+/// An ICC profile and the way from its colours to sRGB, by LittleCMS.
+package final class ColorProfile {
+  /// What its colours are made of.
+  package enum Space: Sendable {
+    case grey, rgb, cmyk, other
+  }
+
+  package let space: Space
+  /// What it is called; empty where it has no name.
+  package let name: String
+  private let transform: OpaquePointer
+
+  /// - Parameter isInverted: for CMYK where 255 is no ink.
+  package init(_ bytes: [UInt8], isInverted: Bool = false) throws(ImageError) {
+    var failure = cimages_failure()
+    var found = cimages_space_other
+    var title = [CChar](repeating: 0, count: 100)
+    var opened: OpaquePointer?
+    guard
+      cimages_open_transform(bytes, bytes.count, isInverted ? 1 : 0, &opened, &found, &title, &failure) == cimages_ok,
+      let opened
+    else { throw ImageError(failure) }
+    transform = opened
+    name = String(decoding: title.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    space =
+      switch found {
+      case cimages_space_grey: .grey
+      case cimages_space_rgb: .rgb
+      case cimages_space_cmyk: .cmyk
+      default: .other
+      }
+  }
+
+  deinit { cimages_close_transform(transform) }
+
+  /// Whether its colours are those of sRGB, within one 8-bit code: what many editors write under many names.
+  package var isStandard: Bool {
+    guard space == .rgb || space == .grey else { return false }
+    let levels: [UInt16] = [0, 16384, 32768, 49152, 65535]
+    let colors =
+      space == .rgb
+      ? levels.flatMap { r in levels.flatMap { g in levels.flatMap { b in [r, g, b] } } }
+      : levels.flatMap { [$0, $0, $0] }
+    return zip(colors, convert(colors)).allSatisfy { abs(Int($0) - Int($1)) <= 257 }
+  }
+
+  /// Converts 8-bit colours of the profile's space to 24-bit sRGB.
+  package func convert(
+    _ source: UnsafePointer<UInt8>, into target: UnsafeMutablePointer<UInt8>, count: Int
+  ) {
+    cimages_transform8(transform, source, target, count)
+  }
+
+  /// Converts 16-bit RGB to 16-bit sRGB; for a profile of grey each red stands for all three.
+  package func convert(_ colors: [UInt16]) -> [UInt16] {
+    precondition(space == .rgb || space == .grey, "such a profile has no RGB")
+    let source = space == .rgb ? colors : stride(from: 0, to: colors.count, by: 3).map { colors[$0] }
+    return [UInt16](unsafeUninitializedCapacity: colors.count) { buffer, count in
+      cimages_transform16(transform, source, buffer.baseAddress, colors.count / 3)
+      count = colors.count
+    }
+  }
+}

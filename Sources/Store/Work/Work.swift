@@ -1,0 +1,48 @@
+package import Crypto
+package import Model
+
+/// Everything an attempt needs to know of what it works for.
+package struct Work: Sendable {
+  /// Both clips of a moment.
+  package struct Moment: Sendable {
+    package let foreground: Camera
+    package let definition: Definition
+    /// The hashes of the sources.
+    package let front: SHA256Digest
+    package let back: SHA256Digest
+  }
+
+  /// The photos of a post, or one image.
+  package struct Photos: Sendable {
+    package let definition: PhotoDefinition
+    /// The hashes of the sources, in the order in which they were submitted.
+    package let photos: [SHA256Digest]
+  }
+
+  /// What is to be worked on.
+  package enum Content: Sendable {
+    case moment(Moment)
+    case photos(Photos)
+  }
+
+  package let subject: Subject
+  /// The hash of the definition.
+  package let definitionHash: SHA256Digest
+  package let content: Content
+
+  /// Names the inputs, whatever they came with: crashes are counted by it.
+  package var inputs: SHA256Digest {
+    switch content {
+    case .moment(let moment): SHA256.digest(of: moment.front.bytes + moment.back.bytes)
+    case .photos(let photos): SHA256.digest(of: photos.photos.flatMap(\.bytes))
+    }
+  }
+
+  /// Whether the files as submitted stay once the outputs are there.
+  var keepsSources: Bool {
+    switch content {
+    case .moment(let moment): moment.definition.keepSources
+    case .photos(let photos): photos.definition.keepSources
+    }
+  }
+}

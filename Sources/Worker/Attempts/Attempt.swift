@@ -1,0 +1,104 @@
+import Blobs
+import Crypto
+import Logging
+import MediaProcess
+import Model
+import Platform
+import Store
+
+/// One attempt at a moment or at photos: run what the definition says, and seal what came out.
+struct Attempt: Sendable {
+  let held: HeldJob
+  let slot: MediaSlot
+  let mode: ExecutionMode
+  let blobs: any BlobStore
+  let log: Logger
+
+  /// Carries out the work that was read for the job.
+  func run(_ work: Work) async -> AttemptEnding {
+    do {
+      switch work.content {
+      case .moment(let moment): return try await carryOut(moment, of: work)
+      case .photos(let photos): return try await carryOut(photos, of: work)
+      }
+    } catch let failure as MediaFailure {
+      if let stop = held.stopReason { return .stopped(stop) }
+      return failure.mayBeTheMedia ? .broken(failure) : .failed(failure.description)
+    } catch {
+      if let stop = held.stopReason { return .stopped(stop) }
+      return .failed("\(error)")
+    }
+  }
+
+  private func carryOut(_ moment: Work.Moment, of work: Work) async throws -> AttemptEnding {
+    let definition = moment.definition
+    let clock = ContinuousClock()
+    let end = clock.now + .seconds(definition.deadlineSeconds)
+    // The sources stay open here while the media process works on its copies of the descriptors.
+    let frontFile = OpenFile(try blobs.open(moment.front))
+    let backFile = OpenFile(try blobs.open(moment.back))
+    let inputs: [InputName: Int32] = [
+      .front: frontFile.descriptor.number, .back: backFile.descriptor.number,
+    ]
+    defer { withExtendedLifetime((frontFile, backFile)) {} }
+
+    held.advance(to: JobProgress(fraction: 0.01, stage: "probe"))
+    let probed = try await slot.probe(
+      inputs, limits: definition.limits, deadline: clock.now.duration(to: end), cancellation: held.cancellation)
+    guard probed.reasons.isEmpty, let front = probed.facts[.front], let back = probed.facts[.back] else {
+      return .rejected(probed.verdict)
+    }
+
+    let plan = Planner(definition).plan(front: front, back: back, foreground: moment.foreground)
+    let outputs = try Outputs(plan.outputs, in: blobs)
+    log.debug("composing", ["mode": mode.rawValue])
+    let report = try await slot.run(
+      plan, mode: mode, inputs: inputs, outputs: outputs.descriptors, deadline: clock.now.duration(to: end),
+      cancellation: held.cancellation
+    ) { [held] fraction in
+      // The last twentieth is for hashing and publishing.
+      held.advance(to: JobProgress(fraction: 0.02 + fraction * 0.93, stage: "compose"))
+    }
+    guard report.verdict.verdict == .accepted else { return .rejected(report.verdict) }
+
+    held.advance(to: JobProgress(fraction: 0.96, stage: "publish"))
+    let assets = try outputs.seal(report.outputs)
+    let recipe = SHA256.digest(of: try JSON.encode(Recipe(definition: work.definitionHash, plan: plan)))
+    if let stop = held.stopReason { return .stopped(stop) }
+    return .accepted(report.verdict, outputs: assets, recipe: recipe)
+  }
+
+  private func carryOut(_ photos: Work.Photos, of work: Work) async throws -> AttemptEnding {
+    let plan = photos.definition.plan
+    let clock = ContinuousClock()
+    let end = clock.now + .seconds(photos.definition.deadlineSeconds)
+    var verdict = Verdict(reasons: [], inputs: [:], decisions: [], photos: [])
+    var assets: [NewAsset] = []
+    for (place, hash) in photos.photos.enumerated() {
+      held.advance(to: JobProgress(fraction: Double(place) / Double(photos.photos.count), stage: "photo"))
+      let photo = OpenFile(try blobs.open(hash))
+      defer { withExtendedLifetime(photo) {} }
+      let outputs = try Outputs(plan.outputs, in: blobs)
+      let report = try await slot.photo(
+        plan, photo: photo.descriptor.number, outputs: outputs.descriptors, deadline: clock.now.duration(to: end),
+        cancellation: held.cancellation)
+      if let facts = report.facts { verdict.photos?.append(facts) }
+      verdict.decisions += report.decisions
+      if var reason = report.reason {
+        reason.photo = place
+        verdict.reasons.append(reason)
+      }
+      guard verdict.reasons.isEmpty else { continue }
+      assets += try outputs.seal(report.outputs) { facts, content in
+        NewAsset(facts, of: report, place: place, content: content)
+      }
+    }
+    guard verdict.reasons.isEmpty else {
+      verdict.verdict = .rejected
+      return .rejected(verdict)
+    }
+    let recipe = SHA256.digest(of: try JSON.encode(Recipe(definition: work.definitionHash, plan: plan)))
+    if let stop = held.stopReason { return .stopped(stop) }
+    return .accepted(verdict, outputs: assets, recipe: recipe)
+  }
+}

@@ -1,0 +1,106 @@
+import HTTPTesting
+import Model
+import Testing
+
+@testable import ControlAPI
+
+@Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
+struct PhotoSubmissionTests {
+  /// Looks like a JPEG from the outside, which is all that is looked at before a worker.
+  static let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0] + [UInt8](repeating: 7, count: 100)
+
+  static func form(
+    photos: Int = 0, image: Bool = false, post: String = #"{"kind":"photo","author":"ada"}"#
+  ) -> MultipartForm {
+    var form = MultipartForm()
+    for number in 0..<photos {
+      form.add("photo", filename: "\(number).jpg", contentType: "image/jpeg", jpeg + [UInt8(number)])
+    }
+    if image { form.add("image", filename: "a.jpg", contentType: "image/jpeg", jpeg) }
+    form.add("post", contentType: "application/json", Array(post.utf8))
+    return form
+  }
+
+  @Test("takes up to ten photos, and names the one too many", arguments: [1, 10, 11])
+  func photos(count: Int) async throws {
+    try await RunningAPI.with { api in
+      let answer = try await api.submit(Self.form(photos: count))
+      #expect(answer.status == (count > 10 ? 400 : 202), "\(count)")
+      #expect(try await api.remains() == (count > 10 ? 0 : 1 + 2 * count))
+    }
+  }
+
+  @Test("without media a post needs words, is ready at once, and has no job", arguments: ["photo", "marker"])
+  func words(kind: String) async throws {
+    try await RunningAPI.with { api in
+      let answer = try await api.submit(Self.form(post: #"{"kind":"\#(kind)","author":"ada","title":"Here"}"#))
+      #expect(answer.status == 201)
+      #expect(answer.json["status"] == .string("ready"))
+      #expect(answer.json["job"] == .null)
+      let silent = try await api.submit(Self.form(post: #"{"kind":"\#(kind)","author":"ada","title":""}"#))
+      #expect(silent.status == 400)
+      #expect(try await api.remains() == 1)
+    }
+  }
+
+  @Test("parts of another kind of post are refused by name")
+  func foreignParts() async throws {
+    try await RunningAPI.with { api in
+      for (form, part) in [
+        (Self.form(image: true), "image"),
+        (Self.form(photos: 1, post: #"{"kind":"marker","author":"ada"}"#), "photo"),
+        (Self.form(photos: 1, post: #"{"author":"ada"}"#), "back"),
+      ] {
+        let answer = try await api.submit(form)
+        #expect(answer.status == 400)
+        #expect(answer.json["errors"][0]["field"] == .string(part))
+      }
+      #expect(try await api.submit(Self.form(image: true, post: #"{"kind":"marker","author":"a"}"#)).status == 202)
+    }
+  }
+
+  @Test("what is no photo is refused with its place, and nothing is kept")
+  func noPhoto() async throws {
+    try await RunningAPI.with { api in
+      var form = Self.form(photos: 1)
+      form.add("photo", filename: "b.jpg", contentType: "image/jpeg", Array("GIF89a".utf8))
+      let answer = try await api.submit(form)
+      #expect(answer.status == 422)
+      #expect(answer.json["reasons"][0]["code"] == .string("unsupported_container"))
+      #expect(answer.json["reasons"][0]["photo"] == .number(1))
+      #expect(try await api.remains() == 0)
+    }
+  }
+
+  @Test("images come as the body or as a part; reactions need their author and their post")
+  func images() async throws {
+    try await RunningAPI.with { api in
+      let raw = try await request(
+        "PUT", "/v1/users/ada/profile-image", port: api.port, headers: [("Content-Type", "image/jpeg")],
+        body: Self.jpeg)
+      #expect(raw.status == 202)
+      let id = try #require(raw.json["id"].text)
+      #expect(raw.headers["location"] == "/v1/images/\(id)")
+      #expect(try await api.get("/v1/images/\(id)").json["status"] == .string("processing"))
+      #expect(try await api.get("/v1/users/ada/profile-image").status == 404)
+
+      var form = MultipartForm()
+      form.add("image", filename: "a.jpg", contentType: "image/jpeg", Self.jpeg)
+      let send = { (method: String, path: String, form: MultipartForm) in
+        try await request(
+          method, path, port: api.port, headers: [("Content-Type", form.contentType)], body: form.bytes)
+      }
+      #expect(try await send("PUT", "/v1/itineraries/i1/thumbnail", form).status == 202)
+      #expect(try await send("POST", "/v1/places/p1/photos", form).status == 202)
+      let post = try await api.submit(Self.form(post: #"{"kind":"photo","author":"ada","caption":"x"}"#))
+      let path = "/v1/posts/\(try #require(post.json["id"].text))/reactions"
+      #expect(try await send("POST", path, form).status == 400)
+      form.add("author", Array("bob".utf8))
+      #expect(try await send("POST", path, form).status == 202)
+      #expect(try await send("POST", "/v1/posts/\(PublicID.now())/reactions", form).status == 404)
+      #expect(try await send("POST", "/v1/posts/nonsense/reactions", form).status == 404)
+      #expect(
+        try await request("PUT", "/v1/users/ada/profile-image", port: api.port, headers: [], body: []).status == 400)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import HTTPClient
+import MediaFixtures
+import Model
+import Platform
+import PostgresTesting
+import Stills
+import Take5Testing
+import Testing
+
+@Suite("Photos over HTTP", .tags(.process), .serialized)
+struct PhotoServiceTests {
+  /// The part of an answer that tests read.
+  struct Answer: Decodable {
+    struct Asset: Decodable {
+      let url: String
+      let width: Int?
+      let height: Int?
+      let color: String?
+    }
+
+    let id: String
+    let status: String
+    let job: PostAnswer.Job?
+    let reasons: [Reason]
+    let assets: [Role: Asset]?
+    let photos: [[Role: Asset]]?
+  }
+
+  private static func write(_ image: RGBImage, _ name: String, in service: Service, orientation: Int = 1) throws
+    -> String
+  {
+    let path = "\(service.folder.path)/\(name)"
+    try Descriptor(writing: path, replacing: true).write(
+      try PhotoFixture.jpeg(image, exif: PhotoFixture.exif(orientation: orientation, hasPlace: true)))
+    return path
+  }
+
+  private static func post(_ path: String, _ parts: [FormPart], _ service: Service) async throws -> HTTPAnswer {
+    let client = service.client
+    return try await onThread("test-client") { try client.post(path, form: parts) { _, _ in } }
+  }
+
+  /// Reads a resource until its job is over.
+  private static func finished(_ path: String, _ service: Service) async throws -> Answer {
+    _ = await service.process.waitForLog("post published")
+    let client = service.client
+    let answer = try await onThread("test-client") { try client.get(path) }
+    return try JSON.decode(Answer.self, from: answer.body)
+  }
+
+  @Test("a post of photos comes out upright, in order, without a trace of where it was")
+  func post() async throws {
+    let service = try await Service()
+    let quarters = PhotoFixture.quarters(width: 400, height: 300)
+    let turned = try Self.write(quarters, "a.jpg", in: service, orientation: 6)
+    let plain = try Self.write(quarters, "b.jpg", in: service)
+    let answer = try await Self.post(
+      "/v1/posts",
+      [
+        try FormPart(name: "photo", path: turned, type: "image/jpeg"),
+        try FormPart(name: "photo", path: plain, type: "image/jpeg"),
+        FormPart(name: "post", json: Array(#"{"kind":"photo","author":"ada"}"#.utf8)),
+      ], service)
+    #expect(answer.status == 202)
+    let submitted = try JSON.decode(Answer.self, from: answer.body)
+    let post = try await Self.finished("/v1/posts/\(submitted.id)", service)
+    #expect(post.status == "ready")
+    let photos = try #require(post.photos)
+    #expect(photos.map { $0[.photoLarge]?.width } == [300, 400])
+    let client = service.client
+    let url = try #require(photos[0][.photoLarge]?.url)
+    let bytes = try await onThread("test-client") { try client.get(url) }.body
+    let picture = try JPEGDecoder.decode(bytes, limits: JPEGLimits(pixels: 1 << 20))
+    #expect(picture.width == 300 && picture.height == 400)
+    // Blue came to the top left.
+    let corner = Array(picture.bytes[3 * (50 * 300 + 50)..<3 * (50 * 300 + 50) + 3])
+    #expect(corner[2] > 180 && corner[0] < 60)
+    #expect(try await service.stop() == 0)
+  }
+
+  @Test("a profile image is its user's until the next is accepted")
+  func profile() async throws {
+    let service = try await Service()
+    let client = service.client
+    for color in [(220, 30, 30), (30, 30, 220)] as [(UInt8, UInt8, UInt8)] {
+      let path = try Self.write(PhotoFixture.image(width: 600, height: 300) { _, _ in color }, "me.jpg", in: service)
+      let answer = try await Self.put("/v1/users/ada/profile-image", path, client)
+      #expect(answer.status == 202)
+      let image = try JSON.decode(Answer.self, from: answer.body)
+      #expect(await service.process.waitForLog("image=\(image.id)"))
+      let shown = try await onThread("test-client") { try client.get("/v1/users/ada/profile-image") }
+      #expect(shown.status == 200)
+      let picture = try JPEGDecoder.decode(shown.body, limits: JPEGLimits(pixels: 1 << 20))
+      #expect(picture.width == 300 && picture.height == 300)
+      #expect(abs(Int(picture.bytes[0]) - Int(color.0)) < 8 && abs(Int(picture.bytes[2]) - Int(color.2)) < 8)
+    }
+    // What is no photo inside is refused by the worker, and changes nothing.
+    let broken = "\(service.folder.path)/broken.jpg"
+    try Descriptor(writing: broken, replacing: true).write([0xFF, 0xD8, 0xFF] + [UInt8](repeating: 1, count: 500))
+    let answer = try await Self.put("/v1/users/ada/profile-image", broken, client)
+    let image = try JSON.decode(Answer.self, from: answer.body)
+    #expect(await service.process.waitForLog("image=\(image.id)"))
+    let refused = try await onThread("test-client") { try client.get("/v1/images/\(image.id)") }
+    #expect(try JSON.decode(Answer.self, from: refused.body).status == "rejected")
+    #expect(try await onThread("test-client") { try client.get("/v1/users/ada/profile-image") }.status == 200)
+    #expect(try await service.count("SELECT count(*)::int FROM asset") == 2)
+    #expect(try await service.stop() == 0)
+  }
+
+  private static func put(_ path: String, _ file: String, _ client: HTTPClient) async throws -> HTTPAnswer {
+    try await onThread("test-client") {
+      try client.post(path, form: [try FormPart(name: "image", path: file, type: "image/jpeg")], method: "PUT") {
+        _, _ in
+      }
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import Media
+import MediaFixtures
+import Model
+import Stills
+import Testing
+
+@Suite("Photos", .tags(.media))
+struct PhotoTests {
+  static let red = SIMD3(220, 30, 30)
+  static let green = SIMD3(30, 180, 30)
+  static let blue = SIMD3(30, 30, 220)
+  static let yellow = SIMD3(230, 220, 40)
+
+  /// What each Exif orientation makes of red, green, blue and yellow, in the order of reading (TIFF 6.0, "Orientation").
+  static let turned: [Int: [SIMD3<Int>]] = [
+    1: [red, green, blue, yellow], 2: [green, red, yellow, blue], 3: [yellow, blue, green, red],
+    4: [blue, yellow, red, green], 5: [red, blue, green, yellow], 6: [blue, red, yellow, green],
+    7: [yellow, green, blue, red], 8: [green, yellow, red, blue],
+  ]
+
+  @Test("all eight Exif orientations end upright, reduced or not", arguments: 1...8, [64, 1000])
+  func orientations(orientation: Int, longEdge: Int) throws {
+    let image = PhotoFixture.quarters(width: 220, height: 140)
+    let run = try PhotoCase(
+      PhotoFixture.jpeg(image, exif: PhotoFixture.exif(orientation: orientation)),
+      variants: [.photoLarge: PhotoVariant(longEdge: longEdge, quality: 95)])
+    let isExchanged = orientation > 4
+    let display = isExchanged ? Size(width: 140, height: 220) : Size(width: 220, height: 140)
+    #expect(run.report.facts?.display == display)
+    let picture = try run.picture()
+    let scale = min(1, Double(longEdge) / 220)
+    #expect(picture.width == Int((Double(display.width) * scale).rounded()))
+    #expect(picture.height == Int((Double(display.height) * scale).rounded()))
+    for (found, expected) in zip(picture.quarters, try #require(Self.turned[orientation])) {
+      #expect(distance(found, expected) <= 4, "\(found) instead of \(expected)")
+    }
+  }
+
+  @Test("place and device are named, and in no output")
+  func privacy() throws {
+    let image = PhotoFixture.quarters(width: 80, height: 60)
+    let run = try PhotoCase(PhotoFixture.jpeg(image, exif: PhotoFixture.exif(orientation: 1, hasPlace: true)))
+    let found = try #require(run.report.facts?.identifying)
+    #expect(found.map(\.kind) == [.device, .place])
+    let bytes = try run.bytes(.photoLarge)
+    for word in ["Exif", "Eye"] { #expect(!bytes.contains(Array(word.utf8)), "\(word)") }
+  }
+
+  @Test("variants have their sizes, squares come out of the middle, and nothing is enlarged")
+  func variants() throws {
+    let image = PhotoFixture.image(width: 900, height: 300) { x, _ in
+      x < 300 ? (220, 30, 30) : x < 600 ? (30, 180, 30) : (30, 30, 220)
+    }
+    let run = try PhotoCase(
+      PhotoFixture.jpeg(image),
+      variants: [
+        .photoLarge: PhotoVariant(longEdge: 2048, quality: 90), .photoMedium: PhotoVariant(longEdge: 500, quality: 80),
+        .photoSmall: PhotoVariant(longEdge: 33, quality: 80), .photoSquare: PhotoVariant(square: 150, quality: 80),
+        .avatar: PhotoVariant(square: 512, quality: 80),
+      ])
+    let sizes = Dictionary(
+      uniqueKeysWithValues: run.report.outputs.map { ($0.role, Size(width: $0.width, height: $0.height)) })
+    #expect(
+      sizes == [
+        .photoLarge: Size(width: 900, height: 300), .photoMedium: Size(width: 500, height: 167),
+        .photoSmall: Size(width: 33, height: 11), .photoSquare: Size(width: 150, height: 150),
+        .avatar: Size(width: 300, height: 300),
+      ])
+    for role in [Role.photoSquare, .avatar] {
+      for color in try run.picture(role).quarters { #expect(distance(color, Self.green) <= 6) }
+    }
+    #expect(run.report.thumbhash != nil)
+  }
+
+  @Test("a variant's size in bytes holds, by a lower quality")
+  func mostBytes() throws {
+    var state: UInt32 = 1
+    let noise = PhotoFixture.image(width: 300, height: 200) { _, _ in
+      state = state &* 1_664_525 &+ 1_013_904_223
+      return (UInt8(state >> 24), UInt8(state >> 16 & 255), UInt8(state >> 8 & 255))
+    }
+    let run = try PhotoCase(
+      PhotoFixture.jpeg(noise),
+      variants: [
+        .photoLarge: PhotoVariant(longEdge: 300, quality: 90),
+        .photoSmall: PhotoVariant(longEdge: 300, quality: 90, mostBytes: 20_000),
+      ])
+    #expect(try run.bytes(.photoLarge).count > 40_000)
+    #expect(1...20_000 ~= (try run.bytes(.photoSmall).count))
+  }
+
+  @Test("transparency lies on white, in 8 and in 16 bits", arguments: [8, 16])
+  func alpha(bits: Int) throws {
+    let full: UInt16 = bits == 16 ? 65535 : 255
+    let png = PhotoFixture.png(width: 60, height: 40, bits: bits) { x, _ in
+      // A third red, a third half transparent red, a third nothing.
+      x < 20 ? [full, 0, 0, full] : x < 40 ? [full, 0, 0, full / 2] : [0, 0, 0, 0]
+    }
+    let run = try PhotoCase(png)
+    #expect(run.report.facts?.hasAlpha == true && run.report.facts?.bits == bits)
+    let picture = try run.picture()
+    for (x, expected) in [(10, SIMD3(255, 0, 0)), (30, SIMD3(255, 128, 128)), (50, SIMD3(255, 255, 255))] {
+      #expect(distance(picture.pixel(x, 20), expected) <= 4, "\(picture.pixel(x, 20))")
+    }
+  }
+
+  @Test("variants may be WebP or AVIF, which read back as the same picture", arguments: ["webp", "avif"])
+  func formats(name: String) throws {
+    let format = try #require(PhotoVariant.Format(rawValue: name))
+    let image = PhotoFixture.quarters(width: 220, height: 140)
+    let run = try PhotoCase(
+      PhotoFixture.jpeg(image), variants: [.photoLarge: PhotoVariant(longEdge: 110, quality: 85, format: format)])
+    #expect(run.report.outputs.first?.type == "image/\(name)")
+    let again = try PhotoCase(try run.bytes(.photoLarge))
+    #expect(again.report.facts?.format.rawValue == name)
+    #expect(again.report.facts?.display == Size(width: 110, height: 70))
+    for (found, expected) in zip(try again.picture().quarters, [Self.red, Self.green, Self.blue, Self.yellow]) {
+      #expect(distance(found, expected) <= 8, "\(found) instead of \(expected)")
+    }
+  }
+
+  @Test("what is too large by its header is refused before anything is decoded")
+  func limits() throws {
+    let jpeg = try PhotoFixture.jpeg(PhotoFixture.quarters(width: 200, height: 100))
+    #expect(try PhotoCase(jpeg, limits: PhotoCase.limits(pixels: 19_999)).report.reason?.code == .tooLarge)
+    #expect(try PhotoCase(jpeg, limits: PhotoCase.limits(pixels: 20_000)).report.reason == nil)
+    let png = PhotoFixture.png(width: 200, height: 100) { _, _ in [1, 2, 3, 255] }
+    #expect(try PhotoCase(png, limits: PhotoCase.limits(pixels: 19_999)).report.reason?.code == .tooLarge)
+    #expect(try PhotoCase([]).report.reason?.code == .emptyFile)
+    #expect(try PhotoCase(Array("GIF89a".utf8) + [0, 0, 0]).report.reason?.code == .unsupportedContainer)
+  }
+
+  @Test("the same photo gives the same bytes")
+  func sameBytes() throws {
+    let jpeg = try PhotoFixture.jpeg(PhotoFixture.quarters(width: 333, height: 222))
+    let variants: [Role: PhotoVariant] = [
+      .photoLarge: PhotoVariant(longEdge: 200, quality: 80), .photoSquare: PhotoVariant(square: 50, quality: 80),
+      .photoSmall: PhotoVariant(longEdge: 64, quality: 80, format: .avif),
+    ]
+    let runs = try (0..<2).map { _ in try PhotoCase(jpeg, variants: variants) }
+    #expect(runs[0].report == runs[1].report)
+    for role in variants.keys { #expect(try runs[0].bytes(role) == runs[1].bytes(role)) }
+  }
+}
+
+extension [UInt8] {
+  /// Whether some bytes stand in it, one behind the other.
+  fileprivate func contains(_ part: [UInt8]) -> Bool {
+    indices.contains { self[$0...].starts(with: part) }
+  }
+}

@@ -1,0 +1,78 @@
+import CJPEGComparison
+import Kernels
+import Stills
+import Testing
+
+@Suite("JPEG files of planes")
+struct PlanarJPEGEncoderTests {
+  enum Content: CaseIterable {
+    case noise, extremes, flat, gradient, sparse
+  }
+
+  static let sizes = [(1, 1), (7, 9), (8, 8), (16, 16), (17, 33), (31, 15), (200, 120), (333, 77)]
+
+  private static func picture(_ content: Content, _ width: Int, _ height: Int, halves: Bool) -> PlanarPicture {
+    let picture = PlanarPicture(width: width, height: height, halvesChroma: halves)
+    var state: UInt64 = 99
+    for index in 0..<3 {
+      let plane = picture.plane(index)
+      for y in 0..<plane.height {
+        for x in 0..<plane.width {
+          state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+          let random = UInt8(truncatingIfNeeded: state >> 40)
+          plane[x, y] =
+            switch content {
+            case .noise: random
+            case .extremes: random > 127 ? 255 : 0
+            case .flat: index == 0 ? 200 : 90
+            case .gradient: UInt8((x * 3 + y * 2 + index * 50) / 4 % 256)
+            case .sparse: random == 0 ? 255 : 128
+            }
+        }
+      }
+    }
+    return picture
+  }
+
+  @Test("coefficients are libjpeg's own, with and without vector units", arguments: [1, 30, 80, 95, 100])
+  func coefficients(quality: Int) throws {
+    for (width, height) in Self.sizes {
+      for content in Content.allCases {
+        for halves in [true, false] {
+          let picture = Self.picture(content, width, height, halves: halves)
+          let file = try PlanarJPEGEncoder(quality: quality).encode(picture)
+          #expect(try PlanarJPEGEncoder(quality: quality).encode(picture, portable: true) == file)
+          let reference = Self.libjpeg(picture, quality: quality)
+          #expect(
+            cjpegcomparison_agree(file, file.count, reference, reference.count) != 0,
+            "\(content), \(width)x\(height), \(halves)")
+          let decoded = try JPEGDecoder.decode(file, limits: JPEGLimits(pixels: 1 << 20))
+          #expect(decoded.width == width && decoded.height == height)
+        }
+      }
+    }
+  }
+
+  @Test("what is larger than a JPEG can be is refused")
+  func tooLarge() throws {
+    let picture = PlanarPicture(width: 65_501, height: 1, halvesChroma: true)
+    #expect(throws: JPEGError.self) { try PlanarJPEGEncoder(quality: 80).encode(picture) }
+  }
+
+  private static func libjpeg(_ picture: PlanarPicture, quality: Int) -> [UInt8] {
+    func plane(_ index: Int) -> UnsafePointer<UInt8> {
+      UnsafePointer(picture.plane(index).base.assumingMemoryBound(to: UInt8.self))
+    }
+    // A single pixel has chroma of one either way: libjpeg is asked for the same layout.
+    var planes = cjpegcomparison_picture(
+      planes: (plane(0), plane(1), plane(2)),
+      strides: (picture.plane(0).stride, picture.plane(1).stride, picture.plane(2).stride),
+      width: Int32(picture.width), height: Int32(picture.height), chroma_width: Int32(picture.chromaSize.width),
+      chroma_height: Int32(picture.chromaSize.height))
+    var bytes: UnsafeMutablePointer<UInt8>?
+    var count = 0
+    guard cjpegcomparison_encode(&planes, Int32(quality), &bytes, &count) == 0 else { return [] }
+    defer { bytes?.deallocate() }
+    return [UInt8](UnsafeBufferPointer(start: bytes, count: count))
+  }
+}

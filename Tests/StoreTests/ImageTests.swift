@@ -1,0 +1,185 @@
+import Crypto
+import Definitions
+import Model
+import Postgres
+import Queue
+import Store
+import Testing
+
+@Suite("Images", .tags(.database))
+struct ImageTests {
+  /// What a test does with images of one kind and owner.
+  private struct Images {
+    let fixture: StoreFixture
+    let kind: ImageKind
+    var owner = "ada"
+
+    func submit(_ text: String) async throws -> PublicID { try #require(try await submitIfPossible(text)) }
+
+    /// Nil where it is refused.
+    func submitIfPossible(_ text: String) async throws -> PublicID? {
+      let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal(text))
+      let definition = try #require(try Definitions.photo(kind.definition))
+      let (store, draft) = (fixture.store, ImageDraft(kind: kind, owner: owner, author: "bob"))
+      return try await fixture.pool.transaction { session in
+        try store.submit(draft, source: source, definition: definition, request: nil, session)
+      }
+    }
+
+    func publish(_ claim: StoreFixture.Claim, _ text: String) async throws {
+      let output = NewAsset(
+        role: .avatar, type: "image/jpeg", content: try fixture.seal(text), width: 512, height: 512, color: "#102030")
+      try await fixture.pool.transaction { [store = fixture.store] session in
+        try store.publish(
+          [output], of: claim.work, recipe: SHA256.digest(of: [1]), job: claim.job, verdict: StoreFixture.accepted,
+          session)
+      }
+      try await fixture.collect()
+    }
+
+    /// The bytes of the image that counts.
+    func current() async throws -> String? {
+      try await fixture.pool.run { [store = fixture.store] session in
+        try store.currentImage(kind, of: owner, role: .avatar, session)?.inline.map {
+          String(decoding: $0, as: UTF8.self)
+        }
+      }
+    }
+
+    func status(_ id: PublicID) async throws -> ImageStatus? {
+      try await fixture.pool.run { [store = fixture.store] in try store.image(id, $0)?.status }
+    }
+  }
+
+  @Test(
+    "the old image stays until the new one is accepted, and then nothing of it is left",
+    arguments: [
+      ImageKind.profile, .itinerary,
+    ])
+  func replacement(kind: ImageKind) async throws {
+    try await StoreFixture.with { fixture in
+      let images = Images(fixture: fixture, kind: kind)
+      let first = try await images.submit("one")
+      try await images.publish(try await fixture.claim(), "first")
+      #expect(try await images.current() == "first")
+      _ = try await images.submit("two")
+      let claim = try await fixture.claim()
+      #expect(try await images.current() == "first")
+      try await images.publish(claim, "second")
+      #expect(try await images.current() == "second")
+      #expect(try await images.status(first) == .replaced)
+      // One set of outputs with its blob is left, sources are dropped.
+      for table in ["asset_set", "asset", "blob"] { #expect(try await fixture.count(table) == 1, "\(table)") }
+    }
+  }
+
+  @Test("the last submitted counts, not the last finished")
+  func order() async throws {
+    try await StoreFixture.with { fixture in
+      let images = Images(fixture: fixture, kind: .profile)
+      let older = try await images.submit("one")
+      let newer = try await images.submit("two")
+      let (first, second) = (try await fixture.claim(), try await fixture.claim())
+      #expect(first.work.subject == .image(older) && second.work.subject == .image(newer))
+      try await images.publish(second, "second")
+      try await images.publish(first, "first")
+      #expect(try await images.current() == "second")
+      #expect(try await images.status(older) == .replaced)
+      for table in ["asset_set", "asset", "blob"] { #expect(try await fixture.count(table) == 1, "\(table)") }
+    }
+  }
+
+  @Test("a refusal changes nothing, and leaves nothing")
+  func refusal() async throws {
+    try await StoreFixture.with { fixture in
+      let images = Images(fixture: fixture, kind: .profile)
+      _ = try await images.submit("one")
+      try await images.publish(try await fixture.claim(), "first")
+      let refused = try await images.submit("two")
+      let claim = try await fixture.claim()
+      let verdict = Verdict(
+        reasons: [Reason(.corruptImage, input: .photo, detail: "Damaged.")], inputs: [:], decisions: [])
+      try await fixture.pool.transaction { [store = fixture.store] session in
+        try store.reject(claim.work, job: claim.job, verdict: verdict, session)
+      }
+      try await fixture.collect()
+      #expect(try await images.current() == "first")
+      #expect(try await images.status(refused) == .rejected)
+      for table in ["asset_set", "asset", "blob"] { #expect(try await fixture.count(table) == 1, "\(table)") }
+    }
+  }
+
+  @Test("places keep all their photos, the newest first; others' are not among them")
+  func several() async throws {
+    try await StoreFixture.with { fixture in
+      let tower = Images(fixture: fixture, kind: .place, owner: "tower")
+      let lake = Images(fixture: fixture, kind: .place, owner: "lake")
+      let first = try await tower.submit("one")
+      let other = try await lake.submit("two")
+      let second = try await tower.submit("three")
+      for text in ["a", "b", "c"] { try await tower.publish(try await fixture.claim(), text) }
+      let read = { (owner: String) in
+        try await fixture.pool.run { [store = fixture.store] in try store.images(.place, of: owner, $0).map(\.id) }
+      }
+      #expect(try await read("tower") == [second, first])
+      #expect(try await read("lake") == [other])
+      // These keep what was submitted.
+      #expect(try await fixture.count("asset_set") == 6)
+    }
+  }
+
+  @Test("a reaction needs its post, and goes with it")
+  func reaction() async throws {
+    try await StoreFixture.with { fixture in
+      let nobody = Images(fixture: fixture, kind: .reaction, owner: PublicID.now().description)
+      #expect(try await nobody.submitIfPossible("x") == nil)
+      for table in ["image", "asset_set", "blob", "job"] { #expect(try await fixture.count(table) == 0, "\(table)") }
+      let post = try await fixture.submit()
+      let images = Images(fixture: fixture, kind: .reaction, owner: post.description)
+      let id = try await images.submit("selfie")
+      #expect(try await images.status(id) == .processing)
+      let stored = try await fixture.pool.run { [store = fixture.store] in try store.image(id, $0) }
+      #expect(stored?.draft.author == "bob")
+    }
+  }
+
+  @Test("posts of photos keep their order; without any they are ready at once")
+  func posts() async throws {
+    try await StoreFixture.with { fixture in
+      let definition = try #require(try Definitions.photo("photo-post"))
+      let store = fixture.store
+      let sources = try ["a", "b", "c"].enumerated().map { place, text in
+        NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal(text), place: place)
+      }
+      let draft = PostDraft(kind: .photo, author: "ada", caption: "Words")
+      let id = try await fixture.pool.transaction { session in
+        try store.submit(draft, photos: sources, definition: definition, request: nil, session)
+      }
+      let claim = try await fixture.claim()
+      guard case .photos(let work) = claim.work.content else {
+        Issue.record("not the work of photos")
+        return
+      }
+      #expect(try work.photos.map { try fixture.content($0) } == ["a", "b", "c"])
+      let outputs = try (0..<3).map { place in
+        NewAsset(
+          role: .photoSmall, type: "image/jpeg", content: try fixture.seal("out \(place)"), width: place + 1, height: 1,
+          place: place)
+      }
+      try await fixture.pool.transaction { session in
+        try store.publish(
+          outputs, of: claim.work, recipe: SHA256.digest(of: [1]), job: claim.job, verdict: StoreFixture.accepted,
+          session)
+      }
+      let post = try await fixture.post(id)
+      #expect(post.status == .ready && post.assets.isEmpty)
+      #expect(post.photos.map { $0[.photoSmall]?.width } == [1, 2, 3])
+
+      let words = try await fixture.pool.transaction { session in
+        try store.submit(draft, photos: [], definition: definition, request: nil, session)
+      }
+      let bare = try await fixture.post(words)
+      #expect(bare.status == .ready && bare.job == nil)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+package import Stills
+
+/// Photo files for tests.
+package enum PhotoFixture {
+  /// A picture by a formula.
+  package static func image(
+    width: Int, height: Int, _ pixel: (_ x: Int, _ y: Int) -> (UInt8, UInt8, UInt8)
+  ) -> RGBImage {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(3 * width * height)
+    for y in 0..<height {
+      for x in 0..<width {
+        let (red, green, blue) = pixel(x, y)
+        bytes += [red, green, blue]
+      }
+    }
+    return RGBImage(width: width, height: height, bytes: bytes)
+  }
+
+  /// Four flat quarters: red, green, blue and yellow, from the top left in the order of reading.
+  package static func quarters(width: Int, height: Int) -> RGBImage {
+    image(width: width, height: height) { x, y in
+      switch (x < width / 2, y < height / 2) {
+      case (true, true): (220, 30, 30)
+      case (false, true): (30, 180, 30)
+      case (true, false): (30, 30, 220)
+      case (false, false): (230, 220, 40)
+      }
+    }
+  }
+
+  /// Exif data with an orientation, a maker, and a position where asked for.
+  package static func exif(orientation: Int, hasPlace: Bool = false) -> [UInt8] {
+    func field(_ tag: Int, _ type: Int, _ count: Int, _ value: [UInt8]) -> [UInt8] {
+      [UInt8(tag >> 8), UInt8(tag & 255), 0, UInt8(type), 0, 0, 0, UInt8(count)]
+        + value + [UInt8](repeating: 0, count: 4 - value.count)
+    }
+    var fields = [
+      field(0x010F, 2, 4, Array("Eye\0".utf8)), field(0x0112, 3, 1, [0, UInt8(orientation)]),
+    ]
+    let directory = 8 + 2 + 12 * (hasPlace ? 3 : 2) + 4
+    if hasPlace { fields.append(field(0x8825, 4, 1, [0, 0, 0, UInt8(directory)])) }
+    let place = [0, 1] + field(0x0001, 2, 2, Array("N\0".utf8)) + [0, 0, 0, 0]
+    return Array("MM\0*".utf8) + [0, 0, 0, 8, 0, UInt8(fields.count)] + fields.joined() + [0, 0, 0, 0]
+      + (hasPlace ? place : [])
+  }
+
+  /// A JPEG with Exif data.
+  package static func jpeg(_ image: RGBImage, exif: [UInt8] = [], quality: Int = 95) throws -> [UInt8] {
+    let bytes = try JPEGEncoder(quality: quality, chroma: .full, isProgressive: false).encode(image)
+    guard !exif.isEmpty else { return bytes }
+    let content = Array("Exif\0\0".utf8) + exif
+    let length = content.count + 2
+    return bytes.prefix(2) + [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)] + content + bytes.dropFirst(2)
+  }
+
+  /// A PNG of RGBA samples, 8 or 16 bits each, deflated without compression (PNG 3, RFC 1950, RFC 1951).
+  package static func png(
+    width: Int, height: Int, bits: Int = 8, _ pixel: (_ x: Int, _ y: Int) -> [UInt16]
+  ) -> [UInt8] {
+    var rows: [UInt8] = []
+    for y in 0..<height {
+      rows.append(0)
+      for x in 0..<width {
+        for sample in pixel(x, y) { rows += bits == 16 ? [UInt8(sample >> 8), UInt8(sample & 255)] : [UInt8(sample)] }
+      }
+    }
+    var data: [UInt8] = [0x78, 0x01]
+    for start in stride(from: 0, to: rows.count, by: 65535) {
+      let block = rows[start..<min(start + 65535, rows.count)]
+      let count = UInt16(block.count)
+      data.append(start + 65535 >= rows.count ? 1 : 0)
+      for value in [count, ~count] { data += [UInt8(value & 255), UInt8(value >> 8)] }
+      data += block
+    }
+    var (a, b): (UInt32, UInt32) = (1, 0)
+    for byte in rows {
+      a = (a + UInt32(byte)) % 65521
+      b = (b + a) % 65521
+    }
+    data += big(b << 16 | a)
+    let header = big(UInt32(width)) + big(UInt32(height)) + [UInt8(bits), 6, 0, 0, 0]
+    return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + chunk("IHDR", header) + chunk("IDAT", data)
+      + chunk("IEND", [])
+  }
+
+  private static func big(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - 8 * $0) & 255) } }
+
+  private static func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+    let body = Array(name.utf8) + content
+    var remainder: UInt32 = 0xFFFF_FFFF
+    for byte in body {
+      remainder ^= UInt32(byte)
+      for _ in 0..<8 { remainder = remainder & 1 == 1 ? remainder >> 1 ^ 0xEDB8_8320 : remainder >> 1 }
+    }
+    return big(UInt32(content.count)) + body + big(~remainder)
+  }
+}
