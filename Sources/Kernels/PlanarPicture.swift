@@ -70,24 +70,12 @@ package final class PlanarPicture {
   /// - Parameter portable: leaves out what only some processors have; the bytes are the same.
   package func correct(_ correction: ColorCorrection, portable: Bool = false) {
     func bytes(_ index: Int) -> UnsafeMutablePointer<UInt8> { plane(index).base.assumingMemoryBound(to: UInt8.self) }
-    let chroma = plane(1).stride * chromaSize.height
-    let row = AlignedBuffer.aligned(width + 1)
-    let scratch = AlignedBuffer(count: 2 * chroma + 2 * row)
-    let copies = scratch.base.assumingMemoryBound(to: UInt8.self)
-    for index in 0..<2 { (copies + index * chroma).update(from: bytes(index + 1), count: chroma) }
-    correction.luma.withUnsafeBufferPointer { luma in
-      correction.chroma.withUnsafeBufferPointer { table in
-        var work = ckernels_correction(
-          planes: ckernels_planes8(
-            y: bytes(0), u: bytes(1), v: bytes(2), y_stride: plane(0).stride, u_stride: plane(1).stride,
-            v_stride: plane(2).stride),
-          u_source: copies, v_source: copies + chroma,
-          rows: (copies + 2 * chroma, copies + 2 * chroma + row), width: width, height: height,
-          halves_chroma: halvesChroma ? 1 : 0, luma_table: luma.baseAddress, chroma_table: table.baseAddress,
-          portable: portable ? 1 : 0)
-        ckernels_correct_colors(&work)
-      }
-    }
+    var planes = ckernels_planes8(
+      y: bytes(0), u: bytes(1), v: bytes(2), y_stride: plane(0).stride, u_stride: plane(1).stride,
+      v_stride: plane(2).stride)
+    ckernels_correct_colors(
+      &planes, width, height, halvesChroma ? 1 : 0, correction.luma, correction.chroma,
+      portable ? 1 : 0)
   }
 
   /// Its pixels as 24-bit RGB, row by row without padding.

@@ -105,23 +105,13 @@ enum {
   CKERNELS_CORRECTION_STEPS = 65,
 };
 
-/// An 8-bit picture whose colours are to be changed into those that tables give for them.
+/// Changes every colour of an 8-bit picture into the one that tables give for it.
 ///
 /// Tables hold 256ths of a code. `luma_table[u][v][y]` has one value for each of 256 lumas, `chroma_table[u][v][y]` two
 /// for each step, and one spare entry follows the luma table; between the nodes of both chroma axes values are
-/// interpolated.
-struct ckernels_correction {
-  struct ckernels_planes8 planes;
-  const uint8_t *u_source, *v_source;  // copies of the chroma planes, with their strides
-  uint8_t *rows[2];                    // room for a row of luma each, and one sample more
-  size_t width, height;
-  int halves_chroma;
-  const uint16_t *luma_table, *chroma_table;
-  int portable;  // leaves out what only some processors have; the result is the same
-};
-
-/// Changes every colour of the picture; luma by chroma as it lies between its samples.
-void ckernels_correct_colors(const struct ckernels_correction *work);
+/// interpolated. The result is the same with `portable`, which leaves out what only some processors have.
+void ckernels_correct_colors(const struct ckernels_planes8 *planes, size_t width, size_t height, int halves_chroma,
+                             const uint16_t *luma_table, const uint16_t *chroma_table, int portable);
 
 /// Converts 32-bit RGBA, not multiplied, on white to YCbCr of the full range (JFIF 1.02).
 void ckernels_rgba_to_ycbcr(const uint8_t *rgba, uint8_t *y, uint8_t *cb, uint8_t *cr, size_t count);

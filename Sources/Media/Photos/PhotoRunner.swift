@@ -31,20 +31,26 @@ package struct PhotoRunner: Sendable {
   }
 
   private func report(_ photo: DecodedPhoto, _ outputs: [Role: OpenFile]) throws(Stop) -> PhotoReport {
-    // Each of the whole, not of each other: every step would cost a little of its sharpness.
+    // Each of the whole, since every step costs a little sharpness; squares and the hash are too small for that to show.
     let whole = photo.picture
+    var smallest = whole
     var facts: [OutputFacts] = []
-    for role in plan.outputs {
+    let isSquare = { (role: Role) in plan.variants[role]?.square != nil }
+    for role in plan.outputs.filter({ !isSquare($0) }) + plan.outputs.filter(isSquare) {
       guard let variant = plan.variants[role], let file = outputs[role] else { continue }
       let geometry = variant.geometry(of: photo.facts.display)
-      let picture =
-        variant.square == nil
-        ? resized(whole, to: geometry.size, halvesChroma: variant.halvesChroma)
-        : square(of: whole, geometry, halvesChroma: variant.halvesChroma)
+      let picture: PlanarPicture
+      if variant.square == nil {
+        picture = resized(whole, to: geometry.size, halvesChroma: variant.halvesChroma)
+        if picture.width < smallest.width { smallest = picture }
+      } else {
+        let isEnough = min(smallest.width, smallest.height) >= Int(1.5 * Double(geometry.size.width))
+        picture = square(of: isEnough ? smallest : whole, geometry, halvesChroma: variant.halvesChroma)
+      }
       facts.append(try VariantWriter(role: role, variant: variant, file: file).write(picture))
     }
-    let small = Size(width: whole.width, height: whole.height).within(ThumbHash.longestEdge)
-    let image = resized(whole, to: small, halvesChroma: whole.halvesChroma).image
+    let small = Size(width: smallest.width, height: smallest.height).within(ThumbHash.longestEdge)
+    let image = resized(smallest, to: small, halvesChroma: smallest.halvesChroma).image
     return PhotoReport(
       facts: photo.facts, decisions: photo.decisions, thumbhash: ThumbHash(image).base64,
       dominantColor: DominantColor(image).hexadecimal, outputs: facts)
