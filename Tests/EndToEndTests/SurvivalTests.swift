@@ -8,7 +8,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Whatever dies", .tags(.process), .serialized)
+@Suite("Whatever dies", .tags(.process), .serialized, .timeLimit(.minutes(10)))
 struct SurvivalTests {
   @Test("a worker killed in the middle of a job: another ends it, once")
   func workerKilled() async throws {
@@ -153,7 +153,13 @@ struct SurvivalTests {
   }
 }
 
-/// Sends a signal to the media process of a service or a worker.
+/// Sends a signal to the media process of a service or a worker, once it is at work on what it was asked for last: one that
+/// ends before is started anew without anybody's fault.
 private func signalMedia(of process: Int32, _ signal: Int32) {
-  for media in RunningTake5.children(of: process, named: "media-process") { kill(media, signal) }
+  for media in RunningTake5.children(of: process, named: "media-process") {
+    let before = RunningTake5.processorTicks(of: media) ?? 0
+    // It sleeps between two requests, and works when its time grows.
+    while let now = RunningTake5.processorTicks(of: media), now < before + 5 { sched_yield() }
+    kill(media, signal)
+  }
 }

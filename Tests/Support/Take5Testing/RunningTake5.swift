@@ -82,6 +82,12 @@ package actor RunningTake5 {
     return found.filter { Self.content("/proc/\($0)/cmdline").split(separator: "\0").contains { $0 == name } }
   }
 
+  /// The user time of a process in ticks of the clock; nil when it is gone (proc(5), `stat`).
+  package static func processorTicks(of process: Int32) -> Int? {
+    let fields = content("/proc/\(process)/stat").split(separator: ")").last?.split(separator: " ") ?? []
+    return fields.count > 11 ? Int(fields[11]) : nil
+  }
+
   /// The most memory it has had resident, in bytes.
   package func peakMemory() -> Int? {
     guard let process else { return nil }
