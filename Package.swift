@@ -33,20 +33,20 @@ let package = Package(
   name: "take5",
   products: [.executable(name: "take5", targets: ["take5"])],
   targets: [
-    // C libraries from Debian: module maps and shims, no logic.
-    .systemLibrary(name: "CFFmpeg", pkgConfig: "libavformat", providers: [.apt(["libavformat-dev"])]),
-    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-    .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    // C libraries from Debian that not every process needs: loaded by the first call.
+    .target(name: "CLazyLibrary"),
+    .target(name: "CCrypto", dependencies: ["CLazyLibrary"]),
+    .target(name: "CFFmpeg", dependencies: ["CLazyLibrary"]),
+    .target(name: "CMicrohttpd", dependencies: ["CLazyLibrary"]),
+    .target(name: "CPostgres", dependencies: ["CLazyLibrary"]),
 
     // Compiled C: what Swift cannot say.
     .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
     .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(
-      name: "CImages",
+      name: "CImages", dependencies: ["CLazyLibrary"],
       linkerSettings: [
-        .linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("webpdemux"), .linkedLibrary("heif"),
-        .linkedLibrary("lcms2"),
+        .linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("webpdemux"), .linkedLibrary("lcms2"),
       ]),
     .target(name: "CJPEGCoder"),
     .target(name: "CKernels"),

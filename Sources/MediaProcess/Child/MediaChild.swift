@@ -14,10 +14,13 @@ package struct MediaChild: ~Copyable {
   package static func serve() throws {
     try ThisProcess.denyDumps()
     for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
-    MediaLibraries.configure(isPortable: getenv(MediaProcess.portableVariable) != nil)
     let socket = MessageSocket(Descriptor(owning: MediaProcess.socketNumber))
     try MediaChild(socket: socket).answerRequests()
   }
+
+  // Done once, by the first clip: a process that answers for photos alone never loads FFmpeg's libraries.
+  private static let clipLibraries: Void = MediaLibraries.configure(
+    isPortable: getenv(MediaProcess.portableVariable) != nil)
 
   private init(socket: consuming MessageSocket) { self.socket = socket }
 
@@ -59,6 +62,7 @@ package struct MediaChild: ~Copyable {
   private borrowing func probe(
     _ inputs: [(input: InputName, file: OpenFile)], limits: Limits
   ) throws(MediaFailure) -> ProbeReport {
+    _ = Self.clipLibraries
     let answers = Channel<ProbeAnswer>(capacity: max(1, inputs.count))
     for (input, file) in inputs.dropFirst() {
       do {
@@ -90,6 +94,7 @@ package struct MediaChild: ~Copyable {
   private borrowing func run(
     _ plan: Plan, mode: ExecutionMode, inputs: [InputName: OpenFile], outputs: [Role: OpenFile]
   ) throws(MediaFailure) -> MediaReply {
+    _ = Self.clipLibraries
     let cancellation = CancellationFlag()
     var next = clock.now
     do {

@@ -1,6 +1,11 @@
 #pragma once
 
+// Debian keeps it in a folder of its own.
+#if __has_include(<libpq-fe.h>)
 #include <libpq-fe.h>
+#else
+#include <postgresql/libpq-fe.h>
+#endif
 
 // Macros that are character literals are not imported into Swift.
 static const int cpostgres_diag_sqlstate = PG_DIAG_SQLSTATE;
