@@ -3,7 +3,7 @@
 # What Debian 12 must have beside a Swift toolchain; 'make setup' installs what is missing.
 PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev \
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
-            libpq-dev libmicrohttpd-dev libssl-dev postgresql pkg-config curl
+            libpq-dev libmicrohttpd-dev libssl-dev postgresql curl
 # What only 'make bench-video' needs: the peer it is measured against.
 BENCH_PACKAGES := ffmpeg
 # What only 'make bench-photo' needs beside it.

@@ -9,8 +9,7 @@ struct cimages_transform {
   cmsContext context;
   cmsHPROFILE profile;
   cmsHPROFILE srgb;
-  cmsHTRANSFORM bytes;
-  cmsHTRANSFORM words;
+  cmsHTRANSFORM transform;
 };
 
 static enum cimages_profile_space space_of(cmsHPROFILE profile) {
@@ -22,27 +21,23 @@ static enum cimages_profile_space space_of(cmsHPROFILE profile) {
   }
 }
 
-static void open_transforms(struct cimages_transform *self, enum cimages_profile_space space, int inverted) {
-  cmsUInt32Number bytes, words = 0;
+static cmsHTRANSFORM open_transform(const struct cimages_transform *self, enum cimages_profile_space space,
+                                    int inverted) {
+  cmsUInt32Number source, target = TYPE_RGB_16;
+  // No cache: one transform serves any thread. What is asked for 16 bits wants exact colours of a table's nodes; pixels
+  // of ink want speed.
+  cmsUInt32Number flags = cmsFLAGS_NOCACHE | cmsFLAGS_NOOPTIMIZE;
   switch (space) {
-    case cimages_space_grey:
-      bytes = TYPE_GRAY_8;
-      words = TYPE_GRAY_16;
+    case cimages_space_grey: source = TYPE_GRAY_16; break;
+    case cimages_space_rgb: source = TYPE_RGB_16; break;
+    case cimages_space_cmyk:
+      source = inverted ? TYPE_CMYK_8_REV : TYPE_CMYK_8;
+      target = TYPE_RGB_8;
+      flags = cmsFLAGS_NOCACHE;
       break;
-    case cimages_space_rgb:
-      bytes = TYPE_RGB_8;
-      words = TYPE_RGB_16;
-      break;
-    case cimages_space_cmyk: bytes = inverted ? TYPE_CMYK_8_REV : TYPE_CMYK_8; break;
-    default: return;
+    default: return NULL;
   }
-  // No cache: one transform serves any thread.
-  const cmsUInt32Number flags = cmsFLAGS_NOCACHE;
-  self->bytes = cmsCreateTransformTHR(self->context, self->profile, bytes, self->srgb, TYPE_RGB_8, INTENT_PERCEPTUAL,
-                                      flags);
-  if (words)
-    self->words = cmsCreateTransformTHR(self->context, self->profile, words, self->srgb, TYPE_RGB_16,
-                                        INTENT_PERCEPTUAL, flags);
+  return cmsCreateTransformTHR(self->context, self->profile, source, self->srgb, target, INTENT_PERCEPTUAL, flags);
 }
 
 enum cimages_status cimages_open_transform(const uint8_t *profile, size_t count, int inverted,
@@ -60,9 +55,9 @@ enum cimages_status cimages_open_transform(const uint8_t *profile, size_t count,
   if (self->profile && self->srgb) {
     *space = space_of(self->profile);
     cmsGetProfileInfoASCII(self->profile, cmsInfoDescription, "en", "US", name, 100);
-    open_transforms(self, *space, inverted);
+    self->transform = open_transform(self, *space, inverted);
   }
-  if (!self->bytes) {
+  if (!self->transform) {
     cimages_close_transform(self);
     return cimages_fail(failure, cimages_malformed, "its colour profile cannot be used");
   }
@@ -72,18 +67,17 @@ enum cimages_status cimages_open_transform(const uint8_t *profile, size_t count,
 
 void cimages_transform8(const struct cimages_transform *transform, const uint8_t *source, uint8_t *target,
                         size_t count) {
-  cmsDoTransform(transform->bytes, source, target, (cmsUInt32Number)count);
+  cmsDoTransform(transform->transform, source, target, (cmsUInt32Number)count);
 }
 
 void cimages_transform16(const struct cimages_transform *transform, const uint16_t *source, uint16_t *target,
                          size_t count) {
-  cmsDoTransform(transform->words, source, target, (cmsUInt32Number)count);
+  cmsDoTransform(transform->transform, source, target, (cmsUInt32Number)count);
 }
 
 void cimages_close_transform(struct cimages_transform *transform) {
   if (!transform) return;
-  if (transform->words) cmsDeleteTransform(transform->words);
-  if (transform->bytes) cmsDeleteTransform(transform->bytes);
+  if (transform->transform) cmsDeleteTransform(transform->transform);
   if (transform->srgb) cmsCloseProfile(transform->srgb);
   if (transform->profile) cmsCloseProfile(transform->profile);
   if (transform->context) cmsDeleteContext(transform->context);

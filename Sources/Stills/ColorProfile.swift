@@ -46,7 +46,7 @@ package final class ColorProfile {
     return zip(colors, convert(colors)).allSatisfy { abs(Int($0) - Int($1)) <= 257 }
   }
 
-  /// Converts 8-bit colours of the profile's space to 24-bit sRGB.
+  /// Converts 8-bit inks of a CMYK profile to 24-bit sRGB.
   package func convert(
     _ source: UnsafePointer<UInt8>, into target: UnsafeMutablePointer<UInt8>, count: Int
   ) {

@@ -58,6 +58,32 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
+  @Test("it loads FFmpeg's libraries for the first clip, and none of them for a photo")
+  func libraries() async throws {
+    let slot = try Self.slot()
+    let limits = try #require(try Definitions.photo("reaction")).limits
+    let photo = try OpenFile(Descriptor(unnamedIn: "/tmp"))
+    try photo.descriptor.write(PhotoFixture.jpeg(PhotoFixture.quarters(width: 64, height: 48)))
+    let report = try await slot.photo(
+      PhotoPlan(limits: limits, variants: [:]), photo: photo.descriptor.number, outputs: [:], deadline: .seconds(60),
+      cancellation: cancellation)
+    #expect(report.facts?.display == Size(width: 64, height: 48))
+    let mapped = try await mappedLibraries(of: slot)
+    #expect(mapped.contains("libjpeg") && mapped.isDisjoint(with: ["libavcodec", "libavutil", "libheif", "libpq"]))
+    _ = try await plan(slot)
+    #expect(try await mappedLibraries(of: slot).isSuperset(of: ["libavcodec", "libavutil"]))
+    await slot.stop()
+  }
+
+  private func mappedLibraries(of slot: MediaSlot) async throws -> Set<String> {
+    let process = try #require(await slot.processID)
+    let maps = try Descriptor(reading: "/proc/\(process)/maps").bytes(count: 1 << 20, at: 0)
+    let files = String(decoding: maps, as: UTF8.self).split(separator: "\n").compactMap {
+      $0.split(separator: "/").last
+    }
+    return Set(files.compactMap { $0.split(separator: ".").first.map(String.init) })
+  }
+
   @Test("killed in the middle it costs one answer, and the next request finds a fresh one")
   func killed() async throws {
     let slot = try Self.slot()
@@ -90,8 +116,8 @@ struct MediaProcessTests {
     let probing = try Self.slot()
     let plan = try await plan(probing)
     await probing.stop()
-    // Enough to start with all libraries, too little for the pictures.
-    let slot = try Self.slot(memory: 330 << 20)
+    // Enough to load all libraries, too little for the pictures.
+    let slot = try Self.slot(memory: 430 << 20)
     let output = try Descriptor(unnamedIn: "/tmp")
     let failure = await #expect(throws: MediaFailure.self) {
       _ = try await slot.run(

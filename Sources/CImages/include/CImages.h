@@ -95,10 +95,10 @@ enum cimages_status cimages_open_transform(const uint8_t *profile, size_t count,
                                            struct cimages_transform **transform, enum cimages_profile_space *space,
                                            char name[100], struct cimages_failure *failure);
 
-/// Converts 8-bit colours, of as many components as the space has, to 24-bit RGB.
+/// Converts 8-bit inks of a CMYK profile to 24-bit RGB.
 void cimages_transform8(const struct cimages_transform *transform, const uint8_t *source, uint8_t *target, size_t count);
 
-/// Converts 16-bit RGB or grey to 16-bit RGB.
+/// Converts 16-bit colours of an RGB or grey profile to 16-bit RGB.
 void cimages_transform16(const struct cimages_transform *transform, const uint16_t *source, uint16_t *target,
                          size_t count);
 

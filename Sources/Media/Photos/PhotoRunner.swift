@@ -49,7 +49,7 @@ package struct PhotoRunner: Sendable {
       }
       facts.append(try VariantWriter(role: role, variant: variant, file: file).write(picture))
     }
-    let small = Size(width: smallest.width, height: smallest.height).within(ThumbHash.longestEdge)
+    let small = Size(width: smallest.width, height: smallest.height).within(longEdge: ThumbHash.longestEdge)
     let image = resized(smallest, to: small, halvesChroma: smallest.halvesChroma).image
     return PhotoReport(
       facts: photo.facts, decisions: photo.decisions, thumbhash: ThumbHash(image).base64,
@@ -71,14 +71,5 @@ package struct PhotoRunner: Sendable {
     let crop = (x: (picture.width - edge) / 4 * 2, y: (picture.height - edge) / 4 * 2, width: edge, height: edge)
     let target = min(geometry.size.width, edge)
     return picture.scaled(toWidth: target, height: target, crop: crop, halvesChroma: halvesChroma)
-  }
-}
-
-extension Size {
-  /// The size whose longer edge is at most `edge`, of the same shape and never larger; it need not be even.
-  fileprivate func within(_ edge: Int) -> Size {
-    let longest = max(width, height)
-    guard longest > edge else { return self }
-    return Size(width: max(1, width * edge / longest), height: max(1, height * edge / longest))
   }
 }

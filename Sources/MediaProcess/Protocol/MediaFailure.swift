@@ -1,3 +1,5 @@
+package import Model
+
 /// Why a run broke off without a verdict.
 package struct MediaFailure: Error, Codable, Sendable, Hashable, CustomStringConvertible {
   /// The kinds that a caller treats differently.
@@ -28,6 +30,9 @@ package struct MediaFailure: Error, Codable, Sendable, Hashable, CustomStringCon
   }
 
   package var description: String { "\(kind.rawValue): \(detail)" }
+
+  /// The code of the refusal that the failure becomes once it is laid to the media.
+  package var refusalCode: ReasonCode { kind == .deadlineExceeded ? .deadlineExceeded : .decoderCrashed }
 
   /// Whether the media may be the reason: such an attempt is counted against them.
   ///

@@ -64,9 +64,6 @@ package struct PhotoVariant: Codable, Sendable, Hashable {
       return PhotoGeometry(crop: crop, size: Size(width: min(square, edge), height: min(square, edge)))
     }
     let whole = Rectangle(x: 0, y: 0, width: photo.width, height: photo.height)
-    let longest = max(photo.width, photo.height)
-    guard let longEdge, longest > longEdge else { return PhotoGeometry(crop: whole, size: photo) }
-    func scaled(_ edge: Int) -> Int { max(1, Int((Double(edge) * Double(longEdge) / Double(longest)).rounded())) }
-    return PhotoGeometry(crop: whole, size: Size(width: scaled(photo.width), height: scaled(photo.height)))
+    return PhotoGeometry(crop: whole, size: longEdge.map { photo.within(longEdge: $0) } ?? photo)
   }
 }

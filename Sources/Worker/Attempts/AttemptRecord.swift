@@ -121,8 +121,8 @@ struct AttemptRecord: Sendable {
     guard crashes >= Self.mostCrashes else {
       return try retry("the media process broke", failure.description, session)
     }
-    let code: ReasonCode = failure.kind == .deadlineExceeded ? .deadlineExceeded : .decoderCrashed
-    let reason = Reason(code, input: nil, detail: "\(failure.detail), \(crashes) times; \(Self.remedy(work))")
+    let reason = Reason(
+      failure.refusalCode, input: nil, detail: "\(failure.detail), \(crashes) times; \(Self.remedy(work))")
     return try reject(work, Verdict(reasons: [reason], inputs: [:], decisions: []), session)
   }
 

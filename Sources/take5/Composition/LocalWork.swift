@@ -98,8 +98,8 @@ struct LocalWork {
       guard error.kind == .crashed || error.kind == .deadlineExceeded else {
         throw CommandFailure(.internal, error.detail)
       }
-      let code: ReasonCode = error.kind == .crashed ? .decoderCrashed : .deadlineExceeded
-      return PhotoReport(reason: Reason(code, input: .photo, detail: "\(error.detail); take another photo"))
+      return PhotoReport(
+        reason: Reason(error.refusalCode, input: .photo, detail: "\(error.detail); take another photo"))
     }
   }
 
@@ -128,8 +128,7 @@ struct LocalWork {
   private func report(of failure: MediaFailure) throws(CommandFailure) -> RunReport {
     switch failure.kind {
     case .crashed, .deadlineExceeded:
-      let code: ReasonCode = failure.kind == .crashed ? .decoderCrashed : .deadlineExceeded
-      let reason = Reason(code, input: nil, detail: "\(failure.detail); film the moment again")
+      let reason = Reason(failure.refusalCode, input: nil, detail: "\(failure.detail); film the moment again")
       return RunReport(verdict: Verdict(reasons: [reason], inputs: [:], decisions: []), outputs: [])
     case .outOfSpace: throw CommandFailure(.io, failure.detail, remedy: "make room on the device and try again")
     case .unavailable, .protocolViolation, .cancelled, .internal: throw CommandFailure(.internal, failure.detail)

@@ -64,8 +64,7 @@ struct PhotoAnswer: Encodable {
   init(file: String, failure: MediaFailure) {
     switch failure.kind {
     case .crashed, .deadlineExceeded:
-      let code: ReasonCode = failure.kind == .crashed ? .decoderCrashed : .deadlineExceeded
-      let reason = Reason(code, input: .photo, detail: "\(failure.detail); take another photo")
+      let reason = Reason(failure.refusalCode, input: .photo, detail: "\(failure.detail); take another photo")
       self.init(file: file, report: PhotoReport(reason: reason), paths: [:])
     case .outOfSpace: self.init(file: file, error: failure.detail, .io)
     case .unavailable, .protocolViolation, .cancelled, .internal:
