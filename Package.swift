@@ -85,7 +85,8 @@ let package = Package(
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [
-        .embedInCode("take5-post.json"), .embedInCode("photo-post.json"), .embedInCode("reaction.json"),
+        .embedInCode("take5-post.json"), .embedInCode("marker-video.json"), .embedInCode("photo-post.json"),
+        .embedInCode("reaction.json"),
         .embedInCode("profile-image.json"), .embedInCode("itinerary-thumbnail.json"), .embedInCode("place-photo.json"),
       ], swiftSettings: settings),
     target(

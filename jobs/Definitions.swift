@@ -7,6 +7,11 @@ package enum Definitions {
     try JSON.decode(Definition.self, from: PackageResources.take5_post_json)
   }
 
+  /// A marker's one clip.
+  package static func markerVideo() throws -> Definition {
+    try JSON.decode(Definition.self, from: PackageResources.marker_video_json)
+  }
+
   /// The definitions of photos by their names, in the order in which they are told.
   package static let photoNames = ["photo-post", "reaction", "profile-image", "itinerary-thumbnail", "place-photo"]
 

@@ -1,6 +1,6 @@
 package import Blobs
 package import HTTPServer
-package import Model
+internal import Model
 package import Postgres
 package import Store
 
@@ -9,24 +9,20 @@ package struct ControlAPI: Sendable {
   let database: Pool
   let store: Store
   let blobs: any BlobStore
-  let definition: Definition
-  let photoDefinitions: [String: PhotoDefinition]
+  let definitions: SubmissionDefinitions
   private let key: BearerKey?
 
   /// - Parameters:
   ///   - blobs: where submitted clips are staged; the store's own.
-  ///   - definition: what is made of moments.
-  ///   - photoDefinitions: what is made of photos, by the names of their kinds.
+  ///   - definitions: what is made of what is submitted.
   ///   - key: every request needs it, if there is one.
   package init(
-    database: Pool, store: Store, blobs: any BlobStore, definition: Definition,
-    photoDefinitions: [String: PhotoDefinition], key: BearerKey?
+    database: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions, key: BearerKey?
   ) {
     self.database = database
     self.store = store
     self.blobs = blobs
-    self.definition = definition
-    self.photoDefinitions = photoDefinitions
+    self.definitions = definitions
     self.key = key
   }
 

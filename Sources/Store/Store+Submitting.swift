@@ -8,10 +8,10 @@ import Queue
 ///
 /// Announce the job after the commit (`JobQueue.announce`).
 extension Store {
-  /// Stores a moment and queues its job.
+  /// Stores a moment, or a post of one clip, and queues its job.
   ///
   /// - Parameters:
-  ///   - sources: the clips as they came, `source.front` and `source.back`.
+  ///   - sources: the clips as they came, `source.front` and `source.back`, or `source.clip`.
   ///   - request: the id of the request, for the log of the worker.
   package func submit(
     _ draft: PostDraft, sources: [NewAsset], definition: Definition, request: String?, _ session: Session

@@ -13,20 +13,25 @@ extension Store {
     else { throw StoreError.noDefinition(job.publicID) }
     let definition = Array(try body.get("body", as: String.self).utf8)
     let (row, sources) = try sources(of: subject, session)
+    let content: Work.Content
     if case .post = subject, try PostDraft.word(row, "kind") == PostKind.take5 {
-      guard let definition = try? JSON.decode(Definition.self, from: definition) else {
-        throw StoreError.noDefinition(job.publicID)
-      }
-      let moment = Work.Moment(
-        foreground: try PostDraft.word(row, "foreground"), definition: definition,
-        front: try hashes(sources, .sourceFront, subject)[0], back: try hashes(sources, .sourceBack, subject)[0])
-      return Work(subject: subject, definitionHash: hash, content: .moment(moment))
+      content = .moment(
+        Work.Moment(
+          foreground: try PostDraft.word(row, "foreground"), definition: try read(definition, of: job),
+          front: try hashes(sources, .sourceFront, subject)[0], back: try hashes(sources, .sourceBack, subject)[0]))
+    } else if let clip = try? hashes(sources, .sourceClip, subject).first {
+      content = .clip(Work.Clip(definition: try read(definition, of: job), clip: clip))
+    } else {
+      content = .photos(
+        Work.Photos(
+          definition: try read(definition, of: job), photos: try hashes(sources, .sourcePhoto, subject)))
     }
-    guard let definition = try? JSON.decode(PhotoDefinition.self, from: definition) else {
-      throw StoreError.noDefinition(job.publicID)
-    }
-    let photos = Work.Photos(definition: definition, photos: try hashes(sources, .sourcePhoto, subject))
-    return Work(subject: subject, definitionHash: hash, content: .photos(photos))
+    return Work(subject: subject, definitionHash: hash, content: content)
+  }
+
+  private func read<Body: Decodable>(_ definition: [UInt8], of job: ClaimedJob) throws(StoreError) -> Body {
+    guard let body = try? JSON.decode(Body.self, from: definition) else { throw .noDefinition(job.publicID) }
+    return body
   }
 
   private func subject(of job: ClaimedJob) throws(StoreError) -> Subject {

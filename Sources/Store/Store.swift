@@ -35,10 +35,10 @@ package struct Store: Sendable {
     var photos: [Int: [Role: Asset]] = [:]
     if let set = try row.get("asset_set_id", as: Int64?.self) {
       for asset in try self.assets(ofSet: set, session) {
-        if draft.kind == .take5 {
-          assets[asset.role] = asset
-        } else {
+        if asset.role.isVariant {
           photos[asset.place, default: [:]][asset.role] = asset
+        } else {
+          assets[asset.role] = asset
         }
       }
     }

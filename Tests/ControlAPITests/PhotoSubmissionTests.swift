@@ -1,3 +1,4 @@
+import BoxTesting
 import HTTPTesting
 import Model
 import Testing
@@ -56,6 +57,30 @@ struct PhotoSubmissionTests {
         #expect(answer.json["errors"][0]["field"] == .string(part))
       }
       #expect(try await api.submit(Self.form(image: true, post: #"{"kind":"marker","author":"a"}"#)).status == 202)
+    }
+  }
+
+  @Test("a marker has an image or a video, and a video is looked at as a clip")
+  func markerVideo() async throws {
+    try await RunningAPI.with { api in
+      let marker = #"{"kind":"marker","author":"ada"}"#
+      var both = Self.form(image: true, post: marker)
+      both.add("video", filename: "a.mov", contentType: "video/quicktime", boxedClip(seed: 1))
+      let refused = try await api.submit(both)
+      #expect(refused.status == 400)
+      #expect(refused.json["errors"][0]["field"] == .string("video"))
+      var broken = Self.form(post: marker)
+      broken.add("video", filename: "a.mov", contentType: "video/quicktime", Self.jpeg)
+      let answer = try await api.submit(broken)
+      #expect(answer.status == 422)
+      #expect(answer.json["reasons"][0]["input"] == .string("clip"))
+      #expect(try await api.remains() == 0)
+      var sound = Self.form(post: marker)
+      sound.add("video", filename: "a.mov", contentType: "video/quicktime", boxedClip(seed: 1))
+      #expect(try await api.submit(sound).status == 202)
+      var foreign = Self.form(photos: 1)
+      foreign.add("video", filename: "a.mov", contentType: "video/quicktime", boxedClip(seed: 1))
+      #expect(try await api.submit(foreign).json["errors"][0]["field"] == .string("video"))
     }
   }
 

@@ -43,11 +43,11 @@ struct RunningAPI: Sendable {
       let blobs = setting.wrap(try FolderBlobStore(folder: blobFolder))
       let store = Store(blobs: blobs)
       let pool = Pool(setting.database ?? url, size: 3, patience: .milliseconds(setting.database == nil ? 20_000 : 50))
-      var definition = try Definitions.take5Post()
-      definition.limits.bytes = setting.clipBytes
+      var definitions = SubmissionDefinitions(
+        moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos())
+      definitions.moment.limits.bytes = setting.clipBytes
       let api = ControlAPI(
-        database: pool, store: store, blobs: blobs, definition: definition,
-        photoDefinitions: try Definitions.photos(), key: setting.key)
+        database: pool, store: store, blobs: blobs, definitions: definitions, key: setting.key)
       let value = try await withServer(router: api.router) { server in
         try await body(
           RunningAPI(port: server.port, pool: pool, store: store, blobs: blobs, blobFolder: blobFolder))

@@ -78,6 +78,38 @@ struct PhotoServiceTests {
     #expect(try await service.stop() == 0)
   }
 
+  @Test("a marker's video comes out playable, upright, with its pictures")
+  func markerVideo() async throws {
+    let service = try await Service()
+    let marked = MarkedClip(
+      .green, width: 360, height: 640, seconds: 2, framesPerSecond: 120, codec: .hevc, tone: .init(700), turn: .quarter)
+    let path = try Clips.write(marked, "a.mov", in: service.folder)
+    let answer = try await Self.post(
+      "/v1/posts",
+      [
+        try FormPart(name: "video", path: path, type: "video/quicktime"),
+        FormPart(name: "post", json: Array(#"{"kind":"marker","author":"ada"}"#.utf8)),
+      ], service)
+    #expect(answer.status == 202)
+    let submitted = try JSON.decode(Answer.self, from: answer.body)
+    let post = try await Self.finished("/v1/posts/\(submitted.id)", service)
+    #expect(post.status == "ready", "\(post.reasons)")
+    #expect(post.photos == nil || post.photos?.isEmpty == true)
+    #expect(Set((post.assets ?? [:]).keys) == [.clip, .poster, .thumbnail, .preview])
+    let client = service.client
+    let url = try #require(post.assets?[.clip]?.url)
+    let clip = try DecodedClip(TemporaryFile.make(try await onThread("test-client") { try client.get(url) }.body))
+    var pictures = 0
+    try clip.forEachPicture { picture, _ in
+      #expect(ComposedPicture(picture, inset: Rectangle(x: 8, y: 8, width: 344, height: 624)).insideColors == [.green])
+      pictures += 1
+    }
+    #expect(pictures == 120, "two seconds at sixty pictures")
+    #expect(try #require(try clip.sound()).strength(of: 700) > 0.2)
+    #expect(post.assets?[.thumbnail]?.height == 360)
+    #expect(try await service.stop() == 0)
+  }
+
   @Test("a profile image is its user's until the next is accepted")
   func profile() async throws {
     let service = try await Service()

@@ -47,6 +47,15 @@ struct PlannerTests {
     #expect(plan.stills.first { $0.role == .image }?.input == .back)
   }
 
+  @Test("of one clip no pictures of a moment are planned, and none of a clip out of a moment")
+  func singleClip() throws {
+    let plan = Planner(try Definitions.markerVideo()).plan(clip: Self.facts(codec: "hevc"))
+    #expect(plan.outputs == [.clip, .poster, .thumbnail, .preview])
+    #expect(plan.clips.first?.mode == .encode && plan.clips.first?.framesPerSecond == 60)
+    #expect(plan.moment == nil && Set(plan.inputs.keys) == [.clip])
+    #expect(planner.plan(clip: Self.facts()).outputs.isEmpty)
+  }
+
   @Test("a silent foreground takes the other's sound, and two silent clips have none")
   func sound() throws {
     let silentFront = planner.plan(front: Self.facts(audio: nil), back: Self.facts(), foreground: .front)

@@ -7,7 +7,7 @@ internal import Store
 
 extension ControlAPI {
   var imageRoutes: [Route] {
-    let limit = photoDefinitions.values.map(\.limits.bytes).max().map { $0 + 1 << 20 } ?? 0
+    let limit = definitions.photos.values.map(\.limits.bytes).max().map { $0 + 1 << 20 } ?? 0
     return [
       route("POST", "/v1/posts/{id}/reactions", bodyLimit: limit) { try await submitImage($0, .reaction) },
       route("GET", "/v1/posts/{id}/reactions") { try await listImages($0, .reaction) },

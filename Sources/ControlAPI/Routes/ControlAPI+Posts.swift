@@ -17,14 +17,15 @@ extension ControlAPI {
   private static let photoPost = "photo-post"
 
   private var formLimits: SubmissionForm.PartLimits {
-    let photos = photoDefinitions[Self.photoPost]
+    let photos = definitions.photos[Self.photoPost]
     return SubmissionForm.PartLimits(
-      clipBytes: definition.limits.bytes, photoBytes: photos?.limits.bytes ?? 0, photos: photos?.photos ?? 0)
+      momentBytes: definitions.moment.limits.bytes, clipBytes: definitions.clip.limits.bytes,
+      photoBytes: photos?.limits.bytes ?? 0, photos: photos?.photos ?? 0)
   }
 
   /// The definition of a kind of photos.
   func photoDefinition(_ name: String) throws -> PhotoDefinition {
-    guard let definition = photoDefinitions[name] else { preconditionFailure("there is no definition \(name)") }
+    guard let definition = definitions.photos[name] else { preconditionFailure("there is no definition \(name)") }
     return definition
   }
 
@@ -35,20 +36,27 @@ extension ControlAPI {
   /// done.
   private func submit(_ request: Request) async throws -> Response {
     let form = try await SubmissionForm(request, blobs: blobs, limits: formLimits)
-    let (store, definition) = (store, definition)
+    let (store, definitions) = (store, definitions)
     let photoDefinition = try photoDefinition(Self.photoPost)
     let sources =
-      form.draft.kind == .take5
-      ? try form.checkedSources(limits: definition.limits)
-      : try Self.checkedPhotos(form.photos, limits: photoDefinition.limits)
+      switch form.media {
+      case .moment(let clips): try Self.checkedMoment(clips, limits: definitions.moment.limits)
+      case .clip(let clip): try Self.checkedClip(clip, limits: definitions.clip.limits)
+      case .photos(let photos): try Self.checkedPhotos(photos, limits: photoDefinition.limits)
+      }
     // Before the transaction, so that it holds no lock while the disk is busy.
     for source in sources { try source.content.synchronize() }
     let post = try await database.transaction { session in
-      let request = request.id.description
+      let (draft, request) = (form.draft, request.id.description)
       let id =
-        form.draft.kind == .take5
-        ? try store.submit(form.draft, sources: sources, definition: definition, request: request, session)
-        : try store.submit(form.draft, photos: sources, definition: photoDefinition, request: request, session)
+        switch form.media {
+        case .moment:
+          try store.submit(draft, sources: sources, definition: definitions.moment, request: request, session)
+        case .clip:
+          try store.submit(draft, sources: sources, definition: definitions.clip, request: request, session)
+        case .photos:
+          try store.submit(draft, photos: sources, definition: photoDefinition, request: request, session)
+        }
       return try store.post(id, session)
     }
     guard let post else { preconditionFailure("a transaction sees what it wrote") }

@@ -81,10 +81,12 @@ final class PlanExecution {
     }
   }
 
-  /// The grid of all outputs of the run: the canvas's, or where nothing is composed the quickest clip's own.
+  /// The grid of all outputs of the run: the canvas's, or where nothing is composed the quickest clip's own, as far as
+  /// the outputs may have so many pictures.
   private var grid: TimeGrid {
     let own = scans.values.map { Int($0.framesPerSecond.rounded()) }.max() ?? 1
-    return TimeGrid(rate: plan.compositions.first?.canvas.framesPerSecond ?? max(1, own))
+    let most = plan.clips.compactMap(\.framesPerSecond).min() ?? own
+    return TimeGrid(rate: plan.compositions.first?.canvas.framesPerSecond ?? max(1, min(own, most)))
   }
 
   private func source(_ input: InputName) throws(Stop) -> InputSource {

@@ -9,10 +9,10 @@ extension Definition {
       case fit
     }
 
-    package var width: Int
-    package var height: Int
-    package var framesPerSecond: Int
-    package var fit: Fit
+    package var width = 1080
+    package var height = 1920
+    package var framesPerSecond = 30
+    package var fit = Fit.crop
     /// Of what no picture covers; nil: black.
     package var color: RGBColor?
 

@@ -4,10 +4,13 @@ extension Definition {
     package var composed: Composed?
     /// The same moment with foreground and background exchanged.
     package var composedSwapped: Composed?
+    /// Of a definition whose only input is one clip.
+    package var clip: Clip?
     package var clipFront: Clip?
     package var clipBack: Clip?
     package var image: Still?
     package var poster: Still?
+    package var thumbnail: Still?
     package var thumbnailFront: Still?
     package var thumbnailBack: Still?
     package var preview: Preview?
@@ -15,10 +18,12 @@ extension Definition {
     private enum CodingKeys: String, CodingKey {
       case composed
       case composedSwapped = "composed.swapped"
+      case clip
       case clipFront = "clip.front"
       case clipBack = "clip.back"
       case image
       case poster
+      case thumbnail
       case thumbnailFront = "thumbnail.front"
       case thumbnailBack = "thumbnail.back"
       case preview
@@ -38,6 +43,8 @@ extension Definition {
     package var video: VideoEncoding
     /// When encoded, in pixels.
     package var longEdge: Int
+    /// The most pictures a second when encoded; nil: as many as the canvas has, or without one as the clip.
+    package var framesPerSecond: Int?
   }
 
   /// A picture.
@@ -47,6 +54,7 @@ extension Definition {
       case front
       case back
       case composed
+      case clip
     }
 
     package var from: Source

@@ -13,17 +13,21 @@ package struct ClipPlan: Codable, Sendable, Hashable {
   package var size: Size
   /// Nil: the packets are copied.
   package var video: Definition.VideoEncoding?
+  /// The most pictures a second when encoded; nil: as many as whatever else the run makes.
+  package var framesPerSecond: Int?
   /// Nil: no sound.
   package var audio: AudioPlan?
 
   package init(
-    role: Role, input: InputName, mode: Mode, size: Size, video: Definition.VideoEncoding?, audio: AudioPlan?
+    role: Role, input: InputName, mode: Mode, size: Size, video: Definition.VideoEncoding?,
+    framesPerSecond: Int? = nil, audio: AudioPlan?
   ) {
     self.role = role
     self.input = input
     self.mode = mode
     self.size = size
     self.video = video
+    self.framesPerSecond = framesPerSecond
     self.audio = audio
   }
 }

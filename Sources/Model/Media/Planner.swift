@@ -13,42 +13,55 @@ package struct Planner: Sendable {
   package func plan(
     front: ClipFacts, back: ClipFacts, foreground: Camera, roles: Set<Role>? = nil
   ) -> Plan {
-    let facts: [InputName: ClipFacts] = [.front: front, .back: back]
+    plan([.front: front, .back: back], foreground: foreground, roles: roles)
+  }
+
+  /// The plan for one clip that is no half of a moment.
+  package func plan(clip facts: ClipFacts) -> Plan { plan([.clip: facts], foreground: nil, roles: nil) }
+
+  /// - Parameter foreground: nil: there are no two clips to compose.
+  private func plan(_ facts: [InputName: ClipFacts], foreground: Camera?, roles: Set<Role>?) -> Plan {
     let wanted = { (role: Role) in roles?.contains(role) ?? true }
     var decisions: [Decision] = []
-    for input in [InputName.front, .back] {
+    for input in InputName.allCases {
       guard let facts = facts[input] else { continue }
       decisions += streamDecisions(of: facts, input: input)
     }
 
     var compositions: [CompositionPlan] = []
     // Pictures of the composed video need it, wanted or not.
-    if let output = definition.outputs.composed, wanted(.composed) || wanted(.poster) || wanted(.preview) {
+    if let foreground, let output = definition.outputs.composed,
+      wanted(.composed) || wanted(.poster) || wanted(.preview)
+    {
       compositions.append(composition(output, role: .composed, facts, foreground, &decisions))
     }
-    if let output = definition.outputs.composedSwapped, wanted(.composedSwapped) {
+    if let foreground, let output = definition.outputs.composedSwapped, wanted(.composedSwapped) {
       compositions.append(composition(output, role: .composedSwapped, facts, foreground.other, &decisions))
     }
     var clips: [ClipPlan] = []
-    for camera in [Camera.front, .back] {
-      let output = camera == .front ? definition.outputs.clipFront : definition.outputs.clipBack
-      let input = InputName(camera)
-      guard let output, let facts = facts[input], wanted(.clip(camera)) else { continue }
-      clips.append(clip(output, role: .clip(camera), input: input, facts: facts, &decisions))
+    for (role, input, output) in definition.outputs.clips {
+      guard let facts = facts[input], wanted(role) else { continue }
+      clips.append(clip(output, role: role, input: input, facts: facts, &decisions))
     }
     var stills: [StillPlan] = []
-    for (role, still) in definition.outputs.stills where wanted(role) {
+    let canBeTaken = { (source: Definition.Still.Source) in
+      source.input.map { facts[$0] != nil } ?? !compositions.isEmpty
+    }
+    for (role, still) in definition.outputs.stills where wanted(role) && canBeTaken(still.from) {
       stills.append(self.still(still, role: role, facts: facts))
     }
 
-    let preview = wanted(.preview) ? definition.outputs.preview.map { self.preview($0, facts: facts) } : nil
+    let preview = definition.outputs.preview.flatMap {
+      wanted(.preview) && canBeTaken($0.from) ? self.preview($0, facts: facts) : nil
+    }
 
     let heard = Set((compositions.map(\.audio) + clips.map(\.audio)).compactMap { $0?.input })
     return Plan(
       definition: definition.name, version: definition.version, limits: definition.limits,
       inputs: Dictionary(
         uniqueKeysWithValues: facts.map { ($0.key, InputPlan(facts: $0.value, readsAudio: heard.contains($0.key))) }),
-      moment: definition.moment ?? Definition.Moment(), compositions: compositions, clips: clips, stills: stills,
+      moment: foreground == nil ? nil : definition.moment ?? Definition.Moment(), compositions: compositions,
+      clips: clips, stills: stills,
       preview: preview, decisions: decisions)
   }
 
@@ -147,7 +160,7 @@ package struct Planner: Sendable {
     return ClipPlan(
       role: role, input: input, mode: fits ? .remux : .encode,
       size: fits ? video.display : video.display.fitted(longEdge: output.longEdge), video: fits ? nil : output.video,
-      audio: audio)
+      framesPerSecond: fits ? nil : output.framesPerSecond, audio: audio)
   }
 
   /// Why a clip's pictures cannot be copied as they are; nil if they can.
@@ -183,10 +196,17 @@ package struct Planner: Sendable {
 }
 
 extension Definition.Outputs {
+  /// The playable clips by role with the inputs that they are made of, in a fixed order.
+  fileprivate var clips: [(Role, InputName, Definition.Clip)] {
+    [(Role.clip, InputName.clip, clip), (.clipFront, .front, clipFront), (.clipBack, .back, clipBack)]
+      .compactMap { role, input, clip in clip.map { (role, input, $0) } }
+  }
+
   /// The pictures by role, in a fixed order.
   fileprivate var stills: [(Role, Definition.Still)] {
     [
-      (Role.poster, poster), (.image, image), (.thumbnailFront, thumbnailFront), (.thumbnailBack, thumbnailBack),
+      (Role.poster, poster), (.image, image), (.thumbnail, thumbnail),
+      (.thumbnailFront, thumbnailFront), (.thumbnailBack, thumbnailBack),
     ].compactMap { role, still in still.map { (role, $0) } }
   }
 }
@@ -197,6 +217,7 @@ extension Definition.Still.Source {
     switch self {
     case .front: .front
     case .back: .back
+    case .clip: .clip
     case .composed: nil
     }
   }

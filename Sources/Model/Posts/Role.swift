@@ -2,6 +2,10 @@
 package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentable {
   case sourceFront = "source.front"
   case sourceBack = "source.back"
+  /// A single clip as it was submitted.
+  case sourceClip = "source.clip"
+  /// The playable form of a single clip.
+  case clip
   case clipFront = "clip.front"
   case clipBack = "clip.back"
   case composed
@@ -10,6 +14,7 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
   case poster
   /// A frame of the back clip at its start: map pin and calendar cell.
   case image
+  case thumbnail
   case thumbnailFront = "thumbnail.front"
   case thumbnailBack = "thumbnail.back"
   case preview
@@ -24,7 +29,20 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
   case sourcePhoto = "source.photo"
 
   /// Sources carry place and device: they are kept for reprocessing and never served to apps.
-  package var isSource: Bool { self == .sourceFront || self == .sourceBack || self == .sourcePhoto }
+  package var isSource: Bool {
+    switch self {
+    case .sourceFront, .sourceBack, .sourceClip, .sourcePhoto: true
+    default: false
+    }
+  }
+
+  /// Whether it is one of a photo's variants, of which a post has as many as photos.
+  package var isVariant: Bool {
+    switch self {
+    case .photoLarge, .photoMedium, .photoSmall, .photoSquare, .avatar, .avatarSmall: true
+    default: false
+    }
+  }
 
   /// The role of a camera's clip as it was submitted.
   package static func source(_ camera: Camera) -> Role { camera == .front ? .sourceFront : .sourceBack }

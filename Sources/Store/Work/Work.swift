@@ -12,6 +12,13 @@ package struct Work: Sendable {
     package let back: SHA256Digest
   }
 
+  /// One clip by itself.
+  package struct Clip: Sendable {
+    package let definition: Definition
+    /// The hash of the source.
+    package let clip: SHA256Digest
+  }
+
   /// The photos of a post, or one image.
   package struct Photos: Sendable {
     package let definition: PhotoDefinition
@@ -22,6 +29,7 @@ package struct Work: Sendable {
   /// What is to be worked on.
   package enum Content: Sendable {
     case moment(Moment)
+    case clip(Clip)
     case photos(Photos)
   }
 
@@ -34,6 +42,7 @@ package struct Work: Sendable {
   package var inputs: SHA256Digest {
     switch content {
     case .moment(let moment): SHA256.digest(of: moment.front.bytes + moment.back.bytes)
+    case .clip(let clip): clip.clip
     case .photos(let photos): SHA256.digest(of: photos.photos.flatMap(\.bytes))
     }
   }
@@ -42,6 +51,7 @@ package struct Work: Sendable {
   var keepsSources: Bool {
     switch content {
     case .moment(let moment): moment.definition.keepSources
+    case .clip(let clip): clip.definition.keepSources
     case .photos(let photos): photos.definition.keepSources
     }
   }

@@ -6,7 +6,7 @@ import Model
 import Platform
 import Store
 
-/// One attempt at a moment or at photos: run what the definition says, and seal what came out.
+/// One attempt at a moment, a clip or photos: run what the definition says, and seal what came out.
 struct Attempt: Sendable {
   let held: HeldJob
   let slot: MediaSlot
@@ -18,7 +18,15 @@ struct Attempt: Sendable {
   func run(_ work: Work) async -> AttemptEnding {
     do {
       switch work.content {
-      case .moment(let moment): return try await carryOut(moment, of: work)
+      case .moment(let moment):
+        return try await carryOut(moment.definition, [.front: moment.front, .back: moment.back], of: work) { facts in
+          guard let front = facts[.front], let back = facts[.back] else { return nil }
+          return Planner(moment.definition).plan(front: front, back: back, foreground: moment.foreground)
+        }
+      case .clip(let clip):
+        return try await carryOut(clip.definition, [.clip: clip.clip], of: work) { facts in
+          facts[.clip].map { Planner(clip.definition).plan(clip: $0) }
+        }
       case .photos(let photos): return try await carryOut(photos, of: work)
       }
     } catch let failure as MediaFailure {
@@ -30,26 +38,22 @@ struct Attempt: Sendable {
     }
   }
 
-  private func carryOut(_ moment: Work.Moment, of work: Work) async throws -> AttemptEnding {
-    let definition = moment.definition
+  private func carryOut(
+    _ definition: Definition, _ sources: [InputName: SHA256Digest], of work: Work,
+    plan: ([InputName: ClipFacts]) -> Plan?
+  ) async throws -> AttemptEnding {
     let clock = ContinuousClock()
     let end = clock.now + .seconds(definition.deadlineSeconds)
     // The sources stay open here while the media process works on its copies of the descriptors.
-    let frontFile = OpenFile(try blobs.open(moment.front))
-    let backFile = OpenFile(try blobs.open(moment.back))
-    let inputs: [InputName: Int32] = [
-      .front: frontFile.descriptor.number, .back: backFile.descriptor.number,
-    ]
-    defer { withExtendedLifetime((frontFile, backFile)) {} }
+    let files = try sources.mapValues { OpenFile(try blobs.open($0)) }
+    let inputs = files.mapValues { $0.descriptor.number }
+    defer { withExtendedLifetime(files) {} }
 
     held.advance(to: JobProgress(fraction: 0.01, stage: "probe"))
     let probed = try await slot.probe(
       inputs, limits: definition.limits, deadline: clock.now.duration(to: end), cancellation: held.cancellation)
-    guard probed.reasons.isEmpty, let front = probed.facts[.front], let back = probed.facts[.back] else {
-      return .rejected(probed.verdict)
-    }
+    guard probed.reasons.isEmpty, let plan = plan(probed.facts) else { return .rejected(probed.verdict) }
 
-    let plan = Planner(definition).plan(front: front, back: back, foreground: moment.foreground)
     let outputs = try Outputs(plan.outputs, in: blobs)
     log.debug("composing", ["mode": mode.rawValue])
     let report = try await slot.run(

@@ -36,6 +36,7 @@ struct AttemptRecord: Sendable {
   private static func remedy(_ work: Work) -> String {
     switch work.content {
     case .moment: "film the moment again"
+    case .clip: "film it again"
     case .photos: "take another photo"
     }
   }

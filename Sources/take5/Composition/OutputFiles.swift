@@ -51,11 +51,11 @@ extension Role {
   /// What a file of this role is called in a folder of outputs.
   var fileName: String {
     switch self {
-    case .composed, .composedSwapped, .clipFront, .clipBack, .sourceFront, .sourceBack: "\(rawValue).mp4"
+    case .composed, .composedSwapped, .clip, .clipFront, .clipBack, .sourceClip, .sourceFront, .sourceBack:
+      "\(rawValue).mp4"
     case .preview: "\(rawValue).webp"
-    case .poster, .image, .thumbnailFront, .thumbnailBack, .photoLarge, .photoMedium, .photoSmall, .photoSquare,
-      .avatar, .avatarSmall,
-      .sourcePhoto:
+    case .poster, .image, .thumbnail, .thumbnailFront, .thumbnailBack, .photoLarge, .photoMedium, .photoSmall,
+      .photoSquare, .avatar, .avatarSmall, .sourcePhoto:
       "\(rawValue).jpg"
     }
   }

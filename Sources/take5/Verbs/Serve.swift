@@ -31,7 +31,9 @@ extension Verb {
     let workers = try arguments.number("--workers", in: 0...256) ?? 1
     let log = try Logger(arguments)
     let configuration = try WorkerConfiguration(arguments, slots: max(workers, 1))
-    let definition = try LocalWork.definition(arguments)
+    let definitions = SubmissionDefinitions(
+      moment: try LocalWork.definition(arguments), clip: try Definitions.markerVideo(),
+      photos: try Definitions.photos())
     let signals = StopSignals()
     let database = try await DatabaseAccess.open(
       arguments, connections: workers + 8, patience: .seconds(30), log: log)
@@ -39,8 +41,8 @@ extension Verb {
     let store = Store(blobs: blobs)
 
     let api = ControlAPI(
-      database: database.pool, store: store, blobs: blobs, definition: definition,
-      photoDefinitions: try Definitions.photos(), key: key.map { BearerKey($0) })
+      database: database.pool, store: store, blobs: blobs, definitions: definitions,
+      key: key.map { BearerKey($0) })
     let server = try APIServer.listen(on: address, api: api, log: log)
     let worker =
       workers == 0

@@ -4,11 +4,11 @@ internal import HTTPServer
 internal import Model
 internal import Store
 
-extension SubmissionForm {
-  /// Its clips as assets to be kept; throws a problem with the reasons when containers or hashes speak against them.
-  func checkedSources(limits: Limits) throws -> [NewAsset] {
+extension ControlAPI {
+  /// Both clips as assets to be kept; throws a problem with the reasons when containers or hashes speak against them.
+  static func checkedMoment(_ clips: [Camera: SealedBlob], limits: Limits) throws -> [NewAsset] {
     if let front = clips[.front], let back = clips[.back], front.hash == back.hash {
-      throw Self.refused([.sameFileTwice])
+      throw refused([.sameFileTwice])
     }
     var sources: [NewAsset] = []
     var reasons: [Reason] = []
@@ -19,16 +19,18 @@ extension SubmissionForm {
       case .refused(let reason): reasons.append(reason)
       }
     }
-    guard reasons.isEmpty else { throw Self.refused(reasons) }
+    guard reasons.isEmpty else { throw refused(reasons) }
     return sources
   }
 
-  private static func refused(_ reasons: [Reason]) -> Problem {
-    ProblemKind.mediaRejected.problem(reasons.map(\.detail).joined(separator: " "), reasons: reasons)
+  /// A clip by itself as an asset to be kept; throws a problem with the reason when its container speaks against it.
+  static func checkedClip(_ clip: SealedBlob, limits: Limits) throws -> [NewAsset] {
+    switch try ClipCheck(clip, input: .clip, limits: limits) {
+    case .sound(let type): return [NewAsset(role: .sourceClip, type: type, content: clip)]
+    case .refused(let reason): throw refused([reason])
+    }
   }
-}
 
-extension ControlAPI {
   /// Photos as assets to be kept; throws a problem with the reasons when their first bytes speak against them.
   static func checkedPhotos(_ photos: [SealedBlob], limits: PhotoLimits) throws -> [NewAsset] {
     var sources: [NewAsset] = []
@@ -42,9 +44,11 @@ extension ControlAPI {
         reasons.append(reason)
       }
     }
-    guard reasons.isEmpty else {
-      throw ProblemKind.mediaRejected.problem(reasons.map(\.detail).joined(separator: " "), reasons: reasons)
-    }
+    guard reasons.isEmpty else { throw refused(reasons) }
     return sources
+  }
+
+  private static func refused(_ reasons: [Reason]) -> Problem {
+    ProblemKind.mediaRejected.problem(reasons.map(\.detail).joined(separator: " "), reasons: reasons)
   }
 }
