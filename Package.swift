@@ -111,8 +111,9 @@ let package = Package(
     support("BoxTesting", []),
     .target(
       name: "CJPEGComparison", path: "Tests/Support/CJPEGComparison", linkerSettings: [.linkedLibrary("jpeg")]),
+    .target(name: "CHEIFFixture", dependencies: ["CImages"], path: "Tests/Support/CHEIFFixture"),
     support("HTTPTesting", ["HTTPServer", "Platform"]),
-    support("MediaFixtures", ["AV", "Kernels", "Model", "Platform", "Stills"]),
+    support("MediaFixtures", ["AV", "CHEIFFixture", "Kernels", "Model", "Platform", "Stills"]),
     support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),
     support("Take5Testing", ["HTTPClient", "Platform"]),
     .executableTarget(

@@ -75,6 +75,49 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
+  @Test("a thousand damaged photos neither end it nor leave memory behind")
+  func damagedPhotos() async throws {
+    let slot = try MediaSlot(
+      name: "test-media",
+      configuration: MediaProcess.Configuration(executable: Take5Binary.path, runsPerProcess: .max))
+    let definition = try #require(try Definitions.photo("reaction"))
+    var limits = definition.limits
+    limits.pixels = 1 << 20
+    let whole = try PhotoFixture.formats.map { try PhotoFixture.photo(in: $0) }
+    var process: Int32?
+    var before = 0
+    for number in 0..<1200 {
+      let photo = OpenFile(try Descriptor(unnamedIn: "/tmp"))
+      try photo.descriptor.write(PhotoFixture.damaged(whole[number % whole.count], seed: UInt64(number)))
+      let outputs = try definition.plan.outputs.map { (role: $0, file: OpenFile(try Descriptor(unnamedIn: "/tmp"))) }
+      defer { withExtendedLifetime((photo, outputs)) {} }
+      do {
+        _ = try await slot.photo(
+          PhotoPlan(limits: limits, variants: definition.plan.variants), photo: photo.descriptor.number,
+          outputs: Dictionary(uniqueKeysWithValues: outputs.map { ($0.role, $0.file.descriptor.number) }),
+          deadline: .seconds(60), cancellation: cancellation)
+      } catch {
+        // A library that finds no memory for what a header asks for.
+        #expect(error.kind == .crashed && error.detail.contains("memory"), "\(number): \(error)")
+      }
+      // By then every decoder has been loaded and every pool is filled.
+      if number == 300 { (process, before) = (await slot.processID, try await memory(of: slot)) }
+    }
+    #expect(await slot.processID == process)
+    let after = try await memory(of: slot)
+    #expect(after < before + (2 << 20))
+    await slot.stop()
+  }
+
+  /// What the process has of its own, in bytes.
+  private func memory(of slot: MediaSlot) async throws -> Int {
+    let process = try #require(await slot.processID)
+    let status = String(
+      decoding: try Descriptor(reading: "/proc/\(process)/status").bytes(count: 8192, at: 0), as: UTF8.self)
+    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") })
+    return try #require(line.split(separator: " ").compactMap { Int($0) }.first) << 10
+  }
+
   private func mappedLibraries(of slot: MediaSlot) async throws -> Set<String> {
     let process = try #require(await slot.processID)
     let maps = try Descriptor(reading: "/proc/\(process)/maps").bytes(count: 1 << 20, at: 0)
