@@ -1,4 +1,5 @@
-/// How the container of a HEIF or AVIF turns its primary picture (ISO/IEC 23008-12, 6.5.10 and 6.5.12).
+/// What the container of a HEIF or AVIF says of its primary picture: its size, and how it is turned
+/// (ISO/IEC 23008-12, 6.5.3, 6.5.10 and 6.5.12).
 package struct HEIFProperties: Sendable {
   /// One step on the way to an upright picture.
   package enum Step: Hashable, Sendable {
@@ -11,6 +12,9 @@ package struct HEIFProperties: Sendable {
   /// In the order in which they are applied; empty where the container says nothing, or nothing sound.
   package private(set) var steps: [Step] = []
 
+  /// How many pixels it has before it is turned; nil where the container does not say.
+  package private(set) var pixels: Int?
+
   /// - Parameter bytes: the whole file.
   package init(_ bytes: [UInt8]) {
     guard let meta = Box.list(in: bytes[...]).first(where: { $0.type == "meta" })?.children(after: 4),
@@ -21,6 +25,12 @@ package struct HEIFProperties: Sendable {
     for association in properties.children() where association.type == "ipma" {
       for index in Self.indices(of: primary, in: association.content) where all.indices.contains(index - 1) {
         let property = all[index - 1]
+        if property.type == "ispe", let width = Self.number(property.content, at: 4, 4),
+          let height = Self.number(property.content, at: 8, 4)
+        {
+          let product = width.multipliedReportingOverflow(by: height)
+          pixels = product.overflow ? .max : product.partialValue
+        }
         guard let value = property.content.first else { continue }
         if property.type == "irot", value & 3 != 0 { steps.append(.turn(Int(value & 3))) }
         if property.type == "imir" { steps.append(.mirror(isLeftRight: value & 1 == 0)) }

@@ -48,14 +48,17 @@ struct PhotoDecoder {
   }
 
   private func decodeImage(_ format: ImageReader.Format, model: String) throws -> DecodedPhoto {
+    let isHEIF = format == .heif
+    let properties = isHEIF ? HEIFProperties(source.bytes) : nil
+    // Before libheif is asked, which says the same: it need not even be loaded for a bomb.
+    if let pixels = properties?.pixels, pixels > source.limits.pixels { throw ImageError.tooManyPixels }
     var reader = try ImageReader(source.bytes, format: format, pixels: source.limits.pixels)
     let header = reader.header
     let exif = Exif(reader.exif[...])
     let given = Size(width: header.width, height: header.height)
     let exchanged = Size(width: header.height, height: header.width)
     // A HEIF turns its picture by its own properties, and the decoder has done so; its Exif data say it once more.
-    let isHEIF = format == .heif
-    let transform = isHEIF ? HEIFProperties(source.bytes).transform : Transform(exif: exif.orientation)
+    let transform = properties?.transform ?? Transform(exif: exif.orientation)
     let profile = PhotoProfile(reader.profile, header: header)
     let facts = PhotoFacts(
       format: source.format, bytes: Int64(source.bytes.count),

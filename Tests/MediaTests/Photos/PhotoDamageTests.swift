@@ -18,6 +18,16 @@ struct PhotoDamageTests {
     }
   }
 
+  @Test("a size that the header alone claims is refused before anything is decoded", arguments: ["heic", "avif"])
+  func claimedSize(format: String) throws {
+    var bytes = try PhotoFixture.photo(in: format)
+    let name = Array("ispe".utf8)
+    for at in 0..<(bytes.count - 16) where Array(bytes[at..<at + 4]) == name {
+      bytes.replaceSubrange(at + 8..<at + 16, with: [UInt8](repeating: 0xFF, count: 8))
+    }
+    #expect(try PhotoCase(bytes).report.reason?.code == .tooLarge)
+  }
+
   @Test("flipped bits never end the process", arguments: PhotoFixture.formats)
   func flips(format: String) throws {
     let whole = try PhotoFixture.photo(in: format)
