@@ -1,11 +1,13 @@
 #include <stdlib.h>
 
 #include "errors.h"
+#include "file_source.h"
 
 struct cjpeg_decoder {
   struct jpeg_decompress_struct info;
   struct jpeg_progress_mgr progress;
   struct cjpeg_errors errors;
+  struct jpeg_source_mgr *file;  // NULL: the bytes are in memory
   int scan_limit;
   int has_started;
 };
@@ -29,14 +31,19 @@ static enum cjpeg_color color_of(struct cjpeg_decoder *decoder) {
   }
 }
 
-static void read_header(struct cjpeg_decoder *decoder, const uint8_t *bytes, size_t count,
+static void read_header(struct cjpeg_decoder *decoder, const struct cjpeg_source *source,
                         const struct cjpeg_limits *limits, struct cjpeg_header *header) {
   struct jpeg_decompress_struct *info = &decoder->info;
   jpeg_create_decompress(info);
   info->client_data = decoder;
   info->progress = &decoder->progress;
   decoder->progress.progress_monitor = count_scans;
-  jpeg_mem_src(info, bytes, count);
+  if (source->bytes) {
+    jpeg_mem_src(info, source->bytes, source->count);
+  } else {
+    info->src = decoder->file = cjpeg_file_source_open(source->descriptor);
+    if (!info->src) cjpeg_fail(&decoder->errors, cjpeg_out_of_memory, "no memory for a buffer");
+  }
   jpeg_read_header(info, TRUE);
   const uint64_t pixels = (uint64_t)info->image_width * info->image_height;
   if (pixels > limits->pixels) cjpeg_fail(&decoder->errors, cjpeg_too_many_pixels, "more pixels than the limit");
@@ -54,7 +61,7 @@ static void read_header(struct cjpeg_decoder *decoder, const uint8_t *bytes, siz
   info->out_color_space = header->color == cjpeg_cmyk ? JCS_CMYK : JCS_RGB;
 }
 
-enum cjpeg_status cjpeg_open(const uint8_t *bytes, size_t count, const struct cjpeg_limits *limits,
+enum cjpeg_status cjpeg_open(const struct cjpeg_source *source, const struct cjpeg_limits *limits,
                              struct cjpeg_decoder **decoder, struct cjpeg_header *header,
                              struct cjpeg_failure *failure) {
   *failure = (struct cjpeg_failure){.status = cjpeg_ok};
@@ -63,7 +70,7 @@ enum cjpeg_status cjpeg_open(const uint8_t *bytes, size_t count, const struct cj
   opened->info.err = cjpeg_errors_start(&opened->errors);
   opened->errors.failure = failure;
   opened->scan_limit = limits->scans;
-  if (setjmp(opened->errors.back) == 0) read_header(opened, bytes, count, limits, header);
+  if (setjmp(opened->errors.back) == 0) read_header(opened, source, limits, header);
   if (failure->status == cjpeg_ok)
     *decoder = opened;
   else
@@ -141,5 +148,6 @@ enum cjpeg_status cjpeg_read_band(struct cjpeg_decoder *decoder, uint8_t *const 
 void cjpeg_close(struct cjpeg_decoder *decoder) {
   if (!decoder) return;
   jpeg_destroy_decompress(&decoder->info);
+  free(decoder->file);
   free(decoder);
 }

@@ -8,25 +8,39 @@ package struct JPEGDecoder: ~Copyable {
   /// Rows not yet decoded.
   package private(set) var remainingRows: Int
   private let decoder: OpaquePointer
-  private let source: UnsafeMutableBufferPointer<UInt8>
+  /// Nil where a file is read.
+  private let bytes: UnsafeMutableBufferPointer<UInt8>?
 
   /// Reads and checks the header; the bytes are copied.
   package init(_ bytes: [UInt8], limits: JPEGLimits) throws(JPEGError) {
-    let source = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
-    _ = source.initialize(from: bytes)
+    let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, bytes.count))
+    _ = copy.initialize(from: bytes)
+    try self.init(
+      cjpeg_source(bytes: copy.baseAddress, count: bytes.count, descriptor: -1), bytes: copy, limits: limits)
+  }
+
+  /// Reads and checks the header of a file; the rest is read piece by piece, from the descriptor, which must stay open.
+  package init(reading descriptor: Int32, limits: JPEGLimits) throws(JPEGError) {
+    try self.init(cjpeg_source(bytes: nil, count: 0, descriptor: descriptor), bytes: nil, limits: limits)
+  }
+
+  private init(
+    _ source: cjpeg_source, bytes: UnsafeMutableBufferPointer<UInt8>?, limits: JPEGLimits
+  ) throws(JPEGError) {
+    var source = source
     var accepted = cjpeg_limits(
       pixels: UInt64(limits.pixels), buffered_pixels: UInt64(limits.bufferedPixels),
       scans: Int32(clamping: limits.scans))
     var failure = cjpeg_failure()
     var found = cjpeg_header()
     var opened: OpaquePointer?
-    guard cjpeg_open(source.baseAddress, source.count, &accepted, &opened, &found, &failure) == cjpeg_ok,
+    guard cjpeg_open(&source, &accepted, &opened, &found, &failure) == cjpeg_ok,
       let opened
     else {
-      source.deallocate()
+      bytes?.deallocate()
       throw JPEGError(failure)
     }
-    self.source = source
+    self.bytes = bytes
     decoder = opened
     header = JPEGHeader(
       width: Int(found.width), height: Int(found.height), components: Int(found.components),
@@ -36,7 +50,7 @@ package struct JPEGDecoder: ~Copyable {
 
   deinit {
     cjpeg_close(decoder)
-    source.deallocate()
+    bytes?.deallocate()
   }
 
   /// Bytes of a pixel that `read` gives: RGB, or CMYK of such a JPEG.

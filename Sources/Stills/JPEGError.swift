@@ -16,6 +16,8 @@ package enum JPEGError: Error, Hashable, CustomStringConvertible {
   case tooLarge(String)
   /// libjpeg or its wrapper found no memory.
   case outOfMemory
+  /// The file that it lies in cannot be read.
+  case unreadable(String)
 
   init(_ failure: cjpeg_failure) {
     let message = withUnsafeBytes(of: failure.message) { bytes in
@@ -29,6 +31,7 @@ package enum JPEGError: Error, Hashable, CustomStringConvertible {
       case cjpeg_too_many_scans: .tooManyScans(message)
       case cjpeg_too_large: .tooLarge(message)
       case cjpeg_out_of_memory: .outOfMemory
+      case cjpeg_unreadable: .unreadable(message)
       default: .malformed(message)
       }
   }
@@ -40,6 +43,7 @@ package enum JPEGError: Error, Hashable, CustomStringConvertible {
     case .unsupported(let message): "unsupported JPEG: \(message)"
     case .tooManyPixels(let message), .tooManyScans(let message), .tooLarge(let message): "JPEG refused: \(message)"
     case .outOfMemory: "no memory for a JPEG"
+    case .unreadable(let message): message
     }
   }
 }

@@ -9,6 +9,9 @@ package struct JPEGSegments: Sendable {
   /// Whether Photoshop's resources are there, which hold IPTC data.
   package private(set) var hasResources = false
 
+  /// Whether the bytes ended before the segments did: more of the file tells more.
+  package private(set) var isCut = false
+
   private static let exifMark = Array("Exif\0\0".utf8)
   private static let profileMark = Array("ICC_PROFILE\0".utf8)
   private static let xmpMark = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
@@ -18,6 +21,7 @@ package struct JPEGSegments: Sendable {
   package init(_ bytes: [UInt8]) {
     var parts: [UInt8: ArraySlice<UInt8>] = [:]
     var offset = 2
+    defer { isCut = isCut || offset + 4 > bytes.count }
     while offset + 4 <= bytes.count, bytes[offset] == 0xFF {
       let marker = bytes[offset + 1]
       // Any number of fill bytes may stand before a marker.
@@ -26,7 +30,11 @@ package struct JPEGSegments: Sendable {
         continue
       }
       let end = offset + 2 + (Int(bytes[offset + 2]) << 8 | Int(bytes[offset + 3]))
-      guard marker != 0xDA, marker != 0xD9, end > offset + 3, end <= bytes.count else { break }
+      guard marker != 0xDA, marker != 0xD9, end > offset + 3 else { break }
+      guard end <= bytes.count else {
+        isCut = true
+        break
+      }
       let content = bytes[offset + 4..<max(end, offset + 4)]
       switch marker {
       case 0xE1 where exif.isEmpty && content.starts(with: Self.exifMark): exif = content.dropFirst(6)

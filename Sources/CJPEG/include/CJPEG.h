@@ -15,6 +15,7 @@ enum cjpeg_status {
   cjpeg_too_many_scans,   // a progressive picture that repeats itself
   cjpeg_too_large,        // more than 65500 pixels along an edge
   cjpeg_out_of_memory,
+  cjpeg_unreadable,       // the file that it lies in cannot be read
 };
 
 enum { cjpeg_message_size = 200 };
@@ -42,6 +43,13 @@ enum cjpeg_status cjpeg_encode(const struct cjpeg_picture *picture, uint8_t **by
 
 /// Frees what `cjpeg_encode` made; NULL is allowed.
 void cjpeg_free(uint8_t *bytes);
+
+/// Where a JPEG lies.
+struct cjpeg_source {
+  const uint8_t *bytes;  // NULL: in a file
+  size_t count;
+  int descriptor;  // of the file, readable and seekable; it stays the caller's
+};
 
 /// What a decoder accepts.
 struct cjpeg_limits {
@@ -78,9 +86,9 @@ struct cjpeg_component {
 
 struct cjpeg_decoder;
 
-/// Reads the header and checks it. The bytes must outlive the decoder. Free `*decoder` with `cjpeg_close`, also after a
+/// Reads the header and checks it. What the source names must outlive the decoder. Free `*decoder` with `cjpeg_close`, also after a
 /// failure of a later call; after a failure of this one there is none.
-enum cjpeg_status cjpeg_open(const uint8_t *bytes, size_t count, const struct cjpeg_limits *limits,
+enum cjpeg_status cjpeg_open(const struct cjpeg_source *source, const struct cjpeg_limits *limits,
                              struct cjpeg_decoder **decoder, struct cjpeg_header *header,
                              struct cjpeg_failure *failure);
 

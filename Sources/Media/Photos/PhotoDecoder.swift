@@ -1,6 +1,7 @@
 import ISOBaseMedia
 import Kernels
 import Model
+import Platform
 import Stills
 
 /// Decodes a photo of any format to the size that is wanted.
@@ -20,23 +21,25 @@ struct PhotoDecoder {
       throw source.blame(error)
     } catch let error as ImageError {
       throw source.blame(error)
+    } catch let stop as Stop {
+      throw stop
     } catch {
       throw .failed(MediaError(.library, "\(error)"))
     }
   }
 
   private func decodeJPEG() throws -> DecodedPhoto {
-    let segments = JPEGSegments(source.bytes)
+    let segments = try source.segments()
     let exif = Exif(segments.exif)
     let limits = JPEGLimits(pixels: source.limits.pixels, bufferedPixels: source.limits.progressivePixels)
-    var decoder = try JPEGDecoder(source.bytes, limits: limits)
+    var decoder = try JPEGDecoder(reading: source.file.descriptor.number, limits: limits)
     let header = decoder.header
     let transform = Transform(exif: exif.orientation)
     let coded = Size(width: header.width, height: header.height)
     let display = transform.swapsAxes ? Size(width: coded.height, height: coded.width) : coded
     let profile = PhotoProfile(segments.profile, isInverted: header.color == .cmyk(isInverted: true))
     let facts = PhotoFacts(
-      format: .jpeg, bytes: Int64(source.bytes.count), coded: coded, transform: transform, display: display, bits: 8,
+      format: .jpeg, bytes: source.size, coded: coded, transform: transform, display: display, bits: 8,
       model: header.color.name, profile: profile.name, identifying: Identification.found(in: exif, segments))
     let picture = target(display)
     switch header.color {
@@ -49,10 +52,11 @@ struct PhotoDecoder {
 
   private func decodeImage(_ format: ImageReader.Format, model: String) throws -> DecodedPhoto {
     let isHEIF = format == .heif
-    let properties = isHEIF ? HEIFProperties(source.bytes) : nil
+    let bytes = try source.bytes()
+    let properties = isHEIF ? HEIFProperties(bytes) : nil
     // Before libheif is asked, which says the same: it need not even be loaded for a bomb.
     if let pixels = properties?.pixels, pixels > source.limits.pixels { throw ImageError.tooManyPixels }
-    var reader = try ImageReader(source.bytes, format: format, pixels: source.limits.pixels)
+    var reader = try ImageReader(bytes, format: format, pixels: source.limits.pixels)
     let header = reader.header
     let exif = Exif(reader.exif[...])
     let given = Size(width: header.width, height: header.height)
@@ -61,10 +65,10 @@ struct PhotoDecoder {
     let transform = properties?.transform ?? Transform(exif: exif.orientation)
     let profile = PhotoProfile(reader.profile, header: header)
     let facts = PhotoFacts(
-      format: source.format, bytes: Int64(source.bytes.count),
+      format: source.format, bytes: source.size,
       coded: isHEIF && transform.swapsAxes ? exchanged : given, transform: transform,
       display: !isHEIF && transform.swapsAxes ? exchanged : given, bits: header.bits, model: model,
-      hasAlpha: header.hasAlpha, isAnimated: header.isAnimated || source.isAnimatedPNG, profile: profile.name,
+      hasAlpha: header.hasAlpha, isAnimated: header.isAnimated || Self.isAnimated(bytes, format), profile: profile.name,
       dynamicRange: profile.dynamicRange, identifying: Identification.found(in: exif))
     let picture = target(facts.display)
     if profile.dynamicRange != .standard, header.bits > 8 {
@@ -142,9 +146,9 @@ struct PhotoDecoder {
   }
 }
 
-extension PhotoSource {
+extension PhotoDecoder {
   /// Whether a PNG has more pictures than the one that every reader shows: a chunk `acTL` before its data (PNG 3, 11.3.6).
-  fileprivate var isAnimatedPNG: Bool {
+  private static func isAnimated(_ bytes: [UInt8], _ format: ImageReader.Format) -> Bool {
     guard format == .png else { return false }
     var offset = 8
     while offset + 8 <= bytes.count {

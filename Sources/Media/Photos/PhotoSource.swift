@@ -2,13 +2,15 @@ import Model
 import Platform
 import Stills
 
-/// A photo's bytes and what they are, before anything is decoded.
+/// A photo's file and what it is, before anything is decoded.
 struct PhotoSource: Sendable {
-  let bytes: [UInt8]
+  let file: OpenFile
+  /// In bytes.
+  let size: Int64
   let format: PhotoFormat
   let limits: PhotoLimits
 
-  /// Reads the file whole, once its size and its first bytes are what the limits allow.
+  /// Looks at the file's size and its first bytes, which are to be what the limits allow.
   init(_ file: OpenFile, limits: PhotoLimits) throws(Stop) {
     let size: Int64
     let start: [UInt8]
@@ -28,7 +30,19 @@ struct PhotoSource: Sendable {
     }
     self.format = format
     self.limits = limits
-    do { bytes = try file.descriptor.bytes(count: Int(size), at: 0) } catch { throw Stop(error) }
+    self.file = file
+    self.size = size
+  }
+
+  /// The first bytes, all of them if there are no more.
+  func bytes(_ most: Int = .max) throws(Stop) -> [UInt8] {
+    do { return try file.descriptor.bytes(count: min(most, Int(size)), at: 0) } catch { throw Stop(error) }
+  }
+
+  /// What stands in a JPEG before its picture; the rest of the file is not read for it.
+  func segments() throws(Stop) -> JPEGSegments {
+    let segments = JPEGSegments(try bytes(1 << 18))
+    return segments.isCut && size > 1 << 18 ? JPEGSegments(try bytes()) : segments
   }
 
   /// The photo is refused for this finding.
@@ -45,6 +59,7 @@ struct PhotoSource: Sendable {
     case .tooManyPixels, .tooLarge: tooManyPixels
     case .tooManyScans: Self.refusal(.corruptImage, "it has more scans than any encoder writes")
     case .outOfMemory: .failed(MediaError(.outOfMemory, "libjpeg found no memory"))
+    case .unreadable(let message): .failed(MediaError(.inputOutput, message))
     }
   }
 
