@@ -80,7 +80,7 @@ let package = Package(
       "Store", ["Blobs", "Crypto", "Model", "Platform", "Postgres", "Queue"],
       resources: [
         .embedInCode("SQL/Store.sql"), .embedInCode("SQL/v0100_store.sql"),
-        .embedInCode("SQL/v0101_images.sql"),
+        .embedInCode("SQL/v0101_images.sql"), .embedInCode("SQL/v0102_reading.sql"),
       ]),
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],

@@ -9,3 +9,4 @@ LAZY_FUNCTION(crypto, EVP_DigestUpdate);
 LAZY_FUNCTION(crypto, EVP_MD_CTX_free);
 LAZY_FUNCTION(crypto, EVP_MD_CTX_new);
 LAZY_FUNCTION(crypto, EVP_sha256);
+LAZY_FUNCTION(crypto, HMAC);

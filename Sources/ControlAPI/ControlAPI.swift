@@ -10,29 +10,32 @@ package struct ControlAPI: Sendable {
   let store: Store
   let blobs: any BlobStore
   let definitions: SubmissionDefinitions
-  private let key: BearerKey?
+  let access: AccessControl
+  let watch: JobWatch
 
   /// - Parameters:
   ///   - blobs: where submitted clips are staged; the store's own.
   ///   - definitions: what is made of what is submitted.
-  ///   - key: every request needs it, if there is one.
+  ///   - access: who may ask for what.
+  ///   - watch: tells of jobs; it runs as long as the API is served.
   package init(
-    database: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions, key: BearerKey?
+    database: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
+    access: AccessControl, watch: JobWatch
   ) {
     self.database = database
     self.store = store
     self.blobs = blobs
     self.definitions = definitions
-    self.key = key
+    self.access = access
+    self.watch = watch
   }
 
   /// The routes, for a server.
   package var router: Router {
-    let key = key
-    return Router(routes: postRoutes + imageRoutes + jobRoutes + mediaRoutes + healthRoutes) {
-      (_, _, headers) throws(Problem) in
-      try key?.admit(headers)
-    }
+    let access = access
+    return Router(
+      routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + mediaRoutes + healthRoutes
+    ) { (method, target, headers) throws(Problem) in try access.admit(method, target, headers) }
   }
 
   /// A route whose failures of database and storage become the problems that they are.

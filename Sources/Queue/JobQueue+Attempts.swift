@@ -51,7 +51,8 @@ extension JobQueue {
     _ progress: JobProgress, of job: ClaimedJob, _ session: Session
   ) throws(PostgresError) {
     try session.execute(
-      statements["progress"], .integer(job.id), .integer(job.token), .double(progress.fraction), .text(progress.stage))
+      statements["progress"], .integer(job.id), .integer(job.token), .double(progress.fraction), .text(progress.stage),
+      .text(QueueChannel.changes), .text(job.publicID.description))
   }
 
   private static func fenced(_ job: ClaimedJob, _ rows: Rows) throws(LeaseLost) {

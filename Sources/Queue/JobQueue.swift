@@ -30,8 +30,21 @@ package enum JobQueue {
 
   /// Reads a job by its public id; nil if there is none.
   package static func find(_ id: PublicID, _ session: Session) throws(PostgresError) -> JobRecord? {
-    guard let row = try session.execute(statements["find"], .text(id.description)).first else { return nil }
-    return try JobRecord(row)
+    try find([id], session).first
+  }
+
+  /// Reads jobs by their public ids, in no particular order.
+  package static func find(_ ids: [PublicID], _ session: Session) throws(PostgresError) -> [JobRecord] {
+    var jobs: [JobRecord] = []
+    for row in try session.execute(statements["find"], .texts(ids.map(\.description))) {
+      jobs.append(try JobRecord(row))
+    }
+    return jobs
+  }
+
+  /// Tells whoever waits for a job that it has changed; to be called after the commit.
+  package static func tell(of job: PublicID, _ session: Session) throws(PostgresError) {
+    try session.execute(statements["announce"], .text(QueueChannel.changes), .text(job.description))
   }
 
   /// Lists jobs, the newest first.

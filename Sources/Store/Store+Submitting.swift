@@ -48,7 +48,7 @@ extension Store {
   ) throws -> PublicID? {
     if draft.kind == .reaction {
       guard PublicID(draft.owner) != nil,
-        try !session.execute(Self.statements["post"], .text(draft.owner)).isEmpty
+        try !session.execute(Self.statements["has_post"], .text(draft.owner)).isEmpty
       else { return nil }
     }
     let (image, job) = (PublicID.now(), PublicID.now())

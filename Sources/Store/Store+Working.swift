@@ -113,6 +113,7 @@ extension Store {
         Self.statements["publish_image"], .text(id.description), .integer(set), .text(status.rawValue)
       ).isEmpty
     else { throw StoreError.noSubject(work.subject) }
+    if kind == .reaction { try session.execute(Self.statements["count_reactions"], .text(id.description), .integer(1)) }
   }
 
   /// The media were rejected: the subject keeps the reasons and loses its sources, the job is done.

@@ -29,26 +29,7 @@ package struct Store: Sendable {
   }
 
   private func read(_ id: PublicID, _ session: Session) throws -> Post? {
-    guard let row = try session.execute(Self.statements["post"], .text(id.description)).first else { return nil }
-    let draft = try PostDraft(row)
-    var assets: [Role: Asset] = [:]
-    var photos: [Int: [Role: Asset]] = [:]
-    if let set = try row.get("asset_set_id", as: Int64?.self) {
-      for asset in try self.assets(ofSet: set, session) {
-        if asset.role.isVariant {
-          photos[asset.place, default: [:]][asset.role] = asset
-        } else {
-          assets[asset.role] = asset
-        }
-      }
-    }
-    let job = try row.get("job", as: String?.self).flatMap { PublicID($0) }
-    return Post(
-      id: id, draft: draft, status: try PostDraft.word(row, "status"),
-      createdAt: .init(microseconds: try row.get("created_at")),
-      reasons: try JSON.decode([Reason].self, from: Array(try row.get("reasons", as: String.self).utf8)),
-      job: try job.flatMap { try JobQueue.find($0, session)?.summary }, assets: assets,
-      photos: photos.sorted { $0.key < $1.key }.map(\.value))
+    try posts(of: Array(session.execute(Self.statements["post"], .text(id.description))), session).first
   }
 
   /// Reads an asset of any set, sources included; nil if there is none.
@@ -64,8 +45,6 @@ package struct Store: Sendable {
   }
 
   func assets(ofSet set: Int64, _ session: Session) throws(PostgresError) -> [Asset] {
-    var assets: [Asset] = []
-    for row in try session.execute(Self.statements["assets"], .integer(set)) { assets.append(try Asset(row)) }
-    return assets
+    try assets(ofSets: [set], session)[set] ?? []
   }
 }

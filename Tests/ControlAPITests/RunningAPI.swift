@@ -16,6 +16,7 @@ struct RunningAPI: Sendable {
   let port: UInt16
   let pool: Pool
   let store: Store
+  let access: AccessControl
   let blobs: any BlobStore
   let blobFolder: String
 
@@ -26,7 +27,9 @@ struct RunningAPI: Sendable {
 
   /// How a test's API differs from the usual one.
   struct Setting: Sendable {
-    var key: BearerKey?
+    /// The operator's key.
+    var key: String?
+    var limits = RateLimits.Configuration()
     var clipBytes: Int64 = 64 << 20
     /// Nil: the test's own database.
     var database: DatabaseURL?
@@ -46,12 +49,22 @@ struct RunningAPI: Sendable {
       var definitions = SubmissionDefinitions(
         moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos())
       definitions.moment.limits.bytes = setting.clipBytes
+      let clock = ContinuousClock().now
+      let access = AccessControl(
+        operatorKey: setting.key, limits: RateLimits(setting.limits) { clock.duration(to: .now) / .seconds(1) },
+        now: { 1_800_000_000 })
+      if setting.database == nil { try await access.refresh(store, pool) }
+      let watch = try JobWatch(database: pool, url: setting.database ?? url)
+      let watching = Task { await watch.run() }
       let api = ControlAPI(
-        database: pool, store: store, blobs: blobs, definitions: definitions, key: setting.key)
+        database: pool, store: store, blobs: blobs, definitions: definitions, access: access, watch: watch)
       let value = try await withServer(router: api.router) { server in
         try await body(
-          RunningAPI(port: server.port, pool: pool, store: store, blobs: blobs, blobFolder: blobFolder))
+          RunningAPI(
+            port: server.port, pool: pool, store: store, access: access, blobs: blobs, blobFolder: blobFolder))
       }
+      watching.cancel()
+      await watching.value
       await pool.close()
       return value
     }

@@ -122,7 +122,11 @@ struct PhotoServiceTests {
       #expect(await service.process.waitForLog("image=\(image.id)"))
       let shown = try await onThread("test-client") { try client.get("/v1/users/ada/profile-image") }
       #expect(shown.status == 200)
-      let picture = try JPEGDecoder.decode(shown.body, limits: JPEGLimits(pixels: 1 << 20))
+      let current = try JSON.decode(Answer.self, from: shown.body)
+      #expect(current.id == image.id)
+      let url = try #require(current.assets?[.avatar]?.url)
+      let media = try await onThread("test-client") { try client.get(url) }
+      let picture = try JPEGDecoder.decode(media.body, limits: JPEGLimits(pixels: 1 << 20))
       #expect(picture.width == 300 && picture.height == 300)
       #expect(abs(Int(picture.bytes[0]) - Int(color.0)) < 8 && abs(Int(picture.bytes[2]) - Int(color.2)) < 8)
     }

@@ -40,7 +40,7 @@ struct ImageTests {
     /// The bytes of the image that counts.
     func current() async throws -> String? {
       try await fixture.pool.run { [store = fixture.store] session in
-        try store.currentImage(kind, of: owner, role: .avatar, session)?.inline.map {
+        try store.currentImage(kind, of: owner, role: .avatar, session)?.content.inline.map {
           String(decoding: $0, as: UTF8.self)
         }
       }
@@ -119,7 +119,9 @@ struct ImageTests {
       let second = try await tower.submit("three")
       for text in ["a", "b", "c"] { try await tower.publish(try await fixture.claim(), text) }
       let read = { (owner: String) in
-        try await fixture.pool.run { [store = fixture.store] in try store.images(.place, of: owner, $0).map(\.id) }
+        try await fixture.pool.run { [store = fixture.store] in
+          try store.images(.place, of: owner, PageRequest(), $0).items.map(\.id)
+        }
       }
       #expect(try await read("tower") == [second, first])
       #expect(try await read("lake") == [other])

@@ -3,14 +3,18 @@ internal import Model
 /// An asset as clients read it; what does not apply is null.
 struct AssetAnswer: Encodable {
   private let asset: Asset
+  private let url: String
 
-  init(_ asset: Asset) { self.asset = asset }
+  init(_ asset: Asset, _ urls: MediaURLs) {
+    self.asset = asset
+    url = urls.url(of: asset)
+  }
 
   private enum CodingKeys: String, CodingKey { case url, type, bytes, width, height, duration, thumbhash, color }
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode("/v1/media/\(asset.id)", forKey: .url)
+    try container.encode(url, forKey: .url)
     try container.encode(asset.type, forKey: .type)
     try container.encode(asset.bytes, forKey: .bytes)
     try container.encode(asset.width, forKey: .width)

@@ -4,8 +4,12 @@ internal import Model
 /// An image that was submitted by itself, as clients read it; what is not known is null.
 struct ImageAnswer: Encodable {
   private let image: StoredImage
+  private let urls: MediaURLs
 
-  init(_ image: StoredImage) { self.image = image }
+  init(_ image: StoredImage, _ urls: MediaURLs) {
+    self.image = image
+    self.urls = urls
+  }
 
   /// Where an image is read.
   static func path(_ id: PublicID) -> String { "/v1/images/\(id)" }
@@ -24,7 +28,8 @@ struct ImageAnswer: Encodable {
     try container.encode(image.createdAt, forKey: .createdAt)
     try container.encode(image.job.map(JobSummaryAnswer.init), forKey: .job)
     try container.encode(image.reasons, forKey: .reasons)
-    try container.encode(image.assets.filter { !$0.key.isSource }.mapValues(AssetAnswer.init), forKey: .assets)
+    try container.encode(
+      image.assets.filter { !$0.key.isSource }.mapValues { AssetAnswer($0, urls) }, forKey: .assets)
     try container.encode(Self.path(image.id), forKey: .url)
   }
 }

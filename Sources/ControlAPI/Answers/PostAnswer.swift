@@ -4,15 +4,19 @@ internal import Model
 /// A post as clients read it; what is not known is null, so that every key is always there.
 struct PostAnswer: Encodable {
   private let post: Post
+  private let urls: MediaURLs
 
-  init(_ post: Post) { self.post = post }
+  init(_ post: Post, _ urls: MediaURLs) {
+    self.post = post
+    self.urls = urls
+  }
 
   /// Where a post is read.
   static func path(_ id: PublicID) -> String { "/v1/posts/\(id)" }
 
   private enum CodingKeys: String, CodingKey {
     case id, kind, status, author, title, caption, visibility, place, location, capturedAt, createdAt, foreground, job
-    case reasons, assets, photos
+    case counts, reasons, assets, photos
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -30,10 +34,11 @@ struct PostAnswer: Encodable {
     try container.encode(post.createdAt, forKey: .createdAt)
     try container.encode(post.draft.foreground, forKey: .foreground)
     try container.encode(post.job.map(JobSummaryAnswer.init), forKey: .job)
+    try container.encode(post.counts, forKey: .counts)
     try container.encode(post.reasons, forKey: .reasons)
-    let assets = post.assets.filter { !$0.key.isSource }.mapValues(AssetAnswer.init)
+    let assets = post.assets.filter { !$0.key.isSource }.mapValues { AssetAnswer($0, urls) }
     try container.encode(assets, forKey: .assets)
-    try container.encode(post.photos.map { $0.mapValues(AssetAnswer.init) }, forKey: .photos)
+    try container.encode(post.photos.map { $0.mapValues { AssetAnswer($0, urls) } }, forKey: .photos)
   }
 }
 

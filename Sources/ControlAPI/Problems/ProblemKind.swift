@@ -4,6 +4,12 @@ package import HTTPServer
 /// for people.
 package enum ProblemKind: String, Sendable, CaseIterable {
   case unauthorized
+  case forbidden
+  case urlExpired = "url_expired"
+  case urlInvalid = "url_invalid"
+  case tooManyRequests = "too_many_requests"
+  case invalidQuery = "invalid_query"
+  case notJSON = "not_json"
   case notMultipart = "not_multipart"
   case malformedForm = "malformed_form"
   case missingPart = "missing_part"
@@ -13,11 +19,16 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case invalidFields = "invalid_fields"
   case partTooLarge = "part_too_large"
   case mediaRejected = "media_rejected"
+  case invalidIdempotencyKey = "invalid_idempotency_key"
+  case idempotencyKeyRunning = "idempotency_key_running"
+  case idempotencyKeyReused = "idempotency_key_reused"
+  case commentNotFound = "comment_not_found"
   case imageNotFound = "image_not_found"
   case postNotFound = "post_not_found"
   case jobNotFound = "job_not_found"
   case mediaNotFound = "media_not_found"
   case databaseUnavailable = "database_unavailable"
+  case storageLow = "storage_low"
   case storageFull = "storage_full"
   case storageUnavailable = "storage_unavailable"
 
@@ -26,6 +37,18 @@ package enum ProblemKind: String, Sendable, CaseIterable {
     switch self {
     case .unauthorized:
       (.unauthorized, "The API key is missing or wrong", "Send `Authorization: Bearer` with the service's API key.")
+    case .forbidden:
+      (.forbidden, "The API key does not admit to this", "Use a key with the scope that detail names.")
+    case .urlExpired:
+      (.forbidden, "The media URL has expired", "Read the post or the image again: its URLs are fresh.")
+    case .urlInvalid:
+      (.forbidden, "The media URL is not signed by this service", "Use a URL as an answer of the service gave it.")
+    case .tooManyRequests:
+      (.tooManyRequests, "Too many requests", "Wait as long as `Retry-After` says, then go on more slowly.")
+    case .invalidQuery:
+      (.badRequest, "Parameters of the query are wrong", "Correct the parameters named in errors.")
+    case .notJSON:
+      (.unsupportedMediaType, "The body is not JSON", "Send a JSON object with `Content-Type: application/json`.")
     case .notMultipart:
       (
         .unsupportedMediaType, "The submission is not a form",
@@ -40,13 +63,24 @@ package enum ProblemKind: String, Sendable, CaseIterable {
     case .repeatedPart:
       (.badRequest, "A part of the form stands twice", "Send the parts named in errors once.")
     case .malformedJSON:
-      (.badRequest, "The part post is not JSON", "Send a JSON object in UTF-8 as the part post.")
+      (.badRequest, "This is not a JSON object", "Send a JSON object in UTF-8.")
     case .invalidFields:
-      (.badRequest, "Fields of the post are wrong", "Correct the fields named in errors.")
+      (.badRequest, "Fields are wrong", "Correct the fields named in errors.")
     case .partTooLarge:
       (.contentTooLarge, "A file is too large", "Film or export it at a lower resolution or bit rate.")
     case .mediaRejected:
       (.unprocessableContent, "The media were refused", "See reasons: each says what was found and what helps.")
+    case .invalidIdempotencyKey:
+      (
+        .badRequest, "The Idempotency-Key cannot be used",
+        "Send 1 to 200 visible ASCII characters, for instance a UUID, in double quotes or bare."
+      )
+    case .idempotencyKeyRunning:
+      (.conflict, "The same request is being worked on", "Send it again in a moment, under the same key.")
+    case .idempotencyKeyReused:
+      (.unprocessableContent, "The Idempotency-Key belongs to another request", "Use a new key for a new request.")
+    case .commentNotFound:
+      (.notFound, "There is no such comment", "List the post's comments: it may have been deleted.")
     case .imageNotFound:
       (.notFound, "There is no such image", "Submit one, or wait until the one submitted is ready.")
     case .postNotFound:
@@ -60,6 +94,11 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       )
     case .databaseUnavailable:
       (.serviceUnavailable, "The database is away", "Send the request again in a moment.")
+    case .storageLow:
+      (
+        .serviceUnavailable, "The storage is nearly full",
+        "Nothing was taken in. Send the request again once there is room."
+      )
     case .storageFull:
       (.insufficientStorage, "The storage is full", "Nothing was kept. Send the request again once there is room.")
     case .storageUnavailable:

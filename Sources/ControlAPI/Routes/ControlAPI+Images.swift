@@ -1,24 +1,29 @@
 internal import Blobs
+internal import Crypto
 internal import HTTPServer
 internal import Model
 internal import Postgres
-internal import Queue
 internal import Store
 
+/// Images by themselves: reactions, profile images, thumbnails of itineraries, photos of places.
 extension ControlAPI {
   var imageRoutes: [Route] {
     let limit = definitions.photos.values.map(\.limits.bytes).max().map { $0 + 1 << 20 } ?? 0
     return [
       route("POST", "/v1/posts/{id}/reactions", bodyLimit: limit) { try await submitImage($0, .reaction) },
       route("GET", "/v1/posts/{id}/reactions") { try await listImages($0, .reaction) },
+      route("DELETE", "/v1/posts/{id}/reactions/{image}") { try await deleteImage($0, .reaction) },
       route("PUT", "/v1/users/{id}/profile-image", bodyLimit: limit) { try await submitImage($0, .profile) },
       route("GET", "/v1/users/{id}/profile-image") { try await readCurrentImage($0, .profile, role: .avatar) },
+      route("DELETE", "/v1/users/{id}/profile-image") { try await deleteImages($0, .profile) },
       route("PUT", "/v1/itineraries/{id}/thumbnail", bodyLimit: limit) { try await submitImage($0, .itinerary) },
       route("GET", "/v1/itineraries/{id}/thumbnail") {
         try await readCurrentImage($0, .itinerary, role: .photoMedium)
       },
+      route("DELETE", "/v1/itineraries/{id}/thumbnail") { try await deleteImages($0, .itinerary) },
       route("POST", "/v1/places/{id}/photos", bodyLimit: limit) { try await submitImage($0, .place) },
       route("GET", "/v1/places/{id}/photos") { try await listImages($0, .place) },
+      route("DELETE", "/v1/places/{id}/photos/{image}") { try await deleteImage($0, .place) },
       route("GET", "/v1/images/{id}", handler: readImage),
     ]
   }
@@ -26,33 +31,42 @@ extension ControlAPI {
   /// The longest name of a user, an itinerary or a place, in characters.
   private static let longestOwner = 200
 
-  /// Takes an image in. It is answered once everything is on the disk, before any work is done.
-  private func submitImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
+  /// Whose image is meant: a post's id, or a name of the app's own.
+  private func owner(_ request: Request, _ kind: ImageKind) throws(Problem) -> String {
+    if kind == .reaction { return "\(try postID(request))" }
     let owner = request.parameter("id")
-    let definition = try photoDefinition(kind.definition)
     guard 1...Self.longestOwner ~= owner.unicodeScalars.count, !owner.unicodeScalars.contains("\0") else {
       throw ProblemKind.invalidFields.problem(
         "The name in the path is wrong.", errors: [FieldError("id", "expected 1 to \(Self.longestOwner) characters")])
     }
+    return owner
+  }
+
+  /// Takes an image in. It is answered once everything is on the disk, before any work is done.
+  private func submitImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
+    let owner = try owner(request, kind)
+    let definition = try photoDefinition(kind.definition)
     let upload = try await ImageUpload(request, blobs: blobs, limits: definition.limits)
     if kind == .reaction, upload.author == nil {
       throw ProblemKind.missingPart.problem("The form lacks author.", errors: [FieldError("author", "is required")])
     }
+    try access.countSubmission(of: upload.author ?? owner, request)
     let source = try Self.checkedPhotos([upload.image], limits: definition.limits)[0]
     // Before the transaction, so that it holds no lock while the disk is busy.
     try source.content.synchronize()
     let draft = ImageDraft(kind: kind, owner: owner, author: upload.author)
-    let store = store
-    let image = try await database.transaction { session in
+    let (store, urls) = (store, access.mediaURLs)
+    let payload = [Array((upload.author ?? "").utf8), source.content.hash.bytes]
+    let response = try await submitting(request, payload: payload) { session in
       guard
         let id = try store.submit(
           draft, source: source, definition: definition, request: request.id.description, session)
-      else { throw ProblemKind.postNotFound.problem("There is no post \(owner).") }
-      return try store.image(id, session)
+      else { throw Self.noPost(owner) }
+      guard let image = try store.image(id, session) else { preconditionFailure("a transaction sees what it wrote") }
+      return IdempotentAnswer(
+        status: Status.accepted.code, location: ImageAnswer.path(id), body: try JSON.encode(ImageAnswer(image, urls)))
     }
-    guard let image else { preconditionFailure("a transaction sees what it wrote") }
-    await announce()
-    return .json(.accepted, try JSON.encode(ImageAnswer(image)), headers: ["Location": ImageAnswer.path(image.id)])
+    return try await waiting(request, for: response)
   }
 
   private func readImage(_ request: Request) async throws -> Response {
@@ -61,24 +75,52 @@ extension ControlAPI {
     guard let id = PublicID(text), let image = try await database.run({ try store.image(id, $0) }) else {
       throw ProblemKind.imageNotFound.problem("There is no image \(text).")
     }
-    return .json(.ok, try JSON.encode(ImageAnswer(image)), headers: ["Cache-Control": "no-store"])
+    return try .fresh(ImageAnswer(image, access.mediaURLs))
   }
 
   private func listImages(_ request: Request, _ kind: ImageKind) async throws -> Response {
-    let owner = request.parameter("id")
-    let store = store
-    let images = try await database.run { try store.images(kind, of: owner, $0) }
-    let answer = ["items": images.map(ImageAnswer.init)]
-    return .json(.ok, try JSON.encode(answer), headers: ["Cache-Control": "no-store"])
+    var reader = QueryReader(request.target)
+    let page = reader.page()
+    try reader.finish()
+    let owner = try owner(request, kind)
+    let (store, urls) = (store, access.mediaURLs)
+    let images = try await database.run { session in
+      if kind == .reaction, try !store.hasPost(owner, session) { throw Self.noPost(owner) }
+      return try store.images(kind, of: owner, page, session)
+    }
+    return try .fresh(PageAnswer(images) { ImageAnswer($0, urls) })
   }
 
-  /// The bytes themselves: apps show them as they are.
+  /// The image that counts: as JSON, or its bytes for whoever accepts images.
   private func readCurrentImage(_ request: Request, _ kind: ImageKind, role: Role) async throws -> Response {
-    let owner = request.parameter("id")
+    let owner = try owner(request, kind)
     let store = store
-    guard let stored = try await database.run({ try store.currentImage(kind, of: owner, role: role, $0) }) else {
+    guard let current = try await database.run({ try store.currentImage(kind, of: owner, role: role, $0) }) else {
       throw ProblemKind.imageNotFound.problem("\(owner) has no image yet.")
     }
-    return try respond(with: stored, to: request, cacheControl: "private, no-cache")
+    if request.headers.list("Accept").contains(where: { $0.hasPrefix("image/") }) {
+      return try respond(
+        with: current.content, to: request, headers: ["Cache-Control": "private, no-cache", "Vary": "Accept"])
+    }
+    var response = try Response.fresh(ImageAnswer(current.image, access.mediaURLs))
+    response.headers["Vary"] = "Accept"
+    return response
+  }
+
+  private func deleteImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
+    let text = request.parameter("image")
+    let (store, owner) = (store, try owner(request, kind))
+    guard let id = PublicID(text),
+      try await database.transaction({ try store.delete(image: id, kind, of: owner, $0) })
+    else { throw ProblemKind.imageNotFound.problem("There is no image \(text) here.") }
+    return await removed()
+  }
+
+  private func deleteImages(_ request: Request, _ kind: ImageKind) async throws -> Response {
+    let (store, owner) = (store, try owner(request, kind))
+    guard try await database.transaction({ try store.deleteImages(kind, of: owner, $0) }) else {
+      throw ProblemKind.imageNotFound.problem("\(owner) has no image.")
+    }
+    return await removed()
   }
 }

@@ -4,32 +4,59 @@ internal import Model
 internal import Postgres
 internal import Store
 
+/// The bytes of media.
 extension ControlAPI {
   var mediaRoutes: [Route] { [route("GET", "/v1/media/{asset}", handler: readMedia)] }
 
   private func readMedia(_ request: Request) async throws -> Response {
     let text = request.parameter("asset")
+    var reader = QueryReader(request.target)
+    let isDownload = reader.choice("download", of: Flag.self) == .yes
+    for name in ["expires", "key", "signature"] { _ = reader.text(name) }
+    try reader.finish()
     let store = store
     guard let id = PublicID(text), let stored = try await database.run({ try store.asset(id, $0) }),
       !stored.asset.role.isSource
     else { throw ProblemKind.mediaNotFound.problem("There is no media file \(text).") }
-    // An asset's bytes never change under its id; private, because a post may be for friends.
-    return try respond(with: stored, to: request, cacheControl: "private, max-age=31536000, immutable")
+    // An asset's bytes never change under its id; private, because a post may be for friends. Nobody is to keep it
+    // longer than the URL is valid.
+    var headers: HeaderFields = ["Cache-Control": "private, max-age=31536000, immutable"]
+    if case .valid(let seconds) = access.mediaURLs.judge(request.target) {
+      headers["Cache-Control"] = "private, max-age=\(seconds), immutable"
+    }
+    if isDownload {
+      let name = "\(stored.asset.role.rawValue).\(stored.asset.fileExtension)"
+      headers["Content-Disposition"] = "attachment; filename=\"\(name)\""
+    }
+    return try respond(with: stored, to: request, headers: headers)
   }
 
+  /// A parameter that is there or not.
+  private enum Flag: String, CaseIterable { case yes = "1" }
+
   /// Answers with the bytes of an asset, whole or in part.
-  func respond(with stored: StoredAsset, to request: Request, cacheControl: String) throws -> Response {
+  func respond(with stored: StoredAsset, to request: Request, headers: HeaderFields) throws -> Response {
     let (store, asset) = (store, stored.asset)
+    var headers = headers
+    headers["Content-Type"] = asset.type
+    headers["X-Content-Type-Options"] = "nosniff"
     let representation = Representation(
-      length: asset.bytes, entityTag: EntityTag(strong: asset.sha256),
-      headers: [
-        "Content-Type": asset.type, "X-Content-Type-Options": "nosniff",
-        "Cache-Control": cacheControl,
-      ])
+      length: asset.bytes, entityTag: EntityTag(strong: asset.sha256), headers: headers)
     return try representation.respond(to: request) { range in
       if let bytes = stored.inline { return .bytes(Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])) }
       let file = try store.content(of: asset)
       return .file(FileRegion(file, offset: range.lowerBound, count: Int64(range.count)))
+    }
+  }
+}
+
+extension Asset {
+  /// What a file of its type is usually called.
+  fileprivate var fileExtension: String {
+    switch type {
+    case "video/mp4": "mp4"
+    case "image/jpeg": "jpg"
+    default: type.split(separator: "/").last.map(String.init) ?? "bin"
     }
   }
 }

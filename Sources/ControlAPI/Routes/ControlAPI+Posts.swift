@@ -1,16 +1,19 @@
 internal import Blobs
+internal import Crypto
 internal import HTTPServer
 internal import Model
 internal import Postgres
 internal import Queue
 internal import Store
 
+/// Posts: taken in, read, changed and removed.
 extension ControlAPI {
   var postRoutes: [Route] {
     [
-      route(
-        "POST", "/v1/posts", bodyLimit: formLimits.formBytes, handler: submit),
+      route("POST", "/v1/posts", bodyLimit: formLimits.formBytes, handler: submit),
       route("GET", "/v1/posts/{id}", handler: readPost),
+      route("PATCH", "/v1/posts/{id}", bodyLimit: Int64(JSONBody.most), handler: changePost),
+      route("DELETE", "/v1/posts/{id}", handler: deletePost),
     ]
   }
 
@@ -32,11 +35,21 @@ extension ControlAPI {
   /// Tells workers that there may be a job; a notification that is lost loses nothing, they look by themselves before long.
   func announce() async { try? await database.run { session in try JobQueue.announce(queue: PostJob.queue, session) } }
 
+  /// The post of a path; throws 404 where the path names none.
+  func postID(_ request: Request) throws(Problem) -> PublicID {
+    let text = request.parameter("id")
+    guard let id = PublicID(text) else { throw Self.noPost(text) }
+    return id
+  }
+
+  static func noPost(_ id: String) -> Problem { ProblemKind.postNotFound.problem("There is no post \(id).") }
+
   /// Takes a post in: its media and what is said of it. It is answered once everything is on the disk, before any work is
   /// done.
   private func submit(_ request: Request) async throws -> Response {
     let form = try await SubmissionForm(request, blobs: blobs, limits: formLimits)
-    let (store, definitions) = (store, definitions)
+    try access.countSubmission(of: form.draft.author, request)
+    let (store, definitions, urls) = (store, definitions, access.mediaURLs)
     let photoDefinition = try photoDefinition(Self.photoPost)
     let sources =
       switch form.media {
@@ -46,32 +59,65 @@ extension ControlAPI {
       }
     // Before the transaction, so that it holds no lock while the disk is busy.
     for source in sources { try source.content.synchronize() }
-    let post = try await database.transaction { session in
-      let (draft, request) = (form.draft, request.id.description)
-      let id =
+    let payload = [form.post] + sources.flatMap { [Array($0.role.rawValue.utf8), $0.content.hash.bytes] }
+    let response = try await submitting(request, payload: payload) { session in
+      let (draft, id) = (form.draft, request.id.description)
+      let post =
         switch form.media {
         case .moment:
-          try store.submit(draft, sources: sources, definition: definitions.moment, request: request, session)
+          try store.submit(draft, sources: sources, definition: definitions.moment, request: id, session)
         case .clip:
-          try store.submit(draft, sources: sources, definition: definitions.clip, request: request, session)
+          try store.submit(draft, sources: sources, definition: definitions.clip, request: id, session)
         case .photos:
-          try store.submit(draft, photos: sources, definition: photoDefinition, request: request, session)
+          try store.submit(draft, photos: sources, definition: photoDefinition, request: id, session)
         }
-      return try store.post(id, session)
+      guard let stored = try store.post(post, session) else { preconditionFailure("a transaction sees what it wrote") }
+      return IdempotentAnswer(
+        status: (stored.job == nil ? Status.created : .accepted).code, location: PostAnswer.path(post),
+        body: try JSON.encode(PostAnswer(stored, urls)))
     }
-    guard let post else { preconditionFailure("a transaction sees what it wrote") }
-    if post.job != nil { await announce() }
-    return .json(
-      post.job == nil ? .created : .accepted, try JSON.encode(PostAnswer(post)),
-      headers: ["Location": PostAnswer.path(post.id)])
+    return try await waiting(request, for: response)
   }
 
   private func readPost(_ request: Request) async throws -> Response {
-    let text = request.parameter("id")
+    let (store, id) = (store, try postID(request))
+    guard let post = try await database.run({ try store.post(id, $0) }) else { throw Self.noPost("\(id)") }
+    return try .fresh(PostAnswer(post, access.mediaURLs))
+  }
+
+  private func changePost(_ request: Request) async throws -> Response {
+    let id = try postID(request)
+    let change = try PostChange(fields: try await JSONBody.fields(of: request))
     let store = store
-    guard let id = PublicID(text), let post = try await database.run({ try store.post(id, $0) }) else {
-      throw ProblemKind.postNotFound.problem("There is no post \(text).")
+    let post = try await database.transaction { session in
+      switch try store.change(post: id, change, session) {
+      case .changed: return try store.post(id, session)
+      case .notFound: return nil
+      case .wordless:
+        throw JSONBody.problem([FieldError("caption", "is required where there are no media and no title")])
+      }
     }
-    return .json(.ok, try JSON.encode(PostAnswer(post)), headers: ["Cache-Control": "no-store"])
+    guard let post else { throw Self.noPost("\(id)") }
+    return try .fresh(PostAnswer(post, access.mediaURLs))
+  }
+
+  private func deletePost(_ request: Request) async throws -> Response {
+    let (store, id) = (store, try postID(request))
+    guard try await database.transaction({ try store.delete(post: id, $0) }) else { throw Self.noPost("\(id)") }
+    return await removed()
+  }
+
+  /// The answer to a removal; the media go now, or with the maintenance of any worker.
+  func removed() async -> Response {
+    let store = store
+    _ = try? await database.transaction { try store.collectReleased($0) }
+    return Response(.noContent)
+  }
+}
+
+extension Response {
+  /// A value as it is at this moment, not to be kept by caches.
+  static func fresh(_ value: some Encodable) throws -> Response {
+    .json(.ok, try JSON.encode(value), headers: ["Cache-Control": "no-store"])
   }
 }

@@ -57,7 +57,7 @@ struct FormReading: ~Copyable {
     if let blob = try sealed.take()?.seal() { media[current, default: []].append(blob) }
   }
 
-  consuming func finish() throws -> (PostDraft, SubmissionForm.Media) {
+  consuming func finish() throws -> (PostDraft, [UInt8], SubmissionForm.Media) {
     let cameras = Camera.allCases.reduce(into: [:]) { clips, camera in
       clips[camera] = SubmissionPart(rawValue: camera.rawValue).flatMap { media[$0]?.first }
     }
@@ -69,14 +69,14 @@ struct FormReading: ~Copyable {
     for part in SubmissionPart.allCases where media[part] != nil && !allowed.contains(part) {
       throw ProblemKind.unknown(part: part.rawValue)
     }
-    if draft.kind == .take5 { return (draft, .moment(cameras)) }
+    if draft.kind == .take5 { return (draft, post, .moment(cameras)) }
     let photos = (media[.photo] ?? []) + (media[.image] ?? [])
     if let clip = media[.video]?.first {
       guard photos.isEmpty else {
         throw ProblemKind.unknownPart.problem(
           "A marker has an image or a video, not both.", errors: [FieldError("video", "stands beside an image")])
       }
-      return (draft, .clip(clip))
+      return (draft, post, .clip(clip))
     }
     let isSilent = (draft.title ?? "").isEmpty && (draft.caption ?? "").isEmpty
     guard !photos.isEmpty || !isSilent else {
@@ -84,7 +84,7 @@ struct FormReading: ~Copyable {
         "A post without media needs a caption or a title.",
         errors: [FieldError("post.caption", "is required where there are no media and no title")])
     }
-    return (draft, .photos(photos))
+    return (draft, post, .photos(photos))
   }
 
   private static func missing(_ names: [String]) -> Problem {

@@ -4,33 +4,18 @@ package import Model
 
 extension PostDraft {
   /// The longest texts, in characters.
-  private enum Longest {
+  enum Longest {
     static let name = 200
     static let caption = 5000
   }
 
   /// Reads the JSON part `post` of a submission; throws a problem that names every wrong field.
   package init(json: [UInt8]) throws(Problem) {
-    let value: JSONValue
-    do {
-      value = try JSONDecoder().decode(JSONValue.self, from: Data(json))
-    } catch {
-      throw ProblemKind.malformedJSON.problem(
-        "The part post cannot be read as JSON.", errors: [FieldError("post", "is not valid JSON in UTF-8")])
-    }
-    guard case .object(let fields) = value else {
-      throw ProblemKind.malformedJSON.problem(
-        "The part post is JSON, but not an object.", errors: [FieldError("post", "expected an object")])
-    }
+    let fields = try JSONBody.fields(of: json, part: "post")
     var reader = FieldReader(fields, path: "post")
     let draft = Self.read(&reader)
     let errors = reader.finish()
-    guard errors.isEmpty, let draft else {
-      throw ProblemKind.invalidFields.problem(
-        "\(errors.count == 1 ? "One field is" : "\(errors.count) fields are") wrong: "
-          + errors.map { "\($0.field) \($0.detail)" }.joined(separator: "; ") + ".",
-        errors: errors)
-    }
+    guard errors.isEmpty, let draft else { throw JSONBody.problem(errors) }
     self = draft
   }
 
@@ -50,7 +35,7 @@ extension PostDraft {
       place: place, location: location, capturedAt: capturedAt, foreground: foreground ?? .front)
   }
 
-  private static func place(_ reader: inout FieldReader) -> Place? {
+  static func place(_ reader: inout FieldReader) -> Place? {
     let id = reader.text("id", limit: Longest.name, isRequired: true, mayBeEmpty: false)
     let name = reader.text("name", limit: Longest.name)
     let coordinate = reader.object("coordinate", coordinate)

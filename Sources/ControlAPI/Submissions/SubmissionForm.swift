@@ -15,6 +15,8 @@ struct SubmissionForm: Sendable {
   }
 
   let draft: PostDraft
+  /// The part `post` as it came.
+  let post: [UInt8]
   let media: Media
 
   static let postBytes = 64 << 10
@@ -64,6 +66,6 @@ struct SubmissionForm: Sendable {
     } catch let error as MultipartError {
       throw error.problem
     }
-    (draft, media) = try reading.finish()
+    (draft, post, media) = try reading.finish()
   }
 }

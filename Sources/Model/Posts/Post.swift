@@ -6,6 +6,7 @@ package struct Post: Sendable, Hashable {
   package let draft: PostDraft
   package let status: PostStatus
   package let createdAt: Date
+  package let counts: PostCounts
   /// Why the media were refused; empty otherwise.
   package let reasons: [Reason]
   /// The job that makes its media; nil for a post without any.
@@ -16,13 +17,14 @@ package struct Post: Sendable, Hashable {
   package let photos: [[Role: Asset]]
 
   package init(
-    id: PublicID, draft: PostDraft, status: PostStatus, createdAt: Date, reasons: [Reason], job: JobSummary?,
-    assets: [Role: Asset], photos: [[Role: Asset]] = []
+    id: PublicID, draft: PostDraft, status: PostStatus, createdAt: Date, counts: PostCounts = PostCounts(),
+    reasons: [Reason], job: JobSummary?, assets: [Role: Asset], photos: [[Role: Asset]] = []
   ) {
     self.id = id
     self.draft = draft
     self.status = status
     self.createdAt = createdAt
+    self.counts = counts
     self.reasons = reasons
     self.job = job
     self.assets = assets

@@ -1,5 +1,5 @@
 /// What has become of a post.
-package enum PostStatus: String, Codable, Sendable {
+package enum PostStatus: String, Codable, Sendable, CaseIterable {
   /// Its media are waited for or worked on.
   case processing
   /// Everything it has can be shown.

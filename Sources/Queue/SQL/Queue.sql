@@ -95,7 +95,7 @@ INSERT INTO job_progress (job_id, token, fraction, stage)
 SELECT job.id, job.token, $3::float8, $4 FROM job WHERE job.id = $1 AND job.token = $2 FOR KEY SHARE
 ON CONFLICT (job_id) DO UPDATE SET
   token = excluded.token, fraction = excluded.fraction, stage = excluded.stage, at = clock_timestamp()
-RETURNING job_id
+RETURNING pg_notify($5, $6)
 
 -- name: reap
 -- Jobs of workers without a sign of life within their own lease, and jobs past their deadline: back to the queue, or dead once they were lost
@@ -206,17 +206,17 @@ SELECT * FROM (
     NULL::timestamptz AS finished_at, job.last_error, job.arguments, NULL::jsonb AS result,
     job_progress.fraction, job_progress.stage
   FROM job LEFT JOIN job_progress ON job_progress.job_id = job.id
-  WHERE job.public_id = $1::uuid
+  WHERE job.public_id = ANY ($1::uuid[])
   UNION ALL
   SELECT id, public_id, queue, kind, CASE outcome WHEN 'c' THEN 'cancelled' ELSE 'completed' END, attempt,
     max_attempts, lost, author, request, created_at, NULL, started_at, finished_at, last_error, arguments, result, NULL,
     NULL
-  FROM job_done WHERE public_id = $1::uuid
+  FROM job_done WHERE public_id = ANY ($1::uuid[])
   UNION ALL
   SELECT id, public_id, queue, kind, 'dead', attempt, max_attempts, lost, author, request, created_at, NULL,
     started_at, died_at, last_error, arguments, NULL, NULL, NULL
-  FROM job_dead WHERE public_id = $1::uuid
-) AS found LIMIT 1
+  FROM job_dead WHERE public_id = ANY ($1::uuid[])
+) AS found
 
 -- name: list
 SELECT * FROM (

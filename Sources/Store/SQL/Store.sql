@@ -23,13 +23,136 @@ VALUES ($1::uuid, $2, $17, $3, $4, $5, $6, $7, $8, $9::float8, $10::float8, $11:
         $15::uuid, $16::bigint)
 
 -- name: post
-SELECT public_id, kind, status, author, title, caption, visibility, place_id, place_name, place_latitude,
-  place_longitude, latitude, longitude, foreground, captured_at, created_at, reasons, job, asset_set_id, source_set_id
+SELECT id, public_id, kind, status, author, title, caption, visibility, place_id, place_name, place_latitude,
+  place_longitude, latitude, longitude, foreground, captured_at, created_at, reasons, job, asset_set_id, source_set_id,
+  comment_count, reaction_count
 FROM post WHERE public_id = $1::uuid
 
--- name: assets
-SELECT public_id, role, place, blob, type, bytes, width, height, duration, thumbhash, color
-FROM asset WHERE asset_set_id = $1::bigint ORDER BY id
+-- name: posts
+-- The conditions that choose an index stand where the word is; those that follow hold for every list.
+SELECT id, public_id, kind, status, author, title, caption, visibility, place_id, place_name, place_latitude,
+  place_longitude, latitude, longitude, foreground, captured_at, created_at, reasons, job, asset_set_id, source_set_id,
+  comment_count, reaction_count
+FROM post
+WHERE CONDITIONS (created_at, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
+  AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[])
+ORDER BY created_at DESC, id DESC LIMIT $6::int
+
+-- name: lock_post
+-- In the order in which everybody locks: the jobs, then the post, then what hangs on it.
+SELECT id FROM post WHERE public_id = $1::uuid FOR UPDATE
+
+-- name: has_post
+-- Kept from being deleted until the transaction ends.
+SELECT id FROM post WHERE public_id = $1::uuid FOR KEY SHARE
+
+-- name: jobs_of_post
+SELECT post.job FROM post WHERE post.public_id = $1::uuid AND post.job IS NOT NULL
+UNION
+SELECT image.job FROM image JOIN post ON post.id = image.post_id
+WHERE post.public_id = $1::uuid AND image.job IS NOT NULL
+ORDER BY 1
+
+-- name: drop_reactions
+DELETE FROM image WHERE post_id = $1::bigint RETURNING asset_set_id, source_set_id
+
+-- name: drop_post
+DELETE FROM post WHERE id = $1::bigint RETURNING asset_set_id, source_set_id
+
+-- name: change_post
+UPDATE post SET title = $2, caption = $3, visibility = $4, place_id = $5, place_name = $6,
+  place_latitude = $7::float8, place_longitude = $8::float8
+WHERE public_id = $1::uuid
+RETURNING id
+
+-- name: keep_comment
+WITH parent AS (UPDATE post SET comment_count = comment_count + 1 WHERE public_id = $1::uuid RETURNING id)
+INSERT INTO comment (public_id, post_id, author, text) SELECT $2::uuid, id, $3, $4 FROM parent
+RETURNING id, public_id, $1::uuid AS post, author, text, created_at
+
+-- name: comments
+SELECT comment.id, comment.public_id, post.public_id AS post, comment.author, comment.text, comment.created_at
+FROM comment JOIN post ON post.id = comment.post_id
+WHERE post.public_id = $1::uuid AND (comment.created_at, comment.id) < ($2::timestamptz, $3::bigint)
+ORDER BY comment.created_at DESC, comment.id DESC LIMIT $4::int
+
+-- name: drop_comment
+DELETE FROM comment WHERE public_id = $2::uuid AND post_id = $1::bigint RETURNING id
+
+-- name: count_comments
+UPDATE post SET comment_count = comment_count + $2::int WHERE id = $1::bigint
+
+-- name: count_reactions
+UPDATE post SET reaction_count = reaction_count + $2::int
+WHERE id = (SELECT post_id FROM image WHERE public_id = $1::uuid)
+
+-- name: jobs_of_images
+SELECT job FROM image WHERE kind = $1 AND owner = $2 AND job IS NOT NULL AND status IN ('processing', 'failed') ORDER BY 1
+
+-- name: drop_images
+DELETE FROM image WHERE kind = $1 AND owner = $2 RETURNING asset_set_id, source_set_id
+
+-- name: drop_image
+DELETE FROM image WHERE public_id = $1::uuid RETURNING asset_set_id, source_set_id
+
+-- name: calendar
+-- The latest post of each day that the author has in a month, in their zone.
+WITH day AS (
+  SELECT (created_at AT TIME ZONE $2)::date AS date, id, public_id, asset_set_id, created_at
+  FROM post
+  WHERE author = $1 AND status = 'ready' AND visibility = ANY ($4::text[])
+    AND created_at >= $3::timestamp AT TIME ZONE $2
+    AND created_at < ($3::timestamp + interval '1 month') AT TIME ZONE $2)
+SELECT DISTINCT ON (date) to_char(date, 'YYYY-MM-DD') AS date, public_id, asset_set_id,
+  count(*) OVER (PARTITION BY date) AS posts
+FROM day ORDER BY date, created_at DESC, id DESC
+
+-- name: has_zone
+SELECT FROM pg_timezone_names WHERE name = $1
+
+-- name: assets_of_sets
+SELECT asset_set_id, public_id, role, place, blob, type, bytes, width, height, duration, thumbhash, color
+FROM asset WHERE asset_set_id = ANY ($1::bigint[]) ORDER BY id
+
+-- name: hold_answer
+-- One request at a time works under a key; a second one is told so instead of waiting.
+SELECT pg_try_advisory_xact_lock(hashtextextended($1 || chr(31) || $2, 1)) AS held
+
+-- name: answer
+SELECT fingerprint, status, location, body FROM idempotent_answer
+WHERE tenant = $1 AND key = $2 AND created_at >= clock_timestamp() - make_interval(secs => $3::float8)
+
+-- name: keep_answer
+INSERT INTO idempotent_answer (tenant, key, fingerprint, status, location, body) VALUES ($1, $2, $3, $4::int, $5, $6)
+ON CONFLICT (tenant, key) DO UPDATE SET
+  fingerprint = excluded.fingerprint, status = excluded.status, location = excluded.location, body = excluded.body,
+  created_at = clock_timestamp()
+
+-- name: drop_answers
+DELETE FROM idempotent_answer WHERE (tenant, key) IN (
+  SELECT tenant, key FROM idempotent_answer
+  WHERE created_at < clock_timestamp() - make_interval(secs => $1::float8) LIMIT 1000)
+
+-- name: keep_api_key
+INSERT INTO api_key (name, hash, scopes) VALUES ($1, $2, $3::text[]) RETURNING id
+
+-- name: api_keys
+SELECT id, name, hash, array_to_string(scopes, ' ') AS scopes, created_at, revoked_at FROM api_key ORDER BY id
+
+-- name: revoke_api_key
+UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1::bigint AND revoked_at IS NULL RETURNING id
+
+-- name: lock_signing_keys
+LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE
+
+-- name: signing_keys
+SELECT id, secret FROM signing_key ORDER BY id DESC
+
+-- name: keep_signing_key
+INSERT INTO signing_key (secret) VALUES ($1)
+
+-- name: drop_signing_keys
+DELETE FROM signing_key WHERE id < (SELECT max(id) FROM signing_key)
 
 -- name: asset
 SELECT asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height,
@@ -63,21 +186,24 @@ INSERT INTO image (public_id, kind, owner, author, status, job, source_set_id, p
 VALUES ($1::uuid, $2, $3, $4, 'processing', $5::uuid, $6::bigint, (SELECT id FROM post WHERE $2 = 'reaction' AND public_id = $7::uuid))
 
 -- name: image
-SELECT public_id, kind, owner, author, status, created_at, reasons, job, asset_set_id, source_set_id
+SELECT id, public_id, kind, owner, author, status, created_at, reasons, job, asset_set_id, source_set_id
 FROM image WHERE public_id = $1::uuid
 
 -- name: images
-SELECT public_id, kind, owner, author, status, created_at, reasons, job, asset_set_id, source_set_id
-FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL ORDER BY id DESC LIMIT $3::int
+SELECT id, public_id, kind, owner, author, status, created_at, reasons, job, asset_set_id, source_set_id
+FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint
+ORDER BY id DESC LIMIT $4::int
 
 -- name: current_image
--- One query with the bytes of one role, as far as they lie in the database.
-SELECT asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height,
-  asset.duration, asset.thumbhash, asset.color, blob.inline_content
-FROM (SELECT asset_set_id FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL
+-- One query: the image with all of its assets, and the bytes of one role as far as they lie in the database.
+SELECT image.public_id AS image, image.author, image.status, image.created_at,
+  asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height,
+  asset.duration, asset.thumbhash, asset.color,
+  CASE WHEN asset.role = $3 THEN (SELECT inline_content FROM blob WHERE blob.hash = asset.blob) END AS inline_content
+FROM (SELECT * FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL
       ORDER BY id DESC LIMIT 1) AS image
-JOIN asset ON asset.asset_set_id = image.asset_set_id AND asset.role = $3
-JOIN blob ON blob.hash = asset.blob
+JOIN asset ON asset.asset_set_id = image.asset_set_id
+ORDER BY asset.id
 
 -- name: lock_image_owner
 -- Two images of one owner are published one after the other.

@@ -56,6 +56,7 @@ struct AttemptRecord: Sendable {
         log.log(
           note.level, note.message,
           [note.subject.map(Self.field) ?? "post": note.subject?.id.description, "error": note.error])
+        await tell()
         return await collect()
       } catch let lost as LeaseLost {
         // No further attempt is given to a job that was cancelled meanwhile: under the same token that is its end.
@@ -75,6 +76,11 @@ struct AttemptRecord: Sendable {
         ending = .failed("\(error)")
       }
     }
+  }
+
+  // Whoever waits and does not hear it looks by himself before long.
+  private func tell() async {
+    _ = try? await pool.run { [job] session in try JobQueue.tell(of: job.publicID, session) }
   }
 
   // What is not collected now, the maintenance of any worker collects later.

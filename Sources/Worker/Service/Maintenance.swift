@@ -1,5 +1,6 @@
 import Logging
 import Model
+import Platform
 import Postgres
 import Queue
 import Store
@@ -28,7 +29,10 @@ struct Maintenance: Sendable {
         }
         if clock.now >= nextHistory {
           nextHistory = clock.now + .seconds(3600)
-          try await pool.run { session in try JobQueue.prepareHistory(session) }
+          try await pool.run { [store] session in
+            try JobQueue.prepareHistory(session)
+            try store.dropExpiredAnswers(session)
+          }
         }
         let promoted = try await pool.run { session in try JobQueue.promote(session) }
         if promoted > 0 { wake.raise() }

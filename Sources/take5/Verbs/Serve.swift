@@ -1,9 +1,11 @@
 import Blobs
 import ControlAPI
 import Definitions
+import Glibc
 import HTTPServer
 import Logging
 import Platform
+import Postgres
 import Store
 import Worker
 
@@ -17,17 +19,18 @@ extension Verb {
       Option(
         "--workers", "N", variable: "TAKE5_WORKERS", default: "1",
         help: "jobs at a time in this process; 0 serves the API alone"),
+      Option(
+        "--key-requests", "N", variable: "TAKE5_KEY_REQUESTS", default: "60000",
+        help: "the most requests a minute of one API key"),
+      Option(
+        "--author-submissions", "N", variable: "TAKE5_AUTHOR_SUBMISSIONS", default: "600",
+        help: "the most submissions a minute of one author"),
       .data, .database, .apiKey, .definition, .mediaMemory, .lease, .drain, .logLevel, .logFormat,
     ],
     example: "take5 serve --listen 127.0.0.1:8080 --workers 2"
   ) { arguments in
     let address = try address(arguments)
     let key = try APIKey.read(arguments)
-    guard key != nil || address.isLoopback else {
-      throw CommandFailure(
-        .usage, "\(address.host) can be reached by others, and no API key is set",
-        remedy: "listen on 127.0.0.1, or set a key in TAKE5_API_KEY or with --api-key-file")
-    }
     let workers = try arguments.number("--workers", in: 0...256) ?? 1
     let log = try Logger(arguments)
     let configuration = try WorkerConfiguration(arguments, slots: max(workers, 1))
@@ -40,9 +43,20 @@ extension Verb {
     let blobs = try BlobFolder.open(arguments)
     let store = Store(blobs: blobs)
 
+    let access = AccessControl(
+      operatorKey: key, limits: RateLimits(try limits(arguments)) { Double(Self.now) }, now: { Self.now })
+    try await access.refresh(store, database.pool)
+    guard access.needsKey || address.isLoopback else {
+      await database.close()
+      throw CommandFailure(
+        .usage, "\(address.host) can be reached by others, and there is no API key",
+        remedy: "listen on 127.0.0.1, or make a key with 'take5 keys create', in TAKE5_API_KEY or with --api-key-file")
+    }
+
+    let watch = try JobWatch(database: database.pool, url: database.url)
     let api = ControlAPI(
       database: database.pool, store: store, blobs: blobs, definitions: definitions,
-      key: key.map { BearerKey($0) })
+      access: access, watch: watch)
     let server = try APIServer.listen(on: address, api: api, log: log)
     let worker =
       workers == 0
@@ -52,6 +66,10 @@ extension Verb {
     Console.print(address.url(port: server.port))
     log.info("listening", ["url": address.url(port: server.port), "workers": "\(workers)"])
 
+    // They end after the last request.
+    let beside = [
+      Task { await watch.run() }, Task { await keepFresh(access, store, database.pool, log) },
+    ]
     await withTaskGroup { group in
       group.addTask { await server.run() }
       if let worker { group.addTask { await worker.run() } }
@@ -60,8 +78,35 @@ extension Verb {
       worker?.stop()
       await server.stop(within: .seconds(5))
     }
+    for task in beside { task.cancel() }
+    for task in beside { await task.value }
     await database.close()
     return .done
+  }
+
+  private static var now: Int {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return time.tv_sec
+  }
+
+  private static func keepFresh(_ access: AccessControl, _ store: Store, _ database: Pool, _ log: Logger) async {
+    while (try? await Task.sleep(for: AccessControl.freshness)) != nil {
+      do {
+        try await access.refresh(store, database)
+      } catch {
+        // Those that are known stay: a database that is away locks nobody out, and lets nobody in.
+        if !Task.isCancelled { log.warning("the API keys could not be read anew", ["error": "\(error)"]) }
+      }
+    }
+  }
+
+  private static func limits(_ arguments: Arguments) throws(CommandFailure) -> RateLimits.Configuration {
+    var limits = RateLimits.Configuration()
+    limits.requestsPerMinute = try arguments.number("--key-requests", in: 1...10_000_000) ?? limits.requestsPerMinute
+    limits.submissionsPerMinute =
+      try arguments.number("--author-submissions", in: 1...10_000_000) ?? limits.submissionsPerMinute
+    return limits
   }
 
   private static func address(_ arguments: Arguments) throws(CommandFailure) -> ListenAddress {

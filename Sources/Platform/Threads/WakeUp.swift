@@ -1,7 +1,5 @@
-import Platform
-
 /// Something that may be worth a look: a loop waits for it, anything may raise it, and raising it early is not lost.
-final class WakeUp: Sendable {
+package final class WakeUp: Sendable {
   private struct State {
     var isRaised = false
     var waiter: CheckedContinuation<Void, Never>?
@@ -9,8 +7,10 @@ final class WakeUp: Sendable {
 
   private let state = Locked(State())
 
+  package init() {}
+
   /// Lets the waiting loop go on, now or when it waits next.
-  func raise() {
+  package func raise() {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       guard let waiter = state.waiter else {
         state.isRaised = true
@@ -23,7 +23,7 @@ final class WakeUp: Sendable {
   }
 
   /// Waits until it is raised, or until `limit` passes; one loop at a time may wait.
-  func wait(atMost limit: Duration) async {
+  package func wait(atMost limit: Duration) async {
     let timer = Task {
       try? await Task.sleep(for: limit)
       if !Task.isCancelled { raise() }

@@ -1,0 +1,49 @@
+internal import HTTPServer
+internal import Platform
+
+/// How often each may ask, in this process.
+package final class RateLimits: Sendable {
+  /// Requests of one API key, and submissions of one author, in a minute.
+  package struct Configuration: Sendable, Hashable {
+    package var requestsPerMinute = 60_000
+    package var submissionsPerMinute = 600
+
+    package init() {}
+  }
+
+  /// Beyond so many, buckets that are full again are forgotten.
+  private static let most = 100_000
+
+  private let configuration: Configuration
+  private let now: @Sendable () -> Double
+  private let buckets = Locked<[String: TokenBucket]>([:])
+
+  /// - Parameter now: the time in seconds, from any point on.
+  package init(_ configuration: Configuration, now: @escaping @Sendable () -> Double) {
+    self.configuration = configuration
+    self.now = now
+  }
+
+  /// Counts a request; throws 429 where there were too many.
+  func countRequest(of tenant: String) throws(Problem) {
+    try take("key " + tenant, configuration.requestsPerMinute, "This API key sends more than")
+  }
+
+  /// Counts a submission; throws 429 where there were too many.
+  func countSubmission(of author: String, tenant: String) throws(Problem) {
+    try take("author " + tenant + " " + author, configuration.submissionsPerMinute, "This author submits more than")
+  }
+
+  private func take(_ name: String, _ perMinute: Int, _ what: String) throws(Problem) {
+    let time = now()
+    let wait = buckets.withLock { buckets in
+      if buckets.count >= Self.most, buckets[name] == nil {
+        buckets = buckets.filter { !$0.value.isFull(now: time) }
+      }
+      return buckets[name, default: TokenBucket(perMinute: perMinute, now: time)].take(now: time)
+    }
+    guard let wait else { return }
+    throw ProblemKind.tooManyRequests.problem(
+      "\(what) \(perMinute) a minute.", headers: ["Retry-After": "\(max(1, Int(wait.rounded(.up))))"])
+  }
+}

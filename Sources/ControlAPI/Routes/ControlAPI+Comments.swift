@@ -1,0 +1,57 @@
+internal import HTTPServer
+internal import Model
+internal import Postgres
+internal import Store
+
+/// Comments under a post.
+extension ControlAPI {
+  var commentRoutes: [Route] {
+    [
+      route("POST", "/v1/posts/{id}/comments", bodyLimit: Int64(JSONBody.most), handler: submitComment),
+      route("GET", "/v1/posts/{id}/comments", handler: listComments),
+      route("DELETE", "/v1/posts/{id}/comments/{comment}", handler: deleteComment),
+    ]
+  }
+
+  private static let longestText = 5000
+
+  private func submitComment(_ request: Request) async throws -> Response {
+    let post = try postID(request)
+    let fields = try await JSONBody.fields(of: request)
+    var reader = FieldReader(fields, path: "")
+    let author = reader.text("author", limit: 200, isRequired: true, mayBeEmpty: false)
+    let text = reader.text("text", limit: Self.longestText, isRequired: true, mayBeEmpty: false)
+    let errors = reader.finish()
+    guard errors.isEmpty, let author, let text else { throw JSONBody.problem(errors) }
+    try access.countSubmission(of: author, request)
+    let store = store
+    return try await submitting(request, payload: [Array(author.utf8), Array(text.utf8)]) { session in
+      guard let comment = try store.comment(on: post, author: author, text: text, session) else {
+        throw Self.noPost("\(post)")
+      }
+      return IdempotentAnswer(
+        status: Status.created.code, location: "/v1/posts/\(post)/comments/\(comment.id)",
+        body: try JSON.encode(CommentAnswer(comment)))
+    }
+  }
+
+  private func listComments(_ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    let page = reader.page()
+    try reader.finish()
+    let (store, post) = (store, try postID(request))
+    guard let comments = try await database.run({ try store.comments(on: post, page, $0) }) else {
+      throw Self.noPost("\(post)")
+    }
+    return try .fresh(PageAnswer(comments, CommentAnswer.init))
+  }
+
+  private func deleteComment(_ request: Request) async throws -> Response {
+    let text = request.parameter("comment")
+    let (store, post) = (store, try postID(request))
+    guard let id = PublicID(text),
+      try await database.transaction({ try store.delete(comment: id, on: post, $0) })
+    else { throw ProblemKind.commentNotFound.problem("The post has no comment \(text).") }
+    return Response(.noContent)
+  }
+}

@@ -1,0 +1,51 @@
+import FoundationEssentials
+package import Model
+package import Postgres
+import Queue
+
+/// Comments, and their number at the post, always in one transaction.
+extension Store {
+  /// Writes a comment under a post; nil if there is no such post.
+  package func comment(
+    on post: PublicID, author: String, text: String, _ session: Session
+  ) throws -> Comment? {
+    try session.execute(
+      Self.statements["keep_comment"], .text(post.description), .text(PublicID.now().description), .text(author),
+      .text(text)
+    ).first.map(Self.comment)
+  }
+
+  /// A page of a post's comments, the newest first; nil if there is no such post.
+  package func comments(on post: PublicID, _ page: PageRequest, _ session: Session) throws -> Page<Comment>? {
+    try session.snapshot { session in
+      guard try !session.execute(Self.statements["post"], .text(post.description)).isEmpty else { return nil }
+      let end = page.after ?? PageCursor(time: 253_402_300_799_000_000, id: 0)
+      let rows = Array(
+        try session.execute(
+          Self.statements["comments"], .text(post.description), .timestamp(microseconds: end.time), .integer(end.id),
+          .integer(page.limit + 1)))
+      let shown = rows.prefix(page.limit)
+      return Page(
+        items: try shown.map(Self.comment), next: try rows.count > page.limit ? shown.last.map(Self.cursor) : nil)
+    }
+  }
+
+  /// Removes a comment; false if the post has none of this id.
+  package func delete(comment: PublicID, on post: PublicID, _ session: Session) throws -> Bool {
+    guard let row = try session.execute(Self.statements["lock_post"], .text(post.description)).first else {
+      return false
+    }
+    let number: Int64 = try row.get("id")
+    guard
+      try !session.execute(Self.statements["drop_comment"], .integer(number), .text(comment.description)).isEmpty
+    else { return false }
+    try session.execute(Self.statements["count_comments"], .integer(number), .integer(-1))
+    return true
+  }
+
+  private static func comment(_ row: Row) throws -> Comment {
+    Comment(
+      id: try row.publicID("public_id"), post: try row.publicID("post"), author: try row.get("author"),
+      text: try row.get("text"), createdAt: .init(microseconds: try row.get("created_at")))
+  }
+}

@@ -1,0 +1,47 @@
+import FoundationEssentials
+import Model
+import Postgres
+import Queue
+
+extension Store {
+  /// Makes posts of rows of the statements `post` and `posts`, with their current assets and the jobs of those that are
+  /// not over yet.
+  func posts(of rows: [Row], _ session: Session) throws -> [Post] {
+    var sets: [Int64] = []
+    for row in rows { if let set = try row.get("asset_set_id", as: Int64?.self) { sets.append(set) } }
+    let assets = try self.assets(ofSets: sets, session)
+    return try rows.map { row in
+      let set = try row.get("asset_set_id", as: Int64?.self)
+      return try post(row, set.flatMap { assets[$0] } ?? [], session)
+    }
+  }
+
+  private func post(_ row: Row, _ all: [Asset], _ session: Session) throws -> Post {
+    var assets: [Role: Asset] = [:]
+    var photos: [Int: [Role: Asset]] = [:]
+    for asset in all {
+      if asset.role.isVariant {
+        photos[asset.place, default: [:]][asset.role] = asset
+      } else {
+        assets[asset.role] = asset
+      }
+    }
+    let job = try row.get("job", as: String?.self).flatMap { PublicID($0) }
+    return Post(
+      id: try row.publicID("public_id"), draft: try PostDraft(row), status: try PostDraft.word(row, "status"),
+      createdAt: .init(microseconds: try row.get("created_at")),
+      counts: PostCounts(comments: try row.get("comment_count"), reactions: try row.get("reaction_count")),
+      reasons: try JSON.decode([Reason].self, from: Array(try row.get("reasons", as: String.self).utf8)),
+      job: try job.flatMap { try JobQueue.find($0, session)?.summary }, assets: assets,
+      photos: photos.sorted { $0.key < $1.key }.map(\.value))
+  }
+
+  func assets(ofSets sets: [Int64], _ session: Session) throws(PostgresError) -> [Int64: [Asset]] {
+    guard !sets.isEmpty else { return [:] }
+    var assets: [Int64: [Asset]] = [:]
+    for row in try session.execute(Self.statements["assets_of_sets"], .integers(sets)) {
+      assets[try row.get("asset_set_id"), default: []].append(try Asset(row))
+    }
+    return assets
+  }
+}

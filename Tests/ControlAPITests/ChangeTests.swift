@@ -1,0 +1,116 @@
+import Crypto
+import HTTPTesting
+import Model
+import Postgres
+import Queue
+import Store
+import Testing
+
+@testable import ControlAPI
+
+@Suite("Comments, changes and removals", .tags(.database, .network), .timeLimit(.minutes(10)))
+struct ChangeTests {
+  private static func send(
+    _ method: String, _ path: String, _ body: String, _ api: RunningAPI, headers: [(String, String)] = []
+  ) async throws -> ClientResponse {
+    try await request(
+      method, path, port: api.port, headers: [("Content-Type", "application/json")] + headers, body: Array(body.utf8))
+  }
+
+  @Test("comments are counted at their post, listed the newest first, and removed")
+  func comments() async throws {
+    try await RunningAPI.with { api in
+      let post = try await ListTests.post(api, at: "2026-11-20T01:00:00Z")
+      var ids: [String] = []
+      for text in ["one", "two", "three"] {
+        let answer = try await Self.send(
+          "POST", "/v1/posts/\(post)/comments", #"{"author":"bob","text":"\#(text)"}"#, api)
+        #expect(answer.status == 201)
+        ids.append(try #require(answer.json["id"].text))
+      }
+      #expect(try await api.get("/v1/posts/\(post)").json["counts"]["comments"] == .number(3))
+      let latest = try await api.get("/v1/posts/\(post)/comments?limit=1")
+      #expect(latest.json["items"][0]["text"] == .string("three"))
+      let rest = try await api.get("/v1/posts/\(post)/comments?cursor=\(try #require(latest.json["next"].text))")
+      #expect(rest.json["items"][1]["text"] == .string("one"))
+      let path = "/v1/posts/\(post)/comments/\(ids[1])"
+      #expect(try await request("DELETE", path, port: api.port).status == 204)
+      #expect(try await request("DELETE", path, port: api.port).status == 404)
+      #expect(try await api.get("/v1/posts/\(post)").json["counts"]["comments"] == .number(2))
+      let nowhere = try await Self.send(
+        "POST", "/v1/posts/\(PublicID.now())/comments", #"{"author":"bob","text":"x"}"#, api)
+      #expect(nowhere.status == 404)
+      let wrong = try await Self.send("POST", "/v1/posts/\(post)/comments", #"{"author":"","mood":1}"#, api)
+      #expect(wrong.status == 400)
+      guard case .array(let errors) = wrong.json["errors"] else { return #expect(wrong.status == 400) }
+      #expect(errors.compactMap { $0["field"].text } == ["author", "text", "mood"])
+    }
+  }
+
+  @Test("what is said of a post can be changed, and taken away as long as something is left")
+  func patch() async throws {
+    try await RunningAPI.with { api in
+      let post = try await ListTests.post(api, at: "2026-11-20T01:00:00Z", place: "lake")
+      let path = "/v1/posts/\(post)"
+      let changed = try await Self.send(
+        "PATCH", path,
+        #"{"caption":"calm","visibility":"friends","place":{"id":"p2","coordinate":{"latitude":1,"longitude":2}}}"#,
+        api)
+      #expect(changed.status == 200)
+      #expect(changed.json["caption"] == .string("calm"))
+      #expect(changed.json["visibility"] == .string("friends"))
+      #expect(changed.json["place"]["coordinate"]["longitude"] == .number(2))
+      #expect(changed.json["title"] == .string("2026-11-20T01:00:00Z"))
+      let without = try await Self.send("PATCH", path, #"{"title":null,"place":null}"#, api)
+      #expect(without.json["title"] == .null && without.json["place"] == .null)
+      #expect(try await Self.send("PATCH", path, #"{"caption":null}"#, api).status == 400)
+      #expect(try await Self.send("PATCH", path, #"{"author":"eve"}"#, api).status == 400)
+      #expect(try await Self.send("PATCH", "/v1/posts/\(PublicID.now())", "{}", api).status == 404)
+      let text = try await request("PATCH", path, port: api.port, headers: [("Content-Type", "text/plain")], body: [1])
+      #expect(text.status == 415)
+    }
+  }
+
+  @Test("a post that is removed takes everything along, and a worker at it publishes nothing")
+  func deleteWhileRunning() async throws {
+    try await RunningAPI.with { api in
+      let post = try #require(try await api.submit(.moment()).json["id"].text)
+      let store = api.store
+      let (job, work) = try await api.pool.transaction { session in
+        let worker = try JobQueue.register(host: "test", process: 1, session)
+        let job = try #require(try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 1, session).first)
+        return (job, try store.work(for: job, session))
+      }
+      #expect(try await request("DELETE", "/v1/posts/\(post)", port: api.port).status == 204)
+      #expect(try await api.get("/v1/posts/\(post)").status == 404)
+      await #expect(throws: (any Error).self) {
+        try await api.pool.transaction { session in
+          try store.publish(
+            [], of: work, recipe: SHA256.digest(of: []), job: job,
+            verdict: Verdict(reasons: [], inputs: [:], decisions: []), session)
+        }
+      }
+      #expect(try await api.remains() == 0)
+      let beat = try await api.pool.run { session in
+        try JobQueue.beat(worker: 1, holding: [(id: job.id, token: job.token)], session)
+      }
+      #expect(beat.cancelled == [job.id])
+      #expect(try await request("DELETE", "/v1/posts/\(post)", port: api.port).status == 404)
+    }
+  }
+
+  @Test("a profile image that is removed is gone, also one on its way")
+  func deleteProfile() async throws {
+    try await RunningAPI.with { api in
+      let path = "/v1/users/ada/profile-image"
+      #expect(try await request("DELETE", path, port: api.port).status == 404)
+      let put = try await request(
+        "PUT", path, port: api.port, headers: [("Content-Type", "image/jpeg")], body: PhotoSubmissionTests.jpeg)
+      #expect(put.status == 202)
+      #expect(try await request("DELETE", path, port: api.port).status == 204)
+      #expect(try await api.remains() == 0)
+      let job = try await api.get(try #require(put.json["job"]["url"].text))
+      #expect(job.json["state"] == .string("cancelled"))
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import Crypto
+import Dispatch
+import HTTPTesting
+import Model
+import Platform
+import Postgres
+import Store
+import Testing
+
+@testable import ControlAPI
+
+@Suite("Requests that are repeated", .tags(.database, .network), .timeLimit(.minutes(10)))
+struct IdempotencyTests {
+  private static let key = [("Idempotency-Key", "\"8e03978e-40d5-43e8-bc93-6894a57f9324\"")]
+
+  @Test("the same key and payload get the first answer, and there is one post")
+  func replay() async throws {
+    try await RunningAPI.with { api in
+      let first = try await api.submit(.moment(), headers: Self.key)
+      #expect(first.status == 202)
+      #expect(first.headers["idempotency-replayed"] == nil)
+      let second = try await api.submit(.moment(), headers: Self.key)
+      #expect(second.status == 202)
+      #expect(second.headers["idempotency-replayed"] == "true")
+      #expect(second.headers["location"] == first.headers["location"])
+      #expect(second.body == first.body)
+      let bare = try await api.submit(.moment(), headers: [("Idempotency-Key", "8e03978e-40d5-43e8-bc93-6894a57f9324")])
+      #expect(bare.body == first.body)
+      #expect(try await posts(api) == 1)
+      // Without a key, or with another, it is another post.
+      #expect(try await api.submit(.moment()).json["id"] != first.json["id"])
+      #expect(try await posts(api) == 2)
+    }
+  }
+
+  @Test("another payload under the same key is refused, and so is a key that is none")
+  func otherPayload() async throws {
+    try await RunningAPI.with { api in
+      #expect(try await api.submit(.moment(), headers: Self.key).status == 202)
+      let other = try await api.submit(.moment(post: #"{"author":"eve"}"#), headers: Self.key)
+      #expect(other.status == 422)
+      #expect(other.json["type"] == .string("urn:take5:problem:idempotency_key_reused"))
+      for value in ["", "\"\"", "a b", "\"" + String(repeating: "k", count: 201) + "\""] {
+        #expect(try await api.submit(.moment(), headers: [("Idempotency-Key", value)]).status == 400, "\(value)")
+      }
+      #expect(try await posts(api) == 1)
+    }
+  }
+
+  @Test("while the first one is being worked on the second is told so, and a failure leaves no answer behind")
+  func running() async throws {
+    try await RunningAPI.with { api in
+      let store = api.store
+      let key = IdempotencyKey(tenant: "", key: "k", fingerprint: SHA256.digest(of: []))
+      struct Unlucky: Error {}
+      await #expect(throws: Unlucky.self) {
+        try await api.pool.transaction { session in
+          _ = try store.once(key, session) { throw Unlucky() }
+        }
+      }
+      let held = OneShot<Void>()
+      let goOn = DispatchSemaphore(value: 0)
+      let first = Task {
+        try await api.pool.transaction { session in
+          _ = try store.once(key, session) {
+            held.fulfil(())
+            goOn.wait()
+            return IdempotentAnswer(status: 200, location: nil, body: [])
+          }
+        }
+      }
+      await held.value
+      await #expect(throws: Store.IdempotencyFault.running) {
+        try await api.pool.transaction { session in
+          _ = try store.once(key, session) { IdempotentAnswer(status: 201, location: nil, body: []) }
+        }
+      }
+      goOn.signal()
+      try await first.value
+      let answer = try await api.pool.transaction { session in
+        try store.once(key, session) { IdempotentAnswer(status: 201, location: nil, body: []) }
+      }
+      #expect(answer.isReplay && answer.answer.status == 200)
+    }
+  }
+
+  private func posts(_ api: RunningAPI) async throws -> Int {
+    try await api.pool.run { try $0.execute("SELECT count(*)::int AS count FROM post").single().get("count") }
+  }
+}

@@ -1,0 +1,158 @@
+import Definitions
+import HTTPTesting
+import Model
+import Postgres
+import Store
+import Testing
+
+@testable import ControlAPI
+
+@Suite("Lists of posts", .tags(.database, .network), .timeLimit(.minutes(10)))
+struct ListTests {
+  /// Stores a post without media as it was submitted at a time.
+  @discardableResult
+  static func post(
+    _ api: RunningAPI, at time: String, author: String = "ada", kind: PostKind = .marker, place: String? = nil,
+    visibility: Visibility = .public, latitude: Double? = nil, longitude: Double? = nil
+  ) async throws -> String {
+    let definition = try #require(try Definitions.photo("photo-post"))
+    var draft = PostDraft(kind: kind, author: author, title: time)
+    draft.visibility = visibility
+    draft.place = place.map { Place(id: $0, name: nil, coordinate: nil) }
+    if let latitude, let longitude { draft.location = Coordinate(latitude: latitude, longitude: longitude) }
+    let id = try await api.pool.transaction { [draft, store = api.store] session in
+      let id = try store.submit(draft, photos: [], definition: definition, request: nil, session)
+      try session.execute(
+        "UPDATE post SET created_at = $1::timestamptz WHERE public_id = $2::uuid", .text(time), .text(id.description))
+      return id
+    }
+    return id.description
+  }
+
+  /// The titles of the posts that a list shows.
+  private static func titles(_ answer: ClientResponse) -> [String] {
+    guard case .array(let items) = answer.json["items"] else { return ["status \(answer.status)"] }
+    return items.compactMap { $0["title"].text }
+  }
+
+  @Test("the newest first, page by page, whatever is added meanwhile")
+  func pages() async throws {
+    try await RunningAPI.with { api in
+      for hour in 1...7 { try await Self.post(api, at: "2026-11-20T0\(hour):00:00Z") }
+      let first = try await api.get("/v1/posts?limit=3")
+      #expect(Self.titles(first) == [7, 6, 5].map { "2026-11-20T0\($0):00:00Z" })
+      try await Self.post(api, at: "2026-11-20T09:00:00Z")
+      let second = try await api.get("/v1/posts?limit=3&cursor=\(try #require(first.json["next"].text))")
+      #expect(Self.titles(second) == [4, 3, 2].map { "2026-11-20T0\($0):00:00Z" })
+      let third = try await api.get("/v1/posts?limit=3&cursor=\(try #require(second.json["next"].text))")
+      #expect(Self.titles(third) == ["2026-11-20T01:00:00Z"])
+      #expect(third.json["next"] == .null)
+    }
+  }
+
+  @Test("by author, kind, place, time, visibility, and all of them")
+  func filters() async throws {
+    try await RunningAPI.with { api in
+      try await Self.post(api, at: "2026-11-01T00:00:00Z", author: "ada", place: "lake")
+      try await Self.post(api, at: "2026-11-02T00:00:00Z", author: "ada", kind: .photo)
+      try await Self.post(api, at: "2026-11-03T00:00:00Z", author: "bob", place: "lake")
+      try await Self.post(api, at: "2026-11-04T00:00:00Z", author: "ada", visibility: .private)
+      func days(_ query: String) async throws -> [String] {
+        Self.titles(try await api.get("/v1/posts?" + query)).map { String($0.prefix(10).suffix(2)) }
+      }
+      #expect(try await days("") == ["03", "02", "01"])
+      #expect(try await days("author=ada") == ["02", "01"])
+      #expect(try await days("kind=photo") == ["02"])
+      #expect(try await days("place=lake") == ["03", "01"])
+      #expect(try await days("place=lake&author=bob&kind=marker") == ["03"])
+      #expect(try await days("from=2026-11-02T00:00:00Z&to=2026-11-03T00:00:00Z") == ["02"])
+      #expect(try await days("visibility=private") == ["04"])
+      #expect(try await days("visibility=private&visibility=public&author=ada") == ["04", "02", "01"])
+      #expect(try await days("status=processing") == [])
+    }
+  }
+
+  @Test(
+    "a wrong parameter is named",
+    arguments: [
+      ("limit=0", "limit"), ("limit=x", "limit"), ("kind=film", "kind"), ("from=yesterday", "from"),
+      ("color=red", "color"),
+      ("cursor=%21", "cursor"), ("box=1,2,3", "box"), ("box=10,60,20,50", "box"), ("author=", "author"),
+      ("author=a&author=b", "author"),
+    ])
+  func wrongParameters(query: String, field: String) async throws {
+    try await RunningAPI.with { api in
+      let answer = try await api.get("/v1/posts?\(query)")
+      #expect(answer.status == 400)
+      #expect(answer.json["type"] == .string("urn:take5:problem:invalid_query"))
+      #expect(answer.json["errors"][0]["field"] == .string(field))
+    }
+  }
+
+  @Test("in a box and in a polygon, holes left out, also across the antimeridian")
+  func map() async throws {
+    try await RunningAPI.with { api in
+      let places: [(String, Double, Double)] = [
+        ("2026-11-20T01:00:00Z", 52.5, 13.4), ("2026-11-20T02:00:00Z", 48.1, 11.6),
+        ("2026-11-20T03:00:00Z", -17.7, 178),
+        ("2026-11-20T04:00:00Z", -14, -172), ("2026-11-20T05:00:00Z", 0, 0), ("2026-11-20T06:00:00Z", -16, 180),
+        ("2026-11-20T07:00:00Z", -16, -180),
+      ]
+      for (time, latitude, longitude) in places {
+        try await Self.post(api, at: time, latitude: latitude, longitude: longitude)
+      }
+      try await Self.post(api, at: "2026-11-20T08:00:00Z")
+      func hours(_ answer: ClientResponse) -> String {
+        Self.titles(answer).map { String($0.prefix(13).suffix(1)) }.joined()
+      }
+      #expect(hours(try await api.get("/v1/posts?box=5,45,15,55")) == "21")
+      #expect(hours(try await api.get("/v1/posts?box=170,-20,-170,-10")) == "7643")
+      #expect(hours(try await api.get("/v1/posts?box=-180,-90,180,90")) == "7654321")
+      let page = try await api.get("/v1/posts?box=170,-20,-170,-10&limit=3")
+      #expect(hours(page) == "764")
+      #expect(
+        hours(try await api.get("/v1/posts?box=170,-20,-170,-10&cursor=\(try #require(page.json["next"].text))")) == "3"
+      )
+      func search(_ polygon: String) async throws -> ClientResponse {
+        try await request(
+          "POST", "/v1/posts/search", port: api.port, headers: [("Content-Type", "application/json")],
+          body: Array(#"{"polygon":\#(polygon),"from":"2026-11-20T00:00:00Z"}"#.utf8))
+      }
+      let square = "[[0,40],[20,40],[20,60],[0,60],[0,40]]"
+      #expect(hours(try await search(#"{"type":"Polygon","coordinates":[\#(square)]}"#)) == "21")
+      let hole = "[[11,48],[12,48],[12,49],[11,49],[11,48]]"
+      #expect(hours(try await search(#"{"type":"Polygon","coordinates":[\#(square),\#(hole)]}"#)) == "1")
+      let pacific = "[[175,-20],[-170,-20],[-170,-10],[175,-10],[175,-20]]"
+      #expect(hours(try await search(#"{"type":"Polygon","coordinates":[\#(pacific)]}"#)) == "7643")
+      #expect(
+        hours(try await search(#"{"type":"MultiPolygon","coordinates":[[\#(square)],[\#(pacific)],[\#(square)]]}"#))
+          == "764321")
+      for wrong in [
+        #"{"type":"Point","coordinates":[1,2]}"#, #"{"type":"Polygon","coordinates":[[[0,0],[1,1]]]}"#, "7",
+      ] {
+        #expect(try await search(wrong).json["errors"][0]["field"] == .string("polygon"))
+      }
+    }
+  }
+
+  @Test("a month of an author has a cell for each day, by the clock of their zone")
+  func calendar() async throws {
+    try await RunningAPI.with { api in
+      try await Self.post(api, at: "2026-10-31T22:30:00Z")
+      let first = try await Self.post(api, at: "2026-10-31T23:30:00Z")
+      try await Self.post(api, at: "2026-11-15T08:00:00Z")
+      let latest = try await Self.post(api, at: "2026-11-15T20:00:00Z", visibility: .private)
+      let last = try await Self.post(api, at: "2026-11-30T22:59:59Z")
+      try await Self.post(api, at: "2026-11-30T23:00:00Z")
+      try await Self.post(api, at: "2026-11-15T21:00:00Z", author: "bob")
+      let answer = try await api.get("/v1/users/ada/calendar?month=2026-11&zone=Europe/Berlin")
+      guard case .array(let days) = answer.json["days"] else { return #expect(answer.status == 200) }
+      #expect(days.map { $0["date"].text } == ["2026-11-01", "2026-11-15", "2026-11-30"])
+      #expect(days.map { $0["post"].text } == [first, latest, last])
+      #expect(days.map { $0["posts"] } == [.number(1), .number(2), .number(1)])
+      for wrong in ["month=2026-13", "month=11", "zone=UTC", "month=2026-11&zone=Mars/Olympus"] {
+        #expect(try await api.get("/v1/users/ada/calendar?\(wrong)").status == 400, "\(wrong)")
+      }
+    }
+  }
+}
