@@ -66,6 +66,7 @@ let package = Package(
     target("ISOBaseMedia", ["Model"]),
     target("HTTPClient", ["Platform"]),
     target("Logging", []),
+    target("Metrics", ["Platform"]),
 
     // The media work, which knows neither database nor HTTP.
     target("Media", ["AV", "ISOBaseMedia", "Kernels", "Model", "Platform", "Stills"]),
@@ -90,15 +91,16 @@ let package = Package(
         .embedInCode("profile-image.json"), .embedInCode("itinerary-thumbnail.json"), .embedInCode("place-photo.json"),
       ], swiftSettings: settings),
     target(
-      "Worker", ["Blobs", "Crypto", "Logging", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store"]),
+      "Worker",
+      ["Blobs", "Crypto", "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue", "Store"]),
     target(
       "ControlAPI",
-      ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Platform", "Postgres", "Queue", "Store"]),
+      ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Metrics", "Model", "Platform", "Postgres", "Queue", "Store"]),
     program(
       "take5",
       [
         "Blobs", "ControlAPI", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "Logging",
-        "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store", "Worker",
+        "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue", "Store", "Worker",
       ]),
 
     // Pictures and sound by formula: what makes the samples, and what the benchmark measures with. Not shipped.
@@ -131,6 +133,7 @@ let package = Package(
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
     tests("HTTPClientTests", ["HTTPClient"]),
     tests("LoggingTests", ["Logging"]),
+    tests("MetricsTests", ["Metrics"]),
     tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Model", "Platform"]),
     tests("ModelTests", ["Definitions", "Model"]),
     tests(
@@ -147,7 +150,8 @@ let package = Package(
     tests(
       "ControlAPITests",
       [
-        "Blobs", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting", "Model", "Platform",
+        "Blobs", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting", "Metrics", "Model",
+        "Platform",
         "Postgres", "PostgresTesting", "Queue", "Store",
       ]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),

@@ -20,6 +20,9 @@ package protocol BlobStore: Sendable {
   @discardableResult
   func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool
 
+  /// How many bytes more it can take; nil: nobody knows a limit.
+  func freeBytes() throws(BlobError) -> Int64?
+
   /// Whether there is a blob of that hash.
   func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool
 }

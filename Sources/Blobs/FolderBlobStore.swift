@@ -41,6 +41,12 @@ package struct FolderBlobStore: BlobStore {
     }
   }
 
+  package func freeBytes() throws(BlobError) -> Int64? {
+    var facts = statvfs()
+    guard statvfs(folder, &facts) == 0 else { throw .system(SystemError(call: "statvfs", subject: folder)) }
+    return Int64(clamping: UInt64(facts.f_bavail) * UInt64(facts.f_frsize))
+  }
+
   package func publish(_ blob: SealedBlob) throws(BlobError) {
     try blob.synchronize()
     let path = path(of: blob.hash)

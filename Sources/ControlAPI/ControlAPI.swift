@@ -1,5 +1,6 @@
 package import Blobs
 package import HTTPServer
+package import Metrics
 internal import Model
 package import Postgres
 package import Store
@@ -12,15 +13,21 @@ package struct ControlAPI: Sendable {
   let definitions: SubmissionDefinitions
   let access: AccessControl
   let watch: JobWatch
+  let metrics: Metrics
+  /// With less room for media no submission is taken in, in bytes.
+  let leastFree: Int64
 
   /// - Parameters:
   ///   - blobs: where submitted clips are staged; the store's own.
   ///   - definitions: what is made of what is submitted.
   ///   - access: who may ask for what.
   ///   - watch: tells of jobs; it runs as long as the API is served.
+  ///   - metrics: what is done is counted there, and told at `/metrics`.
+  ///   - leastFree: with less room for media, in bytes, no submission is taken in.
   package init(
     database: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
-    access: AccessControl, watch: JobWatch
+    access: AccessControl, watch: JobWatch,
+    metrics: Metrics, leastFree: Int64 = 256 << 20
   ) {
     self.database = database
     self.store = store
@@ -28,6 +35,8 @@ package struct ControlAPI: Sendable {
     self.definitions = definitions
     self.access = access
     self.watch = watch
+    self.metrics = metrics
+    self.leastFree = leastFree
   }
 
   /// The routes, for a server.
@@ -35,7 +44,15 @@ package struct ControlAPI: Sendable {
     let access = access
     return Router(
       routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + mediaRoutes + healthRoutes
+        + metricRoutes
     ) { (method, target, headers) throws(Problem) in try access.admit(method, target, headers) }
+  }
+
+  /// Refuses a submission before its first byte where its media would fill the storage.
+  private func checkRoom() throws {
+    guard let free = try blobs.freeBytes(), free < leastFree else { return }
+    throw ProblemKind.storageLow.problem(
+      "The storage has \(free >> 20) MiB left; \(leastFree >> 20) MiB are kept free.", headers: ["Retry-After": "60"])
   }
 
   /// A route whose failures of database and storage become the problems that they are.
@@ -44,6 +61,7 @@ package struct ControlAPI: Sendable {
   ) -> Route {
     Route(method, template, bodyLimit: bodyLimit) { request in
       do {
+        if bodyLimit > JSONBody.most { try checkRoom() }
         return try await handler(request)
       } catch {
         throw OutageProblem.problem(for: error) ?? error

@@ -57,6 +57,19 @@ package enum JobQueue {
     return jobs
   }
 
+  /// How many jobs stand where.
+  package static func depths(_ session: Session) throws(PostgresError) -> [QueueDepth] {
+    var depths: [QueueDepth] = []
+    for row in try session.execute(statements["depths"]) {
+      guard let state = JobState(rawValue: try row.get("state")) else { continue }
+      depths.append(
+        QueueDepth(
+          queue: try row.get("queue"), kind: try row.get("kind"), state: state, jobs: try row.get("jobs"),
+          oldestSeconds: try row.get("oldest")))
+    }
+    return depths
+  }
+
   /// Cancels a job, in the caller's transaction; one that runs is stopped by its worker.
   package static func cancel(_ id: PublicID, _ session: Session) throws(PostgresError) -> Cancelling {
     let parameter = Parameter.text(id.description)

@@ -10,7 +10,8 @@ struct Take5 {
   }
 
   private static let verbs: [Verb] = [
-    .serve, .worker, .submitPost, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .validate, .inspect, .compose, .still,
+    .serve, .worker, .submitPost, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .keysCreate,
+    .keysList, .keysRevoke, .keysRotate, .validate, .inspect, .compose, .still,
     .photo,
     .migrate,
     .version,

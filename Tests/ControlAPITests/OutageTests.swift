@@ -16,6 +16,7 @@ private struct FullBlobStore: BlobStore {
   func publish(_ blob: SealedBlob) throws(BlobError) { try base.publish(blob) }
   func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor { try base.open(hash) }
   func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.remove(hash) }
+  func freeBytes() throws(BlobError) -> Int64? { nil }
   func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.contains(hash) }
 }
 
@@ -27,6 +28,18 @@ struct OutageTests {
       let ready = try await api.get("/readyz")
       #expect(ready.status == 200)
       #expect(ready.json["status"] == .string("ready"))
+    }
+  }
+
+  @Test("with little room left no submission is taken in, and readers go on")
+  func littleRoom() async throws {
+    try await RunningAPI.with(.init(leastFree: .max)) { api in
+      let refused = try await api.submit(.moment())
+      #expect(refused.status == 503)
+      #expect(refused.json["type"] == .string("urn:take5:problem:storage_low"))
+      #expect(refused.headers["retry-after"] != nil)
+      #expect(try await api.get("/v1/posts").status == 200)
+      #expect(try await api.remains() == 0)
     }
   }
 

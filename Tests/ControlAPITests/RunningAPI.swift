@@ -4,6 +4,7 @@ import ControlAPI
 import Definitions
 import HTTPServer
 import HTTPTesting
+import Metrics
 import Model
 import Platform
 import Postgres
@@ -30,6 +31,7 @@ struct RunningAPI: Sendable {
     /// The operator's key.
     var key: String?
     var limits = RateLimits.Configuration()
+    var leastFree: Int64 = 0
     var clipBytes: Int64 = 64 << 20
     /// Nil: the test's own database.
     var database: DatabaseURL?
@@ -57,7 +59,8 @@ struct RunningAPI: Sendable {
       let watch = try JobWatch(database: pool, url: setting.database ?? url)
       let watching = Task { await watch.run() }
       let api = ControlAPI(
-        database: pool, store: store, blobs: blobs, definitions: definitions, access: access, watch: watch)
+        database: pool, store: store, blobs: blobs, definitions: definitions, access: access, watch: watch,
+        metrics: Metrics(), leastFree: setting.leastFree)
       let value = try await withServer(router: api.router) { server in
         try await body(
           RunningAPI(

@@ -66,6 +66,7 @@ extension ControlAPI {
       return IdempotentAnswer(
         status: Status.accepted.code, location: ImageAnswer.path(id), body: try JSON.encode(ImageAnswer(image, urls)))
     }
+    countSubmission(kind.rawValue, bytes: source.content.bytes)
     return try await waiting(request, for: response)
   }
 

@@ -76,6 +76,7 @@ extension ControlAPI {
         status: (stored.job == nil ? Status.created : .accepted).code, location: PostAnswer.path(post),
         body: try JSON.encode(PostAnswer(stored, urls)))
     }
+    countSubmission(form.draft.kind.rawValue, bytes: sources.map(\.content.bytes).reduce(0, +))
     return try await waiting(request, for: response)
   }
 

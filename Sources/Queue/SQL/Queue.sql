@@ -240,6 +240,14 @@ WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR kind = $2) AND (
   AND ($4::bigint IS NULL OR id < $4)
 ORDER BY id DESC LIMIT $5::int
 
+-- name: depths
+SELECT queue, kind, CASE state WHEN 'a' THEN 'available' WHEN 's' THEN 'scheduled' ELSE 'executing' END AS state,
+  count(*) AS jobs, greatest(extract(epoch FROM clock_timestamp() - min(run_at)), 0)::float8 AS oldest
+FROM job GROUP BY 1, 2, 3
+UNION ALL
+SELECT queue, kind, 'dead', count(*), extract(epoch FROM clock_timestamp() - min(died_at))::float8
+FROM job_dead GROUP BY 1, 2
+
 -- name: lock_history
 SELECT pg_advisory_xact_lock(hashtextextended('take5.job_done', 0))
 

@@ -21,6 +21,8 @@ struct AttemptRecord: Sendable {
     let message: String
     var error: String?
     var subject: Subject?
+    /// How the attempt ended, for those who count.
+    let outcome: String
   }
 
   private var job: ClaimedJob { held.job }
@@ -56,6 +58,7 @@ struct AttemptRecord: Sendable {
         log.log(
           note.level, note.message,
           [note.subject.map(Self.field) ?? "post": note.subject?.id.description, "error": note.error])
+        held.end(note.outcome)
         await tell()
         return await collect()
       } catch let lost as LeaseLost {
@@ -96,7 +99,7 @@ struct AttemptRecord: Sendable {
     switch (ending, work) {
     case (.accepted(let verdict, let outputs, let recipe), let work?):
       try store.publish(outputs, of: work, recipe: recipe, job: job, verdict: verdict, session)
-      return Note(message: "\(Self.field(work.subject)) published", subject: work.subject)
+      return Note(message: "\(Self.field(work.subject)) published", subject: work.subject, outcome: "accepted")
     case (.rejected(let verdict), let work?):
       return try reject(work, verdict, session)
     case (.broken(let failure), let work?):
@@ -105,13 +108,13 @@ struct AttemptRecord: Sendable {
       return try retry("an attempt failed", error, session)
     case (.stopped(.drained), _):
       try JobQueue.release(job, session)
-      return Note(message: "job given back")
+      return Note(message: "job given back", outcome: "released")
     case (.stopped(.cancelled), _):
       try JobQueue.complete(job, .cancelled, result: nil, session)
       try store.fail(job: job.publicID, session)
-      return Note(message: "job cancelled")
+      return Note(message: "job cancelled", outcome: "cancelled")
     case (.stopped(.leaseLost), _):
-      return Note(level: .warning, message: "the lease was lost; nothing is written")
+      return Note(level: .warning, message: "the lease was lost; nothing is written", outcome: "lost")
     case (.accepted, nil), (.rejected, nil), (.broken, nil):
       preconditionFailure("there is no verdict without a subject")
     }
@@ -120,7 +123,7 @@ struct AttemptRecord: Sendable {
   private func reject(_ work: Work, _ verdict: Verdict, _ session: Session) throws -> Note {
     try store.reject(work, job: job, verdict: verdict, session)
     let codes = verdict.reasons.map(\.code.rawValue).joined(separator: ", ")
-    return Note(message: "\(Self.field(work.subject)) rejected: \(codes)", subject: work.subject)
+    return Note(message: "\(Self.field(work.subject)) rejected: \(codes)", subject: work.subject, outcome: "rejected")
   }
 
   private func countCrash(_ failure: MediaFailure, _ work: Work, _ session: Session) throws -> Note {
@@ -137,11 +140,11 @@ struct AttemptRecord: Sendable {
     switch policy.next(attempt: job.attempt, maxAttempts: job.maxAttempts, random: .random(in: 0...1)) {
     case .retry(let seconds):
       try JobQueue.retry(job, afterSeconds: seconds, error: error, session)
-      return Note(level: .warning, message: message, error: error)
+      return Note(level: .warning, message: message, error: error, outcome: "retried")
     case .bury:
       try JobQueue.bury(job, error: error, session)
       try store.fail(job: job.publicID, session)
-      return Note(level: .error, message: "job dead: \(message)", error: error)
+      return Note(level: .error, message: "job dead: \(message)", error: error, outcome: "dead")
     }
   }
 }

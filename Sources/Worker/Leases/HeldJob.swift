@@ -18,14 +18,19 @@ final class HeldJob: Sendable {
     var stop: Stop?
     var progress = JobProgress(fraction: 0, stage: "probe")
     var isReported = true
+    var stageBegan = ContinuousClock.now
   }
 
   let job: ClaimedJob
   /// Raised together with `stop`; the media work reads it between packets.
   let cancellation = CancellationFlag()
   private let state = Locked(State())
+  private let metrics: WorkMetrics
 
-  init(_ job: ClaimedJob) { self.job = job }
+  init(_ job: ClaimedJob, metrics: WorkMetrics) {
+    self.job = job
+    self.metrics = metrics
+  }
 
   /// Asks the attempt to stop; a lost lease outweighs what was asked before.
   func stop(_ reason: Stop) {
@@ -40,10 +45,29 @@ final class HeldJob: Sendable {
 
   /// Notes how far the attempt has come.
   func advance(to progress: JobProgress) {
-    state.withLock { state in
-      state.isReported = state.isReported && state.progress == progress
-      state.progress = progress
+    let ended = state.withLock { state -> (stage: String, began: ContinuousClock.Instant)? in
+      defer {
+        state.isReported = state.isReported && state.progress == progress
+        state.progress = progress
+      }
+      guard state.progress.stage != progress.stage else { return nil }
+      defer { state.stageBegan = .now }
+      return (state.progress.stage, state.stageBegan)
     }
+    if let ended { count(ended.stage, since: ended.began) }
+  }
+
+  /// The last stage of an attempt is over.
+  func endStage() {
+    let (stage, began) = state.withLock { ($0.progress.stage, $0.stageBegan) }
+    count(stage, since: began)
+  }
+
+  /// An attempt ended so: see `WorkMetrics.end`.
+  func end(_ outcome: String) { metrics.end(kind: job.kind, outcome: outcome) }
+
+  private func count(_ stage: String, since began: ContinuousClock.Instant) {
+    metrics.stage(stage, kind: job.kind, seconds: began.duration(to: .now) / .seconds(1))
   }
 
   /// What has not been written down yet; nil if nothing changed.

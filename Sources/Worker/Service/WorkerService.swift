@@ -2,6 +2,7 @@ package import Blobs
 import Glibc
 package import Logging
 import MediaProcess
+package import Metrics
 import Model
 import Platform
 package import Postgres
@@ -19,6 +20,7 @@ package final class WorkerService: Sendable {
   private let store: Store
   private let blobs: any BlobStore
   private let log: Logger
+  private let metrics: WorkMetrics
   private let held = HeldJobs()
   private let wake = WakeUp()
   private let stopping = CancellationFlag()
@@ -27,9 +29,10 @@ package final class WorkerService: Sendable {
   /// - Parameters:
   ///   - database: for the connections of its own: signs of life, and listening.
   ///   - pool: for everything else.
+  ///   - metrics: what is done is counted there.
   package init(
     configuration: WorkerConfiguration, database: DatabaseURL, pool: Pool, store: Store, blobs: any BlobStore,
-    log: Logger
+    log: Logger, metrics: Metrics
   ) {
     self.configuration = configuration
     self.database = database
@@ -37,6 +40,7 @@ package final class WorkerService: Sendable {
     self.store = store
     self.blobs = blobs
     self.log = log
+    self.metrics = WorkMetrics(metrics)
   }
 
   /// Asks it to end: `run()` takes no new job and returns after the drain.
@@ -133,7 +137,7 @@ package final class WorkerService: Sendable {
         let jobs = try await pool.run { session in
           try JobQueue.claim(worker: worker, queue: queue, limit: room, session)
         }
-        claimed += jobs.map { HeldJob($0) }
+        claimed += jobs.map { HeldJob($0, metrics: metrics) }
       }
     } catch {
       log.warning("no job could be claimed", ["error": "\(error)"])
@@ -157,7 +161,9 @@ package final class WorkerService: Sendable {
       return await record.write(.failed("\(error)"), of: nil)
     }
     let attempt = Attempt(held: held, slot: slot, mode: executionMode, blobs: blobs, log: log)
-    await record.write(await attempt.run(work), of: work)
+    let ending = await attempt.run(work)
+    held.endStage()
+    await record.write(ending, of: work)
   }
 
   /// A job that has the worker for itself is spread over its cores; of several, each has one.

@@ -44,6 +44,24 @@ struct DatabaseAccess: Sendable {
     return access
   }
 
+  /// Opens the database for one thing, and closes it again.
+  static func use<Result: Sendable>(
+    _ arguments: Arguments, _ body: (Pool) async throws -> Result
+  ) async throws -> Result {
+    let database = try await open(arguments, connections: 1, log: Logger(lowest: .warning))
+    do {
+      let result = try await body(database.pool)
+      await database.close()
+      return result
+    } catch {
+      await database.close()
+      if let error = error as? PostgresError, error.isUnavailable || error.isConnectionLost {
+        throw CommandFailure(.unavailable, "\(error)")
+      }
+      throw error
+    }
+  }
+
   /// Closes the connections and ends an embedded server that this process owns.
   func close() async {
     await pool.close()

@@ -1,5 +1,6 @@
 import Blobs
 import Logging
+import Metrics
 import Platform
 import Postgres
 import Store
@@ -13,12 +14,14 @@ final class RunningWorker: Sendable {
   private let stopping = CancellationFlag()
 
   init(
-    configuration: WorkerConfiguration, database: DatabaseAccess, store: Store, blobs: any BlobStore, log: Logger
+    configuration: WorkerConfiguration, database: DatabaseAccess, store: Store, blobs: any BlobStore, log: Logger,
+    metrics: Metrics
   ) {
     self.log = log
     make = {
       WorkerService(
-        configuration: configuration, database: database.url, pool: database.pool, store: store, blobs: blobs, log: log)
+        configuration: configuration, database: database.url, pool: database.pool, store: store, blobs: blobs, log: log,
+        metrics: metrics)
     }
   }
 

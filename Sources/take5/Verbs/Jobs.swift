@@ -1,4 +1,3 @@
-import Logging
 import Model
 import Postgres
 import Queue
@@ -21,7 +20,7 @@ extension Verb {
     filter.state = try arguments.choice("--state", of: JobState.self)
     filter.before = try arguments.number("--before", in: 1...Int.max).map(Int64.init)
     filter.limit = try arguments.number("--limit", in: 1...1000) ?? 20
-    let jobs = try await run(arguments) { [filter] pool in
+    let jobs = try await DatabaseAccess.use(arguments) { [filter] pool in
       try await pool.run { session in try JobQueue.list(filter, session) }
     }
     if arguments.has("--json") {
@@ -39,7 +38,7 @@ extension Verb {
     example: "take5 jobs show 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70"
   ) { arguments in
     let id = try jobID(arguments)
-    let job = try await run(arguments) { pool in
+    let job = try await DatabaseAccess.use(arguments) { pool in
       try await pool.run { session in try JobQueue.find(id, session) }
     }
     guard let job else { throw noJob(id) }
@@ -53,7 +52,7 @@ extension Verb {
     options: access, example: "take5 jobs retry 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70"
   ) { arguments in
     let id = try jobID(arguments)
-    let retried = try await run(arguments) { pool in
+    let retried = try await DatabaseAccess.use(arguments) { pool in
       let store = Store(blobs: try BlobFolder.open(arguments))
       let retried = try await pool.transaction { session in try store.retry(job: id, session) }
       if retried { try await pool.run { session in try JobQueue.announce(queue: PostJob.queue, session) } }
@@ -69,7 +68,7 @@ extension Verb {
     options: access, example: "take5 jobs cancel 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70"
   ) { arguments in
     let id = try jobID(arguments)
-    let outcome = try await run(arguments) { pool in
+    let outcome = try await DatabaseAccess.use(arguments) { pool in
       let store = Store(blobs: try BlobFolder.open(arguments))
       return try await pool.transaction { session in try store.cancel(job: id, session) }
     }
@@ -80,23 +79,6 @@ extension Verb {
         ? "{\"id\":\"\(id)\",\"state\":\"\(state)\"}"
         : outcome == .cancelled ? "job \(id) is cancelled" : "job \(id) is running; its worker was told to stop it")
     return .done
-  }
-
-  private static func run<Result: Sendable>(
-    _ arguments: Arguments, _ body: (Pool) async throws -> Result
-  ) async throws -> Result {
-    let database = try await DatabaseAccess.open(arguments, connections: 1, log: Logger(lowest: .warning))
-    do {
-      let result = try await body(database.pool)
-      await database.close()
-      return result
-    } catch {
-      await database.close()
-      if let error = error as? PostgresError, error.isUnavailable || error.isConnectionLost {
-        throw CommandFailure(.unavailable, "\(error)")
-      }
-      throw error
-    }
   }
 
   private static func jobID(_ arguments: Arguments) throws(CommandFailure) -> PublicID {

@@ -4,6 +4,7 @@ import Definitions
 import Glibc
 import HTTPServer
 import Logging
+import Metrics
 import Platform
 import Postgres
 import Store
@@ -22,6 +23,9 @@ extension Verb {
       Option(
         "--key-requests", "N", variable: "TAKE5_KEY_REQUESTS", default: "60000",
         help: "the most requests a minute of one API key"),
+      Option(
+        "--least-free", "MIB", variable: "TAKE5_LEAST_FREE", default: "256",
+        help: "with less room for media no submission is taken in"),
       Option(
         "--author-submissions", "N", variable: "TAKE5_AUTHOR_SUBMISSIONS", default: "600",
         help: "the most submissions a minute of one author"),
@@ -53,15 +57,19 @@ extension Verb {
         remedy: "listen on 127.0.0.1, or make a key with 'take5 keys create', in TAKE5_API_KEY or with --api-key-file")
     }
 
+    let metrics = Metrics()
     let watch = try JobWatch(database: database.pool, url: database.url)
     let api = ControlAPI(
       database: database.pool, store: store, blobs: blobs, definitions: definitions,
-      access: access, watch: watch)
+      access: access, watch: watch, metrics: metrics,
+      leastFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20)
     let server = try APIServer.listen(on: address, api: api, log: log)
     let worker =
       workers == 0
       ? nil
-      : RunningWorker(configuration: configuration, database: database, store: store, blobs: blobs, log: log)
+      : RunningWorker(
+        configuration: configuration, database: database, store: store, blobs: blobs, log: log,
+        metrics: metrics)
     // The first line of standard output, for whoever started us with port 0.
     Console.print(address.url(port: server.port))
     log.info("listening", ["url": address.url(port: server.port), "workers": "\(workers)"])

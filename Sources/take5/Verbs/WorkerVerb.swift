@@ -1,5 +1,7 @@
 import Blobs
+import HTTPServer
 import Logging
+import Metrics
 import Platform
 import Store
 import Worker
@@ -9,6 +11,9 @@ extension Verb {
     "worker", abstract: "Take jobs from the queue until stopped.",
     options: [
       Option("--slots", "N", variable: "TAKE5_SLOTS", default: "1", help: "jobs at a time; one for each core"),
+      Option(
+        "--metrics", "HOST:PORT", variable: "TAKE5_METRICS",
+        help: "where to tell Prometheus what is counted, at /metrics, without a key"),
       .data, .database, .mediaMemory, .lease, .drain, .logLevel, .logFormat,
     ],
     example: "take5 worker --slots 2"
@@ -20,15 +25,43 @@ extension Verb {
     let database = try await DatabaseAccess.open(
       arguments, connections: slots + 3, patience: .seconds(30), log: log)
     let blobs = try BlobFolder.open(arguments)
+    let metrics = Metrics()
+    let server = try metricsServer(arguments, metrics, log)
     let worker = RunningWorker(
-      configuration: configuration, database: database, store: Store(blobs: blobs), blobs: blobs, log: log)
+      configuration: configuration, database: database, store: Store(blobs: blobs), blobs: blobs, log: log,
+      metrics: metrics)
     await withTaskGroup { group in
       group.addTask { await worker.run() }
+      if let server { group.addTask { await server.run() } }
       await signals.wait()
       log.info("stopping")
       worker.stop()
+      await server?.stop(within: .zero)
     }
     await database.close()
     return .done
+  }
+
+  /// Tells what the worker counts, to whoever can reach the address; nil where nobody asked for it.
+  private static func metricsServer(
+    _ arguments: Arguments, _ metrics: Metrics, _ log: Logger
+  ) throws(CommandFailure) -> Server? {
+    guard let text = arguments.value("--metrics") else { return nil }
+    guard let address = ListenAddress(text) else {
+      throw CommandFailure(.usage, "'\(text)' is no address to listen on", remedy: "write it as HOST:PORT")
+    }
+    let route = Route("GET", "/metrics") { _ in
+      Response(
+        .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8"],
+        body: .bytes(Array(metrics.text().utf8)))
+    }
+    do {
+      let server = try Server(
+        configuration: ServerConfiguration(host: address.host, port: address.port), router: Router(routes: [route]))
+      log.info("metrics", ["url": address.url(port: server.port) + "/metrics"])
+      return server
+    } catch {
+      throw CommandFailure(.unavailable, "\(error)", remedy: "choose another address with --metrics")
+    }
   }
 }

@@ -1,0 +1,88 @@
+import Crypto
+import HTTPServer
+import HTTPTesting
+import Model
+import Postgres
+import Queue
+import Store
+import Testing
+
+@testable import ControlAPI
+
+@Suite("Waiting for a job", .tags(.database, .network), .timeLimit(.minutes(10)))
+struct WaitingTests {
+  /// Ends the job of the only submission as a worker does, and tells of it.
+  private static func end(_ api: RunningAPI) async throws {
+    let store = api.store
+    let job = try await api.pool.transaction { session in
+      let worker = try JobQueue.register(host: "test", process: 1, session)
+      let job = try #require(try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 1, session).first)
+      let work = try store.work(for: job, session)
+      try store.publish(
+        [], of: work, recipe: SHA256.digest(of: []), job: job,
+        verdict: Verdict(reasons: [], inputs: [:], decisions: []), session)
+      return job.publicID
+    }
+    try await api.pool.run { try JobQueue.tell(of: job, $0) }
+  }
+
+  @Test("a job that is waited for is answered once it is over")
+  func waitForJob() async throws {
+    try await RunningAPI.with { api in
+      let post = try await api.submit(.moment()).json
+      let url = try #require(post["job"]["url"].text)
+      #expect(try await api.get("\(url)?wait=0").json["state"] == .string("available"))
+      async let waiting = api.get("\(url)?wait=60")
+      try await Self.end(api)
+      #expect(try await waiting.json["state"] == .string("completed"))
+      #expect(try await api.get("\(url)?wait=60").json["state"] == .string("completed"))
+      #expect(try await api.get("\(url)?wait=61").status == 400)
+      #expect(try await api.get("/v1/jobs/\(PublicID.now())?wait=60").status == 404)
+    }
+  }
+
+  @Test("a submission that prefers to wait is answered with the ready post, or as it was")
+  func preferWait() async throws {
+    try await RunningAPI.with { api in
+      let impatient = try await api.submit(.moment(), headers: [("Prefer", "respond-async, wait=1")])
+      #expect(impatient.status == 202)
+      #expect(impatient.json["status"] == .string("processing"))
+      try await Self.end(api)
+      async let patient = api.submit(.moment(post: #"{"author":"bob"}"#), headers: [("Prefer", "wait=60")])
+      var isQueued = false
+      while !isQueued {
+        isQueued = try await api.pool.run {
+          try $0.execute("SELECT count(*)::int AS jobs FROM job").single().get("jobs", as: Int.self) > 0
+        }
+      }
+      try await Self.end(api)
+      let answer = try await patient
+      #expect(answer.status == 200)
+      #expect(answer.headers["preference-applied"] == "wait=60")
+      #expect(answer.json["status"] == .string("ready"))
+      #expect(answer.json["job"]["state"] == .string("completed"))
+    }
+  }
+
+  @Test(
+    "preferences are read as RFC 7240 has them",
+    arguments: [
+      ("wait=5", 5), ("respond-async, wait=5", 5), ("Wait=90", 60), ("wait", nil), ("wait=x", nil), ("wait=0", nil),
+      ("handling=lenient", nil),
+    ])
+  func preference(field: String, seconds: Int?) {
+    #expect(ControlAPI.preferredWait(["Prefer": field]) == seconds)
+  }
+
+  @Test("metrics tell what was asked and how the queue stands")
+  func metrics() async throws {
+    try await RunningAPI.with { api in
+      _ = try await api.submit(.moment())
+      let answer = try await api.get("/metrics")
+      let text = String(decoding: answer.body, as: UTF8.self)
+      #expect(text.contains("take5_queue_jobs{kind=\"post\",queue=\"media\",state=\"available\"} 1\n"))
+      #expect(text.contains("take5_queue_oldest_age_seconds{kind=\"post\",queue=\"media\"} "))
+      #expect(text.contains("take5_submissions_total{kind=\"take5\"} 1\n"))
+    }
+  }
+}
