@@ -16,7 +16,7 @@ DEMO := .build/demo
 TESTING := -c release -Xswiftc -enable-testing --scratch-path .build/tests
 SOURCES := Sources Tests jobs Package.swift
 
-.PHONY: help setup build demo test run bench bench-video bench-photo lint format clean
+.PHONY: help setup build demo test run bench bench-video bench-photo bench-read lint format clean
 .DEFAULT_GOAL := help
 
 help: ## tell what there is
@@ -45,7 +45,7 @@ test: setup ## run every test, on a private PostgreSQL and real files
 run: build ## serve until stopped, on http://127.0.0.1:8080
 	$(TAKE5) serve
 
-bench: bench-video bench-photo ## measure everything that is measured
+bench: bench-video bench-photo bench-read ## measure everything that is measured
 
 bench-video: build ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
 	@$(call install,$(BENCH_PACKAGES))
@@ -56,6 +56,9 @@ bench-photo: build ## measure photos against libvips and Pillow, five minutes; B
 	@mkdir -p .build/bench && [ -x .build/bench/venv/bin/python ] || python3 -m venv .build/bench/venv
 	@.build/bench/venv/bin/python -c 'import pyvips, PIL' 2>/dev/null || .build/bench/venv/bin/pip install --quiet pyvips Pillow
 	$(SWIFT) run -c release bench --photos --write docs/benchmarks.md
+
+bench-read: ## measure what lists cost the database as the history grows, four minutes
+	$(SWIFT) run -c release bench --reading --write docs/benchmarks.md
 
 lint: ## hold the sources against the formatter's rules
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)

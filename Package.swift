@@ -107,7 +107,12 @@ let package = Package(
     target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
     program("make-samples", ["AV", "Kernels", "SyntheticMedia"]),
     program(
-      "bench", ["AV", "Definitions", "HTTPClient", "Kernels", "Model", "Platform", "Stills", "SyntheticMedia"]),
+      "bench",
+      [
+        "AV", "Blobs", "Definitions", "EmbeddedPostgres", "HTTPClient", "Kernels", "Model", "Platform", "Postgres",
+        "Stills",
+        "Store", "SyntheticMedia",
+      ]),
 
     // What tests share. Not shipped.
     support("BoxTesting", []),

@@ -14,7 +14,12 @@ struct Bench {
       if words.first == LimitProcess.word {
         try LimitProcess.run(Array(words.dropFirst()))
       } else {
-        try await measure(try Options(words))
+        let options = try Options(words)
+        if options.isOfReading && !options.asksForHelp {
+          try await measureReading(options)
+        } else {
+          try await measure(options)
+        }
       }
     } catch let error as BenchError {
       Console.note("bench: \(error)")
@@ -61,6 +66,18 @@ struct Bench {
     }
     if let misses = report.misses { Console.note(misses) }
     guard isComplete else { throw BenchError("not everything could be measured", status: EX_SOFTWARE) }
+  }
+
+  private static func measureReading(_ options: Options) async throws {
+    let section = MarkedSection(target: "bench-read")
+    if let document = options.document { _ = try section.inside(document) }
+    try Folder.make(options.folder)
+    let (figures, observations) = try await ReadingBench(folder: options.folder).findings()
+    let report = Report(machine: try Machine.current(), pairs: 1, figures: figures, observations: observations)
+    Console.progress("")
+    print(report.text)
+    if let document = options.document { try section.replace(report.markdown, in: document) }
+    if let misses = report.misses { Console.note(misses) }
   }
 
   /// One that fails does not take the others with it.

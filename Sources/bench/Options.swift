@@ -8,6 +8,8 @@ struct Options {
   private(set) var asksForHelp = false
   /// Whether photos are measured, instead of the composition.
   private(set) var isOfPhotos = false
+  /// Whether lists are measured, instead of the composition.
+  private(set) var isOfReading = false
 
   init(_ arguments: [String]) throws {
     var rest = arguments[...]
@@ -19,6 +21,7 @@ struct Options {
       switch option {
       case "--help": asksForHelp = true
       case "--photos": isOfPhotos = true
+      case "--reading": isOfReading = true
       case "--take5": take5 = try value(of: option)
       case "--folder": folder = try value(of: option)
       case "--write": document = try value(of: option)
@@ -41,11 +44,12 @@ struct Options {
   /// - Parameter names: what `--only` takes.
   static func help(names: [String]) -> String {
     """
-    bench [--photos] [--pairs N] [--only NAME...] [--take5 PATH] [--folder DIR] [--write FILE]
+    bench [--photos | --reading] [--pairs N] [--only NAME...] [--take5 PATH] [--folder DIR] [--write FILE]
 
     Measures the composition against other ways to make the same: CPU, memory, time by the clock, pictures and bytes.
 
       --photos        measures photos instead, those that BENCH_PHOTO names or one that is made
+      --reading       measures what lists cost the database, at 100,000 and at 1,000,000 posts
       --pairs N       runs of each two that are compared, in turns; 9 unless told
       --only NAME...  measures these alone, or all whose names begin so
       --take5 PATH    the program to measure; unless told the one beside this program

@@ -108,6 +108,8 @@ struct ListTests {
       #expect(hours(try await api.get("/v1/posts?box=5,45,15,55")) == "21")
       #expect(hours(try await api.get("/v1/posts?box=170,-20,-170,-10")) == "7643")
       #expect(hours(try await api.get("/v1/posts?box=-180,-90,180,90")) == "7654321")
+      #expect(hours(try await api.get("/v1/posts?box=13.4,52.5,13.4,52.5")) == "1")
+      #expect(hours(try await api.get("/v1/posts?box=179.9,-16.1,-179.9,-15.9")) == "76")
       let page = try await api.get("/v1/posts?box=170,-20,-170,-10&limit=3")
       #expect(hours(page) == "764")
       #expect(

@@ -71,9 +71,38 @@ extension Store {
     filter.area.map { $0.pieces.map(Optional.some) } ?? [nil]
   }
 
+  /// How PostgreSQL carries out a page of posts, with what it took: lines of `EXPLAIN (ANALYZE, BUFFERS)`.
+  package func explain(_ filter: PostFilter, _ page: PageRequest, _ session: Session) throws -> [String] {
+    try pieces(of: filter).flatMap { piece in
+      let (statement, parameters) = statement(filter, piece, page)
+      return try explain(statement, parameters, session)
+    }
+  }
+
+  /// The same of a month of an author.
+  package func explain(
+    calendarOf author: String, month: String, zone: String, _ session: Session
+  ) throws -> [String] {
+    try explain(
+      Self.statements["calendar"], [.text(author), .text(zone), .text(month), Self.words([])], session)
+  }
+
+  private func explain(_ statement: Statement, _ parameters: [Parameter], _ session: Session) throws -> [String] {
+    let explained = Statement(
+      name: "explain." + statement.name, text: "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) " + statement.text)
+    return try session.execute(explained, parameters).map { try $0.get("QUERY PLAN") }
+  }
+
   private func rows(
     _ filter: PostFilter, _ piece: MapArea.Piece?, _ page: PageRequest, _ session: Session
   ) throws -> [Row] {
+    let (statement, parameters) = statement(filter, piece, page)
+    return Array(try session.execute(statement, parameters))
+  }
+
+  private func statement(
+    _ filter: PostFilter, _ piece: MapArea.Piece?, _ page: PageRequest
+  ) -> (Statement, [Parameter]) {
     var end = PageCursor(time: filter.to ?? Self.times.last, id: 0)
     if let after = page.after, (after.time, after.id) < (end.time, end.id) { end = after }
     var parameters: [Parameter] = [
@@ -89,6 +118,8 @@ extension Store {
     if let author = filter.author { demand("author = $", .text(author)) }
     if let place = filter.place { demand("place_id = $", .text(place)) }
     if let kind = filter.kind { demand("kind = $", .text(kind.rawValue)) }
+    let cells = piece?.cells(most: Self.mostCells)
+    if cells != nil { conditions.append("map_cell = near.cell") }
     if let piece {
       demand("position <@ $::polygon", .text(Self.polygon(piece.ring)))
       if !piece.holes.isEmpty {
@@ -97,10 +128,19 @@ extension Store {
     }
     let base = Self.statements["posts"]
     let text = conditions.map { $0 + " AND " }.joined()
-    return Array(
-      try session.execute(
-        Statement(name: base.name + "." + text, text: base.text.replacing("CONDITIONS ", with: text)), parameters))
+    let list = base.text.replacing("CONDITIONS ", with: text)
+    guard let cells else { return (Statement(name: base.name + "." + text, text: list), parameters) }
+    parameters.append(.integers(cells.map(Int64.init)))
+    // The newest of each cell by the index, and the newest of those.
+    let near = """
+      SELECT found.* FROM unnest($\(parameters.count)::int[]) AS near (cell) CROSS JOIN LATERAL (\(list)) AS found
+      ORDER BY found.created_at DESC, found.id DESC LIMIT $6::int
+      """
+    return (Statement(name: base.name + ".near." + text, text: near), parameters)
   }
+
+  /// Five degrees by five. In what is larger the newest posts of all are looked through: many of them lie in it.
+  private static let mostCells = 400
 
   /// As PostgreSQL reads a polygon: the longitude is x.
   private static func polygon(_ corners: [MapArea.Corner]) -> String {

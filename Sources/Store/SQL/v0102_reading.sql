@@ -1,14 +1,15 @@
 -- What apps read: lists with cursors, the map, comments, counts, and retries that make no duplicate.
 
--- Two dimensions of space and one of time in one index.
-CREATE EXTENSION IF NOT EXISTS btree_gist;
-
 ALTER TABLE post
   ADD COLUMN comment_count int NOT NULL DEFAULT 0,
   ADD COLUMN reaction_count int NOT NULL DEFAULT 0,
   -- Where a map shows it: where it was made, or else its place. x is the longitude.
   ADD COLUMN position point GENERATED ALWAYS AS (
-    point(coalesce(longitude, place_longitude), coalesce(latitude, place_latitude))) STORED;
+    point(coalesce(longitude, place_longitude), coalesce(latitude, place_latitude))) STORED,
+  -- The quarter of a degree that it lies in, numbered as in MapCell.swift: an area and a time together are found by it.
+  ADD COLUMN map_cell int GENERATED ALWAYS AS (
+    floor((coalesce(longitude, place_longitude) + 180) * 4)::int * 721
+    + floor((coalesce(latitude, place_latitude) + 90) * 4)::int) STORED;
 UPDATE post SET reaction_count = (
   SELECT count(*) FROM image WHERE image.post_id = post.id AND image.status = 'ready');
 
@@ -17,7 +18,7 @@ CREATE INDEX post_newest ON post (created_at DESC, id DESC);
 CREATE INDEX post_author ON post (author, created_at DESC, id DESC);
 CREATE INDEX post_place ON post (place_id, created_at DESC, id DESC) WHERE place_id IS NOT NULL;
 CREATE INDEX post_kind ON post (kind, created_at DESC, id DESC);
-CREATE INDEX post_position ON post USING gist (position, created_at) WHERE position IS NOT NULL;
+CREATE INDEX post_map_cell ON post (map_cell, created_at DESC, id DESC) WHERE map_cell IS NOT NULL;
 
 CREATE TABLE comment (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
