@@ -31,4 +31,11 @@ int csystem_deny_dumps(void) {
   return prctl(PR_SET_DUMPABLE, 0);
 }
 
+void csystem_raise_open_files_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int csystem_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

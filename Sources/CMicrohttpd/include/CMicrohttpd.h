@@ -63,3 +63,18 @@ static inline void *cmicrohttpd_socket_context(struct MHD_Connection *connection
 static inline struct MHD_Response *cmicrohttpd_copied_response(const void *bytes, size_t count) {
   return MHD_create_response_from_buffer(count, (void *)bytes, MHD_RESPMEM_MUST_COPY);
 }
+
+// Necessary because Swift does not see these three: they are macros that cast.
+static const ssize_t cmicrohttpd_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
+static const ssize_t cmicrohttpd_end_with_error = MHD_CONTENT_READER_END_WITH_ERROR;
+
+/// A response of unknown length. The buffer serves clients that know no chunks; the others' is the connection's own.
+static inline struct MHD_Response *cmicrohttpd_streamed_response(
+    void *context, MHD_ContentReaderCallback read, MHD_ContentReaderFreeCallback release) {
+  return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, read, context, release);
+}
+
+// Necessary because MHD_set_response_options is variadic.
+static inline enum MHD_Result cmicrohttpd_forbid_chunks(struct MHD_Response *response) {
+  return MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+}

@@ -54,5 +54,8 @@ int csystem_link_unnamed(int descriptor, const char *path);
 /// Forbids core dumps and tracing of this process: media are somebody's private life. 0, or -1 with errno.
 int csystem_deny_dumps(void);
 
+/// Raises the limit of open files as far as this process may, which leaves it as it is where that fails.
+void csystem_raise_open_files_limit(void);
+
 /// Makes an event that threads wait for with poll, closed on exec (eventfd(2), whose flags Swift does not import); -1 with errno.
 int csystem_event(void);

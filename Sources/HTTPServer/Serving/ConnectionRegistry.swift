@@ -11,6 +11,7 @@ final class ConnectionRegistry: Sendable {
     let socket: Int32
     var deadline: ContinuousClock.Instant
     var exchange: Exchange?
+    var stream: BodyStream?
   }
 
   private struct Shared {
@@ -47,8 +48,13 @@ final class ConnectionRegistry: Sendable {
   }
 
   /// The answer is on its way.
-  func setDeadline(_ deadline: ContinuousClock.Instant, of number: Int) {
-    shared.withLock { shared in shared.entries[number]?.deadline = deadline }
+  ///
+  /// - Parameter stream: what produces its body, if that takes time.
+  func answering(with stream: BodyStream?, on number: Int, until deadline: ContinuousClock.Instant) {
+    shared.withLock { shared in
+      shared.entries[number]?.stream = stream
+      shared.entries[number]?.deadline = deadline
+    }
   }
 
   /// An exchange is over; the connection may carry another.
@@ -57,6 +63,7 @@ final class ConnectionRegistry: Sendable {
   func end(on number: Int, until deadline: ContinuousClock.Instant, lingering: Bool) -> Int32? {
     shared.withLock { shared in
       shared.entries[number]?.exchange = nil
+      shared.entries[number]?.stream = nil
       shared.entries[number]?.deadline = deadline
       shared.exchanges -= 1
       if shared.exchanges == 0 {
@@ -72,18 +79,21 @@ final class ConnectionRegistry: Sendable {
   /// The exchanges under way.
   var exchanges: [Exchange] { shared.withLock { $0.entries.values.compactMap(\.exchange) } }
 
-  /// Shuts down every connection whose deadline has passed.
+  /// The bodies that are being produced.
+  var streams: [BodyStream] { shared.withLock { $0.entries.values.compactMap(\.stream) } }
+
+  /// Shuts down every connection whose deadline has passed, or whose client is too slow for its stream.
   func shutDownExpired(at now: ContinuousClock.Instant) {
-    let exchanges = shared.withLock { shared in
-      var exchanges: [Exchange] = []
-      for entry in shared.entries.values where entry.deadline <= now {
-        shutdown(entry.socket, Int32(SHUT_RDWR))
-        if let exchange = entry.exchange { exchanges.append(exchange) }
-      }
-      return exchanges
+    let expired = shared.withLock { shared in
+      let expired = shared.entries.values.filter { $0.deadline <= now || $0.stream?.isCut == true }
+      for entry in expired { shutdown(entry.socket, Int32(SHUT_RDWR)) }
+      return expired
     }
     // A suspended connection does not notice its socket: it has to be resumed to end.
-    for exchange in exchanges { exchange.fail(.deadlineExceeded, cutting: true) }
+    for entry in expired {
+      entry.exchange?.fail(.deadlineExceeded, cutting: true)
+      entry.stream?.cut()
+    }
   }
 
   /// Waits until no exchange is under way, or until the task is cancelled.

@@ -18,6 +18,7 @@ package final class Exchange: Sendable {
     var reader: CheckedContinuation<Result<[UInt8]?, BodyError>, Never>?
     var sent: Response?
     var wasEarly = false
+    var isOver = false
   }
 
   private let shared: Locked<Shared>
@@ -81,10 +82,12 @@ package final class Exchange: Sendable {
 
   /// Answers; the first answer counts.
   func answer(_ response: Response) {
-    shared.withLock { shared in
-      shared.state.answer(response)
+    let isTaken = shared.withLock { shared in
+      let isTaken = !shared.isOver && shared.state.answer(response)
       Self.resumeIfPossible(&shared)
+      return isTaken
     }
+    if !isTaken { response.body.stream?.end() }
   }
 
   /// Lets the reader fail; with `cutting` the connection is closed without an answer.
@@ -99,12 +102,14 @@ package final class Exchange: Sendable {
 
   /// The request is over for libmicrohttpd: its connection must not be touched again.
   func finish() {
-    let wake = shared.withLock { shared in
+    let (wake, response) = shared.withLock { shared in
+      shared.isOver = true
       shared.suspended = nil
       shared.state.fail(.disconnected, cutting: true)
-      return Self.wakeReader(&shared)
+      return (Self.wakeReader(&shared), shared.sent ?? shared.state.takeAnswer())
     }
     wake?()
+    response?.body.stream?.end()
   }
 
   // MARK: Under the lock

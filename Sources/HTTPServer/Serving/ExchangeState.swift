@@ -94,7 +94,8 @@ struct ExchangeState {
 
   /// The request has come to its end, or a connection suspended at this point was resumed.
   mutating func ended() -> Step {
-    if isCut { return .close }
+    // Asked again after the answer: libmicrohttpd is being stopped and has dropped it. Nothing would end a suspension.
+    if isCut || phase == .answered { return .close }
     phase = .received
     if let answer = takeAnswer() { return .answer(answer, isEarly: false) }
     return .suspend
@@ -103,7 +104,8 @@ struct ExchangeState {
   /// Whether the call that libmicrohttpd makes without bytes means the head (true) or the end (false).
   var isAtHead: Bool { phase == .head }
 
-  private mutating func takeAnswer() -> Response? {
+  /// The answer that waits to be sent.
+  mutating func takeAnswer() -> Response? {
     guard let answer = pendingAnswer else { return nil }
     pendingAnswer = nil
     phase = .answered
@@ -128,11 +130,13 @@ struct ExchangeState {
     return failure.map { .failure($0) } ?? .wait
   }
 
-  /// The handler has answered; what it did not read is thrown away.
-  mutating func answer(_ response: Response) {
-    guard phase != .answered, pendingAnswer == nil else { return }
+  /// The handler has answered; what it did not read is thrown away. False if there is an answer already.
+  @discardableResult
+  mutating func answer(_ response: Response) -> Bool {
+    guard phase != .answered, pendingAnswer == nil else { return false }
     pendingAnswer = response
     forgetChunks()
+    return true
   }
 
   /// The body will not be read to its end.

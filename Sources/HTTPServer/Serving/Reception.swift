@@ -25,8 +25,11 @@ final class Reception: Sendable {
     (arrivals, arrivalsContinuation) = AsyncStream.makeStream()
   }
 
-  /// Refuses every further request with 503.
-  func close() { isClosing.withLock { $0 = true } }
+  /// Refuses every further request with 503, and finishes every stream: of their own accord they may never end.
+  func close() {
+    isClosing.withLock { $0 = true }
+    for stream in registry.streams { stream.finish() }
+  }
 
   /// Ends `arrivals`.
   func finish() {
@@ -108,10 +111,15 @@ final class Reception: Sendable {
     }
   }
 
-  /// The answer is handed to the network: gives the client the time its length needs.
+  /// The answer is handed to the network: gives the client the time its length needs, or its stream asks for.
   func answering(_ response: Response, on connection: Connection) {
-    let seconds = response.body.count / configuration.slowestAnswer
-    registry.setDeadline(.now + configuration.headDeadline + .seconds(seconds), of: connection.number)
+    let now = ContinuousClock.now
+    let stream = response.body.stream
+    let time = stream?.deadline ?? .seconds(response.body.count / configuration.slowestAnswer)
+    stream?.open(at: now)
+    registry.answering(with: stream, on: connection.number, until: now + configuration.headDeadline + time)
+    // Registered first: whoever closes meanwhile finishes it, or has closed before and is seen here.
+    if isClosing.withLock({ $0 }) { stream?.finish() }
   }
 
   /// A request is over, completely or not.

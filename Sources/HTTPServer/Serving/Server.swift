@@ -25,6 +25,7 @@ package final class Server: Sendable {
   ) throws {
     // A client that goes away while a file is sent to it must not end the process.
     ThisProcess.ignoreBrokenPipes()
+    ThisProcess.raiseOpenFilesLimit()
     let socket = try ListeningSocket(host: configuration.host, port: configuration.port)
     port = socket.port
     handlers = try ThreadExecutor(name: "http-handler", threads: configuration.handlerThreads)
@@ -46,18 +47,19 @@ package final class Server: Sendable {
     } onCancel: {
       reception.finish()
     }
-    // Every handler has answered; its answer gets a moment to leave.
-    await idle(within: .seconds(1))
+    // Every handler has answered; its answer gets a moment to leave, even when this task is cancelled.
+    await Task { await idle(within: .seconds(1)) }.value
     daemon.withLock { $0 = nil }
     reception.lingering.closeAll()
     handlers.stop()
   }
 
-  /// Stops accepting, lets the requests under way finish for as long as `drain`, then cancels their handlers; `run()`
-  /// returns after that.
+  /// Stops accepting, finishes the streams, lets the requests under way finish for as long as `drain`, then cancels
+  /// their handlers; `run()` returns after that.
   package func stop(within drain: Duration) async {
-    reception.close()
+    // First, while the streams are silent: libmicrohttpd 0.9.75 may abort when a busy thread loses its listening socket.
     daemon.withLock { $0?.daemon.quiesce() }
+    reception.close()
     await idle(within: drain)
     reception.finish()
   }
@@ -72,15 +74,16 @@ package final class Server: Sendable {
     }
   }
 
-  /// Cuts connections past their deadline and lets early answers arrive, until cancelled.
+  /// Cuts connections past their deadline, keeps streams alive and lets early answers arrive, until cancelled.
   private func reap() async {
     let configuration = reception.configuration
-    let shortest = min(configuration.headDeadline, configuration.requestDeadline)
+    let shortest = min(configuration.headDeadline, configuration.requestDeadline, configuration.heartbeat)
     let calm = min(.milliseconds(250), shortest / 4)
     var pause = calm
     while (try? await Task.sleep(for: pause)) != nil {
       let now = ContinuousClock.now
       reception.registry.shutDownExpired(at: now)
+      for stream in reception.registry.streams { stream.beat(at: now, after: configuration.heartbeat) }
       pause = reception.lingering.drain(at: now) ? min(calm, .milliseconds(20)) : calm
     }
   }

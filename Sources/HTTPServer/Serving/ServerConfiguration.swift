@@ -11,7 +11,7 @@ package struct ServerConfiguration: Sendable {
   package var handlerThreads = 4
 
   /// Open connections at most; further ones wait in the kernel's queue.
-  package var mostConnections = 512
+  package var mostConnections = 4096
   /// From one address; 0 is no limit, as behind a reverse proxy all come from one.
   package var mostConnectionsPerAddress = 0
   /// The memory of one connection in bytes; a head that does not fit is answered with 431.
@@ -29,6 +29,8 @@ package struct ServerConfiguration: Sendable {
   package var requestDeadline: Duration = .seconds(600)
   /// The slowest client an answer is sent to, in bytes a second, on top of `headDeadline`.
   package var slowestAnswer: Int64 = 8 << 10
+  /// Silence on a `BodyStream` after which its heartbeat is written; a client that left is found out by the second.
+  package var heartbeat: Duration = .seconds(15)
 
   package init(host: String = "127.0.0.1", port: UInt16 = 0) {
     self.host = host

@@ -4,7 +4,7 @@ internal import CMicrohttpd
 struct SuspendedConnection: @unchecked Sendable {
   private let pointer: OpaquePointer
 
-  /// Suspends; only from within the request callback of that connection.
+  /// Suspends; only from within the request callback or the content reader of that connection.
   init(suspending pointer: OpaquePointer) {
     MHD_suspend_connection(pointer)
     self.pointer = pointer

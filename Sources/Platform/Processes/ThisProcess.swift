@@ -13,4 +13,7 @@ package enum ThisProcess {
 
   /// Makes writing to a closed socket an error (EPIPE) instead of the process's end.
   package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+
+  /// Allows as many open files as the process may allow itself: each connection is one.
+  package static func raiseOpenFilesLimit() { csystem_raise_open_files_limit() }
 }

@@ -60,6 +60,18 @@ struct ExchangeStateTests {
     #expect(state.ended().name == "answer 200")
   }
 
+  @Test func nothingIsWaitedForAfterTheAnswer() {
+    var early = state()
+    early.answer(Response(.badRequest))
+    #expect(early.headArrived().name == "answer 400 early")
+    #expect(early.ended().name == "close")
+    var late = state(hasBody: false)
+    _ = late.headArrived()
+    late.answer(Response(.ok))
+    #expect(late.ended().name == "answer 200")
+    #expect(late.ended().name == "close")
+  }
+
   @Test func aBodyThatGrowsTooLongFailsAfterWhatFitted() {
     var state = state(body: 100, drained: 1000)
     _ = (state.read(), state.headArrived(), state.arrived(chunk(90)))

@@ -68,6 +68,8 @@ package struct ClientConnection: ~Copyable {
         while buffer.count < length { try fill() }
         response.body = Array(buffer.prefix(length))
         buffer.removeFirst(length)
+      } else if response.headers["transfer-encoding"] == "chunked" {
+        while let chunk = try receiveChunk() { response.body += chunk }
       } else {
         response.body = receiveRest()
       }
@@ -76,13 +78,25 @@ package struct ClientConnection: ~Copyable {
   }
 
   /// The next line that the server sends on its own, such as `HTTP/1.1 100 Continue`, with its head.
-  package mutating func receiveHead() throws -> String {
-    let end = Array("\r\n\r\n".utf8)
+  package mutating func receiveHead() throws -> String { try receive(upTo: "\r\n\r\n") }
+
+  /// The next chunk of an answer's body, as soon as it is there; nil at the end of the body (RFC 9112 section 7.1).
+  package mutating func receiveChunk() throws -> [UInt8]? {
+    let line = try receive(upTo: "\r\n")
+    guard let count = Int(line, radix: 16) else { throw Failure.malformed(line) }
+    while buffer.count < count + 2 { try fill() }
+    let chunk = Array(buffer.prefix(count))
+    buffer.removeFirst(count + 2)
+    return chunk.isEmpty ? nil : chunk
+  }
+
+  /// What comes before the next `end`, which is left out.
+  private mutating func receive(upTo end: String) throws -> String {
     while true {
-      if let position = buffer.firstRange(of: end) {
-        let head = String(decoding: buffer[..<position.lowerBound], as: UTF8.self)
+      if let position = buffer.firstRange(of: Array(end.utf8)) {
+        let text = String(decoding: buffer[..<position.lowerBound], as: UTF8.self)
         buffer.removeFirst(position.upperBound)
-        return head
+        return text
       }
       try fill()
     }

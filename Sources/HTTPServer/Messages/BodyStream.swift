@@ -1,0 +1,116 @@
+internal import Platform
+
+/// An answer's body that is produced over time, such as server-sent events.
+///
+/// A handler makes it, returns it in a `Response` and is done; from then on anybody writes to it, on any thread. While
+/// nothing is to be sent it costs an open connection, but no thread and no task.
+///
+/// One lock guards the state and the suspended connection together: what suspends and what resumes cannot pass each
+/// other, so that no wake-up is lost.
+package final class BodyStream: Sendable {
+  /// How long a stream lives at most, whatever is asked for.
+  package static let longestDeadline = Duration.seconds(3600)
+
+  private struct Shared {
+    var state: BodyStreamState
+    var suspended: SuspendedConnection?
+  }
+
+  /// From the answer's begin to the end of the body, which is then finished in order.
+  let deadline: Duration
+  private let heartbeat: [UInt8]
+  private let onEnd: @Sendable (BodyStream) -> Void
+  private let shared: Locked<Shared>
+
+  /// Makes a stream for one answer.
+  ///
+  /// - Parameters:
+  ///   - deadline: how long it lives, at most `longestDeadline`.
+  ///   - backlog: bytes that may wait for the client; one that lets more wait is cut off.
+  ///   - heartbeat: what is written after a silence of `ServerConfiguration.heartbeat`, between two writes: only a
+  ///     write finds out that a client is gone. By default an empty comment of server-sent events.
+  ///   - onEnd: called exactly once, when the answer is over: the client went away, the server stops, or all was sent
+  ///     after `finish()`. It is called on a thread of the server's, never from within `write` or `finish`, and must
+  ///     not block.
+  package init(
+    deadline: Duration = longestDeadline, backlog: Int = 256 << 10, heartbeat: [UInt8] = Array(":\n\n".utf8),
+    onEnd: @escaping @Sendable (BodyStream) -> Void = { _ in }
+  ) {
+    self.deadline = min(deadline, Self.longestDeadline)
+    self.heartbeat = heartbeat
+    self.onEnd = onEnd
+    shared = Locked(Shared(state: BodyStreamState(mostWaiting: backlog)))
+  }
+
+  // MARK: The producer, on any thread
+
+  /// Sends bytes, one whole event or several, without ever waiting; false when nobody will receive them any more.
+  @discardableResult
+  package func write(_ bytes: [UInt8]) -> Bool {
+    shared.withLock { shared in
+      let isTaken = shared.state.write(bytes, at: .now)
+      Self.resumeIfPossible(&shared)
+      return isTaken
+    }
+  }
+
+  /// Ends the body after what has been written; the connection may then carry another request.
+  package func finish() {
+    shared.withLock { shared in
+      shared.state.finish()
+      Self.resumeIfPossible(&shared)
+    }
+  }
+
+  // MARK: The server
+
+  /// The answer begins.
+  func open(at now: ContinuousClock.Instant) {
+    shared.withLock { $0.state.open(at: now, until: now + deadline) }
+  }
+
+  /// Fills libmicrohttpd's buffer, suspending the connection if there is nothing to send.
+  func read(into buffer: UnsafeMutableRawBufferPointer, on connection: OpaquePointer) -> BodyStreamState.Step {
+    shared.withLock { shared in
+      let step = shared.state.read(into: buffer)
+      if step == .suspend { shared.suspended = SuspendedConnection(suspending: connection) }
+      return step
+    }
+  }
+
+  /// Writes the heartbeat if the stream has been silent for so long, and finishes it at its deadline.
+  func beat(at now: ContinuousClock.Instant, after silence: Duration) {
+    shared.withLock { shared in
+      if shared.state.beat(heartbeat, at: now, after: silence) { Self.resumeIfPossible(&shared) }
+    }
+  }
+
+  /// Gives the client up: the connection is to be closed with the body unfinished.
+  func cut() {
+    shared.withLock { shared in
+      shared.state.cut()
+      Self.resumeIfPossible(&shared)
+    }
+  }
+
+  /// The answer is over for libmicrohttpd, or never began: its connection must not be touched again.
+  func end() {
+    let isFirst = shared.withLock { shared in
+      shared.suspended = nil
+      return shared.state.end()
+    }
+    if isFirst { onEnd(self) }
+  }
+
+  /// Whether the connection is to be closed with the body unfinished.
+  var isCut: Bool { shared.withLock { $0.state.isCut } }
+
+  /// How many bytes the network took.
+  var sentBytes: Int64 { shared.withLock { $0.state.sentBytes } }
+
+  private static func resumeIfPossible(_ shared: inout Shared) {
+    guard shared.state.canProceed, let suspended = shared.suspended else { return }
+    shared.suspended = nil
+    suspended.resume()
+  }
+}
