@@ -93,7 +93,8 @@ let package = Package(
       "Worker", ["Blobs", "Crypto", "Logging", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store"]),
     target(
       "ControlAPI",
-      ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Platform", "Postgres", "Queue", "Store"]),
+      ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Model", "Platform", "Postgres", "Queue", "Store"],
+      resources: [.embedInCode("openapi.json")]),
     program(
       "take5",
       [

@@ -35,6 +35,7 @@ package struct ControlAPI: Sendable {
     let access = access
     return Router(
       routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + mediaRoutes + healthRoutes
+        + documentRoutes
     ) { (method, target, headers) throws(Problem) in try access.admit(method, target, headers) }
   }
 
