@@ -95,7 +95,8 @@ let package = Package(
       ["Blobs", "Crypto", "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue", "Store"]),
     target(
       "ControlAPI",
-      ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Metrics", "Model", "Platform", "Postgres", "Queue", "Store"]),
+      ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Metrics", "Model", "Platform", "Postgres", "Queue", "Store"],
+      resources: [.embedInCode("openapi.json")]),
     program(
       "take5",
       [

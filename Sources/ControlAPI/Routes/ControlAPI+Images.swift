@@ -33,13 +33,17 @@ extension ControlAPI {
 
   /// Whose image is meant: a post's id, or a name of the app's own.
   private func owner(_ request: Request, _ kind: ImageKind) throws(Problem) -> String {
-    if kind == .reaction { return "\(try postID(request))" }
-    let owner = request.parameter("id")
-    guard 1...Self.longestOwner ~= owner.unicodeScalars.count, !owner.unicodeScalars.contains("\0") else {
+    kind == .reaction ? "\(try postID(request))" : try name(request)
+  }
+
+  /// A name of the app's own in a path.
+  func name(_ request: Request) throws(Problem) -> String {
+    let name = request.parameter("id")
+    guard 1...Self.longestOwner ~= name.unicodeScalars.count, !name.unicodeScalars.contains("\0") else {
       throw ProblemKind.invalidFields.problem(
         "The name in the path is wrong.", errors: [FieldError("id", "expected 1 to \(Self.longestOwner) characters")])
     }
-    return owner
+    return name
   }
 
   /// Takes an image in. It is answered once everything is on the disk, before any work is done.

@@ -6,7 +6,12 @@ internal import Store
 
 /// Jobs, and waiting for them.
 extension ControlAPI {
-  var jobRoutes: [Route] { [route("GET", "/v1/jobs/{id}", handler: readJob)] }
+  var jobRoutes: [Route] {
+    [
+      route("GET", "/v1/jobs/{id}", handler: readJob),
+      route("GET", "/v1/jobs/{id}/events", handler: readEvents),
+    ]
+  }
 
   /// The longest that a request waits, in seconds.
   static let longestWait = 60
@@ -23,6 +28,28 @@ extension ControlAPI {
       : try await database.run { try JobQueue.find(id, $0) }
     guard let job else { throw Self.noJob(text) }
     return try .fresh(JobAnswer(job))
+  }
+
+  /// Tells of a job as long as it is not over, woken by the database; a client that comes back says what it heard last.
+  private func readEvents(_ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    try reader.finish()
+    let text = request.parameter("id")
+    guard let id = PublicID(text) else { throw Self.noJob(text) }
+    let headers: HeaderFields = ["Content-Type": "text/event-stream", "Cache-Control": "no-store"]
+    let events = JobEvents(lastID: request.headers["Last-Event-ID"])
+    if request.method == "HEAD" {
+      guard try await database.run({ try JobQueue.find(id, $0) }) != nil else { throw Self.noJob(text) }
+      return Response(.ok, headers: headers, body: .stream(events.stream))
+    }
+    events.keep(watch.subscribe(to: id) { events.tell($0) })
+    // After subscribing: what changes in between is told twice, and never missed.
+    guard let job = try await database.run({ try JobQueue.find(id, $0) }) else {
+      events.cancel()
+      throw Self.noJob(text)
+    }
+    events.tell(job)
+    return Response(.ok, headers: headers, body: .stream(events.stream))
   }
 
   static func noJob(_ id: String) -> Problem { ProblemKind.jobNotFound.problem("There is no job \(id).") }

@@ -50,7 +50,7 @@ extension ControlAPI {
     let zone = reader.text("zone") ?? "UTC"
     let visibilities = reader.choices("visibility", of: Visibility.self)
     try reader.finish()
-    let (store, urls, author) = (store, access.mediaURLs, request.parameter("id"))
+    let (store, urls, author) = (store, access.mediaURLs, try name(request))
     let days = try await database.run { session in
       try store.calendar(
         of: author, month: "\(month ?? "")-01", zone: zone, visibilities: visibilities, session)

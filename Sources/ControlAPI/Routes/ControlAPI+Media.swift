@@ -8,11 +8,15 @@ internal import Store
 extension ControlAPI {
   var mediaRoutes: [Route] { [route("GET", "/v1/media/{asset}", handler: readMedia)] }
 
+  /// The end of the year 9999, in seconds since 1970-01-01 UTC.
+  private static let latestTime = 253_402_300_799
+
   private func readMedia(_ request: Request) async throws -> Response {
     let text = request.parameter("asset")
     var reader = QueryReader(request.target)
     let isDownload = reader.choice("download", of: Flag.self) == .yes
-    for name in ["expires", "key", "signature"] { _ = reader.text(name) }
+    for name in ["expires", "key"] { _ = reader.number(name, in: 0...Self.latestTime) }
+    _ = reader.text("signature")
     try reader.finish()
     let store = store
     guard let id = PublicID(text), let stored = try await database.run({ try store.asset(id, $0) }),

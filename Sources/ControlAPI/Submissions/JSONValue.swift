@@ -7,6 +7,9 @@ enum JSONValue: Decodable, Sendable, Hashable {
   case array([JSONValue])
   case object([String: JSONValue])
 
+  /// Whether it is a number.
+  var isNumber: Bool { if case .number = self { true } else { false } }
+
   /// No submission nests deeper than a few levels; without a limit a few kilobytes could use up the stack.
   private static let deepest = 16
 

@@ -5,7 +5,7 @@ extension MapArea {
   init?(geoJSON value: JSONValue) {
     guard case .object(let object) = value, case .string(let type)? = object["type"],
       case .array(let coordinates)? = object["coordinates"],
-      Set(object.keys).isSubset(of: ["type", "coordinates", "bbox"])
+      Set(object.keys).isSubset(of: ["type", "coordinates", "bbox"]), object["bbox"].map(Self.isBox) ?? true
     else { return nil }
     let polygons: [[[Corner]]?]
     switch type {
@@ -20,6 +20,12 @@ extension MapArea {
     self.init(polygons: polygons.compactMap(\.self))
   }
 
+  /// Whether it is a box (RFC 7946, section 5) in two or three dimensions; nothing else is asked of it.
+  private static func isBox(_ value: JSONValue) -> Bool {
+    guard case .array(let numbers) = value else { return false }
+    return [4, 6].contains(numbers.count) && numbers.allSatisfy(\.isNumber)
+  }
+
   private static func rings(_ values: [JSONValue]) -> [[Corner]]? {
     guard !values.isEmpty else { return nil }
     var rings: [[Corner]] = []
@@ -28,7 +34,7 @@ extension MapArea {
       var ring: [Corner] = []
       for position in positions {
         guard case .array(let numbers) = position, 2...3 ~= numbers.count, case .number(let longitude) = numbers[0],
-          case .number(let latitude) = numbers[1]
+          case .number(let latitude) = numbers[1], numbers.allSatisfy(\.isNumber)
         else { return nil }
         ring.append(Corner(longitude, latitude))
       }

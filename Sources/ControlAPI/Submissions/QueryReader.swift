@@ -36,7 +36,8 @@ struct QueryReader {
   /// A whole number within a range.
   mutating func number(_ name: String, in range: ClosedRange<Int>) -> Int? {
     guard let value = take(name) else { return nil }
-    guard let number = Int(value), range.contains(number) else {
+    // Digits alone: Int also reads a sign before them.
+    guard value.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let number = Int(value), range.contains(number) else {
       return refuse(name, "expected a whole number from \(range.lowerBound) to \(range.upperBound)")
     }
     return number
@@ -55,7 +56,9 @@ struct QueryReader {
   mutating func box(_ name: String) -> MapArea? {
     guard let value = take(name) else { return nil }
     let numbers = value.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
-    guard numbers.count == 4, let west = numbers[0], let south = numbers[1], let east = numbers[2],
+    // Decimal alone: Double also reads hexadecimal digits and words.
+    guard value.utf8.allSatisfy("0123456789+-.eE,".utf8.contains), numbers.count == 4, let west = numbers[0],
+      let south = numbers[1], let east = numbers[2],
       let north = numbers[3], let area = MapArea(west: west, south: south, east: east, north: north)
     else {
       return refuse(name, "expected west,south,east,north in degrees, such as 13.3,52.4,13.5,52.6")

@@ -3,7 +3,7 @@ package struct Route: Sendable {
   /// Answers a request; a thrown `Problem` is an answer too, anything else becomes 500.
   package typealias Handler = @Sendable (Request) async throws -> Response
 
-  let method: String
+  package let method: String
   let pattern: PathPattern
   /// The pattern as written: a log or a metric may show it where the path itself would be too much.
   package let template: String

@@ -3,7 +3,8 @@ package struct Router: Sendable {
   /// Looks at every head before routing, and refuses it by throwing (authentication).
   package typealias Admission = @Sendable (_ method: String, RequestTarget, HeaderFields) throws(Problem) -> Void
 
-  private let routes: [Route]
+  /// Whatever is served, the most specific first.
+  package let routes: [Route]
   private let admission: Admission
 
   package init(routes: [Route], admission: @escaping Admission = { (_, _, _) throws(Problem) in }) {

@@ -36,12 +36,11 @@ package enum JSON {
 
   /// A time as RFC 3339 in UTC, to the millisecond.
   package static func text(of date: Date) -> String {
-    date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    RFC3339.text(of: date)
   }
 
   /// Reads an RFC 3339 time, with or without fractions of a second.
   package static func date(from text: String) -> Date? {
-    (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
-      ?? (try? Date.ISO8601FormatStyle().parse(text))
+    RFC3339.date(from: text)
   }
 }
