@@ -166,8 +166,8 @@ let package = Package(
     tests(
       "EndToEndTests",
       [
-        "AV", "Definitions", "HTTPClient", "MediaFixtures", "Model", "Platform", "Postgres", "PostgresTesting",
-        "Stills", "Take5Testing", "take5",
+        "AV", "Definitions", "HTTPClient", "HTTPTesting", "MediaFixtures", "Model", "Platform", "Postgres",
+        "PostgresTesting", "Stills", "Take5Testing", "take5",
       ]),
   ]
 )

@@ -70,7 +70,9 @@ extension Verb {
     let id = try jobID(arguments)
     let outcome = try await DatabaseAccess.use(arguments) { pool in
       let store = Store(blobs: try BlobFolder.open(arguments))
-      return try await pool.transaction { session in try store.cancel(job: id, session) }
+      let outcome = try await pool.transaction { session in try store.cancel(job: id, session) }
+      try await pool.run { session in try JobQueue.tell(of: id, session) }
+      return outcome
     }
     guard outcome != .notLive else { throw notLive(id, "there is no such job, or it is over") }
     let state = outcome == .cancelled ? "cancelled" : "cancelling"
