@@ -1,0 +1,219 @@
+import FoundationEssentials
+import HTTPTesting
+import MediaFixtures
+import Model
+import PostgresTesting
+import Stills
+import Take5Testing
+import Testing
+
+/// What the screens of the four apps ask for; docs/apps.md is the table.
+@Suite("The apps", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+struct AppsTests {
+  private static func photo(_ color: (UInt8, UInt8, UInt8), width: Int = 640, height: Int = 480) throws -> [UInt8] {
+    try PhotoFixture.jpeg(
+      PhotoFixture.image(width: width, height: height) { _, _ in color },
+      exif: PhotoFixture.exif(orientation: 1, hasPlace: true))
+  }
+
+  private static func json(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+  /// The month, and the time a day ago, as the clock of this machine has them.
+  private static func now() -> (month: String, yesterday: String, date: String) {
+    let now = Date()
+    let date = String(JSON.text(of: now).prefix(10))
+    return (String(date.prefix(7)), JSON.text(of: now.addingTimeInterval(-86_400)), date)
+  }
+
+  @Test("Take5: a moment on the map, in the calendar, played, commented and reacted to")
+  func take5() async throws {
+    let service = try await Service()
+    let api = try service.api()
+    // film: both clips, the author, the flag of the foreground, the location
+    let front = try TemporaryFile.bytes(of: Clips.front.write())
+    let back = try TemporaryFile.bytes(of: Clips.back.write())
+    let draft = #"{"author":"ada","foreground":"front","location":{"latitude":52.52,"longitude":13.4}}"#
+    let post = try await api.submit("/v1/posts", [("front", front), ("back", back), ("post", Self.json(draft))])
+    #expect(post.status == 200 && post["status"]?.text == "ready", "\(service.process.log)")
+    let id = try #require(post["id"]?.text)
+
+    // map: posts since the start of the day inside the visible polygon, the newest first, also by user
+    let (month, yesterday, today) = Self.now()
+    let polygon = #"{"type":"Polygon","coordinates":[[[13.3,52.4],[13.5,52.4],[13.5,52.6],[13.3,52.6],[13.3,52.4]]]}"#
+    for author in ["", #","author":"ada""#] {
+      let found = try await api.send(
+        "POST", "/v1/posts/search", #"{"polygon":\#(polygon),"from":"\#(yesterday)"\#(author)}"#)
+      #expect(found["items", 0, "id"]?.text == id)
+    }
+    let elsewhere = polygon.replacing("13.", with: "23.")
+    #expect(
+      try await api.send("POST", "/v1/posts/search", #"{"polygon":\#(elsewhere)}"#)["items"]?.items.isEmpty == true)
+    // the pin's pop-up: image, user name, date, numbers of comments and reactions
+    let pin = try await api.get("/v1/posts?box=13.3,52.4,13.5,52.6")
+    #expect(pin["items", 0, "author"]?.text == "ada")
+    #expect(pin["items", 0, "created_at"]?.text?.hasPrefix(today.prefix(7)) == true)
+    #expect(pin["items", 0, "counts", "comments"]?.number == 0)
+    let image = try await api.get(try #require(pin["items", 0, "assets", "image", "url"]?.text))
+    #expect(try StillPicture(image.response.body).color(atX: 0.5, y: 0.25) == .blue)
+
+    // calendar: the month's cells; the latest post of today
+    let calendar = try await api.get("/v1/users/ada/calendar?month=\(month)&zone=UTC")
+    #expect(calendar["days", 0, "post"]?.text == id)
+    #expect(calendar["days", 0, "image", "url"] != nil)
+    #expect(try await api.get("/v1/posts?author=ada&from=\(yesterday)&limit=1")["items", 0, "id"]?.text == id)
+
+    // post details: both clips play without any header, and the flag says which lies on top
+    let details = try await api.get("/v1/posts/\(id)")
+    #expect(details["foreground"]?.text == "front")
+    for role in ["clip.front", "clip.back", "composed"] {
+      let url = try #require(details["assets"]?[.key(role)]?["url"]?.text)
+      let clip = try await request("GET", url, port: api.port, headers: [("Range", "bytes=0-99")])
+      #expect(clip.status == 206 && clip.headers["content-type"] == "video/mp4")
+    }
+
+    // comments: add, the latest one, all, counts
+    for text in ["first", "second"] {
+      #expect(
+        try await api.send("POST", "/v1/posts/\(id)/comments", #"{"author":"bob","text":"\#(text)"}"#).status == 201)
+    }
+    #expect(try await api.get("/v1/posts/\(id)/comments?limit=1")["items", 0, "text"]?.text == "second")
+    #expect(try await api.get("/v1/posts/\(id)/comments")["items"]?.items.count == 2)
+
+    // reactions: add a selfie, the latest one, all, counts
+    for author in ["bob", "eve"] {
+      let reaction = try await api.submit(
+        "/v1/posts/\(id)/reactions", [("author", Self.json(author)), ("image", try Self.photo((200, 30, 30)))])
+      #expect(reaction["status"]?.text == "ready")
+    }
+    let latest = try await api.get("/v1/posts/\(id)/reactions?limit=1")
+    #expect(latest["items", 0, "author"]?.text == "eve")
+    #expect(try await api.get("/v1/posts/\(id)/reactions")["items"]?.items.count == 2)
+    let counted = try await api.get("/v1/posts/\(id)")
+    #expect(counted["counts", "comments"]?.number == 2 && counted["counts", "reactions"]?.number == 2)
+
+    // Everything goes with the post, also from the disk.
+    let reaction = try #require(latest["items", 0, "id"]?.text)
+    #expect(try await api.delete("/v1/posts/\(id)/reactions/\(reaction)") == 204)
+    #expect(try await api.get("/v1/posts/\(id)")["counts", "reactions"]?.number == 1)
+    #expect(try await api.delete("/v1/posts/\(id)") == 204)
+    #expect(try await service.count("SELECT (SELECT count(*) FROM asset) + (SELECT count(*) FROM comment)::int") == 0)
+    #expect(try service.blobFiles() == 0)
+    #expect(try await service.stop() == 0)
+  }
+
+  @Test("Geotag: photos of a place with a caption, for all or for friends, and a profile picture")
+  func geotag() async throws {
+    let service = try await Service()
+    let api = try service.api()
+    // make post: a place, photos, a caption; a caption alone is enough
+    let place = #""place":{"id":"p1","name":"Lake","coordinate":{"latitude":47.5,"longitude":9.5}}"#
+    let open = try await api.submit(
+      "/v1/posts",
+      [
+        ("photo", try Self.photo((30, 180, 30))), ("photo", try Self.photo((30, 30, 220))),
+        ("post", Self.json(#"{"kind":"photo","author":"ada","caption":"calm",\#(place)}"#)),
+      ])
+    #expect(open["status"]?.text == "ready" && open["photos"]?.items.count == 2)
+    let friends = try await api.submit(
+      "/v1/posts",
+      [("post", Self.json(#"{"kind":"photo","author":"ada","caption":"us","visibility":"friends",\#(place)}"#))])
+    #expect(friends.status == 201)
+
+    // profile: own posts; who is no friend sees public ones only
+    #expect(try await api.get("/v1/posts?author=ada&visibility=public&visibility=friends")["items"]?.items.count == 2)
+    #expect(try await api.get("/v1/posts?author=ada")["items"]?.items.count == 1)
+    // map feed: what lies inside the box of longitude and latitude; location: posts of a place
+    #expect(try await api.get("/v1/posts?box=9,47,10,48&kind=photo")["items", 0, "place", "id"]?.text == "p1")
+    #expect(try await api.get("/v1/posts?place=p1")["items", 0, "photos", 0, "photo.large", "url"] != nil)
+
+    // post: comment and delete the comment
+    let id = try #require(open["id"]?.text)
+    let comment = try await api.send("POST", "/v1/posts/\(id)/comments", #"{"author":"bob","text":"nice"}"#)
+    #expect(try await api.delete("/v1/posts/\(id)/comments/\(try #require(comment["id"]?.text))") == 204)
+    #expect(try await api.get("/v1/posts/\(id)")["counts", "comments"]?.number == 0)
+    // private or public, and another caption, afterwards
+    let changed = try await api.send("PATCH", "/v1/posts/\(id)", #"{"visibility":"private","caption":"mine"}"#)
+    #expect(changed["visibility"]?.text == "private" && changed["caption"]?.text == "mine")
+
+    // change profile picture: read as JSON and as plain bytes
+    let picture = try await api.submit(
+      "/v1/users/ada/profile-image", [("image", try Self.photo((9, 9, 200)))], method: "PUT")
+    #expect(picture["status"]?.text == "ready")
+    let shown = try await api.get("/v1/users/ada/profile-image")
+    #expect(shown["assets", "avatar", "thumbhash"] != nil && shown["assets", "avatar", "color"] != nil)
+    let bytes = try await api.get("/v1/users/ada/profile-image", [("Accept", "image/*")])
+    #expect(bytes.response.headers["content-type"] == "image/jpeg")
+    let square = try JPEGDecoder.decode(bytes.response.body, limits: JPEGLimits(pixels: 1 << 20))
+    #expect(square.width == square.height)
+    #expect(try await api.delete("/v1/users/ada/profile-image") == 204)
+    #expect(try await api.get("/v1/users/ada/profile-image").status == 404)
+    #expect(try await service.stop() == 0)
+  }
+
+  @Test("KickIt: markers with nothing, an image or a video, near the user, the newest first")
+  func kickIt() async throws {
+    let service = try await Service()
+    let api = try service.api()
+    func marker(_ title: String, _ media: [(String, [UInt8])] = []) async throws -> String {
+      let draft = #"{"kind":"marker","author":"ada","title":"\#(title)","location":{"latitude":40.7,"longitude":-74}}"#
+      let post = try await api.submit(
+        "/v1/posts", media.map { (name: $0.0, bytes: $0.1) } + [("post", Self.json(draft))])
+      #expect(post["status"]?.text == "ready", "\(title)")
+      return try #require(post["id"]?.text)
+    }
+    let words = try await marker("words")
+    let image = try await marker("image", [("image", try Self.photo((220, 220, 30)))])
+    let video = try await marker("video", [("video", try TemporaryFile.bytes(of: Clips.front.write()))])
+    // map and events: posts near, the newest first
+    let near = try await api.get("/v1/posts?box=-74.2,40.5,-73.8,40.9&kind=marker")
+    #expect(near["items"]?.items.compactMap { $0["id"]?.text } == [video, image, words])
+    #expect(near["items", 1, "photos", 0, "photo.medium", "url"] != nil)
+    #expect(near["items", 0, "assets", "clip", "url"] != nil)
+    // comment, delete comment
+    let comment = try await api.send("POST", "/v1/posts/\(words)/comments", #"{"author":"bob","text":"on my way"}"#)
+    #expect(try await api.get("/v1/posts/\(words)")["counts", "comments"]?.number == 1)
+    #expect(try await api.delete("/v1/posts/\(words)/comments/\(try #require(comment["id"]?.text))") == 204)
+    // profile: one's own posts, the newest first
+    #expect(try await api.get("/v1/posts?author=ada&kind=marker")["items"]?.items.count == 3)
+    #expect(try await service.stop() == 0)
+  }
+
+  @Test("Places: a thumbnail for an itinerary, photos for a place, shown from cache")
+  func places() async throws {
+    let service = try await Service()
+    let api = try service.api()
+    for color in [(200, 0, 0), (0, 0, 200)] as [(UInt8, UInt8, UInt8)] {
+      let thumbnail = try await api.submit(
+        "/v1/itineraries/trip/thumbnail", [("image", try Self.photo(color))], method: "PUT")
+      #expect(thumbnail["status"]?.text == "ready")
+    }
+    let thumbnail = try await api.get("/v1/itineraries/trip/thumbnail")
+    let asset = thumbnail["assets", "photo.medium"]
+    // a placeholder while loading, and the picture from cache
+    #expect(asset?["thumbhash"] != nil && asset?["color"]?.text?.hasPrefix("#0") == true)
+    let url = try #require(asset?["url"]?.text)
+    let picture = try await api.get(url)
+    let tag = try #require(picture.response.headers["etag"])
+    #expect(picture.response.headers["cache-control"]?.contains("immutable") == true)
+    #expect(try await api.get(url, [("If-None-Match", tag)]).status == 304)
+
+    for color in [(1, 2, 3), (4, 5, 6), (7, 8, 9)] as [(UInt8, UInt8, UInt8)] {
+      #expect(
+        try await api.submit(
+          "/v1/places/tower/photos", [("author", Self.json("ada")), ("image", try Self.photo(color))])["status"]?.text
+          == "ready")
+    }
+    let first = try await api.get("/v1/places/tower/photos?limit=2")
+    #expect(first["items"]?.items.count == 2 && first["items", 0, "author"]?.text == "ada")
+    let rest = try await api.get("/v1/places/tower/photos?cursor=\(try #require(first["next"]?.text))")
+    #expect(rest["items"]?.items.count == 1)
+    let photo = try #require(rest["items", 0, "id"]?.text)
+    #expect(try await api.delete("/v1/places/tower/photos/\(photo)") == 204)
+    #expect(try await api.get("/v1/places/tower/photos")["items"]?.items.count == 2)
+    // profile: the picture of the user
+    #expect(
+      try await api.submit("/v1/users/ada/profile-image", [("image", try Self.photo((5, 5, 5)))], method: "PUT").status
+        == 200)
+    #expect(try await service.stop() == 0)
+  }
+}
