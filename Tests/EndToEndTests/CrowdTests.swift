@@ -59,6 +59,13 @@ struct CrowdTests {
     #expect(String(decoding: again.response.body, as: UTF8.self).contains("event: end\n"))
     let known = try await api.get(path, [("Last-Event-ID", String(try #require(ids.last).dropFirst(4)))])
     #expect(known.status == 200 && known.response.body.isEmpty)
+    let metrics = String(decoding: try await api.get("/metrics").response.body, as: UTF8.self)
+    for line in [
+      #"take5_http_requests_total{method="GET",route="/v1/jobs/{id}/events",status="200"} 3"#,
+      #"take5_jobs_total{kind="post",outcome="accepted"} 1"#,
+      #"take5_stage_duration_seconds_count{kind="post",stage="compose"} 1"#,
+      #"take5_submissions_total{kind="take5"} 1"#,
+    ] { #expect(metrics.contains(line + "\n"), "\(line)") }
     #expect(try await service.stop() == 0)
   }
 }

@@ -4,6 +4,8 @@ package struct AccessRecord: Sendable {
   package let method: String
   /// Without the query, which may hold what no log should.
   package let path: String
+  /// The template of the route that answered, such as `/v1/posts/{id}`; nil where none did.
+  package let route: String?
   /// The status sent; 499 when the client left before an answer.
   package let status: Int
   /// The length of the answer's body in bytes, whether or not all of it arrived.

@@ -8,6 +8,8 @@ package final class Exchange: Sendable {
   let requestID: RequestID
   let method: String
   let path: String
+  /// As it was written; nil where none answers.
+  let route: String?
   let start = ContinuousClock.now
   /// Whether the connection ends with this answer, whatever the client asks for.
   let isLast: Bool
@@ -23,10 +25,11 @@ package final class Exchange: Sendable {
 
   private let shared: Locked<Shared>
 
-  init(requestID: RequestID, method: String, path: String, isLast: Bool, state: ExchangeState) {
+  init(requestID: RequestID, method: String, path: String, route: String?, isLast: Bool, state: ExchangeState) {
     self.requestID = requestID
     self.method = method
     self.path = path
+    self.route = route
     self.isLast = isLast
     shared = Locked(Shared(state: state))
   }

@@ -51,9 +51,9 @@ final class Reception: Sendable {
     var limits = ExchangeState.Limits(body: 0, parked: configuration.parkedBytes, drained: configuration.drainedBytes)
     let hasBody = headers["Transfer-Encoding"] != nil || (headers["Content-Length"].flatMap { Int64($0) } ?? 0) > 0
 
-    func start(isLast: Bool) -> Exchange {
+    func start(isLast: Bool, route: String? = nil) -> Exchange {
       let exchange = Exchange(
-        requestID: id, method: method, path: path, isLast: isLast,
+        requestID: id, method: method, path: path, route: route, isLast: isLast,
         state: ExchangeState(hasBody: hasBody || isLast, limits: limits))
       registry.begin(exchange, on: connection.number, until: .now + configuration.requestDeadline)
       return exchange
@@ -77,7 +77,7 @@ final class Reception: Sendable {
       if let length = headers["Content-Length"].flatMap({ Int64($0) }), length > limits.body {
         throw .bodyTooLarge(limit: limits.body)
       }
-      let exchange = start(isLast: false)
+      let exchange = start(isLast: false, route: match.route.template)
       let request = Request(
         method: method, target: target, headers: headers, id: id, parameters: match.parameters,
         body: RequestBody(exchange: exchange))
@@ -133,6 +133,7 @@ final class Reception: Sendable {
     observer.onAccess(
       AccessRecord(
         requestID: exchange.requestID, method: exchange.method, path: exchange.path,
+        route: exchange.route,
         status: response?.status.code ?? 499, bytes: exchange.method == "HEAD" ? 0 : response?.body.count ?? 0,
         duration: now - exchange.start, isComplete: isComplete && response != nil))
   }

@@ -63,7 +63,7 @@ extension Verb {
       database: database.pool, store: store, blobs: blobs, definitions: definitions,
       access: access, watch: watch, metrics: metrics,
       leastFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20)
-    let server = try APIServer.listen(on: address, api: api, log: log)
+    let server = try APIServer.listen(on: address, api: api, log: log, metrics: metrics)
     let worker =
       workers == 0
       ? nil
