@@ -19,7 +19,7 @@ struct BodyStreamTests {
   @Test("Each event arrives while the stream is open, and none is lost between two suspensions")
   func sendsEventsAtOnce() async throws {
     let producer = try StreamProducer()
-    try await withServer(router: producer.router) { server in
+    try await withServer(configuration(heartbeat: .seconds(3600)), router: producer.router) { server in
       let port = server.port
       try await onThread("client") {
         let client = try StreamClient(port: port)
@@ -37,7 +37,7 @@ struct BodyStreamTests {
   @Test func keepsHundredsOfStreamsOpen() async throws {
     let producer = try StreamProducer()
     let count = 400
-    try await withServer(router: producer.router) { server in
+    try await withServer(configuration(heartbeat: .seconds(3600)), router: producer.router) { server in
       let port = server.port
       try await onThread("client") {
         let clients = try (0..<count).map { _ in try StreamClient(port: port) }
@@ -55,7 +55,7 @@ struct BodyStreamTests {
   @Test func takesWritesOfSeveralThreads() async throws {
     let producer = try StreamProducer()
     let (threads, writes) = (4, 500)
-    try await withServer(router: producer.router) { server in
+    try await withServer(configuration(heartbeat: .seconds(3600)), router: producer.router) { server in
       let port = server.port
       let count = try await onThread("client") {
         let client = try StreamClient(port: port)
@@ -84,7 +84,8 @@ struct BodyStreamTests {
     let producer = try StreamProducer()
     let (records, continuation) = AsyncStream.makeStream(of: AccessRecord.self)
     let observer = ServerObserver(onAccess: { continuation.yield($0) })
-    try await withServer(router: producer.router, observer: observer) { server in
+    try await withServer(configuration(heartbeat: .seconds(3600)), router: producer.router, observer: observer) {
+      server in
       let port = server.port
       try await onThread("client") {
         let client = try StreamClient(port: port)
@@ -108,7 +109,7 @@ struct BodyStreamTests {
 
   @Test func answersHeadWithoutABody() async throws {
     let producer = try StreamProducer()
-    try await withServer(router: producer.router) { server in
+    try await withServer(configuration(heartbeat: .seconds(3600)), router: producer.router) { server in
       let port = server.port
       try await onThread("client") {
         let client = try StreamClient(port: port, method: "HEAD")
@@ -127,7 +128,7 @@ struct BodyStreamTests {
 
   @Test func sendsPlainBytesToAClientThatKnowsNoChunks() async throws {
     let producer = try StreamProducer()
-    try await withServer(router: producer.router) { server in
+    try await withServer(configuration(heartbeat: .seconds(3600)), router: producer.router) { server in
       let port = server.port
       try await onThread("client") {
         let client = try StreamClient(port: port, version: "HTTP/1.0")
@@ -160,7 +161,7 @@ struct BodyStreamTests {
 
   @Test func aStreamForAClientThatLeftBeforeTheAnswerEndsAtOnce() async throws {
     let producer = try StreamProducer()
-    try await withServer(router: producer.router) { server in
+    try await withServer(configuration(heartbeat: .seconds(3600)), router: producer.router) { server in
       let port = server.port
       try await onThread("client") {
         var connection = try ClientConnection(port: port)
@@ -222,7 +223,7 @@ struct BodyStreamTests {
 
   @Test func endsInOrderAtItsOwnDeadline() async throws {
     let producer = try StreamProducer(deadline: .milliseconds(50))
-    try await withServer(router: producer.router) { server in
+    try await withServer(configuration(heartbeat: .seconds(3600)), router: producer.router) { server in
       let port = server.port
       try await onThread("client") {
         let client = try StreamClient(port: port)
