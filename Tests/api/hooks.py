@@ -14,6 +14,12 @@ SEEDS = json.loads(os.environ["TAKE5_SEEDS"])
 with open(os.environ["TAKE5_PHOTO"], "rb") as file:
     PHOTO = file.read()
 
+# Of polygons, of rings in each, and of positions in each of these.
+MOST = 8
+
+# An id that nothing has.
+NOBODY = "00000000-0000-7000-8000-000000000000"
+
 # Bytes of an image: a true photo, so that jobs are made and done, or anything.
 for media_type in ["image/jpeg", "image/heic", "image/avif", "image/png", "image/webp"]:
     schemathesis.openapi.media_type(media_type, st.just(PHOTO) | st.binary(min_size=1, max_size=64))
@@ -41,14 +47,14 @@ def ordered(box):
 
 def closed(ring):
     """Closes a ring, which a schema cannot ask for, and halves its width: so it cannot go around a pole."""
-    return [[position[0] / 2, *position[1:]] for position in [*ring[:-1], ring[0]]]
+    return [[position[0] / 2, *position[1:]] for position in [*ring[:-1][:MOST], ring[0]]]
 
 
 def sound(area):
-    """A polygon or several of them, all rings closed."""
+    """A polygon or several of them, all rings closed; few enough, as a schema cannot say how many they are together."""
     is_one = area["type"] == "Polygon"
-    polygons = [area["coordinates"]] if is_one else area["coordinates"]
-    polygons = [[closed(ring) for ring in polygon] for polygon in polygons]
+    polygons = [area["coordinates"]] if is_one else area["coordinates"][:MOST]
+    polygons = [[closed(ring) for ring in polygon[:MOST]] for polygon in polygons]
     return {**area, "coordinates": polygons[0] if is_one else polygons}
 
 
@@ -76,7 +82,6 @@ def mend(case):
 @schemathesis.hook
 def map_case(context, case):
     """Mends a case and gives it ids that exist."""
-    # What is to be deleted keeps its random id, or nothing would be left to read.
     if case.method.upper() != "DELETE" and case.path_parameters and is_right(case, ParameterLocation.PATH):
         for name, value in case.path_parameters.items():
             case.path_parameters[name] = existing(case.path, name, value)
@@ -88,6 +93,11 @@ def before_call(context, case, kwargs):
     """Mends the cases of chains of requests, which no other hook sees; their ids come from the answers before."""
     if case.meta is not None and case.meta.phase.name == TestPhase.STATEFUL:
         mend(case)
+    # Answers tell of the ids that exist; were they deleted, nothing would be left to read.
+    if case.method.upper() == "DELETE":
+        for name, value in case.path_parameters.items():
+            if value in SEEDS.values():
+                case.path_parameters[name] = NOBODY
 
 
 @schemathesis.hook

@@ -6,8 +6,8 @@ take5=$1
 schemathesis=$2
 here=$(dirname "$0")
 # How many cases schemathesis makes of each operation at most when it fuzzes; there are further phases.
-examples=${EXAMPLES:-120}
-seed=20261120
+examples=${EXAMPLES:-130}
+seed=${SEED:-20261120}
 least=5000
 
 # Directly under /tmp: as root, PostgreSQL runs as another user, who has to reach it.
