@@ -16,7 +16,10 @@ DEMO := .build/demo
 TESTING := -c release -Xswiftc -enable-testing --scratch-path .build/tests
 SOURCES := Sources Tests jobs Package.swift
 
-.PHONY: help setup build demo test run bench bench-video bench-photo bench-read lint format clean
+# What only 'make test-api' needs.
+TEST_API_PACKAGES := python3-venv
+
+.PHONY: help setup build demo test test-api run bench bench-video bench-photo bench-read lint format clean
 .DEFAULT_GOAL := help
 
 help: ## tell what there is
@@ -41,6 +44,12 @@ test: setup ## run every test, on a private PostgreSQL and real files
 	$(SWIFT) build $(TESTING) --build-tests
 	$(SWIFT) test $(TESTING) --skip-build --skip EndToEndTests
 	$(SWIFT) test $(TESTING) --skip-build --filter EndToEndTests
+
+test-api: build ## test the API against its own OpenAPI document with schemathesis, a few minutes
+	@$(call install,$(TEST_API_PACKAGES))
+	@[ -x .build/schemathesis/bin/pip ] || python3 -m venv .build/schemathesis
+	@[ -x .build/schemathesis/bin/schemathesis ] || .build/schemathesis/bin/pip install --quiet schemathesis==4.32.5
+	@Tests/api/run.sh $(TAKE5) .build/schemathesis/bin/schemathesis
 
 run: build ## serve until stopped, on http://127.0.0.1:8080
 	$(TAKE5) serve

@@ -19,6 +19,9 @@ extension JSONValue {
     if case .array(let elements) = self, elements.indices.contains(index) { elements[index] } else { .null }
   }
 
+  /// The elements of an array, none of anything else.
+  var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
+
   /// The text of a string.
   var text: String? { if case .string(let text) = self { text } else { nil } }
 

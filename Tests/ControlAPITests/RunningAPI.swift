@@ -20,6 +20,7 @@ struct RunningAPI: Sendable {
   let access: AccessControl
   let blobs: any BlobStore
   let blobFolder: String
+  let routes: [Route]
 
   static let template = TestTemplate(name: "control_api") { session in
     try Migrator(StoreMigrations.all).migrate(session)
@@ -64,7 +65,8 @@ struct RunningAPI: Sendable {
       let value = try await withServer(router: api.router) { server in
         try await body(
           RunningAPI(
-            port: server.port, pool: pool, store: store, access: access, blobs: blobs, blobFolder: blobFolder))
+            port: server.port, pool: pool, store: store, access: access, blobs: blobs, blobFolder: blobFolder,
+            routes: api.router.routes))
       }
       watching.cancel()
       await watching.value

@@ -1,7 +1,7 @@
 package import HTTPServer
 
 /// Every kind of problem that the API answers with, each under a name that never changes; docs/problems.md is the table
-/// for people.
+/// for people, and docs/problems has a page for each.
 package enum ProblemKind: String, Sendable, CaseIterable {
   case unauthorized
   case forbidden

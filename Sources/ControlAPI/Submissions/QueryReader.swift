@@ -57,9 +57,9 @@ struct QueryReader {
     guard let value = take(name) else { return nil }
     let numbers = value.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
     // Decimal alone: Double also reads hexadecimal digits and words.
-    guard value.utf8.allSatisfy("0123456789+-.eE,".utf8.contains), numbers.count == 4, let west = numbers[0],
-      let south = numbers[1], let east = numbers[2],
-      let north = numbers[3], let area = MapArea(west: west, south: south, east: east, north: north)
+    guard value.utf8.allSatisfy("0123456789+-.eE,".utf8.contains), numbers.count == 4,
+      let west = numbers[0], let south = numbers[1], let east = numbers[2], let north = numbers[3],
+      let area = MapArea(west: west, south: south, east: east, north: north)
     else {
       return refuse(name, "expected west,south,east,north in degrees, such as 13.3,52.4,13.5,52.6")
     }

@@ -21,9 +21,11 @@ package struct Router: Sendable {
   /// The route for a head; throws 404, 405 with Allow, or what the admission said.
   func match(method: String, target: RequestTarget, headers: HeaderFields) throws(Problem) -> Match {
     try admission(method, target, headers)
-    let onPath = routes.compactMap { route in
+    let fitting = routes.compactMap { route in
       route.pattern.match(target.segments).map { Match(route: route, parameters: $0) }
     }
+    // A path belongs to the most specific pattern alone: the methods of another one mean something else.
+    let onPath = fitting.prefix { $0.route.pattern.specificity == fitting.first?.route.pattern.specificity }
     guard !onPath.isEmpty else {
       throw Problem(
         .notFound, detail: "Nothing is served at \(target.path).",

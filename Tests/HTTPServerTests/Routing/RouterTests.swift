@@ -35,4 +35,13 @@ struct RouterTests {
       #expect(error.headers["Allow"] == "DELETE, GET, HEAD")
     }
   }
+
+  @Test func aPathBelongsToItsMostSpecificPattern() {
+    do throws(Problem) {
+      _ = try match("DELETE", "/v1/posts/latest")
+      Issue.record("it would delete the post of that name")
+    } catch {
+      #expect(error.headers["Allow"] == "GET, HEAD")
+    }
+  }
 }

@@ -1,0 +1,107 @@
+import FoundationEssentials
+import HTTPServer
+import HTTPTesting
+import Platform
+import Testing
+
+@testable import ControlAPI
+
+@Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
+struct OpenAPITests {
+  private static let document = PackageResources.openapi_json
+
+  /// The folder of the repository, three above this file.
+  private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+
+  private static func text(of path: String) throws -> String {
+    try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8)
+  }
+
+  private static func read() throws -> JSONValue {
+    try JSONDecoder().decode(JSONValue.self, from: Data(document))
+  }
+
+  @Test("the routes are the operations of the document, one for one")
+  func routes() async throws {
+    let paths = try Self.read()["paths"]
+    let operations = paths.names.flatMap { path in
+      paths[path].names.subtracting(["parameters"]).map { "\($0.uppercased()) \(path)" }
+    }
+    let routes = try await RunningAPI.with { api in api.routes.map { "\($0.method) \($0.template)" } }
+    #expect(Set(routes).count == routes.count)
+    #expect(Set(routes) == Set(operations))
+  }
+
+  @Test("every operation has a name of its own, and every value of a path is described")
+  func operations() throws {
+    let paths = try Self.read()["paths"]
+    var names: [String] = []
+    for path in paths.names {
+      for method in paths[path].names.subtracting(["parameters"]) {
+        let name = paths[path][method]["operationId"].text
+        names.append(try #require(name))
+      }
+      let places = path.split(separator: "/").filter { $0.hasPrefix("{") }.map { $0.dropFirst().dropLast() }
+      let described = try paths[path]["parameters"].elements.compactMap { parameter in
+        try Self.resolved(parameter)["in"] == .string("path") ? Self.resolved(parameter)["name"].text : nil
+      }
+      #expect(described.sorted() == places.map(String.init).sorted(), "\(path)")
+    }
+    #expect(Set(names).count == names.count)
+  }
+
+  @Test("every reference leads somewhere")
+  func references() throws {
+    for reference in Self.references(in: try Self.read()) {
+      #expect(try Self.resolved(.object(["$ref": .string(reference)])) != .null, "\(reference)")
+    }
+  }
+
+  @Test("every kind of problem is documented: its type, its status, its page", arguments: ProblemKind.allCases)
+  func problems(kind: ProblemKind) throws {
+    let document = try Self.read()
+    let types = document["components"]["schemas"]["Problem"]["properties"]["type"]["enum"].elements
+    #expect(types.contains(.string(kind.type)))
+    let paths = document["paths"]
+    let statuses = paths.names.flatMap { path in paths[path].names.flatMap { paths[path][$0]["responses"].names } }
+    #expect(statuses.contains("\(kind.status.code)"))
+    let page = try Self.text(of: "docs/problems/\(kind.rawValue).md")
+    #expect(page.contains(kind.type))
+    #expect(page.contains("\(kind.status.code)"))
+    #expect(try Self.text(of: "docs/problems.md").contains("(problems/\(kind.rawValue).md)"))
+  }
+
+  @Test("the document names no kind of problem that there is not")
+  func unknownProblems() throws {
+    let types = try Self.read()["components"]["schemas"]["Problem"]["properties"]["type"]["enum"].elements
+    #expect(Set(types.compactMap(\.text)) == Set(ProblemKind.allCases.map(\.type) + ["about:blank"]))
+    let pages = try Folder.names(in: "\(Self.root)/docs/problems")
+    #expect(Set(pages) == Set(ProblemKind.allCases.map { "\($0.rawValue).md" }))
+  }
+
+  @Test("it is served to everybody, and known again by its tag")
+  func served() async throws {
+    try await RunningAPI.with(.init(key: "k1")) { api in
+      let answer = try await api.get("/openapi.json")
+      #expect(answer.status == 200)
+      #expect(answer.headers["content-type"] == "application/json")
+      #expect(answer.body == Self.document)
+      let tag = try #require(answer.headers["etag"])
+      #expect(try await api.get("/openapi.json", headers: [("If-None-Match", tag)]).status == 304)
+    }
+  }
+
+  private static func resolved(_ value: JSONValue) throws -> JSONValue {
+    guard let reference = value["$ref"].text else { return value }
+    return try reference.split(separator: "/").dropFirst().reduce(read()) { $0[String($1)] }
+  }
+
+  private static func references(in value: JSONValue) -> Set<String> {
+    switch value {
+    case .object(let members):
+      members.values.reduce(into: Set([value["$ref"].text].compactMap(\.self))) { $0.formUnion(references(in: $1)) }
+    case .array(let elements): elements.reduce(into: []) { $0.formUnion(references(in: $1)) }
+    default: []
+    }
+  }
+}
