@@ -238,7 +238,7 @@ struct BodyStreamTests {
   func stopsWithOpenStreams(byCancelling: Bool) async throws {
     let producer = try StreamProducer()
     let count = 50
-    let server = try Server(router: producer.router)
+    let server = try Server(configuration: configuration(heartbeat: .seconds(3600)), router: producer.router)
     let running = Task { await server.run() }
     let port = server.port
     let (open, continuation) = AsyncStream.makeStream(of: Never.self)
@@ -263,7 +263,7 @@ struct BodyStreamTests {
   @Test("A stream that begins while the server stops is ended too", arguments: 1...20)
   func stopsWhileStreamsBegin(round: Int) async throws {
     let producer = try StreamProducer()
-    let server = try Server(router: producer.router)
+    let server = try Server(configuration: configuration(heartbeat: .seconds(3600)), router: producer.router)
     let running = Task { await server.run() }
     let port = server.port
     let (open, continuation) = AsyncStream.makeStream(of: Never.self)
