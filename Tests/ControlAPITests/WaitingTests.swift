@@ -12,7 +12,7 @@ import Testing
 @Suite("Waiting for a job", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct WaitingTests {
   /// Ends the job of the only submission as a worker does, and tells of it.
-  private static func end(_ api: RunningAPI) async throws {
+  private static func end(_ api: RunningAPI, telling: Bool = true) async throws {
     let store = api.store
     let job = try await api.pool.transaction { session in
       let worker = try JobQueue.register(host: "test", process: 1, session)
@@ -23,7 +23,17 @@ struct WaitingTests {
         verdict: Verdict(reasons: [], inputs: [:], decisions: []), session)
       return job.publicID
     }
-    try await api.pool.run { try JobQueue.tell(of: job, $0) }
+    if telling { try await api.pool.run { try JobQueue.tell(of: job, $0) } }
+  }
+
+  @Test("an end that nobody told of is found all the same")
+  func lostNotification() async throws {
+    try await RunningAPI.with { api in
+      let url = try #require(try await api.submit(.moment()).json["job"]["url"].text)
+      async let waiting = api.get("\(url)?wait=60")
+      try await Self.end(api, telling: false)
+      #expect(try await waiting.json["state"] == .string("completed"))
+    }
   }
 
   @Test("a job that is waited for is answered once it is over")

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import Platform
 import PostgresTesting
@@ -16,6 +17,35 @@ struct DocumentationTests {
     let run = try await shell(script, service)
     #expect(run.status == 0, "\(run.output)")
     try await service.stop()
+    guard path == "docs/api.md" else { return }
+    let asked = service.process.log.split(separator: "\n").filter { $0.contains("request  ") }.map(Self.asked)
+    for (method, template) in try Self.operations() {
+      let segments = template.split(separator: "/")
+      let isShown = asked.contains { request in
+        request.method == method && request.segments.count == segments.count
+          && zip(request.segments, segments).allSatisfy { $1.hasPrefix("{") || $0 == $1 }
+      }
+      #expect(isShown, "no command asks \(method) \(template)")
+    }
+  }
+
+  /// The method and the path of a line of the access log.
+  private static func asked(_ line: Substring) -> (method: String, segments: [Substring]) {
+    func value(_ name: String) -> Substring {
+      line.split(separator: " ").first { $0.hasPrefix(name + "=") }?.dropFirst(name.count + 1) ?? ""
+    }
+    return (String(value("method")), value("path").split(separator: "/"))
+  }
+
+  /// What the API's own document says that there is to be asked.
+  private static func operations() throws -> [(method: String, template: String)] {
+    let document = try JSONDecoder().decode(
+      API.Value.self, from: Data(try Document("Sources/ControlAPI/openapi.json").text.utf8))
+    guard case .object(let paths)? = document["paths"] else { return [] }
+    return paths.flatMap { template, path -> [(method: String, template: String)] in
+      guard case .object(let operations) = path else { return [] }
+      return operations.keys.filter { $0 != "parameters" }.map { ($0.uppercased(), template) }
+    }
   }
 
   @Test("every make target they name exists, and every program of the package too")

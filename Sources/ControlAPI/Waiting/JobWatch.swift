@@ -35,15 +35,18 @@ package final class JobWatch: Sendable {
 
   /// Tells subscribers of what was heard, until its task is cancelled.
   package func run() async {
+    let clock = ContinuousClock()
+    var nextLook = clock.now + Self.poll
     while !Task.isCancelled {
+      await wake.wait(atMost: max(.zero, clock.now.duration(to: nextLook)))
+      // However often it is woken: what nobody may have told of is looked at in its time.
+      let looksAtAll = clock.now >= nextLook
+      if looksAtAll { nextLook = clock.now + Self.poll }
       let jobs = state.withLock { state in
         defer { state.changed = [] }
-        return Array(state.changed)
+        return looksAtAll ? Array(state.subscribers.keys) : Array(state.changed)
       }
       if !jobs.isEmpty { await tell(jobs) }
-      await wake.wait(atMost: Self.poll)
-      // Whatever woke it: what nobody may have told of is looked at as well.
-      state.withLock { state in if state.changed.isEmpty { state.changed = Set(state.subscribers.keys) } }
     }
     let heard = listener.withLock { $0.take() }
     heard?.stop()

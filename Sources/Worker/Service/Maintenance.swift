@@ -31,7 +31,7 @@ struct Maintenance: Sendable {
           nextHistory = clock.now + .seconds(3600)
           try await pool.run { [store] session in
             try JobQueue.prepareHistory(session)
-            try store.dropExpiredAnswers(session)
+            while try store.dropExpiredAnswers(session) > 0 {}
           }
         }
         let promoted = try await pool.run { session in try JobQueue.promote(session) }
