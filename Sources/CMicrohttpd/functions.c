@@ -11,7 +11,6 @@ LAZY_FUNCTION(microhttpd, MHD_destroy_response);
 LAZY_FUNCTION(microhttpd, MHD_get_connection_info);
 LAZY_FUNCTION(microhttpd, MHD_get_connection_values_n);
 LAZY_FUNCTION(microhttpd, MHD_queue_response);
-LAZY_FUNCTION(microhttpd, MHD_quiesce_daemon);
 LAZY_FUNCTION(microhttpd, MHD_resume_connection);
 LAZY_FUNCTION(microhttpd, MHD_set_response_options);
 LAZY_FUNCTION(microhttpd, MHD_start_daemon);

@@ -54,11 +54,11 @@ package final class Server: Sendable {
     handlers.stop()
   }
 
-  /// Stops accepting, finishes the streams, lets the requests under way finish for as long as `drain`, then cancels
+  /// Takes no further request, finishes the streams, lets those under way finish for as long as `drain`, then cancels
   /// their handlers; `run()` returns after that.
   package func stop(within drain: Duration) async {
-    // First, while the streams are silent: libmicrohttpd 0.9.75 may abort when a busy thread loses its listening socket.
-    daemon.withLock { $0?.daemon.quiesce() }
+    // The socket goes on listening, and who still comes is answered with 503: libmicrohttpd 0.9.75 aborts when one of its
+    // threads is just then accepting while MHD_quiesce_daemon takes the socket away.
     reception.close()
     await idle(within: drain)
     reception.finish()
