@@ -31,7 +31,7 @@ extension ControlAPI {
       }
     }
     // Also after a replay: the first time may have ended between the commit and the word to the workers.
-    await announce()
+    if answer.status == Status.accepted.code { await announce() }
     var headers: HeaderFields = ["Content-Type": "application/json", "Cache-Control": "no-store"]
     if let location = answer.location { headers["Location"] = location }
     if isReplay { headers["Idempotency-Replayed"] = "true" }

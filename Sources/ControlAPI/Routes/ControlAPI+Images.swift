@@ -70,8 +70,8 @@ extension ControlAPI {
       return IdempotentAnswer(
         status: Status.accepted.code, location: ImageAnswer.path(id), body: try JSON.encode(ImageAnswer(image, urls)))
     }
-    countSubmission(kind.rawValue, bytes: source.content.bytes)
-    return try await waiting(request, for: response)
+    countSubmission(kind.rawValue, bytes: source.content.bytes, response)
+    return await waiting(request, for: response)
   }
 
   private func readImage(_ request: Request) async throws -> Response {

@@ -44,11 +44,13 @@ extension ControlAPI {
     }
     events.keep(watch.subscribe(to: id) { events.tell($0) })
     // After subscribing: what changes in between is told twice, and never missed.
-    guard let job = try await database.run({ try JobQueue.find(id, $0) }) else {
+    do {
+      guard let job = try await database.run({ try JobQueue.find(id, $0) }) else { throw Self.noJob(text) }
+      events.tell(job)
+    } catch {
       events.cancel()
-      throw Self.noJob(text)
+      throw error
     }
-    events.tell(job)
     return Response(.ok, headers: headers, body: .stream(events.stream))
   }
 
@@ -56,19 +58,21 @@ extension ControlAPI {
 
   /// Answers a submission once its job is over, if the client prefers to wait (RFC 7240, section 4.3), with what became of
   /// it; after the time that it would wait, as it was.
-  func waiting(_ request: Request, for response: Response) async throws -> Response {
+  ///
+  /// It is taken in already: whatever becomes of the waiting, the answer tells so and is no failure.
+  func waiting(_ request: Request, for response: Response) async -> Response {
     guard response.status == .accepted, let seconds = Self.preferredWait(request.headers),
       case .bytes(let body) = response.body, let submitted = try? JSON.decode(Submitted.self, from: body)
     else { return response }
-    guard let job = submitted.job, let ended = try await watch.end(of: job.id, within: .seconds(seconds)),
+    guard let job = submitted.job, let ended = try? await watch.end(of: job.id, within: .seconds(seconds)),
       ended.state.isFinal
     else { return response }
     let (store, urls, isPost) = (store, access.mediaURLs, response.headers["Location"]?.hasPrefix("/v1/posts/") == true)
-    let now = try await database.run { session -> [UInt8]? in
+    let now = try? await database.run { session -> [UInt8]? in
       if isPost { return try store.post(submitted.id, session).map { try JSON.encode(PostAnswer($0, urls)) } }
       return try store.image(submitted.id, session).map { try JSON.encode(ImageAnswer($0, urls)) }
     }
-    guard let now else { return response }
+    guard let now = now ?? nil else { return response }
     var answer = response
     answer.status = .ok
     answer.body = .bytes(now)

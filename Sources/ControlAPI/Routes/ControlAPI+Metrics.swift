@@ -28,8 +28,9 @@ extension ControlAPI {
       body: .bytes(Array(metrics.text(with: gauges).utf8)))
   }
 
-  /// Counts a submission that was taken in.
-  func countSubmission(_ kind: String, bytes: Int64) {
+  /// Counts a submission that was taken in; one that was only repeated is none.
+  func countSubmission(_ kind: String, bytes: Int64, _ response: Response) {
+    guard response.headers["Idempotency-Replayed"] == nil else { return }
     metrics.count("take5_submissions_total", "Submissions that were taken in.", ["kind": kind])
     metrics.count("take5_upload_bytes_total", "Bytes of media that were taken in.", ["kind": kind], by: Double(bytes))
   }

@@ -76,8 +76,8 @@ extension ControlAPI {
         status: (stored.job == nil ? Status.created : .accepted).code, location: PostAnswer.path(post),
         body: try JSON.encode(PostAnswer(stored, urls)))
     }
-    countSubmission(form.draft.kind.rawValue, bytes: sources.map(\.content.bytes).reduce(0, +))
-    return try await waiting(request, for: response)
+    countSubmission(form.draft.kind.rawValue, bytes: sources.map(\.content.bytes).reduce(0, +), response)
+    return await waiting(request, for: response)
   }
 
   private func readPost(_ request: Request) async throws -> Response {

@@ -48,8 +48,7 @@ package final class JobWatch: Sendable {
       }
       if !jobs.isEmpty { await tell(jobs) }
     }
-    let heard = listener.withLock { $0.take() }
-    heard?.stop()
+    if let heard = listener.withLock({ $0.take() }) { try? await onThread("listener-stop") { heard.stop() } }
   }
 
   /// Calls `subscriber` whenever a job has changed, until the subscription is cancelled; it must not block.
@@ -73,9 +72,8 @@ package final class JobWatch: Sendable {
     let subscription = subscribe(to: job) { record in if record.state.isFinal { over.fulfil(record) } }
     defer { subscription.cancel() }
     // After subscribing: what ends in between is told twice, and never missed.
-    guard let now = try await database.run({ try JobQueue.find(job, $0) }), !now.state.isFinal else {
-      return try await database.run { try JobQueue.find(job, $0) }
-    }
+    let now = try await database.run { try JobQueue.find(job, $0) }
+    guard let now, !now.state.isFinal else { return now }
     let timer = Task {
       try? await Task.sleep(for: limit)
       over.fulfil(nil)
