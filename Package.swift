@@ -75,7 +75,9 @@ let package = Package(
     // The service.
     target(
       "Queue", ["Model", "Postgres"],
-      resources: [.embedInCode("SQL/Queue.sql"), .embedInCode("SQL/v0001_queue.sql")]),
+      resources: [
+        .embedInCode("SQL/Queue.sql"), .embedInCode("SQL/v0001_queue.sql"), .embedInCode("SQL/v0002_groups.sql"),
+      ]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
     target(
       "Store", ["Blobs", "Crypto", "Model", "Platform", "Postgres", "Queue"],
@@ -83,6 +85,7 @@ let package = Package(
         .embedInCode("SQL/Store.sql"), .embedInCode("SQL/v0100_store.sql"),
         .embedInCode("SQL/v0101_images.sql"), .embedInCode("SQL/v0102_reading.sql"),
       ]),
+    target("QueueWorker", ["Logging", "Metrics", "Model", "Platform", "Postgres", "Queue"]),
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [
@@ -92,7 +95,10 @@ let package = Package(
       ], swiftSettings: settings),
     target(
       "Worker",
-      ["Blobs", "Crypto", "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue", "Store"]),
+      [
+        "Blobs", "Crypto", "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue",
+        "QueueWorker", "Store",
+      ]),
     target(
       "ControlAPI",
       ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Metrics", "Model", "Platform", "Postgres", "Queue", "Store"],
@@ -101,7 +107,7 @@ let package = Package(
       "take5",
       [
         "Blobs", "ControlAPI", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "Logging",
-        "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue", "Store", "Worker",
+        "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue", "QueueWorker", "Store", "Worker",
       ]),
 
     // Pictures and sound by formula: what makes the samples, and what the benchmark measures with. Not shipped.

@@ -74,7 +74,7 @@ extension PostgresError {
   /// The error in a result, or nil if the statement succeeded.
   init?(result: OpaquePointer?, connection: OpaquePointer, statement: String) {
     switch PQresultStatus(result) {
-    case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: return nil
+    case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY, PGRES_COPY_IN: return nil
     default: break
     }
     func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }

@@ -3,13 +3,23 @@ package import Postgres
 
 /// What the holder of a lease does with its job; every write is fenced by the token.
 extension JobQueue {
-  /// Takes up to `limit` jobs of a queue, the first in rank first; none if the worker was swept away.
+  /// Takes up to `limit` jobs of a queue, the first in rank first, each under a token of its own; none if the worker
+  /// was swept away.
+  ///
+  /// - Parameter floor: jobs below this rank are not looked at: see `ClaimFloor`.
   package static func claim(
-    worker: Int64, queue: String, limit: Int, _ session: Session
+    worker: Int64, queue: String, limit: Int, floor: Int64 = .min, _ session: Session
   ) throws(PostgresError) -> [ClaimedJob] {
-    let rows = try session.execute(statements["claim"], .integer(worker), .text(queue), .integer(limit))
+    try jobs(
+      session.execute(statements["claim"], .integer(worker), .text(queue), .integer(limit), .integer(floor)))
+  }
+
+  /// In the order of their ranks.
+  static func jobs(_ rows: Rows) throws(PostgresError) -> [ClaimedJob] {
     var jobs: [ClaimedJob] = []
+    jobs.reserveCapacity(rows.count)
     for row in rows { jobs.append(try ClaimedJob(row)) }
+    jobs.sort { ($0.rank, $0.id) < ($1.rank, $1.id) }
     return jobs
   }
 
@@ -44,6 +54,24 @@ extension JobQueue {
   /// Gives a job back unused: the attempt does not count.
   package static func release(_ job: ClaimedJob, _ session: Session) throws {
     try fenced(job, session.execute(statements["release"], .integer(job.id), .integer(job.token)))
+  }
+
+  /// Puts a job off for `seconds`: what it waits for is not there yet, and the attempt does not count.
+  package static func snooze(_ job: ClaimedJob, seconds: Double, _ session: Session) throws {
+    try fenced(
+      job,
+      session.execute(statements["snooze"], .integer(job.id), .integer(job.token), .double(seconds)))
+  }
+
+  /// Keeps what the next attempt is to find, should this one not come to its end.
+  ///
+  /// - Parameter state: a JSON object.
+  package static func checkpoint(_ job: ClaimedJob, _ state: [UInt8], _ session: Session) throws {
+    try fenced(
+      job,
+      session.execute(
+        statements["checkpoint"], .integer(job.id), .integer(job.token),
+        .text(String(decoding: state, as: UTF8.self))))
   }
 
   /// Notes how far a job has come; a lost lease is no error here, the next beat tells.

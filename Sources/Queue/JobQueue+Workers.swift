@@ -40,9 +40,10 @@ extension JobQueue {
   ///
   /// What follows from a job's end, for instance for its post, belongs into the same transaction.
   package static func reap(_ session: Session) throws(PostgresError) -> [Reaped] {
-    let rows = try session.execute(statements["reap"], .integer(mostLost))
     var reaped: [Reaped] = []
-    for row in rows {
+    let rows = try session.execute(statements["reap"], .integer(mostLost))
+    let members = try session.execute(statements["reap_groups"], .integer(mostLost))
+    for row in Array(rows) + Array(members) {
       let state: JobState =
         switch try row.get("state", as: String.self) {
         case "s": .scheduled
@@ -55,9 +56,42 @@ extension JobQueue {
     return reaped
   }
 
-  /// Makes scheduled jobs whose time has come available; how many.
+  /// Makes scheduled jobs whose time has come available, or parks them if they are limited; how many.
   package static func promote(limit: Int = 1000, _ session: Session) throws(PostgresError) -> Int {
     try session.execute(statements["promote"], .integer(limit)).count
+  }
+
+  /// Makes parked jobs available as far as their limits have room; how many.
+  package static func grant(_ session: Session) throws -> Int {
+    try session.transaction { session in
+      var names: [String] = []
+      for row in try session.execute(statements["lock_limits"]) { names.append(try row.get(0)) }
+      return names.isEmpty ? 0 : try session.execute(statements["grant"], .texts(names)).count
+    }
+  }
+
+  /// Forgets turns that have passed.
+  package static func dropShares(_ session: Session) throws(PostgresError) {
+    while try session.execute(statements["drop_shares"]).affected > 0 {}
+  }
+
+  /// Drops the days of the history that are older than so many days.
+  ///
+  /// A day that somebody reads just now is left for the next time: waiting for it would hold up whoever ends a job.
+  package static func dropHistory(olderThanDays days: Int, _ session: Session) throws {
+    for day in try session.execute(statements["expired_days"], .integer(days)) {
+      let name = try day.get("name", as: String.self)
+      do {
+        try session.transaction { session in
+          try session.execute(statements["lock_history"])
+          try session.executeScript("SET LOCAL lock_timeout = '200ms'", name: "queue.lock_timeout")
+          try session.executeScript("DROP TABLE IF EXISTS \(name)", name: "queue.drop_partition")
+        }
+      } catch let error as PostgresError where error.sqlState == "55P03" {
+        return
+      }
+    }
+    try session.execute(statements["drop_rest"], .integer(days))
   }
 
   /// Makes the partitions of the history for today and two days to come.

@@ -7,7 +7,8 @@ package import Postgres
 /// the transaction of its `complete`. All times are the server's. No triggers, no session state: it works behind a
 /// pooler that lends connections per transaction.
 package enum JobQueue {
-  static let statements = Statements(topic: "queue", PackageResources.Queue_sql)
+  /// Its SQL. A test that breaks a statement, to see what would notice, puts another value here for its own task.
+  @TaskLocal static var statements = Statements(topic: "queue", PackageResources.Queue_sql)
 
   /// A worker that was lost this often with a job takes the blame: the job is dead.
   static let mostLost = 3
@@ -19,7 +20,8 @@ package enum JobQueue {
       statements["enqueue"], .text(job.publicID.description), .text(job.queue), .text(job.kind), .double(job.delay),
       .integer(job.priority), .integer(job.maxAttempts), .integer(job.deadlineSeconds), .bytes(job.uniqueKey),
       .text(job.author), .bytes(job.definition), .text(job.request),
-      .text(String(decoding: job.arguments, as: UTF8.self)))
+      .text(String(decoding: job.arguments, as: UTF8.self)), .text(job.share?.name), .double(job.share?.seconds),
+      .text(job.limit?.name), .integer(job.limit.map { Int64($0.most) }))
     return try rows.first?.get("id")
   }
 
@@ -51,7 +53,7 @@ package enum JobQueue {
   package static func list(_ filter: JobFilter, _ session: Session) throws(PostgresError) -> [JobRecord] {
     let rows = try session.execute(
       statements["list"], .text(filter.state?.rawValue), .text(filter.kind), .text(filter.author),
-      .integer(filter.before), .integer(filter.limit))
+      .text(filter.before?.description), .integer(filter.limit))
     var jobs: [JobRecord] = []
     for row in rows { jobs.append(try JobRecord(row)) }
     return jobs
@@ -73,9 +75,14 @@ package enum JobQueue {
   /// Cancels a job, in the caller's transaction; one that runs is stopped by its worker.
   package static func cancel(_ id: PublicID, _ session: Session) throws(PostgresError) -> Cancelling {
     let parameter = Parameter.text(id.description)
-    guard try !session.execute(statements["hold"], parameter).isEmpty else { return .notLive }
-    if try session.execute(statements["cancel_waiting"], parameter).first != nil { return .cancelled }
-    if try session.execute(statements["cancel_executing"], parameter).first != nil { return .requested }
+    // Between two looks it may have moved: from its row into a group, or back.
+    for _ in 0..<3 {
+      if try !session.execute(statements["hold"], parameter).isEmpty {
+        if try session.execute(statements["cancel_waiting"], parameter).first != nil { return .cancelled }
+        if try session.execute(statements["cancel_executing"], parameter).first != nil { return .requested }
+      }
+      if try session.execute(statements["cancel_member"], parameter).first != nil { return .requested }
+    }
     return .notLive
   }
 

@@ -4,6 +4,9 @@ package import Postgres
 package enum QueueMigrations {
   /// All of them; versions 1 to 99 are the queue's.
   package static var all: [Migration] {
-    [Migration(version: 1, name: "queue", PackageResources.v0001_queue_sql)]
+    [
+      Migration(version: 1, name: "queue", PackageResources.v0001_queue_sql),
+      Migration(version: 2, name: "groups", PackageResources.v0002_groups_sql),
+    ]
   }
 }

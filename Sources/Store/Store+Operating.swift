@@ -22,10 +22,8 @@ extension Store {
     return true
   }
 
-  /// Takes jobs from workers without a sign of life; the posts of those that are over have failed.
-  package func reap(_ session: Session) throws(PostgresError) -> [Reaped] {
-    let reaped = try JobQueue.reap(session)
+  /// The posts and images of jobs that were taken from a lost worker have failed, if the jobs are over.
+  package func fail(_ reaped: [Reaped], _ session: Session) throws(PostgresError) {
     for job in reaped where job.state.isFinal { try fail(job: job.publicID, session) }
-    return reaped
   }
 }

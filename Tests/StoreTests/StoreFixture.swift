@@ -127,7 +127,9 @@ struct StoreFixture {
   func reap() async throws -> [Reaped] {
     try await pool.transaction { [store] session in
       try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
-      return try store.reap(session)
+      let reaped = try JobQueue.reap(session)
+      try store.fail(reaped, session)
+      return reaped
     }
   }
 

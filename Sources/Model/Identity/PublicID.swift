@@ -1,7 +1,15 @@
 /// The name of a record outside the service: a UUID of version 7, sortable by the time it was made (RFC 9562, section 5.7).
 package struct PublicID: Hashable, Sendable, Comparable {
-  private let high: UInt64
-  private let low: UInt64
+  /// The first half of its bits, the time in front.
+  package let high: UInt64
+  /// The second half.
+  package let low: UInt64
+
+  /// The id of these bits.
+  package init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
 
   /// Makes an id.
   ///

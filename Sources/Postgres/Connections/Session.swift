@@ -3,7 +3,7 @@ import Glibc
 
 /// An open connection, used by one thread: the one that its `Connection` owns.
 package final class Session {
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   private let preparesStatements: Bool
   private var prepared: [Statement: String] = [:]
 
@@ -102,6 +102,20 @@ package final class Session {
     try transaction("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", body)
   }
 
+  /// Runs `body` inside the open transaction so that it leaves nothing behind when it throws; what came before it stays.
+  package func savepoint<Result>(_ body: (Session) throws -> Result) throws -> Result {
+    try executeScript("SAVEPOINT part", name: "SAVEPOINT")
+    let value: Result
+    do {
+      value = try body(self)
+    } catch {
+      try executeScript("ROLLBACK TO part", name: "ROLLBACK TO")
+      throw error
+    }
+    try executeScript("RELEASE part", name: "RELEASE")
+    return value
+  }
+
   private func transaction<Result>(_ begin: String, _ body: (Session) throws -> Result) throws -> Result {
     guard !isInTransaction else { throw PostgresError(.usage, "a transaction is open already") }
     try executeScript(begin, name: "BEGIN")
@@ -143,7 +157,7 @@ package final class Session {
     return name
   }
 
-  private func check(_ result: OpaquePointer?, _ statement: String) throws(PostgresError) -> ResultHandle {
+  func check(_ result: OpaquePointer?, _ statement: String) throws(PostgresError) -> ResultHandle {
     if let error = PostgresError(result: result, connection: handle, statement: statement) {
       PQclear(result)
       throw error

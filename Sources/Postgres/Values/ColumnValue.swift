@@ -13,6 +13,21 @@ package struct Cell {
   /// Whether it is NULL.
   package var isNull: Bool { bytes == nil }
 
+  /// The two halves of a `uuid`.
+  package var uuid: (high: UInt64, low: UInt64)? {
+    guard type == TypeNumber.uuid, let bytes, bytes.count == 16 else { return nil }
+    return (
+      UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+      UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    )
+  }
+
+  /// The text of a `jsonb` value: one byte of version stands before it (jsonb_send in the server's jsonb.c).
+  package var jsonText: [UInt8]? {
+    guard type == TypeNumber.jsonb, let bytes, bytes.first == 1 else { return nil }
+    return Array(bytes.dropFirst())
+  }
+
   /// The big-endian integer it holds, if it is exactly that long.
   func bigEndian<Integer: FixedWidthInteger>(_: Integer.Type) -> Integer? {
     guard let bytes, bytes.count == MemoryLayout<Integer>.size else { return nil }
@@ -77,9 +92,8 @@ extension String: ColumnValue {
       TypeNumber.unknown:
       self = String(decoding: bytes, as: UTF8.self)
     case TypeNumber.jsonb:
-      // One byte of version stands before the text (jsonb_send in the server's jsonb.c).
-      guard bytes.first == 1 else { return nil }
-      self = String(decoding: bytes.dropFirst(), as: UTF8.self)
+      guard let text = cell.jsonText else { return nil }
+      self = String(decoding: text, as: UTF8.self)
     case TypeNumber.uuid:
       guard bytes.count == 16 else { return nil }
       let ends = [0, 4, 6, 8, 10, 16]

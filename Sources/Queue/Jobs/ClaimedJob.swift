@@ -22,29 +22,58 @@ package struct ClaimedJob: Sendable, Hashable {
   package let deadlineSeconds: Int
   /// A JSON object.
   package let arguments: [UInt8]
+  /// The name of the limit under which it runs.
+  package let limit: String?
+  /// Its place in the order of claims.
+  package let rank: Int64
+  /// A JSON object: what an earlier attempt wanted this one to find.
+  package let checkpoint: [UInt8]?
+  /// Whether it stays in a row of its own while it executes, instead of in the row of its group.
+  let isRow: Bool
 
+  // By place, in the order in which both statements of claims return them: a name would be looked up in each row.
   init(_ row: Row) throws(PostgresError) {
-    id = try row.get("id")
-    publicID = try row.publicID("public_id")
-    token = try row.get("token")
-    queue = try row.get("queue")
-    kind = try row.get("kind")
-    attempt = try row.get("attempt")
-    maxAttempts = try row.get("max_attempts")
-    lost = try row.get("lost")
-    author = try row.get("author")
-    definition = try row.get("definition")
-    request = try row.get("request")
-    deadlineSeconds = try row.get("deadline_seconds")
-    arguments = Array(try row.get("arguments", as: String.self).utf8)
+    id = try row.get(0)
+    publicID = try row.get(1, as: RowID.self).id
+    token = try row.get(2)
+    queue = try row.get(3)
+    kind = try row.get(4)
+    attempt = try row.get(5)
+    maxAttempts = try row.get(6)
+    lost = try row.get(7)
+    author = try row.get(8)
+    definition = try row.get(9)
+    request = try row.get(10)
+    deadlineSeconds = try row.get(11)
+    arguments = try row.get(12, as: RowJSON.self).text
+    limit = try row.get(13)
+    rank = try row.get(14)
+    checkpoint = try row.get(15, as: RowJSON?.self)?.text
+    isRow = try row.get(16)
   }
 }
 
 extension Row {
   /// Reads a column of type `uuid`.
-  package func publicID(_ column: String) throws(PostgresError) -> PublicID {
-    let text = try get(column, as: String.self)
-    guard let id = PublicID(text) else { throw PostgresError(.decoding, "column \(column) holds no UUID") }
-    return id
+  package func publicID(_ column: String) throws(PostgresError) -> PublicID { try get(column, as: RowID.self).id }
+}
+
+/// A column of type `uuid`, read from its bytes.
+private struct RowID: ColumnValue {
+  let id: PublicID
+
+  init?(_ cell: Cell) {
+    guard let words = cell.uuid else { return nil }
+    id = PublicID(high: words.high, low: words.low)
+  }
+}
+
+/// A column of type `jsonb`, read as the bytes of its text.
+private struct RowJSON: ColumnValue {
+  let text: [UInt8]
+
+  init?(_ cell: Cell) {
+    guard let text = cell.jsonText else { return nil }
+    self.text = text
   }
 }

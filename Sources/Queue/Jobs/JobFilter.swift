@@ -5,12 +5,12 @@ package struct JobFilter: Sendable {
   package var state: JobState?
   package var kind: String?
   package var author: String?
-  /// Only jobs older than this one, by the id inside the database: the last of the list before.
-  package var before: Int64?
+  /// Only jobs older than this one: the last of the list before.
+  package var before: PublicID?
   package var limit: Int
 
   package init(
-    state: JobState? = nil, kind: String? = nil, author: String? = nil, before: Int64? = nil, limit: Int = 20
+    state: JobState? = nil, kind: String? = nil, author: String? = nil, before: PublicID? = nil, limit: Int = 20
   ) {
     self.state = state
     self.kind = kind

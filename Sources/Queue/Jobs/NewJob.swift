@@ -19,13 +19,17 @@ package struct NewJob: Sendable {
   package var definition: [UInt8]?
   /// The id of the request that asked for it.
   package var request: String?
+  /// Whose turn it takes; nil: it comes when it comes.
+  package var share: JobShare?
+  /// How many of its like may be at work; nil: any number.
+  package var limit: JobLimit?
   /// A JSON object.
   package var arguments: [UInt8]
 
   package init(
     publicID: PublicID, queue: String, kind: String, delay: Double = 0, priority: Int = 5, maxAttempts: Int = 5,
     deadlineSeconds: Int, uniqueKey: [UInt8]? = nil, author: String? = nil, definition: [UInt8]? = nil,
-    request: String? = nil, arguments: [UInt8]
+    request: String? = nil, share: JobShare? = nil, limit: JobLimit? = nil, arguments: [UInt8]
   ) {
     self.publicID = publicID
     self.queue = queue
@@ -38,6 +42,8 @@ package struct NewJob: Sendable {
     self.author = author
     self.definition = definition
     self.request = request
+    self.share = share
+    self.limit = limit
     self.arguments = arguments
   }
 }

@@ -3,44 +3,168 @@ INSERT INTO worker (host, process, lease_seconds) VALUES ($1, $2, $3::float8) RE
 
 -- name: deregister
 -- A worker's row outlives its jobs: their leases are judged by it.
-DELETE FROM worker WHERE id = $1 AND NOT EXISTS (SELECT FROM job WHERE worker_id = $1 AND state = 'x')
+DELETE FROM worker
+WHERE id = $1
+  AND NOT EXISTS (SELECT FROM job WHERE worker_id = $1 AND state = 'x')
+  AND NOT EXISTS (SELECT FROM job_group WHERE worker_id = $1)
 
 -- name: enqueue
+-- Who submits much at once is ranked one turn after the other, so that others come in between; no more than ten minutes.
+WITH time AS MATERIALIZED (
+    SELECT at, (extract(epoch FROM at) * 1e6)::bigint AS microseconds
+    FROM (SELECT clock_timestamp() + make_interval(secs => $4::float8) AS at) AS time),
+  share AS (
+    INSERT INTO job_share (name, next_rank)
+    SELECT $13, microseconds + ($14::float8 * 1e6)::bigint FROM time WHERE $13::text IS NOT NULL
+    ON CONFLICT (name) DO UPDATE SET next_rank = ($14::float8 * 1e6)::bigint
+      + (SELECT least(greatest(job_share.next_rank, microseconds), microseconds + 600000000) FROM time)
+    RETURNING next_rank - ($14::float8 * 1e6)::bigint AS turn),
+  bounded AS (
+    INSERT INTO job_limit (name, most) SELECT $15, $16::int WHERE $15::text IS NOT NULL
+    ON CONFLICT (name) DO UPDATE SET most = excluded.most WHERE job_limit.most <> excluded.most)
 INSERT INTO job (public_id, queue, kind, state, rank, run_at, priority, max_attempts, deadline_seconds, unique_key,
-                 author, definition, request, arguments)
-SELECT $1::uuid, $2, $3, CASE WHEN at > clock_timestamp() THEN 's' ELSE 'a' END::"char",
-       (extract(epoch FROM at) * 1e6)::bigint + $5::int * 30000000, at, $5::int, $6::int, $7::int, $8, $9, $10, $11,
-       $12::jsonb
-FROM (SELECT clock_timestamp() + make_interval(secs => $4::float8) AS at) AS time
+                 author, definition, request, arguments, limit_name)
+SELECT $1::uuid, $2, $3,
+  CASE WHEN at > clock_timestamp() THEN 's' WHEN $15::text IS NOT NULL THEN 'p' ELSE 'a' END::"char",
+  greatest(microseconds, (SELECT turn FROM share)) + $5::int * 30000000, at, $5::int, $6::int, $7::int, $8, $9, $10,
+  $11, $12::jsonb, $15
+FROM time
 ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING
 RETURNING id
 
+-- name: now
+SELECT (extract(epoch FROM clock_timestamp()) * 1e6)::bigint AS now
+
+-- name: enqueue_many
+-- The fastest way in, for jobs without a key, a share or a limit.
+COPY job (public_id, queue, kind, state, rank, run_at, priority, max_attempts, deadline_seconds, author, definition,
+          request, arguments)
+FROM STDIN WITH (FORMAT binary)
+
 -- name: announce
-SELECT pg_notify($1, $2)
+-- Nothing is lost with it: whoever does not hear it looks by himself. So its commit need not wait for the disk.
+SELECT pg_notify($1, $2) WHERE set_config('synchronous_commit', 'off', true) = 'off'
 
 -- name: claim
 -- The worker's row is locked: one that was swept away gets nothing. Nor does one whose last sign of life is so old that
 -- it would have to stop the job at once.
-WITH me AS (
+WITH me AS MATERIALIZED (
     SELECT id FROM worker
     WHERE id = $1 AND beat_at >= clock_timestamp() - make_interval(secs => lease_seconds * 0.6)
     FOR KEY SHARE),
   chosen AS MATERIALIZED (
-    SELECT id FROM job
-    WHERE state = 'a' AND queue = $2 AND EXISTS (SELECT FROM me)
+    SELECT ctid AS place FROM job
+    WHERE state = 'a' AND queue = $2 AND rank >= $4 AND EXISTS (SELECT FROM me)
     ORDER BY rank, id LIMIT $3::int
     FOR NO KEY UPDATE SKIP LOCKED)
 UPDATE job SET
   state = 'x', attempt = job.attempt + 1, worker_id = $1, token = nextval('job_token'),
   started_at = clock_timestamp(), deadline_at = clock_timestamp() + make_interval(secs => job.deadline_seconds + 30)
-FROM chosen
-WHERE job.id = chosen.id
-RETURNING job.id, job.public_id, job.token, job.queue, job.kind, job.attempt, job.max_attempts, job.lost, job.author,
-  job.definition, job.request, job.deadline_seconds, job.arguments
+WHERE ctid = ANY (ARRAY (SELECT place FROM chosen)) AND state = 'a'
+RETURNING id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request,
+  deadline_seconds, arguments, limit_name, rank,
+  (SELECT checkpoint FROM job_progress WHERE job_id = job.id) AS checkpoint, true AS is_row
+
+-- name: claim_group
+-- Short jobs leave the queue together, under one token. One that was lost before is claimed alone, so that it takes no
+-- other with it if it is to blame. Whatever holds a key or a place stays in its row, where both are seen. A claim that a
+-- crash of the server forgets is made again, and its token is worth nothing: its commit need not wait for the disk.
+WITH me AS MATERIALIZED (
+    SELECT id FROM worker
+    WHERE id = $1 AND beat_at >= clock_timestamp() - make_interval(secs => lease_seconds * 0.6)
+      AND set_config('synchronous_commit', 'off', true) = 'off'
+    FOR KEY SHARE),
+  lease AS MATERIALIZED (SELECT nextval('job_token') AS token FROM me),
+  found AS MATERIALIZED (
+    SELECT ctid AS place, rank, id, lost, unique_key IS NULL AND limit_name IS NULL AS leaves FROM job
+    WHERE state = 'a' AND queue = $2 AND rank >= $4 AND EXISTS (SELECT FROM me)
+    ORDER BY rank, id LIMIT $3::int
+    FOR UPDATE SKIP LOCKED),
+  first AS MATERIALIZED (SELECT id, lost FROM found ORDER BY rank, id LIMIT 1),
+  chosen AS MATERIALIZED (
+    SELECT place, leaves FROM found
+    WHERE CASE WHEN (SELECT lost FROM first) > 0 THEN id = (SELECT id FROM first) ELSE lost = 0 END),
+  taken AS (
+    DELETE FROM job WHERE ctid = ANY (ARRAY (SELECT place FROM chosen WHERE leaves)) AND state = 'a'
+    RETURNING id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
+      request, created_at, last_error, arguments),
+  grouped AS (
+    INSERT INTO job_group (token, worker_id, queue, deadline_at, ids, public_ids, kinds, ranks, priorities, attempts,
+                           most_attempts, losses, deadline_seconds, authors, definitions, requests, creations, errors,
+                           arguments)
+    SELECT (SELECT token FROM lease), $1, $2,
+      clock_timestamp() + make_interval(secs => max(deadline_seconds) + 30), array_agg(id), array_agg(public_id),
+      array_agg(kind), array_agg(rank), array_agg(priority), array_agg(attempt), array_agg(max_attempts),
+      array_agg(lost), array_agg(deadline_seconds), array_agg(author), array_agg(definition), array_agg(request),
+      array_agg(created_at), array_agg(last_error), array_agg(arguments)
+    FROM taken HAVING count(*) > 0),
+  kept AS (
+    UPDATE job SET
+      state = 'x', attempt = job.attempt + 1, worker_id = $1, token = (SELECT token FROM lease),
+      started_at = clock_timestamp(), deadline_at = clock_timestamp() + make_interval(secs => job.deadline_seconds + 30)
+    WHERE ctid = ANY (ARRAY (SELECT place FROM chosen WHERE NOT leaves)) AND state = 'a'
+    RETURNING id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request,
+      deadline_seconds, arguments, limit_name, rank)
+SELECT id, public_id, (SELECT token FROM lease) AS token, $2 AS queue, kind, attempt + 1 AS attempt, max_attempts,
+  lost, author, definition, request, deadline_seconds, arguments, NULL::text AS limit_name, rank,
+  NULL::jsonb AS checkpoint, false AS is_row
+FROM taken
+UNION ALL
+SELECT id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request, deadline_seconds,
+  arguments, limit_name, rank, (SELECT checkpoint FROM job_progress WHERE job_id = kept.id), true
+FROM kept
+
+-- name: settle
+-- Ends a group: the members that are not named are completed. A cancelled one gets no further attempt.
+-- b: back as it was; s: another attempt, or the same later; d: dead; a, r, c: as in job_done.
+WITH ended AS (
+    DELETE FROM job_group WHERE token = $1
+    RETURNING token, worker_id, queue, started_at, cancelled, ids, public_ids, kinds, ranks, priorities, attempts,
+      most_attempts, losses, deadline_seconds, authors, definitions, requests, creations, errors, arguments),
+  members AS MATERIALIZED (
+    SELECT ended.token, ended.worker_id, ended.queue, ended.started_at, member.id, member.public_id, member.kind,
+      member.rank, member.priority, member.attempt, member.max_attempts, member.lost, member.deadline_seconds,
+      member.author, member.definition, member.request, member.created_at, member.arguments,
+      coalesce(said.error, member.last_error) AS last_error, said.result, said.seconds, said.counts,
+      CASE WHEN said.ending IN ('b', 's', 'd') AND member.id = ANY (ended.cancelled) THEN 'c'
+        ELSE coalesce(said.ending, 'a') END AS ending
+    FROM ended, unnest(
+        ids, public_ids, kinds, ranks, priorities, attempts, most_attempts, losses, ended.deadline_seconds, authors,
+        definitions, requests, creations, errors, ended.arguments) AS member (
+        id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
+        request, created_at, last_error, arguments)
+      LEFT JOIN unnest($2::bigint[], $3::text[], $4::float8[], $5::boolean[], $6::text[], $7::text[]) AS said (
+        id, ending, seconds, counts, error, result) ON said.id = member.id),
+  back AS (
+    INSERT INTO job (id, public_id, queue, kind, state, rank, run_at, priority, attempt, max_attempts, lost,
+                     deadline_seconds, author, definition, request, created_at, last_error, arguments)
+    OVERRIDING SYSTEM VALUE
+    SELECT id, public_id, queue, kind, CASE ending WHEN 'b' THEN 'a' ELSE 's' END::"char", rank,
+      clock_timestamp() + make_interval(secs => coalesce(seconds, 0)), priority,
+      CASE WHEN counts THEN attempt + 1 ELSE attempt END, max_attempts, lost, deadline_seconds, author, definition,
+      request, created_at, last_error, arguments
+    FROM members WHERE ending IN ('b', 's')),
+  buried AS (
+    INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, author,
+                          definition, request, created_at, started_at, arguments, last_error)
+    SELECT id, public_id, queue, kind, priority, attempt + 1, max_attempts, lost, deadline_seconds, author, definition,
+      request, created_at, started_at, arguments, last_error
+    FROM members WHERE ending = 'd'),
+  done AS (
+    INSERT INTO job_done (id, public_id, queue, kind, outcome, attempt, max_attempts, lost, worker_id, token, author,
+                          definition, request, created_at, started_at, arguments, result, last_error)
+    SELECT id, public_id, queue, kind, ending::"char", attempt + 1, max_attempts, lost, worker_id, token, author,
+      definition, request, created_at, started_at, arguments, result::jsonb, last_error
+    FROM members WHERE ending IN ('a', 'r', 'c'))
+SELECT count(*) AS members FROM members HAVING count(*) > 0
 
 -- name: beat
 -- Answers what the worker must know: leases it has lost, jobs to be cancelled, and whether it was swept away.
-WITH me AS (UPDATE worker SET beat_at = clock_timestamp() WHERE id = $1 RETURNING id)
+-- The time that it writes is as old as the question, never newer: if a crash forgets it, the lease only ends earlier.
+WITH me AS (
+  UPDATE worker SET beat_at = clock_timestamp()
+  WHERE id = $1 AND set_config('synchronous_commit', 'off', true) = 'off'
+  RETURNING id)
 SELECT mine.id, job.token IS DISTINCT FROM mine.token AS lost, job.cancel_at IS NOT NULL AS cancelled,
   NOT EXISTS (SELECT FROM me) AS evicted
 FROM (SELECT NULL::bigint AS id, NULL::bigint AS token
@@ -73,21 +197,37 @@ RETURNING id
 WITH ended AS (
     DELETE FROM job WHERE id = $1 AND token = $2 AND cancel_at IS NULL
     RETURNING id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, unique_key, author,
-      definition, request, created_at, started_at, arguments),
+      definition, request, created_at, started_at, arguments, limit_name),
   forgotten AS (DELETE FROM job_progress USING ended WHERE job_progress.job_id = ended.id)
 INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, unique_key,
-                      author, definition, request, created_at, started_at, arguments, last_error)
+                      author, definition, request, created_at, started_at, arguments, limit_name, last_error)
 SELECT id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, unique_key, author,
-  definition, request, created_at, started_at, arguments, $3
+  definition, request, created_at, started_at, arguments, limit_name, $3
 FROM ended
 RETURNING id
 
 -- name: release
 -- The attempt was not used up: a worker that drains gives the job back as it was.
 UPDATE job SET
-  state = 'a', token = NULL, worker_id = NULL, deadline_at = NULL, attempt = attempt - 1
+  state = CASE WHEN limit_name IS NULL THEN 'a' ELSE 'p' END::"char", token = NULL, worker_id = NULL,
+  deadline_at = NULL, attempt = attempt - 1
 WHERE id = $1 AND token = $2 AND cancel_at IS NULL
 RETURNING id
+
+-- name: snooze
+-- Later, and not counted: what the job waits for is not there yet.
+UPDATE job SET
+  state = 's', token = NULL, worker_id = NULL, deadline_at = NULL, attempt = attempt - 1,
+  run_at = clock_timestamp() + make_interval(secs => $3::float8)
+WHERE id = $1 AND token = $2 AND cancel_at IS NULL
+RETURNING id
+
+-- name: checkpoint
+INSERT INTO job_progress (job_id, token, fraction, stage, checkpoint)
+SELECT job.id, job.token, 0, '', $3::jsonb FROM job WHERE job.id = $1 AND job.token = $2 FOR KEY SHARE
+ON CONFLICT (job_id) DO UPDATE SET
+  token = excluded.token, checkpoint = excluded.checkpoint, at = clock_timestamp()
+RETURNING job_id
 
 -- name: progress
 -- The job is locked: a report that comes too late finds it gone and leaves nothing.
@@ -98,9 +238,9 @@ ON CONFLICT (job_id) DO UPDATE SET
 RETURNING pg_notify($5, $6)
 
 -- name: reap
--- Jobs of workers without a sign of life within their own lease, and jobs past their deadline: back to the queue, or dead once they were lost
--- too often or have no attempt left, or cancelled if that was asked for. Guarded by the state: nothing that ended
--- meanwhile is touched.
+-- Jobs of workers without a sign of life within their own lease, and jobs past their deadline: back to the queue, or
+-- dead once they were lost too often or have no attempt left, or cancelled if that was asked for. Guarded by the state:
+-- nothing that ended meanwhile is touched.
 WITH victims AS (
     SELECT job.id, job.attempt < job.max_attempts AND job.lost + 1 < $1::int AS may_return,
       job.cancel_at IS NOT NULL AS cancelled,
@@ -126,13 +266,14 @@ WITH victims AS (
     WHERE job.id = victims.id AND job.state = 'x' AND (victims.cancelled OR NOT victims.may_return)
     RETURNING job.id, job.public_id, job.queue, job.kind, job.priority, job.attempt, job.max_attempts, job.lost + 1 AS lost,
       job.worker_id, job.token, job.deadline_seconds, job.unique_key, job.author, job.definition, job.request,
-      job.created_at, job.started_at, job.arguments, victims.error, victims.cancelled),
+      job.created_at, job.started_at, job.arguments, job.limit_name, victims.error, victims.cancelled),
   forgotten AS (DELETE FROM job_progress USING ended WHERE job_progress.job_id = ended.id),
   dead AS (
     INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds,
-                          unique_key, author, definition, request, created_at, started_at, arguments, last_error)
+                          unique_key, author, definition, request, created_at, started_at, arguments, limit_name,
+                          last_error)
     SELECT id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, unique_key, author,
-      definition, request, created_at, started_at, arguments, error
+      definition, request, created_at, started_at, arguments, limit_name, error
     FROM ended WHERE NOT cancelled),
   done AS (
     INSERT INTO job_done (id, public_id, queue, kind, outcome, attempt, max_attempts, lost, worker_id, token, author,
@@ -143,18 +284,95 @@ WITH victims AS (
 SELECT id, public_id, 's' AS state FROM returned
 UNION ALL SELECT id, public_id, CASE WHEN cancelled THEN 'c' ELSE 'd' END FROM ended
 
+-- name: reap_groups
+-- The same for groups, whose attempt is counted now.
+WITH ended AS (
+    DELETE FROM job_group WHERE token = ANY (ARRAY (
+      SELECT token FROM job_group
+      WHERE deadline_at < clock_timestamp()
+        OR NOT EXISTS (
+          SELECT FROM worker
+          WHERE worker.id = job_group.worker_id
+            AND worker.beat_at >= clock_timestamp() - make_interval(secs => worker.lease_seconds))
+      LIMIT 10
+      FOR UPDATE SKIP LOCKED))
+    RETURNING token, worker_id, queue, started_at, deadline_at, cancelled, ids, public_ids, kinds, ranks, priorities,
+      attempts, most_attempts, losses, deadline_seconds, authors, definitions, requests, creations, errors, arguments),
+  members AS MATERIALIZED (
+    SELECT ended.token, ended.worker_id, ended.queue, ended.started_at, member.id, member.public_id, member.kind,
+      member.priority, member.attempt + 1 AS attempt, member.max_attempts, member.lost + 1 AS lost,
+      member.deadline_seconds, member.author, member.definition, member.request, member.created_at, member.arguments,
+      CASE WHEN ended.deadline_at < clock_timestamp() THEN 'the deadline passed' ELSE 'the worker was lost' END AS error,
+      CASE WHEN member.id = ANY (ended.cancelled) THEN 'c'
+        WHEN member.attempt + 1 < member.max_attempts AND member.lost + 1 < $1::int THEN 's' ELSE 'd' END AS ending
+    FROM ended, unnest(
+        ids, public_ids, kinds, ranks, priorities, attempts, most_attempts, losses, ended.deadline_seconds, authors,
+        definitions, requests, creations, errors, ended.arguments) AS member (
+        id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
+        request, created_at, last_error, arguments)),
+  returned AS (
+    INSERT INTO job (id, public_id, queue, kind, state, rank, run_at, priority, attempt, max_attempts, lost,
+                     deadline_seconds, author, definition, request, created_at, last_error, arguments)
+    OVERRIDING SYSTEM VALUE
+    SELECT id, public_id, queue, kind, 's', 0,
+      clock_timestamp() + make_interval(secs => (0.5 + random()) * power(2, least(lost - 1, 8))), priority, attempt,
+      max_attempts, lost, deadline_seconds, author, definition, request, created_at, error, arguments
+    FROM members WHERE ending = 's'),
+  dead AS (
+    INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, author,
+                          definition, request, created_at, started_at, arguments, last_error)
+    SELECT id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
+      request, created_at, started_at, arguments, error
+    FROM members WHERE ending = 'd'),
+  done AS (
+    INSERT INTO job_done (id, public_id, queue, kind, outcome, attempt, max_attempts, lost, worker_id, token, author,
+                          definition, request, created_at, started_at, arguments, last_error)
+    SELECT id, public_id, queue, kind, 'c', attempt, max_attempts, lost, worker_id, token, author, definition, request,
+      created_at, started_at, arguments, error
+    FROM members WHERE ending = 'c')
+SELECT id, public_id, ending AS state FROM members
+
 -- name: sweep
 -- A worker's row goes once nothing depends on it any more.
 DELETE FROM worker
 WHERE beat_at < clock_timestamp() - make_interval(secs => lease_seconds * 4)
   AND NOT EXISTS (SELECT FROM job WHERE job.worker_id = worker.id AND job.state = 'x')
+  AND NOT EXISTS (SELECT FROM job_group WHERE job_group.worker_id = worker.id)
 
 -- name: promote
-UPDATE job SET state = 'a', rank = (extract(epoch FROM run_at) * 1e6)::bigint + priority * 30000000
+UPDATE job SET
+  state = CASE WHEN limit_name IS NULL THEN 'a' ELSE 'p' END::"char",
+  rank = (extract(epoch FROM run_at) * 1e6)::bigint + priority * 30000000
 WHERE id IN (
   SELECT id FROM job WHERE state = 's' AND run_at <= clock_timestamp()
   ORDER BY run_at LIMIT $1::int FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING id
+
+-- name: lock_limits
+-- Locked before they are counted: two who grant at once would each fill the same room.
+SELECT name FROM job_limit WHERE EXISTS (SELECT FROM job WHERE state = 'p' AND limit_name = job_limit.name)
+LIMIT 100 FOR UPDATE SKIP LOCKED
+
+-- name: grant
+UPDATE job SET state = 'a'
+WHERE ctid = ANY (ARRAY (
+  SELECT parked.place
+  FROM job_limit,
+    LATERAL (
+      SELECT ctid AS place FROM job
+      WHERE state = 'p' AND limit_name = job_limit.name
+      ORDER BY rank, id
+      LIMIT greatest(job_limit.most - (
+        SELECT count(*) FROM job AS busy WHERE busy.limit_name = job_limit.name AND busy.state IN ('a', 'x')), 0)
+      FOR NO KEY UPDATE SKIP LOCKED) AS parked
+  WHERE job_limit.name = ANY ($1::text[])))
+RETURNING id
+
+-- name: drop_shares
+-- A turn that has passed says nothing any more.
+DELETE FROM job_share WHERE name = ANY (ARRAY (
+  SELECT name FROM job_share WHERE next_rank < (extract(epoch FROM clock_timestamp()) * 1e6)::bigint
+  LIMIT 1000 FOR UPDATE SKIP LOCKED))
 
 -- name: hold
 -- Keeps a job from changing its state until the transaction ends.
@@ -177,23 +395,32 @@ RETURNING id
 -- The worker hears of it with its next beat.
 UPDATE job SET cancel_at = coalesce(cancel_at, clock_timestamp()) WHERE public_id = $1::uuid AND state = 'x' RETURNING id
 
+-- name: cancel_member
+-- A short job is not stopped, but gets no further attempt.
+UPDATE job_group SET cancelled = cancelled || (SELECT id FROM unnest(ids, public_ids) AS member (id, public_id)
+                                               WHERE public_id = $1::uuid)
+WHERE $1::uuid = ANY (public_ids)
+RETURNING token
+
 -- name: redrive
 WITH back AS (
   DELETE FROM job_dead WHERE public_id = $1::uuid
   RETURNING id, public_id, queue, kind, priority, max_attempts, deadline_seconds, unique_key, author, definition,
-    request, created_at, arguments, last_error)
+    request, created_at, arguments, last_error, limit_name)
 INSERT INTO job (id, public_id, queue, kind, state, rank, priority, max_attempts, deadline_seconds, unique_key, author,
-                 definition, request, created_at, arguments, last_error)
+                 definition, request, created_at, arguments, last_error, limit_name)
 OVERRIDING SYSTEM VALUE
-SELECT id, public_id, queue, kind, 'a', (extract(epoch FROM clock_timestamp()) * 1e6)::bigint + priority * 30000000,
-  priority, max_attempts, deadline_seconds, unique_key, author, definition, request, created_at, arguments, last_error
+SELECT id, public_id, queue, kind, CASE WHEN limit_name IS NULL THEN 'a' ELSE 'p' END::"char",
+  (extract(epoch FROM clock_timestamp()) * 1e6)::bigint + priority * 30000000,
+  priority, max_attempts, deadline_seconds, unique_key, author, definition, request, created_at, arguments, last_error,
+  limit_name
 FROM back
 RETURNING id
 
 -- name: hasten
 -- A job that waits for its next attempt is tried at once.
 UPDATE job SET
-  state = 'a', run_at = clock_timestamp(),
+  state = CASE WHEN limit_name IS NULL THEN 'a' ELSE 'p' END::"char", run_at = clock_timestamp(),
   rank = (extract(epoch FROM clock_timestamp()) * 1e6)::bigint + priority * 30000000
 WHERE public_id = $1::uuid AND state = 's'
 RETURNING id
@@ -201,12 +428,16 @@ RETURNING id
 -- name: find
 SELECT * FROM (
   SELECT job.id, job.public_id, job.queue, job.kind,
-    CASE job.state WHEN 'a' THEN 'available' WHEN 's' THEN 'scheduled' ELSE 'executing' END AS state,
+    CASE job.state WHEN 'a' THEN 'available' WHEN 'x' THEN 'executing' ELSE 'scheduled' END AS state,
     job.attempt, job.max_attempts, job.lost, job.author, job.request, job.created_at, job.run_at, job.started_at,
     NULL::timestamptz AS finished_at, job.last_error, job.arguments, NULL::jsonb AS result,
     job_progress.fraction, job_progress.stage
   FROM job LEFT JOIN job_progress ON job_progress.job_id = job.id
   WHERE job.public_id = ANY ($1::uuid[])
+  UNION ALL
+  SELECT id, public_id, queue, kind, 'executing', attempt + 1, max_attempts, lost, author, request, created_at, NULL,
+    started_at, NULL, last_error, arguments, NULL, NULL, NULL
+  FROM job_member WHERE public_id = ANY ($1::uuid[])
   UNION ALL
   SELECT id, public_id, queue, kind, CASE outcome WHEN 'c' THEN 'cancelled' ELSE 'completed' END, attempt,
     max_attempts, lost, author, request, created_at, NULL, started_at, finished_at, last_error, arguments, result, NULL,
@@ -221,11 +452,15 @@ SELECT * FROM (
 -- name: list
 SELECT * FROM (
   SELECT job.id, job.public_id, job.queue, job.kind,
-    CASE job.state WHEN 'a' THEN 'available' WHEN 's' THEN 'scheduled' ELSE 'executing' END AS state,
+    CASE job.state WHEN 'a' THEN 'available' WHEN 'x' THEN 'executing' ELSE 'scheduled' END AS state,
     job.attempt, job.max_attempts, job.lost, job.author, job.request, job.created_at, job.run_at, job.started_at,
     NULL::timestamptz AS finished_at, job.last_error, job.arguments, NULL::jsonb AS result,
     job_progress.fraction, job_progress.stage
   FROM job LEFT JOIN job_progress ON job_progress.job_id = job.id
+  UNION ALL
+  SELECT id, public_id, queue, kind, 'executing', attempt + 1, max_attempts, lost, author, request, created_at, NULL,
+    started_at, NULL, last_error, arguments, NULL, NULL, NULL
+  FROM job_member
   UNION ALL
   SELECT id, public_id, queue, kind, CASE outcome WHEN 'c' THEN 'cancelled' ELSE 'completed' END, attempt,
     max_attempts, lost, author, request, created_at, NULL, started_at, finished_at, last_error, arguments, result, NULL,
@@ -237,13 +472,16 @@ SELECT * FROM (
   FROM job_dead
 ) AS known
 WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR kind = $2) AND ($3::text IS NULL OR author = $3)
-  AND ($4::bigint IS NULL OR id < $4)
-ORDER BY id DESC LIMIT $5::int
+  AND ($4::uuid IS NULL OR public_id < $4)
+ORDER BY public_id DESC LIMIT $5::int
 
 -- name: depths
-SELECT queue, kind, CASE state WHEN 'a' THEN 'available' WHEN 's' THEN 'scheduled' ELSE 'executing' END AS state,
+SELECT queue, kind, CASE state WHEN 'a' THEN 'available' WHEN 'x' THEN 'executing' ELSE 'scheduled' END AS state,
   count(*) AS jobs, greatest(extract(epoch FROM clock_timestamp() - min(run_at)), 0)::float8 AS oldest
 FROM job GROUP BY 1, 2, 3
+UNION ALL
+SELECT queue, kind, 'executing', count(*), extract(epoch FROM clock_timestamp() - min(created_at))::float8
+FROM job_member GROUP BY 1, 2
 UNION ALL
 SELECT queue, kind, 'dead', count(*), extract(epoch FROM clock_timestamp() - min(died_at))::float8
 FROM job_dead GROUP BY 1, 2
@@ -264,3 +502,12 @@ WHERE to_regclass(name) IS NULL
   AND NOT EXISTS (
     SELECT FROM job_done_rest
     WHERE finished_at >= day AT TIME ZONE 'UTC' AND finished_at < (day + interval '1 day') AT TIME ZONE 'UTC')
+
+-- name: expired_days
+SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+WHERE inhparent = 'job_done'::regclass AND relname ~ '^job_done_[0-9]{8}$'
+  AND right(relname, 8) < to_char(clock_timestamp() AT TIME ZONE 'UTC' - make_interval(days => $1::int), 'YYYYMMDD')
+
+-- name: drop_rest
+-- What lies outside the days has to go row by row.
+DELETE FROM job_done_rest WHERE finished_at < clock_timestamp() - make_interval(days => $1::int + 1)

@@ -4,6 +4,7 @@ import Logging
 import MediaProcess
 import Model
 import Platform
+import QueueWorker
 import Store
 
 /// One attempt at a moment, a clip or photos: run what the definition says, and seal what came out.

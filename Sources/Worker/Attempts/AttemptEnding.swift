@@ -1,6 +1,7 @@
 import Crypto
 import MediaProcess
 import Model
+import QueueWorker
 import Store
 
 /// How an attempt ends; the ways are kept apart, because they differ in what happens to the post and to the job.

@@ -3,6 +3,7 @@ import MediaProcess
 import Model
 import Postgres
 import Queue
+import QueueWorker
 import Store
 
 /// Writes down how an attempt ended: each ending is one transaction, fenced by the job's token.

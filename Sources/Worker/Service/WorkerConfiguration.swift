@@ -1,38 +1,19 @@
 package import MediaProcess
+package import QueueWorker
 
 /// How a worker works.
 package struct WorkerConfiguration: Sendable {
   /// Jobs at a time; one for each core is the fastest in sum.
   package var slots: Int
-  /// The queues it takes jobs from.
-  package var queues: [String]
-  /// Without a sign of life for this long a worker is taken for dead, and its jobs are given to others.
-  package var lease: Duration
-  /// How often dead workers and passed deadlines are looked for.
-  package var reapInterval: Duration
-  /// How long a job may lie unseen if every notification is lost.
-  package var pollInterval: Duration
-  /// How long running jobs may go on once the worker is asked to end.
-  package var drain: Duration
+  package var queue: QueueWorkerConfiguration
   package var media: MediaProcess.Configuration
 
   package init(
-    slots: Int = 1, queues: [String] = ["media"], lease: Duration = .seconds(30), reapInterval: Duration = .seconds(5),
-    pollInterval: Duration = .seconds(1), drain: Duration = .seconds(25),
+    slots: Int = 1, queue: QueueWorkerConfiguration = QueueWorkerConfiguration(),
     media: MediaProcess.Configuration = MediaProcess.Configuration()
   ) {
     self.slots = slots
-    self.queues = queues
-    self.lease = lease
-    self.reapInterval = reapInterval
-    self.pollInterval = pollInterval
-    self.drain = drain
+    self.queue = queue
     self.media = media
   }
-
-  /// Between two signs of life: three may be missed.
-  var beatInterval: Duration { lease / 3 }
-
-  /// Without a successful sign of life for this long the worker stops its own jobs, before others may take them.
-  var selfFence: Duration { lease * 3 / 5 }
 }

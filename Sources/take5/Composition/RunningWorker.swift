@@ -8,7 +8,7 @@ import Worker
 
 /// A worker that comes back under a new id whenever it was taken for dead.
 final class RunningWorker: Sendable {
-  private let make: @Sendable () -> WorkerService
+  private let make: @Sendable () throws -> WorkerService
   private let log: Logger
   private let current = Locked<WorkerService?>(nil)
   private let stopping = CancellationFlag()
@@ -19,7 +19,7 @@ final class RunningWorker: Sendable {
   ) {
     self.log = log
     make = {
-      WorkerService(
+      try WorkerService(
         configuration: configuration, database: database.url, pool: database.pool, store: store, blobs: blobs, log: log,
         metrics: metrics)
     }
@@ -28,11 +28,11 @@ final class RunningWorker: Sendable {
   /// Works until `stop()`.
   func run() async {
     while !stopping.isCancelled {
-      let service = make()
-      current.withLock { $0 = service }
-      // A stop that came before the line above is heard here.
-      if stopping.isCancelled { return }
       do {
+        let service = try make()
+        current.withLock { $0 = service }
+        // A stop that came before the line above is heard here.
+        if stopping.isCancelled { return }
         try await service.run()
       } catch {
         log.error("the worker could not work; trying again", ["error": "\(error)"])

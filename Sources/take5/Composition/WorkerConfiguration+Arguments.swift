@@ -1,4 +1,5 @@
 import MediaProcess
+import QueueWorker
 import Worker
 
 extension WorkerConfiguration {
@@ -8,8 +9,8 @@ extension WorkerConfiguration {
     if let megabytes = try arguments.number("--media-memory", in: 64...65536) {
       media.memoryLimit = UInt64(megabytes) << 20
     }
-    if let seconds = try arguments.seconds("--lease") { lease = .seconds(max(seconds, 1)) }
-    if let seconds = try arguments.seconds("--drain") { drain = .seconds(seconds) }
-    reapInterval = min(reapInterval, lease / 3)
+    if let seconds = try arguments.seconds("--lease") { queue.lease = .seconds(max(seconds, 1)) }
+    if let seconds = try arguments.seconds("--drain") { queue.drain = .seconds(seconds) }
+    queue.reapInterval = min(queue.reapInterval, queue.lease / 3)
   }
 }

@@ -11,14 +11,14 @@ extension Verb {
     options: [
       Option("--state", "STATE", help: "scheduled, available, executing, completed, cancelled or dead"),
       Option("--kind", "KIND", help: "post"), Option("--author", "NAME", help: "whose jobs"),
-      Option("--before", "N", help: "only jobs older than this number, the last of the list before"),
+      Option("--before", "JOB", help: "only jobs older than this one, the last of the list before"),
       Option("--limit", "N", default: "20", help: "how many at most"),
     ] + access,
     example: "take5 jobs list --state dead"
   ) { arguments in
     var filter = JobFilter(kind: arguments.value("--kind"), author: arguments.value("--author"))
     filter.state = try arguments.choice("--state", of: JobState.self)
-    filter.before = try arguments.number("--before", in: 1...Int.max).map(Int64.init)
+    filter.before = try arguments.value("--before").map(jobID(_:))
     filter.limit = try arguments.number("--limit", in: 1...1000) ?? 20
     let jobs = try await DatabaseAccess.use(arguments) { [filter] pool in
       try await pool.run { session in try JobQueue.list(filter, session) }
@@ -84,9 +84,12 @@ extension Verb {
   }
 
   private static func jobID(_ arguments: Arguments) throws(CommandFailure) -> PublicID {
-    guard let id = PublicID(arguments.operands[0]) else {
-      throw CommandFailure(
-        .usage, "'\(arguments.operands[0])' is no job's id", remedy: "'take5 jobs list' shows the ids")
+    try jobID(arguments.operands[0])
+  }
+
+  private static func jobID(_ text: String) throws(CommandFailure) -> PublicID {
+    guard let id = PublicID(text) else {
+      throw CommandFailure(.usage, "'\(text)' is no job's id", remedy: "'take5 jobs list' shows the ids")
     }
     return id
   }

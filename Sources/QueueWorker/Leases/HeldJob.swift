@@ -1,11 +1,11 @@
-import Model
-import Platform
-import Queue
+package import Model
+package import Platform
+package import Queue
 
 /// A job whose lease this worker holds, and what the rest of the worker may tell the attempt.
-final class HeldJob: Sendable {
+package final class HeldJob: Sendable {
   /// Why an attempt should stop before it is done.
-  enum Stop: Sendable, Hashable {
+  package enum Stop: Sendable, Hashable {
     /// Somebody else may hold the job by now: nothing may be written for it.
     case leaseLost
     /// An operator, or the deletion of the post, wants it cancelled.
@@ -16,14 +16,14 @@ final class HeldJob: Sendable {
 
   private struct State {
     var stop: Stop?
-    var progress = JobProgress(fraction: 0, stage: "probe")
+    var progress = JobProgress(fraction: 0, stage: "")
     var isReported = true
     var stageBegan = ContinuousClock.now
   }
 
-  let job: ClaimedJob
+  package let job: ClaimedJob
   /// Raised together with `stop`; the media work reads it between packets.
-  let cancellation = CancellationFlag()
+  package let cancellation = CancellationFlag()
   private let state = Locked(State())
   private let metrics: WorkMetrics
 
@@ -33,7 +33,7 @@ final class HeldJob: Sendable {
   }
 
   /// Asks the attempt to stop; a lost lease outweighs what was asked before.
-  func stop(_ reason: Stop) {
+  package func stop(_ reason: Stop) {
     state.withLock { state in
       if state.stop == nil || reason == .leaseLost { state.stop = reason }
     }
@@ -41,10 +41,10 @@ final class HeldJob: Sendable {
   }
 
   /// Why it should stop; nil while it should go on.
-  var stopReason: Stop? { state.withLock { $0.stop } }
+  package var stopReason: Stop? { state.withLock { $0.stop } }
 
   /// Notes how far the attempt has come.
-  func advance(to progress: JobProgress) {
+  package func advance(to progress: JobProgress) {
     let ended = state.withLock { state -> (stage: String, began: ContinuousClock.Instant)? in
       defer {
         state.isReported = state.isReported && state.progress == progress
@@ -58,15 +58,16 @@ final class HeldJob: Sendable {
   }
 
   /// The last stage of an attempt is over.
-  func endStage() {
+  package func endStage() {
     let (stage, began) = state.withLock { ($0.progress.stage, $0.stageBegan) }
     count(stage, since: began)
   }
 
   /// An attempt ended so: see `WorkMetrics.end`.
-  func end(_ outcome: String) { metrics.end(kind: job.kind, outcome: outcome) }
+  package func end(_ outcome: String) { metrics.end(kind: job.kind, outcome: outcome) }
 
   private func count(_ stage: String, since began: ContinuousClock.Instant) {
+    guard !stage.isEmpty else { return }
     metrics.stage(stage, kind: job.kind, seconds: began.duration(to: .now) / .seconds(1))
   }
 

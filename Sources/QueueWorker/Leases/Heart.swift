@@ -6,7 +6,7 @@ import Queue
 /// The worker's signs of life, on a thread and a connection of their own: no job, however busy, may delay them.
 final class Heart: Sendable {
   private let worker: Int64
-  private let configuration: WorkerConfiguration
+  private let configuration: QueueWorkerConfiguration
   private let connection: Connection
   private let executor: ThreadExecutor
   private let held: HeldJobs
@@ -16,7 +16,7 @@ final class Heart: Sendable {
   private let onEviction: @Sendable () -> Void
 
   init(
-    worker: Int64, configuration: WorkerConfiguration, database: DatabaseURL, held: HeldJobs, log: Logger,
+    worker: Int64, configuration: QueueWorkerConfiguration, database: DatabaseURL, held: HeldJobs, log: Logger,
     onEviction: @escaping @Sendable () -> Void
   ) throws(SystemError) {
     self.worker = worker

@@ -1,0 +1,73 @@
+import Logging
+import Model
+import Platform
+import Postgres
+import Queue
+
+/// Takes the long jobs of a queue, one for each free slot.
+struct LongLine: Sendable {
+  let queue: String
+  let slots: Int
+  let handler: any JobHandler
+  let context: LineContext
+  let held: HeldJobs
+
+  /// Works until the worker stops, and returns once all that was begun is over.
+  func run() async throws {
+    // Hashing and waiting for the disk block: they have threads of their own, one for each job.
+    let executor = try ThreadExecutor(name: "worker-job", threads: slots)
+    defer { executor.stop() }
+    await withDiscardingTaskGroup { group in
+      while context.mayClaim {
+        let free = context.heart.isSilent ? 0 : slots - mine.count
+        for job in free > 0 ? await claim(free) : [] {
+          group.addTask(executorPreference: executor) {
+            await self.carryOut(job)
+            self.context.wake.raise()
+          }
+        }
+        await context.wake.wait(atMost: context.configuration.pollInterval)
+      }
+      await drain()
+    }
+  }
+
+  private var mine: [HeldJob] { held.all.filter { $0.job.queue == queue } }
+
+  private func claim(_ count: Int) async -> [HeldJob] {
+    do {
+      let jobs = try await context.pool.run { [context, queue] session in
+        let jobs = try JobQueue.claim(worker: context.worker, queue: queue, limit: count, session)
+        guard jobs.count < count, try JobQueue.grant(session) > 0 else { return jobs }
+        return try jobs + JobQueue.claim(worker: context.worker, queue: queue, limit: count - jobs.count, session)
+      }
+      let claimed = jobs.map { HeldJob($0, metrics: context.metrics) }
+      for job in claimed { held.add(job) }
+      return claimed
+    } catch {
+      context.log.warning("no job could be claimed", ["queue": queue, "error": "\(error)"])
+      return []
+    }
+  }
+
+  private func carryOut(_ job: HeldJob) async {
+    defer { held.remove(job) }
+    let log = context.log.with([
+      "job": job.job.publicID.description, "request": job.job.request, "attempt": "\(job.job.attempt)",
+    ])
+    log.info("job started", ["kind": job.job.kind])
+    await handler.carryOut(job, isAlone: held.all.count == 1, log: log)
+  }
+
+  /// Lets running jobs end for a while; what still runs then is stopped and given back.
+  private func drain() async {
+    guard !mine.isEmpty else { return }
+    context.log.info("waiting for running jobs", ["jobs": "\(mine.count)"])
+    let clock = ContinuousClock()
+    let end = clock.now + context.configuration.drain
+    while !mine.isEmpty && clock.now < end {
+      await context.wake.wait(atMost: min(context.configuration.pollInterval, clock.now.duration(to: end)))
+    }
+    for job in mine { job.stop(.drained) }
+  }
+}

@@ -1,0 +1,129 @@
+import Logging
+import Model
+import Platform
+import Postgres
+import Queue
+
+/// Takes the short jobs of a queue in groups, on one connection: claim, carry out, settle, all on its thread.
+final class ShortLine: Sendable {
+  let queue: String
+  let limit: Int
+  let handler: any ShortJobHandler
+  let connection: Connection
+  let context: LineContext
+  private let floor = Locked(ClaimFloor())
+  private let began = ContinuousClock.now
+  /// A group whose end is not known to be written: it comes before any other.
+  private let unsettled = Locked<GroupClaim?>(nil)
+
+  init(queue: String, limit: Int, handler: any ShortJobHandler, connection: Connection, context: LineContext) {
+    self.queue = queue
+    self.limit = limit
+    self.handler = handler
+    self.connection = connection
+    self.context = context
+  }
+
+  /// Works until the worker stops; a group that was begun is ended, with what it could not do any more given back.
+  func run() async {
+    while context.mayClaim || unsettled.withLock({ $0 != nil }) {
+      do {
+        try await connection.run { session in try workOff(session) }
+      } catch {
+        context.log.warning("short jobs could not be worked off", ["queue": queue, "error": "\(error)"])
+        // What the database has lost is reaped there; a worker that ends has nothing to wait for.
+        guard context.mayClaim else { return }
+      }
+      await context.wake.wait(atMost: context.configuration.pollInterval)
+    }
+  }
+
+  /// Until nothing waits.
+  private func workOff(_ session: Session) throws {
+    if let group = unsettled.withLock({ $0 }) { try carryOut(group, session) }
+    while context.mayClaim && !context.heart.isSilent {
+      guard let group = try claim(session) else { return }
+      unsettled.withLock { $0 = group }
+      try carryOut(group, session)
+    }
+  }
+
+  private func claim(_ session: Session) throws -> GroupClaim? {
+    let lowest = floor.withLock { $0.next(at: began.duration(to: .now)) }
+    let group = try JobQueue.claimGroup(
+      worker: context.worker, queue: queue, limit: limit, floor: lowest, session)
+    floor.withLock { $0.note(group?.jobs.map(\.rank) ?? [], limit: limit) }
+    if group == nil && lowest > .min { return try claim(session) }
+    if group == nil, try JobQueue.grant(session) > 0 { return try claim(session) }
+    return group
+  }
+
+  private func carryOut(_ group: GroupClaim, _ session: Session) throws {
+    do {
+      let endings = try settle(group, session)
+      for job in group.jobs { context.metrics.end(kind: job.kind, outcome: Self.outcome(endings[job.id])) }
+    } catch let lost as LeaseLost {
+      // Or it was written before, and only the answer was lost.
+      context.log.warning("a group had ended before", ["queue": queue, "error": "\(lost)"])
+    } catch let error as PostgresError where error.isUnavailable || error.isConnectionLost || error.isConflict {
+      throw error
+    }
+    unsettled.withLock { $0 = nil }
+  }
+
+  private func settle(_ group: GroupClaim, _ session: Session) throws -> [Int64: MemberEnding] {
+    do {
+      return try session.transaction { session in
+        try settle(group, session) { job in try handler.carryOut(job, session) }
+      }
+    } catch let error as PostgresError where error.isUnavailable || error.isConnectionLost || error.isConflict {
+      throw error
+    } catch let lost as LeaseLost {
+      throw lost
+    } catch {
+      // One of them failed and took what the others wrote with it: each gets a part of the transaction to itself.
+      return try session.transaction { session in
+        try settle(group, session) { job in
+          do {
+            return try session.savepoint { session in try handler.carryOut(job, session) }
+          } catch let error as PostgresError where error.isUnavailable || error.isConnectionLost {
+            throw error
+          } catch {
+            return Self.failure(of: job, error)
+          }
+        }
+      }
+    }
+  }
+
+  private func settle(
+    _ group: GroupClaim, _ session: Session, _ carryOut: (ClaimedJob) throws -> MemberEnding
+  ) throws -> [Int64: MemberEnding] {
+    var endings: [Int64: MemberEnding] = [:]
+    for job in group.jobs {
+      let ending = context.stopping.isCancelled ? .released : try carryOut(job)
+      if ending != .completed() { endings[job.id] = ending }
+    }
+    try JobQueue.settle(group, endings, session)
+    return endings
+  }
+
+  private static func failure(of job: ClaimedJob, _ error: any Error) -> MemberEnding {
+    switch RetryPolicy().next(attempt: job.attempt, maxAttempts: job.maxAttempts, random: .random(in: 0...1)) {
+    case .retry(let seconds): .retry(seconds: seconds, error: "\(error)")
+    case .bury: .dead(error: "\(error)")
+    }
+  }
+
+  private static func outcome(_ ending: MemberEnding?) -> String {
+    switch ending {
+    case nil, .completed(.accepted, _): "accepted"
+    case .completed(.rejected, _): "rejected"
+    case .completed(.cancelled, _): "cancelled"
+    case .retry: "retried"
+    case .snoozed: "snoozed"
+    case .dead: "dead"
+    case .released: "released"
+    }
+  }
+}

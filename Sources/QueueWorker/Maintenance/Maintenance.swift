@@ -1,0 +1,67 @@
+import Logging
+import Model
+import Platform
+import Postgres
+import Queue
+
+/// Looks after what others left behind: dead workers, passed deadlines, jobs whose time has come, days of history.
+///
+/// Every worker does it, without a leader: each statement skips what another holds.
+struct Maintenance: Sendable {
+  let configuration: QueueWorkerConfiguration
+  let pool: Pool
+  /// What follows from the ends of jobs, in the same transaction.
+  let onReaped: @Sendable ([Reaped], Session) throws -> Void
+  let chores: [Chore]
+  /// Called when jobs became available.
+  let onAvailable: @Sendable () -> Void
+  let log: Logger
+
+  /// Goes on until its task is cancelled.
+  func run() async {
+    let clock = ContinuousClock()
+    let chores = own + chores
+    var next = chores.map { _ in clock.now }
+    while !Task.isCancelled {
+      for (index, chore) in chores.enumerated() where clock.now >= next[index] {
+        next[index] = clock.now + chore.interval
+        do {
+          try await chore.body(pool)
+        } catch is CancellationError {
+          return
+        } catch {
+          log.warning("the queue could not be looked after", ["chore": chore.name, "error": "\(error)"])
+        }
+      }
+      try? await Task.sleep(for: configuration.pollInterval)
+    }
+  }
+
+  private var own: [Chore] {
+    [
+      Chore("reap", every: configuration.reapInterval, reap),
+      Chore("promote", every: .zero) { [onAvailable] pool in
+        let promoted = try await pool.run { session in try JobQueue.promote(session) + JobQueue.grant(session) }
+        if promoted > 0 { onAvailable() }
+      },
+      Chore("history", every: .seconds(3600)) { [configuration] pool in
+        try await pool.run { session in
+          try JobQueue.prepareHistory(session)
+          try JobQueue.dropHistory(olderThanDays: configuration.historyDays, session)
+          try JobQueue.dropShares(session)
+        }
+      },
+    ]
+  }
+
+  @Sendable private func reap(_ pool: Pool) async throws {
+    let reaped = try await pool.transaction { [onReaped] session in
+      let reaped = try JobQueue.reap(session)
+      try onReaped(reaped, session)
+      return reaped
+    }
+    for job in reaped {
+      log.warning("a job was taken from its worker", ["job": job.publicID.description, "state": job.state.rawValue])
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import Blobs
+import Logging
+import MediaProcess
+import Model
+import Postgres
+import QueueWorker
+import Store
+
+/// Carries out what is to be done with media: a slot of the media process for each job.
+struct MediaHandler: JobHandler {
+  let free: FreeSlots
+  /// How many slots there are.
+  let slots: Int
+  let pool: Pool
+  let store: Store
+  let blobs: any BlobStore
+
+  func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async {
+    // There is one: the queue gives out no more jobs than slots.
+    guard let slot = free.take() else { preconditionFailure("more jobs than slots") }
+    defer { free.add(slot) }
+    let record = AttemptRecord(held: held, pool: pool, store: store, log: log)
+    let work: Work
+    do {
+      work = try await pool.run { [store] session in try store.work(for: held.job, session) }
+    } catch {
+      return await record.write(.failed("\(error)"), of: nil)
+    }
+    // A job that has the worker for itself is spread over its cores; of several, each has one.
+    let mode: ExecutionMode = slots > 1 && isAlone ? .latency : .throughput
+    let attempt = Attempt(held: held, slot: slot, mode: mode, blobs: blobs, log: log)
+    let ending = await attempt.run(work)
+    held.endStage()
+    await record.write(ending, of: work)
+  }
+}

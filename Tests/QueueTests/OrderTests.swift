@@ -1,0 +1,139 @@
+import Model
+import Postgres
+import PostgresTesting
+import Queue
+import Testing
+
+@Suite("The order of jobs", .tags(.database))
+struct OrderTests {
+  @Test("who submits many at once lets others in between")
+  func shares() async throws {
+    try await withSession { session in
+      for author in ["ada", "ada", "ada", "grace"] {
+        var job = QueueDatabase.job()
+        (job.author, job.share) = (author, JobShare(name: author, seconds: 10))
+        try JobQueue.enqueue(job, session)
+      }
+      #expect(try claim(4, session).map(\.author) == ["ada", "grace", "ada", "ada"])
+    }
+  }
+
+  @Test("nobody is set back by more than ten minutes, and turns that have passed are forgotten")
+  func boundedShares() async throws {
+    try await withSession { session in
+      for _ in 0..<3 {
+        var job = QueueDatabase.job()
+        job.share = JobShare(name: "ada", seconds: 10_000)
+        try JobQueue.enqueue(job, session)
+      }
+      let ranks = try claim(3, session).map(\.rank)
+      #expect(ranks[2] - ranks[0] < 610_000_000)
+      try session.execute("UPDATE job_share SET next_rank = 1")
+      try JobQueue.dropShares(session)
+      #expect(try session.execute("SELECT FROM job_share").isEmpty)
+    }
+  }
+
+  @Test("a priority is a head start, not a right of way")
+  func priority() async throws {
+    try await withSession { session in
+      let waiting = QueueDatabase.job()
+      try JobQueue.enqueue(waiting, session)
+      try session.execute("UPDATE job SET rank = rank - 151000000")
+      var urgent = QueueDatabase.job()
+      urgent.priority = 0
+      try JobQueue.enqueue(urgent, session)
+      #expect(try claim(2, session).map(\.publicID) == [waiting.publicID, urgent.publicID])
+    }
+  }
+
+  @Test("no more of a limit are at work than it says, and the others follow as these end")
+  func limits() async throws {
+    try await withSession { session in
+      for _ in 0..<5 {
+        var job = QueueDatabase.job()
+        job.limit = JobLimit(name: "ada", most: 2)
+        try JobQueue.enqueue(job, session)
+      }
+      var done = 0
+      while try JobQueue.grant(session) > 0 {
+        let claimed = try claim(5, session)
+        #expect(claimed.count <= 2)
+        // One comes back for a second attempt: it waits for its turn like the others.
+        if done == 0 { try JobQueue.release(claimed[1], session) }
+        for job in claimed.prefix(done == 0 ? 1 : 2) {
+          try JobQueue.complete(job, .accepted, result: nil, session)
+          done += 1
+        }
+      }
+      #expect(done == 5)
+    }
+  }
+
+  @Test("a snoozed job waits, and the attempt does not count; what it kept is there again")
+  func snoozing() async throws {
+    try await withSession { session in
+      let job = QueueDatabase.job()
+      try JobQueue.enqueue(job, session)
+      let first = try #require(try claim(1, session).first)
+      #expect(first.checkpoint == nil)
+      try JobQueue.checkpoint(first, Array(#"{"page": 7}"#.utf8), session)
+      try JobQueue.snooze(first, seconds: 60, session)
+      #expect(try JobQueue.find(job.publicID, session)?.state == .scheduled)
+      #expect(throws: LeaseLost.self) { try JobQueue.checkpoint(first, Array("{}".utf8), session) }
+      #expect(try JobQueue.retryNow(job.publicID, session))
+      let second = try #require(try claim(1, session).first)
+      #expect(second.attempt == 1)
+      #expect(second.checkpoint == Array(#"{"page": 7}"#.utf8))
+    }
+  }
+
+  @Test("a claim above a floor does not see what ranks below it")
+  func floor() async throws {
+    try await withSession { session in
+      try JobQueue.enqueue((0..<4).map { _ in QueueDatabase.job() }, session)
+      let worker = try JobQueue.register(host: "here", process: 1, session)
+      let first = try JobQueue.claim(worker: worker, queue: "media", limit: 1, session)
+      try JobQueue.release(first[0], session)
+      let rest = try JobQueue.claim(worker: worker, queue: "media", limit: 9, floor: first[0].rank + 1, session)
+      #expect(!rest.contains { $0.id == first[0].id })
+      #expect(try JobQueue.claim(worker: worker, queue: "media", limit: 9, session).map(\.id) == [first[0].id])
+    }
+  }
+
+  @Test("old days of history are dropped, and what lies outside of days too")
+  func history() async throws {
+    try await withSession { session in
+      try JobQueue.enqueue(QueueDatabase.job(), session)
+      try JobQueue.complete(try #require(try claim(1, session).first), .accepted, result: nil, session)
+      try session.executeScript(
+        "CREATE TABLE job_done_20200101 PARTITION OF job_done FOR VALUES FROM ('2020-01-01Z') TO ('2020-01-02Z')",
+        name: "day")
+      for day in ["2020-01-01 12:00Z", "2020-02-01 12:00Z"] {
+        try session.executeScript(
+          """
+          INSERT INTO job_done (id, public_id, queue, kind, outcome, attempt, max_attempts, lost, created_at, arguments,
+            finished_at)
+          SELECT id, gen_random_uuid(), queue, kind, outcome, attempt, max_attempts, lost, created_at, arguments,
+            '\(day)' FROM job_done LIMIT 1
+          """, name: "old")
+      }
+      try JobQueue.dropHistory(olderThanDays: 30, session)
+      #expect(try session.execute("SELECT FROM job_done").count == 1)
+      #expect(try session.execute("SELECT to_regclass('job_done_20200101')").single().get(0, as: String?.self) == nil)
+    }
+  }
+
+  private func withSession(_ body: @escaping @Sendable (Session) throws -> Void) async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      let pool = Pool(url, size: 1)
+      try await pool.run(body)
+      await pool.close()
+    }
+  }
+
+  private func claim(_ limit: Int, _ session: Session) throws -> [ClaimedJob] {
+    let worker = try JobQueue.register(host: "here", process: 1, session)
+    return try JobQueue.claim(worker: worker, queue: "media", limit: limit, session)
+  }
+}
