@@ -154,7 +154,10 @@ let package = Package(
     tests(
       "MediaProcessTests",
       ["Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform", "Take5Testing", "take5"]),
-    tests("QueueTests", ["Model", "Postgres", "PostgresTesting", "Queue"]),
+    tests("QueueTests", ["Model", "Platform", "Postgres", "PostgresTesting", "Queue"]),
+    tests(
+      "QueueWorkerTests",
+      ["Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker"]),
     tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
     tests(
       "StoreTests",

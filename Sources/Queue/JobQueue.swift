@@ -11,7 +11,7 @@ package enum JobQueue {
   @TaskLocal static var statements = Statements(topic: "queue", PackageResources.Queue_sql)
 
   /// A worker that was lost this often with a job takes the blame: the job is dead.
-  static let mostLost = 3
+  package static let mostLost = 3
 
   /// Puts a job into its queue; nil if a live job has its unique key.
   @discardableResult

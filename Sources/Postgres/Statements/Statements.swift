@@ -1,7 +1,7 @@
 /// The statements of one `.sql` file: each begins with a line `-- name: <name>` and reaches to the next such line.
 package struct Statements: Sendable {
   private let topic: String
-  private let statements: [String: Statement]
+  private var statements: [String: Statement]
 
   /// Reads a file that was embedded in the program.
   ///
@@ -36,6 +36,17 @@ package struct Statements: Sendable {
   package subscript(name: String) -> Statement {
     guard let statement = statements[name] else { preconditionFailure("no statement \(topic).\(name)") }
     return statement
+  }
+
+  /// The same statements but for one, in which a part is replaced: what a test breaks on purpose.
+  ///
+  /// A part that the statement does not have stops the program.
+  package func replacing(_ part: String, in name: String, with other: String) -> Statements {
+    let statement = self[name]
+    precondition(statement.text.contains(part), "statement \(topic).\(name) has no such part: \(part)")
+    var changed = self
+    changed.statements[name] = Statement(name: statement.name, text: statement.text.replacing(part, with: other))
+    return changed
   }
 
   /// The names in the file.

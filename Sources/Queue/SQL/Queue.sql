@@ -380,7 +380,7 @@ SELECT FROM job WHERE public_id = $1::uuid FOR UPDATE
 
 -- name: cancel_waiting
 WITH ended AS (
-    DELETE FROM job WHERE public_id = $1::uuid AND state IN ('a', 's')
+    DELETE FROM job WHERE public_id = $1::uuid AND state IN ('a', 's', 'p')
     RETURNING id, public_id, queue, kind, attempt, max_attempts, lost, author, definition, request, created_at,
       started_at, arguments, last_error),
   forgotten AS (DELETE FROM job_progress USING ended WHERE job_progress.job_id = ended.id)

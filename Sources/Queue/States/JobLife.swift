@@ -1,0 +1,124 @@
+package import Model
+
+/// Where a job stands in its life, and what may become of it: the rules that the queue's statements carry out.
+///
+/// Pure. The statements are held to it by a test that lets both go through the same random events. docs/queue.md has a
+/// picture of it.
+package struct JobLife: Sendable, Hashable {
+  /// What the database distinguishes.
+  package enum Place: Sendable, Hashable {
+    /// Waits for its time.
+    case scheduled
+    /// Its time has come, and its limit has no room.
+    case parked
+    case available
+    case executing
+    case completed
+    case cancelled
+    case dead
+  }
+
+  /// What can happen to a job.
+  package enum Event: Sendable, Hashable, CaseIterable {
+    /// Its time has come.
+    case due
+    /// Its limit has room for it.
+    case granted
+    /// A worker takes it.
+    case claimed
+    /// Its holder is done, whatever the verdict.
+    case completed
+    /// Its holder failed, and there is another attempt.
+    case retried
+    /// Its holder failed, and there is none.
+    case buried
+    /// Its holder wants it later; the attempt does not count.
+    case snoozed
+    /// Its holder gives it back; the attempt does not count.
+    case released
+    /// The holder's lease or the deadline ran out.
+    case lost
+    /// Somebody wants it cancelled.
+    case cancelled
+    /// Somebody wants it to be tried at once, or again.
+    case hastened
+  }
+
+  package private(set) var place: Place
+  /// The attempts that count, with the one that executes.
+  package private(set) var attempt = 0
+  /// How often a worker was lost with it; a job out of attempts that is tried again starts anew.
+  package private(set) var lost = 0
+  /// Whether its holder is to stop.
+  package private(set) var isToBeCancelled = false
+  let maxAttempts: Int
+  let isLimited: Bool
+
+  /// A job that is submitted.
+  package init(maxAttempts: Int, isScheduled: Bool = false, isLimited: Bool = false) {
+    self.maxAttempts = maxAttempts
+    self.isLimited = isLimited
+    place = isScheduled ? .scheduled : isLimited ? .parked : .available
+  }
+
+  /// What others see of it.
+  package var state: JobState {
+    switch place {
+    case .scheduled, .parked: .scheduled
+    case .available: .available
+    case .executing: .executing
+    case .completed: .completed
+    case .cancelled: .cancelled
+    case .dead: .dead
+    }
+  }
+
+  /// The life after an event; nil if it cannot happen there, which changes nothing.
+  package func after(_ event: Event) -> JobLife? {
+    var next = self
+    switch (place, event) {
+    case (.scheduled, .due), (.scheduled, .hastened): next.place = waiting
+    case (.parked, .granted): next.place = .available
+    case (.available, .claimed):
+      next.place = .executing
+      next.attempt += 1
+    case (.executing, .completed): next.place = .completed
+    // One that is to be cancelled gets no further attempt: its holder ends it instead.
+    case (.executing, .retried), (.executing, .snoozed), (.executing, .released), (.executing, .buried):
+      if isToBeCancelled {
+        next.place = .cancelled
+      } else {
+        next.leave(by: event)
+      }
+    case (.executing, .lost): next.lose()
+    case (.executing, .cancelled): next.isToBeCancelled = true
+    case (.scheduled, .cancelled), (.parked, .cancelled), (.available, .cancelled): next.place = .cancelled
+    case (.dead, .hastened):
+      next = JobLife(maxAttempts: maxAttempts, isLimited: isLimited)
+    default: return nil
+    }
+    return next
+  }
+
+  /// Where it waits once its time has come.
+  private var waiting: Place { isLimited ? .parked : .available }
+
+  private mutating func leave(by event: Event) {
+    switch event {
+    case .retried: place = .scheduled
+    case .snoozed:
+      place = .scheduled
+      attempt -= 1
+    case .released:
+      place = waiting
+      attempt -= 1
+    default: place = .dead
+    }
+  }
+
+  // A worker that is lost takes the attempt with it. A job that costs one worker after the other takes the blame.
+  private mutating func lose() {
+    lost += 1
+    place = isToBeCancelled ? .cancelled : attempt < maxAttempts && lost < JobQueue.mostLost ? .scheduled : .dead
+  }
+}

@@ -1,0 +1,237 @@
+import Model
+import Postgres
+import PostgresTesting
+import Testing
+
+@testable import Queue
+
+/// A queue and what the pure state machine says of its jobs, which go through the same random events.
+final class QueueModel {
+  /// A claim that somebody holds, or believes to hold.
+  private struct Claim {
+    let job: ClaimedJob
+    let group: GroupClaim?
+  }
+
+  private let session: Session
+  private var random: SeededGenerator
+  private var lives: [PublicID: JobLife] = [:]
+  private var held: [Claim] = []
+  private var stale: [Claim] = []
+  private var worker: Int64
+  private(set) var log: [String] = []
+
+  init(seed: UInt64, _ session: Session) throws {
+    self.session = session
+    random = SeededGenerator(seed: seed)
+    worker = try JobQueue.register(host: "model", process: 1, session)
+  }
+
+  /// One random event, and a look at whether both agree.
+  func step() throws {
+    switch Int.random(in: 0..<14, using: &random) {
+    case 0, 1: try enqueue()
+    case 2, 3: try claim()
+    case 4: try claimGroup()
+    case 5, 6, 7: try end()
+    case 8: try settle()
+    case 9: try promote()
+    case 10: try cancel()
+    case 11: try hasten()
+    case 12: try loseWorker()
+    default: try writeAsZombie()
+    }
+    try compare()
+  }
+
+  private func compare() throws {
+    let found = try JobQueue.find(Array(lives.keys), session)
+    #expect(found.count == lives.count, "a job is lost or doubled: \(log.suffix(20))")
+    for record in found {
+      guard let life = lives[record.publicID] else { continue }
+      #expect(record.state == life.state, "\(record.publicID): \(log.suffix(20))")
+      #expect(record.attempt == life.attempt, "\(record.publicID): \(log.suffix(20))")
+      #expect(record.lost == life.lost, "\(record.publicID): \(log.suffix(20))")
+    }
+  }
+
+  // MARK: Events
+
+  private func enqueue() throws {
+    var job = QueueDatabase.job(maxAttempts: Int.random(in: 1...3, using: &random))
+    let isScheduled = chance(4)
+    if isScheduled { job.delay = 3600 }
+    if chance(3) { job.limit = JobLimit(name: "some", most: 2) }
+    log.append("enqueue \(job.publicID) limited \(job.limit != nil)")
+    if chance(2) {
+      #expect(try JobQueue.enqueue([job], session).isEmpty)
+    } else {
+      #expect(try JobQueue.enqueue(job, session) != nil)
+    }
+    lives[job.publicID] = JobLife(
+      maxAttempts: job.maxAttempts, isScheduled: isScheduled, isLimited: job.limit != nil)
+  }
+
+  private func claim() throws {
+    let limit = Int.random(in: 1...3, using: &random)
+    let available = count(.available)
+    let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: limit, session)
+    #expect(claimed.count == min(limit, available))
+    for job in claimed {
+      apply(.claimed, to: job.publicID)
+      held.append(Claim(job: job, group: nil))
+    }
+  }
+
+  private func claimGroup() throws {
+    let available = count(.available)
+    guard let group = try JobQueue.claimGroup(worker: worker, queue: "media", limit: 4, session) else {
+      #expect(available == 0)
+      return
+    }
+    // One that a worker was lost with goes alone.
+    if group.jobs.contains(where: { $0.lost > 0 }) { #expect(group.jobs.count == 1) }
+    for job in group.jobs {
+      apply(.claimed, to: job.publicID)
+      held.append(Claim(job: job, group: group))
+    }
+  }
+
+  /// Its holder ends a job that it claimed by itself.
+  private func end() throws {
+    guard let place = held.indices.filter({ held[$0].group == nil }).randomElement(using: &random) else { return }
+    let claim = held.remove(at: place)
+    let (event, ending) = ending(of: claim.job)
+    do {
+      try write(ending, for: claim.job)
+    } catch is LeaseLost {
+      #expect(lives[claim.job.publicID]?.isToBeCancelled == true)
+      try JobQueue.complete(claim.job, .cancelled, result: nil, session)
+    }
+    apply(event, to: claim.job.publicID)
+    stale.append(claim)
+  }
+
+  private func settle() throws {
+    guard let group = held.compactMap(\.group).randomElement(using: &random) else { return }
+    let endings = Dictionary(uniqueKeysWithValues: group.jobs.map { ($0.id, ending(of: $0)) })
+    try session.transaction { session in try JobQueue.settle(group, endings.mapValues(\.1), session) }
+    for job in group.jobs { if let event = endings[job.id]?.0 { apply(event, to: job.publicID) } }
+    stale += held.filter { $0.group == group }
+    held.removeAll { $0.group == group }
+  }
+
+  private func promote() throws {
+    try session.execute("UPDATE job SET run_at = clock_timestamp() WHERE state = 's'")
+    log.append("promote")
+    _ = try JobQueue.promote(session)
+    for id in lives.keys where lives[id]?.place == .scheduled { apply(.due, to: id) }
+    let granted = try JobQueue.grant(session)
+    let parked = lives.filter { $0.value.place == .parked }
+    let busy = lives.count { $0.value.isLimited && ($0.value.place == .available || $0.value.place == .executing) }
+    #expect(granted == min(parked.count, max(0, 2 - busy)))
+    // Which of them is the order's business.
+    for row in try session.execute("SELECT public_id FROM job WHERE state = 'a'") {
+      let id = try row.publicID("public_id")
+      if lives[id]?.place == .parked { apply(.granted, to: id) }
+    }
+  }
+
+  private func cancel() throws {
+    guard let id = lives.keys.sorted().randomElement(using: &random), let life = lives[id] else { return }
+    let expected: Cancelling =
+      switch life.place {
+      case .executing: .requested
+      case .completed, .cancelled, .dead: .notLive
+      default: .cancelled
+      }
+    #expect(try JobQueue.cancel(id, session) == expected)
+    if expected != .notLive { apply(.cancelled, to: id) }
+  }
+
+  private func hasten() throws {
+    guard let id = lives.keys.sorted().randomElement(using: &random), let life = lives[id] else { return }
+    let isDone = try JobQueue.retryNow(id, session)
+    #expect(isDone == (life.place == .dead || life.place == .scheduled))
+    if isDone { apply(.hastened, to: id) }
+  }
+
+  /// The worker gives no sign of life any more; another takes its place.
+  private func loseWorker() throws {
+    log.append("lose the worker")
+    try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
+    let expected = Set(held.map(\.job.publicID))
+    let reaped = try JobQueue.reap(session)
+    #expect(Set(reaped.map(\.publicID)) == expected)
+    for job in reaped {
+      apply(.lost, to: job.publicID)
+      #expect(lives[job.publicID]?.state == job.state)
+    }
+    stale += held
+    held = []
+    worker = try JobQueue.register(host: "model", process: 1, session)
+  }
+
+  /// Who held a job once writes for it again: nothing comes of it.
+  private func writeAsZombie() throws {
+    guard let claim = stale.randomElement(using: &random) else { return }
+    log.append("zombie \(claim.job.publicID)")
+    #expect(throws: LeaseLost.self) {
+      if let group = claim.group {
+        try session.transaction { session in try JobQueue.settle(group, [:], session) }
+      } else {
+        try write(ending(of: claim.job).1, for: claim.job)
+      }
+    }
+  }
+
+  // MARK: Support
+
+  private func ending(of job: ClaimedJob) -> (JobLife.Event, MemberEnding) {
+    switch Int.random(in: 0..<5, using: &random) {
+    case 0: (.retried, .retry(seconds: 3600, error: "failed"))
+    case 1: (.snoozed, .snoozed(seconds: 3600))
+    case 2: (.buried, .dead(error: "failed"))
+    case 3: (.released, .released)
+    default: (.completed, .completed(.rejected, result: Array("{}".utf8)))
+    }
+  }
+
+  private func write(_ ending: MemberEnding, for job: ClaimedJob) throws {
+    switch ending {
+    case .completed(let completion, let result): try JobQueue.complete(job, completion, result: result, session)
+    case .retry(let seconds, let error): try JobQueue.retry(job, afterSeconds: seconds, error: error, session)
+    case .snoozed(let seconds): try JobQueue.snooze(job, seconds: seconds, session)
+    case .dead(let error): try JobQueue.bury(job, error: error, session)
+    case .released: try JobQueue.release(job, session)
+    }
+  }
+
+  private func apply(_ event: JobLife.Event, to id: PublicID) {
+    log.append("\(event) \(id)")
+    guard let next = lives[id]?.after(event) else {
+      Issue.record("\(event) cannot happen to \(lives[id].map { "\($0)" } ?? "nothing"): \(log.suffix(20))")
+      return
+    }
+    lives[id] = next
+  }
+
+  private func count(_ place: JobLife.Place) -> Int { lives.count { $0.value.place == place } }
+
+  private func chance(_ among: Int) -> Bool { Int.random(in: 0..<among, using: &random) == 0 }
+}
+
+/// Random numbers that come again with their seed (SplitMix64, Steele, Lea and Flood, OOPSLA 2014).
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var value = state
+    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+    return value ^ (value >> 31)
+  }
+}
