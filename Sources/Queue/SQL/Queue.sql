@@ -89,14 +89,11 @@ WITH me AS MATERIALIZED (
     RETURNING id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
       request, created_at, last_error, arguments),
   grouped AS (
-    INSERT INTO job_group (token, worker_id, queue, deadline_at, ids, public_ids, kinds, ranks, priorities, attempts,
-                           most_attempts, losses, deadline_seconds, authors, definitions, requests, creations, errors,
-                           arguments)
+    INSERT INTO job_group (token, worker_id, queue, deadline_at, members)
     SELECT (SELECT token FROM lease), $1, $2,
-      clock_timestamp() + make_interval(secs => max(deadline_seconds) + 30), array_agg(id), array_agg(public_id),
-      array_agg(kind), array_agg(rank), array_agg(priority), array_agg(attempt), array_agg(max_attempts),
-      array_agg(lost), array_agg(deadline_seconds), array_agg(author), array_agg(definition), array_agg(request),
-      array_agg(created_at), array_agg(last_error), array_agg(arguments)
+      clock_timestamp() + make_interval(secs => max(deadline_seconds) + 30), array_agg(
+        ROW(id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
+            request, created_at, last_error, arguments, NULL)::packed_job)
     FROM taken HAVING count(*) > 0),
   kept AS (
     UPDATE job SET
@@ -119,22 +116,21 @@ FROM kept
 -- b: back as it was; s: another attempt, or the same later; d: dead; a, r, c: as in job_done.
 WITH ended AS (
     DELETE FROM job_group WHERE token = $1
-    RETURNING token, worker_id, queue, started_at, cancelled, ids, public_ids, kinds, ranks, priorities, attempts,
-      most_attempts, losses, deadline_seconds, authors, definitions, requests, creations, errors, arguments),
-  members AS MATERIALIZED (
-    SELECT ended.token, ended.worker_id, ended.queue, ended.started_at, member.id, member.public_id, member.kind,
-      member.rank, member.priority, member.attempt, member.max_attempts, member.lost, member.deadline_seconds,
-      member.author, member.definition, member.request, member.created_at, member.arguments,
-      coalesce(said.error, member.last_error) AS last_error, said.result, said.seconds, said.counts,
-      CASE WHEN said.ending IN ('b', 's', 'd') AND member.id = ANY (ended.cancelled) THEN 'c'
-        ELSE coalesce(said.ending, 'a') END AS ending
-    FROM ended, unnest(
-        ids, public_ids, kinds, ranks, priorities, attempts, most_attempts, losses, ended.deadline_seconds, authors,
-        definitions, requests, creations, errors, ended.arguments) AS member (
-        id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
-        request, created_at, last_error, arguments)
-      LEFT JOIN unnest($2::bigint[], $3::text[], $4::float8[], $5::boolean[], $6::text[], $7::text[]) AS said (
-        id, ending, seconds, counts, error, result) ON said.id = member.id),
+    RETURNING token, worker_id, queue, started_at, cancelled, members),
+  said AS MATERIALIZED (
+    SELECT said.id, said.seconds, said.counts, said.error, said.result,
+      CASE WHEN said.ending IN ('b', 's', 'd') AND said.id = ANY (ended.cancelled) THEN 'c' ELSE said.ending END AS ending
+    FROM ended, unnest($2::bigint[], $3::text[], $4::float8[], $5::boolean[], $6::text[], $7::text[]) AS said (
+      id, ending, seconds, counts, error, result)),
+  -- Most groups have none of these, and then they are not unpacked twice.
+  others AS MATERIALIZED (
+    SELECT ended.queue, ended.started_at, member.id, member.public_id, member.kind, member.rank, member.priority,
+      member.attempt, member.max_attempts, member.lost, member.deadline_seconds, member.author, member.definition,
+      member.request, member.created_at, member.arguments, coalesce(said.error, member.last_error) AS last_error,
+      said.ending, said.seconds, said.counts
+    FROM ended, said, unnest(members) AS member
+    WHERE said.id = member.id AND said.ending IN ('b', 's', 'd')
+      AND EXISTS (SELECT FROM said WHERE ending IN ('b', 's', 'd'))),
   back AS (
     INSERT INTO job (id, public_id, queue, kind, state, rank, run_at, priority, attempt, max_attempts, lost,
                      deadline_seconds, author, definition, request, created_at, last_error, arguments)
@@ -143,20 +139,23 @@ WITH ended AS (
       clock_timestamp() + make_interval(secs => coalesce(seconds, 0)), priority,
       CASE WHEN counts THEN attempt + 1 ELSE attempt END, max_attempts, lost, deadline_seconds, author, definition,
       request, created_at, last_error, arguments
-    FROM members WHERE ending IN ('b', 's')),
+    FROM others WHERE ending IN ('b', 's')),
   buried AS (
     INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, author,
                           definition, request, created_at, started_at, arguments, last_error)
     SELECT id, public_id, queue, kind, priority, attempt + 1, max_attempts, lost, deadline_seconds, author, definition,
       request, created_at, started_at, arguments, last_error
-    FROM members WHERE ending = 'd'),
+    FROM others WHERE ending = 'd'),
   done AS (
     INSERT INTO job_done (id, public_id, queue, kind, outcome, attempt, max_attempts, lost, worker_id, token, author,
                           definition, request, created_at, started_at, arguments, result, last_error)
-    SELECT id, public_id, queue, kind, ending::"char", attempt + 1, max_attempts, lost, worker_id, token, author,
-      definition, request, created_at, started_at, arguments, result::jsonb, last_error
-    FROM members WHERE ending IN ('a', 'r', 'c'))
-SELECT count(*) AS members FROM members HAVING count(*) > 0
+    SELECT member.id, member.public_id, ended.queue, member.kind, coalesce(said.ending, 'a')::"char",
+      member.attempt + 1, member.max_attempts, member.lost, ended.worker_id, ended.token, member.author,
+      member.definition, member.request, member.created_at, ended.started_at, member.arguments, said.result::jsonb,
+      coalesce(said.error, member.last_error)
+    FROM ended, unnest(members) AS member LEFT JOIN said ON said.id = member.id
+    WHERE coalesce(said.ending, 'a') IN ('a', 'r', 'c'))
+SELECT count(*) AS groups FROM ended HAVING count(*) > 0
 
 -- name: beat
 -- Answers what the worker must know: leases it has lost, jobs to be cancelled, and whether it was swept away.
@@ -296,8 +295,7 @@ WITH ended AS (
             AND worker.beat_at >= clock_timestamp() - make_interval(secs => worker.lease_seconds))
       LIMIT 10
       FOR UPDATE SKIP LOCKED))
-    RETURNING token, worker_id, queue, started_at, deadline_at, cancelled, ids, public_ids, kinds, ranks, priorities,
-      attempts, most_attempts, losses, deadline_seconds, authors, definitions, requests, creations, errors, arguments),
+    RETURNING token, worker_id, queue, started_at, deadline_at, cancelled, members),
   members AS MATERIALIZED (
     SELECT ended.token, ended.worker_id, ended.queue, ended.started_at, member.id, member.public_id, member.kind,
       member.priority, member.attempt + 1 AS attempt, member.max_attempts, member.lost + 1 AS lost,
@@ -305,11 +303,7 @@ WITH ended AS (
       CASE WHEN ended.deadline_at < clock_timestamp() THEN 'the deadline passed' ELSE 'the worker was lost' END AS error,
       CASE WHEN member.id = ANY (ended.cancelled) THEN 'c'
         WHEN member.attempt + 1 < member.max_attempts AND member.lost + 1 < $1::int THEN 's' ELSE 'd' END AS ending
-    FROM ended, unnest(
-        ids, public_ids, kinds, ranks, priorities, attempts, most_attempts, losses, ended.deadline_seconds, authors,
-        definitions, requests, creations, errors, ended.arguments) AS member (
-        id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
-        request, created_at, last_error, arguments)),
+    FROM ended, unnest(members) AS member),
   returned AS (
     INSERT INTO job (id, public_id, queue, kind, state, rank, run_at, priority, attempt, max_attempts, lost,
                      deadline_seconds, author, definition, request, created_at, last_error, arguments)
@@ -397,10 +391,10 @@ UPDATE job SET cancel_at = coalesce(cancel_at, clock_timestamp()) WHERE public_i
 
 -- name: cancel_member
 -- A short job is not stopped, but gets no further attempt.
-UPDATE job_group SET cancelled = cancelled || (SELECT id FROM unnest(ids, public_ids) AS member (id, public_id)
-                                               WHERE public_id = $1::uuid)
-WHERE $1::uuid = ANY (public_ids)
-RETURNING token
+UPDATE job_group SET cancelled = cancelled || job_member.id
+FROM job_member
+WHERE job_member.public_id = $1::uuid AND job_group.token = job_member.token
+RETURNING job_group.token
 
 -- name: redrive
 WITH back AS (

@@ -1,8 +1,31 @@
 -- Short jobs that are claimed together, turns between those who submit, limits, checkpoints, and jobs by the calendar.
 -- All of it is additive: a worker that knows only the first version goes on beside one that knows this.
 
--- Short jobs that one worker claimed together: one row and one lease for all of them, packed column by column. They lie
--- here instead of in job, so that a claim marks nothing: it moves. Whatever has a key to hold stays in its own row.
+-- A short job while it executes, packed: a type of its own, since a column of the row type of job would forbid every
+-- later change of that table.
+CREATE TYPE packed_job AS (
+  id bigint,
+  public_id uuid,
+  kind text,
+  rank bigint,
+  priority smallint,
+  -- Before this one.
+  attempt smallint,
+  max_attempts smallint,
+  lost smallint,
+  deadline_seconds int,
+  author text,
+  definition bytea,
+  request text,
+  created_at timestamptz,
+  last_error text,
+  arguments jsonb,
+  -- What later versions add.
+  more jsonb
+);
+
+-- Short jobs that one worker claimed together: one row and one lease for all of them. They lie here instead of in job, so
+-- that a claim marks nothing: it moves. Whatever has a key to hold stays in its own row.
 CREATE TABLE job_group (
   token bigint PRIMARY KEY,
   worker_id bigint NOT NULL,
@@ -11,22 +34,7 @@ CREATE TABLE job_group (
   deadline_at timestamptz NOT NULL,
   -- Ids of members that are to be cancelled.
   cancelled bigint[] NOT NULL DEFAULT '{}',
-  ids bigint[] NOT NULL,
-  public_ids uuid[] NOT NULL,
-  kinds text[] NOT NULL,
-  ranks bigint[] NOT NULL,
-  priorities smallint[] NOT NULL,
-  -- Before this one.
-  attempts smallint[] NOT NULL,
-  most_attempts smallint[] NOT NULL,
-  losses smallint[] NOT NULL,
-  deadline_seconds int[] NOT NULL,
-  authors text[] NOT NULL,
-  definitions bytea[] NOT NULL,
-  requests text[] NOT NULL,
-  creations timestamptz[] NOT NULL,
-  errors text[] NOT NULL,
-  arguments jsonb[] NOT NULL
+  members packed_job[] NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0);
 
 -- The members of groups, a row for each.
@@ -35,11 +43,7 @@ SELECT job_group.token, job_group.worker_id, job_group.queue, job_group.started_
   member.id = ANY (job_group.cancelled) AS is_cancelled, member.id, member.public_id, member.kind, member.rank,
   member.priority, member.attempt, member.max_attempts, member.lost, member.deadline_seconds, member.author,
   member.definition, member.request, member.created_at, member.last_error, member.arguments
-FROM job_group, unnest(
-  ids, public_ids, kinds, ranks, priorities, attempts, most_attempts, losses, job_group.deadline_seconds, authors,
-  definitions, requests, creations, errors, job_group.arguments) AS member (
-  id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition, request,
-  created_at, last_error, arguments);
+FROM job_group, unnest(members) AS member;
 
 -- At most so many jobs of a name are available or executing at a time.
 CREATE TABLE job_limit (
