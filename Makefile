@@ -4,6 +4,10 @@
 PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev \
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
             libpq-dev libmicrohttpd-dev libssl-dev postgresql curl
+# What only 'make test' needs: what pgbouncer is linked with. Itself it is taken out of its package, unless the system has
+# it: installing it would start a service.
+TEST_PACKAGES := libc-ares2 libevent-2.1-7
+PGBOUNCER := $(or $(wildcard /usr/sbin/pgbouncer),.build/pgbouncer/usr/sbin/pgbouncer)
 # What only 'make bench-video' needs: the peer it is measured against.
 BENCH_PACKAGES := ffmpeg
 # What only 'make bench-photo' needs beside it.
@@ -19,7 +23,7 @@ SOURCES := Sources Tests jobs Package.swift
 # What only 'make test-api' needs.
 TEST_API_PACKAGES := python3-venv
 
-.PHONY: help setup build demo test test-api run bench bench-video bench-photo bench-read lint format clean
+.PHONY: help setup build demo pgbouncer test test-api run bench bench-video bench-photo bench-read lint format clean
 .DEFAULT_GOAL := help
 
 help: ## tell what there is
@@ -40,7 +44,17 @@ demo: build ## start the service, submit the two sample clips, show what becomes
 	  $(TAKE5) submit post samples/front.mp4 samples/back.mp4 --server $$url --author demo \
 	    --caption 'One moment, two cameras' --wait --save $(DEMO)/outputs --explain
 
-test: setup ## run every test, on a private PostgreSQL and real files
+pgbouncer: $(PGBOUNCER)
+
+# Package lists that are missing or old are brought first.
+.build/pgbouncer/usr/sbin/pgbouncer:
+	@$(call install,$(TEST_PACKAGES))
+	@rm -rf .build/pgbouncer .build/pgbouncer.deb && mkdir -p .build/pgbouncer.deb && cd .build/pgbouncer.deb && \
+	{ apt-get download -qq pgbouncer 2>/dev/null || { \
+	  $$([ $$(id -u) = 0 ] || echo sudo) apt-get update -qq && apt-get download -qq pgbouncer; }; } && \
+	dpkg-deb --extract pgbouncer_*.deb content && mv content ../pgbouncer
+
+test: setup pgbouncer ## run every test, on a private PostgreSQL, a private pgbouncer and real files
 	$(SWIFT) build $(TESTING) --build-tests
 	$(SWIFT) test $(TESTING) --skip-build --skip EndToEndTests
 	$(SWIFT) test $(TESTING) --skip-build --filter EndToEndTests

@@ -3,6 +3,7 @@
 // What of libpq is called; a function that is missing here fails to link.
 
 LAZY_LIBRARY(pq, "libpq.so.5");
+LAZY_FUNCTION(pq, PQbackendPID);
 LAZY_FUNCTION(pq, PQclear);
 LAZY_FUNCTION(pq, PQcmdStatus);
 LAZY_FUNCTION(pq, PQcmdTuples);

@@ -71,6 +71,10 @@ extension PostgresError {
   /// Classes and codes of appendix A after which the session is gone, whatever libpq thinks of the socket.
   private static let endings: Set<String> = ["57P01", "57P02", "57P04", "57P05", "25P03"]
 
+  /// A prepared statement is not there, or is there already: this session knows what it prepared, so somebody changes
+  /// the server's connections behind it.
+  private static let strangersStatements: Set<String> = ["26000", "42P05"]
+
   /// The error in a result, or nil if the statement succeeded.
   init?(result: OpaquePointer?, connection: OpaquePointer, statement: String) {
     switch PQresultStatus(result) {
@@ -82,13 +86,20 @@ extension PostgresError {
     // What carries no state was never said by a server: libpq could not send or read, but may not have closed yet.
     let broken = PQstatus(connection) == CONNECTION_BAD || (result != nil && sqlState == nil)
     let ended = sqlState.map { Self.endings.contains($0) || $0.hasPrefix("08") } ?? false
+    let remedy: String? =
+      if broken || ended {
+        "The transaction did not end; it is safe to run it again if it is idempotent"
+      } else if sqlState.map(Self.strangersStatements.contains) ?? false {
+        "A pooler in between lends connections for a transaction only: say so with --pooling transaction"
+      } else {
+        nil
+      }
     let hints = [field(cpostgres_diag_message_detail), field(cpostgres_diag_message_hint)].compactMap { $0 }
     self.init(
       broken || ended ? .connectionLost : .server,
       field(cpostgres_diag_message_primary) ?? Self.lastMessage(of: connection),
       sqlState: sqlState, detail: hints.isEmpty ? nil : hints.joined(separator: " "), statement: statement,
-      constraint: field(cpostgres_diag_constraint_name),
-      remedy: broken || ended ? "The transaction did not end; it is safe to run it again if it is idempotent" : nil)
+      constraint: field(cpostgres_diag_constraint_name), remedy: remedy)
   }
 
   /// What libpq last said about a connection, on one line.

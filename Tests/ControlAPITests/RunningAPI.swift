@@ -36,6 +36,8 @@ struct RunningAPI: Sendable {
     var clipBytes: Int64 = 64 << 20
     /// Nil: the test's own database.
     var database: DatabaseURL?
+    /// Whether changes are heard of; else they are found by looking.
+    var listens = true
     var wrap: @Sendable (any BlobStore) -> any BlobStore = { $0 }
   }
 
@@ -57,7 +59,9 @@ struct RunningAPI: Sendable {
         operatorKey: setting.key, limits: RateLimits(setting.limits) { clock.duration(to: .now) / .seconds(1) },
         now: { 1_800_000_000 })
       if setting.database == nil { try await access.refresh(store, pool) }
-      let watch = try JobWatch(database: pool, url: setting.database ?? url)
+      var watched = setting.database ?? url
+      watched.pooling = setting.listens ? .session : .transaction
+      let watch = try JobWatch(database: pool, url: watched)
       let watching = Task { await watch.run() }
       let api = ControlAPI(
         database: pool, store: store, blobs: blobs, definitions: definitions, access: access, watch: watch,

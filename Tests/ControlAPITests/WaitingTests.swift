@@ -26,9 +26,13 @@ struct WaitingTests {
     if telling { try await api.pool.run { try JobQueue.tell(of: job, $0) } }
   }
 
-  @Test("an end that nobody told of is found all the same")
-  func lostNotification() async throws {
-    try await RunningAPI.with { api in
+  @Test(
+    "an end that nobody told of is found all the same, and so is one where nothing can be heard",
+    arguments: [true, false])
+  func lostNotification(listens: Bool) async throws {
+    var setting = RunningAPI.Setting()
+    setting.listens = listens
+    try await RunningAPI.with(setting) { api in
       let url = try #require(try await api.submit(.moment()).json["job"]["url"].text)
       async let waiting = api.get("\(url)?wait=60")
       try await Self.end(api, telling: false)

@@ -7,7 +7,9 @@ struct SessionTests {
   /// Runs a test on a connection of its own.
   private func withSession(preparing: Bool = true, _ body: (Session) throws -> Void) async throws {
     try await withDatabase { url in
-      try body(try Session.connect(url, preparesStatements: preparing, patience: .seconds(5)))
+      var url = url
+      url.pooling = preparing ? .session : .transaction
+      try body(try Session.connect(url, patience: .seconds(5)))
     }
   }
 

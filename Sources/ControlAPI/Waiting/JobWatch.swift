@@ -6,8 +6,8 @@ internal import Queue
 /// Tells any number of waiting clients of the jobs that they wait for: one connection hears of changes, and one query
 /// reads all jobs that changed.
 ///
-/// A notification that is lost costs a moment: all jobs that somebody waits for are also looked at every two seconds,
-/// by one query, however many wait.
+/// A notification that is lost, or nowhere to be heard, costs a moment: all jobs that somebody waits for are also looked
+/// at every two seconds, by one query, however many wait.
 package final class JobWatch: Sendable {
   typealias Subscriber = @Sendable (JobRecord) -> Void
 
@@ -24,11 +24,13 @@ package final class JobWatch: Sendable {
   private let state = Locked(State())
   private let wake = WakeUp()
 
-  /// - Parameter url: for a direct connection to the same database.
+  /// - Parameter url: for a connection of its own to the same database; where it leads to nothing that can be heard,
+  ///   changes are found by looking.
   package init(database: Pool, url: DatabaseURL) throws(SystemError) {
     self.database = database
     listener = Locked(nil)
-    let heard = try Listener(url, channels: [QueueChannel.changes]) { [weak self] report in self?.hear(report) }
+    guard let listening = url.listening else { return }
+    let heard = try Listener(listening, channels: [QueueChannel.changes]) { [weak self] report in self?.hear(report) }
     listener.withLock { $0 = heard }
     try heard.start()
   }

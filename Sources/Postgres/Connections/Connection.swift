@@ -6,19 +6,15 @@ package import Platform
 package actor Connection {
   private let executor: ThreadExecutor
   private let url: DatabaseURL
-  private let preparesStatements: Bool
   private var session: Session?
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Starts the thread; connects when first used.
   ///
-  /// - Parameters:
-  ///   - name: the thread's name, at most 15 bytes.
-  ///   - preparesStatements: false behind a pooler that lends connections per transaction.
-  package init(_ url: DatabaseURL, name: String, preparesStatements: Bool = true) throws(SystemError) {
+  /// - Parameter name: the thread's name, at most 15 bytes.
+  package init(_ url: DatabaseURL, name: String) throws(SystemError) {
     self.url = url
-    self.preparesStatements = preparesStatements
     executor = try ThreadExecutor(name: name)
   }
 
@@ -53,7 +49,7 @@ package actor Connection {
   private func open(patience: Duration) throws(PostgresError) -> Session {
     if let session, session.isAlive { return session }
     session = nil
-    let new = try Session.connect(url, preparesStatements: preparesStatements, patience: patience)
+    let new = try Session.connect(url, patience: patience)
     session = new
     return new
   }

@@ -5,6 +5,10 @@ internal import CPostgres
 /// What it does not say, libpq takes from its environment (`PGHOST`, `PGPASSFILE`, ...).
 package struct DatabaseURL: Sendable, Hashable {
   private var settings: [String: String]
+  // The way past a pooler, if that was said.
+  private var direct: [String: String]?
+  /// For how long it lends a connection to the server; not part of the connection string.
+  package var pooling = Pooling.session
 
   /// Parses a connection string; the error does not repeat it, since it may hold a password.
   package init(_ text: String) throws(PostgresError) {
@@ -30,12 +34,24 @@ package struct DatabaseURL: Sendable, Hashable {
     settings = ["host": socketFolder, "user": user, "dbname": database]
   }
 
+  private init(settings: [String: String]) { self.settings = settings }
+
   /// The same server and role, another database.
   package func with(database: String) -> DatabaseURL {
     var copy = self
     copy.settings["dbname"] = database
+    copy.direct?["dbname"] = database
     return copy
   }
+
+  /// Where notifications are heard; nil: nowhere.
+  package var listening: DatabaseURL? {
+    if let direct { return DatabaseURL(settings: direct) }
+    return pooling == .session ? self : nil
+  }
+
+  /// Names a way to the same database past a pooler, for hearing notifications.
+  package mutating func listen(past direct: DatabaseURL) { self.direct = direct.settings }
 
   /// The name of the database, if given.
   package var database: String? { settings["dbname"] }

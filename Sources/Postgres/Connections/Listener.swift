@@ -25,11 +25,13 @@ package final class Listener: Sendable {
   /// Prepares to listen; `start()` begins.
   ///
   /// - Parameters:
+  ///   - url: of a database whose connections are kept for the session.
   ///   - channels: names of channels, taken literally.
   ///   - report: called on the listener's thread, one report at a time; it must not block.
   package init(
     _ url: DatabaseURL, channels: [String], report: @escaping @Sendable (Report) -> Void
   ) throws(SystemError) {
+    precondition(url.pooling == .session, "LISTEN behind a pooler that lends connections per transaction")
     self.url = url
     self.channels = channels
     self.report = report
@@ -53,7 +55,7 @@ package final class Listener: Sendable {
     var pause = Duration.milliseconds(20)
     while !stopping.isCancelled {
       do {
-        let session = try Session(url, preparesStatements: false)
+        let session = try Session(url)
         for channel in channels {
           let name = channel.replacing("\"", with: "\"\"")
           try session.executeScript("LISTEN \"\(name)\"", name: "LISTEN")

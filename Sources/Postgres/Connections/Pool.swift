@@ -3,7 +3,6 @@ package actor Pool {
   private let url: DatabaseURL
   private let size: Int
   private let patience: Duration
-  private let preparesStatements: Bool
   private var idle: [Connection] = []
   private var opened = 0
   private var waiters: [Waiter] = []
@@ -21,15 +20,11 @@ package actor Pool {
   /// - Parameters:
   ///   - size: the most connections at a time; each has a thread.
   ///   - patience: how long a caller waits for a free connection, and for the server, before `isUnavailable`.
-  ///   - preparesStatements: false behind a pooler that lends connections per transaction.
-  package init(
-    _ url: DatabaseURL, size: Int, patience: Duration = .seconds(5), preparesStatements: Bool = true
-  ) {
+  package init(_ url: DatabaseURL, size: Int, patience: Duration = .seconds(5)) {
     precondition(size > 0)
     self.url = url
     self.size = size
     self.patience = patience
-    self.preparesStatements = preparesStatements
   }
 
   /// Runs `body` on a connection's thread; see `Connection.run`.
@@ -72,8 +67,7 @@ package actor Pool {
     if let connection = idle.popLast() { return connection }
     if opened < size {
       do {
-        let connection = try Connection(
-          url, name: "postgres-\(opened + 1)", preparesStatements: preparesStatements)
+        let connection = try Connection(url, name: "postgres-\(opened + 1)")
         opened += 1
         return connection
       } catch {

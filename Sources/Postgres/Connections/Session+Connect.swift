@@ -5,13 +5,13 @@ extension Session {
   ///
   /// - Parameter patience: how long to go on; a server that refuses for another reason is believed at once.
   package static func connect(
-    _ url: DatabaseURL, preparesStatements: Bool = true, patience: Duration
+    _ url: DatabaseURL, patience: Duration
   ) throws(PostgresError) -> Session {
     let limit = ContinuousClock.now + patience
     var pause = 10_000 as UInt32
     while true {
       do {
-        return try Session(url, preparesStatements: preparesStatements)
+        return try Session(url)
       } catch {
         guard error.mayPass, ContinuousClock.now + .microseconds(Int64(pause)) < limit else { throw error }
         // The thread is the connection's own: nobody else waits for it.
@@ -25,7 +25,11 @@ extension Session {
 extension PostgresError {
   /// Whether a refused connection may succeed later. libpq gives no SQLSTATE for one, only text.
   fileprivate var mayPass: Bool {
-    let lasting = ["password", "does not exist", "no pg_hba.conf entry", "not permitted", "invalid"]
+    let lasting = [
+      "password", "does not exist", "no pg_hba.conf entry", "not permitted", "invalid",
+      // What pgbouncer says of names that it does not know and of settings that it cannot keep apart.
+      "no such database", "no such user", "unsupported startup parameter",
+    ]
     return isUnavailable && (message.contains("No such file") || !lasting.contains { message.contains($0) })
   }
 }

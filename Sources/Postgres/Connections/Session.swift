@@ -4,14 +4,12 @@ import Glibc
 /// An open connection, used by one thread: the one that its `Connection` owns.
 package final class Session {
   let handle: OpaquePointer
+  // The next transaction may meet another connection of the server, which does not know them.
   private let preparesStatements: Bool
   private var prepared: [Statement: String] = [:]
 
   /// Connects; an error if the server cannot be reached or refuses.
-  ///
-  /// - Parameter preparesStatements: whether named statements are prepared on the server. Not behind a pooler that
-  ///   lends its connections for a transaction at a time: the next transaction would meet a stranger's statements.
-  init(_ url: DatabaseURL, preparesStatements: Bool = true) throws(PostgresError) {
+  init(_ url: DatabaseURL) throws(PostgresError) {
     let settings = url.keywordsAndValues
     var keywords = settings.map { UnsafePointer(strdup($0.0)) } + [nil]
     var values = settings.map { UnsafePointer(strdup($0.1)) } + [nil]
@@ -27,13 +25,20 @@ package final class Session {
     }
     PQsetNoticeProcessor(handle, ignoreNotice, nil)
     self.handle = handle
-    self.preparesStatements = preparesStatements
+    preparesStatements = url.pooling == .session
   }
 
   deinit { PQfinish(handle) }
 
   /// The socket, to wait on for notifications.
   var socket: Int32 { PQsocket(handle) }
+
+  /// Whether a pooler stands in between: it gives a connection a number of its own (PostgreSQL manual, "Message Flow",
+  /// `BackendKeyData`), while the server tells its own process's.
+  package func isPooled() throws(PostgresError) -> Bool {
+    let process = try execute("SELECT pg_backend_pid()").single().get(0, as: Int64.self)
+    return process != Int64(PQbackendPID(handle))
+  }
 
   /// Whether a transaction is open, be it a failed one.
   package var isInTransaction: Bool {
@@ -150,7 +155,7 @@ package final class Session {
 
   private func prepare(_ statement: Statement, for parameters: [Parameter]) throws(PostgresError) -> String {
     if let name = prepared[statement] { return name }
-    let name = "s\(prepared.count + 1)"
+    let name = statement.preparedName
     let types = parameters.map(\.type)
     _ = try check(PQprepare(handle, name, statement.text, Int32(types.count), types), statement.name)
     prepared[statement] = name

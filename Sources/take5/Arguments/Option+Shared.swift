@@ -9,6 +9,12 @@ extension Option {
   static let database = Option(
     "--database", "URL", variable: "TAKE5_DATABASE_URL",
     help: "a PostgreSQL of your own, 13 or newer, instead of the embedded one")
+  static let pooling = Option(
+    "--pooling", "session|transaction", variable: "TAKE5_POOLING",
+    help: "to be said if --database is a pooler: for how long it lends a connection")
+  static let listenDatabase = Option(
+    "--listen-database", "URL", variable: "TAKE5_LISTEN_DATABASE_URL",
+    help: "the same database past a pooler, to hear of new jobs; without it they are looked for")
   static let definition = Option(
     "--definition", "FILE", help: "a definition instead of the built-in one (jobs/take5-post.json)")
   static let foreground = Option(
@@ -32,4 +38,7 @@ extension Option {
   static let drain = Option(
     "--drain", "SECONDS", variable: "TAKE5_DRAIN", default: "25",
     help: "how long running jobs may go on when stopped; what runs then is given back")
+  static let poll = Option(
+    "--poll", "SECONDS", variable: "TAKE5_POLL", default: "1",
+    help: "how often the queue is looked at, whether or not something was heard")
 }

@@ -7,10 +7,12 @@ import Store
 
 /// The database of a verb: one of the operator's own, or the embedded one of the data folder, schema included.
 struct DatabaseAccess: Sendable {
-  let url: DatabaseURL
+  private let address: DatabaseAddress
   let pool: Pool
   // Ends the server, if this process owns it, with the last who holds it.
   private let embedded: EmbeddedPostgres?
+
+  var url: DatabaseURL { address.url }
 
   /// Finds or starts the database and brings its schema up to date; status 69 if it cannot be had.
   ///
@@ -21,21 +23,25 @@ struct DatabaseAccess: Sendable {
     _ arguments: Arguments, connections: Int, patience: Duration = .seconds(5), log: Logger
   ) async throws -> DatabaseAccess {
     let access: DatabaseAccess
-    if let text = arguments.value("--database") {
-      let url = try parse(text)
-      access = DatabaseAccess(url: url, pool: Pool(url, size: connections), embedded: nil)
+    if let address = try DatabaseAddress(arguments) {
+      access = DatabaseAccess(address: address, pool: Pool(address.url, size: connections), embedded: nil)
     } else {
       let folder = arguments.value("--data") ?? ".take5"
       let embedded = try await start(in: folder, log: log)
-      access = DatabaseAccess(url: embedded.url, pool: Pool(embedded.url, size: connections), embedded: embedded)
+      access = DatabaseAccess(
+        address: DatabaseAddress(embedded.url), pool: Pool(embedded.url, size: connections), embedded: embedded)
     }
     do {
       let applied = try await access.pool.run(patience: patience) { session in
-        try Migrator(StoreMigrations.all).migrate(session)
+        try access.address.check(session)
+        return try Migrator(StoreMigrations.all).migrate(session)
       }
       for migration in applied {
         log.info("schema migrated", ["version": "\(migration.version)", "name": migration.name])
       }
+    } catch let failure as CommandFailure {
+      await access.close()
+      throw failure
     } catch {
       await access.close()
       throw CommandFailure(
@@ -62,19 +68,20 @@ struct DatabaseAccess: Sendable {
     }
   }
 
+  /// Tells the log how new jobs are heard of, if it is not as usual; status 64 if they never can be.
+  func noteListening(_ log: Logger) async throws {
+    if url.listening == nil {
+      log.info("no notifications are heard behind the pooler: jobs are looked for, as often as --poll says")
+    } else if try await !address.reachesDirect(patience: .seconds(5)) {
+      log.warning("--listen-database does not answer: jobs are looked for until it does, as often as --poll says")
+    }
+  }
+
   /// Closes the connections and ends an embedded server that this process owns.
   func close() async {
     await pool.close()
     guard let embedded else { return }
     try? await onThread("postgres-stop") { embedded.stop() }
-  }
-
-  private static func parse(_ text: String) throws(CommandFailure) -> DatabaseURL {
-    do {
-      return try DatabaseURL(text)
-    } catch {
-      throw CommandFailure(.usage, error.message, remedy: error.remedy)
-    }
   }
 
   private static func start(in folder: String, log: Logger) async throws -> EmbeddedPostgres {

@@ -11,6 +11,7 @@ extension WorkerConfiguration {
     }
     if let seconds = try arguments.seconds("--lease") { queue.lease = .seconds(max(seconds, 1)) }
     if let seconds = try arguments.seconds("--drain") { queue.drain = .seconds(seconds) }
+    if let seconds = try arguments.seconds("--poll") { queue.pollInterval = .seconds(max(seconds, 0.01)) }
     queue.reapInterval = min(queue.reapInterval, queue.lease / 3)
   }
 }

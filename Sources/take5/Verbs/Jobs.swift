@@ -4,7 +4,7 @@ import Queue
 import Store
 
 extension Verb {
-  private static let access: [Option] = [.data, .database, .json]
+  private static let access: [Option] = [.data, .database, .pooling, .json]
 
   static let jobsList = Verb(
     "jobs list", abstract: "List jobs, the newest first.",

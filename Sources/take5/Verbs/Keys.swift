@@ -4,7 +4,7 @@ import Postgres
 import Store
 
 extension Verb {
-  private static let access: [Option] = [.data, .database, .json]
+  private static let access: [Option] = [.data, .database, .pooling, .json]
 
   static let keysCreate = Verb(
     "keys create", abstract: "Make an API key; it is shown once and stored as its hash.", operands: ["NAME"],

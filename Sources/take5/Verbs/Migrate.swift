@@ -3,7 +3,8 @@ import Logging
 extension Verb {
   static let migrate = Verb(
     "migrate", abstract: "Bring the database's schema up to date; every other verb does it too.",
-    options: [.data, .database, .logLevel, .logFormat], example: "take5 migrate --database postgresql://localhost/take5"
+    options: [.data, .database, .pooling, .logLevel, .logFormat],
+    example: "take5 migrate --database postgresql://localhost/take5"
   ) { arguments in
     let database = try await DatabaseAccess.open(arguments, connections: 1, log: try Logger(arguments))
     await database.close()

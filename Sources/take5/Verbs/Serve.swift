@@ -29,7 +29,8 @@ extension Verb {
       Option(
         "--author-submissions", "N", variable: "TAKE5_AUTHOR_SUBMISSIONS", default: "600",
         help: "the most submissions a minute of one author"),
-      .data, .database, .apiKey, .definition, .mediaMemory, .lease, .drain, .logLevel, .logFormat,
+      .data, .database, .pooling, .listenDatabase, .apiKey, .definition, .mediaMemory, .lease, .drain, .poll, .logLevel,
+      .logFormat,
     ],
     example: "take5 serve --listen 127.0.0.1:8080 --workers 2"
   ) { arguments in
@@ -44,6 +45,7 @@ extension Verb {
     let signals = StopSignals()
     let database = try await DatabaseAccess.open(
       arguments, connections: workers + 8, patience: .seconds(30), log: log)
+    try await database.noteListening(log)
     let blobs = try BlobFolder.open(arguments)
     let store = Store(blobs: blobs)
 

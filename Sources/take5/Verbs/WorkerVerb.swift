@@ -14,7 +14,7 @@ extension Verb {
       Option(
         "--metrics", "HOST:PORT", variable: "TAKE5_METRICS",
         help: "where to tell Prometheus what is counted, at /metrics, without a key"),
-      .data, .database, .mediaMemory, .lease, .drain, .logLevel, .logFormat,
+      .data, .database, .pooling, .listenDatabase, .mediaMemory, .lease, .drain, .poll, .logLevel, .logFormat,
     ],
     example: "take5 worker --slots 2"
   ) { arguments in
@@ -24,6 +24,7 @@ extension Verb {
     let signals = StopSignals()
     let database = try await DatabaseAccess.open(
       arguments, connections: slots + 3, patience: .seconds(30), log: log)
+    try await database.noteListening(log)
     let blobs = try BlobFolder.open(arguments)
     let metrics = Metrics()
     let server = try metricsServer(arguments, metrics, log)

@@ -1,0 +1,150 @@
+import Model
+import Postgres
+import PostgresTesting
+import Queue
+import Testing
+
+@Suite("Queue behind a pooler", .tags(.database))
+struct PoolerTests {
+  private static let workers = 6
+  private static let jobs = 90
+
+  /// A worker of several on two connections, each with a session of its own.
+  private struct Worker: Sendable {
+    let id: Int64
+    let connection: Connection
+  }
+
+  @Test("from an empty database on, many at once on two connections: every job ends once, each in its way")
+  func life() async throws {
+    try await withDatabase { url in
+      try await withPooler(before: url, connections: 2) { pooled in
+        let connections = try (1...Self.workers).map { try Connection(pooled, name: "pooled-\($0)") }
+        try await migrate(connections)
+        try await enqueue(connections)
+        var workers: [Worker] = []
+        for connection in connections {
+          let id = try await connection.run { try JobQueue.register(host: "here", process: 1, $0) }
+          workers.append(Worker(id: id, connection: connection))
+        }
+        let ended = try await withThrowingTaskGroup(of: [Int64].self) { group in
+          for worker in workers { group.addTask { try await Self.work(worker) } }
+          return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(ended.count == Self.jobs)
+        #expect(Set(ended).count == Self.jobs)
+        try await expectEnded(connections[0])
+      }
+    }
+  }
+
+  @Test("a lost worker's jobs go to another, and running ones are cancelled by the beat")
+  func leases() async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      try await withPooler(before: url, connections: 2) { pooled in
+        let (lost, heir) = (try Connection(pooled, name: "lost"), try Connection(pooled, name: "heir"))
+        let job = QueueDatabase.job()
+        let zombie = try await lost.run { session in
+          try JobQueue.enqueue(job, session)
+          return try Self.claim(session)
+        }
+        try await heir.run { session in
+          try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
+          #expect(try JobQueue.reap(session).map(\.id) == [zombie.id])
+          #expect(try JobQueue.retryNow(job.publicID, session))
+          let mine = try Self.claim(session)
+          #expect(mine.id == zombie.id)
+          #expect(try JobQueue.cancel(job.publicID, session) == .requested)
+          let beat = try JobQueue.beat(worker: 0, holding: [(mine.id, mine.token)], session)
+          #expect(beat.cancelled == [mine.id])
+        }
+        await #expect(throws: LeaseLost.self) {
+          try await lost.transaction { try JobQueue.complete(zombie, .accepted, result: nil, $0) }
+        }
+      }
+    }
+  }
+
+  /// Everybody brings the schema up to date at once.
+  private func migrate(_ connections: [Connection]) async throws {
+    try await withThrowingTaskGroup { group in
+      for connection in connections {
+        group.addTask {
+          try await connection.run { session in
+            try Migrator(QueueMigrations.all).migrate(session)
+            try JobQueue.prepareHistory(session)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  private func enqueue(_ connections: [Connection]) async throws {
+    try await withThrowingTaskGroup { group in
+      for (number, connection) in connections.enumerated() {
+        group.addTask {
+          for _ in 0..<(Self.jobs / Self.workers) {
+            try await connection.transaction { try JobQueue.enqueue(QueueDatabase.job("kind-\(number)"), $0) }
+            try await connection.run { try JobQueue.announce(queue: "media", $0) }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  /// Takes jobs until there is none: fails, gives back, cancels or ends each; the ids of those it ended.
+  private static func work(_ worker: Worker) async throws -> [Int64] {
+    var ended: [Int64] = []
+    while true {
+      let claimed = try await worker.connection.run { session in
+        _ = try JobQueue.promote(session)
+        return try JobQueue.claim(worker: worker.id, queue: "media", limit: 4, session)
+      }
+      if claimed.isEmpty { return ended }
+      for job in claimed {
+        let isOver = try await worker.connection.run { session in
+          try JobQueue.report(JobProgress(fraction: 0.5, stage: "half"), of: job, session)
+          let beat = try JobQueue.beat(worker: worker.id, holding: [(job.id, job.token)], session)
+          #expect(beat == BeatAnswer())
+          return try session.transaction { try end(job, $0) }
+        }
+        if isOver { ended.append(job.id) }
+      }
+    }
+  }
+
+  /// Ends an attempt as the job's number says; whether that was the job's end.
+  private static func end(_ job: ClaimedJob, _ session: Session) throws -> Bool {
+    switch (job.id % 5, job.attempt) {
+    case (0, 1): try JobQueue.retry(job, afterSeconds: 0, error: "try again", session)
+    case (1, 1) where job.lost == 0:
+      try JobQueue.bury(job, error: "no use", session)
+      return true
+    case (2, _):
+      #expect(try JobQueue.cancel(job.publicID, session) == .requested)
+      try JobQueue.complete(job, .cancelled, result: nil, session)
+      return true
+    default:
+      try JobQueue.complete(job, .accepted, result: Array(#"{"verdict":"accepted"}"#.utf8), session)
+      return true
+    }
+    return false
+  }
+
+  private func expectEnded(_ connection: Connection) async throws {
+    let counts = try await connection.run { session in
+      try ["job", "job_done", "job_done_rest", "job_dead", "job_progress"].map { table in
+        try session.execute("SELECT count(*) FROM \(table)").single().get(0, as: Int.self)
+      }
+    }
+    let fifth = Self.jobs / 5
+    #expect(counts == [0, Self.jobs - fifth, 0, fifth, 0])
+  }
+
+  private static func claim(_ session: Session) throws -> ClaimedJob {
+    let worker = try JobQueue.register(host: "here", process: 1, session)
+    return try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
+  }
+}
