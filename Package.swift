@@ -25,8 +25,8 @@ func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 /// The tests of a target, which may also name the test support they use.
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+  .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
 let package = Package(
@@ -154,7 +154,9 @@ let package = Package(
     tests(
       "MediaProcessTests",
       ["Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform", "Take5Testing", "take5"]),
-    tests("QueueTests", ["Model", "Platform", "Postgres", "PostgresTesting", "Queue"]),
+    tests(
+      "QueueTests", ["Model", "Platform", "Postgres", "PostgresTesting", "Queue"],
+      resources: [.embedInCode("Versions/v0001_statements.sql")]),
     tests(
       "QueueWorkerTests",
       ["Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker"]),

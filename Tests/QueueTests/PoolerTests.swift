@@ -38,6 +38,39 @@ struct PoolerTests {
     }
   }
 
+  @Test("short jobs are claimed and end in groups, by many at once on two connections")
+  func groups() async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      try await withPooler(before: url, connections: 2) { pooled in
+        let connections = try (1...Self.workers).map { try Connection(pooled, name: "pooled-\($0)") }
+        try await enqueue(connections)
+        let ended = try await withThrowingTaskGroup(of: [PublicID].self) { group in
+          for connection in connections {
+            group.addTask {
+              let worker = try await connection.run { try JobQueue.register(host: "here", process: 1, $0) }
+              var ended: [PublicID] = []
+              while let group = try await connection.run({ session in
+                try JobQueue.claimGroup(worker: worker, queue: "media", limit: 7, session)
+              }) {
+                try await connection.transaction { try JobQueue.settle(group, [:], $0) }
+                ended += group.jobs.map(\.publicID)
+              }
+              return ended
+            }
+          }
+          return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(ended.count == Self.jobs)
+        #expect(Set(ended).count == Self.jobs)
+        let history = try await connections[0].run { session in
+          try JobQueue.dropHistory(olderThanDays: 1, session)
+          return try session.execute("SELECT FROM job_done").count
+        }
+        #expect(history == Self.jobs)
+      }
+    }
+  }
+
   @Test("a lost worker's jobs go to another, and running ones are cancelled by the beat")
   func leases() async throws {
     try await withDatabase(QueueDatabase.template) { url in
@@ -84,9 +117,12 @@ struct PoolerTests {
     try await withThrowingTaskGroup { group in
       for (number, connection) in connections.enumerated() {
         group.addTask {
-          for _ in 0..<(Self.jobs / Self.workers) {
-            try await connection.transaction { try JobQueue.enqueue(QueueDatabase.job("kind-\(number)"), $0) }
-            try await connection.run { try JobQueue.announce(queue: "media", $0) }
+          let jobs = (0..<(Self.jobs / Self.workers)).map { _ in QueueDatabase.job("kind-\(number)") }
+          // Some by one, some in bulk, which goes by COPY.
+          for job in jobs.prefix(5) { try await connection.transaction { try JobQueue.enqueue(job, $0) } }
+          try await connection.run { session in
+            try JobQueue.enqueue(Array(jobs.dropFirst(5)), session)
+            try JobQueue.announce(queue: "media", session)
           }
         }
       }

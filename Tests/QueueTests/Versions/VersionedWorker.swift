@@ -1,0 +1,146 @@
+import Model
+import Postgres
+
+@testable import Queue
+
+/// A worker of one version of the schema, or a producer of that version.
+struct VersionedWorker: Sendable {
+  /// What it knows of.
+  enum Version: Sendable, CaseIterable {
+    /// The schema's first version: what it sends stands in `v0001_statements.sql`.
+    case first
+    /// The present one, job by job.
+    case rows
+    /// The present one, in groups.
+    case groups
+  }
+
+  /// How an attempt ends.
+  enum Ending: Sendable {
+    case completed, retried, dead, released
+  }
+
+  /// What one claim got.
+  struct Claim: Sendable {
+    fileprivate var leases: [(id: Int64, token: Int64)] = []
+    fileprivate var jobs: [ClaimedJob] = []
+    fileprivate var group: GroupClaim?
+
+    /// The ids of its jobs, in the order of their claim.
+    fileprivate(set) var ids: [PublicID] = []
+    /// Which attempt each is.
+    fileprivate(set) var attempts: [Int] = []
+  }
+
+  private static let first = Statements(topic: "first", PackageResources.v0001_statements_sql)
+
+  let version: Version
+  let id: Int64
+
+  init(_ version: Version, _ session: Session) throws {
+    self.version = version
+    switch version {
+    case .first:
+      let row = try session.execute(Self.first["register"], .text("here"), .integer(1), .double(30)).single()
+      id = try row.get("id")
+    case .rows, .groups: id = try JobQueue.register(host: "here", process: 1, session)
+    }
+  }
+
+  func enqueue(_ count: Int, _ session: Session) throws -> [PublicID] {
+    let jobs = (0..<count).map { _ in QueueDatabase.job() }
+    switch version {
+    case .first:
+      for job in jobs {
+        try session.execute(
+          Self.first["enqueue"], .text(job.publicID.description), .text(job.queue), .text(job.kind), .double(0),
+          .integer(job.priority), .integer(job.maxAttempts), .integer(job.deadlineSeconds), .bytes(nil),
+          .text(job.author), .bytes(nil), .text(nil), .text(String(decoding: job.arguments, as: UTF8.self)))
+      }
+    case .rows: for job in jobs { try JobQueue.enqueue(job, session) }
+    case .groups: try JobQueue.enqueue(jobs, session)
+    }
+    return jobs.map(\.publicID)
+  }
+
+  func claim(_ limit: Int, _ session: Session) throws -> Claim {
+    var claim = Claim()
+    switch version {
+    case .first:
+      for row in try session.execute(Self.first["claim"], .integer(id), .text("media"), .integer(limit)) {
+        claim.leases.append((try row.get("id"), try row.get("token")))
+        claim.ids.append(try row.publicID("public_id"))
+        claim.attempts.append(try row.get("attempt"))
+      }
+      return claim
+    case .rows:
+      claim.jobs = try JobQueue.claim(worker: id, queue: "media", limit: limit, session)
+    case .groups:
+      claim.group = try JobQueue.claimGroup(worker: id, queue: "media", limit: limit, session)
+      claim.jobs = claim.group?.jobs ?? []
+    }
+    claim.ids = claim.jobs.map(\.publicID)
+    claim.attempts = claim.jobs.map(\.attempt)
+    return claim
+  }
+
+  /// Ends the jobs of a claim, each by its place, in one transaction; throws `LeaseLost` if one is another's.
+  func end(_ claim: Claim, _ ending: (Int) -> Ending, _ session: Session) throws {
+    try session.transaction { session in
+      switch version {
+      case .first:
+        for (place, lease) in claim.leases.enumerated() { try endFirst(lease, ending(place), session) }
+      case .rows:
+        for (place, job) in claim.jobs.enumerated() {
+          switch ending(place) {
+          case .completed: try JobQueue.complete(job, .accepted, result: nil, session)
+          case .retried: try JobQueue.retry(job, afterSeconds: 0, error: "again", session)
+          case .dead: try JobQueue.bury(job, error: "never", session)
+          case .released: try JobQueue.release(job, session)
+          }
+        }
+      case .groups:
+        guard let group = claim.group else { return }
+        let endings = claim.jobs.enumerated().map { place, job -> (Int64, MemberEnding) in
+          switch ending(place) {
+          case .completed: (job.id, .completed())
+          case .retried: (job.id, .retry(seconds: 0, error: "again"))
+          case .dead: (job.id, .dead(error: "never"))
+          case .released: (job.id, .released)
+          }
+        }
+        try JobQueue.settle(group, Dictionary(uniqueKeysWithValues: endings), session)
+      }
+    }
+  }
+
+  /// Makes jobs available whose time has come.
+  func promote(_ session: Session) throws {
+    switch version {
+    case .first: try session.execute(Self.first["promote"], .integer(1000))
+    case .rows, .groups: _ = try JobQueue.promote(session)
+    }
+  }
+
+  /// Takes jobs from lost workers; how many.
+  func reap(_ session: Session) throws -> Int {
+    guard version == .first else { return try session.transaction { try JobQueue.reap($0).count } }
+    return try session.transaction { session in
+      let reaped = try session.execute(Self.first["reap"], .integer(3)).count
+      try session.execute(Self.first["sweep"])
+      return reaped
+    }
+  }
+
+  private func endFirst(_ lease: (id: Int64, token: Int64), _ ending: Ending, _ session: Session) throws {
+    let (id, token) = (Parameter.integer(lease.id), Parameter.integer(lease.token))
+    let rows =
+      switch ending {
+      case .completed: try session.execute(Self.first["complete"], id, token, .text("a"), .text(nil))
+      case .retried: try session.execute(Self.first["retry"], id, token, .double(0), .text("again"))
+      case .dead: try session.execute(Self.first["bury"], id, token, .text("never"))
+      case .released: try session.execute(Self.first["release"], id, token)
+      }
+    guard !rows.isEmpty else { throw LeaseLost(job: lease.id) }
+  }
+}
