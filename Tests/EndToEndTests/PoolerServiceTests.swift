@@ -47,10 +47,15 @@ struct PoolerServiceTests {
     }
   }
 
-  @Test("the commands of docs/pgbouncer.md run as they stand")
+  @Test("the commands of docs/pgbouncer.md run as they stand, behind a pooler as it is configured there")
   func document() async throws {
-    let commands = try Document("docs/pgbouncer.md").commands.map { $0.split(separator: " ").map(String.init) }
-    try await withPooledDatabase { pooled, direct in
+    let document = try Document("docs/pgbouncer.md")
+    let commands = document.commands.map { $0.split(separator: " ").map(String.init) }
+    // But for where it is and whom it lets in.
+    let settings = document.lines(of: "ini").drop { $0 != "[pgbouncer]" }.dropFirst()
+      .filter { !$0.hasPrefix("listen_") && !$0.hasPrefix("auth_") }
+    #expect(settings.contains("pool_mode = transaction"))
+    try await withPooledDatabase(Array(settings)) { pooled, direct in
       let folder = try TemporaryFolder()
       let places = [
         "postgresql://take5@127.0.0.1:6432/take5": pooled.connectionString,
@@ -81,11 +86,13 @@ struct PoolerServiceTests {
   }
 
   /// A database without a schema, through a pooler with two connections to it and past it.
-  private func withPooledDatabase(_ body: (_ pooled: DatabaseURL, _ direct: DatabaseURL) async throws -> Void)
+  private func withPooledDatabase(
+    _ settings: [String]? = nil, _ body: (_ pooled: DatabaseURL, _ direct: DatabaseURL) async throws -> Void
+  )
     async throws
   {
     try await withDatabase { direct in
-      try await withPooler(before: direct, connections: 2) { pooled in try await body(pooled, direct) }
+      try await withPooler(before: direct, settings: settings) { pooled in try await body(pooled, direct) }
     }
   }
 

@@ -15,12 +15,15 @@ struct Document {
   }
 
   /// The lines of its blocks of shell commands.
-  var commands: [String] {
+  var commands: [String] { lines(of: "sh") }
+
+  /// The lines of its blocks in a language.
+  func lines(of language: String) -> [String] {
     var lines: [String] = []
     var isInside = false
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       if line.hasPrefix("```") {
-        isInside = line == "```sh"
+        isInside = line == "```\(language)"
       } else if isInside {
         lines.append(String(line))
       }

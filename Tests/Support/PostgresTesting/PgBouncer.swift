@@ -20,17 +20,25 @@ final class PgBouncer: Sendable {
   private var configurationFile: String { "\(folder.path)/pgbouncer.ini" }
   private var logFile: String { "\(folder.path)/log" }
 
+  /// How it pools by turns: of two transactions of one client each has another connection, if there are two.
+  static func sharing(_ connections: Int) -> [String] {
+    [
+      "pool_mode = transaction", "default_pool_size = \(connections)", "server_round_robin = 1",
+      "max_client_conn = 200",
+    ]
+  }
+
   /// Starts it and returns when it answers; blocks until then.
   ///
-  /// - Parameter connections: how many it has to the server.
-  init(before database: DatabaseURL, connections: Int) throws {
+  /// - Parameter settings: how it pools, line by line.
+  init(before database: DatabaseURL, settings: [String]) throws {
     folder = try TemporaryFolder(prefix: "take5-pgbouncer")
     var url = DatabaseURL(socketFolder: folder.path, user: "anybody", database: database.database ?? "")
     url.pooling = .transaction
     self.url = url
     started = try Event()
     ended = try Event()
-    try configure(database, connections)
+    try configure(database, settings)
     try start()
     do {
       _ = try Session.connect(url, patience: .seconds(10))
@@ -54,17 +62,13 @@ final class PgBouncer: Sendable {
     return String(decoding: bytes ?? [], as: UTF8.self)
   }
 
-  private func configure(_ database: DatabaseURL, _ connections: Int) throws {
-    // By turns: of two transactions of one client each has another connection, as far as there are more than one.
+  private func configure(_ database: DatabaseURL, _ settings: [String]) throws {
     let configuration = """
       [databases]
       * = \(database.connectionString)
 
       [pgbouncer]
-      pool_mode = transaction
-      default_pool_size = \(connections)
-      server_round_robin = 1
-      max_client_conn = 200
+      \(settings.joined(separator: "\n"))
       auth_type = any
       unix_socket_dir = \(folder.path)
       listen_port = 5432
