@@ -65,7 +65,8 @@ struct CronField: Sendable, Hashable {
     guard let number = number(text), domain.range.contains(number) else {
       let words = domain.words.isEmpty ? "" : ", or \(domain.words[0]) to \(domain.words[domain.words.count - 1])"
       throw CronScheduleError(
-        "in the \(domain.name) '\(text)' is not one of \(domain.range.lowerBound) to \(domain.range.upperBound)\(words)")
+        "in the \(domain.name) '\(text)' is not one of \(domain.range.lowerBound) to \(domain.range.upperBound)\(words)"
+      )
     }
     return number
   }
