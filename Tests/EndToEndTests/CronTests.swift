@@ -40,7 +40,8 @@ struct CronTests {
     let answer = try JSON.decode(Window.self, from: window.body)
     #expect(answer.open && answer.nextAt != nil)
     // It is told after the commit, once, with the times that are answered.
-    #expect(try heard.withLock(\.self).map { try JSON.decode(Opened.self, from: Array($0.utf8)).openedAt } == [answer.openedAt])
+    let told = try heard.withLock(\.self).map { try JSON.decode(Opened.self, from: Array($0.utf8)).openedAt }
+    #expect(told == [answer.openedAt])
     #expect(try await service.count("SELECT count(*) FROM daily_window") == 1)
     #expect(try await service.count("SELECT count(*) FROM job_done WHERE kind = 'window' AND outcome = 'a'") == 1)
 
@@ -81,7 +82,8 @@ struct CronTests {
     #expect(set.status == 0 && set.output.hasPrefix("daily  @daily  UTC  window  next 20"))
     #expect(try await cron(service, "pause", "daily").output == "daily is paused\n")
     #expect(try await cron(service, "list").output == "daily  @daily  UTC  window  paused\n")
-    #expect(try await cron(service, "resume", "daily", "--json").output == #"{"name":"daily","state":"resumed"}"# + "\n")
+    let resumed = try await cron(service, "resume", "daily", "--json")
+    #expect(resumed.output == #"{"name":"daily","state":"resumed"}"# + "\n")
     #expect(try await cron(service, "list").output == set.output)
     #expect(try await cron(service, "remove", "daily").status == 0)
     #expect(try await cron(service, "list").output == "no entry yet\n")

@@ -1,3 +1,5 @@
+import FoundationEssentials
+import Model
 import Postgres
 import Queue
 import Store
@@ -12,10 +14,10 @@ struct WindowTests {
         #expect(try store.window(session) == nil)
         let group = try Self.group(seconds.map { #"{"seconds": \#($0)}"# } ?? "{}", session)
         // An attempt that comes to nothing opens nothing.
-        #expect(throws: LeaseLost.self) {
+        #expect(throws: CancellationError.self) {
           try session.transaction { session in
             try store.openWindow(for: group.jobs[0], session)
-            throw LeaseLost(job: group.jobs[0].id)
+            throw CancellationError()
           }
         }
         #expect(try store.window(session) == nil)
