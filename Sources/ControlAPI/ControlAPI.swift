@@ -44,7 +44,7 @@ package struct ControlAPI: Sendable {
     let access = access
     return Router(
       routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + mediaRoutes + healthRoutes
-        + metricRoutes + documentRoutes
+        + metricRoutes + documentRoutes + windowRoutes
     ) { (method, target, headers) throws(Problem) in try access.admit(method, target, headers) }
   }
 

@@ -59,11 +59,10 @@ extension Store {
       Self.statements["keep_image"], .text(image.description), .text(draft.kind.rawValue), .text(draft.owner),
       .text(draft.author), .text(job.description), .integer(set),
       .text(draft.kind == .reaction ? draft.owner : nil))
-    try JobQueue.enqueue(
-      NewJob(
-        publicID: job, queue: PostJob.queue, kind: ImageJob.kind, maxAttempts: definition.attempts,
-        deadlineSeconds: definition.deadlineSeconds, author: draft.author ?? draft.owner, definition: order.hash.bytes,
-        request: request, arguments: try JSON.encode(ImageJob(image: image))), session)
+    try enqueue(
+      job, ImageJob.kind, by: draft.author ?? draft.owner, order, attempts: definition.attempts,
+      deadline: definition.deadlineSeconds, request: request, arguments: try JSON.encode(ImageJob(image: image)),
+      session)
     return image
   }
 
@@ -91,11 +90,25 @@ extension Store {
     // After the files: others who are the first with this definition wait for the commit.
     try keep(order, session)
     try keep(post, draft, status: .processing, job: job, set: set, session)
+    try enqueue(
+      job, PostJob.kind, by: draft.author, order, attempts: attempts, deadline: deadline, request: request,
+      arguments: try JSON.encode(PostJob(post: post)), session)
+  }
+
+  /// Queues a job in its author's turn.
+  ///
+  /// It comes last: the row of the author's turn stays locked until the commit, and another submission of the same author,
+  /// though of nobody else, waits for it.
+  private func enqueue(
+    _ job: PublicID, _ kind: String, by author: String, _ order: Order, attempts: Int, deadline: Int, request: String?,
+    arguments: [UInt8], _ session: Session
+  ) throws {
+    let name = "author:" + author
     try JobQueue.enqueue(
       NewJob(
-        publicID: job, queue: PostJob.queue, kind: PostJob.kind, maxAttempts: attempts, deadlineSeconds: deadline,
-        author: draft.author, definition: order.hash.bytes, request: request,
-        arguments: try JSON.encode(PostJob(post: post))), session)
+        publicID: job, queue: PostJob.queue, kind: kind, maxAttempts: attempts, deadlineSeconds: deadline,
+        author: author, definition: order.hash.bytes, request: request, share: JobShare(name: name),
+        limit: authorConcurrency.map { JobLimit(name: name, most: $0) }, arguments: arguments), session)
   }
 
   private func keep(_ order: Order, _ session: Session) throws {

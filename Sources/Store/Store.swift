@@ -14,8 +14,13 @@ package struct Store: Sendable {
   static let statements = Statements(topic: "store", PackageResources.Store_sql)
 
   let blobs: any BlobStore
+  let authorConcurrency: Int?
 
-  package init(blobs: any BlobStore) { self.blobs = blobs }
+  /// - Parameter authorConcurrency: of the jobs of one author, so many at most are at work at a time; nil: any number.
+  package init(blobs: any BlobStore, authorConcurrency: Int? = nil) {
+    self.blobs = blobs
+    self.authorConcurrency = authorConcurrency
+  }
 
   /// Whether the database answers.
   package func check(_ session: Session) throws(PostgresError) {

@@ -6,6 +6,8 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   case noSubject(Subject)
   /// The job's arguments are not those of its kind.
   case unreadableJob(PublicID)
+  /// No job of this kind is known.
+  case unknownKind(String, PublicID)
   /// The definition that the job names is not stored, or cannot be read.
   case noDefinition(PublicID)
   /// A source is missing.
@@ -15,6 +17,7 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     switch self {
     case .noSubject(let subject): "\(subject) does not exist, or does not wait for its media"
     case .unreadableJob(let id): "the arguments of job \(id) cannot be read"
+    case .unknownKind(let kind, let id): "job \(id) is of kind '\(kind)', which this worker does not know"
     case .noDefinition(let id): "the definition of job \(id) is not stored, or cannot be read"
     case .noSource(let subject, let role): "\(subject) has no \(role.rawValue)"
     }

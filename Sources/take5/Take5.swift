@@ -11,7 +11,8 @@ struct Take5 {
 
   private static let verbs: [Verb] = [
     .serve, .worker, .submitPost, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .keysCreate,
-    .keysList, .keysRevoke, .keysRotate, .validate, .inspect, .compose, .still,
+    .keysList, .keysRevoke, .keysRotate, .cronList, .cronSet, .cronRemove, .cronPause, .cronResume, .cronRun, .validate,
+    .inspect, .compose, .still,
     .photo,
     .migrate,
     .version,

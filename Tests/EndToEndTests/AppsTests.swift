@@ -29,6 +29,17 @@ struct AppsTests {
   func take5() async throws {
     let service = try await Service()
     let api = try service.api()
+    // daily notification: the calendar opens the window, which is told with its end
+    for words in [["set", "daily", "--schedule", "0 18 * * *", "--kind", "window"], ["run", "daily", "--json"]] {
+      let command = try await Take5Command.run(["cron"] + words + ["--data", service.data])
+      #expect(command.status == 0, "\(command.errors)")
+      guard words[0] == "run" else { continue }
+      let job = try JSON.decode([String: String].self, from: Array(command.output.utf8))["job"]
+      #expect(try await api.get("/v1/jobs/\(try #require(job))?wait=60")["state"]?.text == "completed")
+    }
+    let window = try await api.get("/v1/window")
+    #expect(window["open"] == .boolean(true))
+    #expect(window["closes_at"]?.text != nil && window["next_at"]?.text?.hasSuffix("T18:00:00.000Z") == true)
     // film: both clips, the author, the flag of the foreground, the location
     let front = try TemporaryFile.bytes(of: Clips.front.write())
     let back = try TemporaryFile.bytes(of: Clips.back.write())

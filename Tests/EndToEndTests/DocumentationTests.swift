@@ -69,7 +69,8 @@ struct DocumentationTests {
       let cells = row.split(separator: "|").map { $0.trimmed }
       let option = cells[0].split(separator: " ")[0].filter { $0 != "`" }
       for verb in cells[3].split(separator: ",").map({ $0.trimmed }) {
-        let words = verb == "submit" ? ["submit", "post"] : ["jobs", "keys"].contains(verb) ? [verb, "list"] : [verb]
+        let words =
+          verb == "submit" ? ["submit", "post"] : ["jobs", "keys", "cron"].contains(verb) ? [verb, "list"] : [verb]
         let help = try await Take5Command.run(words + ["--help"])
         #expect(help.status == 0)
         #expect(help.output.contains("\(option) "), "\(verb) \(option)")

@@ -10,9 +10,9 @@ package enum RFC3339 {
   /// A time in UTC, to the millisecond.
   package static func text(of date: Date) -> String {
     let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
-    let (second, fraction) = floored(milliseconds, by: 1000)
-    let (day, time) = floored(second, by: secondsOfDay)
-    let (year, month, dayOfMonth) = civil(day)
+    let (second, fraction) = CivilCalendar.floored(milliseconds, by: 1000)
+    let (day, time) = CivilCalendar.floored(second, by: secondsOfDay)
+    let (year, month, dayOfMonth) = CivilCalendar.date(day)
     let texts = [
       digits(year, 4), "-", digits(month, 2), "-", digits(dayOfMonth, 2), "T", digits(time / 3600, 2), ":",
       digits(time / 60 % 60, 2), ":", digits(time % 60, 2), ".", digits(fraction, 3), "Z",
@@ -28,11 +28,11 @@ package enum RFC3339 {
       let minute = number(&rest, 2), take(&rest, ":"), let second = number(&rest, 2), let fraction = fraction(&rest),
       let offset = offset(&rest), rest.isEmpty, hour < 24, minute < 60, second <= 60
     else { return nil }
-    let days = days(year, month, day)
-    guard civil(days) == (year, month, day) else { return nil }
+    let days = CivilCalendar.days(year, month, day)
+    guard CivilCalendar.date(days) == (year, month, day) else { return nil }
     // A leap second ends a day of UTC; which days have one, nobody needs to know.
     let time = hour * 3600 + minute * 60 + second - offset
-    guard second < 60 || floored(time, by: secondsOfDay).rest == 0 else { return nil }
+    guard second < 60 || CivilCalendar.floored(time, by: secondsOfDay).rest == 0 else { return nil }
     return Date(timeIntervalSince1970: Double(days * secondsOfDay + time) + fraction)
   }
 
@@ -70,27 +70,5 @@ package enum RFC3339 {
   private static func digits(_ number: Int, _ count: Int) -> String {
     let text = String(number)
     return String(repeating: "0", count: max(0, count - text.count)) + text
-  }
-
-  private static func floored(_ number: Int, by divisor: Int) -> (quotient: Int, rest: Int) {
-    let rest = (number % divisor + divisor) % divisor
-    return ((number - rest) / divisor, rest)
-  }
-
-  // Years of these two begin in March, so that the day that may be missing is the last one; 400 of them always have
-  // 146097 days, and 1970-01-01 is 719468 days after 0000-03-01.
-  private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let (era, yearOfEra) = floored(month > 2 ? year : year - 1, by: 400)
-    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-  }
-
-  private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
-    let (era, day) = floored(days + 719_468, by: 146_097)
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365
-    let dayOfYear = day - (365 * year + year / 4 - year / 100)
-    let month = (5 * dayOfYear + 2) / 153
-    let civilMonth = month < 10 ? month + 3 : month - 9
-    return (era * 400 + year + (civilMonth <= 2 ? 1 : 0), civilMonth, dayOfYear - (153 * month + 2) / 5 + 1)
   }
 }

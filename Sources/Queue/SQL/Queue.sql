@@ -368,6 +368,65 @@ DELETE FROM job_share WHERE name = ANY (ARRAY (
   SELECT name FROM job_share WHERE next_rank < (extract(epoch FROM clock_timestamp()) * 1e6)::bigint
   LIMIT 1000 FOR UPDATE SKIP LOCKED))
 
+-- name: cron_time
+-- What the clock on the wall of a zone says; now, unless another time is asked for.
+SELECT at, to_char(at AT TIME ZONE $1, 'YYYY-MM-DD HH24:MI') AS local
+FROM (SELECT coalesce($2::timestamptz, clock_timestamp()) AS at) AS time
+
+-- name: cron_instants
+-- The server knows when a zone's clocks are changed: a time that they leave out comes as much later as they jump, and of
+-- a time that comes twice it takes one.
+SELECT DISTINCT local AT TIME ZONE $2 AS at FROM unnest($1::timestamp[]) AS local
+WHERE local AT TIME ZONE $2 > $3::timestamptz
+ORDER BY at LIMIT $4::int
+
+-- name: cron_has_zone
+SELECT FROM pg_timezone_names WHERE name = $1
+
+-- name: cron_set
+-- An entry that is set again as it was keeps its time: who sets it with every start does not put it off.
+INSERT INTO cron_entry (name, schedule, zone, queue, kind, arguments, deadline_seconds, next_at)
+VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::int, $8::timestamptz)
+ON CONFLICT (name) DO UPDATE SET
+  schedule = excluded.schedule, zone = excluded.zone, queue = excluded.queue, kind = excluded.kind,
+  arguments = excluded.arguments, deadline_seconds = excluded.deadline_seconds,
+  next_at = CASE WHEN (cron_entry.schedule, cron_entry.zone) = (excluded.schedule, excluded.zone)
+    THEN cron_entry.next_at ELSE excluded.next_at END
+
+-- name: cron_remove
+DELETE FROM cron_entry WHERE name = $1 RETURNING name
+
+-- name: cron_pause
+UPDATE cron_entry SET is_paused = true WHERE name = $1 RETURNING name
+
+-- name: cron_resume
+-- What would have come while it was paused is over; one that is not paused goes on as it was.
+UPDATE cron_entry SET is_paused = false, next_at = CASE WHEN is_paused THEN $2::timestamptz ELSE next_at END
+WHERE name = $1
+RETURNING name
+
+-- name: cron_entries
+SELECT name, schedule, zone, queue, kind, arguments, deadline_seconds, is_paused, last_at, next_at FROM cron_entry
+ORDER BY name
+
+-- name: cron_entry
+SELECT name, schedule, zone, queue, kind, arguments, deadline_seconds, is_paused, last_at, next_at FROM cron_entry
+WHERE name = $1
+
+-- name: cron_due
+SELECT name, schedule, zone, queue, kind, arguments, deadline_seconds, is_paused, last_at, next_at FROM cron_entry
+WHERE NOT is_paused AND next_at <= clock_timestamp()
+ORDER BY next_at LIMIT 100
+
+-- name: cron_advance
+-- Compared and set: of those who fire at once, one gets the time that was due, and with it the job's key.
+UPDATE cron_entry SET last_at = next_at, next_at = $3::timestamptz
+WHERE name = $1 AND next_at = $2::timestamptz AND NOT is_paused
+RETURNING sha256(convert_to(name, 'UTF8') || '\x00'::bytea || timestamptz_send(last_at)) AS unique_key
+
+-- name: cron_next_of_kind
+SELECT min(next_at) AS at FROM cron_entry WHERE kind = $1 AND NOT is_paused
+
 -- name: hold
 -- Keeps a job from changing its state until the transaction ends.
 SELECT FROM job WHERE public_id = $1::uuid FOR UPDATE

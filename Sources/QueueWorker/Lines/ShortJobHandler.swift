@@ -8,4 +8,11 @@ package protocol ShortJobHandler: Sendable {
   /// It blocks its thread, which is the connection's own. If it throws, the job is tried again later, until its attempts
   /// are used up.
   func carryOut(_ job: ClaimedJob, _ session: Session) throws -> MemberEnding
+
+  /// Tells whoever waits for them of jobs that completed, after the commit; if it fails, nobody is told.
+  func tell(of jobs: [ClaimedJob], _ session: Session) throws
+}
+
+extension ShortJobHandler {
+  package func tell(of jobs: [ClaimedJob], _ session: Session) {}
 }

@@ -62,6 +62,7 @@ final class ShortLine: Sendable {
     do {
       let endings = try settle(group, session)
       for job in group.jobs { context.metrics.end(kind: job.kind, outcome: Self.outcome(endings[job.id])) }
+      try? handler.tell(of: group.jobs.filter { Self.isCompleted(endings[$0.id]) }, session)
     } catch let lost as LeaseLost {
       // Or it was written before, and only the answer was lost.
       context.log.warning("a group had ended before", ["queue": queue, "error": "\(lost)"])
@@ -113,6 +114,11 @@ final class ShortLine: Sendable {
     case .retry(let seconds): .retry(seconds: seconds, error: "\(error)")
     case .bury: .dead(error: "\(error)")
     }
+  }
+
+  private static func isCompleted(_ ending: MemberEnding?) -> Bool {
+    guard let ending else { return true }
+    if case .completed = ending { return true } else { return false }
   }
 
   private static func outcome(_ ending: MemberEnding?) -> String {

@@ -44,6 +44,7 @@ struct Maintenance: Sendable {
         let promoted = try await pool.run { session in try JobQueue.promote(session) + JobQueue.grant(session) }
         if promoted > 0 { onAvailable() }
       },
+      Chore("cron", every: .zero, fireCron),
       Chore("history", every: .seconds(3600)) { [configuration] pool in
         try await pool.run { session in
           try JobQueue.prepareHistory(session)
@@ -62,6 +63,18 @@ struct Maintenance: Sendable {
     }
     for job in reaped {
       log.warning("a job was taken from its worker", ["job": job.publicID.description, "state": job.state.rawValue])
+    }
+  }
+
+  @Sendable private func fireCron(_ pool: Pool) async throws {
+    try await pool.run { [log] session in
+      var queues: Set<String> = []
+      // Also if one of several failed.
+      defer { for queue in queues { try? JobQueue.announce(queue: queue, session) } }
+      try JobQueue.fireCron(session) { firing in
+        queues.insert(firing.queue)
+        log.info("a cron entry fired", ["entry": firing.name, "job": firing.job.description])
+      }
     }
   }
 }

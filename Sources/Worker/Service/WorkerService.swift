@@ -27,7 +27,10 @@ package final class WorkerService: Sendable {
       free: FreeSlots(slots), slots: configuration.slots, pool: pool, store: store, blobs: blobs)
     worker = QueueWorker(
       configuration: configuration.queue, database: database, pool: pool,
-      lines: [.long(queue: PostJob.queue, slots: configuration.slots, handler: media)],
+      lines: [
+        .long(queue: PostJob.queue, slots: configuration.slots, handler: media),
+        .short(queue: TaskKind.queue, handler: TaskHandler(store: store)),
+      ],
       chores: [
         // What a worker released and died before it could collect.
         Chore("collect", every: configuration.queue.reapInterval) { pool in

@@ -29,6 +29,9 @@ extension Verb {
       Option(
         "--author-submissions", "N", variable: "TAKE5_AUTHOR_SUBMISSIONS", default: "600",
         help: "the most submissions a minute of one author"),
+      Option(
+        "--author-concurrency", "N", variable: "TAKE5_AUTHOR_CONCURRENCY",
+        help: "the most jobs of one author that are at work at a time, in all workers"),
       .data, .database, .pooling, .listenDatabase, .apiKey, .definition, .mediaMemory, .lease, .drain, .poll, .logLevel,
       .logFormat,
     ],
@@ -37,6 +40,7 @@ extension Verb {
     let address = try address(arguments)
     let key = try APIKey.read(arguments)
     let workers = try arguments.number("--workers", in: 0...256) ?? 1
+    let concurrency = try arguments.number("--author-concurrency", in: 1...10_000)
     let log = try Logger(arguments)
     let configuration = try WorkerConfiguration(arguments, slots: max(workers, 1))
     let definitions = SubmissionDefinitions(
@@ -47,7 +51,7 @@ extension Verb {
       arguments, connections: workers + 8, patience: .seconds(30), log: log)
     try await database.noteListening(log)
     let blobs = try BlobFolder.open(arguments)
-    let store = Store(blobs: blobs)
+    let store = Store(blobs: blobs, authorConcurrency: concurrency)
 
     // Rates by a clock that nobody sets; when URLs expire is said by the one that all machines share.
     let began = ContinuousClock.now

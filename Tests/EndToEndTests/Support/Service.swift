@@ -90,14 +90,18 @@ struct Service {
   private func rows<Result: Sendable>(
     _ query: String, _ read: @escaping @Sendable (Rows) throws -> Result
   ) async throws -> Result {
-    let bytes = try Descriptor(reading: "\(data)/postgres.url").contents()
-    let text = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? ""
-    let pool = Pool(try DatabaseURL(text), size: 1)
+    let pool = Pool(try database(), size: 1)
     let result = try await pool.run { session in
       try read(session.execute(Statement(name: "test", text: query)))
     }
     await pool.close()
     return result
+  }
+
+  /// Where its database is.
+  func database() throws -> DatabaseURL {
+    let bytes = try Descriptor(reading: "\(data)/postgres.url").contents()
+    return try DatabaseURL(String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? "")
   }
 
   /// How many files lie in the blob store, those without a final name included.

@@ -1,0 +1,31 @@
+import FoundationEssentials
+package import Model
+package import Postgres
+package import Queue
+
+/// The daily window, which a job opens.
+extension Store {
+  /// The channel on which is said that a window has opened, with its times as JSON.
+  package static let windowChannel = "take5_windows"
+
+  /// Opens the window for a job, from now on, in the transaction that ends the job: once for each, however often it is tried.
+  package func openWindow(for job: ClaimedJob, _ session: Session) throws {
+    guard let window = WindowJob(arguments: job.arguments) else { throw StoreError.unreadableJob(job.publicID) }
+    try session.execute(
+      Self.statements["open_window"], .text(job.publicID.description), .integer(window.seconds))
+  }
+
+  /// Tells of the windows that these jobs opened; to be called after the commit.
+  package func tellOfWindows(openedBy jobs: [ClaimedJob], _ session: Session) throws(PostgresError) {
+    try session.execute(
+      Self.statements["tell_of_windows"], .text(Self.windowChannel), .texts(jobs.map(\.publicID.description)))
+  }
+
+  /// The window that is open, or else the last one; nil if there was none yet.
+  package func window(_ session: Session) throws(PostgresError) -> DailyWindow? {
+    guard let row = try session.execute(Self.statements["window"]).first else { return nil }
+    return DailyWindow(
+      openedAt: Date(microseconds: try row.get("opened_at")), closesAt: Date(microseconds: try row.get("closes_at")),
+      isOpen: try row.get("is_open"))
+  }
+}

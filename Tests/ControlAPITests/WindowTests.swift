@@ -1,0 +1,56 @@
+import FoundationEssentials
+import HTTPTesting
+import Model
+import Postgres
+import Queue
+import Store
+import Testing
+
+@testable import ControlAPI
+
+@Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
+struct WindowTests {
+  @Test("the window is told as it is: none yet, open, over, and when the next one comes")
+  func window() async throws {
+    try await RunningAPI.with { api in
+      let none = try await api.get("/v1/window")
+      #expect(none.status == 200)
+      #expect(
+        String(decoding: none.body, as: UTF8.self)
+          == #"{"closes_at":null,"next_at":null,"open":false,"opened_at":null}"#)
+
+      let next = try await api.pool.run { [store = api.store] session in
+        try JobQueue.set(
+          cron: CronEntry(
+            name: "daily", schedule: "0 18 * * *", zone: "Europe/Berlin", queue: TaskKind.queue,
+            kind: TaskKind.window.rawValue), session)
+        try JobQueue.run(cron: "daily", session)
+        let worker = try JobQueue.register(host: "here", process: 1, session)
+        let group = try #require(try JobQueue.claimGroup(worker: worker, queue: TaskKind.queue, limit: 1, session))
+        try store.openWindow(for: group.jobs[0], session)
+        return try JobQueue.nextFiring(ofKind: TaskKind.window.rawValue, session)
+      }
+      let open = try await api.get("/v1/window")
+      #expect(open.json["open"] == .bool(true))
+      #expect(open.json["next_at"].text == next.map(JSON.text(of:)))
+      let times = ["opened_at", "closes_at"].compactMap { open.json[$0].text.flatMap(JSON.date(from:)) }
+      #expect(times.count == 2 && times[1].timeIntervalSince(times[0]) == 300)
+      #expect(open.headers["cache-control"] == "no-store")
+
+      _ = try await api.pool.run { session in
+        try session.execute("UPDATE daily_window SET closes_at = opened_at + interval '1 microsecond'")
+      }
+      #expect(try await api.get("/v1/window").json["open"] == .bool(false))
+      #expect(try await api.get("/v1/window?when=now").status == 400)
+    }
+  }
+
+  @Test("a key that may read may read it, another may not")
+  func scope() async throws {
+    try await RunningAPI.with(.init(key: "k1")) { api in
+      #expect(try await api.get("/v1/window").status == 401)
+      #expect(try await api.get("/v1/window", headers: [("Authorization", "Bearer k1")]).status == 200)
+      #expect(AccessControl.scope("GET", ["v1", "window"]) == .read)
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import Model
+import Platform
+import Postgres
+import Queue
+import Store
+import Testing
+
+@Suite("Fairness between authors", .tags(.database))
+struct FairnessTests {
+  @Test("who submits fifty posts does not delay another's single one")
+  func turns() async throws {
+    try await StoreFixture.with { fixture in
+      for number in 0..<50 { try await fixture.submit("front \(number)", "back \(number)") }
+      let single = try await fixture.submit("a", "b", draft: PostDraft(author: "bea"))
+      let order = try await fixture.pool.run { session in
+        let worker = try JobQueue.register(host: "here", process: 1, session)
+        return try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 51, session)
+      }
+      // Ada's turns lie a second apart: as many are before bea's as seconds have passed since the first.
+      let place = try #require(order.firstIndex { $0.author == "bea" })
+      #expect(order.count == 51 && place < 25)
+      let work = try await fixture.pool.run { [store = fixture.store] in try store.work(for: order[place], $0) }
+      #expect(work.subject == .post(single))
+    }
+  }
+
+  @Test("with one job of an author at a time two workers never have two of them at once, and all are done")
+  func concurrency() async throws {
+    try await StoreFixture.with { usual in
+      let fixture = StoreFixture(
+        blobs: usual.blobs, store: Store(blobs: usual.blobs, authorConcurrency: 1), pool: usual.pool, url: usual.url)
+      for number in 0..<12 {
+        let author = ["ada", "bea", "cleo"][number % 3]
+        try await fixture.submit("front \(number)", "back \(number)", draft: PostDraft(author: author))
+      }
+      let done = Locked(0)
+      try await withThrowingTaskGroup { group in
+        for worker in 1...2 {
+          group.addTask {
+            try await fixture.pool.run { session in
+              let worker = try JobQueue.register(host: "here", process: Int32(worker), session)
+              while done.withLock({ $0 < 12 }) {
+                _ = try JobQueue.grant(session)
+                let jobs = try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 2, session)
+                let most = try session.execute(
+                  """
+                  SELECT coalesce(max(jobs), 0) FROM (
+                    SELECT count(*) AS jobs FROM job WHERE state = 'x' GROUP BY author) AS busy
+                  """
+                ).single().get(0, as: Int.self)
+                #expect(most <= 1)
+                for job in jobs {
+                  try session.transaction { try JobQueue.complete(job, .accepted, result: nil, $0) }
+                  done.withLock { $0 += 1 }
+                }
+              }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try await fixture.count("job") == 0)
+    }
+  }
+
+  @Test("a post whose author has no room can be cancelled while it waits")
+  func cancelling() async throws {
+    try await StoreFixture.with { usual in
+      let fixture = StoreFixture(
+        blobs: usual.blobs, store: Store(blobs: usual.blobs, authorConcurrency: 1), pool: usual.pool, url: usual.url)
+      let post = try await fixture.submit()
+      let job = try #require(try await fixture.post(post).job)
+      #expect(job.state == .scheduled)
+      let outcome = try await fixture.pool.transaction { [store = fixture.store] in try store.cancel(job: job.id, $0) }
+      #expect(outcome == .cancelled)
+      #expect(try await fixture.post(post).status == .failed)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import FoundationEssentials
+import Model
+import Postgres
+import Queue
+import Store
+import Testing
+
+@Suite("The daily window", .tags(.database))
+struct WindowTests {
+  @Test("it opens once for each job, with the job's end, for as long as the job says", arguments: [nil, 60])
+  func opening(seconds: Int?) async throws {
+    try await StoreFixture.with { fixture in
+      try await fixture.pool.run { [store = fixture.store] session in
+        #expect(try store.window(session) == nil)
+        let group = try Self.group(seconds.map { #"{"seconds": \#($0)}"# } ?? "{}", session)
+        // An attempt that comes to nothing opens nothing.
+        #expect(throws: CancellationError.self) {
+          try session.transaction { session in
+            try store.openWindow(for: group.jobs[0], session)
+            throw CancellationError()
+          }
+        }
+        #expect(try store.window(session) == nil)
+        try session.transaction { session in
+          try store.openWindow(for: group.jobs[0], session)
+          try JobQueue.settle(group, [:], session)
+        }
+        let window = try #require(try store.window(session))
+        #expect(window.isOpen)
+        #expect(window.closesAt.timeIntervalSince(window.openedAt).rounded() == Double(seconds ?? 300))
+        let again = #expect(throws: PostgresError.self) { try store.openWindow(for: group.jobs[0], session) }
+        #expect(again?.isDuplicate == true)
+      }
+    }
+  }
+
+  @Test("the latest counts, and it is over when its time has come")
+  func latest() async throws {
+    try await StoreFixture.with { fixture in
+      try await fixture.pool.run { [store = fixture.store] session in
+        for _ in 0..<2 { try store.openWindow(for: Self.group("{}", session).jobs[0], session) }
+        let latest = try #require(try store.window(session))
+        try session.execute(
+          "UPDATE daily_window SET opened_at = opened_at - interval '1 day', closes_at = closes_at - interval '1 day' WHERE id = 1"
+        )
+        #expect(try store.window(session) == latest)
+        try session.execute("UPDATE daily_window SET closes_at = opened_at + interval '1 microsecond'")
+        #expect(try store.window(session)?.isOpen == false)
+      }
+    }
+  }
+
+  @Test(
+    "arguments that make no sense are refused",
+    arguments: ["[]", "", #"{"seconds": 0}"#, #"{"seconds": 86401}"#, #"{"minutes": 5}"#, #"{"seconds": "5"}"#])
+  func arguments(text: String) {
+    #expect(WindowJob(arguments: Array(text.utf8)) == nil)
+  }
+
+  private static func group(_ arguments: String, _ session: Session) throws -> GroupClaim {
+    try JobQueue.enqueue(
+      NewJob(
+        publicID: .now(), queue: TaskKind.queue, kind: TaskKind.window.rawValue, deadlineSeconds: 60,
+        arguments: Array(arguments.utf8)), session)
+    let worker = try JobQueue.register(host: "here", process: 1, session)
+    return try #require(try JobQueue.claimGroup(worker: worker, queue: TaskKind.queue, limit: 9, session))
+  }
+}
