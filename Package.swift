@@ -74,9 +74,10 @@ let package = Package(
 
     // The service.
     target(
-      "Queue", ["Model", "Postgres"],
+      "Queue", ["Metrics", "Model", "Postgres"],
       resources: [
         .embedInCode("SQL/Queue.sql"), .embedInCode("SQL/v0001_queue.sql"), .embedInCode("SQL/v0002_groups.sql"),
+        .embedInCode("SQL/Operating.sql"),
       ]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
     target(
