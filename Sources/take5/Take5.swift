@@ -10,7 +10,8 @@ struct Take5 {
   }
 
   private static let verbs: [Verb] = [
-    .serve, .worker, .submitPost, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .keysCreate,
+    .serve, .worker, .submitPost, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .jobsStats, .jobsWatch,
+    .keysCreate,
     .keysList, .keysRevoke, .keysRotate, .validate, .inspect, .compose, .still,
     .photo,
     .migrate,

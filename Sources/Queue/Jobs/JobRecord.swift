@@ -40,6 +40,8 @@ package struct JobRecord: Sendable, Hashable {
   package let arguments: [UInt8]
   /// A JSON object: what it ended with.
   package let result: [UInt8]?
+  /// Whether it completed with a rejection.
+  package let isRejected: Bool
   /// A JSON object: what an attempt left for the next one.
   package let checkpoint: [UInt8]?
   package let progress: JobProgress
@@ -64,6 +66,7 @@ package struct JobRecord: Sendable, Hashable {
     deadlineAt = try row.get("deadline_at", as: Int64?.self).map(Date.init(microseconds:))
     isCancelling = try row.get("is_cancelling")
     isParked = try row.get("is_parked")
+    isRejected = try row.get("is_rejected")
     limit = try row.get("limit_name")
     worker = try row.get("worker_id")
     let process = try row.get("worker_process", as: Int?.self)

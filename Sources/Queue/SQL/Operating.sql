@@ -13,28 +13,29 @@ SELECT id, public_id, queue, kind,
   CASE state WHEN 'a' THEN 'available' WHEN 'x' THEN 'executing' ELSE 'scheduled' END AS state,
   priority, attempt, max_attempts, lost, author, request, created_at, run_at, started_at, deadline_at,
   NULL::timestamptz AS finished_at, cancel_at IS NOT NULL AS is_cancelling, state = 'p' AS is_parked, worker_id,
-  limit_name, last_error, arguments, NULL::jsonb AS result
+  limit_name, last_error, arguments, NULL::jsonb AS result,
+  false AS is_rejected
 FROM job WHERE CONDITIONS
 
 -- name: member
 SELECT id, public_id, queue, kind, 'executing' AS state, priority, attempt + 1 AS attempt, max_attempts, lost, author,
   request, created_at, NULL::timestamptz AS run_at, started_at, deadline_at, NULL::timestamptz AS finished_at,
   is_cancelled AS is_cancelling, false AS is_parked, worker_id, NULL::text AS limit_name, last_error, arguments,
-  NULL::jsonb AS result
+  NULL::jsonb AS result, false AS is_rejected
 FROM job_member WHERE CONDITIONS
 
 -- name: done
 SELECT id, public_id, queue, kind, CASE outcome WHEN 'c' THEN 'cancelled' ELSE 'completed' END AS state,
   NULL::smallint AS priority, attempt, max_attempts, lost, author, request, created_at, NULL::timestamptz AS run_at,
   started_at, NULL::timestamptz AS deadline_at, finished_at, false AS is_cancelling, false AS is_parked, worker_id,
-  NULL::text AS limit_name, last_error, arguments, result
+  NULL::text AS limit_name, last_error, arguments, result, outcome = 'r' AS is_rejected
 FROM job_done WHERE CONDITIONS
 
 -- name: dead
 SELECT id, public_id, queue, kind, 'dead' AS state, priority, attempt, max_attempts, lost, author, request, created_at,
   NULL::timestamptz AS run_at, started_at, NULL::timestamptz AS deadline_at, died_at AS finished_at,
   false AS is_cancelling, false AS is_parked, NULL::bigint AS worker_id, limit_name, last_error, arguments,
-  NULL::jsonb AS result
+  NULL::jsonb AS result, false AS is_rejected
 FROM job_dead WHERE CONDITIONS
 
 -- name: depths
