@@ -155,7 +155,7 @@ let package = Package(
     tests(
       "MediaProcessTests",
       ["Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform", "Take5Testing", "take5"]),
-    tests("QueueTests", ["Model", "Platform", "Postgres", "PostgresTesting", "Queue"]),
+    tests("QueueTests", ["Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue"]),
     tests(
       "QueueWorkerTests",
       ["Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker"]),
