@@ -1,4 +1,5 @@
 import Metrics
+import Model
 import Queue
 
 /// What a worker counts: jobs by how they ended, how long they waited and took, and leases that were lost.

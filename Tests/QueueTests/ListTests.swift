@@ -90,7 +90,8 @@ struct ListTests {
   @Test("with a long history and many jobs waiting a page is read by indexes, from few blocks")
   func plans() async throws {
     try await withSession { session in
-      let id = "(lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid"
+      let id =
+        "(lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid"
       let many = "generate_series(1, 100000) AS n, LATERAL (SELECT now() - make_interval(secs => n) AS at) AS time"
       try session.executeScript(
         """

@@ -1,4 +1,6 @@
 import Logging
+import Postgres
+import PostgresTesting
 import Queue
 import Testing
 
@@ -28,6 +30,33 @@ struct VacuumWatchTests {
     #expect(warnings[0].fields["remedy"]?.contains("pg_terminate_backend(4711)") == true)
     #expect(warnings[1].fields["remedy"]?.contains("pg_drop_replication_slot('it''s')") == true)
     #expect(warnings[2].fields["remedy"]?.contains("VACUUM job") == true)
+  }
+
+  @Test("an open transaction is found where it is, and told of once", .tags(.database))
+  func found() async throws {
+    try await withDatabase(TestTemplate(name: "vacuum") { try Migrator(QueueMigrations.all).migrate($0) }) { url in
+      let (lines, said) = AsyncStream.makeStream(of: String.self)
+      var limits = VacuumLimits()
+      limits.oldestTransaction = .zero
+      let watch = VacuumWatch(limits: limits, log: Logger(format: .text) { said.yield($0) })
+      let pool = Pool(url, size: 1)
+      let holder = try Connection(
+        DatabaseURL("\(url.connectionString) application_name='nightly'"), name: "test-holder")
+      try await holder.run { session in
+        try session.executeScript("BEGIN; INSERT INTO job_share (name, next_rank) VALUES ('a', 1)", name: "hold")
+        let health = try Session.connect(url, patience: .seconds(5))
+        let found = try JobQueue.health(health)
+        for _ in 0..<2 { watch.tell(of: found, at: .now) }
+        try session.executeScript("ROLLBACK", name: "release")
+      }
+      try await watch.chore.body(pool)
+      said.finish()
+      var all: [String] = []
+      for await line in lines where line.contains("nightly") { all.append(line) }
+      #expect(all.count == 1)
+      #expect(all.first?.contains("idle in transaction") == true && all.first?.contains("pg_terminate_backend") == true)
+      await pool.close()
+    }
   }
 
   @Test("each cause is told once in a while, however often it is seen")

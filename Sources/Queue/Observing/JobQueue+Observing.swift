@@ -1,6 +1,5 @@
-package import Postgres
-
 import Model
+package import Postgres
 
 /// How the queue stands, as a whole.
 extension JobQueue {
@@ -18,7 +17,8 @@ extension JobQueue {
   }
 
   /// What became of jobs within the last so many seconds, by kind. It reads the history of that time.
-  package static func finished(withinSeconds seconds: Double, _ session: Session) throws(PostgresError) -> [FinishedJobs]
+  package static func finished(withinSeconds seconds: Double, _ session: Session) throws(PostgresError)
+    -> [FinishedJobs]
   {
     var kinds: [FinishedJobs] = []
     for row in try session.execute(operating["finished"], .double(seconds)) { kinds.append(try FinishedJobs(row)) }

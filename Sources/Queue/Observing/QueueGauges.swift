@@ -1,7 +1,6 @@
 package import Metrics
-package import Postgres
-
 import Model
+package import Postgres
 
 /// How the queue stands, for Prometheus; each process of one database tells the same.
 package enum QueueGauges {

@@ -1,5 +1,6 @@
 import Logging
 import Platform
+import Postgres
 import Queue
 
 /// Warns of what keeps the server from removing dead rows: claims would have to wade through them.

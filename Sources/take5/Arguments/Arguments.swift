@@ -90,7 +90,8 @@ struct Arguments: Sendable {
     if let unit = text.last.flatMap({ units[$0] }), let count = Int(text.dropLast()), 0...100_000_000 ~= count {
       return now - Double(count) * unit
     }
-    throw Self.wrong("\(name) is a time such as 2026-11-20T18:30:00Z, or so long ago: 45s, 30m, 2h, 7d; not '\(text)'", verb)
+    throw Self.wrong(
+      "\(name) is a time such as 2026-11-20T18:30:00Z, or so long ago: 45s, 30m, 2h, 7d; not '\(text)'", verb)
   }
 
   /// An option's value as some of a few words, with commas between them; empty where nothing is given.

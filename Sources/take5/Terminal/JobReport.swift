@@ -103,7 +103,9 @@ struct JobReport: Encodable {
       guard let value else { return }
       lines.append("  \(title)\(String(repeating: " ", count: max(1, 12 - title.count)))\(value)")
     }
-    add("state", state.rawValue + (isCancelling ? ", to be cancelled" : isParked ? ", waits for room under its limit" : ""))
+    add(
+      "state",
+      state.rawValue + (isCancelling ? ", to be cancelled" : isParked ? ", waits for room under its limit" : ""))
     add("queue", queue + ", kind \(kind)" + (priority.map { ", priority \($0)" } ?? ""))
     add("attempts", "\(attempt) of \(maxAttempts)" + (lost > 0 ? ", its worker was lost \(lost) times" : ""))
     if state == .executing { add("progress", "\(Int(progress * 100)) %  \(stage ?? "")") }

@@ -16,7 +16,8 @@ extension Verb {
         .usage, "only dead and scheduled jobs can be tried again", remedy: "say --state dead, or --state scheduled")
     }
     return try await change(
-      arguments, filter, done: "tried at once", why: "neither dead nor waiting for its next attempt, or its key is taken"
+      arguments, filter, done: "tried at once",
+      why: "neither dead nor waiting for its next attempt, or its key is taken"
     ) { store in
       JobSweep { ids, session in
         try store.retry(jobs: ids, session)
@@ -24,11 +25,14 @@ extension Verb {
         for queue in Set(queues.values).sorted() { try JobQueue.announce(queue: queue, session) }
         try JobQueue.tell(of: queues.keys.sorted(), session)
       }
-    } state: { _ in "available" }
+    } state: { _ in
+      "available"
+    }
   }
 
   static let jobsCancel = Verb(
-    "jobs cancel", abstract: "Cancel jobs that are not over, by their ids or by a filter; their posts have failed then.",
+    "jobs cancel",
+    abstract: "Cancel jobs that are not over, by their ids or by a filter; their posts have failed then.",
     operands: ["[JOB]…"], options: Option.jobSweep,
     example: "take5 jobs cancel --state available --author ada --created-after 2h --all"
   ) { arguments in
@@ -39,14 +43,18 @@ extension Verb {
       throw CommandFailure(
         .usage, "only jobs that are not over can be cancelled", remedy: "say --state scheduled, available or executing")
     }
-    return try await change(arguments, filter, done: "cancelled, or stopped by their workers", why: "not there, or over") {
+    return try await change(
+      arguments, filter, done: "cancelled, or stopped by their workers", why: "not there, or over"
+    ) {
       store in
       JobSweep { ids, session in
         try store.cancel(jobs: ids, session).mapValues { $0 == .cancelled ? "cancelled" : "cancelling" }
       } announce: { outcomes, session in
         try JobQueue.tell(of: outcomes.keys.sorted(), session)
       }
-    } state: { $0 }
+    } state: {
+      $0
+    }
   }
 
   private static func change(
@@ -71,15 +79,19 @@ extension Verb {
       let most = min(count, limit ?? count)
       if isDry || count == 0 {
         Console.print(
-          json ? #"{"matched":\#(count),"changed":0}"# : count == 0 ? "no such job" : "it would be \(most) of \(count) jobs")
+          json
+            ? #"{"matched":\#(count),"changed":0}"#
+            : count == 0 ? "no such job" : "it would be \(most) of \(count) jobs")
         return .done
       }
       guard limit != nil || arguments.has("--all") else {
         throw CommandFailure(
-          .usage, "that would be \(count) jobs", remedy: "say --all for all of them, --limit N for the newest, or --dry-run")
+          .usage, "that would be \(count) jobs",
+          remedy: "say --all for all of them, --limit N for the newest, or --dry-run")
       }
       Console.note("\(most) of \(count) jobs")
-      let changed = try await sweep(Store(blobs: try BlobFolder.open(arguments))).run(filter, most: most, pool) { looked in
+      let changed = try await sweep(Store(blobs: try BlobFolder.open(arguments))).run(filter, most: most, pool) {
+        looked in
         if most > looked { Console.note("\(looked) of \(most)") }
       }
       Console.print(json ? #"{"matched":\#(count),"changed":\#(changed)}"# : "\(changed) jobs are \(done)")

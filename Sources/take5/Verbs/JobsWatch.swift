@@ -7,7 +7,8 @@ import Queue
 extension Verb {
   static let jobsWatch = Verb(
     "jobs watch",
-    abstract: "Show jobs as they change, until Ctrl-C; a job that is named until it is over: status 0 if it was accepted.",
+    abstract:
+      "Show jobs as they change, until Ctrl-C; a job that is named until it is over: status 0 if it was accepted.",
     operands: ["[JOB]"],
     options: Option.jobFilter(limit: .jobListLimit) + [
       Option(
