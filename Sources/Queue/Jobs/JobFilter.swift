@@ -22,8 +22,11 @@ package struct JobFilter: Sendable, Hashable {
   package var before: PublicID?
   package var limit: Int
 
-  package init(states: Set<JobState> = [], ids: [PublicID] = [], before: PublicID? = nil, limit: Int = 20) {
+  package init(
+    states: Set<JobState> = [], kind: String? = nil, ids: [PublicID] = [], before: PublicID? = nil, limit: Int = 20
+  ) {
     self.states = states
+    self.kind = kind
     self.ids = ids
     self.before = before
     self.limit = limit
