@@ -74,9 +74,10 @@ let package = Package(
 
     // The service.
     target(
-      "Queue", ["Model", "Postgres"],
+      "Queue", ["Metrics", "Model", "Postgres"],
       resources: [
         .embedInCode("SQL/Queue.sql"), .embedInCode("SQL/v0001_queue.sql"), .embedInCode("SQL/v0002_groups.sql"),
+        .embedInCode("SQL/Operating.sql"),
       ]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
     target(
@@ -156,7 +157,7 @@ let package = Package(
       "MediaProcessTests",
       ["Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform", "Take5Testing", "take5"]),
     tests(
-      "QueueTests", ["Model", "Platform", "Postgres", "PostgresTesting", "Queue"],
+      "QueueTests", ["Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue"],
       resources: [.embedInCode("Versions/v0001_statements.sql")]),
     tests(
       "QueueWorkerTests",

@@ -43,8 +43,8 @@ package struct ControlAPI: Sendable {
   package var router: Router {
     let access = access
     return Router(
-      routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + mediaRoutes + healthRoutes
-        + metricRoutes + documentRoutes + windowRoutes
+      routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + operatingRoutes + mediaRoutes
+        + healthRoutes + metricRoutes + documentRoutes + windowRoutes
     ) { (method, target, headers) throws(Problem) in try access.admit(method, target, headers) }
   }
 

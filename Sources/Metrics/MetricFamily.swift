@@ -6,8 +6,8 @@ struct MetricFamily: Sendable {
     case histogram
   }
 
-  /// Upper bounds in seconds: from a request to a long job.
-  private static let bounds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+  /// Upper bounds in seconds: from a short job or a request to a long job, and to what has waited for its turn.
+  private static let bounds = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
 
   private struct Histogram: Sendable {
     var buckets = [Int](repeating: 0, count: MetricFamily.bounds.count)
@@ -29,11 +29,15 @@ struct MetricFamily: Sendable {
 
   mutating func set(_ value: Double, _ labels: MetricLabels) { values[labels] = value }
 
-  mutating func observe(_ seconds: Double, _ labels: MetricLabels) {
+  mutating func observe(_ seconds: Double, _ labels: MetricLabels) { observe([seconds], labels) }
+
+  mutating func observe(_ values: [Double], _ labels: MetricLabels) {
     var histogram = histograms[labels] ?? Histogram()
-    for (place, bound) in Self.bounds.enumerated() where seconds <= bound { histogram.buckets[place] += 1 }
-    histogram.count += 1
-    histogram.sum += seconds
+    for seconds in values {
+      for (place, bound) in Self.bounds.enumerated() where seconds <= bound { histogram.buckets[place] += 1 }
+      histogram.count += 1
+      histogram.sum += seconds
+    }
     histograms[labels] = histogram
   }
 

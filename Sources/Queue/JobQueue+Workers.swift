@@ -50,7 +50,9 @@ extension JobQueue {
         case "c": .cancelled
         default: .dead
         }
-      reaped.append(Reaped(id: try row.get("id"), publicID: try row.publicID("public_id"), state: state))
+      reaped.append(
+        Reaped(
+          id: try row.get("id"), publicID: try row.publicID("public_id"), kind: try row.get("kind"), state: state))
     }
     try session.execute(statements["sweep"])
     return reaped

@@ -30,66 +30,14 @@ package enum JobQueue {
     try session.execute(statements["announce"], .text(QueueChannel.jobs), .text(queue))
   }
 
-  /// Reads a job by its public id; nil if there is none.
-  package static func find(_ id: PublicID, _ session: Session) throws(PostgresError) -> JobRecord? {
-    try find([id], session).first
-  }
-
-  /// Reads jobs by their public ids, in no particular order.
-  package static func find(_ ids: [PublicID], _ session: Session) throws(PostgresError) -> [JobRecord] {
-    var jobs: [JobRecord] = []
-    for row in try session.execute(statements["find"], .texts(ids.map(\.description))) {
-      jobs.append(try JobRecord(row))
-    }
-    return jobs
-  }
-
   /// Tells whoever waits for a job that it has changed; to be called after the commit.
   package static func tell(of job: PublicID, _ session: Session) throws(PostgresError) {
     try session.execute(statements["announce"], .text(QueueChannel.changes), .text(job.description))
   }
 
-  /// Lists jobs, the newest first.
-  package static func list(_ filter: JobFilter, _ session: Session) throws(PostgresError) -> [JobRecord] {
-    let rows = try session.execute(
-      statements["list"], .text(filter.state?.rawValue), .text(filter.kind), .text(filter.author),
-      .text(filter.before?.description), .integer(filter.limit))
-    var jobs: [JobRecord] = []
-    for row in rows { jobs.append(try JobRecord(row)) }
-    return jobs
-  }
-
-  /// How many jobs stand where.
-  package static func depths(_ session: Session) throws(PostgresError) -> [QueueDepth] {
-    var depths: [QueueDepth] = []
-    for row in try session.execute(statements["depths"]) {
-      guard let state = JobState(rawValue: try row.get("state")) else { continue }
-      depths.append(
-        QueueDepth(
-          queue: try row.get("queue"), kind: try row.get("kind"), state: state, jobs: try row.get("jobs"),
-          oldestSeconds: try row.get("oldest")))
-    }
-    return depths
-  }
-
-  /// Cancels a job, in the caller's transaction; one that runs is stopped by its worker.
-  package static func cancel(_ id: PublicID, _ session: Session) throws(PostgresError) -> Cancelling {
-    let parameter = Parameter.text(id.description)
-    // Between two looks it may have moved: from its row into a group, or back.
-    for _ in 0..<3 {
-      if try !session.execute(statements["hold"], parameter).isEmpty {
-        if try session.execute(statements["cancel_waiting"], parameter).first != nil { return .cancelled }
-        if try session.execute(statements["cancel_executing"], parameter).first != nil { return .requested }
-      }
-      if try session.execute(statements["cancel_member"], parameter).first != nil { return .requested }
-    }
-    return .notLive
-  }
-
-  /// Lets a dead job, or one that waits for its next attempt, be tried at once; false if it is neither.
-  package static func retryNow(_ id: PublicID, _ session: Session) throws(PostgresError) -> Bool {
-    let parameter = Parameter.text(id.description)
-    if try session.execute(statements["redrive"], parameter).first != nil { return true }
-    return try session.execute(statements["hasten"], parameter).first != nil
+  /// Tells whoever waits for one of these jobs that it has changed; to be called after the commit.
+  package static func tell(of jobs: [PublicID], _ session: Session) throws(PostgresError) {
+    try session.execute(
+      statements["announce_many"], .text(QueueChannel.changes), .texts(jobs.map(\.description)))
   }
 }

@@ -70,7 +70,7 @@ package final class QueueWorker: Sendable {
       wakeAll()
     }
     let maintenance = Maintenance(
-      configuration: configuration, pool: pool, onReaped: onReaped, chores: chores,
+      configuration: configuration, pool: pool, onReaped: onReaped, chores: chores, metrics: metrics,
       onAvailable: { [self] in wakeAll() }, log: log)
     var runs: [@Sendable () async throws -> Void] = []
     for line in lines { runs += try self.runs(of: line, worker, heart, log) }

@@ -10,6 +10,8 @@ package struct QueueWorkerConfiguration: Sendable {
   package var drain: Duration
   /// How many days what is over stays readable.
   package var historyDays: Int
+  /// From when on it warns of what keeps dead rows.
+  package var vacuum = VacuumLimits()
 
   package init(
     lease: Duration = .seconds(30), reapInterval: Duration = .seconds(5), pollInterval: Duration = .seconds(1),

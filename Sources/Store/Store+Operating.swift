@@ -6,24 +6,37 @@ package import Queue
 extension Store {
   /// Cancels a job; a waiting one's post has failed from now on, a running one's when its worker stops.
   package func cancel(job: PublicID, _ session: Session) throws(PostgresError) -> Cancelling {
-    let outcome = try JobQueue.cancel(job, session)
-    if outcome == .cancelled { try fail(job: job, session) }
-    return outcome
+    try cancel(jobs: [job], session)[job] ?? .notLive
   }
 
-  /// Lets a dead job, or one that waits for its next attempt, be tried at once; false if it is neither.
+  /// Cancels jobs; those that are not named in the answer were not live.
+  package func cancel(jobs: [PublicID], _ session: Session) throws(PostgresError) -> [PublicID: Cancelling] {
+    let outcomes = try JobQueue.cancel(jobs, session)
+    try fail(jobs: outcomes.filter { $0.value == .cancelled }.keys.sorted(), session)
+    return outcomes
+  }
+
+  /// Lets a dead job, or one that waits for its next attempt, be tried at once; false if it is neither, or if another
+  /// live job has its key.
   ///
   /// Announce the job after the commit.
   package func retry(job: PublicID, _ session: Session) throws(PostgresError) -> Bool {
-    guard try JobQueue.retryNow(job, session) else { return false }
-    for statement in ["reopen", "reopen_image"] {
-      try session.execute(Self.statements[statement], .text(job.description))
-    }
-    return true
+    try !retry(jobs: [job], session).isEmpty
+  }
+
+  /// Lets those of the jobs that can be be tried at once: which, and in which queue.
+  ///
+  /// Announce the queues after the commit.
+  package func retry(jobs: [PublicID], _ session: Session) throws(PostgresError) -> [PublicID: String] {
+    let queues = try JobQueue.retryNow(jobs, session)
+    guard !queues.isEmpty else { return queues }
+    let ids = Parameter.texts(queues.keys.sorted().map(\.description))
+    for statement in ["reopen", "reopen_image"] { try session.execute(Self.statements[statement], ids) }
+    return queues
   }
 
   /// The posts and images of jobs that were taken from a lost worker have failed, if the jobs are over.
   package func fail(_ reaped: [Reaped], _ session: Session) throws(PostgresError) {
-    for job in reaped where job.state.isFinal { try fail(job: job.publicID, session) }
+    try fail(jobs: reaped.filter(\.state.isFinal).map(\.publicID), session)
   }
 }

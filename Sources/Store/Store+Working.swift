@@ -137,9 +137,13 @@ extension Store {
   }
 
   /// The job is dead or cancelled: what it worked for, if it still waits, has failed.
-  package func fail(job: PublicID, _ session: Session) throws(PostgresError) {
+  package func fail(job: PublicID, _ session: Session) throws(PostgresError) { try fail(jobs: [job], session) }
+
+  /// The same of several.
+  func fail(jobs: [PublicID], _ session: Session) throws(PostgresError) {
+    guard !jobs.isEmpty else { return }
     for statement in ["fail", "fail_image"] {
-      try session.execute(Self.statements[statement], .text(job.description))
+      try session.execute(Self.statements[statement], .texts(jobs.map(\.description)))
     }
   }
 

@@ -95,7 +95,9 @@ struct WaitingTests {
       let answer = try await api.get("/metrics")
       let text = String(decoding: answer.body, as: UTF8.self)
       #expect(text.contains("take5_queue_jobs{kind=\"post\",queue=\"media\",state=\"available\"} 1\n"))
-      #expect(text.contains("take5_queue_oldest_age_seconds{kind=\"post\",queue=\"media\"} "))
+      #expect(text.contains("take5_queue_oldest_age_seconds{kind=\"post\",queue=\"media\",state=\"available\"} "))
+      #expect(text.contains("take5_workers{state=\"alive\"} 0\n") && text.contains("take5_database_up 1\n"))
+      #expect(text.contains("take5_xmin_age_seconds{holder=\"session\"} ") && text.contains("take5_table_dead_rows{"))
       #expect(text.contains("take5_submissions_total{kind=\"take5\"} 1\n"))
     }
   }

@@ -102,7 +102,8 @@ struct CommandLineTests {
     let all = try await Take5Command.run(["--help"])
     #expect(all.status == 0)
     for verb in [
-      "serve", "worker", "submit post", "jobs list", "jobs show", "jobs retry", "jobs cancel", "validate", "compose",
+      "serve", "worker", "submit post", "jobs list", "jobs show", "jobs retry", "jobs cancel", "jobs stats",
+      "jobs watch", "validate", "compose",
       "still", "migrate", "version",
     ] {
       #expect(all.output.contains("  \(verb) "))

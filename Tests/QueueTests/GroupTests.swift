@@ -19,7 +19,7 @@ struct GroupTests {
       #expect(group.jobs.allSatisfy { $0.attempt == 1 && $0.token == group.token })
       #expect(group.jobs[0].arguments == Array(#"{"post": "1"}"#.utf8))
       #expect(try JobQueue.find(jobs[0].publicID, session)?.state == .executing)
-      #expect(try JobQueue.list(JobFilter(state: .executing), session).count == 3)
+      #expect(try JobQueue.list(JobFilter(states: [.executing]), session).count == 3)
       #expect(try JobQueue.depths(session).first { $0.state == .executing }?.jobs == 3)
 
       try JobQueue.settle(group, [group.jobs[1].id: .completed(.rejected, result: Array("{}".utf8))], session)

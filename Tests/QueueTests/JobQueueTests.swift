@@ -119,7 +119,7 @@ struct JobQueueTests {
       #expect(second.attempt == 2)
       try JobQueue.bury(second, error: "the disk is still full", session)
       #expect(try JobQueue.find(job.publicID, session)?.state == .dead)
-      #expect(try JobQueue.list(JobFilter(state: .dead), session).map(\.publicID) == [job.publicID])
+      #expect(try JobQueue.list(JobFilter(states: [.dead]), session).map(\.publicID) == [job.publicID])
       #expect(try JobQueue.retryNow(job.publicID, session))
       let third = try claim(session)
       #expect(third.id == first.id)

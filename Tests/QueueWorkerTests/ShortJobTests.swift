@@ -31,7 +31,7 @@ struct ShortJobTests {
       try await pool.run { session in
         #expect(try session.execute("SELECT FROM effect").count == 299)
         #expect(try session.execute("SELECT DISTINCT job FROM effect").count == 299)
-        #expect(try JobQueue.list(JobFilter(state: .completed, limit: 1000), session).count == 299)
+        #expect(try JobQueue.list(JobFilter(states: [.completed], limit: 1000), session).count == 299)
         let failed = try JobQueue.list(JobFilter(kind: "bad"), session)
         #expect(failed.map(\.state) == [.dead])
         #expect(failed.first?.error == "it was bad")
@@ -54,7 +54,7 @@ struct ShortJobTests {
       try await running.run()
       try await pool.run { session in
         #expect(try session.execute("SELECT FROM effect").count == 42)
-        let back = try JobQueue.list(JobFilter(state: .available, limit: 1000), session)
+        let back = try JobQueue.list(JobFilter(states: [.available], limit: 1000), session)
         #expect(back.count == 58)
         #expect(back.allSatisfy { $0.attempt == 0 })
         #expect(try session.execute("SELECT FROM job_group").isEmpty)
@@ -85,7 +85,7 @@ struct ShortJobTests {
       #expect(isCut.isCancelled)
       try await pool.run { session in
         #expect(try session.execute("SELECT FROM effect").count == 50)
-        let done = try JobQueue.list(JobFilter(state: .completed, limit: 1000), session)
+        let done = try JobQueue.list(JobFilter(states: [.completed], limit: 1000), session)
         #expect(done.count == 50)
         #expect(done.allSatisfy { $0.attempt == 1 && $0.lost == 0 })
       }

@@ -82,6 +82,8 @@ package final class AccessControl: Sendable {
     case "metrics": return .admin
     default: break
     }
+    if path == ["v1", "jobs"] { return .admin }
+    if path.count == 4, path.starts(with: ["v1", "jobs"]), ["retry", "cancel"].contains(path[3]) { return .admin }
     let isReading = method == "GET" || method == "HEAD" || path == ["v1", "posts", "search"]
     return isReading ? .read : .submit
   }

@@ -6,6 +6,11 @@ struct PageAnswer<Item: Encodable>: Encodable {
   /// What the parameter `cursor` takes for the next page; null: there is none.
   let next: String?
 
+  init(items: [Item], next: String?) {
+    self.items = items
+    self.next = next
+  }
+
   init<Element>(_ page: Page<Element>, _ item: (Element) -> Item) {
     items = page.items.map(item)
     next = page.next?.text

@@ -26,6 +26,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case imageNotFound = "image_not_found"
   case postNotFound = "post_not_found"
   case jobNotFound = "job_not_found"
+  case wrongJobState = "wrong_job_state"
   case mediaNotFound = "media_not_found"
   case databaseUnavailable = "database_unavailable"
   case storageLow = "storage_low"
@@ -87,6 +88,11 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.notFound, "There is no such post", "Use the id that the submission was answered with.")
     case .jobNotFound:
       (.notFound, "There is no such job", "Use the job's url in the post.")
+    case .wrongJobState:
+      (
+        .conflict, "The job's state does not admit this",
+        "Read the job: dead ones and those that wait for their next attempt can be tried again, those that are not over cancelled."
+      )
     case .mediaNotFound:
       (
         .notFound, "There is no such media file",

@@ -9,23 +9,12 @@ extension ControlAPI {
   var metricRoutes: [Route] { [route("GET", "/metrics", handler: readMetrics)] }
 
   private func readMetrics(_ request: Request) async throws -> Response {
-    let depths = try await database.run { try JobQueue.depths($0) }
-    var gauges: [MetricGauge] = []
-    for depth in depths {
-      gauges.append(
-        MetricGauge(
-          "take5_queue_jobs", "Jobs that are not over, and dead ones.",
-          ["queue": depth.queue, "kind": depth.kind, "state": depth.state.rawValue], Double(depth.jobs)))
-      if depth.state == .available {
-        gauges.append(
-          MetricGauge(
-            "take5_queue_oldest_age_seconds", "How long the job that waits longest has waited.",
-            ["queue": depth.queue, "kind": depth.kind], depth.oldestSeconds))
-      }
-    }
+    // A database that is away takes away what it would tell, and not what this process has counted.
+    let gauges = (try? await database.run { try QueueGauges.measure($0) })
+    let isUp = MetricGauge("take5_database_up", "Whether the database answers.", gauges == nil ? 0 : 1)
     return Response(
       .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
-      body: .bytes(Array(metrics.text(with: gauges).utf8)))
+      body: .bytes(Array(metrics.text(with: (gauges ?? []) + [isUp]).utf8)))
   }
 
   /// Counts a submission that was taken in; one that was only repeated is none.

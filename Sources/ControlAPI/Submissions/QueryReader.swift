@@ -52,6 +52,20 @@ struct QueryReader {
     return Int64((date.timeIntervalSince1970 * 1e6).rounded())
   }
 
+  /// An id.
+  mutating func id(_ name: String, _ expected: String) -> PublicID? {
+    guard let value = take(name) else { return nil }
+    return PublicID(value) ?? refuse(name, "expected \(expected)")
+  }
+
+  /// Up to 100 ids, each a parameter of its own; empty when there is none.
+  mutating func ids(_ name: String) -> [PublicID] {
+    guard let texts = values.removeValue(forKey: name) else { return [] }
+    let found = texts.compactMap { PublicID($0) }
+    if found.count < texts.count || texts.count > 100 { errors.append(FieldError(name, "expected up to 100 UUIDs")) }
+    return found
+  }
+
   /// A part of the map: `west,south,east,north`.
   mutating func box(_ name: String) -> MapArea? {
     guard let value = take(name) else { return nil }

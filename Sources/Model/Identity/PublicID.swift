@@ -21,6 +21,9 @@ package struct PublicID: Hashable, Sendable, Comparable {
     low = 0x8000_0000_0000_0000 | (random.next() & 0x3FFF_FFFF_FFFF_FFFF)
   }
 
+  /// When it was made, in seconds since 1970-01-01 UTC, by the clock of whoever made it.
+  package var seconds: Double { Double(high >> 16) / 1000 }
+
   /// Reads the usual text form, `8-4-4-4-12` hexadecimal digits; nil if it is anything else.
   package init?(_ text: some StringProtocol) {
     let bytes = Array(text.utf8)

@@ -28,6 +28,8 @@ package struct ClaimedJob: Sendable, Hashable {
   package let rank: Int64
   /// A JSON object: what an earlier attempt wanted this one to find.
   package let checkpoint: [UInt8]?
+  /// How long it could have run before it was claimed, by the server's clock.
+  package let waitedSeconds: Double
   /// Whether it stays in a row of its own while it executes, instead of in the row of its group.
   let isRow: Bool
 
@@ -50,6 +52,8 @@ package struct ClaimedJob: Sendable, Hashable {
     rank = try row.get(14)
     checkpoint = try row.get(15, as: RowJSON?.self)?.text
     isRow = try row.get(16)
+    let (couldRun, claimed): (Int64, Int64) = (try row.get(17), try row.get(18))
+    waitedSeconds = Double(max(0, claimed - couldRun)) / 1e6
   }
 }
 

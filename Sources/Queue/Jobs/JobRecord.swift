@@ -10,6 +10,8 @@ package struct JobRecord: Sendable, Hashable {
   package let queue: String
   package let kind: String
   package let state: JobState
+  /// 0 to 9; nil once it is over.
+  package let priority: Int?
   package let attempt: Int
   package let maxAttempts: Int
   package let lost: Int
@@ -19,13 +21,29 @@ package struct JobRecord: Sendable, Hashable {
   /// When the next attempt may begin; nil once it is over.
   package let runAt: Date?
   package let startedAt: Date?
+  /// When its attempt is taken from its worker, if it runs.
+  package let deadlineAt: Date?
   package let finishedAt: Date?
+  /// Whether its worker was told to stop it.
+  package let isCancelling: Bool
+  /// Whether it waits for room under its limit.
+  package let isParked: Bool
+  /// The name of the limit under which it runs.
+  package let limit: String?
+  /// The number of the worker that has, or had, it.
+  package let worker: Int64?
+  /// Where that worker runs, as long as it is known: `host:process`.
+  package let workerProcess: String?
   /// What the last failed attempt died of.
   package let error: String?
   /// A JSON object.
   package let arguments: [UInt8]
   /// A JSON object: what it ended with.
   package let result: [UInt8]?
+  /// Whether it completed with a rejection.
+  package let isRejected: Bool
+  /// A JSON object: what an attempt left for the next one.
+  package let checkpoint: [UInt8]?
   package let progress: JobProgress
 
   init(_ row: Row) throws(PostgresError) {
@@ -36,6 +54,7 @@ package struct JobRecord: Sendable, Hashable {
     let text = try row.get("state", as: String.self)
     guard let state = JobState(rawValue: text) else { throw PostgresError(.decoding, "there is no job state \(text)") }
     self.state = state
+    priority = try row.get("priority")
     attempt = try row.get("attempt")
     maxAttempts = try row.get("max_attempts")
     lost = try row.get("lost")
@@ -44,6 +63,15 @@ package struct JobRecord: Sendable, Hashable {
     createdAt = Date(microseconds: try row.get("created_at"))
     runAt = try row.get("run_at", as: Int64?.self).map(Date.init(microseconds:))
     startedAt = try row.get("started_at", as: Int64?.self).map(Date.init(microseconds:))
+    deadlineAt = try row.get("deadline_at", as: Int64?.self).map(Date.init(microseconds:))
+    isCancelling = try row.get("is_cancelling")
+    isParked = try row.get("is_parked")
+    isRejected = try row.get("is_rejected")
+    limit = try row.get("limit_name")
+    worker = try row.get("worker_id")
+    let process = try row.get("worker_process", as: Int?.self)
+    workerProcess = try row.get("worker_host", as: String?.self).map { "\($0):\(process ?? 0)" }
+    checkpoint = try row.get("checkpoint", as: String?.self).map { Array($0.utf8) }
     finishedAt = try row.get("finished_at", as: Int64?.self).map(Date.init(microseconds:))
     error = try row.get("last_error")
     arguments = Array(try row.get("arguments", as: String.self).utf8)

@@ -4,6 +4,7 @@ package import Model
 package struct Reaped: Sendable, Hashable {
   package let id: Int64
   package let publicID: PublicID
+  package let kind: String
   /// Scheduled for another attempt, dead, or cancelled.
   package let state: JobState
 }

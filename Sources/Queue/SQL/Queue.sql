@@ -41,6 +41,11 @@ COPY job (public_id, queue, kind, state, rank, run_at, priority, max_attempts, d
           request, arguments)
 FROM STDIN WITH (FORMAT binary)
 
+-- name: announce_many
+-- Of each of them, as announce says of one.
+SELECT pg_notify($1, about) FROM unnest($2::text[]) AS about
+WHERE set_config('synchronous_commit', 'off', true) = 'off'
+
 -- name: announce
 -- Nothing is lost with it: whoever does not hear it looks by himself. So its commit need not wait for the disk.
 SELECT pg_notify($1, $2) WHERE set_config('synchronous_commit', 'off', true) = 'off'
@@ -63,7 +68,8 @@ UPDATE job SET
 WHERE ctid = ANY (ARRAY (SELECT place FROM chosen)) AND state = 'a'
 RETURNING id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request,
   deadline_seconds, arguments, limit_name, rank,
-  (SELECT checkpoint FROM job_progress WHERE job_id = job.id) AS checkpoint, true AS is_row
+  (SELECT checkpoint FROM job_progress WHERE job_id = job.id) AS checkpoint, true AS is_row, run_at,
+  clock_timestamp() AS claimed_at
 
 -- name: claim_group
 -- Short jobs leave the queue together, under one token. One that was lost before is claimed alone, so that it takes no
@@ -87,7 +93,7 @@ WITH me AS MATERIALIZED (
   taken AS (
     DELETE FROM job WHERE ctid = ANY (ARRAY (SELECT place FROM chosen WHERE leaves)) AND state = 'a'
     RETURNING id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
-      request, created_at, last_error, arguments),
+      request, created_at, last_error, arguments, run_at),
   grouped AS (
     INSERT INTO job_group (token, worker_id, queue, deadline_at, members)
     SELECT (SELECT token FROM lease), $1, $2,
@@ -101,14 +107,15 @@ WITH me AS MATERIALIZED (
       started_at = clock_timestamp(), deadline_at = clock_timestamp() + make_interval(secs => job.deadline_seconds + 30)
     WHERE ctid = ANY (ARRAY (SELECT place FROM chosen WHERE NOT leaves)) AND state = 'a'
     RETURNING id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request,
-      deadline_seconds, arguments, limit_name, rank)
+      deadline_seconds, arguments, limit_name, rank, run_at)
 SELECT id, public_id, (SELECT token FROM lease) AS token, $2 AS queue, kind, attempt + 1 AS attempt, max_attempts,
   lost, author, definition, request, deadline_seconds, arguments, NULL::text AS limit_name, rank,
-  NULL::jsonb AS checkpoint, false AS is_row
+  NULL::jsonb AS checkpoint, false AS is_row, run_at, clock_timestamp() AS claimed_at
 FROM taken
 UNION ALL
 SELECT id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request, deadline_seconds,
-  arguments, limit_name, rank, (SELECT checkpoint FROM job_progress WHERE job_id = kept.id), true
+  arguments, limit_name, rank, (SELECT checkpoint FROM job_progress WHERE job_id = kept.id), true, run_at,
+  clock_timestamp()
 FROM kept
 
 -- name: settle
@@ -259,7 +266,7 @@ WITH victims AS (
       run_at = clock_timestamp() + make_interval(secs => (0.5 + random()) * power(2, least(job.lost, 8)))
     FROM victims
     WHERE job.id = victims.id AND job.state = 'x' AND victims.may_return AND NOT victims.cancelled
-    RETURNING job.id, job.public_id),
+    RETURNING job.id, job.public_id, job.kind),
   ended AS (
     DELETE FROM job USING victims
     WHERE job.id = victims.id AND job.state = 'x' AND (victims.cancelled OR NOT victims.may_return)
@@ -280,8 +287,8 @@ WITH victims AS (
     SELECT id, public_id, queue, kind, 'c', attempt, max_attempts, lost, worker_id, token, author, definition, request,
       created_at, started_at, arguments, error
     FROM ended WHERE cancelled)
-SELECT id, public_id, 's' AS state FROM returned
-UNION ALL SELECT id, public_id, CASE WHEN cancelled THEN 'c' ELSE 'd' END FROM ended
+SELECT id, public_id, kind, 's' AS state FROM returned
+UNION ALL SELECT id, public_id, kind, CASE WHEN cancelled THEN 'c' ELSE 'd' END FROM ended
 
 -- name: reap_groups
 -- The same for groups, whose attempt is counted now.
@@ -324,7 +331,7 @@ WITH ended AS (
     SELECT id, public_id, queue, kind, 'c', attempt, max_attempts, lost, worker_id, token, author, definition, request,
       created_at, started_at, arguments, error
     FROM members WHERE ending = 'c')
-SELECT id, public_id, ending AS state FROM members
+SELECT id, public_id, kind, ending AS state FROM members
 
 -- name: sweep
 -- A worker's row goes once nothing depends on it any more.
@@ -428,12 +435,12 @@ RETURNING sha256(convert_to(name, 'UTF8') || '\x00'::bytea || timestamptz_send(l
 SELECT min(next_at) AS at FROM cron_entry WHERE kind = $1 AND NOT is_paused
 
 -- name: hold
--- Keeps a job from changing its state until the transaction ends.
-SELECT FROM job WHERE public_id = $1::uuid FOR UPDATE
+-- Keeps jobs from changing their states until the transaction ends; all who hold several do so in one order.
+SELECT FROM job WHERE public_id = ANY ($1::uuid[]) ORDER BY public_id FOR UPDATE
 
 -- name: cancel_waiting
 WITH ended AS (
-    DELETE FROM job WHERE public_id = $1::uuid AND state IN ('a', 's', 'p')
+    DELETE FROM job WHERE public_id = ANY ($1::uuid[]) AND state <> 'x'
     RETURNING id, public_id, queue, kind, attempt, max_attempts, lost, author, definition, request, created_at,
       started_at, arguments, last_error),
   forgotten AS (DELETE FROM job_progress USING ended WHERE job_progress.job_id = ended.id)
@@ -442,22 +449,36 @@ INSERT INTO job_done (id, public_id, queue, kind, outcome, attempt, max_attempts
 SELECT id, public_id, queue, kind, 'c', attempt, max_attempts, lost, author, definition, request, created_at,
   started_at, arguments, last_error
 FROM ended
-RETURNING id
+RETURNING public_id
 
 -- name: cancel_executing
 -- The worker hears of it with its next beat.
-UPDATE job SET cancel_at = coalesce(cancel_at, clock_timestamp()) WHERE public_id = $1::uuid AND state = 'x' RETURNING id
+UPDATE job SET cancel_at = coalesce(cancel_at, clock_timestamp())
+WHERE public_id = ANY ($1::uuid[]) AND state = 'x'
+RETURNING public_id
 
--- name: cancel_member
+-- name: cancel_members
 -- A short job is not stopped, but gets no further attempt.
-UPDATE job_group SET cancelled = cancelled || job_member.id
-FROM job_member
-WHERE job_member.public_id = $1::uuid AND job_group.token = job_member.token
-RETURNING job_group.token
+WITH asked AS MATERIALIZED (
+    SELECT job_member.token, job_member.id, job_member.public_id
+    FROM job_member WHERE job_member.public_id = ANY ($1::uuid[])),
+  marked AS (
+    UPDATE job_group SET cancelled = cancelled || ARRAY (SELECT id FROM asked WHERE asked.token = job_group.token)
+    WHERE token IN (SELECT token FROM asked)
+    RETURNING token)
+SELECT public_id FROM asked JOIN marked USING (token)
 
 -- name: redrive
+-- One whose key another job has by now stays where it is, and so do all but the first of those that share a key.
 WITH back AS (
-  DELETE FROM job_dead WHERE public_id = $1::uuid
+  DELETE FROM job_dead
+  WHERE public_id = ANY ($1::uuid[])
+    AND (unique_key IS NULL
+      OR NOT EXISTS (SELECT FROM job WHERE job.unique_key = job_dead.unique_key)
+        AND NOT EXISTS (
+          SELECT FROM job_dead AS other
+          WHERE other.public_id = ANY ($1::uuid[]) AND other.unique_key = job_dead.unique_key
+            AND other.id < job_dead.id))
   RETURNING id, public_id, queue, kind, priority, max_attempts, deadline_seconds, unique_key, author, definition,
     request, created_at, arguments, last_error, limit_name)
 INSERT INTO job (id, public_id, queue, kind, state, rank, priority, max_attempts, deadline_seconds, unique_key, author,
@@ -467,77 +488,16 @@ SELECT id, public_id, queue, kind, CASE WHEN limit_name IS NULL THEN 'a' ELSE 'p
   (extract(epoch FROM clock_timestamp()) * 1e6)::bigint + priority * 30000000,
   priority, max_attempts, deadline_seconds, unique_key, author, definition, request, created_at, arguments, last_error,
   limit_name
-FROM back
-RETURNING id
+FROM back ORDER BY public_id
+RETURNING public_id, queue
 
 -- name: hasten
 -- A job that waits for its next attempt is tried at once.
 UPDATE job SET
   state = CASE WHEN limit_name IS NULL THEN 'a' ELSE 'p' END::"char", run_at = clock_timestamp(),
   rank = (extract(epoch FROM clock_timestamp()) * 1e6)::bigint + priority * 30000000
-WHERE public_id = $1::uuid AND state = 's'
-RETURNING id
-
--- name: find
-SELECT * FROM (
-  SELECT job.id, job.public_id, job.queue, job.kind,
-    CASE job.state WHEN 'a' THEN 'available' WHEN 'x' THEN 'executing' ELSE 'scheduled' END AS state,
-    job.attempt, job.max_attempts, job.lost, job.author, job.request, job.created_at, job.run_at, job.started_at,
-    NULL::timestamptz AS finished_at, job.last_error, job.arguments, NULL::jsonb AS result,
-    job_progress.fraction, job_progress.stage
-  FROM job LEFT JOIN job_progress ON job_progress.job_id = job.id
-  WHERE job.public_id = ANY ($1::uuid[])
-  UNION ALL
-  SELECT id, public_id, queue, kind, 'executing', attempt + 1, max_attempts, lost, author, request, created_at, NULL,
-    started_at, NULL, last_error, arguments, NULL, NULL, NULL
-  FROM job_member WHERE public_id = ANY ($1::uuid[])
-  UNION ALL
-  SELECT id, public_id, queue, kind, CASE outcome WHEN 'c' THEN 'cancelled' ELSE 'completed' END, attempt,
-    max_attempts, lost, author, request, created_at, NULL, started_at, finished_at, last_error, arguments, result, NULL,
-    NULL
-  FROM job_done WHERE public_id = ANY ($1::uuid[])
-  UNION ALL
-  SELECT id, public_id, queue, kind, 'dead', attempt, max_attempts, lost, author, request, created_at, NULL,
-    started_at, died_at, last_error, arguments, NULL, NULL, NULL
-  FROM job_dead WHERE public_id = ANY ($1::uuid[])
-) AS found
-
--- name: list
-SELECT * FROM (
-  SELECT job.id, job.public_id, job.queue, job.kind,
-    CASE job.state WHEN 'a' THEN 'available' WHEN 'x' THEN 'executing' ELSE 'scheduled' END AS state,
-    job.attempt, job.max_attempts, job.lost, job.author, job.request, job.created_at, job.run_at, job.started_at,
-    NULL::timestamptz AS finished_at, job.last_error, job.arguments, NULL::jsonb AS result,
-    job_progress.fraction, job_progress.stage
-  FROM job LEFT JOIN job_progress ON job_progress.job_id = job.id
-  UNION ALL
-  SELECT id, public_id, queue, kind, 'executing', attempt + 1, max_attempts, lost, author, request, created_at, NULL,
-    started_at, NULL, last_error, arguments, NULL, NULL, NULL
-  FROM job_member
-  UNION ALL
-  SELECT id, public_id, queue, kind, CASE outcome WHEN 'c' THEN 'cancelled' ELSE 'completed' END, attempt,
-    max_attempts, lost, author, request, created_at, NULL, started_at, finished_at, last_error, arguments, result, NULL,
-    NULL
-  FROM job_done
-  UNION ALL
-  SELECT id, public_id, queue, kind, 'dead', attempt, max_attempts, lost, author, request, created_at, NULL,
-    started_at, died_at, last_error, arguments, NULL, NULL, NULL
-  FROM job_dead
-) AS known
-WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR kind = $2) AND ($3::text IS NULL OR author = $3)
-  AND ($4::uuid IS NULL OR public_id < $4)
-ORDER BY public_id DESC LIMIT $5::int
-
--- name: depths
-SELECT queue, kind, CASE state WHEN 'a' THEN 'available' WHEN 'x' THEN 'executing' ELSE 'scheduled' END AS state,
-  count(*) AS jobs, greatest(extract(epoch FROM clock_timestamp() - min(run_at)), 0)::float8 AS oldest
-FROM job GROUP BY 1, 2, 3
-UNION ALL
-SELECT queue, kind, 'executing', count(*), extract(epoch FROM clock_timestamp() - min(created_at))::float8
-FROM job_member GROUP BY 1, 2
-UNION ALL
-SELECT queue, kind, 'dead', count(*), extract(epoch FROM clock_timestamp() - min(died_at))::float8
-FROM job_dead GROUP BY 1, 2
+WHERE public_id = ANY ($1::uuid[]) AND state = 's'
+RETURNING public_id, queue
 
 -- name: lock_history
 SELECT pg_advisory_xact_lock(hashtextextended('take5.job_done', 0))

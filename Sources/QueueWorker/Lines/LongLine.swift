@@ -41,6 +41,7 @@ struct LongLine: Sendable {
         guard jobs.count < count, try JobQueue.grant(session) > 0 else { return jobs }
         return try jobs + JobQueue.claim(worker: context.worker, queue: queue, limit: count - jobs.count, session)
       }
+      context.metrics.claimed(jobs)
       let claimed = jobs.map { HeldJob($0, metrics: context.metrics) }
       for job in claimed { held.add(job) }
       return claimed
@@ -56,7 +57,9 @@ struct LongLine: Sendable {
       "job": job.job.publicID.description, "request": job.job.request, "attempt": "\(job.job.attempt)",
     ])
     log.info("job started", ["kind": job.job.kind])
+    let began = ContinuousClock.now
     await handler.carryOut(job, isAlone: held.all.count == 1, log: log)
+    context.metrics.took([began.duration(to: .now) / .seconds(1)], kind: job.job.kind)
   }
 
   /// Lets running jobs end for a while; what still runs then is stopped and given back.

@@ -44,6 +44,7 @@ final class ShortLine: Sendable {
     while context.mayClaim && !context.heart.isSilent {
       guard let group = try claim(session) else { return }
       unsettled.withLock { $0 = group }
+      context.metrics.claimed(group.jobs)
       try carryOut(group, session)
     }
   }
@@ -61,7 +62,7 @@ final class ShortLine: Sendable {
   private func carryOut(_ group: GroupClaim, _ session: Session) throws {
     do {
       let endings = try settle(group, session)
-      for job in group.jobs { context.metrics.end(kind: job.kind, outcome: Self.outcome(endings[job.id])) }
+      count(group, endings)
       try? handler.tell(of: group.jobs.filter { Self.isCompleted(endings[$0.id]) }, session)
     } catch let lost as LeaseLost {
       // Or it was written before, and only the answer was lost.
@@ -72,7 +73,28 @@ final class ShortLine: Sendable {
     unsettled.withLock { $0 = nil }
   }
 
-  private func settle(_ group: GroupClaim, _ session: Session) throws -> [Int64: MemberEnding] {
+  /// Of a kind and outcome at once: there may be a thousand.
+  private func count(_ group: GroupClaim, _ endings: [Int64: Ending]) {
+    var outcomes: [String: [String: Int]] = [:]
+    var seconds: [String: [Double]] = [:]
+    for job in group.jobs {
+      let ending = endings[job.id]
+      outcomes[job.kind, default: [:]][Self.outcome(ending?.ending), default: 0] += 1
+      if let took = ending?.seconds { seconds[job.kind, default: []].append(took) }
+    }
+    for (kind, counts) in outcomes {
+      for (outcome, count) in counts { context.metrics.end(kind: kind, outcome: outcome, by: count) }
+    }
+    for (kind, seconds) in seconds { context.metrics.took(seconds, kind: kind) }
+  }
+
+  /// How a job ended, and how long it took; nothing of one that was given back unbegun.
+  private struct Ending {
+    let ending: MemberEnding
+    let seconds: Double?
+  }
+
+  private func settle(_ group: GroupClaim, _ session: Session) throws -> [Int64: Ending] {
     do {
       return try session.transaction { session in
         try settle(group, session) { job in try handler.carryOut(job, session) }
@@ -99,13 +121,20 @@ final class ShortLine: Sendable {
 
   private func settle(
     _ group: GroupClaim, _ session: Session, _ carryOut: (ClaimedJob) throws -> MemberEnding
-  ) throws -> [Int64: MemberEnding] {
-    var endings: [Int64: MemberEnding] = [:]
+  ) throws -> [Int64: Ending] {
+    var endings: [Int64: Ending] = [:]
+    endings.reserveCapacity(group.jobs.count)
+    var exceptions: [Int64: MemberEnding] = [:]
+    var began = ContinuousClock.now
     for job in group.jobs {
-      let ending = context.stopping.isCancelled ? .released : try carryOut(job)
-      if ending != .completed() { endings[job.id] = ending }
+      let isBegun = !context.stopping.isCancelled
+      let ending = isBegun ? try carryOut(job) : .released
+      let ended = ContinuousClock.now
+      endings[job.id] = Ending(ending: ending, seconds: isBegun ? began.duration(to: ended) / .seconds(1) : nil)
+      if ending != .completed() { exceptions[job.id] = ending }
+      began = ended
     }
-    try JobQueue.settle(group, endings, session)
+    try JobQueue.settle(group, exceptions, session)
     return endings
   }
 

@@ -13,6 +13,7 @@ struct Maintenance: Sendable {
   /// What follows from the ends of jobs, in the same transaction.
   let onReaped: @Sendable ([Reaped], Session) throws -> Void
   let chores: [Chore]
+  let metrics: WorkMetrics
   /// Called when jobs became available.
   let onAvailable: @Sendable () -> Void
   let log: Logger
@@ -52,6 +53,7 @@ struct Maintenance: Sendable {
           try JobQueue.dropShares(session)
         }
       },
+      VacuumWatch(limits: configuration.vacuum, log: log).chore,
     ]
   }
 
@@ -61,6 +63,7 @@ struct Maintenance: Sendable {
       try onReaped(reaped, session)
       return reaped
     }
+    metrics.reaped(reaped)
     for job in reaped {
       log.warning("a job was taken from its worker", ["job": job.publicID.description, "state": job.state.rawValue])
     }

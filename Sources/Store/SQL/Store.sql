@@ -182,10 +182,10 @@ RETURNING id
 UPDATE post SET status = 'rejected', reasons = $2::jsonb WHERE public_id = $1::uuid AND status = 'processing' RETURNING id
 
 -- name: fail
-UPDATE post SET status = 'failed' WHERE job = $1::uuid AND status = 'processing' RETURNING id
+UPDATE post SET status = 'failed' WHERE job = ANY ($1::uuid[]) AND status = 'processing' RETURNING id
 
 -- name: reopen
-UPDATE post SET status = 'processing' WHERE job = $1::uuid AND status = 'failed' RETURNING id
+UPDATE post SET status = 'processing' WHERE job = ANY ($1::uuid[]) AND status = 'failed' RETURNING id
 
 -- name: drop_sources
 -- Takes the sources away from a post, and says which set they were.
@@ -248,10 +248,10 @@ UPDATE image SET status = 'rejected', reasons = $2::jsonb
 WHERE public_id = $1::uuid AND status = 'processing' RETURNING id
 
 -- name: fail_image
-UPDATE image SET status = 'failed' WHERE job = $1::uuid AND status = 'processing' RETURNING id
+UPDATE image SET status = 'failed' WHERE job = ANY ($1::uuid[]) AND status = 'processing' RETURNING id
 
 -- name: reopen_image
-UPDATE image SET status = 'processing' WHERE job = $1::uuid AND status = 'failed' RETURNING id
+UPDATE image SET status = 'processing' WHERE job = ANY ($1::uuid[]) AND status = 'failed' RETURNING id
 
 -- name: drop_image_sources
 UPDATE image SET source_set_id = NULL

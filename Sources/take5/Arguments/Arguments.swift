@@ -1,3 +1,6 @@
+import FoundationEssentials
+import Model
+
 /// The words of a command, read by the rules of its verb.
 struct Arguments: Sendable {
   let operands: [String]
@@ -76,6 +79,34 @@ struct Arguments: Sendable {
       throw Self.wrong("\(name) is a number of seconds, not '\(text)'", verb)
     }
     return number
+  }
+
+  /// An option's value as a moment: a time as RFC 3339 writes it, or how long before `now` it was, `45s`, `30m`, `2h`,
+  /// `7d` or `1w`.
+  func time(_ name: String, now: Date) throws(CommandFailure) -> Date? {
+    guard let text = value(name) else { return nil }
+    if let date = JSON.date(from: text) { return date }
+    let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+    if let unit = text.last.flatMap({ units[$0] }), let count = Int(text.dropLast()), 0...100_000_000 ~= count {
+      return now - Double(count) * unit
+    }
+    throw Self.wrong(
+      "\(name) is a time such as 2026-11-20T18:30:00Z, or so long ago: 45s, 30m, 2h, 7d; not '\(text)'", verb)
+  }
+
+  /// An option's value as some of a few words, with commas between them; empty where nothing is given.
+  func choices<Choice: RawRepresentable<String> & CaseIterable & Hashable>(
+    _ name: String, of type: Choice.Type
+  ) throws(CommandFailure) -> Set<Choice> {
+    var choices: Set<Choice> = []
+    for word in value(name)?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
+      guard let choice = Choice(rawValue: String(word)) else {
+        let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        throw Self.wrong("\(name) is some of \(words), with commas between them, not '\(word)'", verb)
+      }
+      choices.insert(choice)
+    }
+    return choices
   }
 
   /// An option's value as one of a few words.

@@ -13,4 +13,6 @@ enum ExitStatus: Int32, Sendable {
   case `internal` = 70
   /// EX_IOERR: a file could not be written.
   case io = 74
+  /// As a shell tells of SIGINT: stopped before what was waited for had happened.
+  case interrupted = 130
 }

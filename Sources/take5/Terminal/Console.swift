@@ -23,4 +23,14 @@ enum Console {
 
   /// Whether a person reads standard error.
   static var isTerminal: Bool { isatty(2) == 1 }
+
+  /// Whether a person reads standard output.
+  static var answersPerson: Bool { isatty(1) == 1 }
+
+  /// How many characters a line of the terminal behind standard output has; 80 where it does not say.
+  static var width: Int {
+    var size = winsize()
+    guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
+  }
 }

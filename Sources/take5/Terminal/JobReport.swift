@@ -6,8 +6,10 @@ import Queue
 struct JobReport: Encodable {
   let number: Int64
   let id: PublicID
+  let queue: String
   let kind: String
   let state: JobState
+  let priority: Int?
   let attempt: Int
   let maxAttempts: Int
   let lost: Int
@@ -16,16 +18,30 @@ struct JobReport: Encodable {
   let author: String?
   let request: String?
   let createdAt: Date
+  let runAt: Date?
   let startedAt: Date?
+  let deadlineAt: Date?
   let finishedAt: Date?
+  let isCancelling: Bool
+  /// The limit under which it runs, and whether it waits for room there.
+  let limit: String?
+  let isParked: Bool
+  let worker: Int64?
+  let workerProcess: String?
   let error: String?
+  /// JSON, as text.
+  let checkpoint: String?
+  /// JSON, as text.
+  let arguments: String
   let verdict: Verdict?
 
   init(_ job: JobRecord) {
     number = job.id
     id = job.publicID
+    queue = job.queue
     kind = job.kind
     state = job.state
+    priority = job.priority
     attempt = job.attempt
     maxAttempts = job.maxAttempts
     lost = job.lost
@@ -34,28 +50,77 @@ struct JobReport: Encodable {
     author = job.author
     request = job.request
     createdAt = job.createdAt
+    runAt = job.runAt
     startedAt = job.startedAt
+    deadlineAt = job.deadlineAt
     finishedAt = job.finishedAt
+    isCancelling = job.isCancelling
+    limit = job.limit
+    isParked = job.isParked
+    worker = job.worker
+    workerProcess = job.workerProcess
     error = job.error
+    checkpoint = job.checkpoint.map { String(decoding: $0, as: UTF8.self) }
+    arguments = String(decoding: job.arguments, as: UTF8.self)
     verdict = job.result.flatMap { try? JSON.decode(Verdict.self, from: $0) }
   }
 
-  /// One line of a list.
+  /// Several of them under titles.
+  static func lines(_ jobs: [JobReport]) -> [String] {
+    var table = TextTable("JOB", "CREATED", "QUEUE", "KIND", "STATE", "ATTEMPT", "AUTHOR", "NOTE")
+    for job in jobs {
+      table.add(
+        job.id.description, JSON.text(of: job.createdAt), job.queue, job.kind, job.state.rawValue,
+        "\(job.attempt)/\(job.maxAttempts)", job.author, job.note)
+    }
+    return table.lines
+  }
+
+  /// One line of a live list.
   var line: String {
-    let outcome = verdict.map { " \($0.verdict.rawValue)" } ?? ""
-    var words = "\(number)  \(id)  \(JSON.text(of: createdAt))  \(kind)  \(state.rawValue)\(outcome)"
-    words += "  attempt \(attempt)/\(maxAttempts)"
+    var words = "\(id)  \(kind)  \(state.rawValue)  attempt \(attempt)/\(maxAttempts)"
     if let author { words += "  \(author)" }
-    return words
+    return note.isEmpty ? words : words + "  \(note)"
+  }
+
+  /// What is worth knowing of it now, on one line.
+  private var note: String {
+    if isCancelling { return "to be cancelled" }
+    if isParked { return "waits for room under \(limit ?? "its limit")" }
+    switch state {
+    case .executing: return stage.map { "\(Int(progress * 100)) % \($0)" } ?? ""
+    case .completed: return verdict?.verdict.rawValue ?? ""
+    case .scheduled, .available, .cancelled, .dead:
+      let first = error?.split(separator: "\n").first.map(String.init) ?? ""
+      return first.count > 60 ? first.prefix(59) + "…" : first
+    }
   }
 
   /// Everything, for a person.
   var text: String {
-    var lines = [line]
-    if state == .executing { lines.append("  \(Int(progress * 100)) %  \(stage ?? "")") }
-    if let request { lines.append("  request \(request)") }
-    if lost > 0 { lines.append("  its worker was lost \(lost) times") }
-    if let error { lines.append("  last error: \(error)") }
+    var lines = ["job \(id), number \(number)"]
+    func add(_ title: String, _ value: String?) {
+      guard let value else { return }
+      lines.append("  \(title)\(String(repeating: " ", count: max(1, 12 - title.count)))\(value)")
+    }
+    add(
+      "state",
+      state.rawValue + (isCancelling ? ", to be cancelled" : isParked ? ", waits for room under its limit" : ""))
+    add("queue", queue + ", kind \(kind)" + (priority.map { ", priority \($0)" } ?? ""))
+    add("attempts", "\(attempt) of \(maxAttempts)" + (lost > 0 ? ", its worker was lost \(lost) times" : ""))
+    if state == .executing { add("progress", "\(Int(progress * 100)) %  \(stage ?? "")") }
+    add("author", author)
+    add("request", request)
+    add("limit", limit)
+    add("worker", worker.map { "\($0)" + (workerProcess.map { ", \($0)" } ?? "") })
+    add("queued", JSON.text(of: createdAt))
+    if state == .scheduled || state == .available { add("runs from", runAt.map(JSON.text(of:))) }
+    add("begun", startedAt.map(JSON.text(of:)))
+    add("deadline", deadlineAt.map(JSON.text(of:)))
+    add(state == .dead ? "died" : "ended", finishedAt.map(JSON.text(of:)))
+    add("last error", error)
+    add("checkpoint", checkpoint)
+    add("arguments", arguments)
     if let verdict { lines.append(VerdictText.text(of: verdict, explains: true)) }
     return lines.joined(separator: "\n")
   }

@@ -3,6 +3,8 @@ import HTTPServer
 import Logging
 import Metrics
 import Platform
+import Postgres
+import Queue
 import Store
 import Worker
 
@@ -27,7 +29,7 @@ extension Verb {
     try await database.noteListening(log)
     let blobs = try BlobFolder.open(arguments)
     let metrics = Metrics()
-    let server = try metricsServer(arguments, metrics, log)
+    let server = try metricsServer(arguments, metrics, database.pool, log)
     let worker = RunningWorker(
       configuration: configuration, database: database, store: Store(blobs: blobs), blobs: blobs, log: log,
       metrics: metrics)
@@ -45,16 +47,18 @@ extension Verb {
 
   /// Tells what the worker counts, to whoever can reach the address; nil where nobody asked for it.
   private static func metricsServer(
-    _ arguments: Arguments, _ metrics: Metrics, _ log: Logger
+    _ arguments: Arguments, _ metrics: Metrics, _ database: Pool, _ log: Logger
   ) throws(CommandFailure) -> Server? {
     guard let text = arguments.value("--metrics") else { return nil }
     guard let address = ListenAddress(text) else {
       throw CommandFailure(.usage, "'\(text)' is no address to listen on", remedy: "write it as HOST:PORT")
     }
     let route = Route("GET", "/metrics") { _ in
-      Response(
+      let gauges = try? await database.run { try QueueGauges.measure($0) }
+      let isUp = MetricGauge("take5_database_up", "Whether the database answers.", gauges == nil ? 0 : 1)
+      return Response(
         .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8"],
-        body: .bytes(Array(metrics.text().utf8)))
+        body: .bytes(Array(metrics.text(with: (gauges ?? []) + [isUp]).utf8)))
     }
     do {
       let server = try Server(

@@ -1,0 +1,55 @@
+package import Model
+package import Postgres
+
+/// What an operator does to jobs, one or many at a time, in the caller's transaction.
+extension JobQueue {
+  /// Cancels a job; one that runs is stopped by its worker.
+  package static func cancel(_ id: PublicID, _ session: Session) throws(PostgresError) -> Cancelling {
+    try cancel([id], session)[id] ?? .notLive
+  }
+
+  /// Cancels jobs; those that are not named in the answer were not live.
+  package static func cancel(
+    _ ids: [PublicID], _ session: Session
+  ) throws(PostgresError) -> [PublicID: Cancelling] {
+    var outcomes: [PublicID: Cancelling] = [:]
+    // Between two looks one may have moved: from its row into a group, or back.
+    for _ in 0..<3 {
+      let rest = ids.filter { outcomes[$0] == nil }
+      guard !rest.isEmpty else { break }
+      let parameter = Parameter.texts(rest.map(\.description))
+      if try !session.execute(statements["hold"], parameter).isEmpty {
+        for row in try session.execute(statements["cancel_waiting"], parameter) {
+          outcomes[try row.publicID("public_id")] = .cancelled
+        }
+        for row in try session.execute(statements["cancel_executing"], parameter) {
+          outcomes[try row.publicID("public_id")] = .requested
+        }
+      }
+      for row in try session.execute(statements["cancel_members"], parameter) {
+        outcomes[try row.publicID("public_id")] = .requested
+      }
+    }
+    return outcomes
+  }
+
+  /// Lets a dead job, or one that waits for its next attempt, be tried at once; false if it is neither, or if another
+  /// live job has its key.
+  package static func retryNow(_ id: PublicID, _ session: Session) throws(PostgresError) -> Bool {
+    try !retryNow([id], session).isEmpty
+  }
+
+  /// Lets those of the jobs that are dead, or wait for their next attempt, be tried at once: which, and in which queue.
+  package static func retryNow(
+    _ ids: [PublicID], _ session: Session
+  ) throws(PostgresError) -> [PublicID: String] {
+    var queues: [PublicID: String] = [:]
+    // The scheduled ones first: what was dead is none of them.
+    for statement in ["hasten", "redrive"] {
+      for row in try session.execute(statements[statement], .texts(ids.map(\.description))) {
+        queues[try row.publicID("public_id")] = try row.get("queue", as: String.self)
+      }
+    }
+    return queues
+  }
+}

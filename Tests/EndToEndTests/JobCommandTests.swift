@@ -1,0 +1,126 @@
+import FoundationEssentials
+import Glibc
+import MediaFixtures
+import Model
+import Platform
+import PostgresTesting
+import Take5Testing
+import Testing
+
+@Suite("Jobs on the command line", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+struct JobCommandTests {
+  private func service(submissions: Int, workers: Int = 0) async throws -> (Service, [String], posts: [PublicID]) {
+    let service = try await Service(workers: workers)
+    let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
+    let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
+    var posts: [PublicID] = []
+    for _ in 0..<submissions { posts.append(try await service.submitted(front: front, back: back).id) }
+    return (service, ["--data", service.data], posts)
+  }
+
+  @Test("many are cancelled by a filter once it is said how many, with their posts; others stay")
+  func cancelling() async throws {
+    let (service, access, posts) = try await service(submissions: 3)
+    let cancel = ["jobs", "cancel", "--author", "ada", "--kind", "post"] + access
+    let asked = try await Take5Command.run(cancel)
+    #expect(asked.status == 64 && asked.errors.contains("3 jobs") && asked.errors.contains("--all"))
+    let dry = try await Take5Command.run(cancel + ["--dry-run"])
+    #expect(dry.status == 0 && dry.output.contains("3 of 3"))
+    #expect(
+      try await Take5Command.run(["jobs", "cancel", "--author", "bob", "--all"] + access).output == "no such job\n")
+    let one = try await Take5Command.run(cancel + ["--limit", "1", "--json"])
+    #expect(one.output == "{\"matched\":3,\"changed\":1}\n")
+    #expect(try await service.post(posts[2]).status == .failed)
+    #expect(try await service.post(posts[1]).status == .processing)
+    #expect(try await Take5Command.run(cancel + ["--all"]).output.contains("2 jobs are cancelled"))
+    for post in posts { #expect(try await service.post(post).status == .failed) }
+    let list = try await Take5Command.run(
+      ["jobs", "list", "--state", "cancelled,dead", "--created-after", "1h"] + access)
+    #expect(list.output.split(separator: "\n").count == 4 && list.output.hasPrefix("JOB "))
+    #expect(try await Take5Command.run(["jobs", "list", "--created-before", "1h"] + access).output == "no such job\n")
+    try await service.stop()
+  }
+
+  @Test("dead jobs are tried again by a filter, and their posts are processing")
+  func retrying() async throws {
+    let (service, access, posts) = try await service(submissions: 2)
+    _ = try await service.count(
+      """
+      WITH gone AS (
+        DELETE FROM job RETURNING id, public_id, queue, kind, priority, max_attempts, deadline_seconds, author,
+          definition, request, created_at, arguments),
+      dead AS (
+        INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds,
+                              author, definition, request, created_at, last_error, arguments)
+        SELECT id, public_id, queue, kind, priority, max_attempts, max_attempts, 0, deadline_seconds, author,
+          definition, request, created_at, 'the disk was full', arguments
+        FROM gone),
+      failed AS (UPDATE post SET status = 'failed')
+      SELECT count(*) FROM gone
+      """)
+    let stats = try await Take5Command.run(["jobs", "stats"] + access)
+    #expect(stats.output.contains("dead") && stats.output.contains("nobody works"))
+    let none = try await Take5Command.run(["jobs", "retry", "--error", "memory", "--all"] + access)
+    #expect(none.output == "no such job\n")
+    let retried = try await Take5Command.run(["jobs", "retry", "--error", "DISK", "--all"] + access)
+    #expect(retried.status == 0 && retried.output.contains("2 jobs are tried at once"), "\(retried.errors)")
+    for post in posts { #expect(try await service.post(post).status == .processing) }
+    #expect(try await Take5Command.run(["jobs", "retry", "--state", "completed", "--all"] + access).status == 64)
+    let json = try await Take5Command.run(["jobs", "stats", "--json"] + access)
+    let report = try JSONDecoder().decode(API.Value.self, from: Data(json.output.utf8))
+    #expect(report["depths"]?.items.first?["state"]?.text == "available")
+    try await service.stop()
+  }
+
+  @Test("a job that is watched is told of until it is over, and the status tells how it ended")
+  func watching() async throws {
+    let (service, access, posts) = try await service(submissions: 2)
+    let jobs = [
+      try #require(try await service.post(posts[0]).job).id.description,
+      try #require(try await service.post(posts[1]).job).id.description,
+    ]
+    let watch = ["jobs", "watch", jobs[0], "--interval", "600", "--json"] + access
+    async let watched = Take5Command.run(watch)
+    // A list is told of until a signal comes.
+    let all = try RunningTake5()
+    let first = try await all.start(["jobs", "watch", "--interval", "0.2"] + access)
+    #expect(first.contains(jobs[0]) && first.contains("available"))
+    let worker = try await service.worker()
+    let run = try await watched
+    #expect(run.status == 0, "\(run.errors)")
+    let lines = run.output.split(separator: "\n")
+    #expect(lines.last?.contains(#""state":"completed""#) == true && lines.allSatisfy { $0.contains(jobs[0]) })
+    await all.send(signal: SIGINT)
+    #expect(await all.wait() == 0)
+    await worker.send(signal: SIGTERM)
+    _ = await worker.wait()
+    _ = try await Take5Command.run(["jobs", "cancel", jobs[1]] + access)
+    let ended = try await Take5Command.run(["jobs", "watch", jobs[1]] + access)
+    #expect([0, 65].contains(ended.status))
+    #expect(try await Take5Command.run(["jobs", "watch", PublicID.now().description] + access).status == 66)
+    let shown = try await Take5Command.run(["jobs", "show", jobs[0]] + access)
+    #expect(shown.output.contains("attempts    1 of") && shown.output.contains("ended"))
+    try await service.stop()
+  }
+
+  @Test("a worker's metrics tell of its work and of the queue")
+  func workerMetrics() async throws {
+    let (service, _, _) = try await service(submissions: 1)
+    let worker = try await service.worker(["--metrics", "127.0.0.1:0"])
+    #expect(await worker.waitForLog("metrics"))
+    let line = worker.log.split(separator: "\n").first { $0.contains("/metrics") } ?? ""
+    let port = try #require(UInt16(line.split(separator: ":").last?.prefix { $0.isNumber } ?? ""), "\(line)")
+    #expect(await worker.waitForLog("post published"))
+    let answer = try await API(port: port).get("/metrics")
+    let text = String(decoding: answer.response.body, as: UTF8.self)
+    for name in [
+      "take5_workers{state=\"alive\"} 1", "take5_job_wait_seconds_count{kind=\"post\"} 1", "take5_xmin_age_seconds",
+      "take5_table_dead_rows", "take5_database_up 1",
+    ] {
+      #expect(text.contains(name), "\(name)")
+    }
+    await worker.send(signal: SIGTERM)
+    _ = await worker.wait()
+    try await service.stop()
+  }
+}

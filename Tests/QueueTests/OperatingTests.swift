@@ -1,0 +1,110 @@
+import Metrics
+import Model
+import Postgres
+import PostgresTesting
+import Testing
+
+@testable import Queue
+
+@Suite("What operators see and do", .tags(.database))
+struct OperatingTests {
+  @Test("many are cancelled at once, parked ones and members of groups too")
+  func cancelling() async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      let pool = Pool(url, size: 1)
+      try await pool.run { session in
+        let jobs = (0..<4).map { _ in QueueDatabase.job() }
+        for job in jobs.prefix(2) { try JobQueue.enqueue(job, session) }
+        let worker = try JobQueue.register(host: "here", process: 1, session)
+        _ = try JobQueue.claim(worker: worker, queue: "media", limit: 1, session)
+        _ = try JobQueue.claimGroup(worker: worker, queue: "media", limit: 1, session)
+        try JobQueue.enqueue(jobs[2], session)
+        var parked = jobs[3]
+        parked.limit = JobLimit(name: "one", most: 1)
+        try JobQueue.enqueue(parked, session)
+        let missing = PublicID.now()
+        let outcomes = try JobQueue.cancel(jobs.map(\.publicID) + [missing], session)
+        #expect(jobs.map { outcomes[$0.publicID] } == [.requested, .requested, .cancelled, .cancelled])
+        #expect(outcomes[missing] == nil)
+      }
+      await pool.close()
+    }
+  }
+
+  @Test("of dead jobs with one key only the first comes back, and none while a live one has it; nothing is lost")
+  func keys() async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      let pool = Pool(url, size: 1)
+      try await pool.run { session in
+        let worker = try JobQueue.register(host: "here", process: 1, session)
+        let jobs = [QueueDatabase.job(key: [1]), QueueDatabase.job(key: [1]), QueueDatabase.job()]
+        for job in jobs {
+          try JobQueue.enqueue(job, session)
+          for claimed in try JobQueue.claim(worker: worker, queue: "media", limit: 1, session) {
+            try JobQueue.bury(claimed, error: "no", session)
+          }
+        }
+        let back = try JobQueue.retryNow(jobs.map(\.publicID), session)
+        #expect(back == [jobs[0].publicID: "media", jobs[2].publicID: "media"])
+        #expect(try JobQueue.retryNow(jobs[1].publicID, session) == false)
+        #expect(try JobQueue.find(jobs[1].publicID, session)?.state == .dead)
+      }
+      await pool.close()
+    }
+  }
+
+  @Test("an open transaction is seen with its age and application; a role without rights sees less, and no error")
+  func horizon() async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      let observer = try Session.connect(url, patience: .seconds(5))
+      let holder = try Session.connect(
+        DatabaseURL("\(url.connectionString) application_name='nightly report'"), patience: .seconds(5))
+      let name = "ordinary_\(url.database ?? "")"
+      try observer.executeScript(
+        "CREATE ROLE \(name) LOGIN NOSUPERUSER; GRANT SELECT ON ALL TABLES IN SCHEMA public TO \(name)", name: "role")
+      try holder.transaction { session in
+        try session.executeScript("INSERT INTO job_share (name, next_rank) VALUES ('a', 1)", name: "hold")
+        let seen = try JobQueue.health(observer).holders.first { $0.application == "nightly report" }
+        #expect(seen?.kind == .session && seen?.state == "idle in transaction")
+        #expect(seen?.seconds.map { $0 >= 0 } == true && Int(seen?.name ?? "") != nil)
+        let ordinary = try Session.connect(
+          DatabaseURL("\(url.connectionString) user='\(name)'"), patience: .seconds(5))
+        let health = try JobQueue.health(ordinary)
+        #expect(health.holders.allSatisfy { $0.application != "nightly report" })
+        #expect(Set(health.tables.map(\.table)) == ["job", "job_dead", "job_group", "job_progress"])
+        #expect(try !QueueGauges.measure(ordinary).isEmpty)
+      }
+      try observer.executeScript("DROP OWNED BY \(name); DROP ROLE \(name)", name: "role")
+    }
+  }
+
+  @Test("depths, what ended, and who works")
+  func statistics() async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      let pool = Pool(url, size: 1)
+      try await pool.run { session in
+        for _ in 0..<3 { try JobQueue.enqueue(QueueDatabase.job(), session) }
+        let worker = try JobQueue.register(host: "here", process: 7, session)
+        let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: 2, session)
+        try JobQueue.complete(claimed[0], .rejected, result: nil, session)
+        let silent = try JobQueue.register(host: "gone", process: 8, session)
+        try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour' WHERE id = $1", .integer(silent))
+        let kinds = try JobQueue.finished(withinSeconds: 3600, session)
+        #expect(kinds.map(\.kind) == ["post"] && kinds.first?.rejected == 1 && kinds.first?.jobs == 1)
+        #expect(kinds.first?.p50.map { $0 >= 0 } == true)
+        let workers = try JobQueue.workers(session)
+        #expect(workers.map(\.isAlive) == [true, false] && workers.map(\.jobs) == [1, 0])
+        #expect(workers.map(\.host) == ["here", "gone"])
+        let gauges = try QueueGauges.measure(session)
+        func value(_ name: String, _ labels: MetricLabels) -> Double? {
+          gauges.first { $0.name == name && $0.labels == labels }?.value
+        }
+        #expect(value("take5_queue_jobs", ["queue": "media", "kind": "post", "state": "available"]) == 1)
+        #expect(value("take5_queue_attempts", ["queue": "media", "kind": "post", "state": "executing"]) == 1)
+        #expect(value("take5_workers", ["state": "alive"]) == 1)
+        #expect(value("take5_workers", ["state": "silent"]) == 1)
+      }
+      await pool.close()
+    }
+  }
+}
