@@ -74,7 +74,7 @@ let package = Package(
 
     // The service.
     target(
-      "Queue", ["Model", "Postgres"],
+      "Queue", ["Model", "Platform", "Postgres"],
       resources: [
         .embedInCode("SQL/Queue.sql"), .embedInCode("SQL/v0001_queue.sql"), .embedInCode("SQL/v0002_groups.sql"),
       ]),

@@ -107,7 +107,7 @@ extension JobQueue {
         let next = try day.get("next", as: String.self)
         try session.executeScript(
           "CREATE TABLE \(name) PARTITION OF job_done FOR VALUES FROM ('\(first)') TO ('\(next)')",
-          name: "queue.partition")
+          name: "queue.partition", failpoint: partition)
       }
     }
   }

@@ -1,3 +1,5 @@
+import Platform
+
 /// One SQL statement.
 ///
 /// A named one, from a `.sql` file, is prepared once per connection; a literal is parsed each time it runs.
@@ -18,4 +20,7 @@ package struct Statement: Sendable, Hashable, ExpressibleByStringInterpolation {
     self.text = text
     isPrepared = false
   }
+
+  /// What it is called by who interrupts it; a literal has no name to be called by.
+  var failpoint: Failpoint? { isPrepared ? Failpoint(name, isOnConnection: true) : nil }
 }

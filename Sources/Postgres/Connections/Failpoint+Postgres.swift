@@ -1,0 +1,12 @@
+package import Platform
+
+extension Failpoint {
+  static let connect = Failpoint("connection.open")
+  static let begin = Failpoint("transaction.begin", isOnConnection: true)
+  static let commit = Failpoint("transaction.commit", isOnConnection: true)
+  static let rollback = Failpoint("transaction.rollback", isOnConnection: true)
+  static let listen = Failpoint("connection.listen", isOnConnection: true)
+
+  /// What every connection does, whatever is asked of it.
+  package static let connections = [connect, begin, commit, rollback, listen]
+}
