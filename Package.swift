@@ -126,6 +126,10 @@ let package = Package(
     .target(
       name: "CJPEGComparison", path: "Tests/Support/CJPEGComparison", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(name: "CHEIFFixture", dependencies: ["CImages"], path: "Tests/Support/CHEIFFixture"),
+    .target(
+      name: "ChaosTesting", dependencies: ["EmbeddedPostgres", "Model", "Platform", "Postgres", "Queue"],
+      path: "Tests/Support/ChaosTesting",
+      resources: [.embedInCode("SQL/Chaos.sql"), .embedInCode("SQL/v9000_chaos.sql")], swiftSettings: settings),
     support("HTTPTesting", ["HTTPServer", "Platform"]),
     support("MediaFixtures", ["AV", "CHEIFFixture", "Kernels", "Model", "Platform", "Stills"]),
     support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),
@@ -169,6 +173,7 @@ let package = Package(
         "Platform",
         "Postgres", "PostgresTesting", "Queue", "Store",
       ]),
+    tests("ChaosTests", ["ChaosTesting", "Model", "Platform", "Postgres", "PostgresTesting", "Queue"]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("benchTests", ["Definitions", "Model", "Platform", "bench"]),
     tests("take5Tests", ["take5"]),
