@@ -1,0 +1,69 @@
+import Model
+package import Queue
+
+/// What a job carries, and how it is enqueued.
+package struct ChaosJob: Sendable, Hashable, Codable {
+  /// Claimed one for each free slot.
+  package static let longQueue = "long"
+  /// Claimed in groups.
+  package static let shortQueue = "short"
+  /// Author of jobs that a producer may cancel while they run.
+  package static let cancellable = "cancellable"
+
+  package var queue: String
+  package var behaviour: JobBehaviour
+  /// How long an attempt takes.
+  package var milliseconds: Int
+  /// The attempts that it gets.
+  package var attempts = 5
+  /// In seconds.
+  package var delay: Double = 0
+  package var uniqueKey: String?
+  /// Whether its producer cancels it right after it was enqueued.
+  package var isWithdrawn = false
+  /// Whether producers may cancel it while it runs.
+  package var isCancellable = false
+  package var priority = 5
+
+  package init(_ queue: String, _ behaviour: JobBehaviour = .works, milliseconds: Int = 0) {
+    self.queue = queue
+    self.behaviour = behaviour
+    self.milliseconds = milliseconds
+    if behaviour == .breaks { attempts = 2 }
+  }
+
+  /// The job of that id in a long run: the same for the same id, so that nothing but the id needs to be remembered.
+  package init(of id: PublicID) {
+    var random = SplitMix64(seed: id.description.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 })
+    let isLong = Int.random(in: 0..<100, using: &random) < 20
+    let behaviour: JobBehaviour =
+      switch Int.random(in: 0..<1000, using: &random) {
+      case ..<60: .fails
+      case ..<75: .breaks
+      case ..<105: .refuses
+      case ..<115: .cancelsItself
+      default: .works
+      }
+    let length = Int.random(in: 0..<1000, using: &random)
+    self.init(
+      isLong ? Self.longQueue : Self.shortQueue, behaviour,
+      // One long job in fifty outlives a lease.
+      milliseconds: isLong ? (length < 20 ? 2000 : 10 + length / 5) : 0)
+    if Int.random(in: 0..<100, using: &random) < 5 { delay = Double(Int.random(in: 1...20, using: &random)) / 10 }
+    if Int.random(in: 0..<100, using: &random) < 8 { uniqueKey = "key \(Int.random(in: 0..<40, using: &random))" }
+    isWithdrawn = Int.random(in: 0..<100, using: &random) < 3
+    isCancellable = isLong && Int.random(in: 0..<100, using: &random) < 20
+    priority = Int.random(in: 0...9, using: &random)
+  }
+
+  /// As the queue takes it.
+  package func job(_ id: PublicID) throws -> NewJob {
+    NewJob(
+      publicID: id, queue: queue, kind: queue, delay: delay, priority: priority, maxAttempts: attempts,
+      deadlineSeconds: 60, uniqueKey: uniqueKey.map { Array($0.utf8) }, author: isCancellable ? Self.cancellable : nil,
+      arguments: try JSON.encode(self))
+  }
+
+  /// What a claimed job carries.
+  package init(_ job: ClaimedJob) throws { self = try JSON.decode(ChaosJob.self, from: job.arguments) }
+}
