@@ -127,9 +127,15 @@ let package = Package(
       name: "CJPEGComparison", path: "Tests/Support/CJPEGComparison", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(name: "CHEIFFixture", dependencies: ["CImages"], path: "Tests/Support/CHEIFFixture"),
     .target(
-      name: "ChaosTesting", dependencies: ["EmbeddedPostgres", "Model", "Platform", "Postgres", "Queue"],
+      name: "ChaosTesting",
+      dependencies: [
+        "EmbeddedPostgres", "Logging", "Metrics", "Model", "Platform", "Postgres", "Queue", "QueueWorker",
+      ],
       path: "Tests/Support/ChaosTesting",
       resources: [.embedInCode("SQL/Chaos.sql"), .embedInCode("SQL/v9000_chaos.sql")], swiftSettings: settings),
+    .executableTarget(
+      name: "chaos", dependencies: ["ChaosTesting", "Platform", "Postgres", "QueueWorker"],
+      path: "Tests/Support/chaos", swiftSettings: settings),
     support("HTTPTesting", ["HTTPServer", "Platform"]),
     support("MediaFixtures", ["AV", "CHEIFFixture", "Kernels", "Model", "Platform", "Stills"]),
     support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),

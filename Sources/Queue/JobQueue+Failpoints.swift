@@ -2,8 +2,10 @@ package import Platform
 import Postgres
 
 extension JobQueue {
-  static let partition = Failpoint("queue.partition", isOnConnection: true)
+  static let addPartition = Failpoint("queue.add_partition", isOnConnection: true)
+  static let lockTimeout = Failpoint("queue.lock_timeout", isOnConnection: true)
+  static let dropPartition = Failpoint("queue.drop_partition", isOnConnection: true)
 
   /// Every statement of the queue can be interrupted before and after.
-  package static var failpoints: [Failpoint] { statements.failpoints + [partition] }
+  package static var failpoints: [Failpoint] { statements.failpoints + [addPartition, lockTimeout, dropPartition] }
 }

@@ -84,8 +84,8 @@ extension JobQueue {
       do {
         try session.transaction { session in
           try session.execute(statements["lock_history"])
-          try session.executeScript("SET LOCAL lock_timeout = '200ms'", name: "queue.lock_timeout")
-          try session.executeScript("DROP TABLE IF EXISTS \(name)", name: "queue.drop_partition")
+          try session.executeScript("SET LOCAL lock_timeout = '200ms'", name: "queue.lock_timeout", failpoint: lockTimeout)
+          try session.executeScript("DROP TABLE IF EXISTS \(name)", name: "queue.drop_partition", failpoint: dropPartition)
         }
       } catch let error as PostgresError where error.sqlState == "55P03" {
         return
@@ -107,7 +107,7 @@ extension JobQueue {
         let next = try day.get("next", as: String.self)
         try session.executeScript(
           "CREATE TABLE \(name) PARTITION OF job_done FOR VALUES FROM ('\(first)') TO ('\(next)')",
-          name: "queue.partition", failpoint: partition)
+          name: "queue.partition", failpoint: addPartition)
       }
     }
   }

@@ -21,12 +21,14 @@ private struct Sound {
     ]
     evidence.effects = [JobEffect(done, token: 2)]
     evidence.passages = [
-      Passage(at: 0, job: done, to: "a"),
-      Passage(at: 10, job: done, from: "a", to: "x", tokenAfter: 1, worker: 1),
-      Passage(at: 2_000_000, job: done, from: "x", to: "s", tokenBefore: 1, worker: 1, lost: 1, runAt: 3_000_000),
-      Passage(at: 3_100_000, job: done, from: "s", to: "a", lost: 1),
-      Passage(at: 3_200_000, job: done, from: "a", to: "x", tokenAfter: 2, worker: 2, lost: 1),
-      Passage(at: 3_300_000, job: done, from: "x", tokenBefore: 2, worker: 2, lost: 1),
+      Passage(at: 0, transaction: 1, job: done, to: "a"),
+      Passage(at: 10, transaction: 2, job: done, from: "a", to: "x", tokenAfter: 1, worker: 1),
+      Passage(
+        at: 2_000_000, transaction: 3, job: done, from: "x", to: "s", tokenBefore: 1, worker: 1, lost: 1,
+        runAt: 3_000_000),
+      Passage(at: 3_100_000, transaction: 4, job: done, from: "s", to: "a", lost: 1),
+      Passage(at: 3_200_000, transaction: 5, job: done, from: "a", to: "x", tokenAfter: 2, worker: 2, lost: 1),
+      Passage(at: 3_300_000, transaction: 6, job: done, from: "x", tokenBefore: 2, worker: 2, lost: 1),
     ]
     evidence.processes = [1: 11, 2: 12]
     add(11, 20, .began(done, token: 1, attempt: 1))
@@ -82,12 +84,13 @@ struct CheckTests {
   func overlaps() {
     expect(.attemptsDoNotOverlap) { $0.evidence.passages.remove(at: 2) }
     expect(.attemptsDoNotOverlap) { run in
-      run.evidence.passages[4] = Passage(at: 1_000_000, job: run.done, to: "x", tokenAfter: 2, worker: 2, lost: 1)
+      run.evidence.passages[4] = Passage(
+        at: 1_000_000, transaction: 7, job: run.done, to: "x", tokenAfter: 2, worker: 2, lost: 1)
     }
     expect(.attemptsDoNotOverlap) { run in
       run.evidence.passages += [
-        Passage(at: 4_000_000, job: run.done, to: "x", tokenAfter: 2, worker: 2),
-        Passage(at: 4_100_000, job: run.done, from: "x", tokenBefore: 2, worker: 2),
+        Passage(at: 4_000_000, transaction: 8, job: run.done, to: "x", tokenAfter: 2, worker: 2),
+        Passage(at: 4_100_000, transaction: 9, job: run.done, from: "x", tokenBefore: 2, worker: 2),
       ]
     }
     expect(.attemptsDoNotOverlap) { $0.add(12, 50, .began($0.done, token: 7, attempt: 1)) }

@@ -35,7 +35,9 @@ struct ProxyTests {
   func forwards() async throws {
     try await withProxy { way in
       let text = String(repeating: "0123456789abcdef", count: 1 << 18)
-      let back = try await way.indirect.run { try $0.execute("SELECT $1::text", .text(text)).single().get(0, as: String.self) }
+      let back = try await way.indirect.run {
+        try $0.execute("SELECT $1::text", .text(text)).single().get(0, as: String.self)
+      }
       #expect(back == text)
       #expect(way.proxy.connections == 1)
     }

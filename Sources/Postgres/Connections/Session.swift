@@ -114,15 +114,15 @@ package final class Session {
 
   /// Runs `body` inside the open transaction so that it leaves nothing behind when it throws; what came before it stays.
   package func savepoint<Result>(_ body: (Session) throws -> Result) throws -> Result {
-    try executeScript("SAVEPOINT part", name: "SAVEPOINT")
+    try executeScript("SAVEPOINT part", name: "SAVEPOINT", failpoint: .savepoint)
     let value: Result
     do {
       value = try body(self)
     } catch {
-      try executeScript("ROLLBACK TO part", name: "ROLLBACK TO")
+      try executeScript("ROLLBACK TO part", name: "ROLLBACK TO", failpoint: .rollbackTo)
       throw error
     }
-    try executeScript("RELEASE part", name: "RELEASE")
+    try executeScript("RELEASE part", name: "RELEASE", failpoint: .release)
     return value
   }
 
@@ -172,7 +172,7 @@ package final class Session {
     return try interruptible(failpoint) { () throws(PostgresError) in try check(PQexec(handle, script), name) }
   }
 
-  private func interruptible<Result>(
+  func interruptible<Result>(
     _ failpoint: Failpoint, _ act: () throws(PostgresError) -> Result
   ) throws(PostgresError) -> Result {
     if Failpoints.pass("\(failpoint.name).before") { cut() }

@@ -25,24 +25,25 @@ package struct Attempt: Sendable, Hashable {
   ///
   /// - Parameter fates: tell what became of a job whose row went.
   package static func all(_ passages: [Passage], fates: [PublicID: JobFate]) -> [PublicID: [Attempt]] {
-    var attempts: [PublicID: [Attempt]] = [:]
-    var running: [PublicID: Passage] = [:]
-    for passage in passages {
-      if let claim = running[passage.job], let token = claim.tokenAfter, passage.tokenBefore == token {
-        running[passage.job] = nil
-        attempts[passage.job, default: []].append(
-          Attempt(
-            job: passage.job, token: token, worker: claim.worker ?? 0, claimedAt: claim.at, endedAt: passage.at,
-            ending: ending(claim, passage, fates[passage.job])))
+    Dictionary(grouping: passages, by: \.job).mapValues { passages in
+      var attempts: [Attempt] = []
+      var running: Passage?
+      for (place, passage) in passages.enumerated() {
+        if let claim = running, let token = claim.tokenAfter, passage.tokenBefore == token {
+          running = nil
+          attempts.append(
+            Attempt(
+              job: passage.job, token: token, worker: claim.worker ?? 0, claimedAt: claim.at, endedAt: passage.at,
+              ending: ending(claim, where: passages[place...].filter { $0.transaction == passage.transaction }, fates)))
+        }
+        if passage.tokenAfter != nil {
+          // A claim over a claim that never ended: both stand, and the check of overlaps tells.
+          if let claim = running { attempts.append(unended(claim)) }
+          running = passage
+        }
       }
-      if passage.tokenAfter != nil {
-        // A claim over a claim that never ended: both stand, and the check of overlaps tells.
-        if let claim = running[passage.job] { attempts[passage.job, default: []].append(unended(claim)) }
-        running[passage.job] = passage
-      }
+      return attempts + (running.map { [unended($0)] } ?? [])
     }
-    for claim in running.values { attempts[claim.job, default: []].append(unended(claim)) }
-    return attempts
   }
 
   private static func unended(_ claim: Passage) -> Attempt {
@@ -51,9 +52,12 @@ package struct Attempt: Sendable, Hashable {
       ending: nil)
   }
 
-  private static func ending(_ claim: Passage, _ end: Passage, _ fate: JobFate?) -> Ending {
-    if end.to != nil { return end.lost > claim.lost ? .taken(runAt: end.runAt) : .itself }
-    guard let fate, fate.lost > claim.lost else { return .itself }
+  // A member of a group leaves it, and may be a row of its own again by the end of the transaction.
+  private static func ending(_ claim: Passage, where ends: [Passage], _ fates: [PublicID: JobFate]) -> Ending {
+    if let back = ends.last(where: { $0.to != nil }) {
+      return back.lost > claim.lost ? .taken(runAt: back.runAt) : .itself
+    }
+    guard let fate = fates[claim.job], fate.lost > claim.lost else { return .itself }
     return .buried
   }
 }

@@ -42,8 +42,9 @@ extension JobFate {
 extension Passage {
   fileprivate init(_ row: Row) throws {
     self.init(
-      at: try row.get("at"), job: try row.publicID("job"), from: try row.get("from_state"),
-      to: try row.get("to_state"), tokenBefore: try row.get("from_token"), tokenAfter: try row.get("to_token"),
+      at: try row.get("at"), transaction: try row.get("transaction"), job: try row.publicID("job"),
+      from: try row.get("from_state"), to: try row.get("to_state"), tokenBefore: try row.get("from_token"),
+      tokenAfter: try row.get("to_token"),
       worker: try row.get("worker"), lost: try row.get("lost"), runAt: try row.get("run_at"))
   }
 }

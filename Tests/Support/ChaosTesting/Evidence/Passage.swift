@@ -4,6 +4,8 @@ package import Model
 package struct Passage: Sendable, Hashable {
   /// By the database's clock, in microseconds since 1970-01-01 UTC.
   package let at: Int64
+  /// Changes with one number were committed together.
+  package let transaction: Int64
   package let job: PublicID
   /// The states' letters in the table; nil: there is no row.
   package let from: String?
@@ -17,10 +19,11 @@ package struct Passage: Sendable, Hashable {
   package let runAt: Int64
 
   package init(
-    at: Int64, job: PublicID, from: String? = nil, to: String? = nil, tokenBefore: Int64? = nil,
+    at: Int64, transaction: Int64, job: PublicID, from: String? = nil, to: String? = nil, tokenBefore: Int64? = nil,
     tokenAfter: Int64? = nil, worker: Int64? = nil, lost: Int = 0, runAt: Int64 = 0
   ) {
     self.at = at
+    self.transaction = transaction
     self.job = job
     self.from = from
     self.to = to

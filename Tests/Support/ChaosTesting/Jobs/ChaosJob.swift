@@ -1,4 +1,4 @@
-import Model
+package import Model
 package import Queue
 
 /// What a job carries, and how it is enqueued.
@@ -19,6 +19,10 @@ package struct ChaosJob: Sendable, Hashable, Codable {
   /// In seconds.
   package var delay: Double = 0
   package var uniqueKey: String?
+  /// The name of a limit: two of them at a time.
+  package var limit: String?
+  /// Whose turn it takes.
+  package var share: String?
   /// Whether its producer cancels it right after it was enqueued.
   package var isWithdrawn = false
   /// Whether producers may cancel it while it runs.
@@ -32,9 +36,9 @@ package struct ChaosJob: Sendable, Hashable, Codable {
     if behaviour == .breaks { attempts = 2 }
   }
 
-  /// The job of that id in a long run: the same for the same id, so that nothing but the id needs to be remembered.
+  /// The job of that id in a long run: decided by the random part of the id, so that nothing else needs to be remembered.
   package init(of id: PublicID) {
-    var random = SplitMix64(seed: id.description.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 })
+    var random = SplitMix64(seed: UInt64(id.description.suffix(12), radix: 16) ?? 0)
     let isLong = Int.random(in: 0..<100, using: &random) < 20
     let behaviour: JobBehaviour =
       switch Int.random(in: 0..<1000, using: &random) {
@@ -42,6 +46,7 @@ package struct ChaosJob: Sendable, Hashable, Codable {
       case ..<75: .breaks
       case ..<105: .refuses
       case ..<115: .cancelsItself
+      case ..<135: .snoozes
       default: .works
       }
     let length = Int.random(in: 0..<1000, using: &random)
@@ -51,6 +56,8 @@ package struct ChaosJob: Sendable, Hashable, Codable {
       milliseconds: isLong ? (length < 20 ? 2000 : 10 + length / 5) : 0)
     if Int.random(in: 0..<100, using: &random) < 5 { delay = Double(Int.random(in: 1...20, using: &random)) / 10 }
     if Int.random(in: 0..<100, using: &random) < 8 { uniqueKey = "key \(Int.random(in: 0..<40, using: &random))" }
+    if isLong && Int.random(in: 0..<100, using: &random) < 10 { limit = "pair" }
+    if Int.random(in: 0..<100, using: &random) < 5 { share = "crowd" }
     isWithdrawn = Int.random(in: 0..<100, using: &random) < 3
     isCancellable = isLong && Int.random(in: 0..<100, using: &random) < 20
     priority = Int.random(in: 0...9, using: &random)
@@ -61,9 +68,10 @@ package struct ChaosJob: Sendable, Hashable, Codable {
     NewJob(
       publicID: id, queue: queue, kind: queue, delay: delay, priority: priority, maxAttempts: attempts,
       deadlineSeconds: 60, uniqueKey: uniqueKey.map { Array($0.utf8) }, author: isCancellable ? Self.cancellable : nil,
+      share: share.map { JobShare(name: $0, seconds: 0.01) }, limit: limit.map { JobLimit(name: $0, most: 2) },
       arguments: try JSON.encode(self))
   }
 
   /// What a claimed job carries.
-  package init(_ job: ClaimedJob) throws { self = try JSON.decode(ChaosJob.self, from: job.arguments) }
+  init(_ job: ClaimedJob) throws { self = try JSON.decode(ChaosJob.self, from: job.arguments) }
 }

@@ -8,6 +8,8 @@ package enum JobBehaviour: String, Sendable, Hashable, Codable, CaseIterable {
   case breaks
   /// It completes with a refusal, and has no effect.
   case refuses
+  /// Its first attempt keeps a checkpoint and is put off; the next one finds it and works.
+  case snoozes
   /// It has itself cancelled while it runs.
   case cancelsItself = "cancels-itself"
   /// It asks its worker to end, where the worker may be asked.

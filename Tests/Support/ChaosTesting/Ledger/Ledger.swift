@@ -39,7 +39,9 @@ package final class Ledger: Sendable {
     let text = String(decoding: try Descriptor(reading: path).contents(), as: UTF8.self)
     let whole = text.hasSuffix("\n") ? text[...] : text[..<(text.lastIndex(of: "\n") ?? text.startIndex)]
     return try whole.split(separator: "\n").map { line in
-      guard let entry = LedgerEntry(line) else { throw SystemError(call: "read", code: EINVAL, subject: "\(path): \(line)") }
+      guard let entry = LedgerEntry(line) else {
+        throw SystemError(call: "read", code: EINVAL, subject: "\(path): \(line)")
+      }
       return entry
     }
   }

@@ -65,7 +65,8 @@ package final class Producer {
     var transactions = 0
     while intended < configuration.jobs {
       try waitForRoom()
-      let ids = (0..<batchSize()).map { _ in PublicID.now() }
+      let milliseconds = UInt64(Moment.now.wall / 1000)
+      let ids = (0..<batchSize()).map { _ in PublicID(milliseconds: milliseconds, random: &random) }
       try ledger.write(ids.map { .intended($0) })
       intended += ids.count
       try settle(ids)
@@ -98,16 +99,20 @@ package final class Producer {
     let statements = ChaosSchema.statements
     try database.repeating { session in
       try session.transaction { session in
-        for id in ids where try !session.execute(statements["order"], .text(id.description)).isEmpty {
-          if try JobQueue.enqueue(ChaosJob(of: id).job(id), session) == nil {
-            try session.execute(statements["absorb"], .text(id.description))
+        let new = try ids.filter { try !session.execute(statements["order"], .text($0.description)).isEmpty }
+        let absorbed =
+          if new.count == 1 {
+            try JobQueue.enqueue(ChaosJob(of: new[0]).job(new[0]), session) == nil ? new : []
+          } else {
+            try JobQueue.enqueue(new.map { try ChaosJob(of: $0).job($0) }, session)
           }
-        }
+        for id in absorbed { try session.execute(statements["absorb"], .text(id.description)) }
       }
     }
     var absorbed: Set<PublicID> = []
     try database.repeating { session in
-      for row in try session.execute(statements["ordered"], .texts(ids.map(\.description))) where try row.get("absorbed") {
+      for row in try session.execute(statements["ordered"], .texts(ids.map(\.description)))
+      where try row.get("absorbed") {
         absorbed.insert(try row.publicID("id"))
       }
     }

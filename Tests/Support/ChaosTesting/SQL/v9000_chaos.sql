@@ -18,6 +18,7 @@ CREATE TABLE chaos_effect (
 CREATE TABLE chaos_passage (
   id bigint GENERATED ALWAYS AS IDENTITY,
   at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  transaction bigint NOT NULL DEFAULT txid_current(),
   job uuid NOT NULL,
   from_state text,
   to_state text,
@@ -45,6 +46,22 @@ END $$;
 CREATE TRIGGER chaos_passage AFTER INSERT OR UPDATE OR DELETE ON job
 FOR EACH ROW EXECUTE FUNCTION chaos_note_passage();
 
+-- The members of a group are as good as rows of their own.
+CREATE FUNCTION chaos_note_group() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    INSERT INTO chaos_passage (job, to_state, to_token, worker, lost, run_at)
+    SELECT member.job, 'x', NEW.token, NEW.worker_id, member.lost, NEW.started_at
+    FROM unnest(NEW.public_ids, NEW.losses) AS member (job, lost);
+  ELSE
+    INSERT INTO chaos_passage (job, from_state, from_token, worker, lost, run_at)
+    SELECT member.job, 'x', OLD.token, OLD.worker_id, member.lost, OLD.started_at
+    FROM unnest(OLD.public_ids, OLD.losses) AS member (job, lost);
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER chaos_passage AFTER INSERT OR DELETE ON job_group FOR EACH ROW EXECUTE FUNCTION chaos_note_group();
+
 -- Which process was which worker: the queue's own row goes when the worker does.
 CREATE TABLE chaos_worker (
   worker bigint PRIMARY KEY,
@@ -57,3 +74,11 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER chaos_worker AFTER INSERT ON worker FOR EACH ROW EXECUTE FUNCTION chaos_note_worker();
+
+CREATE FUNCTION chaos_age_history() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  CREATE TABLE job_done_20200101 PARTITION OF job_done
+  FOR VALUES FROM ('2020-01-01 00:00:00+00') TO ('2020-01-02 00:00:00+00');
+  EXECUTE format('DROP TABLE job_done_%s',
+    to_char(clock_timestamp() AT TIME ZONE 'UTC' + interval '2 days', 'YYYYMMDD'));
+END $$;
