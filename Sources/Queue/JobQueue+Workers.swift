@@ -14,7 +14,7 @@ extension JobQueue {
     return try rows.single().get("id")
   }
 
-  /// Removes a worker's row, unless it holds a job.
+  /// Removes the row of a worker that ended; jobs that it still holds go to others.
   package static func deregister(worker: Int64, _ session: Session) throws(PostgresError) {
     try session.execute(statements["deregister"], .integer(worker))
   }
@@ -27,11 +27,11 @@ extension JobQueue {
       statements["beat"], .integer(worker), .integers(jobs.map(\.id)), .integers(jobs.map(\.token)))
     var answer = BeatAnswer()
     for row in rows {
-      guard let id = try row.get("id", as: Int64?.self) else {
+      guard let token = try row.get("token", as: Int64?.self) else {
         answer.isEvicted = try row.get("evicted")
         continue
       }
-      if try row.get("lost") { answer.lost.insert(id) } else { answer.cancelled.insert(id) }
+      if try row.get("lost") { answer.lost.insert(token) } else { answer.cancelled.insert(token) }
     }
     return answer
   }
