@@ -5,6 +5,9 @@ internal import CPostgres
 /// What it does not say, libpq takes from its environment (`PGHOST`, `PGPASSFILE`, ...).
 package struct DatabaseURL: Sendable, Hashable {
   private var settings: [String: String]
+  /// How long a transaction may stand idle before the server ends it, connection and all: its client may be frozen, or
+  /// out of reach without the server's knowing, and what it has locked is locked for everybody.
+  package private(set) var idleTransactionLimit: Duration = .seconds(30)
 
   /// Parses a connection string; the error does not repeat it, since it may hold a password.
   package init(_ text: String) throws(PostgresError) {
@@ -34,6 +37,13 @@ package struct DatabaseURL: Sendable, Hashable {
   package func with(database: String) -> DatabaseURL {
     var copy = self
     copy.settings["dbname"] = database
+    return copy
+  }
+
+  /// The same database, with another limit for idle transactions.
+  package func with(idleTransactionLimit: Duration) -> DatabaseURL {
+    var copy = self
+    copy.idleTransactionLimit = idleTransactionLimit
     return copy
   }
 

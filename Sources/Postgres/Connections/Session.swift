@@ -8,6 +8,8 @@ package import Platform
 package final class Session {
   let handle: OpaquePointer
   private let preparesStatements: Bool
+  // For one transaction each, so that it holds behind a pooler too; sent along with its beginning.
+  private let limitsIdling: String
   private var prepared: [Statement: String] = [:]
 
   /// Connects; an error if the server cannot be reached or refuses.
@@ -31,6 +33,8 @@ package final class Session {
     PQsetNoticeProcessor(handle, ignoreNotice, nil)
     self.handle = handle
     self.preparesStatements = preparesStatements
+    let milliseconds = Int(url.idleTransactionLimit / .milliseconds(1))
+    limitsIdling = "; SET LOCAL idle_in_transaction_session_timeout = \(milliseconds)"
   }
 
   deinit { PQfinish(handle) }
@@ -128,7 +132,7 @@ package final class Session {
 
   private func transaction<Result>(_ begin: String, _ body: (Session) throws -> Result) throws -> Result {
     guard !isInTransaction else { throw PostgresError(.usage, "a transaction is open already") }
-    try executeScript(begin, name: "BEGIN", failpoint: .begin)
+    try executeScript(begin + limitsIdling, name: "BEGIN", failpoint: .begin)
     let value: Result
     do {
       value = try body(self)
