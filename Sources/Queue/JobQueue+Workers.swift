@@ -84,8 +84,10 @@ extension JobQueue {
       do {
         try session.transaction { session in
           try session.execute(statements["lock_history"])
-          try session.executeScript("SET LOCAL lock_timeout = '200ms'", name: "queue.lock_timeout", failpoint: lockTimeout)
-          try session.executeScript("DROP TABLE IF EXISTS \(name)", name: "queue.drop_partition", failpoint: dropPartition)
+          try session.executeScript(
+            "SET LOCAL lock_timeout = '200ms'", name: "queue.lock_timeout", failpoint: lockTimeout)
+          try session.executeScript(
+            "DROP TABLE IF EXISTS \(name)", name: "queue.drop_partition", failpoint: dropPartition)
         }
       } catch let error as PostgresError where error.sqlState == "55P03" {
         return

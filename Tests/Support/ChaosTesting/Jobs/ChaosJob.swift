@@ -9,6 +9,8 @@ package struct ChaosJob: Sendable, Hashable, Codable {
   package static let shortQueue = "short"
   /// Author of jobs that a producer may cancel while they run.
   package static let cancellable = "cancellable"
+  /// Author of jobs that wait until an operator hastens them.
+  package static let putOff = "put off"
 
   package var queue: String
   package var behaviour: JobBehaviour
@@ -27,6 +29,8 @@ package struct ChaosJob: Sendable, Hashable, Codable {
   package var isWithdrawn = false
   /// Whether producers may cancel it while it runs.
   package var isCancellable = false
+  /// Whether it waits until somebody hastens it.
+  package var isPutOff = false
   package var priority = 5
 
   package init(_ queue: String, _ behaviour: JobBehaviour = .works, milliseconds: Int = 0) {
@@ -55,7 +59,7 @@ package struct ChaosJob: Sendable, Hashable, Codable {
       // One long job in fifty outlives a lease.
       milliseconds: isLong ? (length < 20 ? 2000 : 10 + length / 5) : 0)
     if Int.random(in: 0..<100, using: &random) < 5 { delay = Double(Int.random(in: 1...20, using: &random)) / 10 }
-    if Int.random(in: 0..<100, using: &random) < 8 { uniqueKey = "key \(Int.random(in: 0..<40, using: &random))" }
+    if Int.random(in: 0..<100, using: &random) < 8 { uniqueKey = "key \(Int.random(in: 0..<12, using: &random))" }
     if isLong && Int.random(in: 0..<100, using: &random) < 10 { limit = "pair" }
     if Int.random(in: 0..<100, using: &random) < 5 { share = "crowd" }
     isWithdrawn = Int.random(in: 0..<100, using: &random) < 3
@@ -65,9 +69,10 @@ package struct ChaosJob: Sendable, Hashable, Codable {
 
   /// As the queue takes it.
   package func job(_ id: PublicID) throws -> NewJob {
-    NewJob(
-      publicID: id, queue: queue, kind: queue, delay: delay, priority: priority, maxAttempts: attempts,
-      deadlineSeconds: 60, uniqueKey: uniqueKey.map { Array($0.utf8) }, author: isCancellable ? Self.cancellable : nil,
+    let author = isCancellable ? Self.cancellable : isPutOff ? Self.putOff : nil
+    return NewJob(
+      publicID: id, queue: queue, kind: queue, delay: isPutOff ? 3600 : delay, priority: priority,
+      maxAttempts: attempts, deadlineSeconds: 60, uniqueKey: uniqueKey.map { Array($0.utf8) }, author: author,
       share: share.map { JobShare(name: $0, seconds: 0.01) }, limit: limit.map { JobLimit(name: $0, most: 2) },
       arguments: try JSON.encode(self))
   }

@@ -9,7 +9,8 @@ package enum Matrix {
   package static let workerActs = [
     "connection.open", "connection.listen", "transaction.begin", "transaction.commit", "transaction.rollback",
     "transaction.savepoint", "transaction.rollback_to", "transaction.release", "queue.register", "queue.deregister",
-    "queue.claim", "queue.claim_group", "queue.settle", "queue.beat", "queue.complete", "queue.retry", "queue.bury",
+    "queue.claim", "queue.claim_group", "queue.claimed",
+    "queue.claimed_group", "queue.settle", "queue.beat", "queue.complete", "queue.retry", "queue.bury",
     "queue.release", "queue.snooze", "queue.checkpoint", "queue.progress", "queue.reap", "queue.reap_groups",
     "queue.sweep", "queue.promote", "queue.lock_limits", "queue.grant", "queue.drop_shares", "queue.lock_history",
     "queue.missing_days", "queue.add_partition", "queue.expired_days", "queue.lock_timeout", "queue.drop_partition",
@@ -22,6 +23,11 @@ package enum Matrix {
     "connection.open", "transaction.begin", "transaction.commit", "queue.enqueue", "queue.enqueue_many", "queue.now",
     "queue.announce", "queue.hold", "queue.cancel_waiting", "queue.cancel_executing", "queue.redrive", "queue.hasten",
     "queue.find", "queue.list", "queue.depths", "chaos.order", "chaos.absorb", "chaos.ordered", "chaos.live",
+  ]
+
+  /// What has to go wrong before, so that an act comes about at all.
+  static let conditions = [
+    "queue.claimed": "queue.claim.after=cut", "queue.claimed_group": "queue.claim_group.after=cut",
   ]
 
   /// What only the controller does, or nobody.

@@ -58,16 +58,17 @@ package struct MatrixRun {
       case .cut: "cut"
       default: "stop"
       }
+    let failpoints = [Matrix.conditions[cell.act], "\(cell.point)=\(action)"].compactMap(\.self).joined(separator: ",")
     switch cell.role {
     case .worker:
       let drains = ["queue.release", "queue.deregister"].contains(cell.act)
       try await scene.prepareForWorker(drains: drains)
-      return try run.worker("victim", failpoints: "\(cell.point)=\(action)", mayDrain: drains)
+      return try run.worker("victim", failpoints: failpoints, mayDrain: drains)
     case .producer:
       try await scene.prepareForProducer()
       return try run.producer(
         "victim", jobs: MatrixScene.producerJobs, batch: MatrixScene.producerBatch, operates: 1,
-        seed: MatrixScene.producerSeed, failpoints: "\(cell.point)=\(action)")
+        seed: MatrixScene.producerSeed, failpoints: failpoints)
     }
   }
 

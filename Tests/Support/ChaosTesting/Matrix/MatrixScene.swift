@@ -6,8 +6,14 @@ import Queue
 struct MatrixScene {
   let run: ChaosRun
 
-  /// The seed of the producer, whose first jobs are of every kind.
-  static let producerSeed: UInt64 = 6
+  /// The seed of the producer: the first under which some of its jobs are withdrawn and some absorbed.
+  static let producerSeed: UInt64 =
+    (0..<1000).first { seed in
+      var random = SplitMix64(seed: seed)
+      let jobs = (0..<producerJobs).map { _ in ChaosJob(of: PublicID(milliseconds: 0, random: &random)) }
+      let keys = jobs.compactMap(\.uniqueKey)
+      return Set(keys).count < keys.count && jobs.contains { $0.isWithdrawn && $0.uniqueKey == nil }
+    } ?? 0
   static let producerJobs = 60
   static let producerBatch = 20
 
@@ -35,7 +41,7 @@ struct MatrixScene {
     var running = ChaosJob(ChaosJob.longQueue)
     running.isCancellable = true
     var later = ChaosJob(ChaosJob.longQueue)
-    later.delay = 3600
+    later.isPutOff = true
     try await run.enqueue([running, ChaosJob(ChaosJob.longQueue), later])
     try await run.pool.run { session in
       let ghost = try JobQueue.register(host: "ghost", process: 0, leaseSeconds: 2, session)

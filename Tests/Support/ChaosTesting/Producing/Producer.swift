@@ -34,14 +34,17 @@ package final class Producer {
   private let configuration: Configuration
   private let database: ReconnectingSession
   private let ledger: Ledger
-  private var random: SplitMix64
+  // Apart, so that which jobs there are does not depend on how they are bundled.
+  private var ids: SplitMix64
+  private var sizes: SplitMix64
   private var intended: Int
   private var unsettled: [PublicID]
 
   package init(_ configuration: Configuration, database: DatabaseURL) throws {
     self.configuration = configuration
     self.database = ReconnectingSession(database)
-    random = SplitMix64(seed: configuration.seed)
+    ids = SplitMix64(seed: configuration.seed)
+    sizes = SplitMix64(seed: ~configuration.seed)
     var open: [PublicID: Int] = [:]
     intended = 0
     if access(configuration.ledger, F_OK) == 0 {
@@ -66,7 +69,7 @@ package final class Producer {
     while intended < configuration.jobs {
       try waitForRoom()
       let milliseconds = UInt64(Moment.now.wall / 1000)
-      let ids = (0..<batchSize()).map { _ in PublicID(milliseconds: milliseconds, random: &random) }
+      let ids = (0..<batchSize()).map { _ in PublicID(milliseconds: milliseconds, random: &self.ids) }
       try ledger.write(ids.map { .intended($0) })
       intended += ids.count
       try settle(ids)
@@ -78,9 +81,9 @@ package final class Producer {
 
   private func batchSize() -> Int {
     let size =
-      switch Int.random(in: 0..<10, using: &random) {
+      switch Int.random(in: 0..<10, using: &sizes) {
       case ..<6: 1
-      case ..<9: Int.random(in: 2...20, using: &random)
+      case ..<9: Int.random(in: 2...20, using: &sizes)
       default: 100
       }
     return min(size, configuration.largestBatch, configuration.jobs - intended)
@@ -141,8 +144,8 @@ package final class Producer {
       ).first {
         try session.transaction { session in _ = try JobQueue.cancel(running.publicID, session) }
       }
-      for state in [JobState.dead, .scheduled] {
-        guard let waiting = try JobQueue.list(JobFilter(state: state, limit: 1), session).first else { continue }
+      for filter in [JobFilter(state: .dead, limit: 1), JobFilter(author: ChaosJob.putOff, limit: 1)] {
+        guard let waiting = try JobQueue.list(filter, session).first else { continue }
         try session.transaction { session in _ = try JobQueue.retryNow(waiting.publicID, session) }
       }
     }

@@ -22,6 +22,7 @@ package final class ChaosWorker: Sendable {
     database: DatabaseURL, ledger path: String, slots: Int, mayDrain: Bool, configuration: QueueWorkerConfiguration
   ) throws {
     let ledger = try Ledger(path)
+    let database = database.with(idleTransactionLimit: configuration.lease)
     let pool = Pool(database, size: slots + 3)
     let lines: [JobLine] = [
       .long(
