@@ -74,7 +74,7 @@ let package = Package(
 
     // The service.
     target(
-      "Queue", ["Metrics", "Model", "Postgres"],
+      "Queue", ["Metrics", "Model", "Platform", "Postgres"],
       resources: [
         .embedInCode("SQL/Queue.sql"), .embedInCode("SQL/v0001_queue.sql"), .embedInCode("SQL/v0002_groups.sql"),
         .embedInCode("SQL/Operating.sql"),
@@ -128,6 +128,16 @@ let package = Package(
     .target(
       name: "CJPEGComparison", path: "Tests/Support/CJPEGComparison", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(name: "CHEIFFixture", dependencies: ["CImages"], path: "Tests/Support/CHEIFFixture"),
+    .target(
+      name: "ChaosTesting",
+      dependencies: [
+        "EmbeddedPostgres", "Logging", "Metrics", "Model", "Platform", "Postgres", "Queue", "QueueWorker",
+      ],
+      path: "Tests/Support/ChaosTesting",
+      resources: [.embedInCode("SQL/Chaos.sql"), .embedInCode("SQL/v9000_chaos.sql")], swiftSettings: settings),
+    .executableTarget(
+      name: "chaos", dependencies: ["ChaosTesting", "Platform", "Postgres", "QueueWorker"],
+      path: "Tests/Support/chaos", swiftSettings: settings),
     support("HTTPTesting", ["HTTPServer", "Platform"]),
     support("MediaFixtures", ["AV", "CHEIFFixture", "Kernels", "Model", "Platform", "Stills"]),
     support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),
@@ -173,6 +183,7 @@ let package = Package(
         "Platform",
         "Postgres", "PostgresTesting", "Queue", "Store",
       ]),
+    tests("ChaosTests", ["ChaosTesting", "Model", "Platform", "Postgres", "PostgresTesting", "Queue"]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("benchTests", ["Definitions", "Model", "Platform", "bench"]),
     tests("take5Tests", ["take5"]),

@@ -33,9 +33,11 @@ package struct FolderBlobStore: BlobStore {
 
   package func stage() throws(BlobError) -> StagedBlob {
     do throws(SystemError) {
-      if hasUnnamedFiles { return StagedBlob(try Descriptor(unnamedIn: folder), name: nil) }
-      let name = StagingName(path: newStagingPath())
-      return StagedBlob(try Descriptor(writing: name.path, replacing: false, mode: 0o640), name: name)
+      return try Failpoint.stage.around { () throws(SystemError) in
+        if hasUnnamedFiles { return StagedBlob(try Descriptor(unnamedIn: folder), name: nil) }
+        let name = StagingName(path: newStagingPath())
+        return StagedBlob(try Descriptor(writing: name.path, replacing: false, mode: 0o640), name: name)
+      }
     } catch {
       throw .system(error)
     }
@@ -52,17 +54,21 @@ package struct FolderBlobStore: BlobStore {
     let path = path(of: blob.hash)
     do throws(SystemError) {
       do throws(SystemError) {
-        try link(blob, at: path)
+        try Failpoint.link.around { () throws(SystemError) in try link(blob, at: path) }
       } catch  where error.code == EEXIST {
         // Somebody published the same bytes. A file cut short by a failing disk is replaced as a whole.
         if try Descriptor(reading: path).size() != blob.bytes {
           let whole = StagingName(path: newStagingPath())
           try link(blob, at: whole.path)
-          guard rename(whole.path, path) == 0 else { throw SystemError(call: "rename", subject: path) }
+          try Failpoint.replace.around { () throws(SystemError) in
+            guard rename(whole.path, path) == 0 else { throw SystemError(call: "rename", subject: path) }
+          }
         }
       }
       // Also for a file of somebody else's, who may not have come so far yet.
-      try Folder.synchronize("\(folder)/\(Self.prefix(of: blob.hash))")
+      try Failpoint.synchronizeFolder.around { () throws(SystemError) in
+        try Folder.synchronize("\(folder)/\(Self.prefix(of: blob.hash))")
+      }
     } catch {
       throw .system(error)
     }
@@ -79,7 +85,7 @@ package struct FolderBlobStore: BlobStore {
   @discardableResult
   package func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool {
     let path = path(of: hash)
-    if unlink(path) == 0 { return true }
+    if Failpoint.remove.around({ unlink(path) }) == 0 { return true }
     guard errno == ENOENT else { throw .system(SystemError(call: "unlink", subject: path)) }
     return false
   }

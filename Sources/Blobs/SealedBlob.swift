@@ -27,7 +27,7 @@ package final class SealedBlob: Sendable {
   package func synchronize() throws(BlobError) {
     do throws(SystemError) {
       if isOnDisk.withLock({ $0 }) { return }
-      try file.synchronize()
+      try Failpoint.synchronize.around { () throws(SystemError) in try file.synchronize() }
       isOnDisk.withLock { $0 = true }
     } catch {
       throw .system(error)

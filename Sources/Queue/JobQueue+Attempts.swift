@@ -6,12 +6,23 @@ extension JobQueue {
   /// Takes up to `limit` jobs of a queue, the first in rank first, each under a token of its own; none if the worker
   /// was swept away.
   ///
-  /// - Parameter floor: jobs below this rank are not looked at: see `ClaimFloor`.
+  /// - Parameters:
+  ///   - floor: jobs below this rank are not looked at: see `ClaimFloor`.
+  ///   - lease: the secret of this claim, of which the tokens are made.
   package static func claim(
-    worker: Int64, queue: String, limit: Int, floor: Int64 = .min, _ session: Session
+    worker: Int64, queue: String, limit: Int, floor: Int64 = .min, lease: Lease = Lease(), _ session: Session
   ) throws(PostgresError) -> [ClaimedJob] {
     try jobs(
-      session.execute(statements["claim"], .integer(worker), .text(queue), .integer(limit), .integer(floor)))
+      session.execute(
+        statements["claim"], .integer(worker), .text(queue), .integer(limit), .integer(floor),
+        .integer(lease.number)))
+  }
+
+  /// What a claim gave whose answer was never heard: what is still held under its lease.
+  package static func claimed(
+    worker: Int64, lease: Lease, _ session: Session
+  ) throws(PostgresError) -> [ClaimedJob] {
+    try jobs(session.execute(statements["claimed"], .integer(worker), .integer(lease.number)))
   }
 
   /// In the order of their ranks.

@@ -5,15 +5,28 @@ package import Postgres
 extension JobQueue {
   /// Takes up to `limit` jobs of a queue under one token, the first in rank first; nil if there is none.
   ///
-  /// - Parameter floor: jobs below this rank are not looked at: see `ClaimFloor`.
+  /// - Parameters:
+  ///   - floor: jobs below this rank are not looked at: see `ClaimFloor`.
+  ///   - lease: the secret of this claim, which becomes the token.
   package static func claimGroup(
-    worker: Int64, queue: String, limit: Int, floor: Int64 = .min, _ session: Session
+    worker: Int64, queue: String, limit: Int, floor: Int64 = .min, lease: Lease = Lease(), _ session: Session
   ) throws(PostgresError) -> GroupClaim? {
-    let jobs = try jobs(
-      session.execute(
-        statements["claim_group"], .integer(worker), .text(queue), .integer(limit), .integer(floor)))
-    guard let token = jobs.first?.token else { return nil }
-    return GroupClaim(token: token, jobs: jobs)
+    group(
+      try jobs(
+        session.execute(
+          statements["claim_group"], .integer(worker), .text(queue), .integer(limit), .integer(floor),
+          .integer(lease.number))))
+  }
+
+  /// What a claim gave whose answer was never heard; nil if it gave nothing, or nothing of it is held any more.
+  package static func claimedGroup(
+    worker: Int64, lease: Lease, _ session: Session
+  ) throws(PostgresError) -> GroupClaim? {
+    group(try jobs(session.execute(statements["claimed_group"], .integer(worker), .integer(lease.number))))
+  }
+
+  private static func group(_ jobs: [ClaimedJob]) -> GroupClaim? {
+    jobs.first.map { GroupClaim(token: $0.token, jobs: jobs) }
   }
 
   /// Ends all jobs of a group; throws `LeaseLost`, so that the caller's transaction rolls back, if the lease is another's.

@@ -14,7 +14,7 @@ extension JobQueue {
     return try rows.single().get("id")
   }
 
-  /// Removes a worker's row, unless it holds a job.
+  /// Removes the row of a worker that ended; jobs that it still holds go to others.
   package static func deregister(worker: Int64, _ session: Session) throws(PostgresError) {
     try session.execute(statements["deregister"], .integer(worker))
   }
@@ -27,11 +27,11 @@ extension JobQueue {
       statements["beat"], .integer(worker), .integers(jobs.map(\.id)), .integers(jobs.map(\.token)))
     var answer = BeatAnswer()
     for row in rows {
-      guard let id = try row.get("id", as: Int64?.self) else {
+      guard let token = try row.get("token", as: Int64?.self) else {
         answer.isEvicted = try row.get("evicted")
         continue
       }
-      if try row.get("lost") { answer.lost.insert(id) } else { answer.cancelled.insert(id) }
+      if try row.get("lost") { answer.lost.insert(token) } else { answer.cancelled.insert(token) }
     }
     return answer
   }
@@ -86,8 +86,10 @@ extension JobQueue {
       do {
         try session.transaction { session in
           try session.execute(statements["lock_history"])
-          try session.executeScript("SET LOCAL lock_timeout = '200ms'", name: "queue.lock_timeout")
-          try session.executeScript("DROP TABLE IF EXISTS \(name)", name: "queue.drop_partition")
+          try session.executeScript(
+            "SET LOCAL lock_timeout = '200ms'", name: "queue.lock_timeout", failpoint: lockTimeout)
+          try session.executeScript(
+            "DROP TABLE IF EXISTS \(name)", name: "queue.drop_partition", failpoint: dropPartition)
         }
       } catch let error as PostgresError where error.sqlState == "55P03" {
         return
@@ -109,7 +111,7 @@ extension JobQueue {
         let next = try day.get("next", as: String.self)
         try session.executeScript(
           "CREATE TABLE \(name) PARTITION OF job_done FOR VALUES FROM ('\(first)') TO ('\(next)')",
-          name: "queue.partition")
+          name: "queue.partition", failpoint: addPartition)
       }
     }
   }

@@ -35,7 +35,7 @@ package final class QueueWorker: Sendable {
     metrics: Metrics
   ) {
     self.configuration = configuration
-    self.database = database
+    self.database = database.with(idleTransactionLimit: configuration.lease)
     self.pool = pool
     self.lines = lines
     self.chores = chores

@@ -39,9 +39,12 @@ struct Take5 {
       return .done
     }
     do {
+      try Failpoints.check(Failpoint.all)
       return try await verb.run(try Arguments(rest, of: verb, environment: environment))
     } catch let failure as CommandFailure {
       return report(failure)
+    } catch let error as FailpointError {
+      return report(CommandFailure(.usage, "\(Failpoints.variable): \(error.message)", remedy: error.remedy))
     } catch {
       return report(CommandFailure(.internal, "\(error)", remedy: "this is a fault of take5: please report it"))
     }

@@ -117,6 +117,25 @@ struct SessionTests {
     }
   }
 
+  @Test("A transaction whose client stands still is ended by the server, with all that it holds")
+  func idleTransaction() async throws {
+    try await withDatabase { url in
+      let other = try Session.connect(url, patience: .seconds(5))
+      try other.executeScript("CREATE TABLE t (id int PRIMARY KEY)", name: "t")
+      let session = try Session.connect(url.with(idleTransactionLimit: .milliseconds(1)), patience: .seconds(5))
+      let error = try #require(throws: PostgresError.self) {
+        try session.transaction { session in
+          try session.execute("INSERT INTO t VALUES (1)")
+          // It waits for the first one's end, whoever brings it about.
+          try other.execute("INSERT INTO t VALUES (1)")
+          try session.execute("INSERT INTO t VALUES (2)")
+        }
+      }
+      #expect(error.isConnectionLost)
+      #expect(try other.execute("SELECT id FROM t").map { try $0.get("id", as: Int.self) } == [1])
+    }
+  }
+
   @Test("A commit that the server turned into a rollback is an error")
   func failedCommit() async throws {
     try await withSession { session in

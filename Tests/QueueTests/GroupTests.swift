@@ -114,16 +114,13 @@ struct GroupTests {
     }
   }
 
-  @Test("a worker that was swept away gets no group, and its row stays while it has one")
+  @Test("a worker that was swept away gets no group")
   func eviction() async throws {
     try await withSession { session in
-      try JobQueue.enqueue([QueueDatabase.job(), QueueDatabase.job()], session)
+      try JobQueue.enqueue([QueueDatabase.job()], session)
       let worker = try JobQueue.register(host: "here", process: 1, session)
-      let group = try #require(try JobQueue.claimGroup(worker: worker, queue: "media", limit: 1, session))
       try JobQueue.deregister(worker: worker, session)
-      #expect(try JobQueue.beat(worker: worker, holding: [], session).isEvicted == false)
-      try JobQueue.settle(group, [:], session)
-      try JobQueue.deregister(worker: worker, session)
+      #expect(try JobQueue.beat(worker: worker, holding: [], session).isEvicted)
       #expect(try JobQueue.claimGroup(worker: worker, queue: "media", limit: 1, session) == nil)
     }
   }

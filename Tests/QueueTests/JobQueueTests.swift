@@ -220,7 +220,7 @@ struct JobQueueTests {
       #expect(try JobQueue.beat(worker: worker, holding: [(mine.id, mine.token)], session) == BeatAnswer())
       #expect(try JobQueue.cancel(running.publicID, session) == .requested)
       let answer = try JobQueue.beat(worker: worker, holding: [(mine.id, mine.token)], session)
-      #expect(answer.cancelled == [mine.id])
+      #expect(answer.cancelled == [mine.token])
       try JobQueue.complete(mine, .cancelled, result: nil, session)
       #expect(try JobQueue.find(running.publicID, session)?.state == .cancelled)
     }
@@ -232,7 +232,7 @@ struct JobQueueTests {
       try JobQueue.enqueue(QueueDatabase.job(), session)
       let worker = try JobQueue.register(host: "here", process: 1, session)
       let mine = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
-      #expect(try JobQueue.beat(worker: worker, holding: [(mine.id, mine.token + 1)], session).lost == [mine.id])
+      #expect(try JobQueue.beat(worker: worker, holding: [(mine.id, mine.token + 1)], session).lost == [mine.token + 1])
       try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
       _ = try JobQueue.reap(session)
       #expect(try JobQueue.beat(worker: worker, holding: [], session).isEvicted)
@@ -301,7 +301,7 @@ struct JobQueueTests {
 
   /// Lets somebody else take a job over; what is returned is the claim that went stale.
   private func claimAgain(_ mine: ClaimedJob, _ session: Session) throws -> ClaimedJob {
-    try session.execute("UPDATE job SET token = nextval('job_token')")
+    try session.execute("UPDATE job SET token = token # 1")
     return mine
   }
 }

@@ -123,7 +123,7 @@ package struct MediaProcess: ~Copyable {
   ) throws(MediaFailure) -> MediaReply {
     let clock = ContinuousClock()
     let end = clock.now + deadline
-    try send(request, descriptors: descriptors)
+    try Failpoint.request.around { () throws(MediaFailure) in try send(request, descriptors: descriptors) }
     while true {
       if cancellation.isCancelled {
         stop()
@@ -231,7 +231,7 @@ package struct MediaProcess: ~Copyable {
     configuration.fileSizeLimit = self.configuration.fileSizeLimit
     // A signal for the whole group, Ctrl-C for one, is the parent's to hear: it decides what becomes of the job.
     configuration.newSession = true
-    let process = try ChildProcess(configuration)
+    let process = try Failpoint.spawn.around { () throws(SystemError) in try ChildProcess(configuration) }
     return Child(process: process, socket: pair.keepNear())
   }
 }

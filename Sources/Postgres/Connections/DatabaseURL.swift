@@ -9,6 +9,9 @@ package struct DatabaseURL: Sendable, Hashable {
   private var direct: [String: String]?
   /// For how long it lends a connection to the server; not part of the connection string.
   package var pooling = Pooling.session
+  /// How long a transaction may stand idle before the server ends it, connection and all: its client may be frozen, or
+  /// out of reach without the server's knowing, and what it has locked is locked for everybody.
+  package private(set) var idleTransactionLimit: Duration = .seconds(30)
 
   /// Parses a connection string; the error does not repeat it, since it may hold a password.
   package init(_ text: String) throws(PostgresError) {
@@ -52,6 +55,13 @@ package struct DatabaseURL: Sendable, Hashable {
 
   /// Names a way to the same database past a pooler, for hearing notifications.
   package mutating func listen(past direct: DatabaseURL) { self.direct = direct.settings }
+
+  /// The same database, with another limit for idle transactions.
+  package func with(idleTransactionLimit: Duration) -> DatabaseURL {
+    var copy = self
+    copy.idleTransactionLimit = idleTransactionLimit
+    return copy
+  }
 
   /// The name of the database, if given.
   package var database: String? { settings["dbname"] }

@@ -58,7 +58,7 @@ package final class Listener: Sendable {
         let session = try Session(url)
         for channel in channels {
           let name = channel.replacing("\"", with: "\"\"")
-          try session.executeScript("LISTEN \"\(name)\"", name: "LISTEN")
+          try session.executeScript("LISTEN \"\(name)\"", name: "LISTEN", failpoint: .listen)
         }
         pause = .milliseconds(20)
         report(.connected)

@@ -1,8 +1,14 @@
 internal import CPostgres
+import Platform
 
 extension Session {
   /// Puts rows into a table by a `COPY … FROM STDIN` statement, in the caller's transaction or one of its own.
   package func copy(_ rows: CopiedRows, by statement: Statement) throws(PostgresError) {
+    guard Failpoints.areArmed, let failpoint = statement.failpoint else { return try send(rows, by: statement) }
+    try interruptible(failpoint) { () throws(PostgresError) in try send(rows, by: statement) }
+  }
+
+  private func send(_ rows: CopiedRows, by statement: Statement) throws(PostgresError) {
     var rows = rows
     rows.end()
     _ = try check(PQexec(handle, statement.text), statement.name)

@@ -1,11 +1,16 @@
 internal import CPostgres
 import Glibc
+package import Platform
 
 /// An open connection, used by one thread: the one that its `Connection` owns.
+///
+/// Every named statement, and every beginning and end of a transaction, is an act with failpoints around it.
 package final class Session {
   let handle: OpaquePointer
   // The next transaction may meet another connection of the server, which does not know them.
   private let preparesStatements: Bool
+  // For one transaction each, so that it holds behind a pooler too; sent along with its beginning.
+  private let limitsIdling: String
   private var prepared: [Statement: String] = [:]
 
   /// Connects; an error if the server cannot be reached or refuses.
@@ -14,7 +19,7 @@ package final class Session {
     var keywords = settings.map { UnsafePointer(strdup($0.0)) } + [nil]
     var values = settings.map { UnsafePointer(strdup($0.1)) } + [nil]
     defer { for pointer in keywords + values { free(UnsafeMutablePointer(mutating: pointer)) } }
-    guard let handle = PQconnectdbParams(&keywords, &values, 0) else {
+    guard let handle = Failpoint.connect.around({ PQconnectdbParams(&keywords, &values, 0) }) else {
       throw PostgresError(.unavailable, "out of memory")
     }
     guard PQstatus(handle) == CONNECTION_OK else {
@@ -26,6 +31,8 @@ package final class Session {
     PQsetNoticeProcessor(handle, ignoreNotice, nil)
     self.handle = handle
     preparesStatements = url.pooling == .session
+    let milliseconds = Int(url.idleTransactionLimit / .milliseconds(1))
+    limitsIdling = "; SET LOCAL idle_in_transaction_session_timeout = \(milliseconds)"
   }
 
   deinit { PQfinish(handle) }
@@ -66,6 +73,11 @@ package final class Session {
   /// Runs one statement and returns its rows.
   @discardableResult
   package func execute(_ statement: Statement, _ parameters: [Parameter]) throws(PostgresError) -> Rows {
+    guard Failpoints.areArmed, let failpoint = statement.failpoint else { return try send(statement, parameters) }
+    return try interruptible(failpoint) { () throws(PostgresError) in try send(statement, parameters) }
+  }
+
+  private func send(_ statement: Statement, _ parameters: [Parameter]) throws(PostgresError) -> Rows {
     let name = statement.isPrepared && preparesStatements ? try prepare(statement, for: parameters) : nil
     let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
     let formats = parameters.map { Int32($0.isBinary ? 1 : 0) }
@@ -90,8 +102,10 @@ package final class Session {
   }
 
   /// Runs several statements without parameters, as a migration has them.
-  package func executeScript(_ script: String, name: String) throws(PostgresError) {
-    _ = try check(PQexec(handle, script), name)
+  ///
+  /// - Parameter failpoint: what the script is called by who interrupts it.
+  package func executeScript(_ script: String, name: String, failpoint: Failpoint? = nil) throws(PostgresError) {
+    _ = try run(script, name: name, failpoint: failpoint)
   }
 
   /// Runs `body` inside a transaction: commits when it returns, rolls back when it throws.
@@ -109,30 +123,30 @@ package final class Session {
 
   /// Runs `body` inside the open transaction so that it leaves nothing behind when it throws; what came before it stays.
   package func savepoint<Result>(_ body: (Session) throws -> Result) throws -> Result {
-    try executeScript("SAVEPOINT part", name: "SAVEPOINT")
+    try executeScript("SAVEPOINT part", name: "SAVEPOINT", failpoint: .savepoint)
     let value: Result
     do {
       value = try body(self)
     } catch {
-      try executeScript("ROLLBACK TO part", name: "ROLLBACK TO")
+      try executeScript("ROLLBACK TO part", name: "ROLLBACK TO", failpoint: .rollbackTo)
       throw error
     }
-    try executeScript("RELEASE part", name: "RELEASE")
+    try executeScript("RELEASE part", name: "RELEASE", failpoint: .release)
     return value
   }
 
   private func transaction<Result>(_ begin: String, _ body: (Session) throws -> Result) throws -> Result {
     guard !isInTransaction else { throw PostgresError(.usage, "a transaction is open already") }
-    try executeScript(begin, name: "BEGIN")
+    try executeScript(begin + limitsIdling, name: "BEGIN", failpoint: .begin)
     let value: Result
     do {
       value = try body(self)
     } catch {
       // If this fails the connection is gone, and with it the transaction.
-      try? executeScript("ROLLBACK", name: "ROLLBACK")
+      try? executeScript("ROLLBACK", name: "ROLLBACK", failpoint: .rollback)
       throw error
     }
-    let ending = try check(PQexec(handle, "COMMIT"), "COMMIT")
+    let ending = try run("COMMIT", name: "COMMIT", failpoint: .commit)
     // The server answers COMMIT of a failed transaction with ROLLBACK, and calls it success.
     guard String(cString: PQcmdStatus(ending.pointer)) == "COMMIT" else {
       throw PostgresError(
@@ -161,6 +175,25 @@ package final class Session {
     prepared[statement] = name
     return name
   }
+
+  private func run(_ script: String, name: String, failpoint: Failpoint?) throws(PostgresError) -> ResultHandle {
+    guard Failpoints.areArmed, let failpoint else { return try check(PQexec(handle, script), name) }
+    return try interruptible(failpoint) { () throws(PostgresError) in try check(PQexec(handle, script), name) }
+  }
+
+  func interruptible<Result>(
+    _ failpoint: Failpoint, _ act: () throws(PostgresError) -> Result
+  ) throws(PostgresError) -> Result {
+    if Failpoints.pass("\(failpoint.name).before") { cut() }
+    let result = try act()
+    guard !Failpoints.pass("\(failpoint.name).after") else {
+      cut()
+      throw PostgresError(.connectionLost, "the connection was cut before the answer", statement: failpoint.name)
+    }
+    return result
+  }
+
+  private func cut() { _ = shutdown(PQsocket(handle), Int32(SHUT_RDWR)) }
 
   func check(_ result: OpaquePointer?, _ statement: String) throws(PostgresError) -> ResultHandle {
     if let error = PostgresError(result: result, connection: handle, statement: statement) {

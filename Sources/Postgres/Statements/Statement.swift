@@ -1,3 +1,5 @@
+import Platform
+
 /// One SQL statement.
 ///
 /// A named one, from a `.sql` file, is prepared once per connection; a literal is parsed each time it runs.
@@ -32,4 +34,7 @@ package struct Statement: Sendable, Hashable, ExpressibleByStringInterpolation {
   private static func fingerprint(of text: String) -> UInt64 {
     text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
+
+  /// What it is called by who interrupts it; a literal has no name to be called by.
+  var failpoint: Failpoint? { isPrepared ? Failpoint(name, isOnConnection: true) : nil }
 }

@@ -1,3 +1,5 @@
+package import Platform
+
 /// The statements of one `.sql` file: each begins with a line `-- name: <name>` and reaches to the next such line.
 package struct Statements: Sendable {
   private let topic: String
@@ -51,4 +53,7 @@ package struct Statements: Sendable {
 
   /// The names in the file.
   package var names: [String] { statements.keys.sorted() }
+
+  /// Each of them can be interrupted before and after.
+  package var failpoints: [Failpoint] { names.compactMap { statements[$0]?.failpoint } }
 }

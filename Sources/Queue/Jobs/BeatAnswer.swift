@@ -1,8 +1,8 @@
 /// What a worker hears when it gives a sign of life.
 package struct BeatAnswer: Sendable, Hashable {
-  /// Jobs whose lease is no longer this worker's, by id.
+  /// Jobs whose lease is no longer this worker's, by token.
   package var lost: Set<Int64> = []
-  /// Jobs that are to be cancelled, by id.
+  /// Jobs that are to be cancelled, by token.
   package var cancelled: Set<Int64> = []
   /// Whether the worker itself was taken for dead: it holds nothing any more.
   package var isEvicted = false

@@ -2,11 +2,8 @@
 INSERT INTO worker (host, process, lease_seconds) VALUES ($1, $2, $3::float8) RETURNING id
 
 -- name: deregister
--- A worker's row outlives its jobs: their leases are judged by it.
-DELETE FROM worker
-WHERE id = $1
-  AND NOT EXISTS (SELECT FROM job WHERE worker_id = $1 AND state = 'x')
-  AND NOT EXISTS (SELECT FROM job_group WHERE worker_id = $1)
+-- A worker that ended works on nothing: what it still holds is without a worker from now on, and reaped at once.
+DELETE FROM worker WHERE id = $1
 
 -- name: enqueue
 -- Who submits much at once is ranked one turn after the other, so that others come in between; no more than ten minutes.
@@ -52,7 +49,8 @@ SELECT pg_notify($1, $2) WHERE set_config('synchronous_commit', 'off', true) = '
 
 -- name: claim
 -- The worker's row is locked: one that was swept away gets nothing. Nor does one whose last sign of life is so old that
--- it would have to stop the job at once.
+-- it would have to stop the job at once. Tokens come from a random number of the worker's, never from a counter: one that
+-- a crash or a failover sets back would give out the same again. And who asked can look up what an unheard answer gave.
 WITH me AS MATERIALIZED (
     SELECT id FROM worker
     WHERE id = $1 AND beat_at >= clock_timestamp() - make_interval(secs => lease_seconds * 0.6)
@@ -63,7 +61,7 @@ WITH me AS MATERIALIZED (
     ORDER BY rank, id LIMIT $3::int
     FOR NO KEY UPDATE SKIP LOCKED)
 UPDATE job SET
-  state = 'x', attempt = job.attempt + 1, worker_id = $1, token = nextval('job_token'),
+  state = 'x', attempt = job.attempt + 1, worker_id = $1, token = $5::bigint # id,
   started_at = clock_timestamp(), deadline_at = clock_timestamp() + make_interval(secs => job.deadline_seconds + 30)
 WHERE ctid = ANY (ARRAY (SELECT place FROM chosen)) AND state = 'a'
 RETURNING id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request,
@@ -80,7 +78,7 @@ WITH me AS MATERIALIZED (
     WHERE id = $1 AND beat_at >= clock_timestamp() - make_interval(secs => lease_seconds * 0.6)
       AND set_config('synchronous_commit', 'off', true) = 'off'
     FOR KEY SHARE),
-  lease AS MATERIALIZED (SELECT nextval('job_token') AS token FROM me),
+  lease AS MATERIALIZED (SELECT $5::bigint AS token FROM me),
   found AS MATERIALIZED (
     SELECT ctid AS place, rank, id, lost, unique_key IS NULL AND limit_name IS NULL AS leaves FROM job
     WHERE state = 'a' AND queue = $2 AND rank >= $4 AND EXISTS (SELECT FROM me)
@@ -117,6 +115,24 @@ SELECT id, public_id, token, queue, kind, attempt, max_attempts, lost, author, d
   arguments, limit_name, rank, (SELECT checkpoint FROM job_progress WHERE job_id = kept.id), true, run_at,
   clock_timestamp()
 FROM kept
+
+-- name: claimed
+-- What a claim gave whose answer was never heard.
+SELECT id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request, deadline_seconds,
+  arguments, limit_name, rank, (SELECT checkpoint FROM job_progress WHERE job_id = job.id) AS checkpoint,
+  true AS is_row
+FROM job
+WHERE worker_id = $1 AND state = 'x' AND token = $2::bigint # id
+
+-- name: claimed_group
+-- The same for a group.
+SELECT id, public_id, token, queue, kind, attempt + 1 AS attempt, max_attempts, lost, author, definition, request,
+  deadline_seconds, arguments, NULL::text AS limit_name, rank, NULL::jsonb AS checkpoint, false AS is_row
+FROM job_member WHERE worker_id = $1 AND token = $2
+UNION ALL
+SELECT id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request, deadline_seconds,
+  arguments, limit_name, rank, (SELECT checkpoint FROM job_progress WHERE job_id = job.id), true
+FROM job WHERE worker_id = $1 AND state = 'x' AND token = $2
 
 -- name: settle
 -- Ends a group: the members that are not named are completed. A cancelled one gets no further attempt.
@@ -171,7 +187,7 @@ WITH me AS (
   UPDATE worker SET beat_at = clock_timestamp()
   WHERE id = $1 AND set_config('synchronous_commit', 'off', true) = 'off'
   RETURNING id)
-SELECT mine.id, job.token IS DISTINCT FROM mine.token AS lost, job.cancel_at IS NOT NULL AS cancelled,
+SELECT mine.token, job.token IS DISTINCT FROM mine.token AS lost, job.cancel_at IS NOT NULL AS cancelled,
   NOT EXISTS (SELECT FROM me) AS evicted
 FROM (SELECT NULL::bigint AS id, NULL::bigint AS token
       UNION ALL SELECT * FROM unnest($2::bigint[], $3::bigint[])) AS mine

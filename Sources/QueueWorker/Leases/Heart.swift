@@ -12,7 +12,7 @@ final class Heart: Sendable {
   private let held: HeldJobs
   private let log: Logger
   private let lastBeat = Locked(ContinuousClock.now)
-  /// Told when the worker was swept away: it has to come back under a new id.
+  /// Told when the worker was taken for dead, or takes itself for dead: it has to come back under a new id.
   private let onEviction: @Sendable () -> Void
 
   init(
@@ -58,10 +58,15 @@ final class Heart: Sendable {
     }
   }
 
-  // Others may take the jobs once the lease is over: by then nothing of ours may be running.
+  // Others may take the jobs once the lease is over: by then nothing of ours may be running. What was stopped for that
+  // reason is not taken up again, not even if a beat comes through in time: so the worker gives up its id with its jobs.
   private func fence() async {
     while !Task.isCancelled {
-      if isSilent { held.stopAll(.leaseLost) }
+      if isSilent {
+        log.warning("no sign of life came through: this worker gives up what it holds")
+        held.stopAll(.leaseLost)
+        return onEviction()
+      }
       try? await Task.sleep(for: configuration.beatInterval / 10)
     }
   }
@@ -71,8 +76,8 @@ final class Heart: Sendable {
     let answer = try await connection.run(patience: configuration.beatInterval) { [worker] session in
       try JobQueue.beat(worker: worker, holding: jobs, session)
     }
-    for id in answer.lost { held[id]?.stop(.leaseLost) }
-    for id in answer.cancelled { held[id]?.stop(.cancelled) }
+    for token in answer.lost { held[token]?.stop(.leaseLost) }
+    for token in answer.cancelled { held[token]?.stop(.cancelled) }
     if answer.isEvicted {
       log.warning("this worker was taken for dead")
       held.stopAll(.leaseLost)

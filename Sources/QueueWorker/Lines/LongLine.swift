@@ -11,6 +11,16 @@ struct LongLine: Sendable {
   let handler: any JobHandler
   let context: LineContext
   let held: HeldJobs
+  /// Claims whose answers were not heard: the jobs may be this worker's all the same.
+  private let unheard = UnheardClaims()
+
+  init(queue: String, slots: Int, handler: any JobHandler, context: LineContext, held: HeldJobs) {
+    self.queue = queue
+    self.slots = slots
+    self.handler = handler
+    self.context = context
+    self.held = held
+  }
 
   /// Works until the worker stops, and returns once all that was begun is over.
   func run() async throws {
@@ -36,19 +46,29 @@ struct LongLine: Sendable {
 
   private func claim(_ count: Int) async -> [HeldJob] {
     do {
-      let jobs = try await context.pool.run { [context, queue] session in
-        let jobs = try JobQueue.claim(worker: context.worker, queue: queue, limit: count, session)
-        guard jobs.count < count, try JobQueue.grant(session) > 0 else { return jobs }
-        return try jobs + JobQueue.claim(worker: context.worker, queue: queue, limit: count - jobs.count, session)
+      let (jobs, leases) = try await context.pool.run { session in
+        // Whatever fails from here on is looked up under these leases the next time.
+        let before = unheard.all
+        var jobs: [ClaimedJob] = []
+        for lease in before { jobs += try JobQueue.claimed(worker: context.worker, lease: lease, session) }
+        jobs += try claim(count - jobs.count, session)
+        if jobs.count < count, try JobQueue.grant(session) > 0 { jobs += try claim(count - jobs.count, session) }
+        return (jobs, unheard.all)
       }
       context.metrics.claimed(jobs)
       let claimed = jobs.map { HeldJob($0, metrics: context.metrics) }
       for job in claimed { held.add(job) }
+      unheard.remove(leases)
       return claimed
     } catch {
       context.log.warning("no job could be claimed", ["queue": queue, "error": "\(error)"])
       return []
     }
+  }
+
+  private func claim(_ count: Int, _ session: Session) throws(PostgresError) -> [ClaimedJob] {
+    guard count > 0 else { return [] }
+    return try JobQueue.claim(worker: context.worker, queue: queue, limit: count, lease: unheard.add(), session)
   }
 
   private func carryOut(_ job: HeldJob) async {

@@ -15,6 +15,8 @@ final class ShortLine: Sendable {
   private let began = ContinuousClock.now
   /// A group whose end is not known to be written: it comes before any other.
   private let unsettled = Locked<GroupClaim?>(nil)
+  /// Claims whose answers were not heard: their groups may be this worker's all the same.
+  private let unheard = UnheardClaims()
 
   init(queue: String, limit: Int, handler: any ShortJobHandler, connection: Connection, context: LineContext) {
     self.queue = queue
@@ -41,6 +43,12 @@ final class ShortLine: Sendable {
   /// Until nothing waits.
   private func workOff(_ session: Session) throws {
     if let group = unsettled.withLock({ $0 }) { try carryOut(group, session) }
+    for lease in unheard.all {
+      let group = try JobQueue.claimedGroup(worker: context.worker, lease: lease, session)
+      unsettled.withLock { $0 = group }
+      unheard.remove([lease])
+      if let group { try carryOut(group, session) }
+    }
     while context.mayClaim && !context.heart.isSilent {
       guard let group = try claim(session) else { return }
       unsettled.withLock { $0 = group }
@@ -51,8 +59,10 @@ final class ShortLine: Sendable {
 
   private func claim(_ session: Session) throws -> GroupClaim? {
     let lowest = floor.withLock { $0.next(at: began.duration(to: .now)) }
+    let lease = unheard.add()
     let group = try JobQueue.claimGroup(
-      worker: context.worker, queue: queue, limit: limit, floor: lowest, session)
+      worker: context.worker, queue: queue, limit: limit, floor: lowest, lease: lease, session)
+    unheard.remove([lease])
     floor.withLock { $0.note(group?.jobs.map(\.rank) ?? [], limit: limit) }
     if group == nil && lowest > .min { return try claim(session) }
     if group == nil, try JobQueue.grant(session) > 0 { return try claim(session) }

@@ -1,6 +1,6 @@
 extension Option {
   /// What every verb of jobs needs.
-  static let jobAccess: [Option] = [.data, .database, .json]
+  static let jobAccess: [Option] = [.data, .database, .pooling, .json]
 
   /// Which jobs are meant; see `JobFilter.init(_:limit:)`.
   static func jobFilter(limit: Option) -> [Option] {

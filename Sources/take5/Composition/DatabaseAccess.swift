@@ -19,17 +19,19 @@ struct DatabaseAccess: Sendable {
   /// - Parameters:
   ///   - connections: the most that are open at a time.
   ///   - patience: how long a database that is away is waited for.
+  ///   - idleTransactionLimit: how long a transaction may hold its locks while this process stands still.
   static func open(
-    _ arguments: Arguments, connections: Int, patience: Duration = .seconds(5), log: Logger
+    _ arguments: Arguments, connections: Int, patience: Duration = .seconds(5),
+    idleTransactionLimit: Duration = .seconds(30), log: Logger
   ) async throws -> DatabaseAccess {
     let access: DatabaseAccess
-    if let address = try DatabaseAddress(arguments) {
+    if let address = try DatabaseAddress(arguments)?.with(idleTransactionLimit: idleTransactionLimit) {
       access = DatabaseAccess(address: address, pool: Pool(address.url, size: connections), embedded: nil)
     } else {
       let folder = arguments.value("--data") ?? ".take5"
       let embedded = try await start(in: folder, log: log)
-      access = DatabaseAccess(
-        address: DatabaseAddress(embedded.url), pool: Pool(embedded.url, size: connections), embedded: embedded)
+      let address = DatabaseAddress(embedded.url).with(idleTransactionLimit: idleTransactionLimit)
+      access = DatabaseAccess(address: address, pool: Pool(address.url, size: connections), embedded: embedded)
     }
     do {
       let applied = try await access.pool.run(patience: patience) { session in

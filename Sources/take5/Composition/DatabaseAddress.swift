@@ -2,7 +2,7 @@ import Postgres
 
 /// Where the operator's own database is, and whether what was said of a pooler is true.
 struct DatabaseAddress: Sendable {
-  let url: DatabaseURL
+  private(set) var url: DatabaseURL
   private let isPoolingSaid: Bool
   // Where to listen past a pooler, if that was said.
   private let direct: DatabaseURL?
@@ -37,6 +37,13 @@ struct DatabaseAddress: Sendable {
     self.url = url
     isPoolingSaid = true
     direct = nil
+  }
+
+  /// The same, with another limit for idle transactions.
+  func with(idleTransactionLimit: Duration) -> DatabaseAddress {
+    var copy = self
+    copy.url = url.with(idleTransactionLimit: idleTransactionLimit)
+    return copy
   }
 
   /// Refuses to go on through a pooler of which the operator has not said what it does: statements would fail by chance,

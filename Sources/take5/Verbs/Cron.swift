@@ -4,7 +4,7 @@ import Queue
 import Store
 
 extension Verb {
-  private static let access: [Option] = [.data, .database, .json]
+  private static let access: [Option] = [.data, .database, .pooling, .json]
 
   static let cronList = Verb(
     "cron list", abstract: "List what is done by the calendar, each with its next three times.", options: access,

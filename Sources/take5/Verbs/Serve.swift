@@ -48,7 +48,8 @@ extension Verb {
       photos: try Definitions.photos())
     let signals = StopSignals()
     let database = try await DatabaseAccess.open(
-      arguments, connections: workers + 8, patience: .seconds(30), log: log)
+      arguments, connections: workers + 8, patience: .seconds(30),
+      idleTransactionLimit: configuration.queue.lease, log: log)
     try await database.noteListening(log)
     let blobs = try BlobFolder.open(arguments)
     let store = Store(blobs: blobs, authorConcurrency: concurrency)

@@ -25,7 +25,8 @@ extension Verb {
     let configuration = try WorkerConfiguration(arguments, slots: slots)
     let signals = StopSignals()
     let database = try await DatabaseAccess.open(
-      arguments, connections: slots + 3, patience: .seconds(30), log: log)
+      arguments, connections: slots + 3, patience: .seconds(30),
+      idleTransactionLimit: configuration.queue.lease, log: log)
     try await database.noteListening(log)
     let blobs = try BlobFolder.open(arguments)
     let metrics = Metrics()

@@ -1,0 +1,11 @@
+import Blobs
+import MediaProcess
+import Platform
+import Postgres
+import Queue
+import Store
+
+extension Failpoint {
+  /// Everything that can be interrupted in this program.
+  static var all: [Failpoint] { connections + JobQueue.failpoints + Store.failpoints + blobs + mediaProcesses }
+}

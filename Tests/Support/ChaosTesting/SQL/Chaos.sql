@@ -1,0 +1,40 @@
+-- name: order
+INSERT INTO chaos_order (id) VALUES ($1::uuid) ON CONFLICT (id) DO NOTHING RETURNING id
+
+-- name: absorb
+UPDATE chaos_order SET absorbed = true WHERE id = $1::uuid
+
+-- name: ordered
+SELECT id, absorbed FROM chaos_order WHERE id = ANY ($1::uuid[])
+
+-- name: effect
+INSERT INTO chaos_effect (job, token) VALUES ($1::uuid, $2)
+
+-- name: live
+SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM job_member)
+
+-- name: terminate
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE application_name = $1 AND datname = current_database() AND pid <> pg_backend_pid()
+
+-- name: orders
+SELECT id, absorbed FROM chaos_order
+
+-- name: fates
+SELECT public_id, state::text AS place, token, attempt, max_attempts, lost FROM job
+UNION ALL SELECT public_id, 'x', token, attempt, max_attempts, lost FROM job_member
+UNION ALL SELECT public_id, 'done ' || outcome::text, token, attempt, max_attempts, lost FROM job_done
+UNION ALL SELECT public_id, 'dead', NULL, attempt, max_attempts, lost FROM job_dead
+
+-- name: effects
+SELECT job, token FROM chaos_effect
+
+-- name: passages
+SELECT at, transaction, job, from_state, to_state, from_token, to_token, worker, lost, run_at FROM chaos_passage ORDER BY id
+
+-- name: workers
+SELECT worker, process FROM chaos_worker
+
+-- name: age_history
+-- A day of long ago, and one to come that nobody has made yet.
+SELECT chaos_age_history()
