@@ -36,7 +36,7 @@ struct QueueContestant: Sendable {
 
   static let procrastinate = QueueContestant(
     name: "procrastinate", title: "procrastinate", program: .script("peer_procrastinate"), jobs: 2000, singles: 1000,
-    drain: ["--processes", "2", "--concurrency", "5", "--connections", "4"],
+    drain: ["--processes", "2", "--concurrency", "30", "--connections", "4"],
     worker: ["--concurrency", "10", "--connections", "4"],
     completed: "SELECT count(*) FROM procrastinate_jobs WHERE status = 'succeeded'")
 
