@@ -12,6 +12,10 @@ PGBOUNCER := $(or $(wildcard /usr/sbin/pgbouncer),.build/pgbouncer/usr/sbin/pgbo
 BENCH_PACKAGES := ffmpeg
 # What only 'make bench-photo' needs beside it.
 BENCH_PHOTO_PACKAGES := libvips-tools python3-venv
+# What only 'make bench-queue' needs: the queues it measures against, and what they run on.
+BENCH_QUEUE_PACKAGES := python3-venv
+BENCH_QUEUE_PEERS := pgqueuer==1.6.0 procrastinate==3.10.0 awa-pg==0.6.9 \
+                     asyncpg==0.32.0 'psycopg[binary,pool]==3.3.9' uvloop==0.23.0
 
 SWIFT ?= swift
 TAKE5 := .build/release/take5
@@ -23,7 +27,7 @@ SOURCES := Sources Tests jobs Package.swift
 # What only 'make test-api' needs.
 TEST_API_PACKAGES := python3-venv
 
-.PHONY: help setup build demo pgbouncer test test-api run bench bench-video bench-photo bench-read lint format clean
+.PHONY: help setup build demo pgbouncer test test-api run bench bench-video bench-photo bench-read bench-queue lint format clean
 .DEFAULT_GOAL := help
 
 help: ## tell what there is
@@ -68,7 +72,7 @@ test-api: build ## test the API against its own OpenAPI document with schemathes
 run: build ## serve until stopped, on http://127.0.0.1:8080
 	$(TAKE5) serve
 
-bench: bench-video bench-photo bench-read ## measure everything that is measured
+bench: bench-video bench-photo bench-read bench-queue ## measure everything that is measured
 
 bench-video: build ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
 	@$(call install,$(BENCH_PACKAGES))
@@ -82,6 +86,12 @@ bench-photo: build ## measure photos against libvips and Pillow, five minutes; B
 
 bench-read: ## measure what lists cost the database as the history grows, four minutes
 	$(SWIFT) run -c release bench --reading --write docs/benchmarks.md
+
+bench-queue: ## measure the queue against pgqueuer, procrastinate and awa, ten minutes
+	@$(call install,$(BENCH_QUEUE_PACKAGES))
+	@mkdir -p .build/bench && [ -x .build/bench/peers/bin/pip ] || python3 -m venv .build/bench/peers
+	@.build/bench/peers/bin/pip install --quiet $(BENCH_QUEUE_PEERS)
+	$(SWIFT) run -c release bench --queue --write docs/benchmarks.md
 
 lint: ## hold the sources against the formatter's rules
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)

@@ -15,8 +15,8 @@ func target(_ name: String, _ dependencies: [Target.Dependency], resources: [Res
 }
 
 /// A program of ours.
-func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+func program(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
 /// What several test targets share.
@@ -118,9 +118,12 @@ let package = Package(
     program(
       "bench",
       [
-        "AV", "Blobs", "Definitions", "EmbeddedPostgres", "HTTPClient", "Kernels", "Model", "Platform", "Postgres",
-        "Stills",
-        "Store", "SyntheticMedia",
+        "AV", "Blobs", "Definitions", "EmbeddedPostgres", "HTTPClient", "Kernels", "Logging", "Metrics", "Model",
+        "Platform", "Postgres", "Queue", "QueueWorker", "Stills", "Store", "SyntheticMedia",
+      ],
+      resources: [
+        .embedInCode("Queue/Programs/contest.py"), .embedInCode("Queue/Programs/peer_awa.py"),
+        .embedInCode("Queue/Programs/peer_pgqueuer.py"), .embedInCode("Queue/Programs/peer_procrastinate.py"),
       ]),
 
     // What tests share. Not shipped.

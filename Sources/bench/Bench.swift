@@ -13,10 +13,14 @@ struct Bench {
       Library.configure(largestAllocation: 1 << 28)
       if words.first == LimitProcess.word {
         try LimitProcess.run(Array(words.dropFirst()))
+      } else if words.first == QueueProcess.word {
+        try await QueueProcess(Array(words.dropFirst())).run()
       } else {
         let options = try Options(words)
         if options.isOfReading && !options.asksForHelp {
           try await measureReading(options)
+        } else if options.isOfQueue && !options.asksForHelp {
+          try await measureQueue(options)
         } else {
           try await measure(options)
         }
@@ -74,6 +78,19 @@ struct Bench {
     try Folder.make(options.folder)
     let (figures, observations) = try await ReadingBench(folder: options.folder).findings()
     let report = Report(machine: try Machine.current(), pairs: 1, figures: figures, observations: observations)
+    Console.progress("")
+    print(report.text)
+    if let document = options.document { try section.replace(report.markdown, in: document) }
+    if let misses = report.misses { Console.note(misses) }
+  }
+
+  private static func measureQueue(_ options: Options) async throws {
+    let section = MarkedSection(target: "bench-queue")
+    if let document = options.document { _ = try section.inside(document) }
+    try Folder.make(options.folder)
+    let (figures, observations) = try await QueueBench(folder: options.folder, runs: options.runs).findings()
+    let report = Report(
+      machine: try Machine.current(), pairs: options.runs, unit: "run", figures: figures, observations: observations)
     Console.progress("")
     print(report.text)
     if let document = options.document { try section.replace(report.markdown, in: document) }

@@ -22,4 +22,13 @@ struct DatabaseURLTests {
     #expect(try DatabaseURL(url.connectionString) == url)
     #expect(url.with(database: "other").database == "other")
   }
+
+  @Test("Programs that are started find the same database in libpq's variables")
+  func environment() throws {
+    let url = try DatabaseURL("postgresql://moritz:geheim@127.0.0.1:5433/take5?connect_timeout=1")
+    #expect(
+      url.environment == [
+        "PGHOST": "127.0.0.1", "PGPORT": "5433", "PGUSER": "moritz", "PGPASSWORD": "geheim", "PGDATABASE": "take5",
+      ])
+  }
 }

@@ -19,7 +19,16 @@ struct OptionsTests {
     #expect(options.only.isEmpty && options.document == nil)
   }
 
-  @Test("wrong words are refused", arguments: [["--pairs", "0"], ["--pairs"], ["--only"], ["--fast"], ["9"]])
+  @Test("the queue is measured five times unless told")
+  func queue() throws {
+    #expect(try Options(["--queue"]).isOfQueue)
+    #expect(try Options(["--queue"]).runs == 5)
+    #expect(try Options(["--queue", "--runs", "2"]).runs == 2)
+  }
+
+  @Test(
+    "wrong words are refused",
+    arguments: [["--pairs", "0"], ["--runs", "0"], ["--pairs"], ["--only"], ["--fast"], ["9"]])
   func wrong(words: [String]) {
     #expect(throws: BenchError.self) { try Options(words) }
   }

@@ -15,6 +15,14 @@ struct StatisticsTests {
   }
 
   @Test(
+    "a percentile is the least number that so many do not exceed",
+    arguments: [(50, 200), (95, 380), (99, 396), (100, 400), (0, 1)] as [(Int, Double)])
+  func percentile(percent: Int, number: Double) {
+    #expect(Statistics((1...400).reversed().map(Double.init)).percentile(percent) == number)
+    #expect(Statistics([7]).percentile(percent) == 7)
+  }
+
+  @Test(
     "numbers are rounded and keep their zeros",
     arguments: [
       (0.9996, 3, "1.000"), (-0.00065, 5, "-0.00065"), (-0.0001, 3, "0.000"), (12.05, 1, "12.1"), (7.5, 0, "8"),

@@ -69,6 +69,16 @@ package struct DatabaseURL: Sendable, Hashable {
   /// In libpq's keyword form, with the password: for files and variables that only their owner reads.
   package var connectionString: String { text(of: settings) }
 
+  /// As libpq's own variables (`PGHOST`, ...), with the password: for programs that are started.
+  package var environment: [String: String] {
+    let names = [
+      "host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD", "dbname": "PGDATABASE",
+    ]
+    return settings.reduce(into: [:]) { environment, setting in
+      if let name = names[setting.key] { environment[name] = setting.value }
+    }
+  }
+
   private func text(of settings: [String: String]) -> String {
     settings.sorted { $0.key < $1.key }.map { key, value in
       var quoted = ""

@@ -21,17 +21,12 @@ final class RunningService {
     folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     guard chmod(folder, 0o711) == 0 else { throw SystemError(call: "chmod", subject: folder) }
 
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw SystemError(call: "pipe") }
-    let output = Descriptor(owning: ends[0])
-    let input = Descriptor(owning: ends[1])
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    var output = try OutputPipe()
     command = Command(
       path: program,
       arguments: ["serve", "--listen", "127.0.0.1:0", "--workers", "\(workers)", "--data", "\(folder)/data"], log: log)
-    child = try command.start(output: input.number)
-    _ = consume input
-    guard let address = ServerAddress(url: Self.line(output)) else {
+    child = try output.start(command)
+    guard let address = ServerAddress(url: try output.line() ?? "") else {
       throw BenchError("the service does not say where it listens; what it said: \(log)")
     }
     client = HTTPClient(server: address)
@@ -80,14 +75,6 @@ final class RunningService {
       guard !job.state.isFinal else { throw BenchError("the job \(path) ended as \(job.state.rawValue)") }
       usleep(200_000)
     }
-  }
-
-  /// The first line that comes out of a pipe.
-  private static func line(_ pipe: borrowing Descriptor) -> String {
-    var bytes: [UInt8] = []
-    var byte: UInt8 = 0
-    while Glibc.read(pipe.number, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }
 

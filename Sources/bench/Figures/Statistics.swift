@@ -9,6 +9,9 @@ struct Statistics: Sendable {
   var least: Double { sorted[0] }
   var greatest: Double { sorted[sorted.count - 1] }
 
+  /// The least that so many of a hundred do not exceed (the nearest-rank method): 99 is what the slowest hundredth begin with.
+  func percentile(_ percent: Int) -> Double { sorted[max(0, (sorted.count * percent + 99) / 100 - 1)] }
+
   /// The middle one, or the mean of the two in the middle.
   var median: Double {
     let middle = sorted.count / 2

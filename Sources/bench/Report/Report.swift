@@ -2,6 +2,8 @@
 struct Report {
   let machine: Machine
   let pairs: Int
+  /// What is counted by them.
+  var unit = "pair"
   /// What has to be as good as promised.
   let figures: [Finding]
   /// What helps to judge the figures.
@@ -53,7 +55,7 @@ struct Report {
       }).joined(separator: "\n")
   }
 
-  private var heading: String { "\(machine.description); \(pairs) \(pairs == 1 ? "pair" : "pairs")" }
+  private var heading: String { "\(machine.description); \(pairs) \(unit)\(pairs == 1 ? "" : "s")" }
 
   private var lines: [String] {
     figures.map { "figure \($0.figure.name) \($0.value.text(decimals: $0.figure.decimals))" }

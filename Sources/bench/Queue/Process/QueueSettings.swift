@@ -1,0 +1,21 @@
+/// How our own worker takes its jobs.
+struct QueueSettings: Sendable, Hashable {
+  /// Jobs that are claimed together at most.
+  private(set) var group = 1000
+  /// Each has a thread.
+  private(set) var connections = 1
+
+  init(_ arguments: some Sequence<String>) throws {
+    var rest = Array(arguments)[...]
+    while let name = rest.popFirst() {
+      guard let value = rest.popFirst().flatMap({ Int($0) }), value > 0 else {
+        throw BenchError("\(name) needs a number of at least 1")
+      }
+      switch name {
+      case "--group": group = value
+      case "--connections": connections = value
+      default: throw BenchError("a queue's process has no setting \(name)")
+      }
+    }
+  }
+}

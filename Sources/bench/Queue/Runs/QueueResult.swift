@@ -1,0 +1,29 @@
+/// What one contestant did in one run.
+struct QueueResult: Sendable {
+  /// Jobs a second, one after the other.
+  var single = 0.0
+  /// Jobs a second, many at once.
+  var bulk = 0.0
+  /// Jobs a second, of those that were enqueued many at once.
+  var drain = 0.0
+  /// The same while somebody else holds a snapshot.
+  var pinnedDrain = 0.0
+  /// From the call that enqueues to the first line of the handler, in milliseconds.
+  var latency = Statistics([0])
+  /// Of a job of the drain.
+  var cost = QueueCost(walBytes: 0, commits: 0, deadTuples: 0)
+}
+
+/// What one run gave: the results by the contestants' names.
+struct QueueRun: Sendable {
+  var results: [String: QueueResult] = [:]
+  /// How long our claims took, in milliseconds, with a thousand jobs waiting.
+  var claimsOfThousand = Statistics([0])
+  /// With a million.
+  var claimsOfMillion = Statistics([0])
+
+  subscript(_ contestant: QueueContestant) -> QueueResult {
+    get { results[contestant.name] ?? QueueResult() }
+    set { results[contestant.name] = newValue }
+  }
+}
