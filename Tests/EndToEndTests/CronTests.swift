@@ -12,11 +12,11 @@ struct CronTests {
   func window() async throws {
     let service = try await Service()
     let workers = [try await service.worker(), try await service.worker()]
-    let heard = Locked<[String]>([])
+    let heard = Heard()
     let (news, event) = AsyncStream.makeStream(of: Void.self)
     let listener = try Listener(try service.database(), channels: ["take5_windows"]) { report in
       switch report {
-      case .notification(let notification): heard.withLock { $0.append(notification.payload) }
+      case .notification(let notification): heard.payloads.withLock { $0.append(notification.payload) }
       case .connected, .disconnected: break
       }
       event.yield()
@@ -40,7 +40,7 @@ struct CronTests {
     let answer = try JSON.decode(Window.self, from: window.body)
     #expect(answer.open && answer.nextAt != nil)
     // It is told after the commit, once, with the times that are answered.
-    let told = try heard.withLock(\.self).map { try JSON.decode(Opened.self, from: Array($0.utf8)).openedAt }
+    let told = try heard.payloads.withLock(\.self).map { try JSON.decode(Opened.self, from: Array($0.utf8)).openedAt }
     #expect(told == [answer.openedAt])
     #expect(try await service.count("SELECT count(*) FROM daily_window") == 1)
     #expect(try await service.count("SELECT count(*) FROM job_done WHERE kind = 'window' AND outcome = 'a'") == 1)
@@ -88,6 +88,10 @@ struct CronTests {
     #expect(try await cron(service, "remove", "daily").status == 0)
     #expect(try await cron(service, "list").output == "no entry yet\n")
     try await service.stop()
+  }
+
+  private final class Heard: Sendable {
+    let payloads = Locked<[String]>([])
   }
 
   private struct Report: Decodable { let next: [Date] }

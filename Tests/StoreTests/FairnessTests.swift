@@ -33,13 +33,14 @@ struct FairnessTests {
         let author = ["ada", "bea", "cleo"][number % 3]
         try await fixture.submit("front \(number)", "back \(number)", draft: PostDraft(author: author))
       }
-      let done = Locked(0)
+      let pool = fixture.pool
+      let done = Done()
       try await withThrowingTaskGroup { group in
         for worker in 1...2 {
           group.addTask {
-            try await fixture.pool.run { session in
+            try await pool.run { session in
               let worker = try JobQueue.register(host: "here", process: Int32(worker), session)
-              while done.withLock({ $0 < 12 }) {
+              while done.jobs.withLock({ $0 < 12 }) {
                 _ = try JobQueue.grant(session)
                 let jobs = try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 2, session)
                 let most = try session.execute(
@@ -51,7 +52,7 @@ struct FairnessTests {
                 #expect(most <= 1)
                 for job in jobs {
                   try session.transaction { try JobQueue.complete(job, .accepted, result: nil, $0) }
-                  done.withLock { $0 += 1 }
+                  done.jobs.withLock { $0 += 1 }
                 }
               }
             }
@@ -75,5 +76,10 @@ struct FairnessTests {
       #expect(outcome == .cancelled)
       #expect(try await fixture.post(post).status == .failed)
     }
+  }
+
+  /// What two workers have done together.
+  private final class Done: Sendable {
+    let jobs = Locked(0)
   }
 }
