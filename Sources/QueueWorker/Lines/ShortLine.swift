@@ -73,7 +73,7 @@ final class ShortLine: Sendable {
     do {
       let endings = try settle(group, session)
       count(group, endings)
-      try? handler.tell(of: group.jobs.filter { Self.isCompleted(endings[$0.id]) }, session)
+      try? handler.tell(of: group.jobs.filter { Self.isCompleted(endings[$0.id]?.ending) }, session)
     } catch let lost as LeaseLost {
       // Or it was written before, and only the answer was lost.
       context.log.warning("a group had ended before", ["queue": queue, "error": "\(lost)"])
