@@ -11,7 +11,7 @@ extension ControlAPI {
   private func readMetrics(_ request: Request) async throws -> Response {
     // A database that is away takes away what it would tell, and not what this process has counted.
     let gauges = (try? await database.run { try QueueGauges.measure($0) })
-    let isUp = MetricGauge("take5_database_up", "Whether the database answers.", gauges == nil ? 0 : 1)
+    let isUp = MetricGauge("take5_database_up", "Whether the database answers.", [:], gauges == nil ? 0 : 1)
     return Response(
       .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
       body: .bytes(Array(metrics.text(with: (gauges ?? []) + [isUp]).utf8)))

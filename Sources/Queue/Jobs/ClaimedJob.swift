@@ -33,7 +33,7 @@ package struct ClaimedJob: Sendable, Hashable {
   /// Whether it stays in a row of its own while it executes, instead of in the row of its group.
   let isRow: Bool
 
-  // By place, in the order in which both statements of claims return them: a name would be looked up in each row.
+  // By place, in the order in which all statements of claims return them: a name would be looked up in each row.
   init(_ row: Row) throws(PostgresError) {
     id = try row.get(0)
     publicID = try row.get(1, as: RowID.self).id

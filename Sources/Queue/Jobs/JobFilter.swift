@@ -23,10 +23,12 @@ package struct JobFilter: Sendable, Hashable {
   package var limit: Int
 
   package init(
-    states: Set<JobState> = [], kind: String? = nil, ids: [PublicID] = [], before: PublicID? = nil, limit: Int = 20
+    states: Set<JobState> = [], kind: String? = nil, author: String? = nil, ids: [PublicID] = [],
+    before: PublicID? = nil, limit: Int = 20
   ) {
     self.states = states
     self.kind = kind
+    self.author = author
     self.ids = ids
     self.before = before
     self.limit = limit

@@ -120,18 +120,20 @@ FROM kept
 -- What a claim gave whose answer was never heard.
 SELECT id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request, deadline_seconds,
   arguments, limit_name, rank, (SELECT checkpoint FROM job_progress WHERE job_id = job.id) AS checkpoint,
-  true AS is_row
+  true AS is_row, run_at, started_at AS claimed_at
 FROM job
 WHERE worker_id = $1 AND state = 'x' AND token = $2::bigint # id
 
 -- name: claimed_group
 -- The same for a group.
 SELECT id, public_id, token, queue, kind, attempt + 1 AS attempt, max_attempts, lost, author, definition, request,
-  deadline_seconds, arguments, NULL::text AS limit_name, rank, NULL::jsonb AS checkpoint, false AS is_row
+  deadline_seconds, arguments, NULL::text AS limit_name, rank, NULL::jsonb AS checkpoint, false AS is_row,
+  started_at AS run_at, started_at AS claimed_at
 FROM job_member WHERE worker_id = $1 AND token = $2
 UNION ALL
 SELECT id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request, deadline_seconds,
-  arguments, limit_name, rank, (SELECT checkpoint FROM job_progress WHERE job_id = job.id), true
+  arguments, limit_name, rank, (SELECT checkpoint FROM job_progress WHERE job_id = job.id), true,
+  run_at, started_at
 FROM job WHERE worker_id = $1 AND state = 'x' AND token = $2
 
 -- name: settle

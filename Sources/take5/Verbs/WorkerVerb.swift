@@ -56,7 +56,7 @@ extension Verb {
     }
     let route = Route("GET", "/metrics") { _ in
       let gauges = try? await database.run { try QueueGauges.measure($0) }
-      let isUp = MetricGauge("take5_database_up", "Whether the database answers.", gauges == nil ? 0 : 1)
+      let isUp = MetricGauge("take5_database_up", "Whether the database answers.", [:], gauges == nil ? 0 : 1)
       return Response(
         .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8"],
         body: .bytes(Array(metrics.text(with: (gauges ?? []) + [isUp]).utf8)))

@@ -140,11 +140,11 @@ package final class Producer {
       _ = try JobQueue.depths(session)
       _ = try JobQueue.find(ids, session)
       if let running = try JobQueue.list(
-        JobFilter(state: .executing, author: ChaosJob.cancellable, limit: 1), session
+        JobFilter(states: [.executing], author: ChaosJob.cancellable, limit: 1), session
       ).first {
         try session.transaction { session in _ = try JobQueue.cancel(running.publicID, session) }
       }
-      for filter in [JobFilter(state: .dead, limit: 1), JobFilter(author: ChaosJob.putOff, limit: 1)] {
+      for filter in [JobFilter(states: [.dead], limit: 1), JobFilter(author: ChaosJob.putOff, limit: 1)] {
         guard let waiting = try JobQueue.list(filter, session).first else { continue }
         try session.transaction { session in _ = try JobQueue.retryNow(waiting.publicID, session) }
       }
