@@ -94,6 +94,10 @@ struct CheckTests {
       ]
     }
     expect(.attemptsDoNotOverlap) { $0.add(12, 50, .began($0.done, token: 7, attempt: 1)) }
+    var run = Sound()
+    run.add(12, 50, .began(run.done, token: 7, attempt: 1))
+    run.add(1, 60, .fault(.crash, process: 0))
+    #expect(Check.violations(in: run.evidence) == [], "a claim that a crash forgot")
   }
 
   @Test("what a process was told and is not so")

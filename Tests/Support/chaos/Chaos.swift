@@ -14,7 +14,8 @@ struct Chaos {
       try Failpoints.check(ChaosSchema.failpoints)
       switch words.first {
       case "worker": try await work(options)
-      case "produce": try produce(options)
+      case "produce": try await produce(options)
+      case "storm": try await storm(options)
       case "matrix": try await matrix(options)
       default: throw OptionError(description: "chaos worker or chaos produce")
       }
@@ -44,14 +45,20 @@ struct Chaos {
     }
   }
 
-  private static func produce(_ options: Options) throws {
+  private static func produce(_ options: Options) async throws {
+    let signals = StopSignals()
+    let stopping = CancellationFlag()
+    Task {
+      await signals.wait()
+      stopping.cancel()
+    }
     let producer = try Producer(
       Producer.Configuration(
         ledger: options.text("--ledger"), jobs: options.number("--jobs", 100),
         largestBatch: options.number("--batch", 100), mostLive: options.number("--live", 200),
         operatesEvery: options.number("--operates", 20), seed: options.number("--seed", 0)),
       database: try DatabaseURL(options.text("--database")))
-    try producer.run()
+    try producer.run(until: stopping)
   }
 
   private static func matrix(_ options: Options) async throws {
@@ -74,5 +81,23 @@ struct Chaos {
     let failed = outcomes.filter { !$0.violations.isEmpty }.count
     print("\(outcomes.count) cells, \(failed) failed, \(began.duration(to: .now) / .seconds(1)) s")
     if failed > 0 { exit(1) }
+  }
+
+  private static func storm(_ options: Options) async throws {
+    var configuration = StormConfiguration(seed: try options.number("--seed", .random(in: 0..<1_000_000)))
+    configuration.jobs = try options.number("--jobs", configuration.jobs)
+    configuration.faults = try options.number("--faults", configuration.faults)
+    print("the storm: \(configuration.jobs) jobs, \(configuration.faults) faults, seed \(configuration.seed)")
+    fflush(nil)
+    let folder = try options.text("--folder")
+    let server = try await ChaosServer(folder: "\(folder)/server")
+    let storm = Storm(configuration, on: try await ChaosRun(on: server, folder: folder, times: ChaosTimes()))
+    let report = try await storm.run { line in
+      print(line)
+      fflush(nil)
+    }
+    try await server.stop()
+    print(report.lines.joined(separator: "\n"))
+    if !report.violations.isEmpty { exit(1) }
   }
 }

@@ -15,14 +15,21 @@ extension Check {
       let tokens = attempts.map(\.token)
       if Set(tokens).count < tokens.count { violations.append("job \(job): a token was given twice") }
     }
+    let crashes = evidence.ledger.filter { $0.event == .fault(.crash, process: 0) }.map(\.moment.wall)
     for entry in evidence.ledger {
       guard case .began(let job, let token, _) = entry.event else { continue }
-      if attempts[job]?.contains(where: { $0.token == token }) != true {
+      // A crash may forget a group's claim that it has not yet written down: such an attempt has no authority.
+      let isForgotten = crashes.contains { abs($0 - entry.moment.wall) < longestUnwritten }
+      if !isForgotten && attempts[job]?.contains(where: { $0.token == token }) != true {
         violations.append("job \(job): attempt \(token) began, and was never claimed")
       }
     }
     return violations.sorted()
   }
+
+  /// In microseconds; the server writes down at least every three delays of its writer of the log, 0.6 s by default
+  /// (PostgreSQL manual, "Asynchronous Commit"), and the claim was a moment before.
+  private static let longestUnwritten: Int64 = 1_500_000
 
   /// What a process was told is committed stays so, whatever happens to the database afterwards.
   package static let whatWasSaidHolds = Check(name: "what was said holds") { evidence in

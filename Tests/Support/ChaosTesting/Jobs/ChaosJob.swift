@@ -64,7 +64,6 @@ package struct ChaosJob: Sendable, Hashable, Codable {
     if Int.random(in: 0..<100, using: &random) < 5 { share = "crowd" }
     isWithdrawn = Int.random(in: 0..<100, using: &random) < 3
     isCancellable = isLong && Int.random(in: 0..<100, using: &random) < 20
-    priority = Int.random(in: 0...9, using: &random)
   }
 
   /// As the queue takes it.

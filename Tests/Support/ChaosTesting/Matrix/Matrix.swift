@@ -33,7 +33,7 @@ package enum Matrix {
   /// What only the controller does, or nobody.
   static let foreignActs = [
     "chaos.terminate", "chaos.orders", "chaos.fates", "chaos.effects", "chaos.passages", "chaos.workers",
-    "chaos.age_history",
+    "chaos.age_history", "chaos.ordered_jobs",
   ]
 
   /// All places of the matrix, in a fixed order.

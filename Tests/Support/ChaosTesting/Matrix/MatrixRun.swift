@@ -83,7 +83,7 @@ package struct MatrixRun {
 
   /// Does what is to be done while the victim stands still; who came to help.
   private func breakIt(_ victim: Member) async throws -> [Member] {
-    try run.note(fault: cell.fault, victim)
+    try run.note(fault: cell.fault, cell.fault == .crash ? nil : victim)
     let long = run.times.lease * 3 / 2
     var helpers: [Member] = []
     switch cell.fault {
@@ -113,7 +113,7 @@ package struct MatrixRun {
       try await run.server.restart()
       victim.child.kill(SIGCONT)
     }
-    try run.note(relief: cell.fault, victim)
+    try run.note(relief: cell.fault, cell.fault == .crash ? nil : victim)
     return helpers
   }
 

@@ -65,6 +65,9 @@ package final class ChaosProcess: Sendable {
     state.state.withLock { if $0.ending == nil { _ = Glibc.kill(process, signal) } }
   }
 
+  /// How often it has come to stand still.
+  package var stops: Int { state.state.withLock { $0.stops } }
+
   /// How it ended; nil while it runs.
   package var ending: ChildProcess.Ending? { state.state.withLock { $0.ending } }
 

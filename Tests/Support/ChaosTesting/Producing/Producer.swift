@@ -1,5 +1,6 @@
 import Glibc
 import Model
+package import Platform
 package import Postgres
 import Queue
 
@@ -62,11 +63,11 @@ package final class Producer {
     ledger = try Ledger(configuration.ledger)
   }
 
-  /// Goes on until all jobs are enqueued.
-  package func run() throws {
+  /// Goes on until all jobs are enqueued, or until it is asked to end.
+  package func run(until stopping: CancellationFlag) throws {
     if !unsettled.isEmpty { try settle(unsettled) }
     var transactions = 0
-    while intended < configuration.jobs {
+    while intended < configuration.jobs && !stopping.isCancelled {
       try waitForRoom()
       let milliseconds = UInt64(Moment.now.wall / 1000)
       let ids = (0..<batchSize()).map { _ in PublicID(milliseconds: milliseconds, random: &self.ids) }

@@ -38,3 +38,6 @@ SELECT worker, process FROM chaos_worker
 -- name: age_history
 -- A day of long ago, and one to come that nobody has made yet.
 SELECT chaos_age_history()
+
+-- name: ordered_jobs
+SELECT count(*) FROM chaos_order WHERE NOT absorbed

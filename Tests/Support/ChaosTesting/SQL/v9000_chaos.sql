@@ -51,12 +51,12 @@ CREATE FUNCTION chaos_note_group() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
     INSERT INTO chaos_passage (job, to_state, to_token, worker, lost, run_at)
-    SELECT member.job, 'x', NEW.token, NEW.worker_id, member.lost, NEW.started_at
-    FROM unnest(NEW.public_ids, NEW.losses) AS member (job, lost);
+    SELECT member.public_id, 'x', NEW.token, NEW.worker_id, member.lost, NEW.started_at
+    FROM unnest(NEW.members) AS member;
   ELSE
     INSERT INTO chaos_passage (job, from_state, from_token, worker, lost, run_at)
-    SELECT member.job, 'x', OLD.token, OLD.worker_id, member.lost, OLD.started_at
-    FROM unnest(OLD.public_ids, OLD.losses) AS member (job, lost);
+    SELECT member.public_id, 'x', OLD.token, OLD.worker_id, member.lost, OLD.started_at
+    FROM unnest(OLD.members) AS member;
   END IF;
   RETURN NULL;
 END $$;

@@ -1,0 +1,19 @@
+/// How much a storm is to be.
+package struct StormConfiguration: Sendable {
+  /// Decides about all that happens; the same seed makes the same decisions in the same order.
+  package var seed: UInt64
+  /// It goes on until so many jobs are enqueued.
+  package var jobs = 20_000
+  /// And until so many faults have happened.
+  package var faults = 300
+  package var workers = 5
+  package var producers = 3
+  /// Producers wait while more jobs than this are live.
+  package var mostLive = 150
+  /// Between two faults.
+  package var pause: ClosedRange<Int> = 200...1400
+  /// It ends after this long, whatever is still missing.
+  package var limit: Duration = .seconds(900)
+
+  package init(seed: UInt64) { self.seed = seed }
+}
