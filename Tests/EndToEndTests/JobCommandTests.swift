@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import HTTPTesting
 import MediaFixtures
 import Model
 import Platform

@@ -7,6 +7,7 @@ import Logging
 import Metrics
 import Platform
 import Postgres
+import QueueWorker
 import Store
 import Worker
 

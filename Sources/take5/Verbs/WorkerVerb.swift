@@ -5,6 +5,7 @@ import Metrics
 import Platform
 import Postgres
 import Queue
+import QueueWorker
 import Store
 import Worker
 
