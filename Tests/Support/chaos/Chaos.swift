@@ -98,6 +98,9 @@ struct Chaos {
     }
     try await server.stop()
     print(report.lines.joined(separator: "\n"))
-    if !report.violations.isEmpty { exit(1) }
+    if !report.violations.isEmpty {
+      print(report.slowest.joined(separator: "\n"))
+      exit(1)
+    }
   }
 }

@@ -1,8 +1,20 @@
 /// How long a job whose worker was lost waits for its next attempt.
 package struct Recovery: Sendable, Hashable {
-  /// From the fault to the next claim, in seconds, without the pause that the queue means to make and without the time in
-  /// which there was no database; in order.
-  package let seconds: [Double]
+  /// One job that was taken from its worker.
+  package struct Case: Sendable, Hashable {
+    package let attempt: Attempt
+    /// What was done to its worker.
+    package let fault: FaultKind
+    /// From the fault until it was taken, and from the end of the pause that was meant until the next claim; in seconds,
+    /// without the time in which there was no database.
+    package let untilTaken: Double
+    package let untilClaimed: Double
+  }
+
+  /// The slowest last.
+  package let cases: [Case]
+  /// From the fault to the next claim, in order.
+  package var seconds: [Double] { cases.map { $0.untilTaken + $0.untilClaimed } }
   /// Jobs that were taken from a worker to which nothing had been done.
   package let untouched: Int
 
@@ -10,35 +22,36 @@ package struct Recovery: Sendable, Hashable {
 
   package init(_ evidence: Evidence) {
     let attempts = Attempt.all(evidence.passages, fates: evidence.fatesByJob)
-    var faults: [Int32: [Int64]] = [:]
+    var faults: [Int32: [(at: Int64, kind: FaultKind)]] = [:]
     for entry in evidence.ledger {
       guard case .fault(let kind, let process) = entry.event, Self.losing.contains(kind) else { continue }
-      faults[process, default: []].append(entry.moment.wall)
+      faults[process, default: []].append((entry.moment.wall, kind))
     }
     let outages = Self.outages(evidence.ledger)
-    var seconds: [Double] = []
+    var cases: [Case] = []
     var untouched = 0
     for attempts in attempts.values {
       for (place, attempt) in attempts.enumerated() {
         guard let end = attempt.endedAt, let ending = attempt.ending, ending != .itself else { continue }
         let process = evidence.processes[attempt.worker] ?? 0
         // An attempt claimed after the fault, in the moment between it and its effect, counts from its claim.
-        guard let fault = faults[process]?.last(where: { $0 < end }) else {
+        guard let fault = faults[process]?.last(where: { $0.at < end }) else {
           untouched += 1
           continue
         }
-        let began = max(fault, attempt.claimedAt)
-        var waited = end - began
-        var until = end
+        let began = max(fault.at, attempt.claimedAt)
+        var untilClaimed: Int64 = 0
         if case .taken(let runAt) = ending, place + 1 < attempts.count {
-          until = attempts[place + 1].claimedAt
-          waited += until - max(runAt, end)
+          untilClaimed = Self.time(from: max(runAt, end), to: attempts[place + 1].claimedAt, without: outages)
         }
-        waited -= outages.reduce(0) { $0 + max(0, min($1.upperBound, until) - max($1.lowerBound, began)) }
-        seconds.append(Double(waited) / 1e6)
+        cases.append(
+          Case(
+            attempt: attempt, fault: fault.kind,
+            untilTaken: Double(Self.time(from: began, to: end, without: outages)) / 1e6,
+            untilClaimed: Double(untilClaimed) / 1e6))
       }
     }
-    self.seconds = seconds.sorted()
+    self.cases = cases.sorted { $0.untilTaken + $0.untilClaimed < $1.untilTaken + $1.untilClaimed }
     self.untouched = untouched
   }
 
@@ -46,6 +59,10 @@ package struct Recovery: Sendable, Hashable {
   package func quantile(_ share: Double) -> Double {
     guard !seconds.isEmpty else { return 0 }
     return seconds[min(seconds.count - 1, Int((Double(seconds.count) * share).rounded(.up)) - 1)]
+  }
+
+  private static func time(from began: Int64, to end: Int64, without outages: [ClosedRange<Int64>]) -> Int64 {
+    outages.reduce(max(0, end - began)) { $0 - max(0, min($1.upperBound, end) - max($1.lowerBound, began)) }
   }
 
   private static func outages(_ ledger: [LedgerEntry]) -> [ClosedRange<Int64>] {

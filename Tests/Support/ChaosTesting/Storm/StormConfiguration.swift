@@ -11,7 +11,7 @@ package struct StormConfiguration: Sendable {
   /// Producers wait while more jobs than this are live.
   package var mostLive = 150
   /// Between two faults.
-  package var pause: ClosedRange<Int> = 200...1400
+  package var pause: ClosedRange<Int> = 100...1100
   /// It ends after this long, whatever is still missing.
   package var limit: Duration = .seconds(900)
 

@@ -61,5 +61,13 @@ package struct StormReport: Sendable {
     ] + violations.prefix(50)
   }
 
+  /// The slowest recoveries, for who looks into them.
+  package var slowest: [String] {
+    recovery.cases.suffix(8).map { slow in
+      let (taken, claimed) = (Self.text(slow.untilTaken), Self.text(slow.untilClaimed))
+      return "\(slow.attempt.job) after \(slow.fault.rawValue): taken after \(taken) s, claimed \(claimed) s later"
+    }
+  }
+
   private static func text(_ seconds: Double) -> String { "\((seconds * 100).rounded() / 100)" }
 }
