@@ -19,7 +19,7 @@ extension Check {
     for entry in evidence.ledger {
       guard case .began(let job, let token, _) = entry.event else { continue }
       // A crash may forget a group's claim that it has not yet written down: such an attempt has no authority.
-      let isForgotten = crashes.contains { abs($0 - entry.moment.wall) < longestUnwritten }
+      let isForgotten = crashes.contains { ($0 - longestUnwritten...$0 + longestFrozen) ~= entry.moment.wall }
       if !isForgotten && attempts[job]?.contains(where: { $0.token == token }) != true {
         violations.append("job \(job): attempt \(token) began, and was never claimed")
       }
@@ -30,6 +30,8 @@ extension Check {
   /// In microseconds; the server writes down at least every three delays of its writer of the log, 0.6 s by default
   /// (PostgreSQL manual, "Asynchronous Commit"), and the claim was a moment before.
   private static let longestUnwritten: Int64 = 1_500_000
+  /// In microseconds: a worker may be frozen between a claim and the line in its ledger.
+  private static let longestFrozen: Int64 = 10_000_000
 
   /// What a process was told is committed stays so, whatever happens to the database afterwards.
   package static let whatWasSaidHolds = Check(name: "what was said holds") { evidence in

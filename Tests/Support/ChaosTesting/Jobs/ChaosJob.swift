@@ -43,7 +43,7 @@ package struct ChaosJob: Sendable, Hashable, Codable {
   /// The job of that id in a long run: decided by the random part of the id, so that nothing else needs to be remembered.
   package init(of id: PublicID) {
     var random = SplitMix64(seed: UInt64(id.description.suffix(12), radix: 16) ?? 0)
-    let isLong = Int.random(in: 0..<100, using: &random) < 20
+    let isLong = Int.random(in: 0..<100, using: &random) < 15
     let behaviour: JobBehaviour =
       switch Int.random(in: 0..<1000, using: &random) {
       case ..<60: .fails

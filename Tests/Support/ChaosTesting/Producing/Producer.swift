@@ -85,7 +85,7 @@ package final class Producer {
       switch Int.random(in: 0..<10, using: &sizes) {
       case ..<6: 1
       case ..<9: Int.random(in: 2...20, using: &sizes)
-      default: 100
+      default: configuration.largestBatch
       }
     return min(size, configuration.largestBatch, configuration.jobs - intended)
   }

@@ -6,10 +6,12 @@ package struct StormConfiguration: Sendable {
   package var jobs = 20_000
   /// And until so many faults have happened.
   package var faults = 300
-  package var workers = 5
+  package var workers = 6
   package var producers = 3
   /// Producers wait while more jobs than this are live.
-  package var mostLive = 150
+  package var mostLive = 20
+  /// Jobs of the largest transaction.
+  package var largestBatch = 40
   /// Between two faults.
   package var pause: ClosedRange<Int> = 100...1100
   /// It ends after this long, whatever is still missing.
