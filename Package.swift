@@ -134,12 +134,14 @@ let package = Package(
     .target(
       name: "ChaosTesting",
       dependencies: [
-        "EmbeddedPostgres", "Logging", "Metrics", "Model", "Platform", "Postgres", "Queue", "QueueWorker",
+        "Crypto", "EmbeddedPostgres", "HTTPTesting", "Logging", "MediaFixtures", "Metrics", "Model", "Platform",
+        "Postgres", "Queue", "QueueWorker",
       ],
       path: "Tests/Support/ChaosTesting",
       resources: [.embedInCode("SQL/Chaos.sql"), .embedInCode("SQL/v9000_chaos.sql")], swiftSettings: settings),
     .executableTarget(
-      name: "chaos", dependencies: ["ChaosTesting", "Platform", "Postgres", "QueueWorker"],
+      name: "chaos",
+      dependencies: ["Blobs", "ChaosTesting", "MediaProcess", "Platform", "Postgres", "Queue", "QueueWorker", "Store"],
       path: "Tests/Support/chaos", swiftSettings: settings),
     support("HTTPTesting", ["HTTPServer", "Platform"]),
     support("MediaFixtures", ["AV", "CHEIFFixture", "Kernels", "Model", "Platform", "Stills"]),

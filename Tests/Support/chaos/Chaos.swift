@@ -1,8 +1,12 @@
+import Blobs
 import ChaosTesting
 import Glibc
+import MediaProcess
 import Platform
 import Postgres
+import Queue
 import QueueWorker
+import Store
 
 /// The programs of a run of chaos: a worker, a producer, and the controller that breaks them.
 @main
@@ -16,6 +20,7 @@ struct Chaos {
       case "worker": try await work(options)
       case "produce": try await produce(options)
       case "storm": try await storm(options)
+      case "service": try await service(options)
       case "matrix": try await matrix(options)
       default: throw OptionError(description: "chaos worker or chaos produce")
       }
@@ -102,5 +107,22 @@ struct Chaos {
       print(report.slowest.joined(separator: "\n"))
       exit(1)
     }
+  }
+
+  private static func service(_ options: Options) async throws {
+    var configuration = ServiceStorm.Configuration(seed: try options.number("--seed", .random(in: 0..<1_000_000)))
+    configuration.posts = try options.number("--posts", configuration.posts)
+    configuration.faults = try options.number("--faults", configuration.faults)
+    configuration.failpoints =
+      Failpoint.connections + Failpoint.blobs + Failpoint.mediaProcesses + Store.failpoints + JobQueue.failpoints
+    print("the service: \(configuration.posts) posts, \(configuration.faults) faults, seed \(configuration.seed)")
+    fflush(nil)
+    let folder = try options.text("--folder")
+    let server = try await ChaosServer(folder: "\(folder)/server")
+    let storm = ServiceStorm(configuration, on: try await ChaosRun(on: server, folder: folder, times: ChaosTimes()))
+    let report = try await storm.run { print($0) }
+    try await server.stop()
+    print(report.lines.joined(separator: "\n"))
+    if !report.violations.isEmpty { exit(1) }
   }
 }

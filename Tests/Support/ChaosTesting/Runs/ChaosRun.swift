@@ -57,20 +57,30 @@ package final class ChaosRun: Sendable {
   private func start(
     _ role: Member.Role, _ name: String, _ words: [String], failpoints: String?, ledger: String? = nil
   ) throws -> Member {
+    let verb = role == .worker ? "worker" : "produce"
+    return try program(role, name, ChaosProgram.path, [verb] + words, failpoints: failpoints) { number in
+      ledger ?? "\(folder)/\(number)-\(name).ledger"
+    }
+  }
+
+  /// Starts a program that takes its database by `--database`, and its ledger, if it has one, by `--ledger`.
+  func program(
+    _ role: Member.Role, _ name: String, _ path: String, _ words: [String], failpoints: String?,
+    ledger: (Int) -> String? = { _ in nil }
+  ) throws -> Member {
     let number = started.withLock { number in
       number += 1
       return number
     }
     let proxy = try Proxy(upstream: server.socket)
-    let ledger = ledger ?? "\(folder)/\(number)-\(name).ledger"
+    let ledger = ledger(number)
+    let log = "\(folder)/\(number)-\(name).log"
     let url = try proxy.url(database: database.database ?? "", name: name)
     let child = try ChaosProcess(
-      name, path: ChaosProgram.path,
-      arguments: [
-        role == .worker ? "worker" : "produce", "--database", url.connectionString, "--ledger", ledger,
-      ] + words, environment: failpoints.map { [Failpoints.variable: $0] } ?? [:],
-      log: "\(folder)/\(number)-\(name).log")
-    return Member(role, name: name, child: child, proxy: proxy, ledger: ledger)
+      name, path: path,
+      arguments: words + ["--database", url.connectionString] + (ledger.map { ["--ledger", $0] } ?? []),
+      environment: failpoints.map { [Failpoints.variable: $0] } ?? [:], log: log)
+    return Member(role, name: name, child: child, proxy: proxy, ledger: ledger ?? "", log: log)
   }
 
   /// Writes down that something is being broken.

@@ -6,7 +6,7 @@ package struct ChaosTimes: Sendable {
   package var drain: Duration
 
   package init(
-    lease: Duration = .milliseconds(1500), reap: Duration = .milliseconds(500), poll: Duration = .milliseconds(100),
+    lease: Duration = .seconds(2), reap: Duration = .milliseconds(660), poll: Duration = .milliseconds(100),
     drain: Duration = .milliseconds(300)
   ) {
     self.lease = lease

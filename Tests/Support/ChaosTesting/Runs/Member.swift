@@ -3,9 +3,10 @@ package import Platform
 
 /// A process of a run, and the proxy through which alone it reaches the database.
 package final class Member: Sendable {
-  package enum Role: String, Sendable, Hashable, CaseIterable {
+  package enum Role: String, Sendable, Hashable {
     case worker
     case producer
+    case service
   }
 
   package let role: Role
@@ -15,13 +16,16 @@ package final class Member: Sendable {
   package let proxy: Proxy
   /// The path of its ledger.
   package let ledger: String
+  /// The path of what it says.
+  package let log: String
 
-  init(_ role: Role, name: String, child: ChaosProcess, proxy: Proxy, ledger: String) {
+  init(_ role: Role, name: String, child: ChaosProcess, proxy: Proxy, ledger: String, log: String) {
     self.role = role
     self.name = name
     self.child = child
     self.proxy = proxy
     self.ledger = ledger
+    self.log = log
   }
 
   /// Its process id.

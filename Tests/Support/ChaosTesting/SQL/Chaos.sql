@@ -41,3 +41,16 @@ SELECT chaos_age_history()
 
 -- name: ordered_jobs
 SELECT count(*) FROM chaos_order WHERE NOT absorbed
+
+-- name: posts
+-- A post, how many sets of outputs its job made, and how often its job is over.
+SELECT public_id, status, (SELECT count(*) FROM asset_set WHERE asset_set.job = post.job) AS sets,
+  (SELECT count(*) FROM job_done WHERE job_done.public_id = post.job AND outcome = 'a') AS ends,
+  (SELECT count(*) FROM asset WHERE asset.asset_set_id = post.asset_set_id) AS assets
+FROM post
+
+-- name: files
+SELECT encode(hash, 'hex') AS hash, bytes FROM blob WHERE inline_content IS NULL
+
+-- name: unfinished
+SELECT count(*) FROM post WHERE status <> 'ready'

@@ -24,7 +24,7 @@ package actor Storm {
   /// - Parameter report: told how far it has come.
   package func run(_ report: @Sendable (String) -> Void = { _ in }) async throws -> StormReport {
     let began = ContinuousClock.now
-    for role in Member.Role.allCases {
+    for role in [Member.Role.worker, .producer] {
       for number in 1...(role == .worker ? configuration.workers : configuration.producers) {
         slots.append(StormSlot(role: role, number: number, member: try start(role, number, life: 1, heir: nil)))
       }
@@ -59,7 +59,7 @@ package actor Storm {
     let name = "\(role.rawValue)-\(number).\(life)"
     let failpoints = isCalm ? nil : failpoint(for: role)
     switch role {
-    case .worker: return try run.worker(name, failpoints: failpoints)
+    case .worker, .service: return try run.worker(name, failpoints: failpoints)
     case .producer:
       return try run.producer(
         name, jobs: isCalm ? 0 : .max, batch: configuration.largestBatch, live: configuration.mostLive,

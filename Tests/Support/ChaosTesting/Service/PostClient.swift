@@ -1,0 +1,44 @@
+import HTTPTesting
+import MediaFixtures
+import Model
+import Platform
+
+/// An app that submits posts of one photo each: it repeats each under the same key until it is answered.
+struct PostClient: Sendable {
+  private struct Answer: Decodable {
+    let id: PublicID
+  }
+
+  /// Where the service is now; nil while it is away.
+  let port: @Sendable () -> UInt16?
+
+  /// Submits one, whatever it takes; the id that it is known by, or what is wrong with the answer.
+  func submit(_ number: Int) async throws -> PublicID {
+    var form = MultipartForm()
+    let image = PhotoFixture.image(width: 240, height: 180) { x, y in
+      (UInt8(truncatingIfNeeded: x &+ number * 3), UInt8(truncatingIfNeeded: y), UInt8(truncatingIfNeeded: number))
+    }
+    form.add("post", filename: nil, Array(#"{"kind":"photo","author":"author-\#(number % 10)"}"#.utf8))
+    form.add("photo", filename: "photo.jpg", try PhotoFixture.jpeg(image))
+    let headers = [("Content-Type", form.contentType), ("Idempotency-Key", "\"post-\(number)\"")]
+    while !Task.isCancelled {
+      if let port = port(), let answer = try? await request("POST", "/v1/posts", port: port, headers: headers, body: form.bytes) {
+        switch answer.status {
+        case 200, 202: return try JSON.decode(Answer.self, from: answer.body).id
+        // It is still at work on the first, or something it needs is away.
+        case 409, 500..., 408, 429: break
+        default: throw ServiceFailure("a submission was answered with \(answer.status): \(answer.text.prefix(300))")
+        }
+      }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    throw CancellationError()
+  }
+}
+
+/// What a service did that it must not.
+struct ServiceFailure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}

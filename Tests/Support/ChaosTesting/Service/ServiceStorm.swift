@@ -1,0 +1,232 @@
+import Glibc
+import Model
+package import Platform
+import Postgres
+
+/// The real programs, `take5 serve` and `take5 worker`, killed, frozen and cut off while apps submit posts.
+package actor ServiceStorm {
+  /// How much it is to be.
+  package struct Configuration: Sendable {
+    package var seed: UInt64
+    package var posts = 80
+    package var faults = 40
+    package var workers = 2
+    package var apps = 4
+    /// What can be interrupted in the programs, beside the queue's own.
+    package var failpoints: [Failpoint] = []
+
+    package init(seed: UInt64) { self.seed = seed }
+  }
+
+  private let configuration: Configuration
+  private let run: ChaosRun
+  private let blobs: String
+  private let port = Shared()
+  private var random: SplitMix64
+  private var slots: [ServiceSlot] = []
+  private var lasting: [Task<Void, any Error>] = []
+  private var faults = 0
+  private var isCalm = false
+
+  private final class Shared: Sendable {
+    let value = Locked<UInt16?>(nil)
+  }
+
+  /// - Parameter run: a fresh one.
+  package init(_ configuration: Configuration, on run: ChaosRun) {
+    self.configuration = configuration
+    self.run = run
+    blobs = "\(run.folder)/data"
+    random = SplitMix64(seed: configuration.seed)
+  }
+
+  /// Goes through all of it, and checks what is left.
+  package func run(_ report: @Sendable (String) -> Void = { _ in }) async throws -> ServiceReport {
+    let began = ContinuousClock.now
+    // The service makes its schema before the first worker looks for it.
+    slots.append(ServiceSlot(role: .service, number: 1, member: try await start(.service, 1, life: 1)))
+    for number in 1...configuration.workers {
+      slots.append(ServiceSlot(role: .worker, number: number, member: try await start(.worker, number, life: 1)))
+    }
+    let watching = Task { try await watch() }
+    let submitting = Task { [configuration, port] in
+      try await Self.submit(configuration.posts, apps: configuration.apps, port)
+    }
+    while faults < configuration.faults {
+      try await Task.sleep(for: .milliseconds(Int.random(in: 200...1200, using: &random)))
+      try await strike()
+    }
+    isCalm = true
+    for task in lasting { try await task.value }
+    // Those whose failpoints have not come yet would still die.
+    for slot in slots { slot.member.child.kill(SIGKILL) }
+    let ids = try await submitting.value
+    report("\(ids.count) posts were submitted, \(faults) faults happened")
+    var violations: [String] = []
+    if !(try await isReady(within: .seconds(120))) { violations.append("posts came to a standstill") }
+    violations += try await again(ids)
+    watching.cancel()
+    _ = await watching.result
+    for slot in slots where await slot.member.end(within: .seconds(30)) == nil {
+      violations.append("\(slot.member.name) did not end")
+    }
+    violations += try await ServiceEvidence(run: run, blobs: "\(blobs)/blobs").violations(of: ids)
+    return ServiceReport(
+      configuration: configuration, posts: ids.count, faults: faults, duration: began.duration(to: .now),
+      violations: violations)
+  }
+
+  // MARK: Apps
+
+  private static func submit(_ posts: Int, apps: Int, _ port: Shared) async throws -> [Int: PublicID] {
+    let client = PostClient { port.value.withLock { $0 } }
+    return try await withThrowingTaskGroup(of: [(Int, PublicID)].self) { group in
+      for app in 0..<apps {
+        group.addTask {
+          var ids: [(Int, PublicID)] = []
+          for number in stride(from: app, to: posts, by: apps) { ids.append((number, try await client.submit(number))) }
+          return ids
+        }
+      }
+      return try await group.reduce(into: [:]) { all, some in for (number, id) in some { all[number] = id } }
+    }
+  }
+
+  /// Every app repeats what it has submitted: it is answered with the posts that are there.
+  private func again(_ ids: [Int: PublicID]) async throws -> [String] {
+    let second = try await Self.submit(configuration.posts, apps: configuration.apps, port)
+    return second.filter { ids[$0.key] != $0.value }.map { number, id in
+      "post \(number) was answered with \(ids[number]?.description ?? "nothing"), then with \(id)"
+    }
+  }
+
+  /// Waits until every post is ready; an operator tries again what is dead.
+  private func isReady(within limit: Duration) async throws -> Bool {
+    let end = ContinuousClock.now + limit
+    while ContinuousClock.now < end {
+      let left = try? await run.pool.run { session in
+        try session.execute(ChaosSchema.statements["unfinished"]).single().get(0, as: Int.self)
+      }
+      if left == 0 { return true }
+      let retry = try ChaosProcess(
+        "operator", path: Take5Program.path,
+        arguments: ["jobs", "retry", "--state", "dead", "--all", "--database", run.database.connectionString],
+        log: "\(run.folder)/operator.log")
+      _ = await retry.end(within: .seconds(30))
+      try await Task.sleep(for: .milliseconds(200))
+    }
+    return false
+  }
+
+  // MARK: Processes
+
+  private func start(_ role: Member.Role, _ number: Int, life: Int) async throws -> Member {
+    let name = "\(role.rawValue)-\(number).\(life)"
+    var words = ["--data", blobs, "--lease", "2", "--drain", "2", "--log-level", "debug", "--log-format", "text"]
+    words = role == .service ? ["serve", "--listen", "127.0.0.1:0", "--workers", "0"] + words : ["worker"] + words
+    let member = try run.program(role, name, Take5Program.path, words, failpoints: isCalm ? nil : failpoint())
+    guard role == .service else { return member }
+    port.value.withLock { $0 = nil }
+    // It says where it listens, or dies before: then it is noticed as any other that died.
+    while member.child.ending == nil {
+      if let line = ServiceLog.url(in: member.log) {
+        port.value.withLock { $0 = line }
+        break
+      }
+      if member.child.stops > 0 { break }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    return member
+  }
+
+  private func failpoint() -> String? {
+    guard let act = configuration.failpoints.randomElement(using: &random) else { return nil }
+    let moment = Bool.random(using: &random) ? "before" : "after"
+    let passage = Int.random(in: 1...6, using: &random)
+    switch Int.random(in: 0..<10, using: &random) {
+    case ..<5: return "\(act.name).\(moment)=kill@\(passage)"
+    case ..<7: return "\(act.name).\(moment)=stop@\(passage)"
+    default: return nil
+    }
+  }
+
+  private func watch() async throws {
+    while !Task.isCancelled {
+      for slot in slots where !slot.isBusy {
+        let child = slot.member.child
+        if child.ending != nil {
+          if !isCalm { try note(.kill, slot) }
+          slot.member.proxy.stop()
+          slot.lives += 1
+          slot.isBusy = true
+          slot.member = try await start(slot.role, slot.number, life: slot.lives)
+          (slot.ordered, slot.isBusy) = (0, false)
+        } else if child.stops > slot.ordered {
+          slot.ordered = child.stops
+          try note(.freeze, slot)
+          last(slot, .freeze)
+        } else if slot.role == .service, port.value.withLock({ $0 }) == nil {
+          // It stood still before it could say where it listens.
+          let url = ServiceLog.url(in: slot.member.log)
+          port.value.withLock { $0 = url }
+        }
+      }
+      try? await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  // MARK: Faults
+
+  private func strike() async throws {
+    let kinds: [FaultKind] = [.kill, .kill, .freeze, .terminate, .halfOpen, .cut, .drain, .crash]
+    let kind = kinds.randomElement(using: &random) ?? .kill
+    let place = Int.random(in: 0..<slots.count, using: &random)
+    if kind == .crash {
+      faults += 1
+      try run.note(fault: .crash, nil)
+      try await run.server.crash()
+      try await run.server.restart()
+      return try run.note(relief: .crash, nil)
+    }
+    let slot = slots[place]
+    guard !slot.isBusy && slot.member.child.ending == nil else { return }
+    switch kind {
+    // Noted when its end is noticed.
+    case .kill: slot.member.child.kill(SIGKILL)
+    case .drain: slot.member.child.kill(SIGTERM)
+    case .freeze:
+      try note(.freeze, slot)
+      slot.ordered += 1
+      slot.member.child.kill(SIGSTOP)
+      last(slot, .freeze)
+    case .terminate:
+      try note(.terminate, slot)
+      try? await run.terminate(slot.member)
+    case .halfOpen:
+      try note(.halfOpen, slot)
+      slot.member.proxy.hold()
+      last(slot, .halfOpen)
+    case .cut:
+      try note(.cut, slot)
+      slot.member.proxy.cut()
+    case .crash: break
+    }
+  }
+
+  private func note(_ kind: FaultKind, _ slot: ServiceSlot) throws {
+    faults += 1
+    try run.note(fault: kind, slot.member)
+  }
+
+  private func last(_ slot: ServiceSlot, _ kind: FaultKind) {
+    slot.isBusy = true
+    let milliseconds = Int.random(in: 2200...4000, using: &random)
+    lasting.append(
+      Task {
+        defer { slot.isBusy = false }
+        try await Task.sleep(for: .milliseconds(milliseconds))
+        if kind == .freeze { slot.member.child.kill(SIGCONT) } else { slot.member.proxy.release() }
+        try run.note(relief: kind, slot.member)
+      })
+  }
+}
