@@ -94,7 +94,7 @@ struct ChangeTests {
       let beat = try await api.pool.run { session in
         try JobQueue.beat(worker: 1, holding: [(id: job.id, token: job.token)], session)
       }
-      #expect(beat.cancelled == [job.id])
+      #expect(beat.cancelled == [job.token])
       #expect(try await request("DELETE", "/v1/posts/\(post)", port: api.port).status == 404)
     }
   }

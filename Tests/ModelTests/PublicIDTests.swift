@@ -23,6 +23,17 @@ struct PublicIDTests {
     #expect(earlier.description < later.description)
   }
 
+  @Test("of those that are made now each sorts behind the one before, however fast they come")
+  func rising() async {
+    let ids = await withTaskGroup { group in
+      for _ in 0..<4 { group.addTask { (0..<2000).map { _ in PublicID.now() } } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    for run in ids { #expect(zip(run, run.dropFirst()).allSatisfy { $0 < $1 }) }
+    #expect(Set(ids.joined()).count == 8000)
+    #expect(ids[0][0].description.split(separator: "-")[2].hasPrefix("7"))
+  }
+
   @Test(
     "anything else is refused",
     arguments: ["", "1234", "01234567x89ab-7000-8000-000000000000", "0123456789ab-7000-8000-0000000000000"])

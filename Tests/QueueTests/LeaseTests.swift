@@ -14,11 +14,11 @@ struct LeaseTests {
       let lease = Lease()
       let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: 2, lease: lease, session)
       #expect(Set(claimed.map(\.token)).count == 2)
-      #expect(try JobQueue.claimed(worker: worker, lease: lease, session) == claimed)
+      #expect(try JobQueue.claimed(worker: worker, lease: lease, session).map(\.token) == claimed.map(\.token))
       #expect(try JobQueue.claimed(worker: worker, lease: Lease(), session).isEmpty)
       #expect(try JobQueue.claimed(worker: other, lease: lease, session).isEmpty)
       try JobQueue.complete(claimed[0], .accepted, result: nil, session)
-      #expect(try JobQueue.claimed(worker: worker, lease: lease, session) == [claimed[1]])
+      #expect(try JobQueue.claimed(worker: worker, lease: lease, session).map(\.id) == [claimed[1].id])
     }
   }
 
@@ -31,7 +31,8 @@ struct LeaseTests {
       let group = try #require(
         try JobQueue.claimGroup(worker: worker, queue: "media", limit: 9, lease: lease, session))
       #expect(group.jobs.count == 3)
-      #expect(try JobQueue.claimedGroup(worker: worker, lease: lease, session) == group)
+      let heard = try JobQueue.claimedGroup(worker: worker, lease: lease, session)
+      #expect(heard?.token == group.token && heard?.jobs.map(\.id) == group.jobs.map(\.id))
       #expect(try JobQueue.claimedGroup(worker: worker + 1, lease: lease, session) == nil)
       try JobQueue.settle(group, [:], session)
       #expect(try JobQueue.claimedGroup(worker: worker, lease: lease, session) == nil)

@@ -85,3 +85,5 @@ CREATE TABLE cron_entry (
 
 -- Ids for the public grow with time as the others do: one index serves both lookups and the order of lists.
 DROP INDEX job_done_id;
+-- Few are cancelled, and they are asked for: nobody is to look through all that completed.
+CREATE INDEX job_done_cancelled ON job_done (public_id) WHERE outcome = 'c';
