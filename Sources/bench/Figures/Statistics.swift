@@ -9,7 +9,7 @@ struct Statistics: Sendable {
   var least: Double { sorted[0] }
   var greatest: Double { sorted[sorted.count - 1] }
 
-  /// The least that so many of a hundred do not exceed (the nearest-rank method): 99 is what the slowest hundredth begin with.
+  /// The least of the numbers that at least so many in a hundred of them do not exceed (the nearest-rank method).
   func percentile(_ percent: Int) -> Double { sorted[max(0, (sorted.count * percent + 99) / 100 - 1)] }
 
   /// The middle one, or the mean of the two in the middle.
