@@ -103,10 +103,13 @@ package actor ServiceStorm {
 
   /// Every app repeats what it has submitted: it is answered with the posts that are there.
   private func again(_ ids: [Int: PublicID]) async throws -> [String] {
-    let second = try await Self.submit(ids.count, apps: configuration.apps, port, until: calm)
-    return second.filter { ids[$0.key] != nil && ids[$0.key] != $0.value }.map { number, id in
-      "post \(number) was answered with \(ids[number]?.description ?? "nothing"), then with \(id)"
+    let client = PostClient { [port] in port.value.withLock { $0 } }
+    var violations: [String] = []
+    for (number, id) in ids {
+      let second = try await client.submit(number)
+      if second != id { violations.append("post \(number) was answered with \(id), then with \(second)") }
     }
+    return violations
   }
 
   /// Waits until every post is ready; an operator tries again what is dead.
