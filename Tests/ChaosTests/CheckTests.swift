@@ -109,6 +109,15 @@ struct CheckTests {
     expect(.whatWasSaidHolds) { $0.add(12, 9, .finished($0.done, token: 1)) }
   }
 
+  @Test("a time of the calendar that was not fired, or twice")
+  func calendar() {
+    expect(.theCalendarIsKept) { $0.evidence.firings = 1 }
+    expect(.theCalendarIsKept) { run in
+      run.evidence.firings = 1
+      for _ in 0..<2 { run.evidence.fates.append(JobFate(.now(), .rejected, isOfCron: true)) }
+    }
+  }
+
   @Test("a job that was given up too early")
   func dead() {
     expect(.theDeadHadTheirChance) { $0.evidence.fates[1] = JobFate($0.failed, .dead, attempt: 2, maxAttempts: 3) }

@@ -22,9 +22,16 @@ extension Check {
   /// No job is in two places, and none comes from nowhere.
   package static let nothingIsTwice = Check(name: "nothing is twice") { evidence in
     let ordered = Set(evidence.orders.filter { !$0.isAbsorbed }.map(\.job))
-    let counts = evidence.fates.reduce(into: [:]) { $0[$1.job, default: 0] += 1 }
+    let made = evidence.fates.filter { !$0.isOfCron }
+    let counts = made.reduce(into: [:]) { $0[$1.job, default: 0] += 1 }
     return counts.filter { $0.value > 1 }.map { "job \($0.key) is there \($0.value) times" }.sorted()
       + counts.keys.filter { !ordered.contains($0) }.map { "job \($0) was never enqueued" }.sorted()
+  }
+
+  /// Whatever the calendar had due was fired once.
+  package static let theCalendarIsKept = Check(name: "the calendar is kept") { evidence in
+    let fired = evidence.fates.count { $0.isOfCron }
+    return fired == evidence.firings ? [] : ["\(fired) jobs were made of \(evidence.firings) times that were due"]
   }
 
   /// A completed job has exactly one effect, of the attempt that completed it; no other has any.

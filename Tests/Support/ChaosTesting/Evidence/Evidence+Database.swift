@@ -16,6 +16,7 @@ extension Evidence {
         JobEffect(try row.publicID("job"), token: try row.get("token"))
       }
       passages = try session.execute(statements["passages"]).map(Passage.init)
+      firings = try session.execute(statements["cron_entries"]).count
       for row in try session.execute(statements["workers"]) {
         processes[try row.get("worker")] = Int32(try row.get("process", as: Int.self))
       }
@@ -35,7 +36,8 @@ extension JobFate {
       }
     self.init(
       try row.publicID("public_id"), place, token: try row.get("token"), attempt: try row.get("attempt"),
-      maxAttempts: try row.get("max_attempts"), lost: try row.get("lost"))
+      maxAttempts: try row.get("max_attempts"), lost: try row.get("lost"),
+      isOfCron: try row.get("kind", as: String.self) == "cron")
   }
 }
 

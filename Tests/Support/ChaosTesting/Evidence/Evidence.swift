@@ -7,6 +7,8 @@ package struct Evidence: Sendable {
   package var fates: [JobFate] = []
   package var effects: [JobEffect] = []
   package var passages: [Passage] = []
+  /// How many times of the calendar were due.
+  package var firings = 0
   /// The process of each worker, by the worker's id.
   package var processes: [Int64: Int32] = [:]
 

@@ -18,9 +18,12 @@ package struct JobFate: Sendable, Hashable {
   package let attempt: Int
   package let maxAttempts: Int
   package let lost: Int
+  /// Whether the calendar made it, and no producer.
+  package let isOfCron: Bool
 
   package init(
-    _ job: PublicID, _ place: Place, token: Int64? = nil, attempt: Int = 1, maxAttempts: Int = 5, lost: Int = 0
+    _ job: PublicID, _ place: Place, token: Int64? = nil, attempt: Int = 1, maxAttempts: Int = 5, lost: Int = 0,
+    isOfCron: Bool = false
   ) {
     self.job = job
     self.place = place
@@ -28,5 +31,6 @@ package struct JobFate: Sendable, Hashable {
     self.attempt = attempt
     self.maxAttempts = maxAttempts
     self.lost = lost
+    self.isOfCron = isOfCron
   }
 }

@@ -6,35 +6,42 @@ package enum Matrix {
   package static let faults: [FaultKind] = [.kill, .freeze, .terminate, .halfOpen, .crash, .cut]
 
   /// What a worker does in the matrix's scene, at least once.
-  package static let workerActs = [
-    "connection.open", "connection.listen", "transaction.begin", "transaction.commit", "transaction.rollback",
-    "transaction.savepoint", "transaction.rollback_to", "transaction.release", "queue.register", "queue.deregister",
-    "queue.claim", "queue.claim_group", "queue.claimed",
-    "queue.claimed_group", "queue.settle", "queue.beat", "queue.complete", "queue.retry", "queue.bury",
-    "queue.release", "queue.snooze", "queue.checkpoint", "queue.progress", "queue.reap", "queue.reap_groups",
-    "queue.sweep", "queue.promote", "queue.lock_limits", "queue.grant", "queue.drop_shares", "queue.lock_history",
-    "queue.missing_days", "queue.add_partition", "queue.expired_days", "queue.lock_timeout", "queue.drop_partition",
-    "queue.drop_rest", "queue.hold", "queue.cancel_waiting", "queue.cancel_executing", "queue.cancel_member",
-    "chaos.effect",
-  ]
+  package static let workerActs =
+    [
+      "connection.open", "connection.listen", "transaction.begin", "transaction.commit", "transaction.rollback",
+      "transaction.savepoint", "transaction.rollback_to", "transaction.release", "chaos.effect",
+    ]
+    + [
+      "register", "deregister", "beat", "claim", "claimed", "claim_group", "claimed_group", "settle", "complete",
+      "retry", "bury", "release", "snooze", "checkpoint", "progress", "announce", "announce_many", "hold",
+      "cancel_waiting", "cancel_executing", "cancel_members", "reap", "reap_groups", "sweep", "promote",
+      "lock_limits", "grant", "drop_shares", "lock_history", "missing_days", "add_partition", "expired_days",
+      "lock_timeout", "drop_partition", "drop_rest", "cron_due", "cron_time", "cron_instants", "cron_advance",
+      "enqueue",
+    ].map { "queue." + $0 }
 
-  /// What a producer does in it.
-  package static let producerActs = [
-    "connection.open", "transaction.begin", "transaction.commit", "queue.enqueue", "queue.enqueue_many", "queue.now",
-    "queue.announce", "queue.hold", "queue.cancel_waiting", "queue.cancel_executing", "queue.redrive", "queue.hasten",
-    "queue.find", "queue.list", "queue.depths", "chaos.order", "chaos.absorb", "chaos.ordered", "chaos.live",
-  ]
+  /// What a producer does in it, and the operator that it plays.
+  package static let producerActs =
+    [
+      "connection.open", "transaction.begin", "transaction.commit", "chaos.order", "chaos.absorb", "chaos.ordered",
+      "chaos.live",
+    ]
+    + [
+      "enqueue", "enqueue_many", "now", "announce", "hold", "cancel_waiting", "cancel_executing", "redrive", "hasten",
+      "cron_has_zone", "cron_time", "cron_instants", "cron_set", "cron_pause", "cron_entry", "cron_resume",
+      "cron_entries", "cron_next_of_kind", "cron_remove",
+    ].map { "queue." + $0 }
 
   /// What has to go wrong before, so that an act comes about at all.
   static let conditions = [
     "queue.claimed": "queue.claim.after=cut", "queue.claimed_group": "queue.claim_group.after=cut",
   ]
 
-  /// What only the controller does, or nobody.
+  /// What only the controller does.
   static let foreignActs = [
-    "chaos.terminate", "chaos.orders", "chaos.fates", "chaos.effects", "chaos.passages", "chaos.workers",
-    "chaos.age_history", "chaos.ordered_jobs",
-  ]
+    "terminate", "orders", "fates", "effects", "passages", "workers", "age_history", "ordered_jobs", "hurry_cron",
+    "cron_entries", "posts", "files", "unfinished",
+  ].map { "chaos." + $0 }
 
   /// All places of the matrix, in a fixed order.
   package static let cells: [MatrixCell] = [(Member.Role.worker, workerActs), (.producer, producerActs)]

@@ -66,6 +66,11 @@ struct MatrixScene {
       }
       _ = try JobQueue.register(host: "ghost", process: 0, leaseSeconds: 0.01, session)
       try session.execute(ChaosSchema.statements["age_history"])
+      try JobQueue.set(
+        cron: CronEntry(
+          name: "due", schedule: "0 0 1 1 *", queue: ChaosJob.shortQueue, kind: "cron",
+          arguments: JSON.encode(ChaosJob(ChaosJob.shortQueue))), session)
+      try session.execute(ChaosSchema.statements["hurry_cron"])
     }
   }
 }

@@ -21,10 +21,17 @@ WHERE application_name = $1 AND datname = current_database() AND pid <> pg_backe
 SELECT id, absorbed FROM chaos_order
 
 -- name: fates
-SELECT public_id, state::text AS place, token, attempt, max_attempts, lost FROM job
-UNION ALL SELECT public_id, 'x', token, attempt, max_attempts, lost FROM job_member
-UNION ALL SELECT public_id, 'done ' || outcome::text, token, attempt, max_attempts, lost FROM job_done
-UNION ALL SELECT public_id, 'dead', NULL, attempt, max_attempts, lost FROM job_dead
+SELECT public_id, kind, state::text AS place, token, attempt, max_attempts, lost FROM job
+UNION ALL SELECT public_id, kind, 'x', token, attempt, max_attempts, lost FROM job_member
+UNION ALL SELECT public_id, kind, 'done ' || outcome::text, token, attempt, max_attempts, lost FROM job_done
+UNION ALL SELECT public_id, kind, 'dead', NULL, attempt, max_attempts, lost FROM job_dead
+
+-- name: hurry_cron
+-- An entry is due at once.
+UPDATE cron_entry SET next_at = clock_timestamp() - interval '1 second'
+
+-- name: cron_entries
+SELECT name FROM cron_entry WHERE kind = 'cron'
 
 -- name: effects
 SELECT job, token FROM chaos_effect

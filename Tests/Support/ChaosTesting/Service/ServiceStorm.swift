@@ -8,8 +8,8 @@ package actor ServiceStorm {
   /// How much it is to be.
   package struct Configuration: Sendable {
     package var seed: UInt64
-    package var posts = 80
-    package var faults = 40
+    package var posts = 200
+    package var faults = 60
     package var workers = 2
     package var apps = 4
     /// What can be interrupted in the programs, beside the queue's own.
@@ -26,7 +26,8 @@ package actor ServiceStorm {
   private var slots: [ServiceSlot] = []
   private var lasting: [Task<Void, any Error>] = []
   private var faults = 0
-  private var isCalm = false
+  /// Raised when nothing is broken any more.
+  private let calm = CancellationFlag()
 
   private final class Shared: Sendable {
     let value = Locked<UInt16?>(nil)
@@ -49,14 +50,14 @@ package actor ServiceStorm {
       slots.append(ServiceSlot(role: .worker, number: number, member: try await start(.worker, number, life: 1)))
     }
     let watching = Task { try await watch() }
-    let submitting = Task { [configuration, port] in
-      try await Self.submit(configuration.posts, apps: configuration.apps, port)
+    let submitting = Task { [configuration, port, calm] in
+      try await Self.submit(configuration.posts, apps: configuration.apps, port, until: calm)
     }
     while faults < configuration.faults {
       try await Task.sleep(for: .milliseconds(Int.random(in: 200...1200, using: &random)))
       try await strike()
     }
-    isCalm = true
+    calm.cancel()
     for task in lasting { try await task.value }
     // Those whose failpoints have not come yet would still die.
     for slot in slots { slot.member.child.kill(SIGKILL) }
@@ -78,13 +79,21 @@ package actor ServiceStorm {
 
   // MARK: Apps
 
-  private static func submit(_ posts: Int, apps: Int, _ port: Shared) async throws -> [Int: PublicID] {
+  /// Submits so many posts, and more of them until it is told to end.
+  private static func submit(
+    _ posts: Int, apps: Int, _ port: Shared, until end: CancellationFlag
+  ) async throws -> [Int: PublicID] {
     let client = PostClient { port.value.withLock { $0 } }
     return try await withThrowingTaskGroup(of: [(Int, PublicID)].self) { group in
       for app in 0..<apps {
         group.addTask {
           var ids: [(Int, PublicID)] = []
-          for number in stride(from: app, to: posts, by: apps) { ids.append((number, try await client.submit(number))) }
+          var number = app
+          while number < posts || !end.isCancelled {
+            ids.append((number, try await client.submit(number)))
+            number += apps
+            try await Task.sleep(for: .milliseconds(100))
+          }
           return ids
         }
       }
@@ -94,10 +103,13 @@ package actor ServiceStorm {
 
   /// Every app repeats what it has submitted: it is answered with the posts that are there.
   private func again(_ ids: [Int: PublicID]) async throws -> [String] {
-    let second = try await Self.submit(configuration.posts, apps: configuration.apps, port)
-    return second.filter { ids[$0.key] != $0.value }.map { number, id in
-      "post \(number) was answered with \(ids[number]?.description ?? "nothing"), then with \(id)"
+    let client = PostClient { [port] in port.value.withLock { $0 } }
+    var violations: [String] = []
+    for (number, id) in ids {
+      let second = try await client.submit(number)
+      if second != id { violations.append("post \(number) was answered with \(id), then with \(second)") }
     }
+    return violations
   }
 
   /// Waits until every post is ready; an operator tries again what is dead.
@@ -124,7 +136,7 @@ package actor ServiceStorm {
     let name = "\(role.rawValue)-\(number).\(life)"
     var words = ["--data", blobs, "--lease", "2", "--drain", "2", "--log-level", "debug", "--log-format", "text"]
     words = role == .service ? ["serve", "--listen", "127.0.0.1:0", "--workers", "0"] + words : ["worker"] + words
-    let member = try run.program(role, name, Take5Program.path, words, failpoints: isCalm ? nil : failpoint())
+    let member = try run.program(role, name, Take5Program.path, words, failpoints: calm.isCancelled ? nil : failpoint())
     guard role == .service else { return member }
     port.value.withLock { $0 = nil }
     // It says where it listens, or dies before: then it is noticed as any other that died.
@@ -155,7 +167,7 @@ package actor ServiceStorm {
       for slot in slots where !slot.isBusy {
         let child = slot.member.child
         if child.ending != nil {
-          if !isCalm { try note(.kill, slot) }
+          if !calm.isCancelled { try note(.kill, slot) }
           slot.member.proxy.stop()
           slot.lives += 1
           slot.isBusy = true

@@ -7,6 +7,10 @@ import QueueWorker
 struct ShortHandler: ShortJobHandler {
   let ledger: Ledger
 
+  func tell(of jobs: [ClaimedJob], _ session: Session) throws {
+    try JobQueue.tell(of: jobs.map(\.publicID), session)
+  }
+
   func carryOut(_ job: ClaimedJob, _ session: Session) throws -> MemberEnding {
     try ledger.write(.began(job.publicID, token: job.token, attempt: job.attempt))
     let spec = try ChaosJob(job)
