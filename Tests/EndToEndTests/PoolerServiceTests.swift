@@ -88,9 +88,7 @@ struct PoolerServiceTests {
   /// A database without a schema, through a pooler with two connections to it and past it.
   private func withPooledDatabase(
     _ settings: [String]? = nil, _ body: (_ pooled: DatabaseURL, _ direct: DatabaseURL) async throws -> Void
-  )
-    async throws
-  {
+  ) async throws {
     try await withDatabase { direct in
       try await withPooler(before: direct, settings: settings) { pooled in try await body(pooled, direct) }
     }
