@@ -112,6 +112,8 @@ struct PoolerServiceTests {
         ])
       #expect(answer.status == 200, "\(worker.log)\n\(service.process.log)")
       #expect(answer["status"]?.text == "ready")
+      let job = try #require(answer["job", "id"]?.text)
+      #expect(try await Take5Command.run(["jobs", "watch", job] + access).status == 0)
     }
     await worker.send(signal: 15)
     #expect(await worker.wait() == 0)
