@@ -74,9 +74,7 @@ package final class QueueWorker: Sendable {
       onAvailable: { [self] in wakeAll() }, log: log)
     var runs: [@Sendable () async throws -> Void] = []
     for line in lines { runs += try self.runs(of: line, worker, heart, log) }
-    let listener = try database.listening.map { url in
-      try Listener(url, channels: [QueueChannel.jobs]) { [self] _ in wakeAll() }
-    }
+    let listener = try Listener(database, channels: [QueueChannel.jobs]) { [self] _ in wakeAll() }
     try listener?.start()
     log.info("worker started")
     // A stop that came before there was anybody to wake is heard by the first look of each line.

@@ -14,13 +14,14 @@ struct CronTests {
     let workers = [try await service.worker(), try await service.worker()]
     let heard = Heard()
     let (news, event) = AsyncStream.makeStream(of: Void.self)
-    let listener = try Listener(try service.database(), channels: ["take5_windows"]) { report in
+    let ear = try Listener(try service.database(), channels: ["take5_windows"]) { report in
       switch report {
       case .notification(let notification): heard.payloads.withLock { $0.append(notification.payload) }
       case .connected, .disconnected: break
       }
       event.yield()
     }
+    let listener = try #require(ear)
     try listener.start()
     // It listens.
     var reports = news.makeAsyncIterator()

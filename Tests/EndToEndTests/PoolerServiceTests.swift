@@ -88,9 +88,7 @@ struct PoolerServiceTests {
   /// A database without a schema, through a pooler with two connections to it and past it.
   private func withPooledDatabase(
     _ settings: [String]? = nil, _ body: (_ pooled: DatabaseURL, _ direct: DatabaseURL) async throws -> Void
-  )
-    async throws
-  {
+  ) async throws {
     try await withDatabase { direct in
       try await withPooler(before: direct, settings: settings) { pooled in try await body(pooled, direct) }
     }
@@ -114,6 +112,8 @@ struct PoolerServiceTests {
         ])
       #expect(answer.status == 200, "\(worker.log)\n\(service.process.log)")
       #expect(answer["status"]?.text == "ready")
+      let job = try #require(answer["job", "id"]?.text)
+      #expect(try await Take5Command.run(["jobs", "watch", job] + access).status == 0)
     }
     await worker.send(signal: 15)
     #expect(await worker.wait() == 0)

@@ -8,7 +8,7 @@ struct ListenerTests {
   func hearsAndReturns() async throws {
     try await withDatabase { url in
       let (reports, continuation) = AsyncStream.makeStream(of: Listener.Report.self)
-      let listener = try Listener(url, channels: ["it's \"odd\""]) { continuation.yield($0) }
+      let listener = try #require(try Listener(url, channels: ["it's \"odd\""]) { continuation.yield($0) })
       try listener.start()
       var heard = reports.makeAsyncIterator()
       #expect(await heard.next() == .connected)

@@ -80,6 +80,26 @@ struct PoolerTests {
     }
   }
 
+  @Test("nothing is heard through one, and everything past it")
+  func listening() async throws {
+    try await withDatabase { direct in
+      try await withPooler(before: direct) { pooled in
+        #expect(try Listener(pooled, channels: ["news"], report: { _ in }) == nil)
+        var url = pooled
+        url.listen(past: direct)
+        let (reports, continuation) = AsyncStream.makeStream(of: Listener.Report.self)
+        let listener = try #require(try Listener(url, channels: ["news"]) { continuation.yield($0) })
+        try listener.start()
+        var heard = reports.makeAsyncIterator()
+        #expect(await heard.next() == .connected)
+        let said = Statement(name: "said", text: "SELECT pg_notify('news', 'one')")
+        try Session.connect(url, patience: .seconds(5)).execute(said)
+        #expect(await heard.next() == .notification(Notification(channel: "news", payload: "one")))
+        listener.stop()
+      }
+    }
+  }
+
   @Test("a setting that it cannot keep apart is refused at once")
   func startupParameter() async throws {
     try await withDatabase { url in

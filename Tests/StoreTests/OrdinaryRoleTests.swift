@@ -30,7 +30,7 @@ struct OrdinaryRoleTests {
       #expect(steps == StoreMigrations.all)
 
       let (reports, continuation) = AsyncStream.makeStream(of: Listener.Report.self)
-      let listener = try Listener(owned, channels: [QueueChannel.jobs]) { continuation.yield($0) }
+      let listener = try #require(try Listener(owned, channels: [QueueChannel.jobs]) { continuation.yield($0) })
       try listener.start()
       var heard = reports.makeAsyncIterator()
       #expect(await heard.next() == .connected)

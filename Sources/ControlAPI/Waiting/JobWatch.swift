@@ -29,10 +29,9 @@ package final class JobWatch: Sendable {
   package init(database: Pool, url: DatabaseURL) throws(SystemError) {
     self.database = database
     listener = Locked(nil)
-    guard let listening = url.listening else { return }
-    let heard = try Listener(listening, channels: [QueueChannel.changes]) { [weak self] report in self?.hear(report) }
+    let heard = try Listener(url, channels: [QueueChannel.changes]) { [weak self] report in self?.hear(report) }
     listener.withLock { $0 = heard }
-    try heard.start()
+    try heard?.start()
   }
 
   /// Tells subscribers of what was heard, until its task is cancelled.

@@ -22,16 +22,16 @@ package final class Listener: Sendable {
   private let woken: Event
   private let ended: Event
 
-  /// Prepares to listen; `start()` begins.
+  /// Prepares to listen; `start()` begins. Nil where nothing can be heard: the caller has to look by itself.
   ///
   /// - Parameters:
-  ///   - url: of a database whose connections are kept for the session.
+  ///   - database: it is reached past a pooler, where that was said.
   ///   - channels: names of channels, taken literally.
   ///   - report: called on the listener's thread, one report at a time; it must not block.
-  package init(
-    _ url: DatabaseURL, channels: [String], report: @escaping @Sendable (Report) -> Void
+  package init?(
+    _ database: DatabaseURL, channels: [String], report: @escaping @Sendable (Report) -> Void
   ) throws(SystemError) {
-    precondition(url.pooling == .session, "LISTEN behind a pooler that lends connections per transaction")
+    guard let url = database.listening else { return nil }
     self.url = url
     self.channels = channels
     self.report = report

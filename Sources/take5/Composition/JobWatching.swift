@@ -28,7 +28,7 @@ struct JobWatching: Sendable {
       }
       heard.wake.raise()
     }
-    try listener.start()
+    try listener?.start()
     let stopping = Task {
       await signals.wait()
       heard.isStopped.cancel()
@@ -37,7 +37,7 @@ struct JobWatching: Sendable {
     let outcome: Result<ExitStatus, any Error>
     do { outcome = .success(try await look(heard)) } catch { outcome = .failure(error) }
     stopping.cancel()
-    try await onThread("listener-stop") { listener.stop() }
+    try await onThread("listener-stop") { listener?.stop() }
     return try outcome.get()
   }
 

@@ -13,7 +13,7 @@ extension Verb {
     options: Option.jobFilter(limit: .jobListLimit) + [
       Option(
         "--interval", "SECONDS", default: "2", help: "how often to look at least, if the database does not tell")
-    ] + Option.jobAccess,
+    ] + Option.jobAccess + [.listenDatabase],
     example: "take5 jobs watch 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70"
   ) { arguments in
     let filter = try JobFilter(arguments, limit: try arguments.number("--limit", in: 1...1000) ?? 20)
