@@ -22,7 +22,9 @@ struct PostClient: Sendable {
     form.add("photo", filename: "photo.jpg", try PhotoFixture.jpeg(image))
     let headers = [("Content-Type", form.contentType), ("Idempotency-Key", "\"post-\(number)\"")]
     while !Task.isCancelled {
-      if let port = port(), let answer = try? await request("POST", "/v1/posts", port: port, headers: headers, body: form.bytes) {
+      if let port = port(),
+        let answer = try? await request("POST", "/v1/posts", port: port, headers: headers, body: form.bytes)
+      {
         switch answer.status {
         case 200, 202: return try JSON.decode(Answer.self, from: answer.body).id
         // It is still at work on the first, or something it needs is away.
