@@ -155,8 +155,10 @@ INSERT INTO signing_key (secret) VALUES ($1)
 DELETE FROM signing_key WHERE id < (SELECT max(id) FROM signing_key)
 
 -- name: open_window
+-- To the millisecond, as it is told and answered.
 INSERT INTO daily_window (job, opened_at, closes_at)
-SELECT $1::uuid, at, at + make_interval(secs => $2::int) FROM (SELECT clock_timestamp() AS at) AS time
+SELECT $1::uuid, at, at + make_interval(secs => $2::int)
+FROM (SELECT date_trunc('milliseconds', clock_timestamp()) AS at) AS time
 
 -- name: window
 SELECT opened_at, closes_at, closes_at > clock_timestamp() AS is_open FROM daily_window ORDER BY opened_at DESC LIMIT 1
