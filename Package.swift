@@ -31,7 +31,11 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
 
 let package = Package(
   name: "take5",
-  products: [.executable(name: "take5", targets: ["take5"])],
+  products: [
+    .executable(name: "take5", targets: ["take5"]),
+    // For a test that sets a process's clock wrong. Not shipped.
+    .library(name: "ClockSkew", type: .dynamic, targets: ["CClockSkew"]),
+  ],
   targets: [
     // C libraries from Debian that not every process needs: loaded by the first call.
     .target(name: "CLazyLibrary"),
@@ -130,6 +134,7 @@ let package = Package(
     support("BoxTesting", []),
     .target(
       name: "CJPEGComparison", path: "Tests/Support/CJPEGComparison", linkerSettings: [.linkedLibrary("jpeg")]),
+    .target(name: "CClockSkew", path: "Tests/Support/CClockSkew", linkerSettings: [.linkedLibrary("dl")]),
     .target(name: "CHEIFFixture", dependencies: ["CImages"], path: "Tests/Support/CHEIFFixture"),
     .target(
       name: "ChaosTesting",
@@ -188,7 +193,12 @@ let package = Package(
         "Platform",
         "Postgres", "PostgresTesting", "Queue", "Store",
       ]),
-    tests("ChaosTests", ["ChaosTesting", "Model", "Platform", "Postgres", "PostgresTesting", "Queue"]),
+    tests(
+      "ChaosTests",
+      [
+        "ChaosTesting", "Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
+        "QueueWorker", "chaos",
+      ]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("benchTests", ["Definitions", "Model", "Platform", "bench"]),
     tests("take5Tests", ["take5"]),

@@ -53,6 +53,9 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
   /// Whether the same transaction, run once more, may succeed (serialization failure, deadlock).
   package var isConflict: Bool { sqlState == "40001" || sqlState == "40P01" }
 
+  /// Whether the server lacks what everybody needs, such as room on its disk: the same may succeed later.
+  package var isStarved: Bool { sqlState?.hasPrefix("53") == true }
+
   /// Whether a unique constraint was violated.
   package var isDuplicate: Bool { sqlState == "23505" }
 

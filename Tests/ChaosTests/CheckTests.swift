@@ -109,6 +109,14 @@ struct CheckTests {
     expect(.whatWasSaidHolds) { $0.add(12, 9, .finished($0.done, token: 1)) }
   }
 
+  @Test("a job that became available before its time")
+  func early() {
+    expect(.nothingBeginsEarly) { run in
+      run.evidence.passages[3] = Passage(
+        at: 2_900_000, transaction: 4, job: run.done, from: "s", to: "a", lost: 1, runAt: 3_000_000)
+    }
+  }
+
   @Test("a time of the calendar that was not fired, or twice")
   func calendar() {
     expect(.theCalendarIsKept) { $0.evidence.firings = 1 }

@@ -68,7 +68,9 @@ struct AttemptRecord: Sendable {
           return log.warning("an attempt had ended before", ["error": lost.description])
         }
         ending = .stopped(.cancelled)
-      } catch let error as PostgresError where error.isUnavailable || error.isConnectionLost || error.isConflict {
+      } catch let error as PostgresError
+        where error.isUnavailable || error.isConnectionLost || error.isConflict || error.isStarved
+      {
         log.warning("the end of an attempt could not be written yet", ["error": "\(error)"])
         if held.stopReason == .leaseLost { return log.warning("the lease was lost; nothing is written") }
         try? await Task.sleep(for: .milliseconds(200))

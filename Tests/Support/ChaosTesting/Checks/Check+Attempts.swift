@@ -33,6 +33,16 @@ extension Check {
   /// In microseconds: a worker may be frozen between a claim and the line in its ledger.
   private static let longestFrozen: Int64 = 10_000_000
 
+  /// No attempt begins before its time by the database's clock, whatever the clocks of others say.
+  package static let nothingBeginsEarly = Check(name: "nothing begins early") { evidence in
+    evidence.passages.filter { $0.from == "s" && $0.to != nil && $0.at < $0.runAt - smallest }.map { passage in
+      "job \(passage.job) became available \(passage.runAt - passage.at) microseconds before its time"
+    }
+  }
+
+  /// In microseconds: an operator hastens a job to the present, which is a moment before the witness looks at the clock.
+  private static let smallest: Int64 = 1000
+
   /// What a process was told is committed stays so, whatever happens to the database afterwards.
   package static let whatWasSaidHolds = Check(name: "what was said holds") { evidence in
     let orders = Dictionary(evidence.orders.map { ($0.job, $0) }) { first, _ in first }

@@ -6,8 +6,8 @@ package struct Check: Sendable {
 
   /// All of them.
   package static let all: [Check] = [
-    .nothingIsLost, .nothingIsTwice, .theCalendarIsKept, .effectsMatch, .attemptsDoNotOverlap, .whatWasSaidHolds,
-    .theDeadHadTheirChance,
+    .nothingIsLost, .nothingIsTwice, .theCalendarIsKept, .effectsMatch, .attemptsDoNotOverlap, .nothingBeginsEarly,
+    .whatWasSaidHolds, .theDeadHadTheirChance,
   ]
 
   /// The violations of all checks, each with its check's name.

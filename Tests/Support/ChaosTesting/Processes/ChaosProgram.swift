@@ -5,6 +5,9 @@ package enum ChaosProgram {
   /// Its path.
   package static let path = folder + "/chaos"
 
+  /// The library that sets the clock of a program wrong in which it is loaded first; see `CClockSkew`.
+  package static let clockSkew = folder + "/libClockSkew.so"
+
   /// The folder of built programs.
   package static let folder: String = {
     var buffer = [CChar](repeating: 0, count: 4096)

@@ -25,7 +25,9 @@ package final class ReconnectingSession {
     while true {
       do {
         return try once(body)
-      } catch let error as PostgresError where error.isConnectionLost || error.isUnavailable || error.isConflict {
+      } catch let error as PostgresError
+        where error.isConnectionLost || error.isUnavailable || error.isConflict || error.isStarved
+      {
         usleep(20_000)
       }
     }

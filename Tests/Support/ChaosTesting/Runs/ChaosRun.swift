@@ -33,10 +33,13 @@ package final class ChaosRun: Sendable {
   /// - Parameters:
   ///   - failpoints: what is to happen to it.
   ///   - mayDrain: whether a job may ask it to end.
+  ///   - clockSkew: how many seconds its clock is off.
   package func worker(
-    _ name: String, failpoints: String? = nil, mayDrain: Bool = false
+    _ name: String, failpoints: String? = nil, mayDrain: Bool = false, clockSkew: Int? = nil
   ) throws -> Member {
-    try start(.worker, name, ["--may-drain", mayDrain ? "1" : "0"] + times.words, failpoints: failpoints)
+    try start(
+      .worker, name, ["--may-drain", mayDrain ? "1" : "0"] + times.words, failpoints: failpoints,
+      clockSkew: clockSkew)
   }
 
   /// Starts a producer.
@@ -44,21 +47,24 @@ package final class ChaosRun: Sendable {
   /// - Parameter heir: of whom it takes over the ledger, and whatever was left open.
   package func producer(
     _ name: String, jobs: Int, batch: Int = 100, live: Int = 200, operates: Int = 20, seed: UInt64,
-    failpoints: String? = nil, heir: Member? = nil
+    failpoints: String? = nil, heir: Member? = nil, clockSkew: Int? = nil
   ) throws -> Member {
     try start(
       .producer, name,
       [
         "--jobs", "\(jobs)", "--batch", "\(batch)", "--live", "\(live)", "--operates", "\(operates)", "--seed",
         "\(seed)",
-      ], failpoints: failpoints, ledger: heir?.ledger)
+      ], failpoints: failpoints, ledger: heir?.ledger, clockSkew: clockSkew)
   }
 
   private func start(
-    _ role: Member.Role, _ name: String, _ words: [String], failpoints: String?, ledger: String? = nil
+    _ role: Member.Role, _ name: String, _ words: [String], failpoints: String?, ledger: String? = nil,
+    clockSkew: Int? = nil
   ) throws -> Member {
     let verb = role == .worker ? "worker" : "produce"
-    return try program(role, name, ChaosProgram.path, [verb] + words, failpoints: failpoints) { number in
+    return try program(
+      role, name, ChaosProgram.path, [verb] + words, failpoints: failpoints, clockSkew: clockSkew
+    ) { number in
       ledger ?? "\(folder)/\(number)-\(name).ledger"
     }
   }
@@ -66,7 +72,7 @@ package final class ChaosRun: Sendable {
   /// Starts a program that takes its database by `--database`, and its ledger, if it has one, by `--ledger`.
   func program(
     _ role: Member.Role, _ name: String, _ path: String, _ words: [String], failpoints: String?,
-    ledger: (Int) -> String? = { _ in nil }
+    clockSkew: Int? = nil, ledger: (Int) -> String? = { _ in nil }
   ) throws -> Member {
     let number = started.withLock { number in
       number += 1
@@ -76,10 +82,16 @@ package final class ChaosRun: Sendable {
     let ledger = ledger(number)
     let log = "\(folder)/\(number)-\(name).log"
     let url = try proxy.url(database: database.database ?? "", name: name)
+    var environment: [String: String] = [:]
+    environment[Failpoints.variable] = failpoints
+    if let clockSkew {
+      environment["TAKE5_CLOCK_SKEW"] = "\(clockSkew)"
+      environment["LD_PRELOAD"] = ChaosProgram.clockSkew
+    }
     let child = try ChaosProcess(
       name, path: path,
       arguments: words + ["--database", url.connectionString] + (ledger.map { ["--ledger", $0] } ?? []),
-      environment: failpoints.map { [Failpoints.variable: $0] } ?? [:], log: log)
+      environment: environment, log: log)
     return Member(role, name: name, child: child, proxy: proxy, ledger: ledger ?? "", log: log)
   }
 

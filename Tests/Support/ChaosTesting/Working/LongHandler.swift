@@ -106,7 +106,9 @@ struct LongHandler: JobHandler {
     while held.stopReason != .leaseLost {
       do {
         return try await pool.run(body)
-      } catch let error as PostgresError where error.isConnectionLost || error.isUnavailable || error.isConflict {
+      } catch let error as PostgresError
+        where error.isConnectionLost || error.isUnavailable || error.isConflict || error.isStarved
+      {
         usleep(20_000)
       }
     }

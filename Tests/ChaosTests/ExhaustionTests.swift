@@ -1,0 +1,75 @@
+import ChaosTesting
+import Logging
+import Metrics
+import Model
+import Platform
+import Postgres
+import PostgresTesting
+import Queue
+import QueueWorker
+import Testing
+
+@Suite("Exhaustion", .tags(.chaos), .timeLimit(.minutes(5)))
+struct ExhaustionTests {
+  private struct Handler: JobHandler {
+    let pool: Pool
+    let done: Shared<Int>
+
+    func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async {
+      try? await pool.transaction { session in
+        try JobQueue.complete(held.job, .accepted, result: nil, session)
+      }
+      done.withLock { $0 += 1 }
+    }
+  }
+
+  @Test("without a free connection an application is told so, and a worker waits without losing its jobs or its lease")
+  func pool() async throws {
+    try await ChaosFixture.with { fixture in
+      let run = fixture.run
+      let pool = Pool(run.database, size: 2, patience: .milliseconds(100))
+      let done = Shared(0)
+      let complaint = OneShot<String>()
+      let log = Logger { line in if line.contains("no job could be claimed") { complaint.fulfil(line) } }
+      let worker = QueueWorker(
+        configuration: QueueWorkerConfiguration(lease: .seconds(2), pollInterval: .milliseconds(50)),
+        database: run.database, pool: pool,
+        lines: [.long(queue: ChaosJob.longQueue, slots: 2, handler: Handler(pool: pool, done: done))], log: log,
+        metrics: Metrics())
+      async let running: Void = worker.run()
+      while try await run.pool.run({ try $0.execute("SELECT FROM worker").isEmpty }) {}
+
+      // Both connections are at work for longer than anybody waits.
+      let mayEnd = try Event()
+      let held = Shared(0)
+      try await withThrowingTaskGroup { group in
+        for _ in 0..<2 {
+          group.addTask {
+            _ = try await pool.run(patience: .seconds(60)) { _ in
+              held.withLock { $0 += 1 }
+              mayEnd.wait()
+            }
+          }
+        }
+        while held.withLock({ $0 }) < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        try await run.enqueue([ChaosJob](repeating: ChaosJob(ChaosJob.longQueue), count: 5))
+        let error = await #expect(throws: PostgresError.self) {
+          try await pool.run { session in try JobQueue.announce(queue: ChaosJob.longQueue, session) }
+        }
+        #expect(error?.isUnavailable == true)
+        #expect(error?.remedy?.contains("pool") == true)
+        #expect(await complaint.value.contains("all 2 connections were busy"))
+        #expect(done.withLock { $0 } == 0)
+        mayEnd.signal()
+        try await group.waitForAll()
+      }
+      #expect(await run.isOver(within: .seconds(60)))
+      worker.stop()
+      try await running
+      let attempts = try await run.evidence().passages.filter { $0.to == "x" }
+      #expect(attempts.count == 5)
+      #expect(Set(attempts.map(\.worker)).count == 1, "it lost its lease")
+      await pool.close()
+    }
+  }
+}
