@@ -40,14 +40,14 @@ struct ExhaustionTests {
       while try await run.pool.run({ try $0.execute("SELECT FROM worker").isEmpty }) {}
 
       // Both connections are at work for longer than anybody waits.
-      let mayEnd = try Event()
+      let gate = Channel<Int>(capacity: 1)
       let held = Shared(0)
       try await withThrowingTaskGroup { group in
         for _ in 0..<2 {
           group.addTask {
             _ = try await pool.run(patience: .seconds(60)) { _ in
               held.withLock { $0 += 1 }
-              mayEnd.wait()
+              _ = gate.take()
             }
           }
         }
@@ -60,7 +60,7 @@ struct ExhaustionTests {
         #expect(error?.remedy?.contains("pool") == true)
         #expect(await complaint.value.contains("all 2 connections were busy"))
         #expect(done.withLock { $0 } == 0)
-        mayEnd.signal()
+        gate.close()
         try await group.waitForAll()
       }
       #expect(await run.isOver(within: .seconds(60)))

@@ -10,7 +10,7 @@ struct FullDiskTests {
     let disk = try SmallDisk(megabytes: 192)
     try await ChaosFixture.with(in: disk.path) { fixture in
       let run = fixture.run
-      let producer = try run.producer("producer", jobs: 3000, batch: 20, live: 100, seed: 1)
+      let producer = try run.producer("producer", jobs: 1000, batch: 20, live: 100, seed: 1)
       let worker = try run.worker("worker")
       while await run.live() ?? 0 == 0 {}
       try disk.fill()
@@ -24,7 +24,7 @@ struct FullDiskTests {
       #expect(await worker.end(within: .seconds(60)) == .exited(0))
       let evidence = try await run.evidence()
       #expect(Check.violations(in: evidence) == [])
-      #expect(evidence.orders.count == 3000)
+      #expect(evidence.orders.count == 1000)
     }
   }
 }

@@ -14,6 +14,9 @@ struct Options {
     return value
   }
 
+  /// A text; nil where it was not given.
+  func text(ifAny name: String) -> String? { values[name] }
+
   /// A number, or what stands for it.
   func number<Number: LosslessStringConvertible>(_ name: String, _ otherwise: Number) throws -> Number {
     guard let text = values[name] else { return otherwise }

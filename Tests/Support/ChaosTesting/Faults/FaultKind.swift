@@ -14,4 +14,17 @@ package enum FaultKind: String, Sendable, Hashable, CaseIterable {
   case cut
   /// SIGTERM: it is asked to end.
   case drain
+
+  /// For a reader.
+  package var title: String {
+    switch self {
+    case .kill: "killed"
+    case .freeze: "frozen past the lease"
+    case .terminate: "backends terminated"
+    case .halfOpen: "half-open connections"
+    case .crash: "crashes of PostgreSQL"
+    case .cut: "connections cut"
+    case .drain: "asked to end"
+    }
+  }
 }

@@ -7,12 +7,12 @@ package struct ServiceReport: Sendable {
   /// Empty when all is well.
   package let violations: [String]
 
-  /// For a reader.
-  package var lines: [String] {
+  /// What it came to, a name and a value each.
+  package var figures: [(name: String, value: String)] {
     [
-      "seed: \(configuration.seed)", "posts: \(posts), each submitted until it was answered, then once more",
-      "faults: \(faults)", "duration: \(Int(duration / .seconds(1))) s",
-      violations.isEmpty ? "every post is ready, exactly once" : "VIOLATIONS: \(violations.count)",
-    ] + violations.prefix(30)
+      ("posts", "\(posts), each submitted until it was answered, then once more"), ("faults", "\(faults)"),
+      ("duration", "\(Int(duration / .seconds(1))) s"),
+      ("not ready, or made twice", violations.isEmpty ? "none" : "\(violations.count) violations"),
+    ]
   }
 }

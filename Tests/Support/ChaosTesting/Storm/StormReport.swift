@@ -41,24 +41,31 @@ package struct StormReport: Sendable {
     self.violations = violations
   }
 
-  /// For a reader.
-  package var lines: [String] {
-    let kinds = FaultKind.allCases.map { "\(faults[$0] ?? 0) \($0.rawValue)" }.joined(separator: ", ")
+  /// What it came to, a name and a value each.
+  package var figures: [(name: String, value: String)] {
+    let kinds = FaultKind.allCases.map { "\(faults[$0] ?? 0) \($0.title)" }.joined(separator: ", ")
+    let ends = [
+      "\(places[.completed] ?? 0) completed", "\(places[.rejected] ?? 0) rejected",
+      "\(places[.cancelled] ?? 0) cancelled", "\(places[.dead] ?? 0) dead", "\(places[.live] ?? 0) left over",
+    ]
+    let (p50, p99) = (Self.text(recovery.quantile(0.5)), Self.text(recovery.quantile(0.99)))
     return [
-      "seed: \(configuration.seed)",
-      "jobs: \(places.values.reduce(0, +)), and \(absorbed) absorbed by their unique keys",
-      "ends: \(places[.completed] ?? 0) completed, \(places[.rejected] ?? 0) rejected, \(places[.cancelled] ?? 0) cancelled, "
-        + "\(places[.dead] ?? 0) dead, \(places[.live] ?? 0) live",
-      "effects: \(effects)",
-      "attempts: \(attempts), \(recovery.seconds.count) of them lost with their worker, \(recovery.untouched) without a fault",
-      "faults: \(faults.values.reduce(0, +)): \(kinds)",
-      "recovery: p50 \(Self.text(recovery.quantile(0.5))) s, p99 \(Self.text(recovery.quantile(0.99))) s, "
-        + "longest \(Self.text(recovery.seconds.last ?? 0)) s; lease and reap interval \(Self.text(bound)) s",
-      "handlers that went on without authority: \(overrun.frozen) frozen, \(overrun.awake) awake, "
-        + "the longest \(Self.text(overrun.longest)) s",
-      "duration: \(Int(duration / .seconds(1))) s",
-      violations.isEmpty ? "nothing was lost, nothing was done twice" : "VIOLATIONS: \(violations.count)",
-    ] + violations.prefix(50)
+      ("jobs", "\(places.values.reduce(0, +)), beside \(absorbed) that a live job's key stood for"),
+      ("how they ended", ends.joined(separator: ", ")),
+      ("effects", "\(effects)"),
+      ("attempts", "\(attempts), of which \(recovery.cases.count) were lost with their worker"),
+      ("faults", "\(faults.values.reduce(0, +)): \(kinds)"),
+      (
+        "from a fault to the next attempt",
+        "p50 \(p50) s, p99 \(p99) s; lease and reap interval together are \(Self.text(bound)) s"
+      ),
+      (
+        "handlers that went on after their lease was lost",
+        "\(overrun.frozen) in frozen processes, \(overrun.awake) in others"
+      ),
+      ("duration", "\(Int(duration / .seconds(1))) s"),
+      ("lost, or done twice", violations.isEmpty ? "none" : "\(violations.count) violations"),
+    ]
   }
 
   /// The slowest recoveries, for who looks into them.
