@@ -27,7 +27,7 @@ SOURCES := Sources Tests jobs Package.swift
 # What only 'make test-api' needs.
 TEST_API_PACKAGES := python3-venv
 
-.PHONY: help setup build demo pgbouncer test test-api run bench bench-video bench-photo bench-read bench-queue lint format clean
+.PHONY: help setup build demo pgbouncer test test-chaos test-api run bench bench-video bench-photo bench-read bench-queue lint format clean
 .DEFAULT_GOAL := help
 
 help: ## tell what there is
@@ -60,8 +60,14 @@ pgbouncer: $(PGBOUNCER)
 
 test: setup pgbouncer ## run every test, on a private PostgreSQL, a private pgbouncer and real files
 	$(SWIFT) build $(TESTING) --build-tests
-	$(SWIFT) test $(TESTING) --skip-build --skip EndToEndTests
+	$(SWIFT) test $(TESTING) --skip-build --skip EndToEndTests --skip ChaosTests
+	$(SWIFT) test $(TESTING) --skip-build --filter ChaosTests
 	$(SWIFT) test $(TESTING) --skip-build --filter EndToEndTests
+
+test-chaos: setup ## kill, freeze and cut off workers, API and PostgreSQL while they work, a quarter of an hour
+	$(SWIFT) build $(TESTING) --product take5
+	$(SWIFT) build $(TESTING) --product chaos
+	.build/tests/release/chaos all --write docs/reliability.md
 
 test-api: build ## test the API against its own OpenAPI document with schemathesis, a few minutes
 	@$(call install,$(TEST_API_PACKAGES))

@@ -197,7 +197,7 @@ let package = Package(
       "ChaosTests",
       [
         "ChaosTesting", "Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
-        "QueueWorker", "chaos",
+        "QueueWorker", "Take5Testing", "chaos", "take5",
       ]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("benchTests", ["Definitions", "Model", "Platform", "bench"]),
