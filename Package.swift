@@ -89,7 +89,8 @@ let package = Package(
       resources: [
         .embedInCode("SQL/Store.sql"), .embedInCode("SQL/v0100_store.sql"),
         .embedInCode("SQL/v0101_images.sql"), .embedInCode("SQL/v0102_reading.sql"),
-        .embedInCode("SQL/v0103_window.sql"),
+        .embedInCode("SQL/v0103_window.sql"), .embedInCode("SQL/v0104_reprocessing.sql"),
+        .embedInCode("SQL/Reprocessing.sql"),
       ]),
     target("QueueWorker", ["Logging", "Metrics", "Model", "Platform", "Postgres", "Queue"]),
     .target(

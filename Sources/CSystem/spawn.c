@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -66,6 +67,11 @@ static void run_child(const struct csystem_child *child, pid_t parent, int repor
   if (set_limit(RLIMIT_AS, child->address_space_limit) != 0 || set_limit(RLIMIT_CPU, child->cpu_seconds_limit) != 0 ||
       set_limit(RLIMIT_FSIZE, child->file_size_limit) != 0 || set_limit(RLIMIT_NOFILE, child->open_files_limit) != 0)
     goto failed;
+  if (child->idle) {
+    // sched(7): such a process runs when nobody else wants to. It may always be asked for; nice is for a kernel that knows none.
+    struct sched_param none_of_it = {.sched_priority = 0};
+    if (sched_setscheduler(0, SCHED_IDLE, &none_of_it) != 0 && setpriority(PRIO_PROCESS, 0, 19) != 0) goto failed;
+  }
   execve(child->path, child->arguments, child->environment);
 
 failed: {

@@ -32,6 +32,7 @@ extension Store {
     guard !queues.isEmpty else { return queues }
     let ids = Parameter.texts(queues.keys.sorted().map(\.description))
     for statement in ["reopen", "reopen_image"] { try session.execute(Self.statements[statement], ids) }
+    try session.execute(Self.runStatements["reopen_items_of_jobs"], ids)
     return queues
   }
 

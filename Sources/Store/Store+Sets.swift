@@ -1,7 +1,7 @@
 import Blobs
 import Crypto
 import Model
-import Postgres
+package import Postgres
 
 extension Store {
   /// Writes a set and its assets, and publishes their blobs, inside the caller's transaction.
@@ -33,7 +33,21 @@ extension Store {
     return set
   }
 
-  /// Removes a set, and notes its blobs for `collectReleased`.
+  /// Removes sets that others took the place of longer ago than that, as far as they are not to be kept; how many.
+  ///
+  /// Call it in a transaction of its own, and `collectReleased` after the commit.
+  @discardableResult
+  package func dropRetired(olderThan age: Duration, limit: Int = 100, _ session: Session) throws(PostgresError) -> Int {
+    let sets = try session.execute(Self.statements["retired_sets"], .double(age / .seconds(1)), .integer(limit))
+    for set in sets {
+      let id: Int64 = try set.get("id")
+      try session.execute(Self.statements["pass_on_replaced"], .integer(id), .integer(try set.get("replaced_by", as: Int64?.self)))
+      try dropSet(id, session)
+    }
+    return sets.count
+  }
+
+  /// Removes a set with those that it replaced, and notes their blobs for `collectReleased`.
   func dropSet(_ set: Int64, _ session: Session) throws(PostgresError) {
     try session.execute(Self.statements["release_set"], .integer(set))
     try session.execute(Self.statements["drop_set"], .integer(set))

@@ -17,9 +17,7 @@ extension Store {
     _ draft: PostDraft, sources: [NewAsset], definition: Definition, request: String?, _ session: Session
   ) throws -> PublicID {
     let post = PublicID.now()
-    try submit(
-      post, draft, sources, Order(definition.name, definition.version, try JSON.encode(definition)),
-      attempts: definition.attempts, deadline: definition.deadlineSeconds, request: request, session)
+    try submit(post, draft, sources, try StoredDefinition(definition), request: request, session)
     return post
   }
 
@@ -34,9 +32,7 @@ extension Store {
       try keep(post, draft, status: .ready, job: nil, set: nil, session)
       return post
     }
-    try submit(
-      post, draft, sources, Order(definition.name, definition.version, try JSON.encode(definition)),
-      attempts: definition.attempts, deadline: definition.deadlineSeconds, request: request, session)
+    try submit(post, draft, sources, try StoredDefinition(definition), request: request, session)
     return post
   }
 
@@ -52,46 +48,30 @@ extension Store {
       else { return nil }
     }
     let (image, job) = (PublicID.now(), PublicID.now())
-    let order = Order(definition.name, definition.version, try JSON.encode(definition))
+    let definition = try StoredDefinition(definition)
     let set = try keepSet([source], definition: nil, recipe: nil, job: nil, session)
-    try keep(order, session)
+    try keep(definition, session)
     try session.execute(
       Self.statements["keep_image"], .text(image.description), .text(draft.kind.rawValue), .text(draft.owner),
       .text(draft.author), .text(job.description), .integer(set),
       .text(draft.kind == .reaction ? draft.owner : nil))
     try enqueue(
-      job, ImageJob.kind, by: draft.author ?? draft.owner, order, attempts: definition.attempts,
-      deadline: definition.deadlineSeconds, request: request, arguments: try JSON.encode(ImageJob(image: image)),
-      session)
+      job, ImageJob.kind, by: draft.author ?? draft.owner, definition, request: request,
+      arguments: try JSON.encode(ImageJob(image: image)), session)
     return image
   }
 
-  /// A definition on its way into the database.
-  private struct Order {
-    let name: String
-    let version: Int
-    let body: [UInt8]
-    let hash: SHA256Digest
-
-    init(_ name: String, _ version: Int, _ body: [UInt8]) {
-      self.name = name
-      self.version = version
-      self.body = body
-      hash = SHA256.digest(of: body)
-    }
-  }
-
   private func submit(
-    _ post: PublicID, _ draft: PostDraft, _ sources: [NewAsset], _ order: Order, attempts: Int, deadline: Int,
-    request: String?, _ session: Session
+    _ post: PublicID, _ draft: PostDraft, _ sources: [NewAsset], _ definition: StoredDefinition, request: String?,
+    _ session: Session
   ) throws {
     let job = PublicID.now()
     let set = try keepSet(sources, definition: nil, recipe: nil, job: nil, session)
     // After the files: others who are the first with this definition wait for the commit.
-    try keep(order, session)
+    try keep(definition, session)
     try keep(post, draft, status: .processing, job: job, set: set, session)
     try enqueue(
-      job, PostJob.kind, by: draft.author, order, attempts: attempts, deadline: deadline, request: request,
+      job, PostJob.kind, by: draft.author, definition, request: request,
       arguments: try JSON.encode(PostJob(post: post)), session)
   }
 
@@ -100,21 +80,21 @@ extension Store {
   /// It comes last: the row of the author's turn stays locked until the commit, and another submission of the same author,
   /// though of nobody else, waits for it.
   private func enqueue(
-    _ job: PublicID, _ kind: String, by author: String, _ order: Order, attempts: Int, deadline: Int, request: String?,
+    _ job: PublicID, _ kind: String, by author: String, _ definition: StoredDefinition, request: String?,
     arguments: [UInt8], _ session: Session
   ) throws {
     let name = "author:" + author
     try JobQueue.enqueue(
       NewJob(
-        publicID: job, queue: PostJob.queue, kind: kind, maxAttempts: attempts, deadlineSeconds: deadline,
-        author: author, definition: order.hash.bytes, request: request, share: JobShare(name: name),
+        publicID: job, queue: PostJob.queue, kind: kind, maxAttempts: definition.attempts,
+        deadlineSeconds: definition.deadlineSeconds, author: author, definition: definition.hash.bytes, request: request, share: JobShare(name: name),
         limit: authorConcurrency.map { JobLimit(name: name, most: $0) }, arguments: arguments), session)
   }
 
-  private func keep(_ order: Order, _ session: Session) throws {
+  func keep(_ definition: StoredDefinition, _ session: Session) throws(PostgresError) {
     try session.execute(
-      Self.statements["keep_definition"], .bytes(order.hash.bytes), .text(order.name), .integer(order.version),
-      .text(String(decoding: order.body, as: UTF8.self)))
+      Self.statements["keep_definition"], .bytes(definition.hash.bytes), .text(definition.name),
+      .integer(definition.version), .text(String(decoding: definition.body, as: UTF8.self)))
   }
 
   private func keep(

@@ -5,12 +5,32 @@ package import Queue
 
 /// What a worker reads and writes; each ending is one transaction of the caller's, fenced by the job's token.
 extension Store {
-  /// What the job is about.
-  package func work(for job: ClaimedJob, _ session: Session) throws -> Work {
+  /// What the job is about; nil if it is one of a run whose item is over.
+  package func work(for job: ClaimedJob, _ session: Session) throws -> Work? {
     let subject = try subject(of: job)
-    guard let hash = job.definition.flatMap({ SHA256Digest(bytes: $0) }),
-      let body = try session.execute(Self.statements["definition"], .bytes(hash.bytes)).first
-    else { throw StoreError.noDefinition(job.publicID) }
+    guard let hash = job.definition.flatMap({ SHA256Digest(bytes: $0) }) else {
+      throw StoreError.noDefinition(job.publicID)
+    }
+    guard job.kind == ReprocessJob.kind else { return try work(on: subject, by: hash, job: job.publicID, session) }
+    return try workAgain(on: subject, by: hash, job: job.publicID, session)
+  }
+
+  /// What the item of a run is about, and what its subject has now; nil if it is over.
+  func workAgain(
+    on subject: Subject, by definition: SHA256Digest, job: PublicID, _ session: Session
+  ) throws -> Work? {
+    guard let again = try reprocessing(job: job, session) else { return nil }
+    var work = try work(on: subject, by: definition, job: job, session)
+    work.reprocessing = again
+    return work
+  }
+
+  private func work(
+    on subject: Subject, by hash: SHA256Digest, job: PublicID, _ session: Session
+  ) throws -> Work {
+    guard let body = try session.execute(Self.statements["definition"], .bytes(hash.bytes)).first else {
+      throw StoreError.noDefinition(job)
+    }
     let definition = Array(try body.get("body", as: String.self).utf8)
     let (row, sources) = try sources(of: subject, session)
     let content: Work.Content
@@ -29,8 +49,8 @@ extension Store {
     return Work(subject: subject, definitionHash: hash, content: content)
   }
 
-  private func read<Body: Decodable>(_ definition: [UInt8], of job: ClaimedJob) throws(StoreError) -> Body {
-    guard let body = try? JSON.decode(Body.self, from: definition) else { throw .noDefinition(job.publicID) }
+  private func read<Body: Decodable>(_ definition: [UInt8], of job: PublicID) throws(StoreError) -> Body {
+    guard let body = try? JSON.decode(Body.self, from: definition) else { throw .noDefinition(job) }
     return body
   }
 
@@ -40,6 +60,8 @@ extension Store {
       if let arguments = try? JSON.decode(PostJob.self, from: job.arguments) { return .post(arguments.post) }
     case ImageJob.kind:
       if let arguments = try? JSON.decode(ImageJob.self, from: job.arguments) { return .image(arguments.image) }
+    case ReprocessJob.kind:
+      if let arguments = try? JSON.decode(ReprocessJob.self, from: job.arguments) { return arguments.subject }
     default: break
     }
     throw .unreadableJob(job.publicID)
@@ -70,15 +92,25 @@ extension Store {
   /// Of an image that replaces, those that were submitted before lose their sets; one that comes after a later one is
   /// kept no more. Call `collectReleased` after the commit.
   ///
-  /// - Parameter recipe: what decides about the bytes of the outputs, as a hash.
+  /// - Parameters:
+  ///   - recipe: what decides about the bytes of the outputs, as a hash.
+  ///   - seconds: that were worked on them.
   package func publish(
-    _ outputs: [NewAsset], of work: Work, recipe: SHA256Digest, job: ClaimedJob, verdict: Verdict, _ session: Session
+    _ outputs: [NewAsset], of work: Work, recipe: SHA256Digest, job: ClaimedJob, verdict: Verdict, seconds: Double,
+    _ session: Session
   ) throws {
     // The fence comes first: what follows is written by the holder of the lease or not at all.
     try JobQueue.complete(job, .accepted, result: try JSON.encode(verdict), session)
-    let keep = { () throws -> Int64 in
-      try keepSet(outputs, definition: work.definitionHash, recipe: recipe, job: job.publicID, session)
+    if work.reprocessing != nil {
+      return try replace(outputs, of: work, recipe: recipe, job: job.publicID, seconds: seconds, session)
     }
+    try show(
+      work, { try keepSet(outputs, definition: work.definitionHash, recipe: recipe, job: job.publicID, session) },
+      session)
+  }
+
+  /// A subject that waits for its first outputs gets them.
+  func show(_ work: Work, _ keep: () throws -> Int64, _ session: Session) throws {
     switch work.subject {
     case .post(let id):
       guard try !session.execute(Self.statements["publish"], .text(id.description), .integer(try keep())).isEmpty else {
@@ -86,6 +118,11 @@ extension Store {
       }
     case .image(let id): try publish(image: id, work, keep, session)
     }
+    try settle(work, session)
+  }
+
+  /// What follows once outputs are there.
+  func settle(_ work: Work, _ session: Session) throws {
     try session.execute(Self.statements["forgive_crashes"], .bytes(work.inputs.bytes))
     if !work.keepsSources { try dropSources(of: work.subject, session) }
   }
@@ -118,9 +155,13 @@ extension Store {
 
   /// The media were rejected: the subject keeps the reasons and loses its sources, the job is done.
   ///
-  /// Call `collectReleased` after the commit.
+  /// One that is made again keeps what it has instead, and its item has failed. Call `collectReleased` after the commit.
   package func reject(_ work: Work, job: ClaimedJob, verdict: Verdict, _ session: Session) throws {
     try JobQueue.complete(job, .rejected, result: try JSON.encode(verdict), session)
+    if work.reprocessing != nil {
+      try end(itemOf: job.publicID, .failed(verdict.reasons.map { "\($0.code.rawValue): \($0.detail)" }.joined(separator: "; ")), session)
+      return
+    }
     let reasons = try JSON.text(verdict.reasons)
     let statement =
       switch work.subject {
@@ -145,6 +186,7 @@ extension Store {
     for statement in ["fail", "fail_image"] {
       try session.execute(Self.statements[statement], .texts(jobs.map(\.description)))
     }
+    try session.execute(Self.runStatements["end_items_of_jobs"], .texts(jobs.map(\.description)))
   }
 
   private func dropSources(of subject: Subject, _ session: Session) throws {

@@ -13,12 +13,19 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A source is missing.
   case noSource(Subject, Role)
 
+  /// The subject got other outputs while these were made.
+  case changedMeanwhile(Subject)
+  /// Its item in a run has an outcome already.
+  case itemIsOver(Subject)
+
   package var description: String {
     switch self {
     case .noSubject(let subject): "\(subject) does not exist, or does not wait for its media"
     case .unreadableJob(let id): "the arguments of job \(id) cannot be read"
     case .unknownKind(let kind, let id): "job \(id) is of kind '\(kind)', which this worker does not know"
     case .noDefinition(let id): "the definition of job \(id) is not stored, or cannot be read"
+    case .changedMeanwhile(let subject): "\(subject) got other outputs meanwhile"
+    case .itemIsOver(let subject): "\(subject) was made again by another attempt"
     case .noSource(let subject, let role): "\(subject) has no \(role.rawValue)"
     }
   }

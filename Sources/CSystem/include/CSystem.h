@@ -22,6 +22,7 @@ struct csystem_child {
   uint64_t open_files_limit;        // 0: the parent's
   int no_new_privileges;            // nonzero: exec can never gain rights
   int new_session;                  // nonzero: a session of its own, out of reach of the terminal's Ctrl-C
+  int idle;                         // nonzero: runs only when nobody else wants the processor
 };
 
 /// Starts a child and returns its process id, or -1 with the errno of what failed, exec included, in `*error`.

@@ -17,6 +17,8 @@ package struct MediaProcess: ~Copyable {
     package var fileSizeLimit: UInt64 = 256 << 20
     /// Whether the processor's vector units are left unused: to see that the outputs are the same.
     package var isPortable = false
+    /// Whether it has only the processor time that nobody else wants.
+    package var isBackground = false
     /// After so many runs a fresh process takes over.
     package var runsPerProcess: Int
 
@@ -231,6 +233,7 @@ package struct MediaProcess: ~Copyable {
     configuration.fileSizeLimit = self.configuration.fileSizeLimit
     // A signal for the whole group, Ctrl-C for one, is the parent's to hear: it decides what becomes of the job.
     configuration.newSession = true
+    configuration.isIdle = self.configuration.isBackground
     let process = try Failpoint.spawn.around { () throws(SystemError) in try ChildProcess(configuration) }
     return Child(process: process, socket: pair.keepNear())
   }

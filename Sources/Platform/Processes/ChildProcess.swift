@@ -32,6 +32,8 @@ package struct ChildProcess: ~Copyable, Sendable {
     package var noNewPrivileges = true
     /// Whether it gets a session of its own, so that the terminal's Ctrl-C is the owner's to pass on.
     package var newSession = false
+    /// Whether it has only the processor time that nobody else wants.
+    package var isIdle = false
 
     /// - Parameters:
     ///   - path: the program.
@@ -77,6 +79,7 @@ package struct ChildProcess: ~Copyable, Sendable {
       child.open_files_limit = configuration.openFilesLimit ?? 0
       child.no_new_privileges = configuration.noNewPrivileges ? 1 : 0
       child.new_session = configuration.newSession ? 1 : 0
+      child.idle = configuration.isIdle ? 1 : 0
       return arguments.withUnsafeBufferPointer { arguments in
         environment.withUnsafeBufferPointer { environment in
           child.arguments = arguments.baseAddress

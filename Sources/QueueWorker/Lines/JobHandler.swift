@@ -6,6 +6,6 @@ package protocol JobHandler: Sendable {
   ///
   /// - Parameters:
   ///   - held: the job, and the wish to stop it.
-  ///   - isAlone: whether the worker holds no other job.
+  ///   - isAlone: whether the worker holds no other job of its queue.
   func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async
 }

@@ -78,7 +78,7 @@ struct LongLine: Sendable {
     ])
     log.info("job started", ["kind": job.job.kind])
     let began = ContinuousClock.now
-    await handler.carryOut(job, isAlone: held.all.count == 1, log: log)
+    await handler.carryOut(job, isAlone: mine.count == 1, log: log)
     context.metrics.took([began.duration(to: .now) / .seconds(1)], kind: job.job.kind)
   }
 

@@ -262,11 +262,27 @@ WHERE image.id = before.id AND before.source_set_id IS NOT NULL
 RETURNING before.source_set_id
 
 -- name: release_set
--- Its blobs have a reference less from now on.
-INSERT INTO blob_release (hash) SELECT DISTINCT blob FROM asset WHERE asset_set_id = $1::bigint
+-- Its blobs, and those of the sets that it replaced, have a reference less from now on.
+WITH RECURSIVE gone AS (
+  SELECT $1::bigint AS id
+  UNION SELECT asset_set.id FROM asset_set JOIN gone ON asset_set.replaced_by = gone.id)
+INSERT INTO blob_release (hash) SELECT DISTINCT blob FROM asset WHERE asset_set_id IN (SELECT id FROM gone)
 
 -- name: drop_set
-DELETE FROM asset_set WHERE id = $1::bigint
+WITH RECURSIVE gone AS (
+  SELECT $1::bigint AS id
+  UNION SELECT asset_set.id FROM asset_set JOIN gone ON asset_set.replaced_by = gone.id)
+DELETE FROM asset_set WHERE id IN (SELECT id FROM gone)
+
+-- name: retired_sets
+-- Nobody has URLs of their assets any more that are to be answered.
+SELECT id, replaced_by FROM asset_set
+WHERE retired_at < clock_timestamp() - make_interval(secs => $1::float8) AND NOT is_kept
+ORDER BY retired_at LIMIT $2::int FOR UPDATE SKIP LOCKED
+
+-- name: pass_on_replaced
+-- What it had replaced, and is kept, was replaced by its successor.
+UPDATE asset_set SET replaced_by = $2::bigint WHERE replaced_by = $1::bigint
 
 -- name: take_released
 DELETE FROM blob_release WHERE id IN (

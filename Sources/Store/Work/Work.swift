@@ -1,3 +1,4 @@
+package import Blobs
 package import Crypto
 package import Model
 
@@ -26,6 +27,19 @@ package struct Work: Sendable {
     package let photos: [SHA256Digest]
   }
 
+  /// What is known of media that are made again.
+  package struct Reprocessing: Sendable {
+    /// Of the run, when the work was read.
+    package let state: ReprocessRun.State
+    let keepsOld: Bool
+    let isForced: Bool
+    /// What readers see; nil if there was never anything.
+    let currentSet: Int64?
+    let recipe: SHA256Digest?
+    /// Of the current set, those that do not lie in the database.
+    let blobs: [SHA256Digest]
+  }
+
   /// What is to be worked on.
   package enum Content: Sendable {
     case moment(Moment)
@@ -37,6 +51,8 @@ package struct Work: Sendable {
   /// The hash of the definition.
   package let definitionHash: SHA256Digest
   package let content: Content
+  /// Nil for the first outputs.
+  package internal(set) var reprocessing: Reprocessing?
 
   /// Names the inputs, whatever they came with: crashes are counted by it.
   package var inputs: SHA256Digest {
@@ -45,6 +61,17 @@ package struct Work: Sendable {
     case .clip(let clip): clip.clip
     case .photos(let photos): SHA256.digest(of: photos.photos.flatMap(\.bytes))
     }
+  }
+
+  /// Whether the subject has the outputs that a recipe gives, all of them where it looks for them.
+  package func hasOutputs(of recipe: SHA256Digest, in store: any BlobStore) -> Bool {
+    guard let reprocessing, !reprocessing.isForced, reprocessing.recipe == recipe else { return false }
+    return reprocessing.blobs.allSatisfy { (try? store.contains($0)) == true }
+  }
+
+  /// How long one attempt may take; in the background there is no hurry.
+  package func deadline(_ seconds: Int) -> Duration {
+    .seconds(reprocessing == nil ? seconds : max(seconds, ReprocessJob.deadlineSeconds))
   }
 
   /// Whether the files as submitted stay once the outputs are there.

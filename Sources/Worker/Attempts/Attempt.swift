@@ -8,8 +8,8 @@ import QueueWorker
 import Store
 
 /// One attempt at a moment, a clip or photos: run what the definition says, and seal what came out.
-struct Attempt: Sendable {
-  let held: HeldJob
+struct Attempt<Control: AttemptControl>: Sendable {
+  let control: Control
   let slot: MediaSlot
   let mode: ExecutionMode
   let blobs: any BlobStore
@@ -17,6 +17,11 @@ struct Attempt: Sendable {
 
   /// Carries out the work that was read for the job.
   func run(_ work: Work) async -> AttemptEnding {
+    switch work.reprocessing?.state {
+    case .paused: return .unwanted(.putBack)
+    case .cancelled: return .unwanted(.cancelled)
+    case .running, .completed, nil: break
+    }
     do {
       switch work.content {
       case .moment(let moment):
@@ -31,10 +36,10 @@ struct Attempt: Sendable {
       case .photos(let photos): return try await carryOut(photos, of: work)
       }
     } catch let failure as MediaFailure {
-      if let stop = held.stopReason { return .stopped(stop) }
+      if let stop = control.stopReason { return .stopped(stop) }
       return failure.mayBeTheMedia ? .broken(failure) : .failed(failure.description)
     } catch {
-      if let stop = held.stopReason { return .stopped(stop) }
+      if let stop = control.stopReason { return .stopped(stop) }
       return .failed("\(error)")
     }
   }
@@ -44,49 +49,52 @@ struct Attempt: Sendable {
     plan: ([InputName: ClipFacts]) -> Plan?
   ) async throws -> AttemptEnding {
     let clock = ContinuousClock()
-    let end = clock.now + .seconds(definition.deadlineSeconds)
+    let end = clock.now + work.deadline(definition.deadlineSeconds)
     // The sources stay open here while the media process works on its copies of the descriptors.
     let files = try sources.mapValues { OpenFile(try blobs.open($0)) }
     let inputs = files.mapValues { $0.descriptor.number }
     defer { withExtendedLifetime(files) {} }
 
-    held.advance(to: JobProgress(fraction: 0.01, stage: "probe"))
+    control.advance(to: JobProgress(fraction: 0.01, stage: "probe"))
     let probed = try await slot.probe(
-      inputs, limits: definition.limits, deadline: clock.now.duration(to: end), cancellation: held.cancellation)
+      inputs, limits: definition.limits, deadline: clock.now.duration(to: end), cancellation: control.cancellation)
     guard probed.reasons.isEmpty, let plan = plan(probed.facts) else { return .rejected(probed.verdict) }
+    let recipe = try Recipe(definition: work.definitionHash, plan: plan).hash
+    if work.hasOutputs(of: recipe, in: blobs) { return .unchanged }
 
     let outputs = try Outputs(plan.outputs, in: blobs)
     log.debug("composing", ["mode": mode.rawValue])
     let report = try await slot.run(
       plan, mode: mode, inputs: inputs, outputs: outputs.descriptors, deadline: clock.now.duration(to: end),
-      cancellation: held.cancellation
-    ) { [held] fraction in
+      cancellation: control.cancellation
+    ) { [control] fraction in
       // The last twentieth is for hashing and publishing.
-      held.advance(to: JobProgress(fraction: 0.02 + fraction * 0.93, stage: "compose"))
+      control.advance(to: JobProgress(fraction: 0.02 + fraction * 0.93, stage: "compose"))
     }
     guard report.verdict.verdict == .accepted else { return .rejected(report.verdict) }
 
-    held.advance(to: JobProgress(fraction: 0.96, stage: "publish"))
+    control.advance(to: JobProgress(fraction: 0.96, stage: "publish"))
     let assets = try outputs.seal(report.outputs)
-    let recipe = SHA256.digest(of: try JSON.encode(Recipe(definition: work.definitionHash, plan: plan)))
-    if let stop = held.stopReason { return .stopped(stop) }
+    if let stop = control.stopReason { return .stopped(stop) }
     return .accepted(report.verdict, outputs: assets, recipe: recipe)
   }
 
   private func carryOut(_ photos: Work.Photos, of work: Work) async throws -> AttemptEnding {
     let plan = photos.definition.plan
+    let recipe = try Recipe(definition: work.definitionHash, plan: plan).hash
+    if work.hasOutputs(of: recipe, in: blobs) { return .unchanged }
     let clock = ContinuousClock()
-    let end = clock.now + .seconds(photos.definition.deadlineSeconds)
+    let end = clock.now + work.deadline(photos.definition.deadlineSeconds)
     var verdict = Verdict(reasons: [], inputs: [:], decisions: [], photos: [])
     var assets: [NewAsset] = []
     for (place, hash) in photos.photos.enumerated() {
-      held.advance(to: JobProgress(fraction: Double(place) / Double(photos.photos.count), stage: "photo"))
+      control.advance(to: JobProgress(fraction: Double(place) / Double(photos.photos.count), stage: "photo"))
       let photo = OpenFile(try blobs.open(hash))
       defer { withExtendedLifetime(photo) {} }
       let outputs = try Outputs(plan.outputs, in: blobs)
       let report = try await slot.photo(
         plan, photo: photo.descriptor.number, outputs: outputs.descriptors, deadline: clock.now.duration(to: end),
-        cancellation: held.cancellation)
+        cancellation: control.cancellation)
       if let facts = report.facts { verdict.photos?.append(facts) }
       verdict.decisions += report.decisions
       if var reason = report.reason {
@@ -102,8 +110,7 @@ struct Attempt: Sendable {
       verdict.verdict = .rejected
       return .rejected(verdict)
     }
-    let recipe = SHA256.digest(of: try JSON.encode(Recipe(definition: work.definitionHash, plan: plan)))
-    if let stop = held.stopReason { return .stopped(stop) }
+    if let stop = control.stopReason { return .stopped(stop) }
     return .accepted(verdict, outputs: assets, recipe: recipe)
   }
 }

@@ -14,6 +14,10 @@ enum AttemptEnding {
   case broken(MediaFailure)
   /// Something of ours failed: tried again after a pause, until the attempts are used up.
   case failed(String)
+  /// What is there already is what would come out.
+  case unchanged
+  /// It is not wanted any more: its run is paused or over.
+  case unwanted(Store.ItemEnding)
   /// The attempt was asked to stop.
   case stopped(HeldJob.Stop)
 }

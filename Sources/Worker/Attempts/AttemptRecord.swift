@@ -13,6 +13,8 @@ struct AttemptRecord: Sendable {
   let store: Store
   let log: Logger
   var policy = RetryPolicy()
+  /// When the attempt began.
+  private let began = ContinuousClock.now
   /// Media that broke the media process so often are refused.
   static let mostCrashes = 2
 
@@ -24,6 +26,13 @@ struct AttemptRecord: Sendable {
     var subject: Subject?
     /// How the attempt ended, for those who count.
     let outcome: String
+  }
+
+  init(held: HeldJob, pool: Pool, store: Store, log: Logger) {
+    self.held = held
+    self.pool = pool
+    self.store = store
+    self.log = log
   }
 
   private var job: ClaimedJob { held.job }
@@ -101,7 +110,9 @@ struct AttemptRecord: Sendable {
   private func write(_ ending: AttemptEnding, of work: Work?, _ session: Session) throws -> Note {
     switch (ending, work) {
     case (.accepted(let verdict, let outputs, let recipe), let work?):
-      try store.publish(outputs, of: work, recipe: recipe, job: job, verdict: verdict, session)
+      try store.publish(
+        outputs, of: work, recipe: recipe, job: job, verdict: verdict, seconds: began.duration(to: .now) / .seconds(1),
+        session)
       return Note(message: "\(Self.field(work.subject)) published", subject: work.subject, outcome: "accepted")
     case (.rejected(let verdict), let work?):
       return try reject(work, verdict, session)
@@ -118,7 +129,15 @@ struct AttemptRecord: Sendable {
       return Note(message: "job cancelled", outcome: "cancelled")
     case (.stopped(.leaseLost), _):
       return Note(level: .warning, message: "the lease was lost; nothing is written", outcome: "lost")
-    case (.accepted, nil), (.rejected, nil), (.broken, nil):
+    case (.unchanged, let work?):
+      try JobQueue.complete(job, .accepted, result: nil, session)
+      try store.end(itemOf: job.publicID, .skipped, session)
+      return Note(message: "outputs are those of the definition", subject: work.subject, outcome: "skipped")
+    case (.unwanted(let ending), _):
+      try JobQueue.complete(job, .cancelled, result: nil, session)
+      try store.end(itemOf: job.publicID, ending, session)
+      return Note(message: "the item of a run is not to be made", outcome: "cancelled")
+    case (.accepted, nil), (.rejected, nil), (.broken, nil), (.unchanged, nil):
       preconditionFailure("there is no verdict without a subject")
     }
   }

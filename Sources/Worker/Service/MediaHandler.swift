@@ -3,6 +3,7 @@ import Logging
 import MediaProcess
 import Model
 import Postgres
+import Queue
 import QueueWorker
 import Store
 
@@ -22,13 +23,20 @@ struct MediaHandler: JobHandler {
     let record = AttemptRecord(held: held, pool: pool, store: store, log: log)
     let work: Work
     do {
-      work = try await pool.run { [store] session in try store.work(for: held.job, session) }
+      let found = try await pool.run { [store] session in
+        try session.snapshot { session in try store.work(for: held.job, session) }
+      }
+      guard let found else { return await record.write(.unwanted(.cancelled), of: nil) }
+      work = found
+    } catch let error as StoreError where held.job.kind == ReprocessJob.kind {
+      // What is deleted by now has no need of other outputs.
+      return await record.write(.unwanted(.failed("\(error)")), of: nil)
     } catch {
       return await record.write(.failed("\(error)"), of: nil)
     }
     // A job that has the worker for itself is spread over its cores; of several, each has one.
     let mode: ExecutionMode = slots > 1 && isAlone ? .latency : .throughput
-    let attempt = Attempt(held: held, slot: slot, mode: mode, blobs: blobs, log: log)
+    let attempt = Attempt(control: held, slot: slot, mode: mode, blobs: blobs, log: log)
     let ending = await attempt.run(work)
     held.endStage()
     await record.write(ending, of: work)

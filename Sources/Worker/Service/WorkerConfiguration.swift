@@ -5,6 +5,10 @@ package import QueueWorker
 package struct WorkerConfiguration: Sendable {
   /// Jobs at a time; one for each core is the fastest in sum.
   package var slots: Int
+  /// Stored media that are made again at a time, with the processor time that nobody else wants.
+  package var backgroundSlots = 1
+  /// How long replaced outputs can be read.
+  package var grace = Duration.seconds(24 * 60 * 60)
   package var queue: QueueWorkerConfiguration
   package var media: MediaProcess.Configuration
 

@@ -10,7 +10,7 @@ package import Store
 /// A worker of this service: takes jobs from the queue and carries them out, as many at a time as it has slots.
 package final class WorkerService: Sendable {
   private let worker: QueueWorker
-  private let slots: [MediaSlot]
+  private let allSlots: [MediaSlot]
 
   /// - Parameters:
   ///   - database: for the connections of its own: signs of life, and listening.
@@ -20,21 +20,37 @@ package final class WorkerService: Sendable {
     configuration: WorkerConfiguration, database: DatabaseURL, pool: Pool, store: Store, blobs: any BlobStore,
     log: Logger, metrics: Metrics
   ) throws {
-    slots = try (1...configuration.slots).map { number in
+    let slots = try (1...configuration.slots).map { number in
       try MediaSlot(name: "media-\(number)", configuration: configuration.media)
     }
-    let media = MediaHandler(
-      free: FreeSlots(slots), slots: configuration.slots, pool: pool, store: store, blobs: blobs)
+    let backgroundSlots = try (0..<configuration.backgroundSlots).map { number in
+      var media = configuration.media
+      media.isBackground = true
+      return try MediaSlot(name: "background-\(number + 1)", configuration: media)
+    }
+    allSlots = slots + backgroundSlots
+    let media = MediaHandler(free: FreeSlots(slots), slots: slots.count, pool: pool, store: store, blobs: blobs)
+    // Each has one core at most: it is not to be in anybody's way.
+    let again = MediaHandler(free: FreeSlots(backgroundSlots), slots: 1, pool: pool, store: store, blobs: blobs)
     worker = QueueWorker(
       configuration: configuration.queue, database: database, pool: pool,
       lines: [
-        .long(queue: PostJob.queue, slots: configuration.slots, handler: media),
+        .long(queue: PostJob.queue, slots: slots.count, handler: media),
         .short(queue: TaskKind.queue, handler: TaskHandler(store: store)),
-      ],
+      ] + (backgroundSlots.isEmpty
+        ? [] : [.long(queue: ReprocessJob.queue, slots: backgroundSlots.count, handler: again)]),
       chores: [
         // What a worker released and died before it could collect.
         Chore("collect", every: configuration.queue.reapInterval) { pool in
           _ = try await pool.transaction { session in try store.collectReleased(session) }
+        },
+        Chore("reprocess", every: .seconds(1)) { pool in
+          guard try await pool.transaction({ session in try store.feedRuns(session) }) > 0 else { return }
+          try await pool.run { session in try JobQueue.announce(queue: ReprocessJob.queue, session) }
+        },
+        Chore("retired", every: .seconds(60)) { [grace = configuration.grace] pool in
+          while try await pool.transaction({ session in try store.dropRetired(olderThan: grace, session) }) > 0 {}
+          while try await pool.transaction({ session in try store.collectReleased(session) }) > 0 {}
         },
         Chore("answers", every: .seconds(3600)) { pool in
           try await pool.run { session in while try store.dropExpiredAnswers(session) > 0 {} }
@@ -50,7 +66,7 @@ package final class WorkerService: Sendable {
   package func run() async throws {
     let outcome: Result<Void, any Error>
     do { outcome = .success(try await worker.run()) } catch { outcome = .failure(error) }
-    for slot in slots { await slot.stop() }
+    for slot in allSlots { await slot.stop() }
     try outcome.get()
   }
 }

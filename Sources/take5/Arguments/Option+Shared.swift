@@ -32,6 +32,12 @@ extension Option {
     "--log-level", "LEVEL", variable: "TAKE5_LOG_LEVEL", default: "info", help: "debug, info, warning or error")
   static let logFormat = Option(
     "--log-format", "text|json", variable: "TAKE5_LOG_FORMAT", help: "text on a terminal, else JSON")
+  static let backgroundSlots = Option(
+    "--background-slots", "N", variable: "TAKE5_BACKGROUND_SLOTS", default: "1",
+    help: "stored media that are made again at a time, with processor time that nobody else wants")
+  static let grace = Option(
+    "--grace", "SECONDS", variable: "TAKE5_GRACE", default: "86400",
+    help: "how long outputs can still be read once others took their place")
   static let lease = Option(
     "--lease", "SECONDS", variable: "TAKE5_LEASE", default: "30",
     help: "without a sign of life for so long a worker's jobs go to others")

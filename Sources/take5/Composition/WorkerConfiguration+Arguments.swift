@@ -9,6 +9,8 @@ extension WorkerConfiguration {
     if let megabytes = try arguments.number("--media-memory", in: 64...65536) {
       media.memoryLimit = UInt64(megabytes) << 20
     }
+    backgroundSlots = try arguments.number("--background-slots", in: 0...256) ?? backgroundSlots
+    if let seconds = try arguments.seconds("--grace") { grace = .seconds(seconds) }
     if let seconds = try arguments.seconds("--lease") { queue.lease = .seconds(max(seconds, 1)) }
     if let seconds = try arguments.seconds("--drain") { queue.drain = .seconds(seconds) }
     if let seconds = try arguments.seconds("--poll") { queue.pollInterval = .seconds(max(seconds, 0.01)) }

@@ -33,8 +33,8 @@ extension Verb {
       Option(
         "--author-concurrency", "N", variable: "TAKE5_AUTHOR_CONCURRENCY",
         help: "the most jobs of one author that are at work at a time, in all workers"),
-      .data, .database, .pooling, .listenDatabase, .apiKey, .definition, .mediaMemory, .lease, .drain, .poll, .logLevel,
-      .logFormat,
+      .data, .database, .pooling, .listenDatabase, .apiKey, .definition, .mediaMemory, .backgroundSlots,
+      .grace, .lease, .drain, .poll, .logLevel, .logFormat,
     ],
     example: "take5 serve --listen 127.0.0.1:8080 --workers 2"
   ) { arguments in
@@ -49,7 +49,7 @@ extension Verb {
       photos: try Definitions.photos())
     let signals = StopSignals()
     let database = try await DatabaseAccess.open(
-      arguments, connections: workers + 8, patience: .seconds(30),
+      arguments, connections: workers + configuration.backgroundSlots + 8, patience: .seconds(30),
       idleTransactionLimit: configuration.queue.lease, log: log)
     try await database.noteListening(log)
     let blobs = try BlobFolder.open(arguments)

@@ -17,7 +17,7 @@ extension Verb {
       Option(
         "--metrics", "HOST:PORT", variable: "TAKE5_METRICS",
         help: "where to tell Prometheus what is counted, at /metrics, without a key"),
-      .data, .database, .pooling, .listenDatabase, .mediaMemory, .lease, .drain, .poll, .logLevel, .logFormat,
+      .data, .database, .pooling, .listenDatabase, .mediaMemory, .backgroundSlots, .grace, .lease, .drain, .poll, .logLevel, .logFormat,
     ],
     example: "take5 worker --slots 2"
   ) { arguments in
@@ -26,7 +26,7 @@ extension Verb {
     let configuration = try WorkerConfiguration(arguments, slots: slots)
     let signals = StopSignals()
     let database = try await DatabaseAccess.open(
-      arguments, connections: slots + 3, patience: .seconds(30),
+      arguments, connections: slots + configuration.backgroundSlots + 3, patience: .seconds(30),
       idleTransactionLimit: configuration.queue.lease, log: log)
     try await database.noteListening(log)
     let blobs = try BlobFolder.open(arguments)

@@ -1,0 +1,182 @@
+-- name: subjects
+-- Everything with sources that a selection means, the newest first. Whatever is nil selects nothing away.
+SELECT subject.subject_kind, subject.subject, subject.kind, wanted.definition, subject.job,
+  made.hash AS made_by, made.name AS made_name, made.version AS made_version
+FROM (
+  SELECT 'post' AS subject_kind, public_id AS subject, kind, status, author, created_at, job, asset_set_id, source_set_id
+  FROM post WHERE status IN ('ready', 'failed')
+  UNION ALL
+  SELECT 'image', public_id, kind, status, coalesce(author, owner), created_at, job, asset_set_id, source_set_id
+  FROM image WHERE status IN ('ready', 'failed')) AS subject
+JOIN unnest($1::text[], $2::bytea[]) AS wanted (kind, definition) ON wanted.kind = subject.kind
+LEFT JOIN asset_set AS current_set ON current_set.id = subject.asset_set_id
+LEFT JOIN definition AS made ON made.hash = current_set.definition
+WHERE (subject.source_set_id IS NOT NULL) = $3::boolean
+  AND subject.status = ANY ($4::text[])
+  AND ($5::text IS NULL OR made.name = $5)
+  AND ($6::int IS NULL OR made.version < $6)
+  AND ($7::timestamptz IS NULL OR subject.created_at >= $7)
+  AND ($8::timestamptz IS NULL OR subject.created_at < $8)
+  AND ($9::text IS NULL OR subject.author = $9)
+  AND ($10::uuid[] IS NULL OR subject.subject = ANY ($10))
+  AND ($11::text IS NULL OR NOT EXISTS (
+    SELECT FROM asset WHERE asset.asset_set_id = subject.asset_set_id AND asset.role = $11))
+  AND ($12::text IS NULL
+    OR EXISTS (SELECT FROM job_dead WHERE public_id = subject.job AND strpos(lower(last_error), lower($12)) > 0)
+    OR EXISTS (SELECT FROM job_done WHERE public_id = subject.job AND strpos(lower(last_error), lower($12)) > 0)
+    OR EXISTS (SELECT FROM reprocess_item AS item
+               WHERE item.subject = subject.subject AND strpos(lower(item.error), lower($12)) > 0))
+ORDER BY subject.created_at DESC, subject.subject DESC
+LIMIT $13::bigint
+
+-- name: summarize
+-- What the run would be about: how many of what kind, made by which definition, and how long such jobs took.
+WITH chosen AS MATERIALIZED (SUBJECTS)
+SELECT kind, made_name, made_version, definition = made_by IS TRUE AS is_same, count(*) AS subjects,
+  (SELECT avg(extract(epoch FROM finished_at - started_at))::float8
+   FROM job_done
+   WHERE outcome = 'a' AND public_id = ANY ((array_agg(chosen.job ORDER BY chosen.subject DESC))[1:200])) AS seconds
+FROM chosen GROUP BY kind, made_name, made_version, is_same ORDER BY kind, made_name, made_version
+
+-- name: keep_run
+INSERT INTO reprocess_run (public_id, selection, keeps_old, is_forced, is_local, priority, rate)
+VALUES ($1::uuid, $2::jsonb, $3::boolean, $4::boolean, $5::boolean, $6::smallint, $7::float8)
+RETURNING id
+
+-- name: keep_items
+INSERT INTO reprocess_item (run_id, subject_kind, subject, definition)
+SELECT $14::bigint, subject_kind, subject, definition FROM (SUBJECTS) AS chosen
+RETURNING run_id
+
+-- name: drop_run
+DELETE FROM reprocess_run WHERE id = $1
+
+-- name: runs
+SELECT id, public_id, state, selection, keeps_old, is_forced, is_local, priority, rate, created_at, ended_at
+FROM reprocess_run ORDER BY id DESC LIMIT $1::int
+
+-- name: run
+SELECT id, public_id, state, selection, keeps_old, is_forced, is_local, priority, rate, created_at, ended_at
+FROM reprocess_run WHERE public_id = $1::uuid
+
+-- name: count_items
+SELECT coalesce(outcome, CASE WHEN job IS NULL THEN 'waiting' ELSE 'begun' END) AS state, count(*) AS items,
+  sum(seconds) AS seconds
+FROM reprocess_item WHERE run_id = $1 GROUP BY 1
+
+-- name: failures
+SELECT subject_kind, subject, error FROM reprocess_item
+WHERE run_id = $1 AND outcome = 'failed' ORDER BY subject LIMIT $2::int
+
+-- name: lock_run
+SELECT state FROM reprocess_run WHERE id = $1 FOR NO KEY UPDATE
+
+-- name: set_state
+UPDATE reprocess_run SET
+  state = $2, fed_at = clock_timestamp(), ended_at = CASE WHEN $2 = 'cancelled' THEN clock_timestamp() END
+WHERE id = $1
+
+-- name: cancel_items
+-- Those that have not begun; the others end with their jobs.
+UPDATE reprocess_item SET outcome = 'cancelled', ended_at = clock_timestamp()
+WHERE run_id = $1 AND outcome IS NULL AND job IS NULL
+
+-- name: begun_jobs
+SELECT job FROM reprocess_item WHERE run_id = $1 AND outcome IS NULL AND job IS NOT NULL ORDER BY job
+
+-- name: runs_to_feed
+-- How many items may begin by now, whoever looks; one who feeds a run is left alone.
+SELECT id, public_id, priority, rate,
+  CASE WHEN rate IS NULL THEN 1e9
+    ELSE extract(epoch FROM clock_timestamp() - fed_at)::float8 * rate END AS allowed,
+  (SELECT count(*) FROM reprocess_item WHERE run_id = reprocess_run.id AND outcome IS NULL AND job IS NOT NULL) AS begun
+FROM reprocess_run WHERE state = 'running' AND NOT is_local ORDER BY id
+FOR NO KEY UPDATE SKIP LOCKED
+
+-- name: next_items
+SELECT subject_kind, subject, definition FROM reprocess_item
+WHERE run_id = $1 AND outcome IS NULL AND job IS NULL ORDER BY subject LIMIT $2::int
+FOR NO KEY UPDATE
+
+-- name: begin_items
+UPDATE reprocess_item SET job = given.job
+FROM unnest($2::uuid[], $3::uuid[]) AS given (subject, job)
+WHERE run_id = $1 AND reprocess_item.subject = given.subject AND outcome IS NULL
+
+-- name: note_rate
+-- What was not made use of is not saved up for more than a second, or for one item.
+UPDATE reprocess_run SET fed_at = greatest(
+  fed_at + make_interval(secs => $2::int / rate), clock_timestamp() - make_interval(secs => greatest(1, 1 / rate)))
+WHERE id = $1 AND rate IS NOT NULL
+
+-- name: complete_run
+UPDATE reprocess_run SET state = 'completed', ended_at = clock_timestamp()
+WHERE id = $1 AND state = 'running' AND NOT EXISTS (
+  SELECT FROM reprocess_item WHERE run_id = $1 AND outcome IS NULL)
+RETURNING id
+
+-- name: item
+-- The item of a job, with what its subject has now; the set is read with its blobs as of one moment.
+SELECT item.run_id, item.subject_kind, item.subject, run.state, run.keeps_old, run.is_forced,
+  coalesce(post.asset_set_id, image.asset_set_id) AS asset_set_id, current_set.recipe
+FROM reprocess_item AS item
+JOIN reprocess_run AS run ON run.id = item.run_id
+LEFT JOIN post ON item.subject_kind = 'post' AND post.public_id = item.subject
+LEFT JOIN image ON item.subject_kind = 'image' AND image.public_id = item.subject
+LEFT JOIN asset_set AS current_set ON current_set.id = coalesce(post.asset_set_id, image.asset_set_id)
+WHERE item.job = $1::uuid AND item.outcome IS NULL
+
+-- name: blobs_of_set
+-- Those that do not lie in the database.
+SELECT DISTINCT blob.hash FROM asset JOIN blob ON blob.hash = asset.blob
+WHERE asset.asset_set_id = $1 AND blob.inline_content IS NULL
+
+-- name: end_item
+UPDATE reprocess_item SET outcome = $2, error = $3, seconds = $4::float8, ended_at = clock_timestamp()
+WHERE job = $1::uuid AND outcome IS NULL
+RETURNING run_id
+
+-- name: put_back_item
+-- Its run is paused: it waits again.
+UPDATE reprocess_item SET job = NULL WHERE job = $1::uuid AND outcome IS NULL RETURNING run_id
+
+-- name: end_items_of_jobs
+UPDATE reprocess_item SET
+  outcome = CASE WHEN run.state = 'cancelled' THEN 'cancelled' ELSE 'failed' END, ended_at = clock_timestamp(),
+  error = CASE WHEN run.state <> 'cancelled'
+    THEN coalesce((SELECT last_error FROM job_dead WHERE public_id = reprocess_item.job), 'the job was cancelled') END
+FROM reprocess_run AS run
+WHERE run.id = reprocess_item.run_id AND reprocess_item.job = ANY ($1::uuid[]) AND reprocess_item.outcome IS NULL
+
+-- name: reopen_items_of_jobs
+-- An operator has a dead job tried again: its run goes on with it.
+WITH reopened AS (
+  UPDATE reprocess_item SET outcome = NULL, error = NULL, ended_at = NULL
+  WHERE job = ANY ($1::uuid[]) AND outcome = 'failed' RETURNING run_id)
+UPDATE reprocess_run SET state = 'running', ended_at = NULL
+WHERE id IN (SELECT run_id FROM reopened) AND state = 'completed'
+
+-- name: take_back_items
+-- Those of a local run whose process ended before them.
+UPDATE reprocess_item SET job = NULL WHERE run_id = $1 AND outcome IS NULL AND job IS NOT NULL
+
+-- name: swap_post
+-- The one write that readers notice; nothing if the post has another set by now.
+UPDATE post SET asset_set_id = $3::bigint
+WHERE public_id = $1::uuid AND status = 'ready' AND asset_set_id = $2::bigint
+RETURNING id
+
+-- name: swap_image
+UPDATE image SET asset_set_id = $3::bigint
+WHERE public_id = $1::uuid AND status = 'ready' AND asset_set_id = $2::bigint
+RETURNING id
+
+-- name: retire_set
+UPDATE asset_set SET retired_at = clock_timestamp(), replaced_by = $2::bigint, is_kept = $3::boolean WHERE id = $1
+
+-- name: reopen_post
+-- That its first attempt failed is forgotten: it is published as if it still waited.
+UPDATE post SET status = 'processing' WHERE public_id = $1::uuid AND status = 'failed' RETURNING id
+
+-- name: reopen_image
+UPDATE image SET status = 'processing' WHERE public_id = $1::uuid AND status = 'failed' RETURNING id
