@@ -20,8 +20,8 @@ extension JobQueue {
 
   private static func copy(_ jobs: [NewJob], _ session: Session) throws {
     let now = try session.execute(statements["now"]).single().get(0, as: Int64.self)
-    var rows = CopiedRows(columns: 13, reserving: jobs.count * 256)
-    for (place, job) in jobs.enumerated() {
+    try session.copy(jobs.count, columns: 13, by: statements["enqueue_many"]) { place, rows in
+      let job = jobs[place]
       // One microsecond after the other, so that the order of claims is the order of the list.
       let at = now + Int64((job.delay * 1e6).rounded()) + Int64(place)
       rows.begin()
@@ -39,6 +39,5 @@ extension JobQueue {
       rows.text(job.request)
       rows.json(job.arguments)
     }
-    try session.copy(rows, by: statements["enqueue_many"])
   }
 }

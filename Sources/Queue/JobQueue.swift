@@ -14,14 +14,32 @@ package enum JobQueue {
   package static let mostLost = 3
 
   /// Puts a job into its queue; nil if a live job has its unique key.
+  ///
+  /// - Parameter announces: whether waiting workers are told of it once it is committed; not for a call that is part of a
+  ///   transaction. Both together take one way to the server and back.
   @discardableResult
-  package static func enqueue(_ job: NewJob, _ session: Session) throws(PostgresError) -> Int64? {
-    let rows = try session.execute(
-      statements["enqueue"], .text(job.publicID.description), .text(job.queue), .text(job.kind), .double(job.delay),
-      .integer(job.priority), .integer(job.maxAttempts), .integer(job.deadlineSeconds), .bytes(job.uniqueKey),
-      .text(job.author), .bytes(job.definition), .text(job.request),
-      .text(String(decoding: job.arguments, as: UTF8.self)), .text(job.share?.name), .double(job.share?.seconds),
-      .text(job.limit?.name), .integer(job.limit.map { Int64($0.most) }))
+  package static func enqueue(
+    _ job: NewJob, announces: Bool = false, _ session: Session
+  ) throws(PostgresError) -> Int64? {
+    let isSimple = job.uniqueKey == nil && job.share == nil && job.limit == nil
+    var parameters: [Parameter] = [
+      .text(job.publicID.description), .text(job.queue), .text(job.kind), .double(job.delay),
+      .integer(job.priority), .integer(job.maxAttempts), .integer(job.deadlineSeconds), .text(job.author),
+      .bytes(job.definition), .text(job.request), .text(String(decoding: job.arguments, as: UTF8.self)),
+    ]
+    if !isSimple {
+      parameters += [
+        .bytes(job.uniqueKey),
+        .text(job.share?.name), .double(job.share?.seconds), .text(job.limit?.name),
+        .integer(job.limit.map { Int64($0.most) }),
+      ]
+    }
+    let statement = statements[isSimple ? "enqueue_simple" : "enqueue"]
+    let rows =
+      announces
+      ? try session.execute(
+        statement, parameters, then: statements["announce"], [.text(QueueChannel.jobs), .text(job.queue)])
+      : try session.execute(statement, parameters)
     return try rows.first?.get("id")
   }
 

@@ -20,6 +20,7 @@ package final class QueueWorker: Sendable {
   private let metrics: WorkMetrics
   private let held = HeldJobs()
   private let contexts = Locked<[LineContext]>([])
+  private let threads = Locked<[ThreadWakeUp]>([])
   private let stopping = CancellationFlag()
   private let isEvicted = CancellationFlag()
 
@@ -74,7 +75,7 @@ package final class QueueWorker: Sendable {
       onAvailable: { [self] in wakeAll() }, log: log)
     var runs: [@Sendable () async throws -> Void] = []
     for line in lines { runs += try self.runs(of: line, worker, heart, log) }
-    let listener = try Listener(database, channels: [QueueChannel.jobs]) { [self] _ in wakeAll() }
+    let listener = try listener()
     try listener?.start()
     log.info("worker started")
     // A stop that came before there was anybody to wake is heard by the first look of each line.
@@ -88,6 +89,7 @@ package final class QueueWorker: Sendable {
     }
     try await onThread("listener-stop") { listener?.stop() }
     contexts.withLock { $0 = [] }
+    threads.withLock { $0 = [] }
     log.info("worker ended")
     try outcome.get()
   }
@@ -120,15 +122,27 @@ package final class QueueWorker: Sendable {
       return [{ try await line.run() }]
     case .short(let queue, let group, let connections, let handler):
       return try (1...connections).map { number in
+        let wake = try ThreadWakeUp()
+        threads.withLock { $0.append(wake) }
         let line = ShortLine(
           queue: queue, limit: group, handler: handler,
-          connection: try Connection(database, name: "short-\(number)"), context: context())
+          connection: try Connection(database, name: "short-\(number)"), context: context(), wake: wake)
         return { await line.run() }
       }
     }
   }
 
-  private func wakeAll() { for context in contexts.withLock({ $0 }) { context.wake.raise() } }
+  /// For the long lines; the short ones hear for themselves, where they can.
+  private func listener() throws(SystemError) -> Listener? {
+    let isNeeded = database.pooling == .transaction || lines.contains { if case .long = $0 { true } else { false } }
+    guard isNeeded else { return nil }
+    return try Listener(database, channels: [QueueChannel.jobs]) { [self] _ in wakeAll() }
+  }
+
+  private func wakeAll() {
+    for thread in threads.withLock({ $0 }) { thread.raise() }
+    for context in contexts.withLock({ $0 }) { context.wake.raise() }
+  }
 
   private func register() async throws -> Int64 {
     var name = [CChar](repeating: 0, count: 256)

@@ -41,7 +41,8 @@ extension Store {
     let sets = try session.execute(Self.statements["retired_sets"], .double(age / .seconds(1)), .integer(limit))
     for set in sets {
       let id: Int64 = try set.get("id")
-      try session.execute(Self.statements["pass_on_replaced"], .integer(id), .integer(try set.get("replaced_by", as: Int64?.self)))
+      try session.execute(
+        Self.statements["pass_on_replaced"], .integer(id), .integer(try set.get("replaced_by", as: Int64?.self)))
       try dropSet(id, session)
     }
     return sets.count

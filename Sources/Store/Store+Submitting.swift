@@ -87,7 +87,8 @@ extension Store {
     try JobQueue.enqueue(
       NewJob(
         publicID: job, queue: PostJob.queue, kind: kind, maxAttempts: definition.attempts,
-        deadlineSeconds: definition.deadlineSeconds, author: author, definition: definition.hash.bytes, request: request, share: JobShare(name: name),
+        deadlineSeconds: definition.deadlineSeconds, author: author, definition: definition.hash.bytes,
+        request: request, share: JobShare(name: name),
         limit: authorConcurrency.map { JobLimit(name: name, most: $0) }, arguments: arguments), session)
   }
 

@@ -159,7 +159,7 @@ extension Store {
   package func reject(_ work: Work, job: ClaimedJob, verdict: Verdict, _ session: Session) throws {
     try JobQueue.complete(job, .rejected, result: try JSON.encode(verdict), session)
     if work.reprocessing != nil {
-      try end(itemOf: job.publicID, .failed(verdict.reasons.map { "\($0.code.rawValue): \($0.detail)" }.joined(separator: "; ")), session)
+      try end(itemOf: job.publicID, .failed(verdict.reasonText), session)
       return
     }
     let reasons = try JSON.text(verdict.reasons)

@@ -38,9 +38,9 @@ package struct Store: Sendable {
   }
 
   /// Reads an asset of any set, sources included; nil if there is none.
-  package func asset(_ id: PublicID, _ session: Session) throws(PostgresError) -> StoredAsset? {
+  package func asset(_ id: PublicID, _ session: Session) throws -> StoredAsset? {
     guard let row = try session.execute(Self.statements["asset"], .text(id.description)).first else { return nil }
-    return StoredAsset(asset: try Asset(row), inline: try row.get("inline_content"))
+    return try StoredAsset(try Asset(row), row)
   }
 
   /// Opens the bytes of an asset that does not lie in the database.

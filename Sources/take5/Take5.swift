@@ -11,12 +11,9 @@ struct Take5 {
 
   private static let verbs: [Verb] = [
     .serve, .worker, .submitPost, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .jobsStats, .jobsWatch, .keysCreate,
-    .keysList, .keysRevoke, .keysRotate, .cronList, .cronSet, .cronRemove, .cronPause, .cronResume, .cronRun, .validate,
-    .inspect, .compose, .still,
-    .photo,
-    .migrate,
-    .version,
-    .mediaProcess,
+    .keysList, .keysRevoke, .keysRotate, .cronList, .cronSet, .cronRemove, .cronPause, .cronResume, .cronRun,
+    .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
+    .validate, .inspect, .compose, .still, .photo, .migrate, .version, .mediaProcess,
   ]
 
   private static func run(_ words: [String], environment: [String: String]) async -> ExitStatus {

@@ -79,7 +79,7 @@ struct ChangeTests {
       let (job, work) = try await api.pool.transaction { session in
         let worker = try JobQueue.register(host: "test", process: 1, session)
         let job = try #require(try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 1, session).first)
-        return (job, try store.work(for: job, session))
+        return (job, try #require(try store.work(for: job, session)))
       }
       #expect(try await request("DELETE", "/v1/posts/\(post)", port: api.port).status == 204)
       #expect(try await api.get("/v1/posts/\(post)").status == 404)
@@ -87,7 +87,7 @@ struct ChangeTests {
         try await api.pool.transaction { session in
           try store.publish(
             [], of: work, recipe: SHA256.digest(of: []), job: job,
-            verdict: Verdict(reasons: [], inputs: [:], decisions: []), session)
+            verdict: Verdict(reasons: [], inputs: [:], decisions: []), seconds: 1, session)
         }
       }
       #expect(try await api.remains() == 0)

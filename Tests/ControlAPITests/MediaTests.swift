@@ -29,9 +29,9 @@ struct MediaTests {
     try await api.pool.transaction { session in
       let worker = try JobQueue.register(host: "test", process: 1, session)
       let job = try #require(try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 1, session).first)
-      let work = try store.work(for: job, session)
+      let work = try #require(try store.work(for: job, session))
       try store.publish(
-        outputs, of: work, recipe: SHA256.digest(of: []), job: job, verdict: verdict, session)
+        outputs, of: work, recipe: SHA256.digest(of: []), job: job, verdict: verdict, seconds: 1, session)
     }
     let post = try await api.get("/v1/posts/\(submitted["id"].text ?? "")").json
     return (post, try await api.get(post["job"]["url"].text ?? "").json)

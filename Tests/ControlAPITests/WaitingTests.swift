@@ -17,10 +17,10 @@ struct WaitingTests {
     let job = try await api.pool.transaction { session in
       let worker = try JobQueue.register(host: "test", process: 1, session)
       let job = try #require(try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 1, session).first)
-      let work = try store.work(for: job, session)
+      let work = try #require(try store.work(for: job, session))
       try store.publish(
         [], of: work, recipe: SHA256.digest(of: []), job: job,
-        verdict: Verdict(reasons: [], inputs: [:], decisions: []), session)
+        verdict: Verdict(reasons: [], inputs: [:], decisions: []), seconds: 1, session)
       return job.publicID
     }
     if telling { try await api.pool.run { try JobQueue.tell(of: job, $0) } }

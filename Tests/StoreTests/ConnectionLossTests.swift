@@ -25,7 +25,8 @@ struct ConnectionLossTests {
       await #expect {
         try await fixture.pool.transaction { session in
           try fixture.store.publish(
-            outputs, of: claim.work, recipe: recipe, job: claim.job, verdict: StoreFixture.accepted, session)
+            outputs, of: claim.work, recipe: recipe, job: claim.job, verdict: StoreFixture.accepted,
+            seconds: 1, session)
           try cutOff(session, fixture.url)
         }
       } throws: { error in
@@ -37,7 +38,8 @@ struct ConnectionLossTests {
 
       try await fixture.pool.transaction { session in
         try fixture.store.publish(
-          outputs, of: claim.work, recipe: recipe, job: claim.job, verdict: StoreFixture.accepted, session)
+          outputs, of: claim.work, recipe: recipe, job: claim.job, verdict: StoreFixture.accepted,
+          seconds: 1, session)
       }
       #expect(try await fixture.post(id).status == .ready)
       try await fixture.checkFiles()

@@ -32,7 +32,7 @@ struct ImageTests {
       try await fixture.pool.transaction { [store = fixture.store] session in
         try store.publish(
           [output], of: claim.work, recipe: SHA256.digest(of: [1]), job: claim.job, verdict: StoreFixture.accepted,
-          session)
+          seconds: 1, session)
       }
       try await fixture.collect()
     }
@@ -171,7 +171,7 @@ struct ImageTests {
       try await fixture.pool.transaction { session in
         try store.publish(
           outputs, of: claim.work, recipe: SHA256.digest(of: [1]), job: claim.job, verdict: StoreFixture.accepted,
-          session)
+          seconds: 1, session)
       }
       let post = try await fixture.post(id)
       #expect(post.status == .ready && post.assets.isEmpty)

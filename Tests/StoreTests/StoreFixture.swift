@@ -80,21 +80,23 @@ struct StoreFixture {
   }
 
   /// Claims the next job as a worker that starts now.
-  func claim() async throws -> Claim {
+  func claim(from queue: String = PostJob.queue) async throws -> Claim {
     let job = try await pool.run { session in
       let worker = try JobQueue.register(host: "here", process: 1, session)
-      return try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 1, session).first
+      return try JobQueue.claim(worker: worker, queue: queue, limit: 1, session).first
     }
     let claimed = try #require(job)
-    return Claim(job: claimed, work: try await pool.run { [store] in try store.work(for: claimed, $0) })
+    let work = try await pool.run { [store] in try store.work(for: claimed, $0) }
+    return Claim(job: claimed, work: try #require(work))
   }
 
   /// Publishes outputs for a claim.
-  func publish(_ claim: Claim, _ text: String = "") async throws {
+  func publish(_ claim: Claim, _ text: String = "", recipe: UInt8 = 1) async throws {
     let outputs = try outputs(text)
     try await pool.transaction { [store] session in
       try store.publish(
-        outputs, of: claim.work, recipe: SHA256.digest(of: [1]), job: claim.job, verdict: Self.accepted, session)
+        outputs, of: claim.work, recipe: SHA256.digest(of: [recipe]), job: claim.job, verdict: Self.accepted,
+        seconds: 1, session)
     }
   }
 

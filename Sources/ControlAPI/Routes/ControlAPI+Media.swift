@@ -1,4 +1,5 @@
 internal import Blobs
+internal import Crypto
 internal import HTTPServer
 internal import Model
 internal import Postgres
@@ -44,6 +45,7 @@ extension ControlAPI {
     var headers = headers
     headers["Content-Type"] = asset.type
     headers["X-Content-Type-Options"] = "nosniff"
+    if let recipe = stored.recipe { headers["Take5-Recipe"] = recipe.hex }
     let representation = Representation(
       length: asset.bytes, entityTag: EntityTag(strong: asset.sha256), headers: headers)
     return try representation.respond(to: request) { range in

@@ -33,4 +33,7 @@ package struct Verdict: Codable, Sendable, Hashable {
     self.decisions = decisions
     self.photos = photos
   }
+
+  /// Why it was rejected, in one line.
+  package var reasonText: String { reasons.map { "\($0.code.rawValue): \($0.detail)" }.joined(separator: "; ") }
 }

@@ -56,10 +56,7 @@ package final class Listener: Sendable {
     while !stopping.isCancelled {
       do {
         let session = try Session(url)
-        for channel in channels {
-          let name = channel.replacing("\"", with: "\"\"")
-          try session.executeScript("LISTEN \"\(name)\"", name: "LISTEN", failpoint: .listen)
-        }
+        for channel in channels { _ = try session.listen(to: channel) }
         pause = .milliseconds(20)
         report(.connected)
         try hear(session)

@@ -12,6 +12,8 @@ package final class Session {
   // For one transaction each, so that it holds behind a pooler too; sent along with its beginning.
   private let limitsIdling: String
   private var prepared: [Statement: String] = [:]
+  // Whether answers of a pipeline are still to be read.
+  private var isPipelining = false
 
   /// Connects; an error if the server cannot be reached or refuses.
   init(_ url: DatabaseURL) throws(PostgresError) {
@@ -77,11 +79,73 @@ package final class Session {
     return try interruptible(failpoint) { () throws(PostgresError) in try send(statement, parameters) }
   }
 
+  /// Runs a statement, and another right behind it, which begins when the first is committed: one way to the server and
+  /// back. What becomes of the other is not told, and it runs also if the first fails.
+  ///
+  /// Outside of a transaction only.
+  package func execute(
+    _ statement: Statement, _ parameters: [Parameter], then next: Statement, _ nextParameters: [Parameter]
+  ) throws(PostgresError) -> Rows {
+    guard !isInTransaction else { throw PostgresError(.usage, "a transaction is open") }
+    guard !Failpoints.areArmed else {
+      let rows = try execute(statement, parameters)
+      _ = try? execute(next, nextParameters)
+      return rows
+    }
+    try settle()
+    let name = preparesStatements ? try prepare(statement, for: parameters) : nil
+    let nextName = preparesStatements ? try prepare(next, for: nextParameters) : nil
+    guard PQenterPipelineMode(handle) == 1, enqueue(statement, name, parameters), PQpipelineSync(handle) == 1,
+      enqueue(next, nextName, nextParameters), PQpipelineSync(handle) == 1
+    else { throw PostgresError(.connectionLost, PostgresError.lastMessage(of: handle), statement: statement.name) }
+    isPipelining = true
+    let result = PQgetResult(handle)
+    return Rows(try check(result, statement.name))
+  }
+
+  // Reads what has not been read of the last pipeline.
+  func settle() throws(PostgresError) {
+    guard isPipelining else { return }
+    var synchronized = 0
+    var ends = 0
+    while synchronized < 2 && ends < 3 {
+      guard let result = PQgetResult(handle) else {
+        ends += 1
+        continue
+      }
+      ends = 0
+      if PQresultStatus(result) == PGRES_PIPELINE_SYNC { synchronized += 1 }
+      PQclear(result)
+    }
+    guard PQexitPipelineMode(handle) == 1 else {
+      throw PostgresError(.connectionLost, PostgresError.lastMessage(of: handle))
+    }
+    isPipelining = false
+  }
+
+  private func enqueue(_ statement: Statement, _ name: String?, _ parameters: [Parameter]) -> Bool {
+    Self.withValues(of: parameters) { count, values, lengths, formats in
+      if let name { return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) == 1 }
+      return PQsendQueryParams(
+        handle, statement.text, count, parameters.map(\.type), values, lengths, formats, 1) == 1
+    }
+  }
+
   private func send(_ statement: Statement, _ parameters: [Parameter]) throws(PostgresError) -> Rows {
+    try settle()
     let name = statement.isPrepared && preparesStatements ? try prepare(statement, for: parameters) : nil
+    let result = Self.withValues(of: parameters) { count, values, lengths, formats in
+      if let name { return PQexecPrepared(handle, name, count, values, lengths, formats, 1) }
+      return PQexecParams(handle, statement.text, count, parameters.map(\.type), values, lengths, formats, 1)
+    }
+    return Rows(try check(result, statement.name))
+  }
+
+  private static func withValues<Result>(
+    of parameters: [Parameter], _ body: (Int32, [UnsafePointer<CChar>?], [Int32], [Int32]) -> Result
+  ) -> Result {
     let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
     let formats = parameters.map { Int32($0.isBinary ? 1 : 0) }
-    let count = Int32(parameters.count)
     // One buffer for all values: arrays of arrays have no stable addresses to give to C.
     var buffer: [UInt8] = []
     var places: [Int?] = []
@@ -90,15 +154,12 @@ package final class Session {
       buffer += parameter.bytes ?? []
       buffer.append(0)
     }
-    let result = buffer.withUnsafeBytes { bytes in
+    return buffer.withUnsafeBytes { bytes in
       let values = places.map { place in
         place.flatMap { bytes.baseAddress?.advanced(by: $0).assumingMemoryBound(to: CChar.self) }
       }
-      if let name { return PQexecPrepared(handle, name, count, values, lengths, formats, 1) }
-      let types = parameters.map(\.type)
-      return PQexecParams(handle, statement.text, count, types, values, lengths, formats, 1)
+      return body(Int32(parameters.count), values, lengths, formats)
     }
-    return Rows(try check(result, statement.name))
   }
 
   /// Runs several statements without parameters, as a migration has them.
@@ -156,6 +217,25 @@ package final class Session {
     return value
   }
 
+  /// Asks for what is said on a channel; false behind a pooler, where nothing would be heard.
+  package func listen(to channel: String) throws(PostgresError) -> Bool {
+    guard preparesStatements else { return false }
+    let name = channel.replacing("\"", with: "\"\"")
+    try executeScript("LISTEN \"\(name)\"", name: "LISTEN", failpoint: .listen)
+    return true
+  }
+
+  /// Waits until something is said on a channel that it listens to, or the connection ends, or it is woken, or `limit` passes.
+  package func hear(orUntil wake: ThreadWakeUp, atMost limit: Duration) throws(PostgresError) {
+    try settle()
+    // What came with an earlier answer lies here already, and was not yet acted upon.
+    var isNews = false
+    while try nextNotification() != nil { isNews = true }
+    guard !isNews else { return }
+    wake.wait(orFor: socket, atMost: limit)
+    while try nextNotification() != nil {}
+  }
+
   /// The next notification that has arrived; does not wait.
   func nextNotification() throws(PostgresError) -> Notification? {
     guard PQconsumeInput(handle) == 1 else {
@@ -177,6 +257,7 @@ package final class Session {
   }
 
   private func run(_ script: String, name: String, failpoint: Failpoint?) throws(PostgresError) -> ResultHandle {
+    try settle()
     guard Failpoints.areArmed, let failpoint else { return try check(PQexec(handle, script), name) }
     return try interruptible(failpoint) { () throws(PostgresError) in try check(PQexec(handle, script), name) }
   }

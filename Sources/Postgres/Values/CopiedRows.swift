@@ -1,14 +1,11 @@
 /// Rows for a `COPY … FROM STDIN WITH (FORMAT binary)`: each begins, then has a value for each column in order
 /// (PostgreSQL manual, COPY, "Binary Format").
 package struct CopiedRows: Sendable {
-  private(set) var content: [UInt8]
+  private(set) var content: [UInt8] = []
   private let columns: Int16
 
-  /// - Parameter bytes: how much room to make at first.
-  package init(columns: Int, reserving bytes: Int) {
+  init(columns: Int) {
     self.columns = Int16(columns)
-    content = []
-    content.reserveCapacity(bytes + 64)
     content += [0x50, 0x47, 0x43, 0x4F, 0x50, 0x59, 0x0A, 0xFF, 0x0D, 0x0A, 0x00]  // PGCOPY and its guards
     put(Int32(0))  // no flags
     put(Int32(0))  // no extension of the header
@@ -51,6 +48,9 @@ package struct CopiedRows: Sendable {
 
   /// `timestamptz`, in microseconds since 1970-01-01 UTC.
   package mutating func timestamp(microseconds: Int64) { integer(microseconds - TypeNumber.postgresEpoch) }
+
+  /// Forgets what was sent.
+  mutating func clear() { content.removeAll(keepingCapacity: true) }
 
   /// Ends the rows.
   mutating func end() { put(Int16(-1)) }

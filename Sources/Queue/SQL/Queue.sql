@@ -23,10 +23,19 @@ INSERT INTO job (public_id, queue, kind, state, rank, run_at, priority, max_atte
                  author, definition, request, arguments, limit_name)
 SELECT $1::uuid, $2, $3,
   CASE WHEN at > clock_timestamp() THEN 's' WHEN $15::text IS NOT NULL THEN 'p' ELSE 'a' END::"char",
-  greatest(microseconds, (SELECT turn FROM share)) + $5::int * 30000000, at, $5::int, $6::int, $7::int, $8, $9, $10,
-  $11, $12::jsonb, $15
+  greatest(microseconds, (SELECT turn FROM share)) + $5::int * 30000000, at, $5::int, $6::int, $7::int, $12, $8, $9,
+  $10, $11::jsonb, $15
 FROM time
 ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING
+RETURNING id
+
+-- name: enqueue_simple
+-- The same for a job without a key, that takes nobody's turn and has no limit.
+INSERT INTO job (public_id, queue, kind, state, rank, run_at, priority, max_attempts, deadline_seconds, author,
+                 definition, request, arguments)
+VALUES ($1::uuid, $2, $3, CASE WHEN $4::float8 > 0 THEN 's' ELSE 'a' END::"char",
+  (extract(epoch FROM statement_timestamp() + make_interval(secs => $4::float8)) * 1e6)::bigint + $5::int * 30000000,
+  statement_timestamp() + make_interval(secs => $4::float8), $5::int, $6::int, $7::int, $8, $9, $10, $11::jsonb)
 RETURNING id
 
 -- name: now
@@ -78,7 +87,6 @@ WITH me AS MATERIALIZED (
     WHERE id = $1 AND beat_at >= clock_timestamp() - make_interval(secs => lease_seconds * 0.6)
       AND set_config('synchronous_commit', 'off', true) = 'off'
     FOR KEY SHARE),
-  lease AS MATERIALIZED (SELECT $5::bigint AS token FROM me),
   found AS MATERIALIZED (
     SELECT ctid AS place, rank, id, lost, unique_key IS NULL AND limit_name IS NULL AS leaves FROM job
     WHERE state = 'a' AND queue = $2 AND rank >= $4 AND EXISTS (SELECT FROM me)
@@ -94,19 +102,19 @@ WITH me AS MATERIALIZED (
       request, created_at, last_error, arguments, run_at),
   grouped AS (
     INSERT INTO job_group (token, worker_id, queue, deadline_at, members)
-    SELECT (SELECT token FROM lease), $1, $2,
+    SELECT $5::bigint, $1, $2,
       clock_timestamp() + make_interval(secs => max(deadline_seconds) + 30), array_agg(
         ROW(id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
             request, created_at, last_error, arguments, NULL)::packed_job)
     FROM taken HAVING count(*) > 0),
   kept AS (
     UPDATE job SET
-      state = 'x', attempt = job.attempt + 1, worker_id = $1, token = (SELECT token FROM lease),
+      state = 'x', attempt = job.attempt + 1, worker_id = $1, token = $5::bigint,
       started_at = clock_timestamp(), deadline_at = clock_timestamp() + make_interval(secs => job.deadline_seconds + 30)
     WHERE ctid = ANY (ARRAY (SELECT place FROM chosen WHERE NOT leaves)) AND state = 'a'
     RETURNING id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request,
       deadline_seconds, arguments, limit_name, rank, run_at)
-SELECT id, public_id, (SELECT token FROM lease) AS token, $2 AS queue, kind, attempt + 1 AS attempt, max_attempts,
+SELECT id, public_id, $5::bigint AS token, $2 AS queue, kind, attempt + 1 AS attempt, max_attempts,
   lost, author, definition, request, deadline_seconds, arguments, NULL::text AS limit_name, rank,
   NULL::jsonb AS checkpoint, false AS is_row, run_at, clock_timestamp() AS claimed_at
 FROM taken

@@ -11,6 +11,7 @@ final class ShortLine: Sendable {
   let handler: any ShortJobHandler
   let connection: Connection
   let context: LineContext
+  private let wake: ThreadWakeUp
   private let floor = Locked(ClaimFloor())
   private let began = ContinuousClock.now
   /// A group whose end is not known to be written: it comes before any other.
@@ -18,7 +19,12 @@ final class ShortLine: Sendable {
   /// Claims whose answers were not heard: their groups may be this worker's all the same.
   private let unheard = UnheardClaims()
 
-  init(queue: String, limit: Int, handler: any ShortJobHandler, connection: Connection, context: LineContext) {
+  /// - Parameter wake: of this line alone; it is raised together with the context's.
+  init(
+    queue: String, limit: Int, handler: any ShortJobHandler, connection: Connection, context: LineContext,
+    wake: ThreadWakeUp
+  ) {
+    self.wake = wake
     self.queue = queue
     self.limit = limit
     self.handler = handler
@@ -30,13 +36,21 @@ final class ShortLine: Sendable {
   func run() async {
     while context.mayClaim || unsettled.withLock({ $0 != nil }) {
       do {
-        try await connection.run { session in try workOff(session) }
+        try await connection.run { session in
+          // The thread that claims hears of news itself: every switch between threads is a part of a job's latency.
+          _ = try session.listen(to: QueueChannel.jobs)
+          while true {
+            try workOff(session)
+            guard context.mayClaim else { return }
+            try session.hear(orUntil: wake, atMost: context.configuration.pollInterval)
+          }
+        }
       } catch {
         context.log.warning("short jobs could not be worked off", ["queue": queue, "error": "\(error)"])
         // What the database has lost is reaped there; a worker that ends has nothing to wait for.
         guard context.mayClaim else { return }
+        await context.wake.wait(atMost: context.configuration.pollInterval)
       }
-      await context.wake.wait(atMost: context.configuration.pollInterval)
     }
   }
 

@@ -1,8 +1,18 @@
+package import Crypto
 package import Model
+import Postgres
 
 /// An asset and where its bytes are.
 package struct StoredAsset: Sendable {
   package let asset: Asset
   /// The bytes themselves, if they lie in the database; nil: they lie in the blob store under the asset's hash.
   package let inline: [UInt8]?
+  /// What it was made by, besides the sources: the same for the same bytes; nil for sources.
+  package let recipe: SHA256Digest?
+
+  init(_ asset: Asset, _ row: Row) throws {
+    self.asset = asset
+    inline = try row.get("inline_content")
+    recipe = try row.get("recipe", as: [UInt8]?.self).flatMap { SHA256Digest(bytes: $0) }
+  }
 }

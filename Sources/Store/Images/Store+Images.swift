@@ -45,7 +45,7 @@ extension Store {
     for row in rows {
       let asset = try Asset(row)
       assets[asset.role] = asset
-      if asset.role == role { content = StoredAsset(asset: asset, inline: try row.get("inline_content")) }
+      if asset.role == role { content = try StoredAsset(asset, row) }
     }
     guard let content else { return nil }
     let image = StoredImage(

@@ -156,6 +156,15 @@ WITH reopened AS (
 UPDATE reprocess_run SET state = 'running', ended_at = NULL
 WHERE id IN (SELECT run_id FROM reopened) AND state = 'completed'
 
+-- name: take_item
+-- For a local run: the next item, if the run goes on.
+UPDATE reprocess_item SET job = $2::uuid
+WHERE run_id = $1 AND subject = (
+  SELECT item.subject FROM reprocess_item AS item JOIN reprocess_run AS run ON run.id = item.run_id
+  WHERE item.run_id = $1 AND item.outcome IS NULL AND item.job IS NULL AND run.state = 'running'
+  ORDER BY item.subject LIMIT 1 FOR NO KEY UPDATE OF item SKIP LOCKED)
+RETURNING subject_kind, subject, definition
+
 -- name: take_back_items
 -- Those of a local run whose process ended before them.
 UPDATE reprocess_item SET job = NULL WHERE run_id = $1 AND outcome IS NULL AND job IS NOT NULL

@@ -171,8 +171,8 @@ FROM daily_window WHERE job = ANY ($2::uuid[])
 
 -- name: asset
 SELECT asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height,
-  asset.duration, asset.thumbhash, asset.color, blob.inline_content
-FROM asset JOIN blob ON blob.hash = asset.blob
+  asset.duration, asset.thumbhash, asset.color, blob.inline_content, asset_set.recipe
+FROM asset JOIN blob ON blob.hash = asset.blob JOIN asset_set ON asset_set.id = asset.asset_set_id
 WHERE asset.public_id = $1::uuid
 
 -- name: publish
@@ -213,10 +213,11 @@ ORDER BY id DESC LIMIT $4::int
 -- One query: the image with all of its assets, and the bytes of one role as far as they lie in the database.
 SELECT image.public_id AS image, image.author, image.status, image.created_at,
   asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height,
-  asset.duration, asset.thumbhash, asset.color,
+  asset.duration, asset.thumbhash, asset.color, asset_set.recipe,
   CASE WHEN asset.role = $3 THEN (SELECT inline_content FROM blob WHERE blob.hash = asset.blob) END AS inline_content
 FROM (SELECT * FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL
       ORDER BY id DESC LIMIT 1) AS image
+JOIN asset_set ON asset_set.id = image.asset_set_id
 JOIN asset ON asset.asset_set_id = image.asset_set_id
 ORDER BY asset.id
 

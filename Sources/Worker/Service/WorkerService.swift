@@ -37,8 +37,9 @@ package final class WorkerService: Sendable {
       lines: [
         .long(queue: PostJob.queue, slots: slots.count, handler: media),
         .short(queue: TaskKind.queue, handler: TaskHandler(store: store)),
-      ] + (backgroundSlots.isEmpty
-        ? [] : [.long(queue: ReprocessJob.queue, slots: backgroundSlots.count, handler: again)]),
+      ]
+        + (backgroundSlots.isEmpty
+          ? [] : [.long(queue: ReprocessJob.queue, slots: backgroundSlots.count, handler: again)]),
       chores: [
         // What a worker released and died before it could collect.
         Chore("collect", every: configuration.queue.reapInterval) { pool in

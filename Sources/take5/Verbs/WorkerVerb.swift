@@ -17,7 +17,8 @@ extension Verb {
       Option(
         "--metrics", "HOST:PORT", variable: "TAKE5_METRICS",
         help: "where to tell Prometheus what is counted, at /metrics, without a key"),
-      .data, .database, .pooling, .listenDatabase, .mediaMemory, .backgroundSlots, .grace, .lease, .drain, .poll, .logLevel, .logFormat,
+      .data, .database, .pooling, .listenDatabase, .mediaMemory, .backgroundSlots, .grace, .lease, .drain, .poll,
+      .logLevel, .logFormat,
     ],
     example: "take5 worker --slots 2"
   ) { arguments in

@@ -10,7 +10,7 @@ struct QueueProcess: Sendable {
   static let word = "queue-process"
   static let queue = "bench"
   /// So many are written by one COPY.
-  private static let chunk = 5000
+  private static let chunk = 20_000
 
   let measure: QueueMeasure
   let count: Int
@@ -66,8 +66,7 @@ struct QueueProcess: Sendable {
   // Each commits, and then says so to waiting workers.
   private func enqueueSingly(_ session: Session) throws {
     for _ in 0..<count {
-      try JobQueue.enqueue(.ofBench(), session)
-      try JobQueue.announce(queue: Self.queue, session)
+      try JobQueue.enqueue(.ofBench(), announces: true, session)
     }
   }
 
@@ -82,8 +81,7 @@ struct QueueProcess: Sendable {
   private func produce(_ session: Session) throws {
     func send(_ index: Int) throws {
       let arrival = QueueArrival(index: index, sent: MonotonicTime.now.nanoseconds)
-      try JobQueue.enqueue(.ofBench(arguments: try JSON.encode(arrival)), session)
-      try JobQueue.announce(queue: Self.queue, session)
+      try JobQueue.enqueue(.ofBench(arguments: try JSON.encode(arrival)), announces: true, session)
     }
     if count == 0 { try send(-1) }
     let begin = MonotonicTime.now

@@ -1,0 +1,323 @@
+import Crypto
+import Definitions
+import FoundationEssentials
+import Model
+import Postgres
+import Queue
+import Store
+import Testing
+
+@Suite(.tags(.database))
+struct ReprocessingTests {
+  @Test("new outputs take the place of the old ones, which can be read for the grace period")
+  func replacing() async throws {
+    try await StoreFixture.with { fixture in
+      let post = try await fixture.ready("first")
+      let old = try #require(try await fixture.post(post).assets[.composed])
+      let run = try await fixture.begin()
+      #expect(try await fixture.feed() == 1)
+      try await fixture.publish(fixture.claim(from: ReprocessJob.queue), "second", recipe: 2)
+      let new = try #require(try await fixture.post(post).assets[.composed])
+      #expect(new.sha256 != old.sha256)
+      #expect(try await fixture.counts(run).done == 1)
+
+      // Somebody holds the URL of the old one.
+      #expect(try await fixture.asset(old.id) != nil)
+      #expect(try await fixture.dropRetired(after: .seconds(3600)) == 0)
+      #expect(try await fixture.dropRetired(after: .zero) == 1)
+      try await fixture.collect()
+      #expect(try await fixture.asset(old.id) == nil)
+      #expect(try !fixture.holds(#require(SHA256Digest(hex: old.sha256))))
+      #expect(try fixture.holds(#require(SHA256Digest(hex: new.sha256))))
+      try await fixture.checkFiles()
+    }
+  }
+
+  @Test("a run ends when each of its items has an outcome, and not before")
+  func completing() async throws {
+    try await StoreFixture.with { fixture in
+      for number in 0..<3 { _ = try await fixture.ready("\(number)") }
+      let run = try await fixture.begin()
+      #expect(try await fixture.feed() == 3)
+      #expect(try await fixture.feed() == 0)
+      for _ in 0..<3 {
+        #expect(try await fixture.state(run) == .running)
+        try await fixture.publish(fixture.claim(from: ReprocessJob.queue), "again", recipe: 2)
+      }
+      #expect(try await fixture.feed() == 0)
+      #expect(try await fixture.state(run) == .completed)
+    }
+  }
+
+  @Test("a refusal fails the item with its reason, and the post keeps what it has")
+  func refusing() async throws {
+    try await StoreFixture.with { fixture in
+      let post = try await fixture.ready("first")
+      let before = try await fixture.post(post)
+      let run = try await fixture.begin()
+      try await fixture.feed()
+      let claim = try await fixture.claim(from: ReprocessJob.queue)
+      let verdict = Verdict(
+        reasons: [Reason(.corruptVideo, input: .front, detail: "it is damaged")], inputs: [:], decisions: [])
+      try await fixture.pool.transaction { [store = fixture.store] session in
+        try store.reject(claim.work, job: claim.job, verdict: verdict, session)
+      }
+      let after = try await fixture.post(post)
+      #expect(after.status == .ready)
+      #expect(after.assets == before.assets)
+      let failures = try await fixture.failures(run)
+      #expect(failures.map(\.id) == [post])
+      #expect(failures.first?.error.contains("it is damaged") == true)
+    }
+  }
+
+  @Test("a dead job fails its item; tried again, the run goes on")
+  func dying() async throws {
+    try await StoreFixture.with { fixture in
+      let post = try await fixture.ready("first")
+      let run = try await fixture.begin()
+      try await fixture.feed()
+      for _ in 0..<JobQueue.mostLost {
+        try await fixture.execute("UPDATE job SET state = 'a', run_at = clock_timestamp() WHERE state = 's'")
+        _ = try await fixture.claim(from: ReprocessJob.queue)
+        _ = try await fixture.reap()
+      }
+      #expect(try await fixture.post(post).status == .ready)
+      #expect(try await fixture.counts(run).failed == 1)
+      try await fixture.feed()
+      #expect(try await fixture.state(run) == .completed)
+      let dead = try await fixture.pool.run { try JobQueue.list(JobFilter(states: [.dead], limit: 1), $0).first }
+      let job = try #require(dead).publicID
+      let retried = try await fixture.pool.transaction { [store = fixture.store] in try store.retry(job: job, $0) }
+      #expect(retried)
+      #expect(try await fixture.state(run) == .running)
+      try await fixture.publish(fixture.claim(from: ReprocessJob.queue), "second", recipe: 2)
+      #expect(try await fixture.counts(run).done == 1)
+    }
+  }
+
+  @Test("what got other outputs meanwhile is not overwritten")
+  func racing() async throws {
+    try await StoreFixture.with { fixture in
+      let post = try await fixture.ready("first")
+      _ = try await fixture.begin()
+      _ = try await fixture.begin()
+      try await fixture.feed()
+      let one = try await fixture.claim(from: ReprocessJob.queue)
+      let other = try await fixture.claim(from: ReprocessJob.queue)
+      try await fixture.publish(one, "by one", recipe: 2)
+      await #expect(throws: StoreError.changedMeanwhile(.post(post))) {
+        try await fixture.publish(other, "by the other", recipe: 2)
+      }
+      // Nothing of it is left, and its job is still its own.
+      #expect(try await fixture.count("asset_set WHERE definition IS NOT NULL") == 2)
+      #expect(try await fixture.count("job WHERE state = 'x'") == 1)
+    }
+  }
+
+  @Test("an item is ended once, whoever comes again")
+  func fencing() async throws {
+    try await StoreFixture.with { fixture in
+      _ = try await fixture.ready("first")
+      let run = try await fixture.begin { $0.isLocal = true }
+      #expect(try await fixture.feed() == 0, "workers leave a local run alone")
+      let record = try await fixture.run(run)
+      let (store, pool) = (fixture.store, fixture.pool)
+      let lost = try #require(try await pool.run { try store.takeItem(of: record, $0) })
+      let work = try #require(try await pool.run { try store.work(for: lost, $0) })
+      #expect(try await pool.run { try store.takeItem(of: record, $0) } == nil)
+      // Its process is taken for dead: another one carries on.
+      try await pool.run { try store.resume(local: record, $0) }
+      let found = try #require(try await pool.run { try store.takeItem(of: record, $0) })
+      let again = try #require(try await pool.run { try store.work(for: found, $0) })
+      let outputs = try fixture.outputs("second")
+      try await pool.transaction { session in
+        try store.replace(outputs, of: again, recipe: SHA256.digest(of: [2]), job: found.job, seconds: 1, session)
+      }
+      let late = try fixture.outputs("late")
+      await #expect(throws: StoreError.itemIsOver(work.subject)) {
+        try await pool.transaction { session in
+          try store.replace(late, of: work, recipe: SHA256.digest(of: [3]), job: lost.job, seconds: 1, session)
+        }
+      }
+      try await pool.run { try store.complete(local: record, $0) }
+      #expect(try await fixture.state(run) == .completed)
+    }
+  }
+
+  @Test("a paused run begins nothing, a cancelled one ends what has not begun")
+  func pausing() async throws {
+    try await StoreFixture.with { fixture in
+      for number in 0..<4 { _ = try await fixture.ready("\(number)") }
+      let run = try await fixture.begin { $0.rate = 1 }
+      // As if a second had passed: one of them may begin.
+      try await fixture.execute("UPDATE reprocess_run SET fed_at = fed_at - interval '1.5 seconds'")
+      #expect(try await fixture.feed() == 1)
+      #expect(try await fixture.feed() == 0)
+      #expect(try await fixture.change(run, to: .paused))
+      try await fixture.execute("UPDATE reprocess_run SET fed_at = fed_at - interval '9 seconds'")
+      #expect(try await fixture.feed() == 0)
+      let claim = try await fixture.claim(from: ReprocessJob.queue)
+      #expect(claim.work.reprocessing?.state == .paused)
+      #expect(try await fixture.change(run, to: .cancelled))
+      let counts = try await fixture.counts(run)
+      #expect(counts.cancelled == 3)
+      #expect(counts.begun == 1)
+      #expect(try await !fixture.change(run, to: .running))
+    }
+  }
+
+  @Test("sets that are kept go with their post")
+  func keeping() async throws {
+    try await StoreFixture.with { fixture in
+      let post = try await fixture.ready("first")
+      _ = try await fixture.begin { $0.keepsOld = true }
+      try await fixture.feed()
+      try await fixture.publish(fixture.claim(from: ReprocessJob.queue), "second", recipe: 2)
+      _ = try await fixture.begin()
+      try await fixture.feed()
+      try await fixture.publish(fixture.claim(from: ReprocessJob.queue), "third", recipe: 3)
+      // The second is dropped, the first is kept although its successor is gone.
+      #expect(try await fixture.dropRetired(after: .zero) == 1)
+      #expect(try await fixture.count("asset_set WHERE definition IS NOT NULL") == 2)
+      let deleted = try await fixture.pool.transaction { [store = fixture.store] in try store.delete(post: post, $0) }
+      #expect(deleted)
+      #expect(try await fixture.count("asset_set") == 0)
+      try await fixture.collect()
+      #expect(try await fixture.count("blob") == 0)
+    }
+  }
+
+  @Test("a selection means what its filters say")
+  func selecting() async throws {
+    try await StoreFixture.with { fixture in
+      let first = try await fixture.ready("first")
+      let second = try await fixture.ready("second", author: "grace")
+      // Without sources, and still waiting.
+      _ = try await fixture.ready("third", adjusting: { $0.keepSources = false })
+      _ = try await fixture.submit("fourth front", "fourth back")
+      func subjects(_ change: (inout ReprocessSelection) -> Void) async throws -> Int {
+        var selection = ReprocessSelection()
+        change(&selection)
+        return try await fixture.summarize(selection).reduce(0) { $0 + $1.subjects }
+      }
+      #expect(try await subjects { _ in } == 2)
+      #expect(try await fixture.withoutSources() == 1)
+      #expect(try await subjects { $0.kinds = [.photo] } == 0)
+      #expect(try await subjects { $0.kinds = [.take5] } == 2)
+      #expect(try await subjects { $0.author = "grace" } == 1)
+      #expect(try await subjects { $0.ids = [first, .now()] } == 1)
+      #expect(try await subjects { $0.ids = [] } == 0)
+      #expect(try await subjects { $0.limit = 1 } == 1)
+      #expect(try await subjects { $0.definition = "take5-post" } == 2)
+      #expect(try await subjects { $0.definition = "other" } == 0)
+      #expect(try await subjects { $0.versionBelow = 1 } == 0)
+      #expect(try await subjects { $0.versionBelow = 1000 } == 2)
+      #expect(try await subjects { $0.missing = .composed } == 0)
+      #expect(try await subjects { $0.missing = .poster } == 2)
+      #expect(try await subjects { $0.createdAfter = Date() + 60 } == 0)
+      #expect(try await subjects { $0.createdBefore = Date() + 60 } == 2)
+      #expect(try await subjects { $0.statuses = [.failed] } == 0)
+      #expect(try await subjects { $0.error = "disk" } == 0)
+      let run = try await fixture.begin { $0.selection.ids = [second] }
+      try await fixture.feed()
+      let claim = try await fixture.claim(from: ReprocessJob.queue)
+      try await fixture.pool.run { [store = fixture.store] session in
+        try store.end(itemOf: claim.job.publicID, .failed("The Disk is full"), session)
+      }
+      #expect(try await fixture.counts(run).failed == 1)
+      #expect(try await subjects { $0.error = "disk" } == 1)
+    }
+  }
+
+  @Test("a post whose job was cancelled is made ready by a run")
+  func reviving() async throws {
+    try await StoreFixture.with { fixture in
+      let post = try await fixture.submit()
+      let claim = try await fixture.claim()
+      try await fixture.pool.transaction { [store = fixture.store] session in
+        try JobQueue.complete(claim.job, .cancelled, result: nil, session)
+        try store.fail(job: claim.job.publicID, session)
+      }
+      #expect(try await fixture.post(post).status == .failed)
+      let run = try await fixture.begin { $0.selection.statuses = [.failed] }
+      try await fixture.feed()
+      try await fixture.publish(fixture.claim(from: ReprocessJob.queue), "first")
+      #expect(try await fixture.post(post).status == .ready)
+      #expect(try await fixture.counts(run).done == 1)
+    }
+  }
+}
+
+extension StoreFixture {
+  /// A post with outputs.
+  fileprivate func ready(
+    _ text: String, author: String = "ada", adjusting: @Sendable (inout Definition) -> Void = { _ in }
+  ) async throws -> PublicID {
+    let post = try await submit("\(text) front", "\(text) back", draft: PostDraft(author: author), adjusting: adjusting)
+    try await publish(claim(), text)
+    return post
+  }
+
+  fileprivate func begin(_ change: (inout ReprocessRequest) -> Void = { _ in }) async throws -> PublicID {
+    var request = try request(ReprocessSelection())
+    change(&request)
+    let run = try await pool.transaction { [store, request] in try store.beginRun(request, $0) }
+    return try #require(run)
+  }
+
+  private func request(_ selection: ReprocessSelection) throws -> ReprocessRequest {
+    var definition = try Definitions.take5Post()
+    definition.version += 1
+    return ReprocessRequest(selection, definitions: [.take5: try StoredDefinition(definition)])
+  }
+
+  fileprivate func summarize(_ selection: ReprocessSelection) async throws -> [ReprocessGroup] {
+    let request = try request(selection)
+    return try await pool.run { [store] in try store.summarize(request, $0) }
+  }
+
+  fileprivate func withoutSources() async throws -> Int {
+    let request = try request(ReprocessSelection())
+    return try await pool.run { [store] in try store.countWithoutSources(request, $0) }
+  }
+
+  @discardableResult
+  fileprivate func feed() async throws -> Int { try await pool.transaction { [store] in try store.feedRuns($0) } }
+
+  fileprivate func execute(_ statement: Statement) async throws {
+    try await pool.run { session in _ = try session.execute(statement) }
+  }
+
+  fileprivate func run(_ id: PublicID) async throws -> ReprocessRun {
+    let run = try await pool.run { [store] in try store.run(id, $0) }
+    return try #require(run)
+  }
+
+  fileprivate func state(_ id: PublicID) async throws -> ReprocessRun.State { try await run(id).state }
+
+  fileprivate func change(_ id: PublicID, to state: ReprocessRun.State) async throws -> Bool {
+    let run = try await run(id)
+    return try await pool.transaction { [store] in try store.change(run, to: state, $0) }
+  }
+
+  fileprivate func counts(_ id: PublicID) async throws -> ReprocessCounts {
+    let run = try await run(id)
+    return try await pool.run { [store] in try store.counts(of: run, $0) }
+  }
+
+  fileprivate func failures(_ id: PublicID) async throws -> [(id: PublicID, error: String)] {
+    let run = try await run(id)
+    return try await pool.run { [store] in
+      try store.failures(of: run, limit: 10, $0).map { ($0.subject.id, $0.error) }
+    }
+  }
+
+  fileprivate func asset(_ id: PublicID) async throws -> StoredAsset? {
+    try await pool.run { [store] in try store.asset(id, $0) }
+  }
+
+  fileprivate func dropRetired(after age: Duration) async throws -> Int {
+    try await pool.transaction { [store] in try store.dropRetired(olderThan: age, $0) }
+  }
+}
