@@ -97,6 +97,7 @@ bench-queue: ## measure the queue against pgqueuer, procrastinate and awa, ten m
 	@$(call install,$(BENCH_QUEUE_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/peers/bin/pip ] || python3 -m venv .build/bench/peers
 	@.build/bench/peers/bin/pip install --quiet $(BENCH_QUEUE_PEERS)
+	$(SWIFT) build -c release --product take5
 	$(SWIFT) run -c release bench --queue --write docs/benchmarks.md
 
 lint: ## hold the sources against the formatter's rules

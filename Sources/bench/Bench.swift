@@ -88,7 +88,9 @@ struct Bench {
     let section = MarkedSection(target: "bench-queue")
     if let document = options.document { _ = try section.inside(document) }
     try Folder.make(options.folder)
-    let (figures, observations) = try await QueueBench(folder: options.folder, runs: options.runs).findings()
+    let (figures, observations) = try await QueueBench(
+      folder: options.folder, runs: options.runs, take5: options.take5
+    ).findings()
     let report = Report(
       machine: try Machine.current(), pairs: options.runs, unit: "run", figures: figures, observations: observations)
     Console.progress("")

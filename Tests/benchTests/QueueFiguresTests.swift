@@ -22,13 +22,14 @@ struct QueueFiguresTests {
     return run
   }
 
-  private static let figures = QueueFigures(runs: [run(2), run(5), run(4)])
+  private static let figures = QueueFigures(
+    runs: [run(2), run(5), run(4)], waits: .init(quiet: [800, 1000], beside: [900, 1100]))
 
   private func value(_ name: String) throws -> Double {
     try #require((Self.figures.judged + Self.figures.observed).first { $0.figure.name == name }).value
   }
 
-  @Test("the nine figures have their names and their goals")
+  @Test("the ten figures have their names and their goals")
   func goals() {
     let expected: [(String, Goal)] = [
       ("queue.drain.vs_pgqueuer", .atLeast(4)), ("queue.drain.vs_procrastinate", .atLeast(50)),
@@ -36,6 +37,7 @@ struct QueueFiguresTests {
       ("queue.enqueue_single.vs_pgqueuer", .atLeast(1.5)), ("queue.latency_p50.vs_best_peer", .atMost(0.5)),
       ("queue.latency_p99.vs_best_peer", .atMost(1.1)), ("queue.pinned_xmin.vs_free", .atLeast(0.6)),
       ("queue.claim.million_waiting.vs_thousand", .atMost(1.3)),
+      ("queue.latency_p95.reprocessing.vs_quiet", .atMost(1.25)),
     ]
     #expect(Self.figures.judged.map(\.figure.name) == expected.map(\.0))
     #expect(Self.figures.judged.map(\.figure.goal) == expected.map(\.1))
@@ -48,6 +50,7 @@ struct QueueFiguresTests {
     #expect(try value("queue.drain.vs_procrastinate") == 400)
     #expect(try value("queue.pinned_xmin.vs_free") == 0.5)
     #expect(try value("queue.claim.million_waiting.vs_thousand") == 1.2)
+    #expect(try value("queue.latency_p95.reprocessing.vs_quiet") == 1.1)
   }
 
   @Test("latencies stand against the best peer's")

@@ -8,6 +8,8 @@ internal import Platform
 final class RunningService {
   private let command: Command
   private let folder: String
+  /// Of its database and its blobs.
+  var data: String { "\(folder)/data" }
   private var child: ChildProcess?
   private let client: HTTPClient
 
@@ -46,6 +48,15 @@ final class RunningService {
       throw BenchError("the service does not say when its jobs began and ended")
     }
     return Double(count) * 60 / end.timeIntervalSince(start)
+  }
+
+  /// Submits a moment and waits for it: how long its author waited, in milliseconds, from the call to the end of the job.
+  func wait(of footage: PhoneFootage) throws -> Double {
+    let begin = Date()
+    guard let end = try wait(for: submit(footage)).finishedAt else {
+      throw BenchError("the service does not say when its job ended")
+    }
+    return end.timeIntervalSince(begin) * 1000
   }
 
   /// Ends it in good order.

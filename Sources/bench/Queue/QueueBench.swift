@@ -5,9 +5,17 @@ struct QueueBench: Sendable {
   let folder: String
   let runs: Int
 
+  /// The program that makes stored moments again, beside this one unless told.
+  let take5: String?
+
   /// All figures, those with a goal first.
   func findings() async throws -> (figures: [Finding], observations: [Finding]) {
-    let figures = QueueFigures(runs: try await onThread("bench-queue") { try measure() })
+    let programs = try Programs(take5: take5)
+    let footage = try await PhoneFootage(folder: folder, progress: Console.progress)
+    let waits = try await onThread("bench-waits") {
+      try ReprocessingLatency(programs: programs, footage: footage, folder: folder).measure(blocks: runs)
+    }
+    let figures = QueueFigures(runs: try await onThread("bench-queue") { try measure() }, waits: waits)
     return (figures.judged, figures.observed)
   }
 

@@ -1,6 +1,8 @@
 /// The figures of the queue, from what its runs gave; ratios are taken within a run.
 struct QueueFigures {
   let runs: [QueueRun]
+  /// Of authors, in all runs.
+  let waits: ReprocessingLatency.Waits
 
   /// What has to be as good as promised.
   var judged: [Finding] {
@@ -21,6 +23,16 @@ struct QueueFigures {
         details: [
           Finding.Detail("1,000,000 waiting, ms", runs.map(\.claimsOfMillion.median)),
           Finding.Detail("1,000 waiting, ms", runs.map(\.claimsOfThousand.median)),
+        ]),
+      Finding(
+        Figure(
+          "queue.latency_p95.reprocessing.vs_quiet",
+          "from the submission of a moment to its end while stored ones are made again, the slowest twentieth",
+          .atMost(1.25)),
+        [Statistics(waits.beside).percentile(95) / Statistics(waits.quiet).percentile(95)],
+        details: [
+          Finding.Detail("while stored ones are made again, ms", waits.beside, decimals: 0),
+          Finding.Detail("with nothing else to do, ms", waits.quiet, decimals: 0),
         ]),
     ]
   }
