@@ -91,7 +91,11 @@ let package = Package(
         .embedInCode("SQL/v0101_images.sql"), .embedInCode("SQL/v0102_reading.sql"),
         .embedInCode("SQL/v0103_window.sql"), .embedInCode("SQL/v0104_reprocessing.sql"),
         .embedInCode("SQL/Reprocessing.sql"),
+        .embedInCode("SQL/v0105_holding.sql"), .embedInCode("SQL/Collecting.sql"),
       ]),
+    target(
+      "Integrity", ["Blobs", "Crypto", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store"],
+      resources: [.embedInCode("SQL/Integrity.sql")]),
     target("QueueWorker", ["Logging", "Metrics", "Model", "Platform", "Postgres", "Queue"]),
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
@@ -113,8 +117,9 @@ let package = Package(
     program(
       "take5",
       [
-        "Blobs", "ControlAPI", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "Logging",
-        "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue", "QueueWorker", "Store", "Worker",
+        "Blobs", "ControlAPI", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "Integrity",
+        "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue", "QueueWorker", "Store",
+        "Worker",
       ]),
 
     // Pictures and sound by formula: what makes the samples, and what the benchmark measures with. Not shipped.
@@ -187,6 +192,12 @@ let package = Package(
     tests(
       "StoreTests",
       ["Blobs", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store"]),
+    tests(
+      "IntegrityTests",
+      [
+        "Blobs", "Crypto", "Definitions", "Integrity", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
+        "Store",
+      ]),
     tests(
       "ControlAPITests",
       [

@@ -4,14 +4,14 @@ package import Platform
 
 /// Blobs as files `ab/<sha256>` in a folder, made durable before they are seen.
 package struct FolderBlobStore: BlobStore {
-  private let folder: String
+  let folder: String
   private let hasUnnamedFiles: Bool
 
   // Names of staged files, where the file system has no files without a name, lie here until they are published.
   private var stagingFolder: String { "\(folder)/.staging" }
   private static let oldestStaged: Int = 24 * 60 * 60
 
-  /// Opens the store, making what is missing and sweeping what dead processes staged more than a day ago.
+  /// Opens the store, making what is missing and sweeping what dead processes staged.
   package init(folder: String) throws(BlobError) {
     try self.init(folder: folder, allowsUnnamedFiles: true)
   }
@@ -25,7 +25,8 @@ package struct FolderBlobStore: BlobStore {
       try Folder.synchronize(folder)
       self.folder = folder
       hasUnnamedFiles = allowsUnnamedFiles && Self.probeUnnamedFiles(in: folder)
-      sweep()
+      // Where it fails the next opening sees to it.
+      _ = try? leftovers(removing: true)
     } catch {
       throw .system(error)
     }
@@ -35,8 +36,14 @@ package struct FolderBlobStore: BlobStore {
     do throws(SystemError) {
       return try Failpoint.stage.around { () throws(SystemError) in
         if hasUnnamedFiles { return StagedBlob(try Descriptor(unnamedIn: folder), name: nil) }
-        let name = StagingName(path: newStagingPath())
-        return StagedBlob(try Descriptor(writing: name.path, replacing: false, mode: 0o640), name: name)
+        while true {
+          let name = StagingName(path: newStagingPath())
+          let file = try Descriptor(writing: name.path, replacing: false, mode: 0o640)
+          // The lock says that the file is somebody's, as long as anybody has it open. A sweeper that came in between has
+          // taken it away by now.
+          _ = try file.lock(waiting: true)
+          if try file.linkCount() > 0 { return StagedBlob(file, name: name) }
+        }
       }
     } catch {
       throw .system(error)
@@ -58,6 +65,7 @@ package struct FolderBlobStore: BlobStore {
       } catch  where error.code == EEXIST {
         // Somebody published the same bytes. A file cut short by a failing disk is replaced as a whole.
         if try Descriptor(reading: path).size() != blob.bytes {
+          _ = try blob.file.lock(waiting: true)
           let whole = StagingName(path: newStagingPath())
           try link(blob, at: whole.path)
           try Failpoint.replace.around { () throws(SystemError) in
@@ -113,11 +121,11 @@ package struct FolderBlobStore: BlobStore {
     }
   }
 
-  private func path(of hash: SHA256Digest) -> String { "\(folder)/\(Self.prefix(of: hash))/\(hash.hex)" }
+  func path(of hash: SHA256Digest) -> String { "\(folder)/\(Self.prefix(of: hash))/\(hash.hex)" }
 
   private static func prefix(of hash: SHA256Digest) -> Substring { hash.hex.prefix(2) }
 
-  private static func prefix(_ number: UInt8) -> String {
+  static func prefix(_ number: UInt8) -> String {
     (number < 16 ? "0" : "") + String(number, radix: 16)
   }
 
@@ -130,13 +138,26 @@ package struct FolderBlobStore: BlobStore {
     (try? Descriptor(unnamedIn: folder)) != nil
   }
 
-  private func sweep() {
+  /// The staged files that nobody has open any more.
+  ///
+  /// Where the file system knows no locks only their age can tell: nobody stages for a day.
+  func leftovers(removing: Bool) throws(SystemError) -> [StoredFile] {
     let limit = time(nil) - Self.oldestStaged
-    for name in (try? Folder.names(in: stagingFolder)) ?? [] {
+    var found: [StoredFile] = []
+    for name in try Folder.names(in: stagingFolder) {
       let path = "\(stagingFolder)/\(name)"
-      var status = stat()
-      // Where it fails the file is another sweeper's or still somebody's: the next opening sees to it.
-      if lstat(path, &status) == 0, status.st_mtim.tv_sec < limit { _ = unlink(path) }
+      let number = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+      // It is published, or swept by another.
+      guard number >= 0, let status = Self.status(path) else { continue }
+      let file = Descriptor(owning: number)
+      switch try file.lock(waiting: false) {
+      case .locked: break
+      case .held: continue
+      case .unsupported: if status.st_mtim.tv_sec >= limit { continue }
+      }
+      if removing, unlink(path) != 0 { continue }
+      found.append(StoredFile(path: ".staging/\(name)", bytes: Int64(status.st_size)))
     }
+    return found
   }
 }

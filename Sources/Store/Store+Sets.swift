@@ -38,7 +38,12 @@ extension Store {
   /// Call it in a transaction of its own, and `collectReleased` after the commit.
   @discardableResult
   package func dropRetired(olderThan age: Duration, limit: Int = 100, _ session: Session) throws(PostgresError) -> Int {
-    let sets = try session.execute(Self.statements["retired_sets"], .double(age / .seconds(1)), .integer(limit))
+    try dropRetired(
+      session.execute(Self.statements["retired_sets"], .double(age / .seconds(1)), .integer(limit)), session)
+  }
+
+  /// Removes sets that others took the place of; what they had replaced themselves stays.
+  func dropRetired(_ sets: Rows, _ session: Session) throws(PostgresError) -> Int {
     for set in sets {
       let id: Int64 = try set.get("id")
       try session.execute(

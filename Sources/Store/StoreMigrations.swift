@@ -11,6 +11,7 @@ package enum StoreMigrations {
       Migration(version: 102, name: "reading", PackageResources.v0102_reading_sql),
       Migration(version: 103, name: "window", PackageResources.v0103_window_sql),
       Migration(version: 104, name: "reprocessing", PackageResources.v0104_reprocessing_sql),
+      Migration(version: 105, name: "holding", PackageResources.v0105_holding_sql),
     ]
   }
 }

@@ -13,7 +13,8 @@ struct Take5 {
     .serve, .worker, .submitPost, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .jobsStats, .jobsWatch, .keysCreate,
     .keysList, .keysRevoke, .keysRotate, .cronList, .cronSet, .cronRemove, .cronPause, .cronResume, .cronRun,
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
-    .validate, .inspect, .compose, .still, .photo, .migrate, .version, .mediaProcess,
+    .validate, .inspect, .compose, .still, .photo, .verify, .gc, .gcHold, .gcRelease, .database,
+    .migrate, .version, .mediaProcess,
   ]
 
   private static func run(_ words: [String], environment: [String: String]) async -> ExitStatus {
@@ -63,7 +64,8 @@ struct Take5 {
     return failure.status
   }
 
-  private static func environment() -> [String: String] {
+  /// The variables that it was started with.
+  static func environment() -> [String: String] {
     var result: [String: String] = [:]
     var next = environ
     while let entry = next.pointee {

@@ -45,16 +45,43 @@ struct FolderBlobStoreTests {
     #expect(try store.open(whole.hash).size() == 3)
   }
 
-  @Test("What dead processes staged is swept after a day, not before")
+  @Test("What dead processes staged is swept at once; what somebody has open is not, whoever looks")
   func sweeps() throws {
-    _ = try FolderBlobStore(folder: path)
-    for (name, age) in [("old", 25 * 3600), ("young", 3600)] {
-      let file = "\(path)/.staging/\(name)"
-      _ = try Descriptor(writing: file, replacing: false)
-      var times = [timeval(tv_sec: time(nil) - age, tv_usec: 0), timeval(tv_sec: time(nil) - age, tv_usec: 0)]
-      #expect(utimes(file, &times) == 0)
+    let store = try FolderBlobStore(folder: path, allowsUnnamedFiles: false)
+    _ = try Descriptor(writing: "\(path)/.staging/1-dead", replacing: false)
+    var staged = try store.stage()
+    try Array<UInt8>([1, 2, 3]).withUnsafeBytes { try staged.append($0) }
+    #expect(try store.leftovers().map(\.path) == [".staging/1-dead"])
+    let other = try FolderBlobStore(folder: path)
+    #expect(try Folder.names(in: "\(path)/.staging").count == 1)
+    // A copy of the descriptor, as a media process has it, keeps it too.
+    let copy = fcntl(staged.descriptor, F_DUPFD_CLOEXEC, 0)
+    let blob = try staged.seal()
+    try other.removeLeftovers()
+    try store.publish(blob)
+    #expect(try store.open(blob.hash).size() == 3)
+    close(copy)
+  }
+
+  @Test("It tells what it holds, and what lies there that it did not make")
+  func holdings() throws {
+    let store = try FolderBlobStore(folder: path)
+    let blob = try store.stage().seal()
+    try store.publish(blob)
+    let prefix = String(blob.hash.hex.prefix(2))
+    _ = try Descriptor(writing: "\(path)/\(prefix)/notes", replacing: false)
+    try Folder.make("\(path)/lost+found")
+    // The right name in another's folder.
+    let other = prefix == "00" ? "01" : "00"
+    _ = try Descriptor(writing: "\(path)/\(other)/\(blob.hash.hex)", replacing: false)
+    var blobs: [SHA256Digest: Int64] = [:]
+    var foreign: Set<String> = []
+    for part in 0..<store.parts {
+      let holdings = try store.holdings(inPart: part)
+      blobs.merge(holdings.blobs) { first, _ in first }
+      foreign.formUnion(holdings.foreign.map(\.path))
     }
-    _ = try FolderBlobStore(folder: path)
-    #expect(try Folder.names(in: "\(path)/.staging") == ["young"])
+    #expect(blobs == [blob.hash: 0])
+    #expect(foreign == ["\(prefix)/notes", "lost+found", "\(other)/\(blob.hash.hex)"])
   }
 }

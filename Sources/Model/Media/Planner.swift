@@ -197,13 +197,13 @@ package struct Planner: Sendable {
 
 extension Definition.Outputs {
   /// The playable clips by role with the inputs that they are made of, in a fixed order.
-  fileprivate var clips: [(Role, InputName, Definition.Clip)] {
+  var clips: [(Role, InputName, Definition.Clip)] {
     [(Role.clip, InputName.clip, clip), (.clipFront, .front, clipFront), (.clipBack, .back, clipBack)]
       .compactMap { role, input, clip in clip.map { (role, input, $0) } }
   }
 
   /// The pictures by role, in a fixed order.
-  fileprivate var stills: [(Role, Definition.Still)] {
+  var stills: [(Role, Definition.Still)] {
     [
       (Role.poster, poster), (.image, image), (.thumbnail, thumbnail),
       (.thumbnailFront, thumbnailFront), (.thumbnailBack, thumbnailBack),
@@ -213,7 +213,7 @@ extension Definition.Outputs {
 
 extension Definition.Still.Source {
   /// The input whose pictures are meant; nil: composed ones.
-  fileprivate var input: InputName? {
+  var input: InputName? {
     switch self {
     case .front: .front
     case .back: .back

@@ -72,7 +72,9 @@ package struct DatabaseURL: Sendable, Hashable {
   /// As libpq's own variables (`PGHOST`, ...), with the password: for programs that are started.
   package var environment: [String: String] {
     let names = [
-      "host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD", "dbname": "PGDATABASE",
+      "host": "PGHOST", "hostaddr": "PGHOSTADDR", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD",
+      "passfile": "PGPASSFILE", "dbname": "PGDATABASE", "service": "PGSERVICE", "options": "PGOPTIONS",
+      "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT", "sslcert": "PGSSLCERT", "sslkey": "PGSSLKEY",
     ]
     return settings.reduce(into: [:]) { environment, setting in
       if let name = names[setting.key] { environment[name] = setting.value }

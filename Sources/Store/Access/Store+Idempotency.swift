@@ -42,4 +42,9 @@ extension Store {
   package func dropExpiredAnswers(_ session: Session) throws(PostgresError) -> Int {
     try session.execute(Self.statements["drop_answers"], .double(IdempotencyKey.lifetime)).affected
   }
+
+  /// How many answers wait to be forgotten.
+  package static func expiredAnswers(_ session: Session) throws(PostgresError) -> Int {
+    try session.execute(statements["expired_answers"], .double(IdempotencyKey.lifetime)).single().get("answers")
+  }
 }

@@ -133,6 +133,10 @@ DELETE FROM idempotent_answer WHERE (tenant, key) IN (
   SELECT tenant, key FROM idempotent_answer
   WHERE created_at < clock_timestamp() - make_interval(secs => $1::float8) LIMIT 1000)
 
+-- name: expired_answers
+SELECT count(*) AS answers FROM idempotent_answer
+WHERE created_at < clock_timestamp() - make_interval(secs => $1::float8)
+
 -- name: keep_api_key
 INSERT INTO api_key (name, hash, scopes) VALUES ($1, $2, $3::text[]) RETURNING id
 
@@ -276,29 +280,19 @@ WITH RECURSIVE gone AS (
 DELETE FROM asset_set WHERE id IN (SELECT id FROM gone)
 
 -- name: retired_sets
--- Nobody has URLs of their assets any more that are to be answered.
+-- Nobody has URLs of their assets any more that are to be answered. One that is somebody's is not dropped, whatever else is
+-- said of it.
 SELECT id, replaced_by FROM asset_set
 WHERE retired_at < clock_timestamp() - make_interval(secs => $1::float8) AND NOT is_kept
+  AND NOT EXISTS (SELECT FROM post WHERE post.asset_set_id = asset_set.id)
+  AND NOT EXISTS (SELECT FROM post WHERE post.source_set_id = asset_set.id)
+  AND NOT EXISTS (SELECT FROM image WHERE image.asset_set_id = asset_set.id)
+  AND NOT EXISTS (SELECT FROM image WHERE image.source_set_id = asset_set.id)
 ORDER BY retired_at LIMIT $2::int FOR UPDATE SKIP LOCKED
 
 -- name: pass_on_replaced
 -- What it had replaced, and is kept, was replaced by its successor.
 UPDATE asset_set SET replaced_by = $2::bigint WHERE replaced_by = $1::bigint
-
--- name: take_released
-DELETE FROM blob_release WHERE id IN (
-  SELECT id FROM blob_release ORDER BY id LIMIT $1::int FOR UPDATE SKIP LOCKED)
-RETURNING hash
-
--- name: lock_blob
--- Locked before it is judged: whoever publishes the same bytes waits until it is decided.
-SELECT FROM blob WHERE hash = $1 FOR UPDATE
-
--- name: is_referenced
-SELECT FROM asset WHERE blob = $1 LIMIT 1
-
--- name: drop_blob
-DELETE FROM blob WHERE hash = $1
 
 -- name: count_crash
 INSERT INTO media_crash (inputs, crashes, last_error) VALUES ($1, 1, $2)

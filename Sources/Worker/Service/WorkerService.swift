@@ -51,7 +51,7 @@ package final class WorkerService: Sendable {
         },
         Chore("retired", every: .seconds(60)) { [grace = configuration.grace] pool in
           while try await pool.transaction({ session in try store.dropRetired(olderThan: grace, session) }) > 0 {}
-          while try await pool.transaction({ session in try store.collectReleased(session) }) > 0 {}
+          while try await pool.transaction({ session in try store.collectReleased(session) }).examined > 0 {}
         },
         Chore("answers", every: .seconds(3600)) { pool in
           try await pool.run { session in while try store.dropExpiredAnswers(session) > 0 {} }

@@ -86,12 +86,26 @@ struct Arguments: Sendable {
   func time(_ name: String, now: Date) throws(CommandFailure) -> Date? {
     guard let text = value(name) else { return nil }
     if let date = JSON.date(from: text) { return date }
-    let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
-    if let unit = text.last.flatMap({ units[$0] }), let count = Int(text.dropLast()), 0...100_000_000 ~= count {
-      return now - Double(count) * unit
-    }
+    if let span = Self.span(text) { return now - span / .seconds(1) }
     throw Self.wrong(
       "\(name) is a time such as 2026-11-20T18:30:00Z, or so long ago: 45s, 30m, 2h, 7d; not '\(text)'", verb)
+  }
+
+  /// An option's value as a length of time: `45s`, `30m`, `2h`, `7d` or `1w`.
+  func span(_ name: String) throws(CommandFailure) -> Duration? {
+    guard let text = value(name) else { return nil }
+    guard let span = Self.span(text) else {
+      throw Self.wrong("\(name) is a length of time such as 45s, 30m, 2h or 7d, not '\(text)'", verb)
+    }
+    return span
+  }
+
+  private static func span(_ text: String) -> Duration? {
+    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+    guard let unit = text.last.flatMap({ units[$0] }), let count = Int(text.dropLast()), 0...100_000_000 ~= count else {
+      return nil
+    }
+    return .seconds(count * unit)
   }
 
   /// An option's value as some of a few words, with commas between them; empty where nothing is given.

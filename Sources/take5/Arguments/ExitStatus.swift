@@ -1,6 +1,8 @@
 /// How the command line ends, by sysexits.h where it has a number.
 enum ExitStatus: Int32, Sendable {
   case done = 0
+  /// What was looked at is not as it should be.
+  case notWhole = 1
   /// EX_USAGE: the words of the command are wrong.
   case usage = 64
   /// EX_DATAERR: the media were rejected, or the command's question has a bad answer.

@@ -15,8 +15,9 @@ enum Help {
 
       \(lines.joined(separator: "\n"))
 
-      'take5 VERB --help' tells more. Exit status: 0 done, 64 wrong usage, 65 media rejected, 66 input missing,
-      69 service unavailable, 70 internal fault, 74 file could not be written, 130 stopped while it waited.
+      'take5 VERB --help' tells more. Exit status: 0 done, 1 not whole, 64 wrong usage, 65 media rejected,
+      66 input missing, 69 service unavailable, 70 internal fault, 74 file could not be written, 130 stopped while it
+      waited.
 
       """
   }

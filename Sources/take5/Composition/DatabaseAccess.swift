@@ -20,9 +20,10 @@ struct DatabaseAccess: Sendable {
   ///   - connections: the most that are open at a time.
   ///   - patience: how long a database that is away is waited for.
   ///   - idleTransactionLimit: how long a transaction may hold its locks while this process stands still.
+  ///   - migrating: whether the schema is brought up to date.
   static func open(
     _ arguments: Arguments, connections: Int, patience: Duration = .seconds(5),
-    idleTransactionLimit: Duration = .seconds(30), log: Logger
+    idleTransactionLimit: Duration = .seconds(30), migrating: Bool = true, log: Logger
   ) async throws -> DatabaseAccess {
     let access: DatabaseAccess
     if let address = try DatabaseAddress(arguments)?.with(idleTransactionLimit: idleTransactionLimit) {
@@ -36,7 +37,7 @@ struct DatabaseAccess: Sendable {
     do {
       let applied = try await access.pool.run(patience: patience) { session in
         try access.address.check(session)
-        return try Migrator(StoreMigrations.all).migrate(session)
+        return migrating ? try Migrator(StoreMigrations.all).migrate(session) : []
       }
       for migration in applied {
         log.info("schema migrated", ["version": "\(migration.version)", "name": migration.name])
@@ -54,9 +55,9 @@ struct DatabaseAccess: Sendable {
 
   /// Opens the database for one thing, and closes it again.
   static func use<Result: Sendable>(
-    _ arguments: Arguments, _ body: (Pool) async throws -> Result
+    _ arguments: Arguments, connections: Int = 1, _ body: (Pool) async throws -> Result
   ) async throws -> Result {
-    let database = try await open(arguments, connections: 1, log: Logger(lowest: .warning))
+    let database = try await open(arguments, connections: connections, log: Logger(lowest: .warning))
     do {
       let result = try await body(database.pool)
       await database.close()

@@ -1,4 +1,5 @@
 import Blobs
+import Integrity
 import MediaProcess
 import Platform
 import Postgres
@@ -7,5 +8,7 @@ import Store
 
 extension Failpoint {
   /// Everything that can be interrupted in this program.
-  static var all: [Failpoint] { connections + JobQueue.failpoints + Store.failpoints + blobs + mediaProcesses }
+  static var all: [Failpoint] {
+    connections + JobQueue.failpoints + Store.failpoints + Integrity.failpoints + blobs + mediaProcesses
+  }
 }

@@ -1,0 +1,174 @@
+-- name: totals
+SELECT (SELECT count(*) FROM blob) AS blobs, (SELECT coalesce(sum(bytes), 0)::bigint FROM blob) AS bytes,
+  (SELECT count(*) FROM asset_set) AS sets, (SELECT count(*) FROM post) AS posts, (SELECT count(*) FROM image) AS images,
+  (SELECT count(*) FROM asset) AS assets
+
+-- name: blobs
+-- The server hashes what lies in its rows. Whether a blob was released is asked only where no asset names it.
+SELECT hash, bytes, length(inline_content) AS inline_bytes, sha256(inline_content) AS inline_hash,
+  EXISTS (SELECT FROM asset WHERE asset.blob = hash AND role LIKE 'source.%') AS is_source,
+  NOT EXISTS (SELECT FROM asset WHERE asset.blob = page.hash) AS is_unreferenced,
+  CASE WHEN NOT EXISTS (SELECT FROM asset WHERE asset.blob = page.hash)
+    THEN EXISTS (SELECT FROM blob_release WHERE blob_release.hash = page.hash) ELSE false END AS is_released
+FROM (SELECT hash, bytes, inline_content FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page
+ORDER BY hash
+
+-- name: blob
+SELECT hash, bytes, length(inline_content) AS inline_bytes, sha256(inline_content) AS inline_hash,
+  EXISTS (SELECT FROM asset WHERE asset.blob = hash AND role LIKE 'source.%') AS is_source,
+  NOT EXISTS (SELECT FROM asset WHERE asset.blob = hash) AS is_unreferenced,
+  EXISTS (SELECT FROM blob_release WHERE blob_release.hash = blob.hash) AS is_released
+FROM blob WHERE hash = $1
+
+-- name: share_blob
+-- Whoever writes or collects it is waited for, and waits.
+SELECT FROM blob WHERE hash = $1 FOR SHARE
+
+-- name: lock_blob
+SELECT FROM blob WHERE hash = $1 FOR UPDATE
+
+-- name: uses_of_blob
+SELECT asset.role, asset_set.is_kept, owner.kind, owner.subject, owner.has_sources
+FROM asset JOIN asset_set ON asset_set.id = asset.asset_set_id LEFT JOIN LATERAL (
+  SELECT 'post' AS kind, public_id AS subject, source_set_id IS NOT NULL AS has_sources
+  FROM post WHERE post.asset_set_id = asset.asset_set_id
+  UNION ALL SELECT 'post', public_id, true FROM post WHERE post.source_set_id = asset.asset_set_id
+  UNION ALL SELECT 'image', public_id, source_set_id IS NOT NULL
+  FROM image WHERE image.asset_set_id = asset.asset_set_id
+  UNION ALL SELECT 'image', public_id, true FROM image WHERE image.source_set_id = asset.asset_set_id) AS owner ON true
+WHERE asset.blob = $1
+
+-- name: sets
+SELECT page.id, page.public_id, page.definition, page.is_retired, page.is_kept,
+  owner.kind, owner.subject, owner.is_source, owner.is_moment, owner.sources IS NOT NULL AS has_sources,
+  (SELECT count(*) FROM asset WHERE asset.asset_set_id = owner.sources AND asset.role = 'source.photo') AS photos
+FROM (
+  SELECT id, public_id, definition, retired_at IS NOT NULL AS is_retired, is_kept
+  FROM asset_set WHERE id > $1::bigint ORDER BY id LIMIT $2::int) AS page
+LEFT JOIN LATERAL (
+  SELECT 'post' AS kind, public_id AS subject, false AS is_source, kind = 'take5' AS is_moment, source_set_id AS sources
+  FROM post WHERE post.asset_set_id = page.id
+  UNION ALL SELECT 'post', public_id, true, kind = 'take5', source_set_id FROM post WHERE post.source_set_id = page.id
+  UNION ALL SELECT 'image', public_id, false, false, source_set_id FROM image WHERE image.asset_set_id = page.id
+  UNION ALL SELECT 'image', public_id, true, false, source_set_id FROM image WHERE image.source_set_id = page.id
+) AS owner ON true
+ORDER BY page.id
+
+-- name: members
+SELECT asset.asset_set_id, asset.public_id, asset.role, asset.place, asset.blob, asset.bytes, blob.bytes AS blob_bytes
+FROM asset LEFT JOIN blob ON blob.hash = asset.blob
+WHERE asset.asset_set_id = ANY ($1::bigint[]) ORDER BY asset.id
+
+-- name: definitions
+SELECT hash, body FROM definition WHERE hash = ANY ($1::bytea[])
+
+-- name: posts
+-- A post without media is ready at once, and had no job.
+SELECT id, public_id, source_set_id IS NOT NULL AS has_sources,
+  (status = 'ready' AND job IS NOT NULL OR asset_set_id IS NOT NULL)
+    AND NOT EXISTS (SELECT FROM asset_set WHERE asset_set.id = post.asset_set_id) AS lacks_media,
+  (status = 'processing' OR source_set_id IS NOT NULL)
+    AND NOT EXISTS (SELECT FROM asset_set WHERE asset_set.id = post.source_set_id) AS lacks_sources
+FROM post WHERE id > $1::bigint ORDER BY id LIMIT $2::int
+
+-- name: images
+SELECT id, public_id, source_set_id IS NOT NULL AS has_sources,
+  (status = 'ready' OR asset_set_id IS NOT NULL)
+    AND NOT EXISTS (SELECT FROM asset_set WHERE asset_set.id = image.asset_set_id) AS lacks_media,
+  (status = 'processing' OR source_set_id IS NOT NULL)
+    AND NOT EXISTS (SELECT FROM asset_set WHERE asset_set.id = image.source_set_id) AS lacks_sources
+FROM image WHERE id > $1::bigint ORDER BY id LIMIT $2::int
+
+-- name: rowless
+-- Those of some names that have no row.
+SELECT name.hash FROM unnest($1::bytea[]) AS name (hash) WHERE NOT EXISTS (SELECT FROM blob WHERE blob.hash = name.hash)
+
+-- name: media
+-- In the order of the blobs, so that each is decoded once. Sources only of what was accepted: others may be anything.
+SELECT asset.id, asset.public_id, asset.blob, asset.role, asset.type, asset.width, asset.height, asset.duration
+FROM asset
+WHERE (asset.blob, asset.id) > ($1, $2::bigint)
+  AND (asset.role NOT LIKE 'source.%'
+    OR EXISTS (SELECT FROM post WHERE post.source_set_id = asset.asset_set_id AND status = 'ready')
+    OR EXISTS (SELECT FROM image WHERE image.source_set_id = asset.asset_set_id AND status = 'ready'))
+ORDER BY asset.blob, asset.id LIMIT $3::int
+
+-- name: inline_content
+SELECT inline_content FROM blob WHERE hash = $1
+
+-- name: owners_of_asset
+SELECT asset.role, asset_set.is_kept, owner.kind, owner.subject, owner.has_sources
+FROM asset JOIN asset_set ON asset_set.id = asset.asset_set_id LEFT JOIN LATERAL (
+  SELECT 'post' AS kind, public_id AS subject, source_set_id IS NOT NULL AS has_sources
+  FROM post WHERE post.asset_set_id = asset.asset_set_id
+  UNION ALL SELECT 'post', public_id, true FROM post WHERE post.source_set_id = asset.asset_set_id
+  UNION ALL SELECT 'image', public_id, source_set_id IS NOT NULL
+  FROM image WHERE image.asset_set_id = asset.asset_set_id
+  UNION ALL SELECT 'image', public_id, true FROM image WHERE image.source_set_id = asset.asset_set_id) AS owner ON true
+WHERE asset.public_id = $1::uuid
+
+-- name: clear_inline
+UPDATE blob SET inline_content = NULL WHERE hash = $1
+
+-- name: correct_blob
+UPDATE blob SET bytes = $2::bigint WHERE hash = $1
+
+-- name: correct_asset
+UPDATE asset SET bytes = blob.bytes FROM blob WHERE blob.hash = asset.blob AND asset.public_id = $1::uuid
+
+-- name: add_blob
+INSERT INTO blob (hash, bytes) VALUES ($1, $2::bigint) ON CONFLICT (hash) DO NOTHING
+
+-- name: reinstate_set
+UPDATE asset_set SET retired_at = NULL
+WHERE public_id = $1::uuid
+  AND (EXISTS (SELECT FROM post WHERE post.asset_set_id = asset_set.id OR post.source_set_id = asset_set.id)
+    OR EXISTS (SELECT FROM image WHERE image.asset_set_id = asset_set.id OR image.source_set_id = asset_set.id))
+
+-- name: set_number
+SELECT id FROM asset_set WHERE public_id = $1::uuid
+
+-- name: overdue
+-- What would be dropped: sets that were replaced longer ago than the grace period, and those that are nobody's.
+SELECT id, retired_at IS NOT NULL AS is_retired
+FROM (SELECT id, retired_at, is_kept FROM asset_set WHERE id > $1::bigint ORDER BY id LIMIT $2::int) AS page
+WHERE NOT is_kept AND (retired_at IS NULL OR retired_at < clock_timestamp() - make_interval(secs => $3::float8))
+  AND NOT EXISTS (SELECT FROM post WHERE post.asset_set_id = page.id)
+  AND NOT EXISTS (SELECT FROM post WHERE post.source_set_id = page.id)
+  AND NOT EXISTS (SELECT FROM image WHERE image.asset_set_id = page.id)
+  AND NOT EXISTS (SELECT FROM image WHERE image.source_set_id = page.id)
+
+-- name: last_set
+SELECT max(id) AS id FROM (SELECT id FROM asset_set WHERE id > $1::bigint ORDER BY id LIMIT $2::int) AS page
+
+-- name: loose_blobs
+-- Those of a page that no asset names.
+SELECT hash FROM (SELECT hash FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page
+WHERE NOT EXISTS (SELECT FROM asset WHERE asset.blob = page.hash)
+
+-- name: last_blob
+SELECT hash FROM (SELECT hash FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page ORDER BY hash DESC LIMIT 1
+
+-- name: spare_blobs
+-- Of a page: how many no set names that would stay, and how many bytes they have.
+SELECT count(*) AS blobs, coalesce(sum(bytes), 0)::bigint AS bytes
+FROM (SELECT hash, bytes FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page
+WHERE NOT EXISTS (
+  SELECT FROM asset JOIN asset_set ON asset_set.id = asset.asset_set_id
+  WHERE asset.blob = page.hash AND (
+    asset_set.is_kept OR asset_set.retired_at >= clock_timestamp() - make_interval(secs => $3::float8)
+    OR EXISTS (SELECT FROM post WHERE post.asset_set_id = asset_set.id)
+    OR EXISTS (SELECT FROM post WHERE post.source_set_id = asset_set.id)
+    OR EXISTS (SELECT FROM image WHERE image.asset_set_id = asset_set.id)
+    OR EXISTS (SELECT FROM image WHERE image.source_set_id = asset_set.id)))
+
+-- name: made_by
+-- The definition of the current media; without any, the one that was last used, or is to be.
+SELECT owner.kind, owner.subject, owner.subject_kind, definition.body
+FROM (
+  SELECT 'post' AS kind, public_id AS subject, kind AS subject_kind, asset_set_id, job FROM post
+  WHERE public_id = ANY ($1::uuid[])
+  UNION ALL SELECT 'image', public_id, kind, asset_set_id, job FROM image WHERE public_id = ANY ($1::uuid[])) AS owner
+LEFT JOIN asset_set ON asset_set.id = owner.asset_set_id
+JOIN definition ON definition.hash = coalesce(
+  asset_set.definition, (SELECT definition FROM job_done WHERE job_done.public_id = owner.job LIMIT 1))

@@ -1,0 +1,99 @@
+import Blobs
+import Crypto
+import Model
+import Platform
+import Postgres
+import Queue
+import Store
+
+extension Verifier {
+  /// So many rows are read at a time: each may bring a quarter of a megabyte to be hashed by the server.
+  private static let blobPage = 64
+
+  /// Every row has its bytes, and every byte is what the hash says.
+  func checkBlobs(_ totals: Totals, _ report: inout VerifyReport) async throws {
+    var last: [UInt8] = []
+    while true {
+      let page = try await pool.run { [last] session in
+        try session.execute(Integrity.statements["blobs"], .bytes(last), .integer(Self.blobPage)).map(BlobEvidence.init)
+      }
+      guard let end = page.last else { return }
+      last = end.hash.bytes
+      let judged = try await onThread("verify-blobs") { [reader] in
+        try page.map { evidence in
+          var evidence = evidence
+          evidence.file = try reader.content(of: evidence.hash)
+          return evidence
+        }
+      }
+      for evidence in judged {
+        report.checked.blobs += 1
+        report.checked.bytes += evidence.bytes
+        if evidence.isSuspect { report.findings += try await judge(evidence.hash) }
+      }
+      tell(.blobs, report.checked.bytes, of: totals.bytes)
+    }
+  }
+
+  private func judge(_ hash: SHA256Digest) async throws -> [Finding] {
+    try await pool.transaction { [reader] session in
+      try session.execute(Integrity.statements["share_blob"], .bytes(hash.bytes))
+      return try BlobEvidence.read(hash, reader, session).map { evidence in
+        evidence.isSuspect ? evidence.findings(uses: try BlobUse.read(hash, session)) : []
+      } ?? []
+    }
+  }
+}
+
+extension BlobEvidence {
+  /// Reads a row of the statements `blobs` and `blob`; the file was not looked at.
+  init(_ row: Row) throws {
+    guard let hash = SHA256Digest(bytes: try row.get("hash")) else {
+      throw PostgresError(.decoding, "a blob's name is not a SHA-256")
+    }
+    var inline = BlobContent.absent
+    if let bytes = try row.get("inline_bytes", as: Int64?.self) {
+      let found = try row.get("inline_hash", as: [UInt8]?.self).flatMap { SHA256Digest(bytes: $0) }
+      inline = found == hash ? .whole(bytes: bytes) : .wrong("\(bytes) bytes with the hash \(found?.hex ?? "-")")
+    }
+    self.init(
+      hash: hash, bytes: try row.get("bytes"), inline: inline, file: .absent, isSource: try row.get("is_source"),
+      isUnreferenced: try row.get("is_unreferenced"), isReleased: try row.get("is_released"))
+  }
+
+  /// Reads row and file of a blob, of which the caller holds the lock; nil: there is no such row any more.
+  static func read(_ hash: SHA256Digest, _ reader: BlobReader, _ session: Session) throws -> BlobEvidence? {
+    guard let row = try session.execute(Integrity.statements["blob"], .bytes(hash.bytes)).first else { return nil }
+    var evidence = try BlobEvidence(row)
+    evidence.file = try reader.content(of: hash)
+    return evidence
+  }
+}
+
+extension BlobUse {
+  /// Reads who uses a blob.
+  static func read(_ hash: SHA256Digest, _ session: Session) throws -> [BlobUse] {
+    try session.execute(Integrity.statements["uses_of_blob"], .bytes(hash.bytes)).map(BlobUse.init)
+  }
+
+  /// Reads a row of the statements `uses_of_blob` and `owners_of_asset`.
+  init(_ row: Row) throws {
+    let text = try row.get("role", as: String.self)
+    guard let role = Role(rawValue: text) else { throw PostgresError(.decoding, "there is no role \(text)") }
+    let kind = try row.get("kind", as: String?.self)
+    self.init(
+      role: role, subject: try kind.map { try Subject(kind: $0, id: try row.publicID("subject")) },
+      hasSources: try row.get("has_sources", as: Bool?.self) ?? false, isKept: try row.get("is_kept"))
+  }
+}
+
+extension Subject {
+  /// A post or an image, by the word that statements have for it.
+  init(kind: String, id: PublicID) throws(PostgresError) {
+    switch kind {
+    case "post": self = .post(id)
+    case "image": self = .image(id)
+    default: throw PostgresError(.decoding, "there is no kind \(kind)")
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import Integrity
+import Model
+import Postgres
+import Store
+
+extension Verb {
+  static let gc = Verb(
+    "gc", abstract: "Remove what nothing refers to; it may be done while the service writes.",
+    options: [
+      Option("--dry-run", help: "tell what it would be, and change nothing"),
+      .grace, .data, .database, .pooling, .json,
+    ],
+    example: "take5 gc --dry-run"
+  ) { arguments in
+    let grace = Duration.seconds(try arguments.seconds(Option.grace.name) ?? 0)
+    let bar = ProgressBar("collecting")
+    let report = try await StoreIntegrity.use(arguments) { integrity in
+      let collector = Collector(
+        pool: integrity.pool, store: integrity.store, blobs: integrity.blobs, grace: grace
+      ) { fraction in
+        bar.show(fraction)
+      }
+      return arguments.has("--dry-run") ? try await collector.dryRun() : try await collector.run()
+    }
+    bar.clear()
+    Console.print(arguments.has("--json") ? try JSON.text(report) : report.text)
+    return .done
+  }
+
+  static let gcHold = Verb(
+    "gc hold",
+    abstract: "Let no blob be removed by anybody for a while, so that a dump and a later copy of the blobs fit.",
+    options: [
+      Option("--for", "TIME", default: "6h", help: "it ends by itself: 30m, 6h, 2d"), .data, .database, .pooling, .json,
+    ],
+    example: "take5 gc hold --for 6h"
+  ) { arguments in
+    let span = try arguments.span("--for") ?? .seconds(6 * 3600)
+    let until = try await StoreIntegrity.use(arguments) { integrity in
+      try await integrity.pool.transaction { session in try integrity.store.holdCollecting(for: span, session) }
+    }
+    let time = JSON.text(of: until)
+    Console.print(arguments.has("--json") ? #"{"held_until":"\#(time)"}"# : "no blob is removed until \(time)")
+    return .done
+  }
+
+  static let gcRelease = Verb(
+    "gc release", abstract: "End 'gc hold'; status 1 if it had ended by itself.",
+    options: [.data, .database, .pooling, .json],
+    example: "take5 gc release"
+  ) { arguments in
+    let wasHeld = try await StoreIntegrity.use(arguments) { integrity in
+      try await integrity.pool.run { session in try integrity.store.releaseCollecting(session) }
+    }
+    Console.print(
+      arguments.has("--json")
+        ? #"{"released":\#(wasHeld)}"#
+        : wasHeld ? "blobs may be removed again" : "no hold stood any more: blobs may have been removed before this")
+    // Who made a copy meanwhile must know.
+    return wasHeld ? .done : .notWhole
+  }
+}

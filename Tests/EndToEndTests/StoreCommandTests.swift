@@ -1,0 +1,184 @@
+import FoundationEssentials
+import Glibc
+import HTTPTesting
+import MediaFixtures
+import Model
+import Platform
+import PostgresTesting
+import Take5Testing
+import Testing
+
+@Suite("The store on the command line", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+struct StoreCommandTests {
+  private func json(_ command: Take5Command) throws -> API.Value {
+    try JSONDecoder().decode(API.Value.self, from: Data(command.output.utf8))
+  }
+
+  private func codes(_ command: Take5Command) throws -> [String] {
+    try json(command)["findings"]?.items.compactMap { $0["code"]?.text }.sorted() ?? []
+  }
+
+  /// A service with a moment and a post of a photo that are ready.
+  private func service() async throws -> (Service, [String], moment: PublicID) {
+    let service = try await Service()
+    let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
+    let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
+    let moment = try await service.submitted(front: front, back: back)
+    #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
+    let photo = try await service.api().submit(
+      "/v1/posts",
+      [("post", Array(#"{"kind":"photo","author":"ada"}"#.utf8)), ("photo", try Self.photo((200, 10, 10)))])
+    #expect(photo["status"]?.text == "ready")
+    return (service, ["--data", service.data], moment.id)
+  }
+
+  static func photo(_ color: (UInt8, UInt8, UInt8)) throws -> [UInt8] {
+    try PhotoFixture.jpeg(PhotoFixture.image(width: 640, height: 480) { _, _ in color })
+  }
+
+  /// The file of a post's asset.
+  private func file(_ role: String, of post: PublicID, _ service: Service) async throws -> String {
+    let hashes = try await service.texts(
+      """
+      SELECT encode(blob, 'hex') FROM asset JOIN post ON asset.asset_set_id IN (post.asset_set_id, post.source_set_id)
+      WHERE post.public_id = '\(post)' AND role = '\(role)'
+      """)
+    let hash = try #require(hashes.first)
+    return "\(service.data)/blobs/\(hash.prefix(2))/\(hash)"
+  }
+
+  @Test("verify proves a store whole, and finds a byte, a file, a stray, a row and a property that are wrong")
+  func verify() async throws {
+    let (service, access, moment) = try await service()
+    let whole = try await Take5Command.run(["verify", "--deep"] + access)
+    #expect(whole.status == 0, "\(whole.output)\(whole.errors)")
+    #expect(whole.output.contains("the store is whole") && whole.output.contains("media decoded"))
+    let json = try json(try await Take5Command.run(["verify", "--deep", "--json"] + access))
+    #expect(json["whole"] == .boolean(true) && json["findings"]?.items.isEmpty == true)
+    // Each blob once, whatever it is.
+    let assets = try await service.count("SELECT count(DISTINCT blob)::int FROM asset")
+    #expect(json["checked"]?["media"]?.number == assets && assets > 12)
+
+    // What an asset tells is only compared by decoding.
+    _ = try await service.texts(
+      """
+      WITH changed AS (UPDATE asset SET width = 7 WHERE role = 'photo.large' RETURNING role),
+      longer AS (UPDATE asset SET duration = 9 WHERE role = 'clip.back' RETURNING role)
+      SELECT role FROM changed UNION SELECT role FROM longer
+      """)
+    #expect(try await Take5Command.run(["verify"] + access).status == 0)
+    let deep = try await Take5Command.run(["verify", "--deep", "--json"] + access)
+    #expect(deep.status == 1)
+    #expect(try codes(deep) == ["media_properties", "media_properties"], "\(deep.output)")
+    _ = try await service.texts(
+      """
+      WITH changed AS (UPDATE asset SET width = 640 WHERE role = 'photo.large' RETURNING role),
+      longer AS (UPDATE asset SET duration = 5 WHERE role = 'clip.back' RETURNING role)
+      SELECT role FROM changed UNION SELECT role FROM longer
+      """)
+
+    let composed = try await file("composed", of: moment, service)
+    let opened = open(composed, O_WRONLY)
+    try #require(opened >= 0)
+    try Descriptor(owning: opened).write([0xA5], at: 1000)
+    #expect(unlink(try await file("source.back", of: moment, service)) == 0)
+    let stray = String(repeating: "a", count: 64)
+    try Descriptor(writing: "\(service.data)/blobs/aa/\(stray)", replacing: false).write([1, 2, 3])
+    _ = try await service.texts("DELETE FROM asset WHERE role = 'photo.small' RETURNING role")
+    let broken = try await Take5Command.run(["verify", "--json"] + access)
+    #expect(broken.status == 1)
+    #expect(
+      try codes(broken) == ["asset_missing", "blob_corrupt", "blob_unreferenced", "source_missing", "stray_file"])
+    let corrupt = try #require(
+      try self.json(broken)["findings"]?.items.first { $0["code"]?.text == "blob_corrupt" })
+    #expect(corrupt["object"]?["kind"]?.text == "blob" && composed.hasSuffix(corrupt["object"]?["id"]?.text ?? "-"))
+    #expect(corrupt["subjects"]?[0]?["id"]?.text == moment.description)
+    // One of its sources is gone: nobody can make it again.
+    #expect(corrupt["severity"]?.text == "lost" && corrupt["remedy"]?.text?.contains("backup") == true)
+    let text = try await Take5Command.run(["verify"] + access)
+    #expect(text.status == 1 && text.output.contains("blob_corrupt") && text.output.contains("not whole: 2 lost"))
+    try await service.stop()
+  }
+
+  @Test("repair makes damaged outputs again from their sources, with the same bytes")
+  func remaking() async throws {
+    let (service, access, moment) = try await service()
+    let composed = try await file("composed", of: moment, service)
+    let whole = try Descriptor(reading: composed).contents()
+    let opened = open(composed, O_WRONLY)
+    try #require(opened >= 0)
+    try Descriptor(owning: opened).write([0xA5], at: 1000)
+    _ = try await service.texts("DELETE FROM asset WHERE role = 'photo.small' RETURNING role")
+    let repaired = try await Take5Command.run(["verify", "--deep", "--repair", "--json"] + access)
+    #expect(repaired.status == 0, "\(repaired.output)\(repaired.errors)")
+    let codes = try json(repaired)["repaired"]?.items.compactMap { $0["code"]?.text }.sorted()
+    #expect(codes == ["asset_missing", "blob_corrupt", "blob_unreferenced"])
+    #expect(try Descriptor(reading: composed).contents() == whole)
+    #expect(try await file("composed", of: moment, service) == composed)
+    #expect(try await service.post(moment).status == .ready)
+    #expect(try await Take5Command.run(["verify", "--deep"] + access).status == 0)
+    try await service.stop()
+  }
+
+  @Test("gc tells first and then removes what nothing refers to; verify is content afterwards")
+  func collecting() async throws {
+    let (service, access, moment) = try await service()
+    let stray = String(repeating: "b", count: 64)
+    try Descriptor(writing: "\(service.data)/blobs/bb/\(stray)", replacing: false).write([1, 2, 3])
+    _ = try await service.texts("DELETE FROM post WHERE public_id = '\(moment)' RETURNING author")
+    #expect(try await Take5Command.run(["verify"] + access).status == 1)
+    let files = try service.blobFiles()
+    let dry = try await Take5Command.run(["gc", "--dry-run", "--json"] + access)
+    #expect(dry.status == 0)
+    let told = try json(dry)
+    #expect(told["dry_run"] == .boolean(true))
+    #expect(try service.blobFiles() == files)
+    let run = try await Take5Command.run(["gc", "--json"] + access)
+    #expect(run.status == 0)
+    let removed = try json(run)
+    for key in ["loose_sets", "retired_sets", "answers", "blobs", "stray_files", "staged_files"] {
+      #expect(removed[.key(key)] == told[.key(key)], "\(key)")
+    }
+    #expect(removed["loose_sets"]?.number == 2 && removed["stray_files"]?["bytes"]?.number == 3)
+    #expect(try service.blobFiles() < files)
+    #expect(try await Take5Command.run(["gc"] + access).output == "nothing to remove\n")
+    #expect(try await Take5Command.run(["verify", "--deep"] + access).status == 0)
+    try await service.stop()
+  }
+
+  @Test("repair removes litter and says what it cannot do; a hold keeps everything; words that are wrong are told")
+  func repairing() async throws {
+    let (service, access, _) = try await service()
+    let stray = String(repeating: "c", count: 64)
+    let path = "\(service.data)/blobs/cc/\(stray)"
+    try Descriptor(writing: path, replacing: false).write([1])
+    let hold = try await Take5Command.run(["gc", "hold", "--for", "10m"] + access)
+    #expect(hold.status == 0 && hold.output.contains("no blob is removed until"))
+    let held = try await Take5Command.run(["verify", "--repair"] + access)
+    #expect(held.status == 1 && held.output.contains("gc hold"))
+    #expect(try await Take5Command.run(["gc"] + access).output.contains("no blob is removed until"))
+    #expect(exists(path))
+    #expect(try await Take5Command.run(["gc", "release"] + access).status == 0)
+    let late = try await Take5Command.run(["gc", "release", "--json"] + access)
+    #expect(late.status == 1 && late.output == "{\"released\":false}\n")
+    let repaired = try await Take5Command.run(["verify", "--repair", "--json"] + access)
+    #expect(repaired.status == 0, "\(repaired.output)")
+    #expect(try json(repaired)["repaired"]?[0]?["code"]?.text == "stray_file")
+    #expect(!exists(path))
+
+    #expect(try await Take5Command.run(["gc", "hold", "--for", "soon"] + access).status == 64)
+    #expect(try await Take5Command.run(["database"] + access).status == 64)
+    #expect(try await Take5Command.run(["database"] + access + ["no-such-program"]).status == 64)
+    let psql = try await Take5Command.run(
+      ["database"] + access + ["--", "psql", "-tAc", "SELECT count(*) FROM post"],
+      environment: ["PATH": "/usr/bin:/bin"])
+    #expect(psql.status == 0 && psql.output == "2\n", "\(psql.errors)")
+    try await service.stop()
+    // Nobody knows whether a store is whole that cannot be read.
+    let away = try await Take5Command.run(
+      ["verify", "--database", "postgresql://127.0.0.1:1/none", "--data", service.data])
+    #expect(away.status == 69)
+  }
+
+  private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+}

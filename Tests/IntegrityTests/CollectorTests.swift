@@ -1,0 +1,175 @@
+import Blobs
+import Crypto
+import Definitions
+import Glibc
+import Integrity
+import Model
+import Platform
+import Postgres
+import PostgresTesting
+import Store
+import Testing
+
+@Suite("Collecting what nothing refers to", .tags(.database), .timeLimit(.minutes(5)))
+struct CollectorTests {
+  /// Leaves every kind of litter behind.
+  private func litter(_ fixture: IntegrityFixture) async throws {
+    let gone = try await fixture.post("gone")
+    try await fixture.sql("DELETE FROM post WHERE public_id = '\(gone)'")
+    try await fixture.post("old")
+    try await fixture.sql(
+      """
+      UPDATE asset_set SET retired_at = now() - interval '25 hours' WHERE id = (SELECT asset_set_id FROM post);
+      UPDATE post SET asset_set_id = NULL, status = 'failed';
+      INSERT INTO blob (hash, bytes) VALUES (sha256('loose'), 5);
+      INSERT INTO idempotent_answer (tenant, key, fingerprint, status, body, created_at)
+      VALUES ('', 'k', '', 200, '', now() - interval '2 days')
+      """)
+    try fixture.stray("stray")
+    try fixture.blobs.publish(fixture.seal("loose"))
+    _ = try Descriptor(writing: "\(fixture.blobFolder)/.staging/1-dead", replacing: false)
+  }
+
+  @Test("a dry run tells what a run then removes, and changes nothing; what is somebody's stays")
+  func dryRun() async throws {
+    try await IntegrityFixture.with { fixture in
+      try await litter(fixture)
+      try await fixture.post("kept")
+      let tables = ["blob", "asset", "asset_set", "blob_release", "idempotent_answer"]
+      let rows = try await counts(tables, fixture)
+      let files = try fixture.files()
+
+      let dry = try await fixture.dryRun()
+      #expect(try await counts(tables, fixture) == rows)
+      #expect(try fixture.files() == files)
+      #expect(try Folder.names(in: "\(fixture.blobFolder)/.staging") == ["1-dead"])
+      #expect(dry.isDryRun && dry.retiredSets == 1 && dry.looseSets == 2 && dry.answers == 1)
+      #expect(dry.strayFiles == .init(count: 1, bytes: 5) && dry.stagedFiles.count == 1)
+
+      let run = try await fixture.collect()
+      #expect(run.retiredSets == dry.retiredSets && run.looseSets == dry.looseSets && run.answers == dry.answers)
+      #expect(run.blobs == dry.blobs && run.strayFiles == dry.strayFiles && run.stagedFiles == dry.stagedFiles)
+      #expect(try await fixture.verify().isWhole)
+      // The sources of the one whose outputs went, and all of the one that was kept.
+      #expect(try await fixture.count("asset_set") == 3)
+      let nothing = try await fixture.dryRun()
+      #expect(nothing.blobs.count == 0 && nothing.looseSets == 0 && nothing.retiredSets == 0)
+    }
+  }
+
+  private func counts(_ tables: [String], _ fixture: IntegrityFixture) async throws -> [Int] {
+    var counts: [Int] = []
+    for table in tables { counts.append(try await fixture.count(table)) }
+    return counts
+  }
+
+  @Test("a set that was replaced stays until the grace period is over, and a kept or current one for ever")
+  func grace() async throws {
+    try await IntegrityFixture.with { fixture in
+      try await fixture.post("a")
+      try await fixture.sql(
+        """
+        UPDATE asset_set SET retired_at = now() - interval '1 hour' WHERE definition IS NOT NULL;
+        UPDATE post SET asset_set_id = NULL, status = 'failed'
+        """)
+      #expect(try await fixture.collect().retiredSets == 0)
+      #expect(try fixture.blobs.contains(IntegrityFixture.hash("composed a")))
+      try await fixture.sql("UPDATE asset_set SET is_kept = true")
+      #expect(try await fixture.collect(grace: .zero).retiredSets == 0)
+      try await fixture.sql("UPDATE asset_set SET is_kept = false")
+      #expect(try await fixture.collect(grace: .seconds(1800)).retiredSets == 1)
+      #expect(try !fixture.blobs.contains(IntegrityFixture.hash("composed a")))
+      // Whoever said it of a current set was wrong.
+      try await fixture.sql("UPDATE asset_set SET retired_at = now() - interval '9 days'")
+      #expect(try await fixture.collect(grace: .zero).retiredSets == 0)
+    }
+  }
+
+  @Test(
+    "a file that is published and not committed survives if its writer commits, and goes if it is rolled back",
+    arguments: [true, false])
+  func openTransaction(commits: Bool) async throws {
+    struct Undone: Error {}
+    try await IntegrityFixture.with { fixture in
+      let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal("open"))
+      let collection = Shared<Task<CollectReport, any Error>?>(nil)
+      try? await fixture.pool.transaction { session in
+        let definition = try #require(try Definitions.photo("profile-image"))
+        _ = try fixture.store.submit(
+          ImageDraft(kind: .profile, owner: "ada"), source: source, definition: definition, request: nil, session)
+        // It meets the file without a row, and waits for the writer.
+        let task = try IntegrityFixture.begin(beside: session) { try await fixture.collect() }
+        collection.withLock { $0 = task }
+        if !commits { throw Undone() }
+      }
+      let report = try #require(try await collection.withLock { $0 }?.value)
+      #expect(report.strayFiles.count == (commits ? 0 : 1))
+      #expect(try fixture.blobs.contains(IntegrityFixture.hash("open")) == commits)
+      #expect(try await fixture.verify().isWhole)
+    }
+  }
+
+  @Test("who publishes what is being collected waits, and publishes it again")
+  func raceWithWriters() async throws {
+    try await IntegrityFixture.with { fixture in
+      for round in 0..<12 {
+        try fixture.stray("front \(round)")
+        try fixture.stray("back \(round)")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { _ = try await fixture.collect() }
+          group.addTask { try await fixture.submit("\(round)") }
+          group.addTask { _ = try await fixture.verify() }
+          try await group.waitForAll()
+        }
+        #expect(try await fixture.verify().isWhole)
+      }
+    }
+  }
+
+  @Test("while a hold stands no blob goes, whoever collects; then all do")
+  func hold() async throws {
+    try await IntegrityFixture.with { fixture in
+      let post = try await fixture.post("a")
+      let until = try await fixture.pool.transaction { session in
+        try fixture.store.holdCollecting(for: .seconds(3600), session)
+      }
+      // A second one never ends the first.
+      let same = try await fixture.pool.transaction { session in
+        try fixture.store.holdCollecting(for: .seconds(1), session)
+      }
+      #expect(same == until)
+      let files = try fixture.files()
+      try await fixture.pool.transaction { session in _ = try fixture.store.delete(post: post, session) }
+      try await fixture.pool.transaction { session in try fixture.store.collectReleased(session) }
+      try fixture.stray("stray")
+      let report = try await fixture.collect()
+      #expect(report.heldUntil == until && report.blobs.count == 0 && report.strayFiles.count == 0)
+      #expect(try fixture.files().isSuperset(of: files))
+      #expect(try await fixture.pool.run { session in try fixture.store.releaseCollecting(session) })
+      #expect(try await fixture.collect().blobs.count > 0)
+      #expect(try fixture.files().isEmpty)
+      #expect(try await fixture.count("blob") == 0)
+    }
+  }
+
+  @Test("a hold waits for who collects, and who collects afterwards sees it")
+  func holdWaits() async throws {
+    try await IntegrityFixture.with { fixture in
+      let post = try await fixture.post("a")
+      try await fixture.pool.transaction { session in _ = try fixture.store.delete(post: post, session) }
+      let hold = try await fixture.pool.transaction { session in
+        let collected = try fixture.store.collectReleased(limit: 2, session)
+        #expect(collected.blobs == 2)
+        return try IntegrityFixture.begin(beside: session) {
+          try await fixture.pool.transaction { session in
+            try fixture.store.holdCollecting(for: .seconds(60), session)
+          }
+        }
+      }
+      _ = try await hold.value
+      let after = try await fixture.pool.transaction { session in try fixture.store.collectReleased(session) }
+      #expect(after.blobs == 0)
+      #expect(try await fixture.count("blob_release") > 0)
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import Blobs
+import Crypto
+import Definitions
+import Glibc
+import Integrity
+import Model
+import Platform
+import Postgres
+import PostgresTesting
+import Queue
+import Store
+import Testing
+
+/// A store with a database and a folder of its own, with posts in it, for tests to damage.
+struct IntegrityFixture {
+  private static let template = TestTemplate(name: "integrity") { session in
+    try Migrator(StoreMigrations.all).migrate(session)
+    try JobQueue.prepareHistory(session)
+  }
+
+  let folder: TemporaryFolder
+  let blobs: FolderBlobStore
+  let store: Store
+  let pool: Pool
+
+  var blobFolder: String { "\(folder.path)/blobs" }
+
+  /// Runs a test with a fixture that is taken away afterwards.
+  static func with(_ body: (IntegrityFixture) async throws -> Void) async throws {
+    let folder = try TemporaryFolder()
+    try await withDatabase(template) { url in
+      let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")
+      let pool = Pool(url, size: 6)
+      try await body(IntegrityFixture(folder: folder, blobs: blobs, store: Store(blobs: blobs), pool: pool))
+      await pool.close()
+    }
+  }
+
+  /// A file with this content, not yet published.
+  func seal(_ text: String) throws -> SealedBlob {
+    var staged = try blobs.stage()
+    try Array(text.utf8).withUnsafeBytes { try staged.append($0) }
+    return try staged.seal()
+  }
+
+  /// Submits a moment; the post's id.
+  @discardableResult
+  func submit(_ name: String, keepsSources: Bool = true) async throws -> PublicID {
+    let sources = [
+      NewAsset(role: .sourceFront, type: "video/quicktime", content: try seal("front \(name)")),
+      NewAsset(role: .sourceBack, type: "video/quicktime", content: try seal("back \(name)")),
+    ]
+    var definition = try Definitions.take5Post()
+    definition.keepSources = keepsSources
+    return try await pool.transaction { [store, definition] session in
+      try store.submit(PostDraft(author: "ada"), sources: sources, definition: definition, request: nil, session)
+    }
+  }
+
+  /// What a run of the definition makes, by its name.
+  func outputs(_ name: String) throws -> [NewAsset] {
+    try Definitions.take5Post().madeRoles.map { role in
+      let isVideo = [.composed, .clipFront, .clipBack].contains(role)
+      return NewAsset(
+        role: role, type: isVideo ? "video/mp4" : "image/jpeg", content: try seal("\(role.rawValue) \(name)"),
+        width: 1080, height: 1920, duration: isVideo ? 5 : nil)
+    }
+  }
+
+  /// Does the next job, as a worker that starts now.
+  func work(_ name: String) async throws {
+    let job = try await pool.run { session in
+      let worker = try JobQueue.register(host: "here", process: 1, session)
+      return try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 1, session).first
+    }
+    let claimed = try #require(job)
+    let outputs = try outputs(name)
+    try await pool.transaction { [store] session in
+      let work = try #require(try store.work(for: claimed, session))
+      try store.publish(
+        outputs, of: work, recipe: SHA256.digest(of: [1]), job: claimed,
+        verdict: Verdict(reasons: [], inputs: [:], decisions: []), seconds: 1, session)
+    }
+  }
+
+  /// A post that is ready.
+  @discardableResult
+  func post(_ name: String, keepsSources: Bool = true) async throws -> PublicID {
+    let id = try await submit(name, keepsSources: keepsSources)
+    try await work(name)
+    try await pool.transaction { [store] session in _ = try store.collectReleased(session) }
+    return id
+  }
+
+  static func hash(_ text: String) -> SHA256Digest { SHA256.digest(of: Array(text.utf8)) }
+
+  func path(_ text: String) -> String { blobs.location(of: Self.hash(text)) }
+
+  /// Replaces a byte of a blob's file.
+  func corrupt(_ text: String) throws {
+    let number = open(path(text), O_WRONLY)
+    guard number >= 0 else { throw SystemError(call: "open", subject: path(text)) }
+    try Descriptor(owning: number).write([UInt8(ascii: "#")], at: 2)
+  }
+
+  /// Lays a file into the blob store as if its writer had died.
+  @discardableResult
+  func stray(_ text: String) throws -> SHA256Digest {
+    try blobs.publish(seal(text))
+    return Self.hash(text)
+  }
+
+  /// Runs a statement as an operator who breaks things by hand.
+  func sql(_ statement: String) async throws {
+    try await pool.run { session in try session.executeScript(statement, name: "by hand") }
+  }
+
+  func verify() async throws -> VerifyReport {
+    try await Verifier(pool: pool, store: store, blobs: blobs).run()
+  }
+
+  func codes() async throws -> [FindingCode] {
+    try await verify().findings.map(\.code).sorted { $0.rawValue < $1.rawValue }
+  }
+
+  func collect(grace: Duration = .seconds(24 * 3600)) async throws -> CollectReport {
+    try await Collector(pool: pool, store: store, blobs: blobs, grace: grace).run()
+  }
+
+  func dryRun(grace: Duration = .seconds(24 * 3600)) async throws -> CollectReport {
+    try await Collector(pool: pool, store: store, blobs: blobs, grace: grace).dryRun()
+  }
+
+  func repair(_ remake: Remake? = nil) async throws -> [RepairFailure] {
+    try await Repairer(pool: pool, store: store, blobs: blobs, remake: remake).repair(verify().findings)
+  }
+
+  /// How many rows a table has.
+  func count(_ table: String) async throws -> Int {
+    try await pool.run { try $0.execute("SELECT count(*) FROM \(table)").single().get(0) }
+  }
+
+  /// The names and sizes of everything in the blob store.
+  func files() throws -> Set<StoredFile> {
+    var files: Set<StoredFile> = []
+    for part in 0..<blobs.parts {
+      let holdings = try blobs.holdings(inPart: part)
+      files.formUnion(holdings.foreign)
+      files.formUnion(holdings.blobs.map { StoredFile(path: $0.key.hex, bytes: $0.value) })
+    }
+    return files
+  }
+
+  /// Begins something beside an open transaction, and returns once it waits for that one, or is over without.
+  static func begin<Result: Sendable>(
+    beside session: Session, _ work: @escaping @Sendable () async throws -> Result
+  ) throws -> Task<Result, any Error> {
+    let isOver = Shared(false)
+    let task = Task {
+      defer { isOver.withLock { $0 = true } }
+      return try await work()
+    }
+    var isWaiting = false
+    while !isWaiting, !isOver.withLock({ $0 }) {
+      isWaiting = try session.execute(
+        """
+        SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND (
+          transactionid = pg_current_xact_id()::xid
+          OR locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())))
+        """
+      ).single().get(0)
+    }
+    return task
+  }
+}

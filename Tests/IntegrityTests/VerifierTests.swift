@@ -1,0 +1,221 @@
+import Blobs
+import Crypto
+import Definitions
+import Glibc
+import Integrity
+import Model
+import Platform
+import Postgres
+import PostgresTesting
+import Store
+import Testing
+
+@Suite("Verification", .tags(.database), .timeLimit(.minutes(5)))
+struct VerifierTests {
+  @Test("a store of posts on their way, ready and without kept sources is whole")
+  func whole() async throws {
+    try await IntegrityFixture.with { fixture in
+      for name in ["a", "b"] { try await fixture.post(name) }
+      try await fixture.post("c", keepsSources: false)
+      try await fixture.submit("d")
+      let report = try await fixture.verify()
+      #expect(report.isWhole, "\(report.findings)")
+      #expect(report.checked.posts == 4 && report.checked.sets == 6)
+      #expect(report.checked.blobs == (try await fixture.count("blob")))
+      // Two sources of each, and three videos of those that are ready; pictures lie in the database.
+      #expect(report.checked.files == 3 * 2 + 3 * 3)
+    }
+  }
+
+  @Test("a byte that changed, a file that is gone and a file too many are each found, with the post that is concerned")
+  func files() async throws {
+    try await IntegrityFixture.with { fixture in
+      let a = try await fixture.post("a")
+      let b = try await fixture.post("b")
+      try fixture.corrupt("composed a")
+      #expect(unlink(fixture.path("clip.front b")) == 0)
+      let stray = try fixture.stray("stray")
+      let report = try await fixture.verify()
+      #expect(report.findings.count == 3)
+      let corrupt = try #require(report.findings.first { $0.code == .blobCorrupt })
+      #expect(corrupt.object == .blob(IntegrityFixture.hash("composed a")))
+      #expect(corrupt.severity == .damaged && corrupt.subjects == [.post(a)])
+      let missing = try #require(report.findings.first { $0.code == .blobMissing })
+      #expect(missing.object == .blob(IntegrityFixture.hash("clip.front b")) && missing.subjects == [.post(b)])
+      let found = try #require(report.findings.first { $0.code == .strayFile })
+      #expect(found.object == .file("\(stray.hex.prefix(2))/\(stray.hex)") && found.severity == .litter)
+    }
+  }
+
+  @Test("bytes in a row that changed are found")
+  func inline() async throws {
+    try await IntegrityFixture.with { fixture in
+      try await fixture.post("a")
+      try await fixture.sql(
+        "UPDATE blob SET inline_content = 'x' WHERE hash = (SELECT blob FROM asset WHERE role = 'image')")
+      let findings = try await fixture.verify().findings
+      #expect(findings.map(\.code) == [.inlineCorrupt] && findings.first?.severity == .damaged)
+    }
+  }
+
+  @Test("a source that is damaged is lost, and what would be made of it too")
+  func sources() async throws {
+    try await IntegrityFixture.with { fixture in
+      let id = try await fixture.post("a")
+      try fixture.corrupt("front a")
+      #expect(unlink(fixture.path("back a")) == 0)
+      #expect(unlink(fixture.path("composed a")) == 0)
+      let report = try await fixture.verify()
+      #expect(Set(report.findings.map(\.code)) == [.sourceCorrupt, .sourceMissing, .blobMissing])
+      #expect(report.findings.allSatisfy { $0.severity == .lost && $0.subjects == [.post(id)] })
+    }
+  }
+
+  @Test("an asset's row that is gone is found, and its blob with it")
+  func assetRow() async throws {
+    try await IntegrityFixture.with { fixture in
+      let id = try await fixture.post("a")
+      try await fixture.sql("DELETE FROM asset WHERE role = 'poster'")
+      let findings = try await fixture.verify().findings
+      #expect(Set(findings.map(\.code)) == [.assetMissing, .blobUnreferenced])
+      #expect(findings.first { $0.code == .assetMissing }?.subjects == [.post(id)])
+      try await fixture.sql("DELETE FROM asset WHERE role LIKE 'source.%'")
+      let worse = try await fixture.verify().findings
+      #expect(worse.contains { $0.code == .setEmpty && $0.severity == .lost })
+      #expect(worse.first { $0.code == .assetMissing }?.severity == .lost)
+    }
+  }
+
+  @Test("a blob's row that is gone is found, though its file is there")
+  func blobRow() async throws {
+    try await IntegrityFixture.with { fixture in
+      try await fixture.post("a")
+      // Only who breaks the rules of the schema can do it.
+      try await fixture.sql(
+        """
+        SET session_replication_role = replica;
+        DELETE FROM blob WHERE hash = (SELECT blob FROM asset WHERE role = 'composed');
+        RESET session_replication_role
+        """)
+      let findings = try await fixture.verify().findings
+      #expect(findings.map(\.code) == [.blobRowMissing])
+      #expect(findings.first?.object == .blob(IntegrityFixture.hash("composed a")))
+      // It is nobody's litter.
+      #expect(try await fixture.collect().strayFiles.count == 0)
+      _ = try await fixture.repair { _ in [:] }
+      #expect(try await fixture.codes() == [])
+    }
+  }
+
+  @Test("a post that was deleted by hand leaves sets of nobody; a ready one without media is found")
+  func postRow() async throws {
+    try await IntegrityFixture.with { fixture in
+      let a = try await fixture.post("a")
+      let b = try await fixture.post("b")
+      try await fixture.sql("DELETE FROM post WHERE public_id = '\(a)'")
+      #expect(try await fixture.codes() == [.setUnreferenced, .setUnreferenced])
+      _ = try await fixture.repair()
+      #expect(try await fixture.codes() == [])
+      #expect(try await fixture.count("asset_set") == 2)
+      #expect(try !fixture.blobs.contains(IntegrityFixture.hash("front a")))
+
+      try await fixture.sql("UPDATE post SET asset_set_id = NULL, source_set_id = NULL")
+      let findings = try await fixture.verify().findings
+      #expect(findings.contains { $0.code == .mediaMissing && $0.object == .post(b) && $0.severity == .lost })
+    }
+  }
+
+  @Test("a set that was replaced, or is kept, is nobody's and no finding; one that is in use and counts as replaced is")
+  func retired() async throws {
+    try await IntegrityFixture.with { fixture in
+      let id = try await fixture.post("a")
+      try await fixture.sql("UPDATE asset_set SET retired_at = now() WHERE definition IS NOT NULL")
+      #expect(try await fixture.codes() == [.setRetiredInUse])
+      _ = try await fixture.repair()
+      #expect(try await fixture.codes() == [])
+      try await fixture.sql(
+        """
+        UPDATE asset_set SET retired_at = now(), is_kept = definition IS NULL;
+        UPDATE post SET asset_set_id = NULL, source_set_id = NULL, status = 'failed' WHERE public_id = '\(id)'
+        """)
+      #expect(try await fixture.codes() == [])
+    }
+  }
+
+  @Test("lengths that rows tell wrongly are found and put right")
+  func lengths() async throws {
+    try await IntegrityFixture.with { fixture in
+      try await fixture.post("a")
+      try await fixture.sql(
+        """
+        UPDATE blob SET bytes = 99 WHERE hash = (SELECT blob FROM asset WHERE role = 'composed');
+        UPDATE asset SET bytes = 77 WHERE role = 'poster'
+        """)
+      // The composed video's asset is right, and its blob's row is not.
+      #expect(try await fixture.codes() == [.assetSize, .assetSize, .blobSize])
+      #expect(try await fixture.repair().isEmpty)
+      #expect(try await fixture.codes() == [])
+    }
+  }
+
+  @Test("files that no blob store made are told of, and left alone by everybody")
+  func foreign() async throws {
+    try await IntegrityFixture.with { fixture in
+      let names = ["notes.txt", "00/\(IntegrityFixture.hash("x").hex.dropLast())", "ab/abc"]
+      for name in names {
+        _ = try Descriptor(writing: "\(fixture.blobFolder)/\(name)", replacing: false)
+      }
+      let findings = try await fixture.verify().findings
+      #expect(Set(findings.map(\.object)) == Set(names.map { FindingObject.file($0) }))
+      #expect(findings.allSatisfy { $0.code == .foreignFile })
+      #expect(try await fixture.repair().count == 3)
+      _ = try await fixture.collect()
+      #expect(try await fixture.codes().count == 3)
+    }
+  }
+
+  @Test(
+    "beside a writer that has published and not committed nothing false is found, whatever becomes of it",
+    arguments: [true, false])
+  func openTransaction(commits: Bool) async throws {
+    struct Undone: Error {}
+    try await IntegrityFixture.with { fixture in
+      let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal("open"))
+      let verification = Shared<Task<VerifyReport, any Error>?>(nil)
+      try? await fixture.pool.transaction { session in
+        let definition = try #require(try Definitions.photo("profile-image"))
+        _ = try fixture.store.submit(
+          ImageDraft(kind: .profile, owner: "ada"), source: source, definition: definition, request: nil, session)
+        #expect(try fixture.blobs.contains(IntegrityFixture.hash("open")))
+        // It meets what the other has done so far, and waits for its end.
+        let task = try IntegrityFixture.begin(beside: session) { try await fixture.verify() }
+        verification.withLock { $0 = task }
+        if !commits { throw Undone() }
+      }
+      let report = try #require(try await verification.withLock { $0 }?.value)
+      // Of a writer that was rolled back the file stays behind.
+      #expect(report.findings.map(\.code) == (commits ? [] : [.strayFile]))
+    }
+  }
+
+  @Test("beside a collector that has removed files and not committed nothing false is found")
+  func openCollector() async throws {
+    try await IntegrityFixture.with { fixture in
+      let post = try await fixture.post("a")
+      try await fixture.pool.transaction { session in _ = try fixture.store.delete(post: post, session) }
+      try await fixture.sql("DELETE FROM blob_release")
+      let verification = Shared<Task<VerifyReport, any Error>?>(nil)
+      try await fixture.pool.transaction { session in
+        let hashes = try session.execute("SELECT hash FROM blob").compactMap {
+          SHA256Digest(bytes: try $0.get(0, as: [UInt8].self))
+        }
+        #expect(try fixture.store.collect(hashes, session).blobs == hashes.count)
+        // It meets what the other has done so far, and waits for its end.
+        let task = try IntegrityFixture.begin(beside: session) { try await fixture.verify() }
+        verification.withLock { $0 = task }
+      }
+      let report = try #require(try await verification.withLock { $0 }?.value)
+      #expect(report.isWhole, "\(report.findings)")
+    }
+  }
+}
