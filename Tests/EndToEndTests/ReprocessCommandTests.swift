@@ -1,0 +1,192 @@
+import FoundationEssentials
+import Glibc
+import HTTPTesting
+import Model
+import Platform
+import PostgresTesting
+import Take5Testing
+import Testing
+
+@Suite("Stored media are made again", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+struct ReprocessCommandTests {
+  private func json(_ command: Take5Command) throws -> API.Value {
+    let line = try #require(command.output.split(separator: "\n").last, "\(command.errors)")
+    return try JSONDecoder().decode(API.Value.self, from: Data(line.utf8))
+  }
+
+  /// A service with a moment and a post of a photo that are ready.
+  private func service(_ more: [String] = []) async throws -> (service: Service, moment: PublicID, photo: String) {
+    let service = try await Service(more)
+    let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
+    let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
+    let moment = try await service.submitted(front: front, back: back)
+    #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
+    let photo = try await service.api().submit(
+      "/v1/posts",
+      [
+        ("post", Array(#"{"kind":"photo","author":"ada"}"#.utf8)),
+        ("photo", try StoreCommandTests.photo((20, 180, 90))),
+      ])
+    #expect(photo["status"]?.text == "ready")
+    return (service, moment.id, try #require(photo["id"]?.text))
+  }
+
+  /// What readers get of a post: the entity tag and the recipe of each of its files, by role.
+  private func files(of post: String, _ service: Service) async throws -> [String: [String]] {
+    let answer = try await service.api().get("/v1/posts/\(post)")
+    var urls: [String: String] = [:]
+    if case .object(let assets)? = answer["assets"] {
+      for (role, asset) in assets { urls[role] = asset["url"]?.text }
+    }
+    for (place, photo) in (answer["photos"]?.items ?? []).enumerated() {
+      if case .object(let assets) = photo {
+        for (role, asset) in assets { urls["\(role) \(place)"] = asset["url"]?.text }
+      }
+    }
+    var files: [String: [String]] = [:]
+    for (role, url) in urls {
+      let response = try await service.api().get(url).response
+      #expect(response.status == 200)
+      files[role] = ["etag", "take5-recipe"].map { response.headers[$0] ?? "" }
+    }
+    return files
+  }
+
+  /// The built-in definition of moments, with smaller posters.
+  private func changed(in folder: String) throws -> String {
+    let text = try Document("jobs/take5-post.json").text
+      .replacing("\"version\": 1", with: "\"version\": 2").replacing("\"long_edge\": 1280", with: "\"long_edge\": 640")
+    let path = "\(folder)/changed.json"
+    try Descriptor(writing: path, replacing: true).write(Array(text.utf8))
+    return path
+  }
+
+  @Test("nothing is decoded where nothing would change, and the same bytes come out where it is forced, by whomever")
+  func deterministic() async throws {
+    let (service, moment, photo) = try await service()
+    let access = ["--data", service.data, "--json"]
+    let before = try await [files(of: moment.description, service), files(of: photo, service)]
+    #expect(before[0].count == 8 && before[1].count >= 2)
+    #expect(Set(before[0].values.map { $0[1] }).count == 1, "all of a set have one recipe")
+
+    let skipped = try json(try await Take5Command.run(["reprocess"] + access))
+    #expect(skipped["items"]?["skipped"]?.number == 2 && skipped["items"]?["done"]?.number == 0)
+    for local in [[], ["--local"]] {
+      let forced = try await Take5Command.run(["reprocess", "--force"] + local + access)
+      #expect(forced.status == 0, "\(forced.errors)")
+      #expect(try json(forced)["items"]?["done"]?.number == 2)
+      #expect(try await [files(of: moment.description, service), files(of: photo, service)] == before)
+    }
+    // Stored once, although there are three sets.
+    #expect(try await service.count("SELECT count(*)::int FROM asset_set WHERE retired_at IS NOT NULL") == 4)
+    let verified = try await Take5Command.run(["verify", "--deep"] + access)
+    #expect(verified.status == 0, "\(verified.output)")
+    try await service.stop()
+  }
+
+  @Test("a changed definition makes other outputs, and the old ones are answered for the grace period")
+  func changing() async throws {
+    let (service, moment, photo) = try await service(["--background-slots", "2"])
+    let access = ["--data", service.data, "--json"]
+    let old = try await service.api().get("/v1/posts/\(moment)")["assets"]?["poster"]
+    let untouched = try await files(of: photo, service)
+    let definition = try changed(in: service.folder.path)
+
+    let plan = try json(
+      try await Take5Command.run(["reprocess", "--definition", definition, "--dry-run"] + access))
+    #expect(plan["items"]?.number == 1)
+    #expect(plan["parts"]?[0]?["made_by"]?.text == "take5-post 1")
+    #expect(plan["parts"]?[0]?["made_again_by"]?.text == "take5-post 2")
+    guard case .number(let hours)? = plan["hours"] else {
+      Issue.record("no hours are told")
+      return
+    }
+    #expect(hours > 0)
+
+    let run = try await Take5Command.run(["reprocess", "--definition", definition] + access)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(try json(run)["items"]?["done"]?.number == 1)
+    let new = try await service.api().get("/v1/posts/\(moment)")["assets"]?["poster"]
+    #expect(old?["height"]?.number == 1280 && new?["height"]?.number == 640)
+    #expect(try await service.api().get(try #require(old?["url"]?.text)).status == 200)
+    #expect(try await files(of: photo, service) == untouched)
+
+    let again = try json(try await Take5Command.run(["reprocess", "--definition", definition] + access))
+    #expect(again["items"]?["skipped"]?.number == 1)
+    let none = try json(
+      try await Take5Command.run(["reprocess", "--made-by", "take5-post", "--version-below", "2", "--dry-run"] + access))
+    #expect(none["items"]?.number == 0)
+
+    #expect(try await Take5Command.run(["gc", "--grace", "0"] + access).status == 0)
+    #expect(try await service.api().get(try #require(old?["url"]?.text)).status == 404)
+    #expect(try await Take5Command.run(["verify", "--deep"] + access).status == 0)
+    try await service.stop()
+  }
+
+  @Test("an item that cannot be made fails with its reason and keeps what it has; the run says so")
+  func failing() async throws {
+    let (service, moment, _) = try await service()
+    let access = ["--data", service.data, "--json"]
+    let hash = try await service.texts(
+      "SELECT encode(blob, 'hex') FROM asset WHERE role = 'source.front'")
+    let source = try #require(hash.first)
+    #expect(unlink("\(service.data)/blobs/\(source.prefix(2))/\(source)") == 0)
+    let before = try await files(of: moment.description, service)
+    let run = try await Take5Command.run(["reprocess", moment.description, "--force", "--local"] + access)
+    #expect(run.status == 65)
+    let report = try json(run)
+    #expect(report["items"]?["failed"]?.number == 1)
+    #expect(report["failures"]?[0]?["error"]?.text?.contains("there is no blob") == true)
+    #expect(try await files(of: moment.description, service) == before)
+    let found = try json(try await Take5Command.run(["reprocess", "--error", "NO BLOB", "--dry-run"] + access))
+    #expect(found["items"]?.number == 1)
+    try await service.stop()
+  }
+
+  @Test("a run rests while it is paused, goes on without its command, and ends where it is cancelled")
+  func detached() async throws {
+    let (service, _, _) = try await service(["--background-slots", "0"])
+    let access = ["--data", service.data, "--json"]
+    func begin() async throws -> String {
+      let command = try await Take5Command.run(["reprocess", "--force", "--detach"] + access)
+      #expect(command.status == 0, "\(command.errors)")
+      return try #require(try json(command)["id"]?.text)
+    }
+    let (first, second) = (try await begin(), try await begin())
+    #expect(try await Take5Command.run(["reprocess", "pause", first] + access).status == 0)
+    #expect(try await Take5Command.run(["reprocess", "cancel", second] + access).status == 0)
+    #expect(try await Take5Command.run(["reprocess", "resume", second] + access).status == 65)
+    let worker = try await service.worker(["--background-slots", "1"])
+    let resumed = try await Take5Command.run(["reprocess", "resume", first] + access)
+    #expect(resumed.status == 0, "\(resumed.errors)")
+    #expect(try json(resumed)["items"]?["done"]?.number == 2)
+    let cancelled = try json(try await Take5Command.run(["reprocess", "status", second] + access))
+    #expect(cancelled["state"]?.text == "cancelled")
+    #expect(cancelled["items"]?["cancelled"]?.number == 2)
+    await worker.send(signal: SIGTERM)
+    #expect(await worker.wait() == 0)
+    try await service.stop()
+  }
+
+  @Test("what cannot be meant is refused before anything begins")
+  func refusing() async throws {
+    let folder = try TemporaryFolder()
+    let definition = "\(folder.path)/other.json"
+    let text = try Document("jobs/take5-post.json").text.replacing("\"take5-post\"", with: "\"other\"")
+    try Descriptor(writing: definition, replacing: true).write(Array(text.utf8))
+    for (words, message) in [
+      (["--definition", definition], "nothing is made by a definition of that name"),
+      (["--definition", definition, "--kind", "photo"], "a definition of clips"),
+      (["--rate", "0"], "--rate"), (["--kind", "film"], "--kind"), (["--local", "--detach"], "it cannot detach"),
+      (["not-an-id"], "no id"), (["--state", "processing"], "--state"), (["--missing", "film"], "--missing"),
+    ] {
+      let command = try await Take5Command.run(["reprocess"] + words + ["--data", folder.path])
+      #expect(command.status == 64, "\(words)")
+      #expect(command.errors.contains(message), "\(command.errors)")
+    }
+    for verb in ["pause", "resume", "cancel", "status"] {
+      let command = try await Take5Command.run(["reprocess", verb, PublicID.now().description, "--data", folder.path])
+      #expect(command.status == 66, "\(command.errors)")
+    }
+  }
+}
