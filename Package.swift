@@ -81,6 +81,7 @@ let package = Package(
       "Queue", ["Metrics", "Model", "Platform", "Postgres"],
       resources: [
         .embedInCode("SQL/Queue.sql"), .embedInCode("SQL/v0001_queue.sql"), .embedInCode("SQL/v0002_groups.sql"),
+        .embedInCode("SQL/v0003_lighter.sql"),
         .embedInCode("SQL/Operating.sql"),
       ]),
     target("Blobs", ["Crypto", "Model", "Platform"]),

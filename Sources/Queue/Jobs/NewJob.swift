@@ -35,7 +35,7 @@ package struct NewJob: Sendable {
     self.queue = queue
     self.kind = kind
     self.delay = delay
-    self.priority = priority
+    self.priority = min(max(priority, 0), 9)
     self.maxAttempts = maxAttempts
     self.deadlineSeconds = deadlineSeconds
     self.uniqueKey = uniqueKey
