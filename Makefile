@@ -93,7 +93,7 @@ bench-photo: build ## measure photos against libvips and Pillow, five minutes; B
 bench-read: ## measure what lists cost the database as the history grows, four minutes
 	$(SWIFT) run -c release bench --reading --write docs/benchmarks.md
 
-bench-queue: ## measure the queue against pgqueuer, procrastinate and awa, ten minutes
+bench-queue: ## measure the queue against pgqueuer, procrastinate and awa, a quarter of an hour
 	@$(call install,$(BENCH_QUEUE_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/peers/bin/pip ] || python3 -m venv .build/bench/peers
 	@.build/bench/peers/bin/pip install --quiet $(BENCH_QUEUE_PEERS)
