@@ -12,12 +12,12 @@ package actor ReprocessStorm {
     /// Beside the posts.
     package var images = 50
     /// So many processes at least.
-    package var kills = 200
+    package var kills = 100
     package var workers = 2
     package var apps = 4
     package var readers = 2
     /// From one kill to the next, in milliseconds.
-    package var pause = 100...500
+    package var pause = 200...800
     /// What can be interrupted in the programs.
     package var failpoints: [Failpoint] = []
 
