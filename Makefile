@@ -64,7 +64,7 @@ test: setup pgbouncer ## run every test, on a private PostgreSQL, a private pgbo
 	$(SWIFT) test $(TESTING) --skip-build --filter ChaosTests
 	$(SWIFT) test $(TESTING) --skip-build --filter EndToEndTests
 
-test-chaos: setup ## kill, freeze and cut off workers, API and PostgreSQL while they work, a quarter of an hour
+test-chaos: setup ## kill, freeze and cut off workers, API and PostgreSQL while they work, twenty minutes
 	$(SWIFT) build $(TESTING) --product take5
 	$(SWIFT) build $(TESTING) --product chaos
 	.build/tests/release/chaos all --write docs/reliability.md

@@ -146,8 +146,8 @@ let package = Package(
     .target(
       name: "ChaosTesting",
       dependencies: [
-        "Crypto", "EmbeddedPostgres", "HTTPTesting", "Logging", "MediaFixtures", "Metrics", "Model", "Platform",
-        "Postgres", "Queue", "QueueWorker",
+        "Crypto", "Definitions", "EmbeddedPostgres", "HTTPTesting", "Logging", "MediaFixtures", "Metrics", "Model",
+        "Platform", "Postgres", "Queue", "QueueWorker",
       ],
       path: "Tests/Support/ChaosTesting",
       resources: [.embedInCode("SQL/Chaos.sql"), .embedInCode("SQL/v9000_chaos.sql")], swiftSettings: settings),
@@ -210,7 +210,7 @@ let package = Package(
       "ChaosTests",
       [
         "ChaosTesting", "Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
-        "QueueWorker", "Take5Testing", "chaos", "take5",
+        "QueueWorker", "Store", "Take5Testing", "chaos", "take5",
       ]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("benchTests", ["Definitions", "Model", "Platform", "bench"]),

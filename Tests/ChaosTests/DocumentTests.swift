@@ -6,7 +6,7 @@ struct DocumentTests {
   private static let path =
     "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/docs/reliability.md"
 
-  @Test("the figures are of at least 20,000 jobs and 300 faults, with the seed, and nothing was lost")
+  @Test("the figures are of at least 20,000 jobs, 300 faults and 1,000 stored posts, and nothing was lost")
   func figures() throws {
     let text = String(decoding: try Descriptor(reading: Self.path).contents(), as: UTF8.self)
     func row(_ name: String) throws -> Substring {
@@ -22,5 +22,7 @@ struct DocumentTests {
     #expect(try row("lost, or done twice").contains("none"))
     #expect(try number("cells in which something did not hold") == 0)
     #expect(try row("not ready, or made twice").contains("none"))
+    #expect(try number("stored") >= 1000 && number("processes killed") >= 100)
+    #expect(try row("mixed, missing, made twice or left over").contains("none"))
   }
 }

@@ -34,12 +34,13 @@ struct Controller {
     say("seed \(seed); ledgers, logs and databases lie in \(folder)")
     var document = FiguresDocument(seed: seed)
     var isWell = true
-    for part in what == "all" ? ["storm", "service", "matrix"] : [what] {
+    for part in what == "all" ? ["storm", "service", "reprocess", "matrix"] : [what] {
       say("\n\(part)")
       let (figures, violations) =
         switch part {
         case "storm": try await storm()
         case "service": try await service()
+        case "reprocess": try await reprocess()
         default: try await matrix()
         }
       for (name, value) in figures { say("  \(name): \(value)") }
@@ -68,12 +69,28 @@ struct Controller {
     var configuration = ServiceStorm.Configuration(seed: seed)
     configuration.posts = try options.number("--posts", configuration.posts)
     configuration.faults = try options.number("--service-faults", configuration.faults)
-    configuration.failpoints =
-      Failpoint.connections + Failpoint.blobs + Failpoint.mediaProcesses + Store.failpoints + JobQueue.failpoints
+    configuration.failpoints = Self.failpoints
     let report = try await withRun("service") { run in
       try await ServiceStorm(configuration, on: run).run { say("  \($0)") }
     }
     return (report.figures, report.violations)
+  }
+
+  private func reprocess() async throws -> Result {
+    var configuration = ReprocessStorm.Configuration(seed: seed)
+    configuration.posts = try options.number("--stored", configuration.posts)
+    configuration.images = max(2, configuration.posts / 20)
+    configuration.kills = try options.number("--kills", configuration.kills)
+    configuration.failpoints = Self.failpoints
+    let report = try await withRun("reprocess") { run in
+      try await ReprocessStorm(configuration, on: run).run { say("  \($0)") }
+    }
+    return (report.figures, report.violations)
+  }
+
+  /// What can be interrupted in the programs that are shipped.
+  private static var failpoints: [Failpoint] {
+    Failpoint.connections + Failpoint.blobs + Failpoint.mediaProcesses + Store.failpoints + JobQueue.failpoints
   }
 
   private func matrix() async throws -> Result {

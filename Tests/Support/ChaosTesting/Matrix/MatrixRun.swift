@@ -60,7 +60,7 @@ package struct MatrixRun {
       }
     let failpoints = [Matrix.conditions[cell.act], "\(cell.point)=\(action)"].compactMap(\.self).joined(separator: ",")
     switch cell.role {
-    case .worker, .service:
+    case .worker, .service, .command:
       let drains = ["queue.release", "queue.deregister"].contains(cell.act)
       try await scene.prepareForWorker(drains: drains)
       return try run.worker("victim", failpoints: failpoints, mayDrain: drains)

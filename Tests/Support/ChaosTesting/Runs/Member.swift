@@ -7,6 +7,8 @@ package final class Member: Sendable {
     case worker
     case producer
     case service
+    /// Somebody's command line.
+    case command
   }
 
   package let role: Role

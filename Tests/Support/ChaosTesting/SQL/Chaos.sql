@@ -61,3 +61,76 @@ SELECT encode(hash, 'hex') AS hash, bytes FROM blob WHERE inline_content IS NULL
 
 -- name: unfinished
 SELECT count(*) FROM post WHERE status <> 'ready'
+
+-- name: unmade
+SELECT (SELECT count(*) FROM post WHERE status <> 'ready') + (SELECT count(*) FROM image WHERE status <> 'ready')
+
+-- name: connections
+SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()
+
+-- name: latest_run
+-- Over one kind.
+SELECT public_id, state, (SELECT count(*) FROM reprocess_item WHERE run_id = run.id AND outcome = 'failed') AS failed
+FROM reprocess_run AS run WHERE selection #> '{selection,kinds}' @> to_jsonb(ARRAY[$1::text]) ORDER BY id DESC LIMIT 1
+
+-- name: reprocess_runs
+-- What became of the items of each run, and for how many not one set was made, nor one job ended, if there was one.
+WITH made AS (SELECT job, count(*) AS sets FROM asset_set WHERE job IS NOT NULL GROUP BY job),
+ended AS (SELECT public_id, count(*) AS ends FROM job_done WHERE outcome = 'a' GROUP BY public_id)
+SELECT run.public_id, run.state, count(*) AS items,
+  count(*) FILTER (WHERE item.outcome = 'done') AS done, count(*) FILTER (WHERE item.outcome = 'skipped') AS skipped,
+  count(*) FILTER (WHERE coalesce(made.sets, 0) <> CASE item.outcome WHEN 'done' THEN 1 ELSE 0 END) AS wrong_sets,
+  count(*) FILTER (WHERE coalesce(ended.ends, 0) <> CASE WHEN run.is_local THEN 0 ELSE 1 END) AS wrong_ends
+FROM reprocess_run AS run JOIN reprocess_item AS item ON item.run_id = run.id
+LEFT JOIN made ON made.job = item.job LEFT JOIN ended ON ended.public_id = item.job
+GROUP BY run.id ORDER BY run.id
+
+-- name: reprocess_attempts
+SELECT coalesce(sum(attempt), 0) AS attempts, coalesce(sum(lost), 0) AS lost FROM job_done WHERE kind = 'reprocess'
+
+-- name: histories
+-- Every post and image, by what its outputs were made, and how many sets they replaced one after the other.
+WITH RECURSIVE subject AS (
+  SELECT public_id, status, asset_set_id FROM post UNION ALL SELECT public_id, status, asset_set_id FROM image),
+history AS (
+  SELECT public_id, asset_set_id AS set_id FROM subject
+  UNION ALL
+  SELECT history.public_id, older.id FROM history JOIN asset_set AS older ON older.replaced_by = history.set_id)
+SELECT subject.public_id, subject.status, definition.version, asset_set.retired_at IS NULL AS is_current,
+  (SELECT count(*) - 1 FROM history WHERE history.public_id = subject.public_id) AS replaced
+FROM subject JOIN asset_set ON asset_set.id = subject.asset_set_id JOIN definition ON definition.hash = asset_set.definition
+
+-- name: sets
+-- How many there are, and to how many of them nobody leads.
+WITH RECURSIVE subject AS (
+  SELECT asset_set_id, source_set_id FROM post UNION ALL SELECT asset_set_id, source_set_id FROM image),
+known AS (
+  SELECT asset_set_id AS id FROM subject
+  UNION
+  SELECT source_set_id FROM subject
+  UNION
+  SELECT older.id FROM known JOIN asset_set AS older ON older.replaced_by = known.id)
+SELECT count(*) AS sets, count(*) FILTER (WHERE id NOT IN (SELECT id FROM known WHERE id IS NOT NULL)) AS loose
+FROM asset_set
+
+-- name: unequal
+-- What the same sources became by the same recipe in more than one way, and by one definition with more than one recipe.
+WITH RECURSIVE subject AS (
+  SELECT asset_set_id, source_set_id FROM post UNION ALL SELECT asset_set_id, source_set_id FROM image),
+history AS (
+  SELECT source_set_id, asset_set_id AS set_id FROM subject
+  UNION ALL
+  SELECT history.source_set_id, older.id FROM history JOIN asset_set AS older ON older.replaced_by = history.set_id),
+brought AS (
+  SELECT asset_set_id, string_agg(role || place || encode(blob, 'hex'), ' ' ORDER BY role, place) AS sources
+  FROM asset GROUP BY asset_set_id)
+SELECT brought.sources, asset.role, asset.place, count(*) AS made
+FROM history JOIN asset_set ON asset_set.id = history.set_id
+JOIN brought ON brought.asset_set_id = history.source_set_id
+JOIN asset ON asset.asset_set_id = history.set_id
+GROUP BY brought.sources, asset_set.definition, asset.role, asset.place
+HAVING count(DISTINCT asset.blob) > 1 OR count(DISTINCT asset_set.recipe) > 1
+
+-- name: loose_blobs
+SELECT (SELECT count(*) FROM blob WHERE NOT EXISTS (SELECT FROM asset WHERE asset.blob = blob.hash))
+  + (SELECT count(*) FROM blob_release)

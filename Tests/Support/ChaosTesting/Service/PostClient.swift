@@ -3,7 +3,7 @@ import MediaFixtures
 import Model
 import Platform
 
-/// An app that submits posts of one photo each: it repeats each under the same key until it is answered.
+/// An app that submits: it repeats each submission under the same key until it is answered.
 struct PostClient: Sendable {
   private struct Answer: Decodable {
     let id: PublicID
@@ -12,7 +12,7 @@ struct PostClient: Sendable {
   /// Where the service is now; nil while it is away.
   let port: @Sendable () -> UInt16?
 
-  /// Submits one, whatever it takes; the id that it is known by, or what is wrong with the answer.
+  /// Submits a post of one photo, whatever it takes; the id that it is known by, or what is wrong with the answer.
   func submit(_ number: Int) async throws -> PublicID {
     var form = MultipartForm()
     let image = PhotoFixture.image(width: 240, height: 180) { x, y in
@@ -20,10 +20,15 @@ struct PostClient: Sendable {
     }
     form.add("post", filename: nil, Array(#"{"kind":"photo","author":"author-\#(number % 10)"}"#.utf8))
     form.add("photo", filename: "photo.jpg", try PhotoFixture.jpeg(image))
-    let headers = [("Content-Type", form.contentType), ("Idempotency-Key", "\"post-\(number)\"")]
+    return try await submit(form, to: "/v1/posts", key: "post-\(number)")
+  }
+
+  /// Submits a form under a key, whatever it takes; the id that it is known by, or what is wrong with the answer.
+  func submit(_ form: MultipartForm, to path: String, key: String) async throws -> PublicID {
+    let headers = [("Content-Type", form.contentType), ("Idempotency-Key", "\"\(key)\"")]
     while !Task.isCancelled {
       if let port = port(),
-        let answer = try? await request("POST", "/v1/posts", port: port, headers: headers, body: form.bytes)
+        let answer = try? await request("POST", path, port: port, headers: headers, body: form.bytes)
       {
         switch answer.status {
         case 200, 202: return try JSON.decode(Answer.self, from: answer.body).id

@@ -21,17 +21,13 @@ package actor ServiceStorm {
   private let configuration: Configuration
   private let run: ChaosRun
   private let blobs: String
-  private let port = Shared()
+  private let port = ServicePort()
   private var random: SplitMix64
   private var slots: [ServiceSlot] = []
   private var lasting: [Task<Void, any Error>] = []
   private var faults = 0
   /// Raised when nothing is broken any more.
   private let calm = CancellationFlag()
-
-  private final class Shared: Sendable {
-    let value = Locked<UInt16?>(nil)
-  }
 
   /// - Parameter run: a fresh one.
   package init(_ configuration: Configuration, on run: ChaosRun) {
@@ -81,9 +77,9 @@ package actor ServiceStorm {
 
   /// Submits so many posts, and more of them until it is told to end.
   private static func submit(
-    _ posts: Int, apps: Int, _ port: Shared, until end: CancellationFlag
+    _ posts: Int, apps: Int, _ port: ServicePort, until end: CancellationFlag
   ) async throws -> [Int: PublicID] {
-    let client = PostClient { port.value.withLock { $0 } }
+    let client = PostClient { port.now }
     return try await withThrowingTaskGroup(of: [(Int, PublicID)].self) { group in
       for app in 0..<apps {
         group.addTask {
@@ -103,7 +99,7 @@ package actor ServiceStorm {
 
   /// Every app repeats what it has submitted: it is answered with the posts that are there.
   private func again(_ ids: [Int: PublicID]) async throws -> [String] {
-    let client = PostClient { [port] in port.value.withLock { $0 } }
+    let client = PostClient { [port] in port.now }
     var violations: [String] = []
     for (number, id) in ids {
       let second = try await client.submit(number)
@@ -138,11 +134,11 @@ package actor ServiceStorm {
     words = role == .service ? ["serve", "--listen", "127.0.0.1:0", "--workers", "0"] + words : ["worker"] + words
     let member = try run.program(role, name, Take5Program.path, words, failpoints: calm.isCancelled ? nil : failpoint())
     guard role == .service else { return member }
-    port.value.withLock { $0 = nil }
+    port.set(nil)
     // It says where it listens, or dies before: then it is noticed as any other that died.
     while member.child.ending == nil {
-      if let line = ServiceLog.url(in: member.log) {
-        port.value.withLock { $0 = line }
+      if let found = ServiceLog.url(in: member.log) {
+        port.set(found)
         break
       }
       if member.child.stops > 0 { break }
@@ -177,10 +173,9 @@ package actor ServiceStorm {
           slot.ordered = child.stops
           try note(.freeze, slot)
           last(slot, .freeze)
-        } else if slot.role == .service, port.value.withLock({ $0 }) == nil {
+        } else if slot.role == .service, port.now == nil {
           // It stood still before it could say where it listens.
-          let url = ServiceLog.url(in: slot.member.log)
-          port.value.withLock { $0 = url }
+          port.set(ServiceLog.url(in: slot.member.log))
         }
       }
       try? await Task.sleep(for: .milliseconds(20))

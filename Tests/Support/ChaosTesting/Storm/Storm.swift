@@ -59,7 +59,7 @@ package actor Storm {
     let name = "\(role.rawValue)-\(number).\(life)"
     let failpoints = isCalm ? nil : failpoint(for: role)
     switch role {
-    case .worker, .service: return try run.worker(name, failpoints: failpoints)
+    case .worker, .service, .command: return try run.worker(name, failpoints: failpoints)
     case .producer:
       return try run.producer(
         name, jobs: isCalm ? 0 : .max, batch: configuration.largestBatch, live: configuration.mostLive,

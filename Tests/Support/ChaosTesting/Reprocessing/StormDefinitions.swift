@@ -1,0 +1,92 @@
+import Definitions
+import Model
+import Platform
+
+/// By what the media of a storm are made, and then made again: the service's own definitions, of small moments.
+struct StormDefinitions: Sendable {
+  /// What a set that one definition made must have, and how often a photo's roles occur.
+  struct Roles: Sendable {
+    let first: Set<String>
+    let changed: Set<String>
+  }
+
+  /// The file with the first definition of moments, for the service.
+  let moment: String
+  /// The files with the changed definitions.
+  let changed: [StormMedium.Kind: String]
+  /// What is made of each kind, or of each of its photos.
+  let roles: [StormMedium.Kind: Roles]
+
+  /// Writes them into a folder.
+  init(in folder: String) throws {
+    let moment = try Self.smallMoment()
+    self.moment = "\(folder)/moment-1.json"
+    try Self.write(moment, to: self.moment)
+    var changed: [StormMedium.Kind: String] = [:]
+    var roles: [StormMedium.Kind: Roles] = [:]
+    for kind in StormMedium.Kind.allCases {
+      let path = "\(folder)/\(kind.rawValue)-2.json"
+      switch kind {
+      case .take5: roles[kind] = try Self.write(changeOf: moment, to: path)
+      case .marker: roles[kind] = try Self.write(changeOf: Definitions.markerVideo(), to: path)
+      case .photo: roles[kind] = try Self.write(changeOf: Self.photo("photo-post"), to: path)
+      case .place: roles[kind] = try Self.write(changeOf: Self.photo("place-photo"), to: path)
+      }
+      changed[kind] = path
+    }
+    self.changed = changed
+    self.roles = roles
+  }
+
+  /// A moment of less than a second on a small canvas: so many of them are made a second that a storm is over in minutes.
+  private static func smallMoment() throws -> Definition {
+    var definition = try Definitions.take5Post()
+    definition.limits.seconds = ClosedSeconds(shortest: 0.5, longest: 1.5)
+    definition.canvas.width = 144
+    definition.canvas.height = 256
+    definition.canvas.framesPerSecond = 15
+    definition.outputs.composed?.seconds = ClosedSeconds(shortest: 0.5, longest: 1)
+    definition.outputs.composed?.inset.margin = 4
+    definition.outputs.composed?.inset.radius = 4
+    definition.outputs.poster?.at = 0.4
+    definition.outputs.thumbnailFront?.at = 0.4
+    definition.outputs.thumbnailBack?.at = 0.4
+    definition.outputs.preview?.at = 0.2
+    definition.outputs.preview?.seconds = 0.4
+    return definition
+  }
+
+  private static func photo(_ name: String) throws -> PhotoDefinition {
+    guard let definition = try Definitions.photo(name) else { throw ServiceFailure("there is no definition \(name)") }
+    return definition
+  }
+
+  // Other bytes and other roles: a set of both would be noticed by either.
+  private static func write(changeOf definition: Definition, to path: String) throws -> Roles {
+    var changed = definition
+    changed.version += 1
+    changed.outputs.preview = nil
+    changed.outputs.composed?.video.crf = 30
+    changed.outputs.poster?.quality = 60
+    changed.outputs.thumbnail?.longEdge = 96
+    changed.outputs.thumbnailFront?.longEdge = 96
+    changed.outputs.thumbnailBack?.longEdge = 96
+    try write(changed, to: path)
+    return Roles(
+      first: Set(definition.outputs.roles.map(\.rawValue)), changed: Set(changed.outputs.roles.map(\.rawValue)))
+  }
+
+  private static func write(changeOf definition: PhotoDefinition, to path: String) throws -> Roles {
+    var changed = definition
+    changed.version += 1
+    changed.variants[.photoMedium] = nil
+    for role in changed.variants.keys { changed.variants[role]?.quality = 60 }
+    try write(changed, to: path)
+    return Roles(
+      first: Set(definition.variants.keys.map(\.rawValue)), changed: Set(changed.variants.keys.map(\.rawValue)))
+  }
+
+  private static func write(_ definition: some Encodable, to path: String) throws {
+    try Descriptor(writing: path, replacing: true).write(try JSON.encode(definition, pretty: true))
+  }
+}
