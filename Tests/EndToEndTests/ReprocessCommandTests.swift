@@ -114,7 +114,8 @@ struct ReprocessCommandTests {
     let again = try json(try await Take5Command.run(["reprocess", "--definition", definition] + access))
     #expect(again["items"]?["skipped"]?.number == 1)
     let none = try json(
-      try await Take5Command.run(["reprocess", "--made-by", "take5-post", "--version-below", "2", "--dry-run"] + access))
+      try await Take5Command.run(
+        ["reprocess", "--made-by", "take5-post", "--version-below", "2", "--dry-run"] + access))
     #expect(none["items"]?.number == 0)
 
     #expect(try await Take5Command.run(["gc", "--grace", "0"] + access).status == 0)

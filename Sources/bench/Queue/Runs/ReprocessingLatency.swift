@@ -31,7 +31,9 @@ struct ReprocessingLatency {
       let runs = try (0..<Self.backlog).map { _ in try begin(service) }
       waits.beside += try times(service)
       let reports = try runs.map { try run("cancel", $0.id, service) }
-      guard reports.contains(where: { $0.items.done > 0 }), reports.contains(where: { $0.items.waiting + $0.items.begun > 0 }) else {
+      guard reports.contains(where: { $0.items.done > 0 }),
+        reports.contains(where: { $0.items.waiting + $0.items.begun > 0 })
+      else {
         throw BenchError("nothing was made again meanwhile, or not to the end", status: EX_DATAERR)
       }
     }
