@@ -27,7 +27,8 @@ package enum Matrix {
       "chaos.live",
     ]
     + [
-      "enqueue", "enqueue_many", "now", "announce", "hold", "cancel_waiting", "cancel_executing", "redrive", "hasten",
+      "enqueue", "enqueue_simple", "enqueue_many", "now", "announce", "hold", "cancel_waiting", "cancel_executing",
+      "redrive", "hasten",
       "cron_has_zone", "cron_time", "cron_instants", "cron_set", "cron_pause", "cron_entry", "cron_resume",
       "cron_entries", "cron_next_of_kind", "cron_remove",
     ].map { "queue." + $0 }
@@ -40,7 +41,8 @@ package enum Matrix {
   /// What only the controller does.
   static let foreignActs = [
     "terminate", "orders", "fates", "effects", "passages", "workers", "age_history", "ordered_jobs", "hurry_cron",
-    "cron_entries", "posts", "files", "unfinished",
+    "cron_entries", "posts", "files", "unfinished", "unmade", "connections", "latest_run", "reprocess_runs",
+    "reprocess_attempts", "histories", "sets", "unequal", "loose_blobs",
   ].map { "chaos." + $0 }
 
   /// All places of the matrix, in a fixed order.
