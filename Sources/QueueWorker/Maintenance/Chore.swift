@@ -7,7 +7,8 @@ package struct Chore: Sendable {
   let body: @Sendable (Pool) async throws -> Void
 
   /// - Parameters:
-  ///   - interval: between two turns; one that fails waits for its next turn, and does not keep the others from theirs.
+  ///   - interval: between two turns; one that fails waits for its next turn. None keeps the others from theirs, however
+  ///     long it takes.
   ///   - body: may be done by several workers at once.
   package init(_ name: String, every interval: Duration, _ body: @escaping @Sendable (Pool) async throws -> Void) {
     self.name = name

@@ -20,21 +20,22 @@ struct Maintenance: Sendable {
 
   /// Goes on until its task is cancelled.
   func run() async {
-    let clock = ContinuousClock()
-    let chores = own + chores
-    var next = chores.map { _ in clock.now }
+    // Side by side: one that has much to do must not put off the return of lost jobs.
+    await withDiscardingTaskGroup { group in
+      for chore in own + chores { group.addTask { await self.goOn(with: chore) } }
+    }
+  }
+
+  private func goOn(with chore: Chore) async {
     while !Task.isCancelled {
-      for (index, chore) in chores.enumerated() where clock.now >= next[index] {
-        next[index] = clock.now + chore.interval
-        do {
-          try await chore.body(pool)
-        } catch is CancellationError {
-          return
-        } catch {
-          log.warning("the queue could not be looked after", ["chore": chore.name, "error": "\(error)"])
-        }
+      do {
+        try await chore.body(pool)
+      } catch is CancellationError {
+        return
+      } catch {
+        log.warning("the queue could not be looked after", ["chore": chore.name, "error": "\(error)"])
       }
-      try? await Task.sleep(for: configuration.pollInterval)
+      try? await Task.sleep(for: max(chore.interval, configuration.pollInterval))
     }
   }
 

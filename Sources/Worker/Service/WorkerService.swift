@@ -50,8 +50,13 @@ package final class WorkerService: Sendable {
           try await pool.run { session in try JobQueue.announce(queue: ReprocessJob.queue, session) }
         },
         Chore("retired", every: .seconds(60)) { [grace = configuration.grace] pool in
-          while try await pool.transaction({ session in try store.dropRetired(olderThan: grace, session) }) > 0 {}
-          while try await pool.transaction({ session in try store.collectReleased(session) }).examined > 0 {}
+          // A worker that ends leaves the rest to others.
+          while try await pool.transaction({ session in try store.dropRetired(olderThan: grace, session) }) > 0 {
+            try Task.checkCancellation()
+          }
+          while try await pool.transaction({ session in try store.collectReleased(session) }).examined > 0 {
+            try Task.checkCancellation()
+          }
         },
         Chore("answers", every: .seconds(3600)) { pool in
           try await pool.run { session in while try store.dropExpiredAnswers(session) > 0 {} }

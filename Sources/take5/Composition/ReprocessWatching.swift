@@ -25,7 +25,7 @@ struct ReprocessWatching: Sendable {
         counts.total == 0 ? 1 : Double(counts.over) / Double(counts.total),
         stage: "\(counts.over) of \(counts.total), \(Self.text(rate))/s, \(counts.failed) failed"
           + (run.state == .paused ? ", paused" : ""))
-      if run.state.isOver && counts.begun == 0 || run.isLocal && stop.isCancelled || stop.isCancelled {
+      if run.state.isOver && counts.begun == 0 || stop.isCancelled {
         bar.clear()
         return (run, counts)
       }
