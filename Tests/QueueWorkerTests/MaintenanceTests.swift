@@ -1,0 +1,56 @@
+import Logging
+import Metrics
+import Model
+import Platform
+import Postgres
+import PostgresTesting
+import Queue
+import QueueWorker
+import Testing
+
+@Suite("Maintenance", .tags(.database), .timeLimit(.minutes(2)))
+struct MaintenanceTests {
+  private static let template = TestTemplate(name: "maintenance") { session in
+    try Migrator(QueueMigrations.all).migrate(session)
+    try JobQueue.prepareHistory(session)
+  }
+
+  private struct Handler: ShortJobHandler {
+    let body: @Sendable () -> Void
+
+    func carryOut(_ job: ClaimedJob, _ session: Session) throws -> MemberEnding {
+      body()
+      return .completed()
+    }
+  }
+
+  @Test("a chore that does not come to its end keeps no job from its time")
+  func sideBySide() async throws {
+    try await withDatabase(Self.template) { url in
+      let pool = Pool(url, size: 4)
+      let (begun, release, done) = (OneShot<Void>(), OneShot<Void>(), OneShot<Void>())
+      let endless = Chore("endless", every: .zero) { _ in
+        begun.fulfil(())
+        await release.value
+      }
+      let worker = QueueWorker(
+        configuration: QueueWorkerConfiguration(pollInterval: .milliseconds(20)), database: url, pool: pool,
+        lines: [.short(queue: "tasks", handler: Handler { done.fulfil(()) })], chores: [endless],
+        log: Logger { _ in }, metrics: Metrics())
+      async let running: Void = worker.run()
+      await begun.value
+      // It waits for its time, and somebody has to see that it has come.
+      try await pool.run { session in
+        _ = try JobQueue.enqueue(
+          NewJob(
+            publicID: .now(), queue: "tasks", kind: "later", delay: 0.05, deadlineSeconds: 60,
+            arguments: Array("{}".utf8)), session)
+      }
+      await done.value
+      release.fulfil(())
+      worker.stop()
+      try await running
+      await pool.close()
+    }
+  }
+}
