@@ -95,7 +95,8 @@ let package = Package(
         .embedInCode("SQL/v0105_holding.sql"), .embedInCode("SQL/Collecting.sql"),
       ]),
     target(
-      "Integrity", ["Blobs", "Crypto", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store"],
+      "Integrity",
+      ["Blobs", "Crypto", "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store"],
       resources: [.embedInCode("SQL/Integrity.sql")]),
     target("QueueWorker", ["Logging", "Metrics", "Model", "Platform", "Postgres", "Queue"]),
     .target(
@@ -179,7 +180,10 @@ let package = Package(
     tests("ModelTests", ["Definitions", "Model"]),
     tests(
       "MediaTests",
-      ["AV", "BoxTesting", "Definitions", "Kernels", "Media", "MediaFixtures", "Model", "Platform", "Stills"]),
+      [
+        "AV", "BoxTesting", "Definitions", "ISOBaseMedia", "Kernels", "Media", "MediaFixtures", "Model", "Platform",
+        "Stills",
+      ]),
     tests(
       "MediaProcessTests",
       ["Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform", "Take5Testing", "take5"]),

@@ -24,6 +24,8 @@ package struct Decoder: ~Copyable {
       try AVError.check(avcodec_parameters_to_context(context, parameters), "avcodec_parameters_to_context")
       context.pointee.pkt_timebase = stream.pointee.time_base
       context.pointee.err_recognition = AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_EXPLODE
+      // Without it pictures that are cropped on the left show what was cropped, for the sake of aligned rows.
+      context.pointee.flags |= AV_CODEC_FLAG_UNALIGNED
       if !drawsPictures {
         context.pointee.skip_idct = AVDISCARD_ALL
         context.pointee.skip_loop_filter = AVDISCARD_ALL

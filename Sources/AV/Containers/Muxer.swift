@@ -42,14 +42,18 @@ package struct Muxer: ~Copyable {
 
   /// Adds a stream whose packets are copied from a demuxer's; its display matrix is kept, its metadata are not.
   ///
+  /// - Parameter configuration: what the decoder is configured with; nil: what the source's is.
   /// - Returns: the stream's index here.
-  package func addStream(copying index: Int, of demuxer: borrowing Demuxer) throws(AVError) -> Int {
+  package func addStream(
+    copying index: Int, of demuxer: borrowing Demuxer, configuration: [UInt8]? = nil
+  ) throws(AVError) -> Int {
     guard let source = demuxer.context.pointee.streams[index] else {
       throw AVError(cffmpeg_error(EINVAL), "avformat_new_stream")
     }
     let stream = try newStream()
     try AVError.check(
       avcodec_parameters_copy(stream.pointee.codecpar, source.pointee.codecpar), "avcodec_parameters_copy")
+    if let configuration { try setConfiguration(configuration, of: stream) }
     // The tag of the source's container may not be one of ours.
     stream.pointee.codecpar.pointee.codec_tag = 0
     stream.pointee.time_base = source.pointee.time_base
@@ -115,6 +119,18 @@ package struct Muxer: ~Copyable {
   private func newStream() throws(AVError) -> UnsafeMutablePointer<AVStream> {
     guard let stream = avformat_new_stream(context, nil) else { throw .outOfMemory("avformat_new_stream") }
     return stream
+  }
+
+  private func setConfiguration(
+    _ configuration: [UInt8], of stream: UnsafeMutablePointer<AVStream>
+  ) throws(AVError) {
+    // Readers of libav may read beyond the end.
+    let count = configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)
+    guard let memory = av_mallocz(count) else { throw .outOfMemory("av_mallocz") }
+    UnsafeMutableRawBufferPointer(start: memory, count: count).copyBytes(from: configuration)
+    av_freep(&stream.pointee.codecpar.pointee.extradata)
+    stream.pointee.codecpar.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
+    stream.pointee.codecpar.pointee.extradata_size = Int32(configuration.count)
   }
 
   private func setDisplayMatrix(_ matrix: [Int32], of stream: UnsafeMutablePointer<AVStream>) throws(AVError) {

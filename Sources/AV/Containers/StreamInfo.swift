@@ -20,6 +20,10 @@ package struct StreamInfo: Hashable, Sendable {
   package let duration: Int64?
   /// Pictures a second on average.
   package let frameRate: Rational
+  /// Whether its track header enables it (ISO/IEC 14496-12, 8.3.1); players pass over a track that is disabled.
+  package let isEnabled: Bool
+  /// What its decoder is configured with, as the container holds it: the content of `avcC`; empty without.
+  package let configuration: [UInt8]
   /// Whether it is a picture that came with the file, such as a cover.
   package let isAttachedPicture: Bool
 
@@ -49,6 +53,8 @@ package struct StreamInfo: Hashable, Sendable {
     start = Timestamp.known(stream.pointee.start_time)
     duration = Timestamp.known(stream.pointee.duration)
     frameRate = Rational(stream.pointee.avg_frame_rate)
+    isEnabled = stream.pointee.disposition & AV_DISPOSITION_DEFAULT != 0
+    configuration = [UInt8](UnsafeBufferPointer(start: parameters.extradata, count: Int(parameters.extradata_size)))
     isAttachedPicture = stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
     width = Int(parameters.width)
     height = Int(parameters.height)

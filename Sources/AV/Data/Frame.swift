@@ -67,6 +67,11 @@ package struct Frame: ~Copyable {
     pointer.pointee.decode_error_flags != 0 || pointer.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0
   }
 
+  /// Whether its rows are two fields, taken one after the other.
+  package var isInterlaced: Bool { pointer.pointee.interlaced_frame != 0 }
+  /// Whether the field of the first row was taken first.
+  package var isTopFieldFirst: Bool { pointer.pointee.top_field_first != 0 }
+
   /// Sound: how many samples each channel has.
   package var sampleCount: Int { Int(pointer.pointee.nb_samples) }
 
@@ -91,6 +96,17 @@ package struct Frame: ~Copyable {
 
   /// Lets go of the pixels or samples.
   package func unreference() { av_frame_unref(pointer) }
+
+  /// Becomes another reference to the same pixels or samples.
+  package func reference(_ other: borrowing Frame) throws(AVError) {
+    av_frame_unref(pointer)
+    try AVError.check(av_frame_ref(pointer, other.pointer), "av_frame_ref")
+  }
+
+  /// Takes over the times and the colour description of another frame, and not its pixels.
+  package func describe(like other: borrowing Frame) throws(AVError) {
+    try AVError.check(av_frame_copy_props(pointer, other.pointer), "av_frame_copy_props")
+  }
 
   /// Becomes another reference to the same pixels, bare of what the decoder said of them.
   ///

@@ -30,7 +30,12 @@ package struct Packet: ~Copyable {
   /// In bytes.
   package var size: Int { Int(pointer.pointee.size) }
   /// Whether decoding can start here.
-  package var isKey: Bool { pointer.pointee.flags & AV_PKT_FLAG_KEY != 0 }
+  package var isKey: Bool {
+    get { pointer.pointee.flags & AV_PKT_FLAG_KEY != 0 }
+    nonmutating set {
+      if newValue { pointer.pointee.flags |= AV_PKT_FLAG_KEY } else { pointer.pointee.flags &= ~AV_PKT_FLAG_KEY }
+    }
+  }
   /// Whether an edit list says that it is decoded but not shown.
   package var isDiscarded: Bool { pointer.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
   /// Whether the container says that its data are damaged.
@@ -51,6 +56,19 @@ package struct Packet: ~Copyable {
   package func reference(_ other: borrowing Packet) throws(AVError) {
     av_packet_unref(pointer)
     try AVError.check(av_packet_ref(pointer, other.pointer), "av_packet_ref")
+  }
+
+  /// Takes over the times and flags of another packet, and data that `fill` writes: all of `count` bytes.
+  package func rewrite(
+    _ other: borrowing Packet, count: Int, fill: (UnsafeMutableRawBufferPointer) -> Void
+  ) throws(AVError) {
+    av_packet_unref(pointer)
+    try AVError.check(av_new_packet(pointer, Int32(count)), "av_new_packet")
+    pointer.pointee.pts = other.pointer.pointee.pts
+    pointer.pointee.dts = other.pointer.pointee.dts
+    pointer.pointee.duration = other.pointer.pointee.duration
+    pointer.pointee.flags = other.pointer.pointee.flags
+    fill(UnsafeMutableRawBufferPointer(start: pointer.pointee.data, count: count))
   }
 
   /// Moves the packet in time by `ticks`.

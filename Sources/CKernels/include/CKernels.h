@@ -119,3 +119,17 @@ void ckernels_rgba_to_ycbcr(const uint8_t *rgba, uint8_t *y, uint8_t *cb, uint8_
 /// Converts a row of YCbCr of the full range to 24-bit RGB; with `halves_chroma` each pair of pixels shares a sample.
 void ckernels_ycbcr_to_rgb(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, int halves_chroma, uint8_t *rgb,
                            size_t count);
+
+/// Rows of samples: the first byte, and the distance in bytes between rows.
+struct ckernels_rows {
+  const uint8_t *base;
+  ptrdiff_t stride;
+};
+
+/// Makes a frame of one moment out of one whose rows are two fields: the field that was taken first stays, the rows of the
+/// other are made from their neighbours in space and time.
+///
+/// `keeps_lower`: the odd rows, counted from 0, were taken first. `is_wide`: samples are 16-bit words.
+void ckernels_deinterlace(const struct ckernels_rows *previous, const struct ckernels_rows *current,
+                          const struct ckernels_rows *next, uint8_t *target, ptrdiff_t target_stride, size_t width,
+                          size_t height, int keeps_lower, int is_wide);

@@ -16,7 +16,9 @@ package struct MovieMetadata: Hashable, Sendable {
     let movie = Box(type: "moov", content: content[...])
     let boxes = movie.children()
     let trackBoxes = boxes.filter { $0.type == "trak" }
-    tracks = trackBoxes.map(TrackMetadata.init)
+    let header = movie.child("mvhd")?.reader
+    let timescale = header?.unsigned32(at: header?.byte(at: 0) == 1 ? 20 : 12) ?? 0
+    tracks = trackBoxes.map { TrackMetadata($0, movieTimescale: timescale) }
     var found: [Identification] = []
     var names: [String] = []
     var creationDate: String?

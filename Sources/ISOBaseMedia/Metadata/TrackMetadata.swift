@@ -10,6 +10,10 @@ package struct TrackMetadata: Hashable, Sendable {
   /// Of Dolby Vision (Dolby, "ISO Base Media File Format", 2.1): the profile, and whether the pictures mean something
   /// without its metadata.
   package let dolbyVision: DolbyVision?
+  /// Empty where all of the media are shown as they are.
+  package let edits: [Edit]
+  /// When its edit list ends, in seconds; nil where it has none, or does not say.
+  package let editEnd: Double?
 
   /// A configuration of Dolby Vision.
   package struct DolbyVision: Hashable, Sendable {
@@ -18,8 +22,16 @@ package struct TrackMetadata: Hashable, Sendable {
     package let baseLayerCompatibility: Int
   }
 
+  /// Whether its media are shown from some time on without a gap, and once.
+  package var isShownOnce: Bool {
+    let media = edits.drop { $0.mediaTime == nil }
+    return media.count <= 1 && media.allSatisfy { $0.mediaTime != nil && $0.rate == 1 }
+  }
+
   /// Reads a `trak` box.
-  init(_ track: Box) {
+  ///
+  /// - Parameter movieTimescale: ticks a second of its edit list.
+  init(_ track: Box, movieTimescale: UInt32) {
     let header = track.child("tkhd")?.reader
     let isLong = header?.byte(at: 0) == 1
     number = Int(header?.unsigned32(at: isLong ? 20 : 12) ?? 0)
@@ -27,6 +39,10 @@ package struct TrackMetadata: Hashable, Sendable {
     handler = media?.child("hdlr")?.reader.unsigned32(at: 8).map { BoxType(code: $0) }
     let entry = media?.descendant("minf", "stbl", "stsd")?.children(after: 8).first
     sampleEntry = entry?.type
+    edits = track.descendant("edts", "elst").map(Edit.list) ?? []
+    let ticks = edits.reduce(0.0) { $0 + Double($1.duration) }
+    // A duration of 0 leaves the end open, as fragments need it.
+    editEnd = movieTimescale > 0 && ticks > 0 && edits.last?.duration != 0 ? ticks / Double(movieTimescale) : nil
     // What a visual sample entry holds lies behind its fixed part (ISO/IEC 14496-12, 12.1.3).
     let extensions = handler == "vide" ? entry?.children(after: 78) ?? [] : []
     cleanAperture = extensions.first { $0.type == "clap" }.flatMap { CleanAperture($0) }

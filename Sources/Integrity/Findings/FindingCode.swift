@@ -38,6 +38,8 @@ package enum FindingCode: String, Encodable, Sendable, Hashable, CaseIterable {
   case sourcesMissing = "sources_missing"
   /// A media file cannot be decoded.
   case mediaUndecodable = "media_undecodable"
+  /// A video that was made here breaks the rules of its format, which strict players do not forgive.
+  case mediaInvalid = "media_invalid"
   /// A media file has other properties than its asset tells.
   case mediaProperties = "media_properties"
 }

@@ -1,4 +1,5 @@
 import Glibc
+import ISOBaseMedia
 package import MediaProcess
 import Model
 package import Platform
@@ -8,6 +9,8 @@ package struct MediaInspector: Sendable {
   /// What came of decoding.
   package enum Answer: Sendable, Hashable {
     case decoded(MediaProperties)
+    /// What it breaks of the rules that strict players rely on, in words.
+    case invalid(String)
     /// Why not, in words.
     case undecodable(String)
   }
@@ -51,6 +54,7 @@ package struct MediaInspector: Sendable {
   }
 
   private func clip(_ file: OpenFile, isSource: Bool) async throws -> Answer {
+    if !isSource, let finding = try await invalidity(of: file) { return .invalid(finding) }
     let inputs: [InputName: Int32] = [.clip: file.descriptor.number]
     defer { withExtendedLifetime(file) {} }
     let probed = try await slot.probe(
@@ -72,6 +76,15 @@ package struct MediaInspector: Sendable {
       MediaProperties(
         type: facts.container.mediaType, width: size.width, height: size.height,
         duration: report.verdict.inputs[.clip]?.decodedSeconds))
+  }
+
+  /// What every job asks of its own outputs before it publishes them.
+  private func invalidity(of file: OpenFile) async throws -> String? {
+    try await onThread("verify-samples") {
+      try MovieCheck.finding(size: try file.descriptor.size()) { (offset, count) throws(SystemError) in
+        try file.descriptor.bytes(count: count, at: offset)
+      }
+    }
   }
 
   private static func words(_ reasons: [Reason]) -> String {

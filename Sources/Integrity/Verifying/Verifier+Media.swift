@@ -95,6 +95,7 @@ extension Verifier {
     let detail: String
     switch answer {
     case .undecodable(let words): (code, detail) = (.mediaUndecodable, words)
+    case .invalid(let words): (code, detail) = (.mediaInvalid, words)
     case .decoded(let found):
       let differences = found.differences(from: told.properties)
       if differences.isEmpty { return [] }

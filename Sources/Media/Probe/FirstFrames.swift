@@ -4,7 +4,7 @@ import Model
 
 /// What the first frames of a clip say that its headers leave open: pixel format, profile, true rate and channels.
 struct FirstFrames {
-  private(set) var video: VideoFacts
+  var video: VideoFacts
   private(set) var audio: AudioFacts?
 
   // Enough to meet the first sound behind the first picture in every interleaving that phones write.
@@ -13,15 +13,16 @@ struct FirstFrames {
 
   /// Decodes the first picture and, of the first of `sounds` that gives any, the first stretch of sound.
   init(
-    _ source: InputSource, demuxer: borrowing Demuxer, video stream: StreamInfo, track: TrackMetadata?,
+    _ source: InputSource, demuxer: borrowing Demuxer, video stream: StreamInfo, tracks: [TrackMetadata],
     sounds: [StreamInfo]
   ) throws(Stop) {
+    let track = { (stream: StreamInfo) in tracks.first { $0.number == stream.number } }
     var candidates: [FirstSound] = []
     for sound in sounds.prefix(Self.mostSounds) {
-      if let candidate = FirstSound(sound, of: demuxer, source) { candidates.append(candidate) }
+      if let candidate = FirstSound(sound, track: track(sound), of: demuxer, source) { candidates.append(candidate) }
     }
     demuxer.select(Set([stream.index] + candidates.map(\.stream.index)))
-    let picture = try FirstPicture(stream, track: track, of: demuxer, source)
+    let picture = try FirstPicture(stream, track: track(stream), of: demuxer, source)
     let packet = try Stop.wrap { () throws(AVError) in try Packet() }
     var facts: VideoFacts?
     var budget = Self.mostPacketsForSound

@@ -9,6 +9,7 @@ final class FirstPicture {
   private let source: InputSource
   private let decoder: Decoder
   private let frame: Frame
+  private var openStart: OpenStart
 
   // 4:2:0 chroma and the filters of scalers need a few pixels.
   private static let smallestEdge = 16
@@ -20,6 +21,7 @@ final class FirstPicture {
     self.stream = stream
     self.track = track
     self.source = source
+    openStart = OpenStart(stream)
     do {
       decoder = try Decoder(
         stream: stream.index, of: demuxer, limits: source.decoderLimits(source.videoCodecs),
@@ -32,6 +34,7 @@ final class FirstPicture {
 
   /// The facts, once a picture came.
   func take(_ packet: borrowing Packet) throws(Stop) -> VideoFacts? {
+    if openStart.isLeading(packet) { return nil }
     do { try decoder.send(packet) } catch { throw damaged(error) }
     return try receive()
   }
@@ -92,7 +95,8 @@ final class FirstPicture {
       framesPerSecond: stream.frameRate.quotient,
       color: ColorFacts(
         range: color.range, matrix: color.matrix, primaries: color.primaries, transfer: color.transfer),
-      dynamicRange: DynamicRange(transfer: color.transfer), dolbyVisionProfile: track?.dolbyVision?.profile)
+      dynamicRange: DynamicRange(transfer: color.transfer), dolbyVisionProfile: track?.dolbyVision?.profile,
+      isInterlaced: frame.isInterlaced ? true : nil, editEnd: track?.editEnd)
   }
 
   // The container's word counts before the bitstream's; a shape that no camera has is damage and is ignored.

@@ -1,4 +1,5 @@
 import AV
+import ISOBaseMedia
 import Model
 
 /// Decodes one sound stream up to its first samples.
@@ -8,9 +9,10 @@ final class FirstSound {
   private(set) var facts: AudioFacts?
   private let decoder: Decoder
   private let frame: Frame
+  private let track: TrackMetadata?
 
   /// Nil for a stream that cannot be decoded: another one may serve.
-  init?(_ stream: StreamInfo, of demuxer: borrowing Demuxer, _ source: InputSource) {
+  init?(_ stream: StreamInfo, track: TrackMetadata?, of demuxer: borrowing Demuxer, _ source: InputSource) {
     guard
       let decoder = try? Decoder(
         stream: stream.index, of: demuxer, limits: source.decoderLimits(source.audioCodecs)),
@@ -19,6 +21,7 @@ final class FirstSound {
     self.stream = stream
     self.decoder = decoder
     self.frame = frame
+    self.track = track
   }
 
   func take(_ packet: borrowing Packet) {
@@ -27,6 +30,11 @@ final class FirstSound {
     else { return }
     facts = AudioFacts(
       stream: stream.index, codec: stream.codec, profile: decoder.profile, sampleRate: frame.sampleRate,
-      channels: frame.channels)
+      channels: frame.channels, copyObstacle: copyObstacle)
+  }
+
+  private var copyObstacle: String? {
+    if stream.configuration.isEmpty { return "its configuration stands among its packets" }
+    return track?.isShownOnce ?? true ? nil : "its edit list shows parts of it, or one part twice"
   }
 }

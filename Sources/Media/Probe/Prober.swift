@@ -38,10 +38,14 @@ package struct Prober: Sendable {
     let check = try ContainerCheck(source, bytes: bytes)
     let demuxer = try source.open()
     let video = try videoStream(of: demuxer, source)
-    let sounds = demuxer.streams.filter { $0.kind == .audio && source.audioCodecs.contains($0.codec) }
+    let sounds = demuxer.streams.filter { $0.kind == .audio && source.audioCodecs.contains($0.codec) }.enabledFirst
     let track = check.metadata.tracks.first { $0.number == video.number }
     try refuseUnviewable(track, source)
-    let first = try FirstFrames(source, demuxer: demuxer, video: video, track: track, sounds: sounds)
+    var first = try FirstFrames(
+      source, demuxer: demuxer, video: video, tracks: check.metadata.tracks, sounds: sounds)
+    if let allowed = limits.seconds {
+      first.video.copyObstacle = try PacketScan(of: source, video: first.video, allowed: allowed).copyObstacle
+    }
     return ClipFacts(
       container: check.container, bytes: bytes, duration: demuxer.duration,
       recorded: check.metadata.recorded, video: first.video, audio: first.audio,
@@ -61,7 +65,7 @@ package struct Prober: Sendable {
   }
 
   private func videoStream(of demuxer: borrowing Demuxer, _ source: InputSource) throws(Stop) -> StreamInfo {
-    let candidates = demuxer.streams.filter { $0.kind == .video && !$0.isAttachedPicture }
+    let candidates = demuxer.streams.filter { $0.kind == .video && !$0.isAttachedPicture }.enabledFirst
     guard !candidates.isEmpty else {
       throw source.refusal(.noVideoStream, "it has no video stream")
     }
@@ -91,4 +95,9 @@ package struct Prober: Sendable {
   private static func name(of stream: StreamInfo) -> String {
     stream.codec == "none" ? stream.tag : stream.codec
   }
+}
+
+extension [StreamInfo] {
+  /// Players pass over tracks that their headers disable, unless there is no other.
+  fileprivate var enabledFirst: [StreamInfo] { filter(\.isEnabled) + filter { !$0.isEnabled } }
 }

@@ -1,15 +1,13 @@
-import AV
 import ISOBaseMedia
 import Model
 import Platform
 
-/// Parses a finished output and proves that nothing of it tells of place, device or person.
+/// Parses a finished output and proves that nothing of it tells of place, device or person, and that strict players take it.
 ///
 /// What made the output left such things out; this asks the output itself.
 struct OutputProof {
   let role: Role
   let file: OpenFile
-  let interrupt: Interrupt
 
   /// - Throws: a failure of ours, not a refusal: the clip is not to blame for what we wrote.
   func check() throws(Stop) {
@@ -27,11 +25,10 @@ struct OutputProof {
     } catch {
       switch error {
       case let error as SystemError: throw Stop(error)
-      case let error as AVError: throw Stop(error)
       default: throw .failed(MediaError(.library, "\(role.rawValue) cannot be read back: \(error)"))
       }
     }
-    if let finding { throw .failed(MediaError(.library, "\(role.rawValue) carries what it must not: \(finding)")) }
+    if let finding { throw .failed(MediaError(.library, "\(role.rawValue) is not as it must be: \(finding)")) }
   }
 
   private func videoFinding(_ bytes: Int64) throws -> String? {
@@ -56,21 +53,8 @@ struct OutputProof {
     // The muxer's name is the one thing that it writes of itself.
     if let name = metadata.names.first(where: { $0 != "©too" }) { return name }
     if metadata.recorded != nil { return "a time of recording" }
-    return try unitFinding()
-  }
-
-  /// Copied pictures may carry messages of the camera's maker beside the pictures.
-  private func unitFinding() throws(AVError) -> String? {
-    guard role == .clipFront || role == .clipBack else { return nil }
-    let demuxer = try Demuxer(reading: file, limits: DemuxerLimits(streams: 2, codecs: ["h264"]), interrupt: interrupt)
-    guard let video = demuxer.streams.first(where: { $0.kind == .video }), video.codec == "h264" else { return nil }
-    demuxer.select([video.index])
-    let packet = try Packet()
-    while try demuxer.read(into: packet) {
-      var isClean = true
-      packet.withBytes { bytes in isClean = !UnitMessages.hasForeign(bytes) }
-      if !isClean { return "messages of its camera's maker beside the pictures" }
+    return try MovieCheck.finding(size: bytes, visit: UnitMessages.finding) { (offset, count) throws(SystemError) in
+      try file.descriptor.bytes(count: count, at: offset)
     }
-    return nil
   }
 }

@@ -45,7 +45,7 @@ final class ClipReader {
     self.mode = mode
     let decoder = try PictureDecoder(source, plan: plan, expected: expected)
     timeBase = decoder.demuxer.streams[plan.facts.video.stream].timeBase
-    pictures = decoder
+    pictures = try decoder.deinterlaced()
     current = try Stop.wrap { () throws(AVError) in try Frame() }
     following = try Stop.wrap { () throws(AVError) in try Frame() }
   }

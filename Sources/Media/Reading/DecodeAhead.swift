@@ -46,7 +46,7 @@ final class DecodeAhead: PictureSource {
         // The thread that encodes has the most to do: what is ahead of it gives way.
         NamedThread.giveWay()
         do throws(Stop) {
-          let decoder = try PictureDecoder(source, plan: plan, expected: expected)
+          let decoder = try PictureDecoder(source, plan: plan, expected: expected).deinterlaced()
           try Self.run(decoder, preparation, sendsPackets: sendsPackets, into: items, reusing: used)
         } catch {
           _ = items.put(.stopped(error))
@@ -89,7 +89,7 @@ final class DecodeAhead: PictureSource {
 
   /// What the thread does until the input ends, or nobody wants it any longer.
   private static func run(
-    _ decoder: PictureDecoder, _ preparation: Preparation?, sendsPackets: Bool, into items: Channel<Item>,
+    _ decoder: any PictureSource, _ preparation: Preparation?, sendsPackets: Bool, into items: Channel<Item>,
     reusing used: Channel<Frame>
   ) throws(Stop) {
     let converter = try preparation.map { (preparation) throws(Stop) in

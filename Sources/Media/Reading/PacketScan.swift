@@ -13,6 +13,8 @@ struct PacketScan: Sendable {
   let lastDuration: Int64
   /// Whether there is more than was looked at.
   let isCut: Bool
+  /// Why the frames cannot be copied into another file as they are; nil where they can.
+  let copyObstacle: String?
 
   /// The time that counts as zero for all streams of the file.
   var origin: Int64 { times.first ?? 0 }
@@ -26,12 +28,12 @@ struct PacketScan: Sendable {
   /// Pictures a second on average.
   var framesPerSecond: Double { seconds > 0 ? Double(times.count) / seconds : 0 }
 
-  /// Reads the packets of a video stream.
+  /// Reads the packets of the video stream.
   ///
-  /// - Parameters:
-  ///   - longest: in seconds; what lies well behind it is not looked at.
-  ///   - most: pictures; what is more is not looked at.
-  init(of source: InputSource, stream: Int, longest: Double, most: Int) throws(Stop) {
+  /// - Parameter allowed: how long a clip may be; what lies well behind it is not looked at.
+  init(of source: InputSource, video: VideoFacts, allowed: ClosedSeconds) throws(Stop) {
+    let stream = video.stream
+    let most = Int((allowed.longest + 1) * source.limits.framesPerSecond) + 1
     let demuxer = try source.open()
     guard demuxer.streams.indices.contains(stream) else {
       throw source.refusal(.noVideoStream, "stream \(stream) is not there")
@@ -43,13 +45,15 @@ struct PacketScan: Sendable {
     times.reserveCapacity(512)
     var isCut = false
     var packets = 0
+    var check = CopyCheck(demuxer.streams[stream])
     while try source.read(demuxer, into: packet) {
       defer { packet.unreference() }
       guard packet.stream == stream else { continue }
       packets += 1
+      check.take(packet)
       guard !packet.isDiscarded, let time = packet.pts ?? packet.dts else { continue }
       times.append((time, packet.duration))
-      if times.count > most || timeBase.seconds(time - times[0].start) > longest + 1 {
+      if times.count > most || timeBase.seconds(time - times[0].start) > allowed.longest + 1 {
         isCut = true
         break
       }
@@ -64,7 +68,12 @@ struct PacketScan: Sendable {
     self.times = times.map(\.start)
     self.timeBase = timeBase
     self.isCut = isCut
-    lastDuration = Self.lastDuration(of: times)
+    let duration = Self.lastDuration(of: times)
+    let held = Self.heldDuration(of: times, until: video.editEnd, timeBase)
+    // Less than half a frame is how lengths are rounded.
+    let isHeld = held > duration + duration / 2
+    lastDuration = isHeld ? held : duration
+    copyObstacle = check.obstacle ?? (isHeld ? "its edit list holds its last frame" : nil)
   }
 
   // Where the container does not say it, the last picture is shown as long as the others on average.
@@ -72,5 +81,16 @@ struct PacketScan: Sendable {
     guard let first = times.first, let last = times.last else { return 0 }
     if last.duration > 0 { return last.duration }
     return times.count > 1 ? (last.start - first.start) / Int64(times.count - 1) : 0
+  }
+
+  // A day: what says more is damaged.
+  private static let maxHeldSeconds = 86_400.0
+
+  // An edit that goes on behind the media shows the last frame until its end.
+  private static func heldDuration(
+    of times: [(start: Int64, duration: Int64)], until end: Double?, _ timeBase: Rational
+  ) -> Int64 {
+    guard let end, (0...maxHeldSeconds).contains(end), let last = times.last else { return 0 }
+    return timeBase.rescale(Int64(end * 1e6), from: Rational(1, 1_000_000)) - last.start
   }
 }

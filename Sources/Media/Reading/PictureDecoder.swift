@@ -10,6 +10,7 @@ final class PictureDecoder: PictureSource {
   private let decoder: Decoder
   private let packet: Packet
   private let expected: PacketScan?
+  private var openStart: OpenStart
   private var firstTicks: Int64?
   private var lastTicks: Int64 = 0
 
@@ -24,6 +25,7 @@ final class PictureDecoder: PictureSource {
     self.expected = expected
     video = plan.facts.video
     timeBase = demuxer.streams[video.stream].timeBase
+    openStart = OpenStart(demuxer.streams[video.stream])
     do {
       decoder = try Decoder(
         stream: video.stream, of: demuxer, limits: source.decoderLimits(source.videoCodecs))
@@ -32,6 +34,9 @@ final class PictureDecoder: PictureSource {
     }
     packet = try Stop.wrap { () throws(AVError) in try Packet() }
   }
+
+  /// Whether its frames are of two moments each.
+  var isInterlaced: Bool { video.isInterlaced == true }
 
   /// Decodes the next picture that is shown.
   func next(
@@ -92,7 +97,7 @@ final class PictureDecoder: PictureSource {
     while try source.read(demuxer, into: packet) {
       defer { packet.unreference() }
       try packets(packet)
-      guard packet.stream == video.stream else { continue }
+      guard packet.stream == video.stream, !openStart.isLeading(packet) else { continue }
       if packet.isCorrupt { throw damaged("a packet is damaged") }
       do {
         try decoder.send(packet)

@@ -122,11 +122,9 @@ final class PlanExecution {
 
   private func scan() throws(Stop) -> [Reason] {
     guard let allowed = plan.limits.seconds else { return [] }
-    let most = Int((allowed.longest + 1) * plan.limits.framesPerSecond) + 1
     for input in inputs {
-      guard let stream = plan.inputs[input]?.facts.video.stream else { continue }
-      scans[input] = try PacketScan(
-        of: try source(input), stream: stream, longest: allowed.longest, most: most)
+      guard let video = plan.inputs[input]?.facts.video else { continue }
+      scans[input] = try PacketScan(of: try source(input), video: video, allowed: allowed)
     }
     return rule.reasons(scans)
   }
@@ -293,8 +291,7 @@ final class PlanExecution {
   private func prove(_ facts: [OutputFacts]) throws(Stop) {
     guard !facts.isEmpty else { return }
     for output in facts {
-      let source = try source(inputs[0])
-      try OutputProof(role: output.role, file: try file(output.role), interrupt: source.interrupt).check()
+      try OutputProof(role: output.role, file: try file(output.role)).check()
     }
     let kinds = Set(plan.inputs.values.flatMap(\.facts.identifying).map(\.kind.rawValue)).sorted()
     let found = kinds.isEmpty ? "the inputs told of none" : "the inputs told of \(kinds.joined(separator: ", "))"

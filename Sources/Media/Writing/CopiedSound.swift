@@ -15,6 +15,7 @@ final class CopiedSound: SoundTrack {
   private let end: Int64?
   private let packet: Packet
   private var last = Int64.min
+  private var lastDuration: Int64 = 1
 
   init(
     of reader: ClipReader, stream source: Int, from start: Double, until seconds: Double?, output: OutputFile
@@ -39,6 +40,9 @@ final class CopiedSound: SoundTrack {
     guard start > last else { return }
     last = start
     do { try self.packet.reference(packet) } catch { throw Stop(error) }
+    // libav leaves it open for the last sample of a track that begins late.
+    if self.packet.duration <= 0 { self.packet.duration = lastDuration }
+    lastDuration = self.packet.duration
     self.packet.shift(by: -origin)
     try output.write(self.packet, to: stream, timeBase: timeBase)
   }

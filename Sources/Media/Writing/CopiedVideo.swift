@@ -1,9 +1,12 @@
 import AV
+import ISOBaseMedia
 import Model
 
-/// An input's pictures as they came, in a clean container: nothing but the coded pictures and the display matrix.
+/// An input's frames as they came, in a clean container: nothing but the coded slices, the parameter sets and the display
+/// matrix.
 ///
-/// What lies between the coded pictures is left out: makers write there what they like.
+/// What lies between the slices is left out: makers write there what they like. `CopyCheck` has seen that the rest can be
+/// copied.
 final class CopiedVideo: PacketTap {
   private let input: InputSource
   private let output: OutputFile
@@ -11,13 +14,9 @@ final class CopiedVideo: PacketTap {
   private let stream: Int
   private let timeBase: Rational
   private let origin: Int64
-  /// The time of the last picture that is shown; what an edit list hides behind it is left out.
-  private let last: Int64
+  private let configuration: AVCConfiguration
   private let packet: Packet
-  private let filter: BitstreamFilter
-  // Supplemental enhancement information (ITU-T H.264, table 7-1).
-  private static let messages = 6
-  private var lastDecodingTime = Int64.min
+  private let lastDuration: Int64
 
   /// Adds a stream to an output that is not started yet.
   init(of reader: ClipReader, scan: PacketScan, output: OutputFile) throws(Stop) {
@@ -25,35 +24,56 @@ final class CopiedVideo: PacketTap {
     source = reader.plan.facts.video.stream
     timeBase = reader.timeBase
     origin = scan.origin
-    last = scan.times.last ?? 0
+    lastDuration = max(1, scan.lastDuration)
     self.output = output
-    do { stream = try output.muxer.addStream(copying: source, of: reader.demuxer) } catch { throw Stop(error) }
-    packet = try Stop.wrap { () throws(AVError) in try Packet() }
-    do { filter = try BitstreamFilter(removingUnits: [Self.messages], from: source, of: reader.demuxer) } catch {
-      throw input.blame(error, .corruptVideo, "its video's parameters cannot be read")
+    guard let configuration = AVCConfiguration(reader.demuxer.streams[source].configuration) else {
+      throw input.refusal(.corruptVideo, "its video's parameters cannot be read")
     }
+    self.configuration = configuration
+    do {
+      stream = try output.muxer.addStream(
+        copying: source, of: reader.demuxer, configuration: configuration.bytesForLengthsOf4)
+    } catch {
+      throw Stop(error)
+    }
+    packet = try Stop.wrap { () throws(AVError) in try Packet() }
   }
 
   func take(_ packet: borrowing Packet) throws(Stop) {
-    guard packet.stream == source else { return }
-    // What is hidden before the first picture gets a time before zero, which the new edit list hides again.
-    if packet.isDiscarded, let pts = packet.pts, pts > last { return }
-    // Several edits may tell of one time twice; no player could be told so.
-    if let dts = packet.dts {
-      guard dts > lastDecodingTime else {
-        throw input.refusal(
-          .corruptVideo, "its packets' times do not grow", seconds: timeBase.seconds(dts - origin))
-      }
-      lastDecodingTime = dts
+    // What an edit list hides behind the last frame is left out.
+    guard packet.stream == source, !packet.isDiscarded else { return }
+    let sample = AVCSample(packet, configuration)
+    guard sample.isWhole, sample.frameBytes > 0 else {
+      throw input.refusal(.corruptVideo, "a packet does not consist of NAL units")
     }
-    do { try self.packet.reference(packet) } catch { throw Stop(error) }
-    do {
-      try filter.send(self.packet)
-      guard try filter.receive(into: self.packet) == .output else { return }
-    } catch {
-      throw input.blame(error, .corruptVideo, "a packet cannot be read", at: nil)
+    if sample.hasMore || configuration.lengthBytes != 4 {
+      try write(slicesOf: packet, count: sample.frameBytes)
+    } else {
+      do { try self.packet.reference(packet) } catch { throw Stop(error) }
     }
+    // A sync sample is one at which decoding can begin with nothing before it (ISO/IEC 14496-15, 5.3.6).
+    self.packet.isKey = sample.isRefresh
+    // libav leaves it open for the last sample of a track that begins late.
+    if self.packet.duration <= 0 { self.packet.duration = lastDuration }
     self.packet.shift(by: -origin)
     try output.write(self.packet, to: stream, timeBase: timeBase)
+  }
+
+  private func write(slicesOf packet: borrowing Packet, count: Int) throws(Stop) {
+    do throws(AVError) {
+      try self.packet.rewrite(packet, count: count) { target in
+        var offset = 0
+        packet.withBytes { bytes in
+          _ = AVCUnit.forEach(of: bytes, lengthBytes: configuration.lengthBytes) { unit in
+            guard unit.kind.isFrame else { return }
+            target.storeBytes(of: UInt32(unit.bytes.count).bigEndian, toByteOffset: offset, as: UInt32.self)
+            UnsafeMutableRawBufferPointer(rebasing: target[(offset + 4)...]).copyMemory(from: unit.bytes)
+            offset += 4 + unit.bytes.count
+          }
+        }
+      }
+    } catch {
+      throw Stop(error)
+    }
   }
 }

@@ -9,12 +9,17 @@ package struct AudioFacts: Codable, Sendable, Hashable {
   /// In hertz.
   package var sampleRate: Int
   package var channels: Int
+  /// Why its packets cannot be copied into another file as they are; nil where they can, as far as its headers tell.
+  package var copyObstacle: String?
 
-  package init(stream: Int, codec: String, profile: String?, sampleRate: Int, channels: Int) {
+  package init(
+    stream: Int, codec: String, profile: String?, sampleRate: Int, channels: Int, copyObstacle: String? = nil
+  ) {
     self.stream = stream
     self.codec = codec
     self.profile = profile
     self.sampleRate = sampleRate
     self.channels = channels
+    self.copyObstacle = copyObstacle
   }
 }

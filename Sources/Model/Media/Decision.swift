@@ -6,6 +6,7 @@ package struct Decision: Codable, Sendable, Hashable {
     case audioStream = "audio_stream"
     case unusedStreams = "unused_streams"
     case transform
+    case deinterlacing
     case layout
     case scaling
     case alignment

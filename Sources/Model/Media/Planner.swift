@@ -94,13 +94,13 @@ package struct Planner: Sendable {
     var decisions = [
       Decision(
         .videoStream, input: input, choice: "stream \(facts.video.stream)",
-        reason: "the first video stream whose codec is allowed (\(facts.video.codec))")
+        reason: "the first video stream that is enabled and whose codec is allowed (\(facts.video.codec))")
     ]
     if let audio = facts.audio {
       decisions.append(
         Decision(
           .audioStream, input: input, choice: "stream \(audio.stream)",
-          reason: "the first sound that can be decoded (\(audio.codec), \(audio.sampleRate) Hz)"))
+          reason: "the first sound that is enabled and can be decoded (\(audio.codec), \(audio.sampleRate) Hz)"))
     }
     if !facts.unusedStreams.isEmpty {
       decisions.append(
@@ -115,6 +115,12 @@ package struct Planner: Sendable {
           .transform, input: input, choice: transform.words,
           reason: "the display matrix of the track says so"))
     }
+    if facts.video.isInterlaced == true {
+      decisions.append(
+        Decision(
+          .deinterlacing, input: input, choice: "each frame shows the field that was taken first",
+          reason: "its frames are interlaced: their rows are of two moments"))
+    }
     return decisions
   }
 
@@ -128,7 +134,10 @@ package struct Planner: Sendable {
     let audio = source.flatMap { input in facts[input]?.audio.map { AudioPlan(input: input, mode: mode(of: $0)) } }
     if let audio {
       let whose = audio.input == front ? "the foreground's sound" : "the foreground is silent: the other's sound"
-      let how = audio.mode == .copy ? "AAC that every player reads is copied" : "not AAC-LC in one or two channels"
+      let how =
+        audio.mode == .copy
+        ? "AAC that every player reads is copied"
+        : facts[audio.input]?.audio?.copyObstacle ?? "not AAC-LC in one or two channels"
       decisions.append(Decision(.audio, input: audio.input, choice: audio.mode.rawValue, reason: "\(whose); \(how)"))
     } else {
       decisions.append(Decision(.audio, choice: "none", reason: "neither clip has sound that can be decoded"))
@@ -171,7 +180,8 @@ package struct Planner: Sendable {
     if video.tag != "avc1" { return "\(video.tag) keeps its parameters among the pictures, where players miss them" }
     if video.dynamicRange != .standard { return "its dynamic range is shown wrong by many players" }
     if video.cleanAperture != nil { return "few players honour its clean aperture" }
-    return nil
+    if video.isInterlaced == true { return "its frames are interlaced" }
+    return video.copyObstacle
   }
 
   private func preview(_ preview: Definition.Preview, facts: [InputName: ClipFacts]) -> PreviewPlan {
@@ -191,7 +201,7 @@ package struct Planner: Sendable {
 
   // AAC-LC in one or two channels is what every player reads; the rest is decoded and encoded.
   private func mode(of audio: AudioFacts) -> AudioPlan.Mode {
-    audio.codec == "aac" && audio.profile == "LC" && audio.channels <= 2 ? .copy : .encode
+    audio.codec == "aac" && audio.profile == "LC" && audio.channels <= 2 && audio.copyObstacle == nil ? .copy : .encode
   }
 }
 

@@ -25,12 +25,19 @@ package struct VideoFacts: Codable, Sendable, Hashable {
   package var dynamicRange: DynamicRange
   /// The profile of Dolby Vision whose base layer this is; nil without.
   package var dolbyVisionProfile: Int?
+  /// Whether its frames consist of two fields, lines of two moments; nil: they do not.
+  package var isInterlaced: Bool?
+  /// When the edit list of its track ends, in seconds by the file's clock; nil without one.
+  package var editEnd: Double?
+  /// Why its frames cannot be copied into another file as they are; nil where they can, or where the length does not matter.
+  package var copyObstacle: String?
 
   package init(
     stream: Int, codec: String, tag: String = "avc1", profile: String?, pixelFormat: String, coded: Size,
     sampleAspectRatio: Double,
     transform: Transform, cleanAperture: Rectangle? = nil, display: Size, framesPerSecond: Double?, color: ColorFacts,
-    dynamicRange: DynamicRange = .standard, dolbyVisionProfile: Int? = nil
+    dynamicRange: DynamicRange = .standard, dolbyVisionProfile: Int? = nil, isInterlaced: Bool? = nil,
+    editEnd: Double? = nil
   ) {
     self.stream = stream
     self.codec = codec
@@ -46,5 +53,7 @@ package struct VideoFacts: Codable, Sendable, Hashable {
     self.color = color
     self.dynamicRange = dynamicRange
     self.dolbyVisionProfile = dolbyVisionProfile
+    self.isInterlaced = isInterlaced
+    self.editEnd = editEnd
   }
 }

@@ -61,6 +61,12 @@ package struct MarkedClip: Sendable {
   package var hasVideo = true
   /// Whether pictures lean on later ones too, and are coded in another order than they are shown.
   package var isReordered = false
+  /// Whether each frame is two fields: a bar moves by `fieldStep` pixels from one to the next. H.264 alone.
+  package var isInterlaced = false
+  /// So many columns on the left of the coded frame are white, and cropped by the bitstream. H.264 alone.
+  package var croppedColumns = 0
+  /// Further parameters of x264.
+  package var x264: String?
   /// Whether its numbers use the full range.
   package var isFullRange = false
   /// Samples are wider than high by this.

@@ -20,7 +20,7 @@ final class PictureEncoding {
     let settings = VideoEncoderSettings(
       encoder: clip.codec == .h264 ? "libx264" : "libx265",
       options: clip.codec == .h264
-        ? ["preset": "ultrafast", "crf": "20", "x264-params": order]
+        ? ["preset": "ultrafast", "crf": "20", "x264-params": ([order] + Self.parameters(clip)).joined(separator: ":")]
         : ["preset": "ultrafast", "crf": "20", "x265-params": "\(order):log-level=none:pools=none"],
       width: width, height: height, format: format, timeBase: timeBase,
       frameRate: Rational(Int32(max(1, (Double(clip.times.count) / clip.seconds).rounded())), 1),
@@ -33,6 +33,11 @@ final class PictureEncoding {
     packet = try Packet()
     stream = try muxer.addStream(
       of: encoder, displayMatrix: clip.turn == .upright ? nil : clip.turn.displayMatrix)
+  }
+
+  private static func parameters(_ clip: MarkedClip) -> [String] {
+    (clip.isInterlaced ? ["bff=1"] : []) + (clip.croppedColumns > 0 ? ["crop-rect=\(clip.croppedColumns),0,0,0"] : [])
+      + (clip.x264.map { [$0] } ?? [])
   }
 
   func encode(number: Int, at time: Double, into muxer: borrowing Muxer) throws {
@@ -62,12 +67,28 @@ final class PictureEncoding {
 
   private func draw(number: Int) {
     if let stripes = clip.stripes { return draw(stripes) }
+    if clip.isInterlaced { return drawFields(number) }
     let color = clip.isFullRange ? clip.color.fullRangeComponents : clip.color.components
     fill((0, 0, clip.width, clip.height), (color.y, color.u, color.v))
     for block in CounterBlocks.rectangles(of: number, width: clip.width, height: clip.height) {
       fill(block.rectangle, (block.luma, 128, 128))
     }
+    if clip.croppedColumns > 0 { fill((0, 0, clip.croppedColumns, clip.height), (235, 128, 128)) }
   }
+
+  /// The odd rows show a bar, the even ones the same bar a field later.
+  private func drawFields(_ number: Int) {
+    fill((0, 0, clip.width, clip.height), (40, 128, 128))
+    guard let plane = frame.plane(0) else { return }
+    for row in 0..<frame.height {
+      let x = (2 * number + (row + 1) % 2) * Self.fieldStep % (frame.width - Self.barWidth)
+      (plane.base + row * plane.stride + x).assumingMemoryBound(to: UInt8.self)
+        .update(repeating: 200, count: Self.barWidth)
+    }
+  }
+
+  private static let fieldStep = 6
+  private static let barWidth = 32
 
   private func draw(_ stripes: [UInt16]) {
     guard frame.format == .yuv420p10, let y = frame.plane(0), let u = frame.plane(1), let v = frame.plane(2) else {

@@ -1,0 +1,103 @@
+import AV
+import BoxTesting
+import ISOBaseMedia
+import MediaFixtures
+import Model
+import Platform
+import Testing
+
+@Suite("A copied clip", .tags(.media))
+struct CopiedClipTests {
+  /// What strict players would not forgive in a file.
+  static func finding(_ bytes: [UInt8]) -> String? {
+    MovieCheck.finding(size: Int64(bytes.count)) { offset, count in
+      Array(bytes.dropFirst(Int(offset)).prefix(count))
+    }
+  }
+
+  static let clips: [(String, @Sendable (inout MarkedClip) -> Void)] = [
+    ("as phones write it", { _ in }),
+    ("with B frames", { $0.isReordered = true }),
+    ("with parameter sets in front of each sync sample", { $0.x264 = "repeat-headers=1" }),
+    ("with delimiters and filler", { $0.x264 = "aud=1:nal-hrd=cbr:vbv-maxrate=2000:vbv-bufsize=2000:bitrate=2000" }),
+    ("with several slices in a frame", { $0.x264 = "slices=4" }),
+    ("with open GOPs behind its first one", { $0.x264 = "open-gop=1:bframes=2:b-adapt=0:keyint=30:scenecut=0" }),
+    ("turned, of a QuickTime file", { ($0.turn, $0.format) = (.quarter, .mov) }),
+    ("late, with sound", { ($0.tone, $0.isReordered) = (.init(440, delay: 0.3), true) }),
+  ]
+
+  @Test("is a file that strict players take", arguments: clips.indices)
+  func strict(index: Int) throws {
+    let (name, change) = Self.clips[index]
+    var clip = MarkedClip(.red)
+    change(&clip)
+    let run = try MomentRun(front: clip.write(), back: MarkedClip(.blue).write())
+    #expect(run.codes == [], "\(name)")
+    #expect(run.plan?.clips.first?.mode == .remux, "\(name): \(run.choices(.clip))")
+    for role in [Role.composed, .clipFront, .clipBack] {
+      #expect(try Self.finding(run.bytes(role)) == nil, "\(name), \(role.rawValue)")
+    }
+    var frames = 0
+    try run.video(.clipFront).forEachPicture { _, _ in frames += 1 }
+    #expect(frames == 150, "\(name)")
+  }
+
+  @Test("is judged by each sample: what FFmpeg forgives is found", arguments: Breakage.allCases)
+  func broken(breakage: Breakage) throws {
+    var clip = MarkedClip(.red, tone: .init(440))
+    clip.isReordered = true
+    let run = try MomentRun(front: clip.write(), back: MarkedClip(.blue).write())
+    var bytes = try run.bytes(.clipFront)
+    #expect(Self.finding(bytes) == nil)
+    try breakage.apply(to: &bytes)
+    let finding = try #require(Self.finding(bytes), "\(breakage)")
+    #expect(finding.contains(breakage.finding), "\(breakage): \(finding)")
+  }
+
+  /// One rule of the format that is broken.
+  enum Breakage: CaseIterable {
+    case startCodes, parameterSets, lengthSize, zeroDuration, lateEdit, shortEdit, secondEdit, trailingBytes, noSync, allSync
+
+    var finding: String {
+      switch self {
+      case .startCodes: "lengths of units"
+      case .parameterSets: "'avcC'"
+      case .lengthSize: "lengths of 2 bytes"
+      case .zeroDuration: "do not grow"
+      case .lateEdit: "begin with its first sample"
+      case .shortEdit: "end with its last sample"
+      case .secondEdit: "more than one edit"
+      case .trailingBytes: "byte"
+      case .noSync: "no sync sample"
+      case .allSync: "decoding cannot begin"
+      }
+    }
+
+    func apply(to bytes: inout [UInt8]) throws {
+      func content(_ type: String) throws -> Int {
+        try #require(bytes.firstRange(of: Array(type.utf8)), "\(type)").upperBound
+      }
+      func write(_ number: UInt32, at offset: Int) {
+        bytes.replaceSubrange(offset..<offset + 4, with: bigEndian(number))
+      }
+      func number(_ offset: Int) -> UInt32 { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+      switch self {
+      case .startCodes: write(1, at: try content("mdat"))
+      case .parameterSets: bytes[try content("avcC") + 1] ^= 0xFF
+      case .lengthSize: bytes[try content("avcC") + 4] = 0xFD
+      case .zeroDuration: write(0, at: try content("stts") + 12)
+      case .lateEdit: write(number(try content("elst") + 12) + 9000, at: try content("elst") + 12)
+      case .shortEdit: write(number(try content("elst") + 8) / 2, at: try content("elst") + 8)
+      case .secondEdit:
+        let list = try content("elst")
+        bytes = try #require(
+          inserting(Array(bytes[list + 8..<list + 20]), into: ["moov", "trak", "edts", "elst"], of: bytes))
+        write(2, at: try content("elst") + 4)
+      case .trailingBytes: bytes += [0, 0, 0, 12] + Array("free".utf8) + [1, 2, 3, 4]
+      case .noSync: write(2, at: try content("stss") + 8)
+      // The box is passed over: without it all samples are sync samples.
+      case .allSync: bytes.replaceSubrange(try content("stss") - 4..<(try content("stss")), with: Array("free".utf8))
+      }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Kernels
+import MediaFixtures
+import Model
+import Testing
+
+@Suite("Interlaced clips", .tags(.media))
+struct InterlacedTests {
+  /// How many samples of a frame differ from both of the rows around them in the same direction.
+  private static func combedSamples(_ picture: Picture) -> Int {
+    var count = 0
+    for y in 1..<picture.height - 1 {
+      for x in 0..<picture.width {
+        let (above, here, below) = (Int(picture.y[x, y - 1]), Int(picture.y[x, y]), Int(picture.y[x, y + 1]))
+        if (here - above > 40 && here - below > 40) || (above - here > 40 && below - here > 40) { count += 1 }
+      }
+    }
+    return count
+  }
+
+  private static func interlaced(seconds: Double = 5) -> MarkedClip {
+    var clip = MarkedClip(.red, width: 288, height: 480, seconds: seconds)
+    clip.isInterlaced = true
+    return clip
+  }
+
+  @Test("what moves is shown at one moment in each frame", arguments: [ExecutionMode.throughput, .latency])
+  func deinterlaced(mode: ExecutionMode) throws {
+    let file = try Self.interlaced().write()
+    var source = 0
+    try DecodedClip(file).forEachPicture { picture, _ in source = max(source, Self.combedSamples(picture)) }
+    try #require(source > 1000, "the fixture shows no combing")
+    let run = try MomentRun(front: file, back: MarkedClip(.blue).write(), mode: mode)
+    #expect(run.codes == [])
+    #expect(run.choices(.deinterlacing).count == 1)
+    #expect(run.plan?.clips.first { $0.role == .clipFront }?.mode == .encode)
+    var frames = 0
+    try run.video(.clipFront).forEachPicture { picture, _ in
+      #expect(Self.combedSamples(picture) < 20, "frame \(frames)")
+      frames += 1
+    }
+    #expect(frames == 150)
+  }
+
+  @Test("what stands still keeps every row")
+  func still() throws {
+    var clip = MarkedClip(.red, width: 288, height: 480, seconds: 5)
+    clip.x264 = "bff=1"
+    let run = try MomentRun(front: clip.write(), back: MarkedClip(.blue).write())
+    #expect(run.choices(.deinterlacing).count == 1)
+    var numbers: [Int?] = []
+    try run.video(.clipFront).forEachPicture { picture, _ in numbers.append(CounterBlocks.read(picture)) }
+    #expect(numbers == Array(0..<150))
+  }
+
+  @Test("progressive clips are left as they are")
+  func progressive() throws {
+    let run = try MomentRun(front: MarkedClip(.red).write(), back: MarkedClip(.blue).write())
+    #expect(run.choices(.deinterlacing) == [])
+    #expect(run.plan?.clips.map(\.mode) == [.remux, .remux])
+  }
+}
