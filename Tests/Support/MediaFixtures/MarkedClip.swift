@@ -61,6 +61,9 @@ package struct MarkedClip: Sendable {
   package var hasVideo = true
   /// Whether pictures lean on later ones too, and are coded in another order than they are shown.
   package var isReordered = false
+  /// Whether it is cut out of a longer one inside an open GOP: two B frames that lean on what was cut off come first,
+  /// then the I frame with which its packets begin.
+  package var beginsWithOpenGOP = false
   /// Whether its numbers use the full range.
   package var isFullRange = false
   /// Samples are wider than high by this.
