@@ -157,7 +157,7 @@ let package = Package(
       dependencies: ["Blobs", "ChaosTesting", "MediaProcess", "Platform", "Postgres", "Queue", "QueueWorker", "Store"],
       path: "Tests/Support/chaos", swiftSettings: settings),
     support("HTTPTesting", ["HTTPServer", "Platform"]),
-    support("MediaFixtures", ["AV", "CHEIFFixture", "Kernels", "Model", "Platform", "Stills"]),
+    support("MediaFixtures", ["AV", "BoxTesting", "CHEIFFixture", "Kernels", "Model", "Platform", "Stills"]),
     support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),
     support("Take5Testing", ["HTTPClient", "Platform"]),
     .executableTarget(

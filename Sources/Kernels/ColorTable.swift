@@ -1,6 +1,6 @@
 internal import CKernels
 
-/// A mapping of all 10-bit YUV colours to 8-bit ones, computed once at its nodes and applied to any number of pictures.
+/// A mapping of all 10-bit YUV colours to 8-bit ones, prepared once and applied to any number of pictures.
 package final class ColorTable: Sendable {
   /// A colour of either side: 0 to 1023 of a source, 0 to 255 with fractions of a target.
   package struct Codes: Hashable, Sendable {
@@ -15,8 +15,13 @@ package final class ColorTable: Sendable {
     }
   }
 
-  private let luma: [UInt16]
-  private let chroma: [UInt16]
+  private enum Way {
+    /// Computed at its nodes.
+    case nodes(luma: [UInt16], chroma: [UInt16])
+    case gamut(GamutConversion)
+  }
+
+  private let way: Way
 
   private static let nodes = Int(CKERNELS_CHROMA_NODES)
   private static let lumaSteps = Int(CKERNELS_LUMA_STEPS)
@@ -37,9 +42,11 @@ package final class ColorTable: Sendable {
         }
       }
     }
-    self.luma = luma
-    self.chroma = chroma
+    way = .nodes(luma: luma, chroma: chroma)
   }
+
+  /// Leaves no colour to what lies between nodes.
+  package init(_ gamut: GamutConversion) { way = .gamut(gamut) }
 
   private static func entry(_ code: Double) -> UInt16 { UInt16((min(max(code, 0), 255) * 256).rounded()) }
 
@@ -65,7 +72,10 @@ package final class ColorTable: Sendable {
       y: target.y.base.assumingMemoryBound(to: UInt8.self), u: target.u.base.assumingMemoryBound(to: UInt8.self),
       v: target.v.base.assumingMemoryBound(to: UInt8.self), y_stride: target.y.stride, u_stride: target.u.stride,
       v_stride: target.v.stride)
-    ckernels_map_colors(&from, &to, target.width, target.height, luma, chroma)
+    switch way {
+    case .nodes(let luma, let chroma): ckernels_map_colors(&from, &to, target.width, target.height, luma, chroma)
+    case .gamut(let gamut): gamut.convert(from, into: to, width: target.width, height: target.height)
+    }
   }
 }
 

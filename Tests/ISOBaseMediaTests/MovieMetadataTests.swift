@@ -35,6 +35,53 @@ struct MovieMetadataTests {
     #expect(metadata.recorded == 1_667_759_212)
   }
 
+  /// The name of XMP's box (Adobe, XMP Specification, part 3).
+  static let xmp: [UInt8] = [
+    0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8, 0x9C, 0x71, 0x99, 0x94, 0x91, 0xE3, 0xAF, 0xAC,
+  ]
+  static let placed = Array("<rdf:Description exif:GPSLatitude='52,31.2N'/>".utf8)
+  static let described = Array("<rdf:Description dc:title='Lake'/>".utf8)
+
+  /// A type of user data whose first byte is the sign ©.
+  static func apple(_ name: String) -> [UInt8] {
+    var bytes = box("?" + name, [0, 1, 0, 0, 65])
+    bytes[4] = 0xA9
+    return bytes
+  }
+
+  /// A track of metadata whose samples have this format.
+  static func timed(_ format: String, handler: String = "meta", _ content: [UInt8] = []) -> [UInt8] {
+    let entry = box(format, [UInt8](repeating: 0, count: 8) + content)
+    let table = box("minf", box("stbl", box("stsd", bigEndian(UInt32(0)), bigEndian(UInt32(1)), entry)))
+    let name = [UInt8](repeating: 0, count: 8) + Array(handler.utf8) + [UInt8](repeating: 0, count: 12)
+    return box("trak", box("mdia", box("hdlr", name), table))
+  }
+
+  static let hints: [(bytes: [UInt8], kind: Identification.Kind?, key: String)] = [
+    (box("uuid", xmp, placed), .place, "XMP"), (box("uuid", xmp, described), .other, "XMP"),
+    (box("udta", box("uuid", xmp, placed)), .place, "XMP"), (box("udta", box("XMP_", placed)), .place, "XMP_"),
+    (box("trak", box("uuid", xmp, placed)), .place, "XMP"),
+    (box("uuid", [UInt8](repeating: 7, count: 20)), .other, "uuid"), (box("uuid"), .other, "uuid"),
+    (box("udta", apple("xyz")), .place, "©xyz"), (box("udta", apple("mak")), .device, "©mak"),
+    (box("udta", apple("dir")), .person, "©dir"), (box("udta", apple("too")), nil, ""),
+    (box("udta", box("loci", [1])), .place, "loci"), (box("udta", box("auth", [1])), .person, "auth"),
+    (box("udta", box("albm", [1])), .other, "albm"), (box("udta", box("cprt", [1])), .other, "cprt"),
+    (box("udta", box("Xtra", [1])), .other, "Xtra"), (box("udta", box("PANA", [1])), .device, "PANA"),
+    (box("udta", box("smta", [1])), .device, "smta"), (box("udta", box("GPMF", [1])), .place, "GPMF"),
+    (box("trak", box("udta", box("loci", [1]))), .place, "loci"), (box("udta", box("QQQQ", [1])), .other, "QQQQ"),
+    (box("udta", [UInt8](repeating: 0, count: 12)), nil, ""), (box("gps ", [1]), .place, "gps "),
+    (box("trak", keyed([("com.apple.quicktime.location.name", "Lake")])), .place, "com.apple.quicktime.location.name"),
+    (timed("gpmd"), .place, "gpmd"), (timed("camm"), .place, "camm"), (timed("djmd"), .place, "djmd"),
+    (timed("rtmd"), .device, "rtmd"), (timed("mett"), .other, "mett"), (timed("tmcd", handler: "tmcd"), nil, ""),
+    (timed("tx3g", handler: "sbtl"), .other, "tx3g"), (timed("mebx"), .other, "mebx"),
+    (timed("avc1", handler: "vide"), nil, ""), (timed("mp4a", handler: "soun"), nil, ""),
+  ]
+
+  @Test("wherever phones and editors put place, device and person, it is told by its name", arguments: hints)
+  func telling(bytes: [UInt8], kind: Identification.Kind?, key: String) {
+    #expect(MovieMetadata(movie: bytes).identifying == (kind.map { [Identification(kind: $0, key: key)] } ?? []))
+  }
+
   @Test(
     "the movie header counts seconds since 1904, and a clock that was never set says nothing",
     arguments: [(3_750_603_812, 1_667_759_012), (0, nil), (100, nil)] as [(UInt32, Double?)])

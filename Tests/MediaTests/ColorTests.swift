@@ -4,6 +4,8 @@ import MediaFixtures
 import Model
 import Testing
 
+@testable import Media
+
 @Suite("Colour", .tags(.media))
 struct ColorTests {
   @Test("full range becomes limited range, and says so", arguments: [true, false])
@@ -23,5 +25,44 @@ struct ColorTests {
     #expect(ColorMatrix(unknown, height: 720) == .bt709)
     #expect(ColorMatrix(unknown, height: 576) == .bt601)
     #expect(ColorMatrix(.bt709, height: 100) == .bt709)
+  }
+
+  /// Colours as 10-bit codes of BT.2020 and as 8-bit ones of BT.709.
+  ///
+  /// By hand: the codes to red, green and blue (ITU-R BT.2020-2, table 4), each to the power of 2.4 (BT.1886), by the
+  /// chromaticities of both systems to light in BT.709, clipped to 0 and 1 (BT.2407-0, clause 2), to the power of 1 / 2.4,
+  /// to codes (BT.709-6, items 3.2 to 3.5).
+  static let colors: [(wide: [UInt16], expected: [Int])] = [
+    ([940, 512, 512], [235, 128, 128]), ([502, 512, 512], [126, 128, 128]),
+    ([692, 314, 524], [170, 56, 135]), ([650, 548, 409], [150, 145, 55]),
+    ([618, 345, 416], [139, 72, 61]), ([409, 668, 659], [78, 184, 194]),
+    ([367, 423, 678], [68, 112, 201]), ([237, 759, 524], [48, 201, 122]),
+    ([648, 442, 595], [160, 109, 163]), ([339, 465, 582], [82, 116, 157]),
+    ([448, 457, 455], [108, 113, 96]), ([370, 711, 511], [90, 184, 123]),
+    ([728, 308, 396], [160, 57, 40]), ([439, 391, 727], [69, 104, 229]),
+    ([261, 837, 533], [42, 229, 120]), ([237, 418, 848], [59, 104, 232]),
+    ([509, 270, 203], [140, 60, 48]), ([103, 848, 485], [28, 216, 120]),
+    ([531, 306, 310], [131, 65, 53]), ([267, 449, 736], [51, 109, 211]),
+  ]
+
+  @Test(
+    "a colour of BT.2020 without HDR is the same colour in BT.709, clipped where it lies outside", arguments: colors)
+  func gamut(wide: [UInt16], expected: [Int]) throws {
+    let facts = VideoFacts(
+      stream: 0, codec: "hevc", profile: nil, pixelFormat: "yuv420p10le", coded: Size(width: 16, height: 16),
+      sampleAspectRatio: 1, transform: .identity, display: Size(width: 16, height: 16), framesPerSecond: 30,
+      color: ColorFacts(range: "tv", matrix: "bt2020nc", primaries: "bt2020", transfer: "bt2020-10"))
+    let source = try Frame(width: 16, height: 16, format: .yuv420p10)
+    for (index, value) in wide.enumerated() {
+      guard let plane = source.plane(index) else { continue }
+      let edge = index == 0 ? 16 : 8
+      for row in 0..<edge {
+        (plane.base + row * plane.stride).assumingMemoryBound(to: UInt16.self).update(repeating: value, count: edge)
+      }
+    }
+    let target = PictureBuffer(width: 16, height: 16)
+    try #require(PictureLayout(facts).colors).map(source.tenBitPlanes(of: (0, 0)), into: target.picture)
+    let found = [target.picture.y[9, 6], target.picture.u[4, 3], target.picture.v[5, 2]].map { Int($0) }
+    #expect(zip(found, expected).allSatisfy { abs($0 - $1) <= 2 }, "\(wide) became \(found), not \(expected)")
   }
 }

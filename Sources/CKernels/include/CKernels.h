@@ -75,6 +75,32 @@ enum {
 void ckernels_map_colors(const struct ckernels_planes10 *source, const struct ckernels_planes8 *target, size_t width,
                          size_t height, const uint16_t *luma_table, const uint16_t *chroma_table);
 
+enum {
+  /// Nodes of light along a signal, and the places between two of them.
+  CKERNELS_LIGHT_NODES = 1024,
+  CKERNELS_LIGHT_STEP_BITS = 6,
+  /// Entries for a 256th of all light, and for all of it.
+  CKERNELS_SIGNAL_NODES = 4096,
+};
+
+/// How 10-bit YUV codes of one gamut become 8-bit ones of another: to red, green and blue, to light, to the light of the
+/// other gamut, and back.
+struct ckernels_gamut {
+  int32_t black;                             // the luma code of black
+  int32_t luma;                              // of one code, where a signal of 1 is 1 << 24
+  int32_t red_v, green_u, green_v, blue_u;   // likewise
+  int32_t rows[9];                           // light to light, 16 bits behind the point
+  int32_t to_y[3], to_u[3], to_v[3];         // signals to codes, 16 bits behind the point
+};
+
+/// Converts a picture of an even size; what lies outside of the other gamut is clipped.
+///
+/// `light` has CKERNELS_LIGHT_NODES + 2 entries of 20 bits; `dark` and `bright`, the signals of light, have
+/// CKERNELS_SIGNAL_NODES + 1 entries each of 14 bits.
+void ckernels_convert_gamut(const struct ckernels_planes10 *source, const struct ckernels_planes8 *target, size_t width,
+                            size_t height, const struct ckernels_gamut *gamut, const int32_t *light,
+                            const uint16_t *dark, const uint16_t *bright);
+
 /// The sum of the products of two rows of samples, each of which lies within -2048 to 2047.
 int64_t ckernels_correlate(const int16_t *a, const int16_t *b, size_t count);
 

@@ -11,8 +11,10 @@ package struct MovieMetadata: Hashable, Sendable {
   /// The names of all user data and metadata, of whatever kind.
   package let names: [String]
 
-  /// - Parameter content: of the `moov` box, without its header.
-  package init(movie content: [UInt8]) {
+  /// - Parameters:
+  ///   - content: of the `moov` box, without its header.
+  ///   - outside: what the outermost boxes give away.
+  package init(movie content: [UInt8], outside: [Identification] = []) {
     let movie = Box(type: "moov", content: content[...])
     let boxes = movie.children()
     let trackBoxes = boxes.filter { $0.type == "trak" }
@@ -36,35 +38,29 @@ package struct MovieMetadata: Hashable, Sendable {
             read(KeyedMetadata(item))
           } else {
             names.append(item.type.latin)
-            if let identification = Identification.userData(item.type) { found.append(identification) }
+            if let identification = Identification.userData(item) { found.append(identification) }
           }
         }
       case "meta": read(KeyedMetadata(box))
-      case "uuid":
-        names.append("uuid")
-        found.append(Identification(kind: .other, key: "uuid"))
+      case "uuid", "gps ":
+        names.append(box.type.latin)
+        if let identification = Identification.userData(box) { found.append(identification) }
       default: break
       }
     }
     found += trackBoxes.compactMap(Self.timed)
+    found += outside
     var seen: Set<Identification> = []
     identifying = found.filter { seen.insert($0).inserted }
     self.names = names
     recorded = creationDate.flatMap(RecordingTime.seconds(iso8601:)) ?? RecordingTime.seconds(movieHeader: movie)
   }
 
-  /// A track of metadata along the time: where the phone was, how it was held, whose face was seen.
+  /// What a track that is neither picture nor sound gives away.
   private static func timed(_ track: Box) -> Identification? {
-    guard let entry = track.descendant("mdia", "minf", "stbl", "stsd")?.children(after: 8).first else { return nil }
-    switch entry.type.latin {
-    case "gpmd", "camm", "GPS ": return Identification(kind: .place, key: entry.type.latin)
-    case "rtmd": return Identification(kind: .device, key: entry.type.latin)
-    case "mebx":
-      let names = entry.children(after: 8).first { $0.type == "keys" }?.children() ?? []
-      let keys = names.compactMap { $0.child("keyd") }.compactMap { $0.reader.text(at: 4, count: $0.content.count - 4) }
-      let isPlace = keys.contains { Identification.key($0)?.kind == .place }
-      return Identification(kind: isPlace ? .place : .other, key: "mebx")
-    default: return nil
-    }
+    let media = track.child("mdia")
+    let handler = media?.child("hdlr")?.reader.unsigned32(at: 8).map { BoxType(code: $0) }
+    guard handler != "vide", handler != "soun" else { return nil }
+    return media?.descendant("minf", "stbl", "stsd")?.children(after: 8).first.flatMap(Identification.timed)
   }
 }

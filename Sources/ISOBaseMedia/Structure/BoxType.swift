@@ -16,6 +16,9 @@ package struct BoxType: Hashable, Sendable, CustomStringConvertible, Expressible
   /// The four bytes as ISO 8859-1, in which user data is named: `©xyz`.
   package var latin: String { String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) }
 
+  /// Whether it can be read: padding has types of zeros.
+  var isName: Bool { bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
+
   /// The four bytes.
   var bytes: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: code >> $0) } }
 

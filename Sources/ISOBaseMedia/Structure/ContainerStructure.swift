@@ -16,6 +16,8 @@ package struct ContainerStructure: Sendable, Hashable {
   package let isFragmented: Bool
   /// The types of the outermost boxes, in order.
   package let outermost: [BoxType]
+  /// What the outermost boxes give away, without `moov`, in order.
+  package let identifying: [Identification]
   /// The handler type of each track in order: `vide`, `soun`, `meta`…
   package let handlers: [BoxType]
 

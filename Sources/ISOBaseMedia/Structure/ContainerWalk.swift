@@ -10,6 +10,9 @@ struct ContainerWalk<Failure: Error> {
 
   // A phone's clip has a few dozen boxes; a fragmented one of some seconds a few hundred.
   private let mostBoxes = 10_000
+  // Of a box that is looked into; a packet of XMP has a few kilobytes.
+  private let mostContent: Int64 = 1 << 16
+  private let mostIdentifying = 16
 
   private var window: FileWindow<Failure>
   private var visitedBoxes = 0
@@ -18,6 +21,7 @@ struct ContainerWalk<Failure: Error> {
   private var mediaDataOffset: Int64?
   private var isFragmented = false
   private var outermost: [BoxType] = []
+  private var identifying: [Identification] = []
   private var handlers: [BoxType] = []
 
   init(window: FileWindow<Failure>) { self.window = window }
@@ -36,8 +40,7 @@ struct ContainerWalk<Failure: Error> {
     return ContainerStructure(
       family: majorBrand.map(Brand.family) ?? .mov, majorBrand: majorBrand, movieOffset: movie.offset,
       movieContent: movie.content..<movie.end, mediaDataOffset: mediaDataOffset, isFragmented: isFragmented,
-      outermost: outermost,
-      handlers: handlers)
+      outermost: outermost, identifying: identifying, handlers: handlers)
   }
 
   /// Refuses what does not begin as a container of boxes begins.
@@ -105,7 +108,16 @@ struct ContainerWalk<Failure: Error> {
       try visitChildren(from: box.content, to: box.end, depth: 1)
     case "mdat": mediaDataOffset = mediaDataOffset ?? box.offset
     case "moof": isFragmented = true
-    default: break
+    default: try visitOther(box)
+    }
+  }
+
+  private mutating func visitOther(_ box: BoxHeader) throws(Ending) {
+    guard identifying.count < mostIdentifying else { return }
+    if box.type == "uuid" {
+      identifying.append(.named(try bytes(at: box.content, count: Int(min(box.end - box.content, mostContent)))))
+    } else if let identification = Identification.outermost(box.type) {
+      identifying.append(identification)
     }
   }
 

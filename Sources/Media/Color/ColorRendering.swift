@@ -30,7 +30,7 @@ struct ColorRendering: Hashable, Sendable {
   /// What is done, for the decision log.
   var summary: String {
     transfer == .standard
-      ? "its gamut brought into that of BT.709" : "tone-mapped, reference white at the white of SDR"
+      ? "what lies outside of the gamut of BT.709 clipped" : "tone-mapped, reference white at the white of SDR"
   }
 
   /// How an output's numbers mean the colours that are shown: red, green and blue between 0 and 1 as its codes.
@@ -40,8 +40,14 @@ struct ColorRendering: Hashable, Sendable {
   ///
   /// - Parameter encoding: of the outputs; nil: of video.
   func table(_ encoding: Encoding? = nil) -> ColorTable {
-    let encoding = encoding ?? Self.videoCodes
     let decoding = SignalDecoding(matrix: matrix, isFullRange: isFullRange)
+    if transfer == .standard && encoding == nil {
+      return ColorTable(
+        GamutConversion(
+          black: decoding.black, signal: decoding.steps, light: transfer.light, rows: primaries.toBT709,
+          signals: TransferFunction.standardSignal))
+    }
+    let encoding = encoding ?? Self.videoCodes
     let lights = SampledFunction { transfer.light(of: $0) }
     // Spread by the root, where the curve is nearly straight.
     let signals = SampledFunction { TransferFunction.standardSignal(of: $0 * $0) }
@@ -60,17 +66,11 @@ struct ColorRendering: Hashable, Sendable {
   }
 
   /// Brings light into what BT.709 can show: the brightest component by the curve, the others in proportion, so that
-  /// the hue stays; then towards grey of the same luminance as far as a component lies outside.
+  /// the hue stays; what lies outside of its gamut then is clipped (ITU-R BT.2407-0, clause 2).
   private static func shown(_ light: SIMD3<Double>, _ curve: ToneCurve) -> SIMD3<Double> {
     let brightest = light.max()
     guard brightest > 0 else { return SIMD3(repeating: 0) }
-    var shown = light * (curve.shown(brightest) / brightest)
-    let luminance = (shown * Primaries.bt709.luminance).sum()
-    let least = shown.min()
-    if least < 0 {
-      guard luminance > 0 else { return SIMD3(repeating: 0) }
-      shown = luminance + (shown - luminance) * (luminance / (luminance - least))
-    }
+    let shown = light * (curve.shown(brightest) / brightest)
     return shown.clamped(lowerBound: SIMD3(repeating: 0), upperBound: SIMD3(repeating: 1))
   }
 

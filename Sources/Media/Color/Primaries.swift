@@ -21,12 +21,16 @@ enum Primaries: Hashable, Sendable {
   var toBT709: (SIMD3<Double>, SIMD3<Double>, SIMD3<Double>) {
     switch self {
     case .bt709: (SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1))
-    // ITU-R BT.2407-0, annex 2.
+    // From the chromaticities of ITU-R BT.2020-2 and BT.709-6: BT.2407-0 has these with four digits, which are too few
+    // where a component is nearly none.
     case .bt2020:
-      (SIMD3(1.6605, -0.5876, -0.0728), SIMD3(-0.1246, 1.1329, -0.0083), SIMD3(-0.0182, -0.1006, 1.1187))
+      (
+        SIMD3(1.660491, -0.587641, -0.072850), SIMD3(-0.124550, 1.132900, -0.008350),
+        SIMD3(-0.018151, -0.100579, 1.118730)
+      )
     // From the chromaticities of SMPTE EG 432-1 with D65.
     case .p3:
-      (SIMD3(1.2249, -0.2247, 0), SIMD3(-0.0420, 1.0419, 0), SIMD3(-0.0197, -0.0786, 1.0979))
+      (SIMD3(1.224940, -0.224940, 0), SIMD3(-0.042057, 1.042057, 0), SIMD3(-0.019638, -0.078636, 1.098274))
     }
   }
 

@@ -21,6 +21,16 @@ struct SignalDecoding {
     chromaSpan = isFullRange ? 1023 : 896
   }
 
+  /// The luma code of black.
+  var black: Double { luma.offset }
+
+  /// What one code adds to each component.
+  var steps: (luma: Double, redV: Double, greenU: Double, greenV: Double, blueU: Double) {
+    let (redV, blueU) = (2 * (1 - red) / chromaSpan, 2 * (1 - blue) / chromaSpan)
+    let green = 1 - red - blue
+    return (1 / luma.span, redV, -blue * blueU / green, -red * redV / green, blueU)
+  }
+
   func signal(of codes: ColorTable.Codes) -> SIMD3<Double> {
     let y = (codes.y - luma.offset) / luma.span
     let (u, v) = ((codes.u - 512) / chromaSpan, (codes.v - 512) / chromaSpan)

@@ -1,8 +1,5 @@
 /// A file with a box put at the end of another one, whose place is told by a path of types: the first of each.
-///
-/// Sizes on the way grow, and the chunks of media, which lie behind, are told of their new places.
 package func inserting(_ added: [UInt8], into path: [String], of file: [UInt8]) -> [UInt8]? {
-  var file = file
   var (start, end) = (0, file.count)
   var headers: [Int] = []
   for type in path {
@@ -12,18 +9,27 @@ package func inserting(_ added: [UInt8], into path: [String], of file: [UInt8]) 
     let before = type == "stsd" ? 8 : type == "avc1" || type == "hev1" ? 78 : 0
     (start, end) = (found.offset + 8 + before, found.offset + found.size)
   }
-  for header in headers { write(number(file, header) + added.count, at: header, of: &file) }
-  for table in chunkTables(in: file, boxesOf: file) {
+  return replacing(end..<end, with: added, inside: headers, of: file)
+}
+
+/// A file with other bytes in place of some, which lie in the boxes that begin at `headers`.
+///
+/// These boxes change their sizes, and the chunks of media behind them are told of their new places.
+func replacing(_ range: Range<Int>, with bytes: [UInt8], inside headers: [Int], of file: [UInt8]) -> [UInt8] {
+  var file = file
+  let growth = bytes.count - range.count
+  for header in headers { write(number(file, header) + growth, at: header, of: &file) }
+  for table in chunkTables(in: file) {
     for index in 0..<number(file, table + 12) {
       let entry = table + 16 + 4 * index
-      if number(file, entry) >= end { write(number(file, entry) + added.count, at: entry, of: &file) }
+      if number(file, entry) >= range.upperBound { write(number(file, entry) + growth, at: entry, of: &file) }
     }
   }
-  file.insert(contentsOf: added, at: end)
+  file.replaceSubrange(range, with: bytes)
   return file
 }
 
-private func chunkTables(in file: [UInt8], boxesOf: [UInt8]) -> [Int] {
+private func chunkTables(in file: [UInt8]) -> [Int] {
   var tables: [Int] = []
   var offset = 0
   let name = Array("stco".utf8)
@@ -36,7 +42,8 @@ private func chunkTables(in file: [UInt8], boxesOf: [UInt8]) -> [Int] {
   return tables
 }
 
-private func boxes(in file: [UInt8], _ start: Int, _ end: Int) -> [(type: String, offset: Int, size: Int)] {
+/// The boxes that lie side by side between two places of a file.
+func boxes(in file: [UInt8], _ start: Int, _ end: Int) -> [(type: String, offset: Int, size: Int)] {
   var found: [(type: String, offset: Int, size: Int)] = []
   var offset = start
   while offset + 8 <= end {
@@ -48,8 +55,10 @@ private func boxes(in file: [UInt8], _ start: Int, _ end: Int) -> [(type: String
   return found
 }
 
-private func number(_ file: [UInt8], _ offset: Int) -> Int { file[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
+/// A number of four bytes.
+func number(_ file: [UInt8], _ offset: Int) -> Int { file[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
 
-private func write(_ value: Int, at offset: Int, of file: inout [UInt8]) {
+/// Puts a number of four bytes into a file.
+func write(_ value: Int, at offset: Int, of file: inout [UInt8]) {
   file.replaceSubrange(offset..<offset + 4, with: bigEndian(UInt32(value)))
 }

@@ -13,6 +13,7 @@ extension MarkedClip {
     let pictures = hasVideo ? try PictureEncoding(self, timeBase: Self.timeBase, muxer: muxer) : nil
     let sounds = try [tone, secondTone].compactMap(\.self).map { try ToneEncoding($0, seconds: seconds, muxer: muxer) }
     try muxer.start()
+    if beginsWithOpenGOP { try pictures?.encodeCutOff(into: muxer) }
     for (index, time) in times.enumerated() where hasVideo {
       try pictures?.encode(number: firstNumber + min(index, frozenFrom ?? index), at: time, into: muxer)
       for sound in sounds { try sound.encode(until: time, into: muxer) }

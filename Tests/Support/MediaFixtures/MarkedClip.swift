@@ -67,6 +67,9 @@ package struct MarkedClip: Sendable {
   package var croppedColumns = 0
   /// Further parameters of x264.
   package var x264: String?
+  /// Whether it is cut out of a longer one inside an open GOP: two B frames that lean on what was cut off come first,
+  /// then the I frame with which its packets begin.
+  package var beginsWithOpenGOP = false
   /// Whether its numbers use the full range.
   package var isFullRange = false
   /// Samples are wider than high by this.

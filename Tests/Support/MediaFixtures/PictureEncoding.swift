@@ -9,14 +9,21 @@ final class PictureEncoding {
   private let packet: Packet
   private let stream: Int
   private let timeBase: Rational
+  private var isCutOff = false
+
+  private static let groupLength = 30
+  private static let bFrames = 2
 
   init(_ clip: MarkedClip, timeBase: Rational, muxer: borrowing Muxer) throws {
     self.clip = clip
     self.timeBase = timeBase
     let (width, height) = clip.turn.swapsAxes ? (clip.height, clip.width) : (clip.width, clip.height)
     let format: PixelFormat = clip.codec == .hevc10 ? .yuv420p10 : .yuv420p
-    // A phone's encoder reorders nothing and begins anew each second.
-    let order = "keyint=30:bframes=\(clip.isReordered ? "2:b-adapt=0:b-pyramid=0" : "0")"
+    // A phone's encoder reorders nothing and codes an IDR frame each second.
+    let isReordered = clip.isReordered || clip.beginsWithOpenGOP
+    let order =
+      "keyint=\(Self.groupLength):bframes=\(isReordered ? "\(Self.bFrames):b-adapt=0:b-pyramid=0" : "0")"
+      + (clip.beginsWithOpenGOP ? ":open-gop=1:scenecut=0" : "")
     let settings = VideoEncoderSettings(
       encoder: clip.codec == .h264 ? "libx264" : "libx265",
       options: clip.codec == .h264
@@ -48,6 +55,14 @@ final class PictureEncoding {
     try write(into: muxer)
   }
 
+  /// Encodes the frames in front of the clip up to the two that lie before its first I frame; none of them is written.
+  func encodeCutOff(into muxer: borrowing Muxer) throws {
+    isCutOff = true
+    for index in Self.bFrames - Self.groupLength..<0 {
+      try encode(number: 0, at: Double(index) * clip.seconds / Double(clip.times.count), into: muxer)
+    }
+  }
+
   func finish(into muxer: borrowing Muxer) throws {
     try encoder.finish()
     try write(into: muxer)
@@ -55,6 +70,12 @@ final class PictureEncoding {
 
   private func write(into muxer: borrowing Muxer) throws {
     while try encoder.receive(into: packet) == .output {
+      // The I frame comes before the two frames that are shown before it.
+      if packet.isKey && (packet.pts ?? 0) > 0 { isCutOff = false }
+      guard !isCutOff else {
+        packet.unreference()
+        continue
+      }
       packet.duration = duration(from: packet.pts ?? 0)
       try muxer.write(packet, to: stream, timeBase: timeBase)
     }
