@@ -28,6 +28,14 @@ package struct EditedClip: Sendable, CustomStringConvertible {
     return bytes
   }
 
+  /// A clip whose frames one edit shows for so long.
+  package init(_ description: String, _ clip: MarkedClip, seconds: Double) {
+    self.description = description
+    self.clip = clip
+    self.seconds = seconds
+    edits = [0: [Edit(seconds, from: 0)]]
+  }
+
   private init(
     _ description: String, of media: Double = 5, frames: [Edit] = [], sound: [Edit] = [], shown seconds: Double = 5,
     enabled: [Bool] = [], _ change: (inout MarkedClip) -> Void = { _ in }
