@@ -4,7 +4,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("A playable clip", .tags(.media))
+@Suite("A playable clip", .tags(.media), .ownThreads)
 struct ClipOutputTests {
   /// The counters of a video whose pictures are coded upright.
   static func numbers(_ video: DecodedClip) throws -> [Int?] {

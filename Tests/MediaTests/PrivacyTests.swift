@@ -7,7 +7,7 @@ import Testing
 
 @testable import Media
 
-@Suite("Privacy", .tags(.media))
+@Suite("Privacy", .tags(.media), .ownThreads)
 struct PrivacyTests {
   /// A clip that tells where it was made, by what, and something in a box of a stranger.
   static func telling(_ clip: MarkedClip) throws -> [UInt8] {

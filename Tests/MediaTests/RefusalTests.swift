@@ -5,7 +5,7 @@ import Model
 import Platform
 import Testing
 
-@Suite("Refusals", .tags(.media))
+@Suite("Refusals", .tags(.media), .ownThreads)
 struct RefusalTests {
   static func sound() throws -> OpenFile { try MarkedClip(.blue, tone: .init(1000)).write() }
 

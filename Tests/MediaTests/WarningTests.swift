@@ -4,7 +4,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("Warnings", .tags(.media))
+@Suite("Warnings", .tags(.media), .ownThreads)
 struct WarningTests {
   @Test("sound clips have none")
   func none() throws {
