@@ -67,8 +67,9 @@ struct HEIFTests {
     var file = plain
     _ = try Self.addGainMap(to: &file, width: size, height: 2 * size)
     let run = try PhotoCase(file.bytes)
-    #expect(run.report.reason == nil && run.report.facts?.display == Size(width: 12, height: 34))
-    #expect(try run.bytes(.photoLarge) == PhotoCase(plain.bytes).bytes(.photoLarge))
+    let reference = try PhotoCase(plain.bytes)
+    #expect(run.report.reason == nil && run.report.facts?.display == reference.report.facts?.display)
+    #expect(try run.bytes(.photoLarge) == reference.bytes(.photoLarge))
   }
 
   @Test("small and odd sizes are taken", arguments: ["heic", "avif"], [(12, 34), (1, 1), (29, 100), (3, 2), (1, 40)])

@@ -28,7 +28,7 @@ package struct HEIFFile {
 
   package init(_ items: [Item]) { self.items = items }
 
-  /// Takes apart a file of one picture, as libheif writes it.
+  /// Takes the coded picture out of a file of one, as libheif writes it: a small HEIC is a grid of one larger tile there.
   package init?(taking picture: [UInt8]) {
     func find(_ type: String, in range: Range<Int>) -> Range<Int>? {
       var offset = range.lowerBound
@@ -44,7 +44,7 @@ package struct HEIFFile {
       let container = find("iprp", in: meta.lowerBound + 4..<meta.upperBound).flatMap({ find("ipco", in: $0) })
     else { return nil }
     let type = find("av1C", in: container) == nil ? "hvc1" : "av01"
-    let properties = ["hvcC", "av1C", "ispe", "pixi", "colr", "clap"].compactMap { type in
+    let properties = ["hvcC", "av1C", "ispe", "pixi", "colr"].compactMap { type in
       find(type, in: container).map { box(type, Array(picture[$0])) }
     }
     self.init([Item(type, properties: properties, data: Array(picture[data]))])
