@@ -119,9 +119,9 @@ let package = Package(
     program(
       "take5",
       [
-        "Blobs", "ControlAPI", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "Integrity",
-        "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue", "QueueWorker", "Store",
-        "Worker",
+        "Blobs", "ControlAPI", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "ISOBaseMedia",
+        "Integrity", "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue", "QueueWorker",
+        "Store", "Worker",
       ]),
 
     // Pictures and sound by formula: what makes the samples, and what the benchmark measures with. Not shipped.

@@ -11,7 +11,6 @@ struct heif_picture {
   struct heif_image_handle *primary;
   struct heif_image *image;
   uint8_t *profile;
-  uint8_t *exif;
   uint32_t width;
   uint32_t height;
   uint32_t given;
@@ -21,6 +20,7 @@ static enum cimages_status fail(struct cimages_failure *failure, struct heif_err
   switch (error.code) {
     case heif_error_Unsupported_filetype:
     case heif_error_Unsupported_feature:
+      return cimages_fail(failure, cimages_unsupported, error.message);
     case heif_error_Memory_allocation_error:
       return cimages_fail(
           failure,
@@ -93,7 +93,6 @@ static void close_heif(struct cimages_reader *reader) {
   if (self->primary) heif_image_handle_release(self->primary);
   if (self->context) heif_context_free(self->context);
   free(self->profile);
-  free(self->exif);
   free(self);
 }
 
@@ -116,23 +115,6 @@ static enum cimages_status read_profile(struct heif_picture *self, struct cimage
     header->is_full_range = nclx->full_range_flag;
     heif_nclx_color_profile_free(nclx);
   }
-  return cimages_ok;
-}
-
-// The block begins with the distance from its next byte to the byte order mark (ISO/IEC 23008-12, A.2.1).
-static enum cimages_status read_exif(struct heif_picture *self, struct cimages_failure *failure) {
-  heif_item_id id;
-  if (heif_image_handle_get_list_of_metadata_block_IDs(self->primary, "Exif", &id, 1) != 1) return cimages_ok;
-  const size_t count = heif_image_handle_get_metadata_size(self->primary, id);
-  if (count <= 4) return cimages_ok;
-  self->exif = malloc(count);
-  if (!self->exif) return cimages_fail(failure, cimages_out_of_memory, "no memory for its Exif data");
-  if (heif_image_handle_get_metadata(self->primary, id, self->exif).code != heif_error_Ok) return cimages_ok;
-  const size_t offset = 4 + ((size_t)self->exif[0] << 24 | (size_t)self->exif[1] << 16 | (size_t)self->exif[2] << 8 |
-                             self->exif[3]);
-  if (offset >= count) return cimages_ok;
-  self->reader.exif = self->exif + offset;
-  self->reader.exif_count = count - offset;
   return cimages_ok;
 }
 
@@ -161,8 +143,7 @@ static enum cimages_status read_header(struct heif_picture *self, const uint8_t 
       .matrix = 2,
       .is_full_range = 1,
   };
-  const enum cimages_status status = read_profile(self, header, failure);
-  return status == cimages_ok ? read_exif(self, failure) : status;
+  return read_profile(self, header, failure);
 }
 
 enum cimages_status cimages_open_heif(const uint8_t *bytes, size_t count, uint64_t pixels,

@@ -52,6 +52,39 @@ struct InspectTests {
     #expect(try await Self.inspect([paths[0]]).status == 0)
   }
 
+  @Test("names what a file is, and helps its owner, whatever it is and is called")
+  func words() async throws {
+    let folder = try TemporaryFolder()
+    let files: [(content: [UInt8], code: ReasonCode, words: [String])] = [
+      (Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0], .unsupportedContainer, ["a GIF picture", "as JPEG"]),
+      (
+        Array("<?xml version=\"1.0\"?>\n<!-- a logo -->\n<svg xmlns=\"http://www.w3.org/2000/svg\"/>\n".utf8),
+        .unsupportedContainer, ["an SVG drawing", "as JPEG"]
+      ),
+      (Array("BM".utf8) + [UInt8](repeating: 0, count: 60), .unsupportedContainer, ["a BMP picture", "as JPEG"]),
+      (Array("II*\0".utf8) + [8, 0, 0, 0, 0, 0], .unsupportedContainer, ["a TIFF picture", "as JPEG"]),
+      ([0xFF, 0x0A, 0xFA, 0x7F, 0x01, 0x90, 0x08, 0x06], .unsupportedContainer, ["a JPEG XL picture", "as JPEG"]),
+    ]
+    let others: [(content: [UInt8], code: ReasonCode, words: [String])] = [
+      (Array("a diary".utf8), .unsupportedContainer, ["a text file", "MP4", "HEIF"]),
+      ([], .emptyFile, ["photo", "clip"]),
+    ]
+    let paths = try (files + others).enumerated().map { index, file in
+      let path = "\(folder.path)/\(index).mp4"
+      try Descriptor(writing: path, replacing: true).write(file.content)
+      return path
+    }
+    let (answers, _) = try await Self.inspect(paths)
+    for (answer, file) in zip(answers, files + others) {
+      let reason = try #require(answer.reasons.first)
+      #expect(reason.code == file.code)
+      for word in file.words { #expect(reason.detail.contains(word), "\(reason.detail)") }
+    }
+    for answer in answers.prefix(files.count) {
+      #expect(answer.reasons.first?.detail.contains("MP4") == false, "\(answer.reasons)")
+    }
+  }
+
   /// What the index of the field media calls sound of one file: size upright, rotation, pictures; or codes of a refusal.
   enum Expected: Sendable {
     case clip(Int, Int, Transform.Rotation, frames: Int, hdr: String? = nil, tells: Bool = false)
@@ -98,6 +131,7 @@ struct InspectTests {
     "hostile/samsung-200-megapixel.heic": .refused([.tooLarge]),
     "photos/apng-ball.png": .photo(100, 100),
     "photos/avif-10bit-p3-hdr.avif": .photo(3681, 5594, hdr: "pq", profile: "Display P3"),
+    "photos/heic-tmap-24mp.heic": .photo(5712, 4284, tells: true, profile: "Display P3"),
     "photos/heif-10bit-odd-29x100.heif": .photo(29, 100),
     "photos/iphone13pro-portrait-depth-gps.heic": .photo(4032, 3024, tells: true, profile: "Display P3"),
     "photos/iphone7-p3-grid-gps.heic": .photo(4032, 3024, tells: true, profile: "Display P3"),

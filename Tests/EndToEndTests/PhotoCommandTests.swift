@@ -89,11 +89,20 @@ struct PhotoCommandTests {
     #expect(unknown.errors.contains("profile-image"))
   }
 
-  /// Mean colours of nine equal parts, in the order of reading, as Pillow 13 with LittleCMS gives them.
+  /// Mean colours of nine equal parts, in the order of reading, as Pillow 13 with LittleCMS gives them, and of HEIC with a
+  /// libheif that knows gain maps (1.23) below it.
   static let references: [String: [[Int]]] = [
     "apng-ball.png": [
       [255, 255, 255], [252, 252, 254], [255, 255, 255], [252, 252, 253], [123, 135, 103], [247, 247, 249],
       [255, 255, 255], [225, 228, 228], [255, 255, 255],
+    ],
+    "heic-tmap-24mp.heic": [
+      [141, 123, 101], [145, 132, 112], [145, 138, 130], [144, 132, 117], [48, 45, 40], [125, 114, 99], [117, 78, 47],
+      [118, 84, 52], [131, 92, 57],
+    ],
+    "iphone7-p3-grid-gps.heic": [
+      [114, 129, 142], [69, 85, 100], [78, 97, 113], [60, 78, 84], [56, 70, 73], [45, 61, 67], [89, 93, 82],
+      [80, 80, 72], [62, 75, 79],
     ],
     "jpeg-12mp-display-p3-orientation-3.jpg": [
       [112, 93, 81], [153, 144, 138], [149, 150, 151], [91, 75, 62], [138, 125, 112], [147, 136, 109], [153, 150, 150],
@@ -126,6 +135,10 @@ struct PhotoCommandTests {
     "jpeg-grey-progressive.jpg": [
       [240, 240, 240], [246, 246, 246], [240, 240, 240], [162, 162, 162], [165, 165, 165], [150, 150, 150],
       [69, 69, 69], [78, 78, 78], [100, 100, 100],
+    ],
+    "samsung-motion-photo-irot270.heic": [
+      [99, 95, 93], [111, 106, 106], [102, 93, 89], [108, 106, 108], [145, 143, 145], [104, 99, 99], [73, 71, 69],
+      [82, 78, 79], [77, 70, 68],
     ],
     "png-16bit-grey-alpha.png": [
       [249, 249, 249], [247, 247, 247], [249, 249, 249], [247, 247, 247], [247, 247, 247], [247, 247, 247],

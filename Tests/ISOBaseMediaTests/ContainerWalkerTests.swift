@@ -82,8 +82,13 @@ struct ContainerWalkerTests {
       // Two zero bytes may be the start of anything: it is cut short at best.
       #expect(refusal == .truncated(finding: "it ends inside the header of a box", offset: 0))
     } else {
-      #expect(refusal == .unsupported(name))
+      #expect(Self.name(refusal) == name)
     }
+  }
+
+  /// What a file is that is no container.
+  private static func name(_ refusal: ContainerRefusal?) -> String? {
+    if case .unsupported(let found) = refusal { found.name } else { nil }
   }
 
   @Test(
@@ -94,7 +99,7 @@ struct ContainerWalkerTests {
       ([UInt8](repeating: 0, count: 64), "of a kind that is not known here"),
       ([UInt8](repeating: 0xFF, count: 64), "of a kind that is not known here"),
     ] as [([UInt8], String)])
-  func namesOtherBinaryFiles(bytes: [UInt8], name: String) { #expect(Self.refusal(bytes) == .unsupported(name)) }
+  func namesOtherBinaryFiles(bytes: [UInt8], name: String) { #expect(Self.name(Self.refusal(bytes)) == name) }
 
   @Test(arguments: ["heic", "heix", "mif1", "msf1", "avif", "avis"])
   func picturesInBoxesAreNoVideos(brand: String) throws {

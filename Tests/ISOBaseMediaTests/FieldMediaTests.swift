@@ -29,7 +29,10 @@ struct FieldMediaTests {
   func acceptsWhatPhonesFilm(path: String) throws {
     let (result, reads) = try examine(path)
     if path.hasSuffix(".webm") {
-      #expect(result == .failure(.unsupported("a WebM or Matroska file")))
+      guard case .failure(.unsupported(let found)) = result, found.name == "a WebM or Matroska file" else {
+        Issue.record("\(path): \(result)")
+        return
+      }
     } else {
       #expect(throws: Never.self) { try result.get() }
     }
@@ -38,11 +41,11 @@ struct FieldMediaTests {
 
   @Test(arguments: files("photos"))
   func refusesPictures(path: String) throws {
-    guard case .failure(.unsupported(let name)) = try examine(path).0 else {
+    guard case .failure(.unsupported(let found)) = try examine(path).0 else {
       Issue.record("\(path) was taken for a video")
       return
     }
-    #expect(name.hasPrefix("a"))
+    #expect(found.kind == .picture)
   }
 
   @Test(arguments: files("hostile"))

@@ -1,4 +1,5 @@
 internal import Blobs
+internal import ISOBaseMedia
 internal import Model
 
 /// What a photo's first bytes say at the end of its upload: cheap to ask, and before anything is stored.
@@ -8,18 +9,14 @@ enum PhotoCheck {
   case refused(Reason)
 
   init(_ blob: SealedBlob, limits: PhotoLimits) throws(BlobError) {
-    let start = blob.bytes == 0 ? [] : try blob.bytes(count: Int(min(blob.bytes, 16)), at: 0)
+    let start = blob.bytes == 0 ? [] : try blob.bytes(count: Int(min(blob.bytes, Int64(FileSignature.length))), at: 0)
     guard !start.isEmpty else {
       self = .refused(
         Reason(.emptyFile, input: .photo, detail: "The file has no bytes. Send the photo itself."))
       return
     }
     guard let format = PhotoFormat(start: start), limits.formats.contains(format) else {
-      let taken = limits.formats.map { $0.rawValue.uppercased() }.joined(separator: ", ")
-      self = .refused(
-        Reason(
-          .unsupportedContainer, input: .photo,
-          detail: "The file is no photo of a format that is taken (\(taken)). Export it as JPEG."))
+      self = .refused(Reason(unsupportedPhoto: FileSignature(start), taken: limits.formats))
       return
     }
     self = .sound(type: "image/\(format == .heif ? "heic" : format.rawValue)")

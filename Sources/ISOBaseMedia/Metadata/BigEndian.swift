@@ -18,7 +18,8 @@ struct BigEndian {
     return String(decoding: bytes.dropFirst(offset).prefix(count), as: UTF8.self)
   }
 
-  private func number(at offset: Int, count: Int) -> UInt64? {
+  /// A number of up to eight bytes; one of none is 0.
+  func number(at offset: Int, count: Int) -> UInt64? {
     guard offset >= 0, bytes.count >= count, offset <= bytes.count - count else { return nil }
     return bytes.dropFirst(offset).prefix(count).reduce(0) { $0 << 8 | UInt64($1) }
   }

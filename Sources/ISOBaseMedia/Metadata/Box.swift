@@ -2,9 +2,17 @@
 struct Box {
   let type: BoxType
   let content: ArraySlice<UInt8>
+  /// Whether it says that it is longer than its place.
+  let isCut: Bool
 
-  // Deeper than any file that means something.
-  private static let mostChildren = 1024
+  // More than any file that means something: a photo of 64 megapixels in tiles of 256 samples has a thousand items.
+  private static let mostChildren = 4096
+
+  init(type: BoxType, content: ArraySlice<UInt8>, isCut: Bool = false) {
+    self.type = type
+    self.content = content
+    self.isCut = isCut
+  }
 
   /// The boxes that lie side by side in some bytes; a box that is longer than its place is cut.
   static func list(in bytes: ArraySlice<UInt8>) -> [Box] {
@@ -20,7 +28,8 @@ struct Box {
       }
       if size == 0 { size = rest.count }
       guard size >= header, let code = reader.unsigned32(at: 4) else { break }
-      boxes.append(Box(type: BoxType(code: code), content: rest.prefix(size).dropFirst(header)))
+      boxes.append(
+        Box(type: BoxType(code: code), content: rest.prefix(size).dropFirst(header), isCut: size > rest.count))
       rest = rest.dropFirst(size)
     }
     return boxes

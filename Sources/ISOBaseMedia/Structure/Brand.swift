@@ -5,7 +5,8 @@ enum Brand {
   /// Pictures and raw photos in boxes: brand and what it is.
   private static let pictures: [BoxType: String] = [
     "heic": "an HEIC picture", "heix": "an HEIC picture", "heim": "an HEIC picture", "heis": "an HEIC picture",
-    "hevc": "an HEIC sequence", "hevx": "an HEIC sequence", "mif1": "an HEIF picture", "mif2": "an HEIF picture",
+    "hevc": "an HEIC sequence", "hevx": "an HEIC sequence", "hevm": "an HEIC sequence", "hevs": "an HEIC sequence",
+    "mif1": "an HEIF picture", "mif2": "an HEIF picture", "mif3": "an HEIF picture",
     "msf1": "an HEIF sequence", "miaf": "an HEIF picture", "avif": "an AVIF picture", "avis": "an AVIF sequence",
     "crx ": "a raw photo", "jp2 ": "a JPEG 2000 picture", "jpx ": "a JPEG 2000 picture", "jxl ": "a JPEG XL picture",
   ]

@@ -2,8 +2,8 @@
 package enum ContainerRefusal: Error, Sendable, Hashable {
   /// It has no bytes.
   case empty
-  /// It is something else: what, as a noun with its article.
-  case unsupported(String)
+  /// It is something else.
+  case unsupported(FileSignature)
   /// It ends before its boxes say, or lacks one that every whole file has.
   case truncated(finding: String, offset: Int64)
   /// Its boxes contradict each other.
@@ -27,7 +27,8 @@ extension ContainerRefusal: CustomStringConvertible {
     case .empty:
       "The file is empty. Send the clip itself; the app may have sent it before it was written."
     case .unsupported(let found):
-      "The file is \(found), not a MOV, MP4 or 3GP video, whatever its name says. Export the clip as MP4."
+      "The file is \(found.name), not a MOV, MP4 or 3GP video, whatever its name says. "
+        + (found.kind == .picture ? "Send the clip, not a picture." : "Export the clip as MP4.")
     case .truncated(let finding, let offset):
       "The file is not whole: \(finding) (at byte \(offset)). Send the clip again after it was saved completely."
     case .damaged(let finding, let offset):

@@ -45,15 +45,13 @@ struct ContainerWalk<Failure: Error> {
 
   /// Refuses what does not begin as a container of boxes begins.
   private mutating func checkStart() throws(Ending) {
-    let start = try bytes(at: 0, count: 512)
-    let firstTypes: [BoxType] = [
-      "ftyp", "moov", "mdat", "wide", "free", "skip", "pnot", "styp", "sidx", "moof", "uuid",
-    ]
+    let start = try bytes(at: 0, count: FileSignature.length)
     // A file of fewer than eight bytes may still be the start of one.
     let name = start.dropFirst(4).prefix(4)
     let isCutShort = start.count < 8 && start.first == 0
-    guard firstTypes.contains(where: { $0.bytes.starts(with: name) }), start.count >= 8 || isCutShort else {
-      throw .refused(.unsupported(FileSignature.name(of: start)))
+    let isBox = FileSignature.firstBoxes.contains { $0.bytes.starts(with: name) }
+    guard isBox, start.count >= 8 || isCutShort else {
+      throw .refused(.unsupported(FileSignature(start)))
     }
   }
 
@@ -128,7 +126,8 @@ struct ContainerWalk<Failure: Error> {
       throw .refused(.damaged(finding: "the box 'ftyp' names no brand", offset: box.offset))
     }
     let major = BoxType(code: brand.reduce(0) { $0 << 8 | UInt32($1) })
-    if let picture = Brand.picture(major) { throw .refused(.unsupported(picture)) }
+    let signature = FileSignature(brand: major)
+    if signature.kind == .picture { throw .refused(.unsupported(signature)) }
     majorBrand = major
   }
 

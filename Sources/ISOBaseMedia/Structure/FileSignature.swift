@@ -1,38 +1,110 @@
-/// Names what a file is when it is not a container of boxes, so that its sender understands the refusal.
-enum FileSignature {
-  private static let signatures: [(offset: Int, bytes: [UInt8], name: String)] = [
-    (0, Array("#EXTM3U".utf8), "an HLS playlist"),
-    (0, Array("ffconcat version".utf8), "an ffconcat list"),
-    (0, [0x1A, 0x45, 0xDF, 0xA3], "a WebM or Matroska file"),
-    (0, [0xFF, 0xD8, 0xFF], "a JPEG picture"),
-    (0, [0x89, 0x50, 0x4E, 0x47], "a PNG picture"),
-    (0, Array("GIF8".utf8), "a GIF picture"),
-    (8, Array("WEBP".utf8), "a WebP picture"),
-    (8, Array("AVI ".utf8), "an AVI file"),
-    (8, Array("WAVE".utf8), "a WAV file"),
-    (0, Array("OggS".utf8), "an Ogg file"),
-    (0, Array("fLaC".utf8), "a FLAC file"),
-    (0, Array("ID3".utf8), "an MP3 file"),
-    (0, Array("FLV".utf8), "a Flash video"),
-    (0, Array("%PDF".utf8), "a PDF document"),
-    (0, [0x50, 0x4B, 0x03, 0x04], "a ZIP archive"),
-    (0, [0x30, 0x26, 0xB2, 0x75], "a Windows Media file"),
-    (0, [0x00, 0x00, 0x01, 0xBA], "an MPEG program stream"),
+import Model
+
+/// What the first bytes of a file say it is, so that its sender understands a refusal.
+package struct FileSignature: Hashable, Sendable {
+  /// What a sender takes it for.
+  package enum Kind: Hashable, Sendable {
+    case video, picture, other
+  }
+
+  /// As a noun with its article.
+  package let name: String
+  package let kind: Kind
+
+  /// How many bytes it looks at.
+  package static let length = 512
+
+  private static let signatures: [(offset: Int, bytes: [UInt8], kind: Kind, name: String)] = [
+    (0, [0xFF, 0xD8, 0xFF], .picture, "a JPEG picture"),
+    (0, [0x89, 0x50, 0x4E, 0x47], .picture, "a PNG picture"),
+    (0, Array("GIF8".utf8), .picture, "a GIF picture"),
+    (8, Array("WEBP".utf8), .picture, "a WebP picture"),
+    (0, [0x49, 0x49, 0x2A, 0x00], .picture, "a TIFF picture or a raw photo"),
+    (0, [0x4D, 0x4D, 0x00, 0x2A], .picture, "a TIFF picture or a raw photo"),
+    (0, [0xFF, 0x0A], .picture, "a JPEG XL picture"),
+    (4, Array("JXL ".utf8), .picture, "a JPEG XL picture"),
+    (4, Array("jP  ".utf8), .picture, "a JPEG 2000 picture"),
+    (0, [0xFF, 0x4F, 0xFF, 0x51], .picture, "a JPEG 2000 picture"),
+    (0, Array("8BPS".utf8), .picture, "a Photoshop picture"),
+    (0, [0x00, 0x00, 0x01, 0x00], .picture, "an icon"),
+    (0, [0x1A, 0x45, 0xDF, 0xA3], .video, "a WebM or Matroska file"),
+    (8, Array("AVI ".utf8), .video, "an AVI file"),
+    (0, Array("FLV".utf8), .video, "a Flash video"),
+    (0, [0x30, 0x26, 0xB2, 0x75], .video, "a Windows Media file"),
+    (0, [0x00, 0x00, 0x01, 0xBA], .video, "an MPEG program stream"),
+    (0, Array("#EXTM3U".utf8), .other, "an HLS playlist"),
+    (0, Array("ffconcat version".utf8), .other, "an ffconcat list"),
+    (8, Array("WAVE".utf8), .other, "a WAV file"),
+    (0, Array("OggS".utf8), .other, "an Ogg file"),
+    (0, Array("fLaC".utf8), .other, "a FLAC file"),
+    (0, Array("ID3".utf8), .other, "an MP3 file"),
+    (0, Array("%PDF".utf8), .other, "a PDF document"),
+    (0, [0x50, 0x4B, 0x03, 0x04], .other, "a ZIP archive"),
   ]
 
-  /// What the first bytes of a file say it is, as a noun with its article.
-  static func name(of start: ArraySlice<UInt8>) -> String {
-    // A mark of byte order and blanks may stand before the first word of a list.
+  /// What a file of boxes may begin with; without a brand it is from before there were any.
+  static let firstBoxes: [BoxType] = [
+    "ftyp", "moov", "mdat", "wide", "free", "skip", "pnot", "styp", "sidx", "moof", "uuid",
+  ]
+
+  private init(_ name: String, _ kind: Kind) {
+    self.name = name
+    self.kind = kind
+  }
+
+  /// Of a file with a major brand.
+  init(brand: BoxType) {
+    if let picture = Brand.picture(brand) {
+      self.init(picture, .picture)
+    } else {
+      let name =
+        switch Brand.family(of: brand) {
+        case .mov: "a MOV video"
+        case .mp4: "an MP4 video"
+        case .threeGP: "a 3GP video"
+        }
+      self.init(name, .video)
+    }
+  }
+
+  /// - Parameter start: the first bytes of a file, `length` of them if it has so many.
+  package init(_ start: some Collection<UInt8>) {
+    let start = Array(start.prefix(Self.length))[...]
+    let type = BigEndian(start).unsigned32(at: 4).map { BoxType(code: $0) }
+    if type == "ftyp", let brand = BigEndian(start).unsigned32(at: 8) {
+      self.init(brand: BoxType(code: brand))
+      return
+    }
+    // A mark of byte order and blanks may stand before the first word of a text.
     let unmarked = start.starts(with: [0xEF, 0xBB, 0xBF]) ? start.dropFirst(3) : start
     let text = unmarked.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
-    for signature in signatures {
+    for signature in Self.signatures {
       let candidates = signature.offset == 0 ? [start, text] : [start.dropFirst(signature.offset)]
-      if candidates.contains(where: { $0.starts(with: signature.bytes) }) { return signature.name }
+      if candidates.contains(where: { $0.starts(with: signature.bytes) }) {
+        self.init(signature.name, signature.kind)
+        return
+      }
     }
-    if start.first == 0x47, start.count > 188, start[start.startIndex + 188] == 0x47 {
-      return "an MPEG transport stream"
+    if start.first == 0x47, start.count > 188, start[188] == 0x47 {
+      self.init("an MPEG transport stream", .video)
+    } else if start.starts(with: Array("BM".utf8)), BigEndian(start).unsigned32(at: 6) == 0 {
+      // Two letters are few; two reserved fields follow the size.
+      self.init("a BMP picture", .picture)
+    } else if Self.isSVG(text) {
+      self.init("an SVG drawing", .picture)
+    } else if let type, Self.firstBoxes.contains(type) {
+      self.init("a MOV video", .video)
+    } else {
+      self.init(Self.isText(unmarked) ? "a text file" : "of a kind that is not known here", .other)
     }
-    return isText(unmarked) ? "a text file" : "of a kind that is not known here"
+  }
+
+  /// Whether XML has the root of a drawing, which a declaration, comments and a document type may precede.
+  private static func isSVG(_ text: ArraySlice<UInt8>) -> Bool {
+    guard text.first == 0x3C else { return false }
+    let words = String(decoding: text, as: UTF8.self).split { $0.isWhitespace || $0 == ">" }
+    return words.contains { $0 == "<svg" || $0 == "<svg:svg" }
+      || zip(words, words.dropFirst()).contains { $0 == "<!DOCTYPE" && $1 == "svg" }
   }
 
   private static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {

@@ -19,6 +19,8 @@ struct PhotoDecoder {
       }
     } catch let error as JPEGError {
       throw source.blame(error)
+    } catch let error as HEIFRefusal {
+      throw source.blame(error)
     } catch let error as ImageError {
       throw source.blame(error)
     } catch let stop as Stop {
@@ -53,22 +55,22 @@ struct PhotoDecoder {
   private func decodeImage(_ format: ImageReader.Format, model: String) throws -> DecodedPhoto {
     let isHEIF = format == .heif
     let bytes = try source.bytes()
-    let properties = isHEIF ? HEIFProperties(bytes) : nil
-    // Before libheif is asked, which says the same: it need not even be loaded for a bomb.
-    if let pixels = properties?.pixels, pixels > source.limits.pixels { throw ImageError.tooManyPixels }
-    var reader = try ImageReader(bytes, format: format, pixels: source.limits.pixels)
+    // Its size is checked before libheif is asked, which need not even be loaded for a bomb.
+    let heif = isHEIF ? try HEIFPicture(bytes, pixels: source.limits.pixels) : nil
+    var reader = try ImageReader(heif?.bytes ?? bytes, format: format, pixels: source.limits.pixels)
     let header = reader.header
-    let exif = Exif(reader.exif[...])
+    let exif = Exif(heif?.exif ?? reader.exif[...])
     let given = Size(width: header.width, height: header.height)
     let exchanged = Size(width: header.height, height: header.width)
     // A HEIF turns its picture by its own properties, and the decoder has done so; its Exif data say it once more.
-    let transform = properties?.transform ?? Transform(exif: exif.orientation)
+    let transform = heif?.properties.transform ?? Transform(exif: exif.orientation)
     let profile = PhotoProfile(reader.profile, header: header)
     let facts = PhotoFacts(
       format: source.format, bytes: source.size,
       coded: isHEIF && transform.swapsAxes ? exchanged : given, transform: transform,
       display: !isHEIF && transform.swapsAxes ? exchanged : given, bits: header.bits, model: model,
-      hasAlpha: header.hasAlpha, isAnimated: header.isAnimated || Self.isAnimated(bytes, format), profile: profile.name,
+      hasAlpha: header.hasAlpha,
+      isAnimated: heif?.hasSequence ?? (header.isAnimated || Self.isAnimated(bytes, format)), profile: profile.name,
       dynamicRange: profile.dynamicRange, identifying: Identification.found(in: exif))
     let picture = target(facts.display)
     if profile.dynamicRange != .standard, header.bits > 8 {

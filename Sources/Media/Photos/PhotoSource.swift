@@ -1,3 +1,4 @@
+import ISOBaseMedia
 import Model
 import Platform
 import Stills
@@ -16,7 +17,7 @@ struct PhotoSource: Sendable {
     let start: [UInt8]
     do {
       size = try file.descriptor.size()
-      start = try file.descriptor.bytes(count: 16, at: 0)
+      start = try file.descriptor.bytes(count: FileSignature.length, at: 0)
     } catch {
       throw Stop(error)
     }
@@ -25,8 +26,7 @@ struct PhotoSource: Sendable {
       throw Self.refusal(.tooLarge, "the file has \(size) bytes; at most \(limits.bytes) are taken")
     }
     guard let format = PhotoFormat(start: start), limits.formats.contains(format) else {
-      let taken = limits.formats.map(\.rawValue).joined(separator: ", ")
-      throw Self.refusal(.unsupportedContainer, "it is no photo of a format that is taken (\(taken))")
+      throw .refused(Reason(unsupportedPhoto: FileSignature(start), taken: limits.formats))
     }
     self.format = format
     self.limits = limits
@@ -60,6 +60,16 @@ struct PhotoSource: Sendable {
     case .tooManyScans: Self.refusal(.corruptImage, "it has more scans than any encoder writes")
     case .outOfMemory: .failed(MediaError(.outOfMemory, "libjpeg found no memory"))
     case .unreadable(let message): .failed(MediaError(.inputOutput, message))
+    }
+  }
+
+  /// What the boxes of a HEIF or AVIF say of the photo.
+  func blame(_ refusal: HEIFRefusal) -> Stop {
+    switch refusal {
+    case .truncated(let finding): Self.refusal(.truncatedContainer, finding)
+    case .damaged(let finding): Self.refusal(.corruptImage, finding)
+    case .unsupported(let finding): Self.refusal(.unsupportedCodec, finding)
+    case .tooManyPixels: tooManyPixels
     }
   }
 

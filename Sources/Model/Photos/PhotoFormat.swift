@@ -27,6 +27,9 @@ package enum PhotoFormat: String, Codable, Sendable, CaseIterable {
     }
   }
 
+  /// As people write it.
+  package var name: String { self == .webp ? "WebP" : rawValue.uppercased() }
+
   // ISO/IEC 23008-12, annex B, and the structural brands that stand first in some files.
   private static let brands = ["heic", "heix", "hevc", "hevx", "heim", "heis", "hevm", "hevs", "mif1", "msf1", "mif2"]
 }

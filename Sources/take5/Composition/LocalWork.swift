@@ -1,6 +1,7 @@
 import Crypto
 import Definitions
 import Glibc
+import ISOBaseMedia
 import MediaProcess
 import Model
 import Platform
@@ -76,19 +77,21 @@ struct LocalWork {
     }
   }
 
-  /// Decodes a photo and tells what was found; nil: the file is none by its first bytes.
-  func inspectPhoto(_ path: String) async throws(CommandFailure) -> PhotoReport? {
-    let photo = try InputFile(.photo, path: path)
-    let start: [UInt8]
-    let definition: PhotoDefinition
+  /// The first bytes of a file.
+  func start(_ path: String) throws(CommandFailure) -> [UInt8] {
+    let file = try InputFile(.clip, path: path)
     do {
-      start = try photo.descriptor.bytes(count: 16, at: 0)
-      guard PhotoFormat(start: start) != nil, let found = try Definitions.photo(Definitions.photoNames[0]) else {
-        return nil
-      }
-      definition = found
+      return try file.descriptor.bytes(count: FileSignature.length, at: 0)
     } catch {
       throw CommandFailure(.inputMissing, "\(path) cannot be read: \(error)")
+    }
+  }
+
+  /// Decodes a photo and tells what was found.
+  func inspectPhoto(_ path: String) async throws -> PhotoReport {
+    let photo = try InputFile(.photo, path: path)
+    guard let definition = try Definitions.photo(Definitions.photoNames[0]) else {
+      throw CommandFailure(.internal, "there is no definition of photos")
     }
     do {
       return try await slot.photo(

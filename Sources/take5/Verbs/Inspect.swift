@@ -1,3 +1,4 @@
+import ISOBaseMedia
 import Model
 
 extension Verb {
@@ -24,10 +25,14 @@ extension Verb {
   /// A file that cannot be opened is told in its place: the others are inspected all the same.
   private static func inspect(_ path: String, _ work: LocalWork) async throws -> InspectAnswer {
     do {
-      if let photo = try await work.inspectPhoto(path) { return InspectAnswer(file: path, photo: photo) }
-      return InspectAnswer(file: path, verdict: try await work.inspect(path).verdict)
-    } catch  where error.status == .inputMissing {
-      return InspectAnswer(file: path, unreadable: error.message)
+      let start = try work.start(path)
+      switch FileSignature(start).kind {
+      case .picture: return InspectAnswer(file: path, photo: try await work.inspectPhoto(path))
+      case .video: return InspectAnswer(file: path, verdict: try await work.inspect(path).verdict)
+      case .other: return InspectAnswer(file: path, photo: PhotoReport(reason: Reason(unsupportedMedium: start)))
+      }
+    } catch let failure as CommandFailure where failure.status == .inputMissing {
+      return InspectAnswer(file: path, unreadable: failure.message)
     }
   }
 }

@@ -18,6 +18,16 @@ struct PhotoDamageTests {
     }
   }
 
+  @Test("a HEIF or AVIF that is cut off anywhere is refused as cut off or damaged", arguments: ["heic", "avif"])
+  func everyBeginning(format: String) throws {
+    let whole = try PhotoFixture.photo(in: format)
+    // Sixteen bytes are needed to tell the format.
+    for count in 16..<whole.count {
+      let code = try PhotoCase(Array(whole.prefix(count))).report.reason?.code
+      #expect(code == .truncatedContainer || code == .corruptImage, "\(count): \(String(describing: code))")
+    }
+  }
+
   @Test("a size that the header alone claims is refused before anything is decoded", arguments: ["heic", "avif"])
   func claimedSize(format: String) throws {
     var bytes = try PhotoFixture.photo(in: format)

@@ -130,6 +130,19 @@ struct PhotoTests {
     #expect(try PhotoCase(Array("GIF89a".utf8) + [0, 0, 0]).report.reason?.code == .unsupportedContainer)
   }
 
+  @Test("what is no photo is named, with what helps its owner")
+  func words() throws {
+    let clip = Array("\0\0\0\u{10}ftypisom\0\0\0\0".utf8)
+    for (bytes, words) in [
+      (Array("GIF89a".utf8) + [0, 0, 0], ["a GIF picture", "JPEG, HEIF, AVIF, PNG, WebP", "as JPEG"]),
+      (clip, ["an MP4 video", "Send the photo, not a clip"]),
+    ] {
+      let reason = try #require(try PhotoCase(bytes).report.reason)
+      #expect(reason.code == .unsupportedContainer)
+      for word in words { #expect(reason.detail.contains(word), "\(reason.detail)") }
+    }
+  }
+
   @Test("the same photo gives the same bytes")
   func sameBytes() throws {
     let jpeg = try PhotoFixture.jpeg(PhotoFixture.quarters(width: 333, height: 222))

@@ -1,18 +1,20 @@
 internal import CHEIFFixture
 internal import Glibc
-internal import Stills
+package import Stills
 
 extension PhotoFixture {
   /// One small photo in each format that is taken, as `photo(in:)` names them.
   package static let formats = ["jpeg", "progressive", "png", "webp", "avif", "heic"]
 
-  /// A photo with some detail, 96 x 64 coded.
-  package static func photo(in format: String) throws -> [UInt8] {
-    let image = image(width: 96, height: 64) { x, y in (UInt8(x * 2), UInt8(y * 3), UInt8((x * y) % 256)) }
+  /// A photo with some detail.
+  package static func photo(in format: String, width: Int = 96, height: Int = 64) throws -> [UInt8] {
+    let image = image(width: width, height: height) { x, y in
+      (UInt8(x * 2 % 256), UInt8(y * 3 % 256), UInt8(x * y % 256))
+    }
     switch format {
     case "jpeg": return try jpeg(image, exif: exif(orientation: 6, hasPlace: true))
     case "progressive": return try JPEGEncoder(quality: 90).encode(image)
-    case "png": return png(width: 96, height: 64) { x, y in [UInt16(x * 2), UInt16(y * 3), 7, UInt16(255 - y)] }
+    case "png": return png(width: width, height: height) { x, y in [UInt16(x * 2), UInt16(y * 3), 7, UInt16(255 - y)] }
     case "webp": return try ImageEncoder.webp.encode(image, quality: 90)
     case "heic": return try heic(image)
     default: return try ImageEncoder.avif.encode(image, quality: 90)
@@ -31,7 +33,8 @@ extension PhotoFixture {
     return bytes
   }
 
-  private static func heic(_ image: RGBImage) throws -> [UInt8] {
+  /// A HEIC.
+  package static func heic(_ image: RGBImage) throws -> [UInt8] {
     var bytes: UnsafeMutablePointer<UInt8>?
     var count = 0
     defer { free(bytes) }
