@@ -222,7 +222,7 @@ let package = Package(
     tests(
       "EndToEndTests",
       [
-        "AV", "Definitions", "HTTPClient", "HTTPTesting", "MediaFixtures", "Model", "Platform", "Postgres",
+        "AV", "Crypto", "Definitions", "HTTPClient", "HTTPTesting", "MediaFixtures", "Model", "Platform", "Postgres",
         "PostgresTesting", "Stills", "Take5Testing", "take5",
       ]),
   ]

@@ -1,3 +1,4 @@
+import Crypto
 import FoundationEssentials
 import Glibc
 import HTTPTesting
@@ -117,6 +118,45 @@ struct StoreCommandTests {
     #expect(try await file("composed", of: moment, service) == composed)
     #expect(try await service.post(moment).status == .ready)
     #expect(try await Take5Command.run(["verify", "--deep"] + access).status == 0)
+    try await service.stop()
+  }
+
+  @Test("a stored clip that strict players do not take is found, and a run over everything makes it again")
+  func invalidClip() async throws {
+    let (service, access, moment) = try await service()
+    let path = try await file("clip.front", of: moment, service)
+    var bytes = try Descriptor(reading: path).contents()
+    // A start code where the length of the first sample's first unit stands.
+    let media = try #require(bytes.firstRange(of: Array("mdat".utf8))).upperBound
+    bytes.replaceSubrange(media..<media + 4, with: [0, 0, 0, 1])
+    let hash = SHA256.digest(of: bytes).hex
+    let folder = "\(service.data)/blobs/\(hash.prefix(2))"
+    if !exists(folder) { #expect(mkdir(folder, 0o700) == 0) }
+    try Descriptor(writing: "\(folder)/\(hash)", replacing: false).write(bytes)
+    #expect(unlink(path) == 0)
+    // As a program before this one stored it, by a recipe of its own.
+    _ = try await service.texts(
+      """
+      WITH old AS (
+        SELECT asset.id, blob FROM asset JOIN post USING (asset_set_id)
+        WHERE post.public_id = '\(moment)' AND role = 'clip.front'),
+      stored AS (INSERT INTO blob (hash, bytes) VALUES ('\\x\(hash)', \(bytes.count)) RETURNING hash),
+      made AS (UPDATE asset SET blob = stored.hash FROM old, stored WHERE asset.id = old.id RETURNING asset_set_id)
+      UPDATE asset_set SET recipe = sha256('before') FROM made WHERE asset_set.id = made.asset_set_id
+      RETURNING encode(recipe, 'hex')
+      """)
+    _ = try await service.texts(
+      "DELETE FROM blob WHERE encode(hash, 'hex') = '\(path.split(separator: "/").last ?? "")' RETURNING 'x'")
+    #expect(try await Take5Command.run(["verify"] + access).status == 0)
+    let found = try await Take5Command.run(["verify", "--deep", "--json"] + access)
+    #expect(found.status == 1)
+    #expect(try codes(found) == ["media_invalid"], "\(found.output)")
+    let finding = try #require(try json(found)["findings"]?.items.first)
+    #expect(finding["severity"]?.text == "damaged" && finding["subjects"]?[0]?["id"]?.text == moment.description)
+    let run = try await Take5Command.run(["reprocess"] + access)
+    #expect(run.status == 0, "\(run.output)\(run.errors)")
+    let mended = try await Take5Command.run(["verify", "--deep"] + access)
+    #expect(mended.status == 0, "\(mended.output)")
     try await service.stop()
   }
 

@@ -6,7 +6,7 @@ import Model
 import Platform
 import Testing
 
-@Suite("A copied clip", .tags(.media))
+@Suite("A copied clip", .tags(.media), .ownThreads)
 struct CopiedClipTests {
   /// What strict players would not forgive in a file.
   static func finding(_ bytes: [UInt8]) -> String? {
@@ -56,7 +56,9 @@ struct CopiedClipTests {
 
   /// One rule of the format that is broken.
   enum Breakage: CaseIterable {
-    case startCodes, parameterSets, lengthSize, zeroDuration, lateEdit, shortEdit, secondEdit, trailingBytes, noSync, allSync
+    case startCodes, parameterSets, lengthSize
+    case zeroDuration, lateEdit, shortEdit, secondEdit
+    case trailingBytes, noSync, allSync
 
     var finding: String {
       switch self {

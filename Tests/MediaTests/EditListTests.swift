@@ -4,7 +4,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("Edit lists", .tags(.media))
+@Suite("Edit lists", .tags(.media), .ownThreads)
 struct EditListTests {
   private static func clip(_ description: String) throws -> EditedClip {
     try #require(EditedClip.all.first { $0.description == description })
@@ -51,7 +51,9 @@ struct EditListTests {
     #expect(numbers == Array(0..<63) + Array(repeating: 62, count: 87))
   }
 
-  @Test("frames that lean on what was cut off are left out, and the rest is whole", arguments: [MarkedClip.Codec.h264, .hevc])
+  @Test(
+    "frames that lean on what was cut off are left out, and the rest is whole",
+    arguments: [MarkedClip.Codec.h264, .hevc])
   func openGOP(codec: MarkedClip.Codec) throws {
     var front = MarkedClip(.red, codec: codec)
     front.beginsWithOpenGOP = true

@@ -43,7 +43,7 @@ package struct AVCConfiguration: Hashable, Sendable {
 
   /// Whether a parameter set is one of these.
   package func contains(_ unit: UnsafeRawBufferPointer) -> Bool {
-    sequenceParameterSets.contains { $0.elementsEqual(unit) } || pictureParameterSets.contains { $0.elementsEqual(unit) }
+    (sequenceParameterSets + pictureParameterSets).contains { $0.elementsEqual(unit) }
   }
 
   private static func sets(_ count: Int, of type: AVCUnit.Kind, _ reader: inout ByteCursor) -> [[UInt8]]? {

@@ -62,7 +62,8 @@ package enum MovieCheck {
       }
       next = sample.end
       if sample.end > block.start + Int64(block.bytes.count) {
-        block = (sample.offset, try read(sample.offset, Int(min(end - sample.offset, max(blockBytes, Int64(sample.size))))))
+        let count = min(end - sample.offset, max(blockBytes, Int64(sample.size)))
+        block = (sample.offset, try read(sample.offset, Int(count)))
       }
       let start = Int(sample.offset - block.start)
       guard start + sample.size <= block.bytes.count else { return "a sample behind the end of the file" }

@@ -65,7 +65,9 @@ struct SampleTable {
     guard let box = table.child("stsz"), let fixed = box.reader.unsigned32(at: 4),
       let count = box.reader.unsigned32(at: 8), count <= maxSamples
     else { throw Flaw(finding: "no table of its samples' sizes") }
-    let sizes = fixed > 0 ? Array(repeating: Int(fixed), count: Int(count)) : numbers(box, at: 12, width: 4).map { Int($0) }
+    let sizes =
+      fixed > 0
+      ? Array(repeating: Int(fixed), count: Int(count)) : numbers(box, at: 12, width: 4).map { Int($0) }
     guard sizes.count == Int(count) else { throw Flaw(finding: "a table of sizes that is cut") }
     return sizes
   }
@@ -73,7 +75,8 @@ struct SampleTable {
   /// Where each sample lies: chunks begin at their offsets, and samples follow each other in them.
   private static func offsets(_ table: Box, sizes: [Int]) throws(Flaw) -> [Int64] {
     let chunks =
-      table.child("stco").map { numbers($0, at: 8, width: 4) } ?? table.child("co64").map { numbers($0, at: 8, width: 8) }
+      table.child("stco").map { numbers($0, at: 8, width: 4) }
+      ?? table.child("co64").map { numbers($0, at: 8, width: 8) }
     guard let chunks, let runs = table.child("stsc").map({ numbers($0, at: 8, width: 4) }), runs.count % 3 == 0 else {
       throw Flaw(finding: "no table of its chunks")
     }
