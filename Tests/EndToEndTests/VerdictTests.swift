@@ -1,0 +1,155 @@
+import Definitions
+import MediaFixtures
+import Model
+import Platform
+import PostgresTesting
+import Take5Testing
+import Testing
+
+@Suite("One file, one verdict", .tags(.process), .serialized)
+struct VerdictTests {
+  /// What something said of a file: why it refuses it, empty where it takes it; nil: neither.
+  typealias Codes = Set<String>?
+
+  private struct Answer: Decodable {
+    let verdict: String
+    let reasons: [Reason]
+    let duration: Double?
+
+    var codes: Codes {
+      switch verdict {
+      case "accepted": []
+      case "rejected": Set(reasons.map(\.code.rawValue))
+      default: nil
+      }
+    }
+  }
+
+  /// The shipped definition on a small canvas, where clips of any length may be a moment.
+  private static func anyLength(in folder: TemporaryFolder) throws -> String {
+    var definition = try Definitions.take5Post()
+    definition.limits.seconds = ClosedSeconds(shortest: 0.1, longest: 600)
+    definition.limits.differenceSeconds = 600
+    definition.outputs.composed?.seconds = ClosedSeconds(shortest: 0.1, longest: 5.034)
+    definition.canvas.width = 270
+    definition.canvas.height = 480
+    return try Clips.write(try JSON.encode(definition), "any-length.json", in: folder)
+  }
+
+  /// Runs a verb that answers in JSON; what it says otherwise is shown where it gives none.
+  private static func answer(_ words: [String], of name: String) async throws -> Answer? {
+    let run = try await Take5Command.run(words + ["--json"])
+    let answer = try? JSON.decode(Answer.self, from: Array(run.output.utf8))
+    #expect(answer != nil, "\(name): \(words[0]) ended with \(run.status ?? -1): \(run.errors)")
+    #expect(run.status == (answer?.codes == [] ? 0 : 65), "\(name): \(words[0]) ended with \(run.status ?? -1)")
+    return answer
+  }
+
+  /// Submits media and waits for their end.
+  private static func submitted(_ parts: [(name: String, bytes: [UInt8])], _ service: Service) async throws -> Codes {
+    let answer = try await service.api().submit("/v1/posts", parts)
+    let codes = Set(answer["reasons"]?.items.compactMap { $0["code"]?.text } ?? [])
+    switch (answer.status, answer["status"]?.text) {
+    case (200, "ready"): return []
+    case (200, "rejected"), (422, _): return codes
+    default: return nil
+    }
+  }
+
+  /// The answers of everything that judges a clip, which must be those of `inspect`.
+  private static func judge(
+    _ path: String, _ name: String, with back: String, definition: String, _ service: Service
+  ) async throws -> Answer? {
+    let rule = ["--definition", definition]
+    let inspected = try await answer(["inspect", path] + rule, of: name)
+    let expected = inspected?.codes
+    let validated = try await answer(["validate", path, back] + rule, of: name)
+    #expect(validated?.codes == expected, "\(name): validate, \(validated?.reasons ?? [])")
+    let outputs = ["-o", "\(service.folder.path)/out.mp4", "--outputs", "\(service.folder.path)/outputs"]
+    let composed = try await Take5Command.run(["compose", path, back] + outputs + rule)
+    #expect(composed.status == (expected == [] ? 0 : 65), "\(name): compose, \(composed.errors)")
+    for code in expected ?? [] { #expect(composed.errors.contains(code), "\(name): compose, \(composed.errors)") }
+    if expected == [] {
+      let still = try await Take5Command.run(["still", path, "-o", "\(service.folder.path)/out.jpg"] + rule)
+      #expect(still.status == 0, "\(name): still, \(still.errors)")
+    }
+    let contents = try (Descriptor(reading: path).contents(), Descriptor(reading: back).contents())
+    let posted = try await submitted(
+      [("front", contents.0), ("back", contents.1), ("post", Array(#"{"author":"ada"}"#.utf8))], service)
+    #expect(posted == expected, "\(name): a submission")
+    return inspected
+  }
+
+  /// Frames by their numbers, at times at which one of them only can be shown.
+  private static let shown: [String: [(seconds: Double, frame: Int)]] = [
+    "an edit that starts at a sync frame": [(1, 60)], "an edit that starts between sync frames": [(0, 15), (1, 45)],
+    "an edit that is longer than the media": [(4.9, 137)], "three edits": [(1, 30), (3, 120), (4.5, 225)],
+    "a second twice": [(1.5, 45), (2.5, 45), (3.5, 75)], "edits out of order": [(1, 120), (3, 30)],
+    "a dwell": [(1, 30), (2.5, 60), (4, 90)], "a gap": [(1, 30), (4, 90)], "twice the speed": [(2, 120), (4, 240)],
+    "edits of no length": [(1, 30)],
+  ]
+
+  @Test("clips with edit lists of every kind, and how long they are shown")
+  func edits() async throws {
+    let folder = try TemporaryFolder()
+    let definition = try Self.anyLength(in: folder)
+    let service = try await Service(workers: 2, ["--definition", definition])
+    let back = try Clips.write(Clips.back, "back.mp4", in: folder)
+    for clip in EditedClip.all {
+      let path = try Clips.write(clip.bytes(), "front.mp4", in: folder)
+      let answer = try await Self.judge(
+        path, clip.description, with: back, definition: definition, service)
+      #expect(answer?.codes == [], "\(clip): \(answer?.reasons ?? [])")
+      // Two frames that lean on what is not there may be left out.
+      #expect(abs((answer?.duration ?? 0) - clip.seconds) < 0.1, "\(clip): \(answer?.duration ?? 0) s")
+      for (seconds, frame) in Self.shown[clip.description] ?? [] {
+        let output = "\(folder.path)/still.jpg"
+        _ = try await Take5Command.run(["still", path, "--at", "\(seconds)", "-o", output])
+        let counter = try StillPicture(Descriptor(reading: output).contents()).counter
+        #expect(abs((counter ?? -9) - frame) <= 1, "\(clip): frame \(counter ?? -9) at \(seconds) s, not \(frame)")
+      }
+    }
+    try await service.stop()
+  }
+
+  @Test("the field media's clips", .enabled(if: InspectTests.folder != nil))
+  func clips() async throws {
+    let media = try #require(InspectTests.folder)
+    let folder = try TemporaryFolder()
+    let definition = try Self.anyLength(in: folder)
+    let service = try await Service(workers: 2, ["--definition", definition])
+    let back = try Clips.write(Clips.back, "back.mp4", in: folder)
+    for name in try Self.names(in: media).filter(Self.isClip) {
+      _ = try await Self.judge("\(media)/\(name)", name, with: back, definition: definition, service)
+    }
+    try await service.stop()
+  }
+
+  @Test("the field media's photos", .enabled(if: InspectTests.folder != nil))
+  func photos() async throws {
+    let media = try #require(InspectTests.folder)
+    let service = try await Service()
+    for name in try Self.names(in: media).filter({ !Self.isClip($0) }) {
+      let path = "\(media)/\(name)"
+      let expected = try await Self.answer(["inspect", path], of: name)?.codes
+      let made = try await Self.answer(
+        ["photo", path, "--force", "-o", "\(service.folder.path)/photos"], of: name)
+      #expect(made?.codes == expected, "\(name): photo, \(made?.reasons ?? [])")
+      let parts = [
+        ("photo", try Descriptor(reading: path).contents()), ("post", Array(#"{"kind":"photo","author":"ada"}"#.utf8)),
+      ]
+      #expect(try await Self.submitted(parts, service) == expected, "\(name): a submission")
+    }
+    try await service.stop()
+  }
+
+  private static func isClip(_ name: String) -> Bool {
+    [".mp4", ".mov", ".3gp", ".webm"].contains { name.hasSuffix($0) }
+  }
+
+  private static func names(in media: String) throws -> [String] {
+    try ["videos", "hostile", "photos"].flatMap { part in
+      try Folders.files(below: "\(media)/\(part)").map { String($0.dropFirst(media.utf8.count + 1)) }
+    }.sorted()
+  }
+}
