@@ -5,7 +5,7 @@ import Testing
 
 @testable import Media
 
-@Suite("Clean aperture and shapes", .tags(.media), .ownThreads)
+@Suite("Clean aperture and shapes", .tags(.media))
 struct CleanApertureTests {
   @Test("only the clean aperture is shown, and counts as the size")
   func aperture() throws {

@@ -4,7 +4,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("A playable clip", .tags(.media), .ownThreads)
+@Suite("A playable clip", .tags(.media))
 struct ClipOutputTests {
   /// The counters of a video whose pictures are coded upright.
   static func numbers(_ video: DecodedClip) throws -> [Int?] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Media
 
-@Suite("Colour", .tags(.media), .ownThreads)
+@Suite("Colour", .tags(.media))
 struct ColorTests {
   @Test("full range becomes limited range, and says so", arguments: [true, false])
   func fullRange(onTop: Bool) throws {

@@ -4,7 +4,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("A composed moment", .tags(.media), .ownThreads)
+@Suite("A composed moment", .tags(.media))
 struct CompositionTests {
   static let front = MarkedClip(.red, tone: .init(440))
   static let back = MarkedClip(.blue, tone: .init(1000))

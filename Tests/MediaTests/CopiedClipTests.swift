@@ -6,7 +6,7 @@ import Model
 import Platform
 import Testing
 
-@Suite("A copied clip", .tags(.media), .ownThreads)
+@Suite("A copied clip", .tags(.media))
 struct CopiedClipTests {
   /// What strict players would not forgive in a file.
   static func finding(_ bytes: [UInt8]) -> String? {

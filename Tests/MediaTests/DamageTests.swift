@@ -3,7 +3,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("Damage of any kind", .tags(.media), .ownThreads)
+@Suite("Damage of any kind", .tags(.media))
 struct DamageTests {
   @Test("a damaged file ends in a verdict, and never in a crash", arguments: 0..<8)
   func anyDamage(seed: Int) throws {

@@ -4,7 +4,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("Edit lists", .tags(.media), .ownThreads)
+@Suite("Edit lists", .tags(.media))
 struct EditListTests {
   private static func clip(_ description: String) throws -> EditedClip {
     try #require(EditedClip.all.first { $0.description == description })

@@ -4,7 +4,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("Clips of real phones, and hostile ones", .tags(.media), .ownThreads, .enabled(if: FieldMedia.folder != nil))
+@Suite("Clips of real phones, and hostile ones", .tags(.media), .enabled(if: FieldMedia.folder != nil))
 struct FieldMediaTests {
   /// What a clip is, when the rule on its length is left aside.
   struct Clip: Sendable, CustomTestStringConvertible {

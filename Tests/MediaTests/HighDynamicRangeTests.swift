@@ -6,7 +6,7 @@ import Testing
 
 @testable import Media
 
-@Suite("High dynamic range", .tags(.media), .ownThreads)
+@Suite("High dynamic range", .tags(.media))
 struct HighDynamicRangeTests {
   /// A clip of grey stripes, by their 10-bit codes in limited range.
   static func clip(_ stripes: [UInt16], transfer: String) -> MarkedClip {

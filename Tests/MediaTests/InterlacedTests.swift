@@ -3,7 +3,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("Interlaced clips", .tags(.media), .ownThreads)
+@Suite("Interlaced clips", .tags(.media))
 struct InterlacedTests {
   /// How many samples of a frame differ from both of the rows around them in the same direction.
   private static func combedSamples(_ picture: Picture) -> Int {

@@ -5,7 +5,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("Layouts", .tags(.media), .ownThreads)
+@Suite("Layouts", .tags(.media))
 struct LayoutTests {
   static let front = MarkedClip(.red)
   static let back = MarkedClip(.blue)

@@ -5,7 +5,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("One moment", .tags(.media), .ownThreads)
+@Suite("One moment", .tags(.media))
 struct MomentTests {
   /// A clip that hears a room, begun some pictures after the other.
   static func clip(_ color: MarkColor, late pictures: Int = 0, seed: UInt64 = 7, channels: Int = 2) -> MarkedClip {

@@ -5,7 +5,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("Odd clips", .tags(.media), .ownThreads)
+@Suite("Odd clips", .tags(.media))
 struct OddClipTests {
   @Test("columns that the bitstream crops on the left are not shown", arguments: [2, 14, 16, 34])
   func croppedLeft(columns: Int) throws {

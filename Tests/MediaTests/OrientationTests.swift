@@ -4,7 +4,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("Orientation", .tags(.media), .ownThreads)
+@Suite("Orientation", .tags(.media))
 struct OrientationTests {
   @Test("all eight ways of lying in the file come out upright, below and on top", arguments: CodedTurn.all)
   func upright(turn: CodedTurn) throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Media
 
-@Suite("Privacy", .tags(.media), .ownThreads)
+@Suite("Privacy", .tags(.media))
 struct PrivacyTests {
   /// A clip that tells where it was made, by what, and something in a box of a stranger.
   static func telling(_ clip: MarkedClip) throws -> [UInt8] {
@@ -33,6 +33,18 @@ struct PrivacyTests {
         #expect(bytes.firstRange(of: Array(secret.utf8)) == nil, "\(secret) in \(role.rawValue)")
       }
     }
+  }
+
+  @Test("XMP behind the media is found as what it is")
+  func outermost() throws {
+    let name: [UInt8] = [
+      0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8, 0x9C, 0x71, 0x99, 0x94, 0x91, 0xE3, 0xAF, 0xAC,
+    ]
+    let xmp = Array(#"<x:xmpmeta><rdf:Description exif:GPSLatitude="52,31.2N"/></x:xmpmeta>"#.utf8)
+    let bytes = try TemporaryFile.bytes(of: MarkedClip(.red).write()) + box("uuid", name, xmp)
+    let run = try MomentRun(front: TemporaryFile.make(bytes), back: MarkedClip(.blue).write())
+    let found = try #require(run.report.verdict.inputs[.front]?.facts.identifying)
+    #expect(found.map(\.kind) == [.place] && found.map(\.key) == ["XMP"])
   }
 
   @Test("messages between copied pictures are left out, and the pictures stay")

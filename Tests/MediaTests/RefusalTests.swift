@@ -5,7 +5,7 @@ import Model
 import Platform
 import Testing
 
-@Suite("Refusals", .tags(.media), .ownThreads)
+@Suite("Refusals", .tags(.media))
 struct RefusalTests {
   static func sound() throws -> OpenFile { try MarkedClip(.blue, tone: .init(1000)).write() }
 

@@ -4,7 +4,7 @@ import Model
 import Platform
 import Testing
 
-@Suite("A run that is over", .tags(.media), .ownThreads)
+@Suite("A run that is over", .tags(.media))
 struct ReleaseTests {
   private static func run(_ clip: MarkedClip) throws -> Unowned {
     let front = try clip.write()

@@ -5,7 +5,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("The same bytes", .tags(.media), .ownThreads, .serialized)
+@Suite("The same bytes", .tags(.media), .serialized)
 struct SameBytesTests {
   static let pairs: [(String, MarkedClip, MarkedClip)] = [
     ("upright H.264", MarkedClip(.red, tone: .init(440)), MarkedClip(.blue, tone: .init(1000))),

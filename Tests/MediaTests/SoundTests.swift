@@ -3,7 +3,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("Sound", .tags(.media), .ownThreads)
+@Suite("Sound", .tags(.media))
 struct SoundTests {
   @Test("PCM in a QuickTime file is heard, as AAC and in time")
   func uncompressed() throws {

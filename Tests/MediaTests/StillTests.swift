@@ -5,7 +5,7 @@ import Model
 import Platform
 import Testing
 
-@Suite("A picture out of one clip", .tags(.media), .ownThreads)
+@Suite("A picture out of one clip", .tags(.media))
 struct StillTests {
   private static func still(of clip: MarkedClip, at seconds: Double, longEdge: Int? = nil) throws -> (
     StillPicture, OutputFacts

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Media
 
-@Suite("Time", .tags(.media), .ownThreads)
+@Suite("Time", .tags(.media))
 struct TimeTests {
   /// Thirty pictures a second with gaps: the third of each ten is missing, and each comes up to 5 ms early or late.
   static let uneven: [Double] = (0..<150).filter { $0 % 10 != 3 }.map { index in

@@ -4,7 +4,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("Warnings", .tags(.media), .ownThreads)
+@Suite("Warnings", .tags(.media))
 struct WarningTests {
   @Test("sound clips have none")
   func none() throws {

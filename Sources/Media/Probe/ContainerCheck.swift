@@ -43,7 +43,8 @@ struct ContainerCheck {
     do {
       return MovieMetadata(
         movie: try source.file.descriptor.bytes(
-          count: Int(min(content.upperBound - content.lowerBound, mostMovieBytes)), at: content.lowerBound))
+          count: Int(min(content.upperBound - content.lowerBound, mostMovieBytes)), at: content.lowerBound),
+        outside: structure.identifying)
     } catch {
       throw Stop(error)
     }

@@ -4,7 +4,7 @@ import Model
 import Stills
 import Testing
 
-@Suite("Damaged photos", .tags(.media), .ownThreads)
+@Suite("Damaged photos", .tags(.media))
 struct PhotoDamageTests {
   @Test("every beginning of a file is refused, or is what the whole is", arguments: PhotoFixture.formats)
   func beginnings(format: String) throws {

@@ -4,7 +4,7 @@ import Model
 import Stills
 import Testing
 
-@Suite("Photos", .tags(.media), .ownThreads)
+@Suite("Photos", .tags(.media))
 struct PhotoTests {
   static let red = SIMD3(220, 30, 30)
   static let green = SIMD3(30, 180, 30)
