@@ -1,0 +1,64 @@
+import Glibc
+import Platform
+
+/// One run of a program that is installed: its words in, what it said and how it ended out.
+struct Program: Sendable {
+  /// Nil if a signal ended it.
+  let status: Int32?
+  let output: String
+  /// The lines on standard error.
+  let errors: [String]
+
+  // A decoder that hangs is a finding too.
+  private static let longest = 120
+
+  /// Runs a program and waits for its end.
+  static func run(_ name: String, _ arguments: [String], environment: [String: String] = [:]) async throws -> Program {
+    try await onThread("player") { () throws in
+      let output = try Descriptor(unnamedIn: "/tmp")
+      let errors = try Descriptor(unnamedIn: "/tmp")
+      var configuration = configuration(name, arguments)
+      configuration.environment.merge(environment) { $1 }
+      configuration.descriptors = [nil, output.number, errors.number]
+      let ending = try ChildProcess(configuration).wait()
+      let lines = String(decoding: try errors.contents(), as: UTF8.self).split(separator: "\n").map(String.init)
+      let text = String(decoding: try output.contents(), as: UTF8.self)
+      guard case .exited(let status) = ending else { return Program(status: nil, output: text, errors: lines) }
+      return Program(status: status, output: text, errors: lines)
+    }
+  }
+
+  /// How a program is started: found by its name, in a plain language, for a limited time.
+  static func configuration(_ name: String, _ arguments: [String]) -> ChildProcess.Configuration {
+    var configuration = ChildProcess.Configuration(
+      path: "/usr/bin/timeout", arguments: ["--kill-after=5", "\(longest)", name] + arguments)
+    for variable in ["PATH", "HOME", "USER"] {
+      if let value = getenv(variable) { configuration.environment[variable] = String(cString: value) }
+    }
+    configuration.environment["LC_ALL"] = "C.UTF-8"
+    return configuration
+  }
+
+  /// What speaks against the file: a bad end, and anything on standard error.
+  var findings: [String] {
+    switch status {
+    case 0: errors
+    case 124: ["did not end in \(Self.longest) s"] + errors
+    case 127: ["is not installed"] + errors
+    case .some(let status): ["ended with status \(status)"] + errors
+    case nil: ["was ended by a signal"] + errors
+    }
+  }
+}
+
+/// Says so where a number is not the expected one.
+func difference<Number: Equatable>(_ what: String, _ found: Number?, _ expected: Number?) -> [String] {
+  guard let expected, found != expected else { return [] }
+  return ["\(what): \(found.map { "\($0)" } ?? "none") instead of \(expected)"]
+}
+
+/// Says so where a span of time is farther from the expected one than `tolerance`, all in seconds.
+func difference(_ what: String, _ found: Double?, _ expected: Double?, within tolerance: Double) -> [String] {
+  guard let expected, abs((found ?? -1) - expected) > tolerance else { return [] }
+  return ["\(what): \(found.map { "\($0)" } ?? "none") instead of \(expected)"]
+}
