@@ -80,7 +80,7 @@ test-api: build ## test the API against its own OpenAPI document with schemathes
 	@[ -x .build/schemathesis/bin/schemathesis ] || .build/schemathesis/bin/pip install --quiet schemathesis==4.32.5
 	@Tests/api/run.sh $(TAKE5) .build/schemathesis/bin/schemathesis
 
-test-players: setup ## let eleven programs of other hands judge what take5 makes, some minutes
+test-players: setup ## let ten programs of other hands judge what take5 makes, some minutes
 	@$(call install,$(TEST_PLAYERS_PACKAGES))
 	@rm -rf .build/players
 	$(SWIFT) build $(TESTING) --build-tests

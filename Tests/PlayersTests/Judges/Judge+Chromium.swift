@@ -10,14 +10,14 @@ extension Judge {
     "chromium", reads: ["video/mp4", "image/jpeg", "image/webp", "image/avif"]
   ) { outputs in
     let showing = Showing(outputs)
-    let said = try await withServer(router: try showing.router) { server in
-      try await onThread("browser") { try showing.run(port: server.port) }
+    let said = try await withServer(router: showing.router) { server in
+      try await showing.run(port: server.port)
     }
     let shown = showing.shown
     return zip(outputs.indices, outputs).map { index, output in
       guard let shown = shown[index] else { return ["was not shown"] + said }
       if let error = shown.error { return [error] }
-      let size = [shown.width, shown.height]
+      let size = [shown.width, shown.height].compactMap(\.self)
       return difference("size", size, [output.width, output.height])
         + difference("frames", shown.frames, output.frames)
         + difference("seconds", shown.seconds, output.seconds, within: 0.1)
@@ -41,12 +41,8 @@ private struct Shown: Decodable, Sendable {
 private final class Showing: Sendable {
   private let outputs: [Output]
   private let told = Locked<[Int: Shown]>([:])
-  private let end = Result { () throws(SystemError) in try Ending() }
-
-  private final class Ending: Sendable {
-    let event: Event
-    init() throws(SystemError) { event = try Event() }
-  }
+  /// The browser's process while it runs.
+  private let browser = Locked<Int32?>(nil)
 
   init(_ outputs: [Output]) { self.outputs = outputs }
 
@@ -54,13 +50,12 @@ private final class Showing: Sendable {
   var shown: [Int: Shown] { told.withLock { $0 } }
 
   var router: Router {
-    get throws {
-      let end = try end.get()
+    get {
       let list = outputs.enumerated().map { index, output in
         #"{"number":\#(index),"url":"/files/\#(index)","type":"\#(output.type)"}"#
       }
       return Router(routes: [
-        Route("GET", "/") { _ in
+        Route("GET", "/page") { _ in
           Response(.ok, headers: ["Content-Type": "text/html"], body: .bytes(PackageResources.page_html))
         },
         Route("GET", "/files") { _ in .json(.ok, Array("[\(list.joined(separator: ","))]".utf8)) },
@@ -72,7 +67,7 @@ private final class Showing: Sendable {
           return Response(.noContent)
         },
         Route("POST", "/end") { _ in
-          end.event.signal()
+          self.browser.withLock { if let id = $0 { kill(id, SIGTERM) } }
           return Response(.noContent)
         },
       ])
@@ -89,23 +84,16 @@ private final class Showing: Sendable {
     return try representation.respond(to: request) { .file(try region.part($0)) }
   }
 
-  /// Opens the page and waits until it is at its end; returns what the browser said.
-  func run(port: UInt16) throws -> [String] {
-    let profile = "\(OutputFolder.path)/profile"
-    let errors = try Descriptor(unnamedIn: "/tmp")
-    var configuration = Program.configuration(
-      "chromium",
-      [
-        "--headless", "--disable-gpu", "--disable-audio-output", "--autoplay-policy=no-user-gesture-required",
-        "--user-data-dir=\(profile)",
-      ] + (geteuid() == 0 ? ["--no-sandbox"] : []) + ["http://127.0.0.1:\(port)/"])
-    configuration.noNewPrivileges = false
-    configuration.descriptors = [nil, errors.number, errors.number]
-    let browser = try ChildProcess(configuration)
-    let isDone = try end.get().event.wait(for: .seconds(600))
-    browser.send(signal: SIGTERM)
-    _ = browser.wait()
-    let said = String(decoding: try errors.contents(), as: UTF8.self).split(separator: "\n").map(String.init)
-    return (isDone ? [] : ["the page did not end"]) + said.suffix(3)
+  /// Opens the page, which ends the browser when it is at its end; returns what the browser said last.
+  func run(port: UInt16) async throws -> [String] {
+    let words = [
+      "--headless", "--disable-gpu", "--disable-audio-output", "--autoplay-policy=no-user-gesture-required",
+      "--user-data-dir=\(OutputFolder.path)/profile",
+    ]
+    let run = try await Program.run(
+      "chromium", words + (geteuid() == 0 ? ["--no-sandbox"] : []) + ["http://127.0.0.1:\(port)/page"], seconds: 600
+    ) { id in self.browser.withLock { $0 = id } }
+    browser.withLock { $0 = nil }
+    return run.errors.suffix(3)
   }
 }

@@ -3,7 +3,7 @@ import FoundationEssentials
 extension Judge {
   /// MediaInfo, which has its own parsers of containers and bitstreams.
   static let mediainfo = Judge(
-    "mediainfo", reads: ["video/mp4", "image/jpeg", "image/webp", "image/avif"]
+    "mediainfo", reads: ["video/mp4", "image/jpeg", "image/avif"]
   ) { output in
     let run = try await Program.run("mediainfo", ["--Full", "--Output=JSON", output.path])
     guard run.status == 0 else { return run.findings }
@@ -11,7 +11,7 @@ extension Judge {
     let tracks = report.media?.track ?? []
     let picture = tracks.first { $0.type == "Video" || $0.type == "Image" }
     let isTurned = [90, 270].contains(Int(Double(picture?.rotation ?? "") ?? 0))
-    let size = [picture?.width, picture?.height].map { $0.flatMap { Int($0) } }
+    let size = [picture?.width, picture?.height].compactMap { $0.flatMap { Int($0) } }
     var findings = run.findings + difference("size", isTurned ? size.reversed() : size, [output.width, output.height])
     for words in ["ConformanceErrors", "ConformanceWarnings", "IsTruncated"] where run.output.contains(words) {
       findings.append(words)

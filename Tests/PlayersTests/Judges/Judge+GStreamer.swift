@@ -27,11 +27,13 @@ extension Judge {
   }
 
   private static func gstreamer(_ output: Output, _ elements: [String]) async throws -> Program {
-    try await Program.run(
+    var run = try await Program.run(
       "gst-launch-1.0", ["filesrc", "location=\(output.path)", "!", "qtdemux", "name=d"] + elements,
-      environment: [
-        // Warnings are findings. Some elements warn of what is right: qtdemux of boxes that it has no use for, faad of mono.
-        "GST_DEBUG": "*:2,qtdemux:1,basesrc:1,faad:1,audiodecoder:1", "GST_DEBUG_NO_COLOR": "1",
-      ])
+      // Warnings are findings, but those of boxes that qtdemux has no use for.
+      environment: ["GST_DEBUG": "*:2,qtdemux:1,basesrc:1", "GST_DEBUG_NO_COLOR": "1"])
+    // What is said of every sound file that is right: faad holds a frame back, makes two channels of one, and so on.
+    let usual = ["still 1 frames left after draining", "buggy faad version", "can't find exact taps"]
+    run.errors.removeAll { line in usual.contains { line.contains($0) } }
+    return run
   }
 }

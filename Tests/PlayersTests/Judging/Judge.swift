@@ -37,6 +37,8 @@ struct Judge: Sendable, CustomStringConvertible {
     /// It cannot read this output, which is no fault of the output.
     case limited(String)
     case fails([String])
+
+    var fails: Bool { if case .fails = self { true } else { false } }
   }
 
   /// Judges outputs, one cell for each.

@@ -7,20 +7,33 @@ struct Program: Sendable {
   let status: Int32?
   let output: String
   /// The lines on standard error.
-  let errors: [String]
-
-  // A decoder that hangs is a finding too.
-  private static let longest = 120
+  var errors: [String]
 
   /// Runs a program and waits for its end.
-  static func run(_ name: String, _ arguments: [String], environment: [String: String] = [:]) async throws -> Program {
+  ///
+  /// - Parameters:
+  ///   - seconds: the most that it may take; a decoder that hangs is a finding too.
+  ///   - started: told the id of the process, which a signal ends.
+  static func run(
+    _ name: String, _ arguments: [String], environment: [String: String] = [:], seconds: Int = 120,
+    started: @escaping @Sendable (Int32) -> Void = { _ in }
+  ) async throws -> Program {
     try await onThread("player") { () throws in
       let output = try Descriptor(unnamedIn: "/tmp")
       let errors = try Descriptor(unnamedIn: "/tmp")
-      var configuration = configuration(name, arguments)
+      var configuration = ChildProcess.Configuration(
+        path: "/usr/bin/timeout", arguments: ["--kill-after=5", "\(seconds)", name] + arguments)
+      // The browser's sandbox takes its rights from a program that may have more.
+      configuration.noNewPrivileges = false
+      for variable in ["PATH", "HOME", "USER"] {
+        if let value = getenv(variable) { configuration.environment[variable] = String(cString: value) }
+      }
+      configuration.environment["LC_ALL"] = "C.UTF-8"
       configuration.environment.merge(environment) { $1 }
       configuration.descriptors = [nil, output.number, errors.number]
-      let ending = try ChildProcess(configuration).wait()
+      let child = try ChildProcess(configuration)
+      started(child.id)
+      let ending = child.wait()
       let lines = String(decoding: try errors.contents(), as: UTF8.self).split(separator: "\n").map(String.init)
       let text = String(decoding: try output.contents(), as: UTF8.self)
       guard case .exited(let status) = ending else { return Program(status: nil, output: text, errors: lines) }
@@ -28,22 +41,11 @@ struct Program: Sendable {
     }
   }
 
-  /// How a program is started: found by its name, in a plain language, for a limited time.
-  static func configuration(_ name: String, _ arguments: [String]) -> ChildProcess.Configuration {
-    var configuration = ChildProcess.Configuration(
-      path: "/usr/bin/timeout", arguments: ["--kill-after=5", "\(longest)", name] + arguments)
-    for variable in ["PATH", "HOME", "USER"] {
-      if let value = getenv(variable) { configuration.environment[variable] = String(cString: value) }
-    }
-    configuration.environment["LC_ALL"] = "C.UTF-8"
-    return configuration
-  }
-
   /// What speaks against the file: a bad end, and anything on standard error.
   var findings: [String] {
     switch status {
     case 0: errors
-    case 124: ["did not end in \(Self.longest) s"] + errors
+    case 124: ["did not end in time"] + errors
     case 127: ["is not installed"] + errors
     case .some(let status): ["ended with status \(status)"] + errors
     case nil: ["was ended by a signal"] + errors

@@ -5,7 +5,8 @@ import Platform
 
 /// Files that are broken, each in a way of its own: no judge is worth anything that passes all of them.
 enum Broken {
-  static func outputs() throws -> [Output] {
+  /// What they are broken out of, and they themselves.
+  static func outputs() throws -> (whole: [Output], broken: [Output]) {
     let clip = try MarkedClip(.red, seconds: 2, tone: .init(440)).write()
     let bytes = try TemporaryFile.bytes(of: clip)
     let photo = try PhotoFixture.jpeg(PhotoFixture.quarters(width: 400, height: 300))
@@ -14,14 +15,19 @@ enum Broken {
     let place = try PhotoFixture.jpeg(
       PhotoFixture.quarters(width: 400, height: 300), exif: PhotoFixture.exif(orientation: 1, hasPlace: true))
     func video(_ name: String, _ bytes: [UInt8]) throws -> Output {
-      var output = try Output("broken, \(name)", bytes, type: "video/mp4", width: 270, height: 480)
+      var output = try Output(name, bytes, type: "video/mp4", width: 270, height: 480)
       (output.frames, output.seconds, output.soundSeconds) = (60, 2, 2)
       return output
     }
     func picture(_ name: String, _ bytes: [UInt8], _ type: String, _ width: Int, _ height: Int) throws -> Output {
-      try Output("broken, \(name)", bytes, type: "image/\(type)", width: width, height: height)
+      try Output(name, bytes, type: "image/\(type)", width: width, height: height)
     }
-    return [
+    let whole = [
+      try video("whole", bytes), try picture("whole", photo, "jpeg", 400, 300),
+      try picture("whole", webp, "webp", 96, 64),
+      try picture("whole", avif, "avif", 96, 64),
+    ]
+    let broken = [
       try video("start codes instead of lengths", startCodes(clip, bytes)),
       try video("sound of no meaning", overwritten(clip, bytes, kind: .audio)),
       try video("frames of no meaning", overwritten(clip, bytes, kind: .video)),
@@ -35,6 +41,7 @@ enum Broken {
       try picture("AVIF cut off", Array(avif.prefix(avif.count - 40)), "avif", 96, 64),
       try picture("AVIF of another size", avif, "avif", 64, 96),
     ]
+    return (whole, broken)
   }
 
   /// The places of the packets of the first stream of a kind.

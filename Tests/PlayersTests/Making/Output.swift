@@ -28,7 +28,7 @@ struct Output: Sendable {
   ///   - frames: nil: as many as FFmpeg's library decodes of it.
   init(_ name: String, _ file: OpenFile, facts: OutputFacts, frames: Int? = nil) throws {
     try self.init(name, TemporaryFile.bytes(of: file), type: facts.type, width: facts.width, height: facts.height)
-    guard let seconds = facts.duration else { return }
+    guard facts.type == "video/mp4", let seconds = facts.duration else { return }
     let clip = try DecodedClip(file)
     var count = frames ?? 0
     if frames == nil { try clip.forEachPicture { _, _ in count += 1 } }
