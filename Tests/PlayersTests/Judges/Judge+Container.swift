@@ -10,8 +10,11 @@ extension Judge {
     let report = try JSONDecoder().decode(MediaInfoReport.self, from: Data(run.output.utf8))
     let tracks = report.media?.track ?? []
     let picture = tracks.first { $0.type == "Video" || $0.type == "Image" }
+    // It tells the size of the samples, which may be wider than high.
+    let aspect = Double(picture?.pixelAspectRatio ?? "") ?? 1
+    let width = picture?.width.flatMap(Double.init).map { Int(($0 * aspect).rounded()) }
     let isTurned = [90, 270].contains(Int(Double(picture?.rotation ?? "") ?? 0))
-    let size = [picture?.width, picture?.height].compactMap { $0.flatMap { Int($0) } }
+    let size = [width, picture?.height.flatMap { Int($0) }].compactMap(\.self)
     var findings = run.findings + difference("size", isTurned ? size.reversed() : size, [output.width, output.height])
     for words in ["ConformanceErrors", "ConformanceWarnings", "IsTruncated"] where run.output.contains(words) {
       findings.append(words)
@@ -55,6 +58,7 @@ private struct MediaInfoReport: Decodable {
     let format: String?
     let width: String?
     let height: String?
+    let pixelAspectRatio: String?
     let rotation: String?
     let frameCount: String?
     let duration: String?
@@ -64,6 +68,7 @@ private struct MediaInfoReport: Decodable {
       case format = "Format"
       case width = "Width"
       case height = "Height"
+      case pixelAspectRatio = "PixelAspectRatio"
       case rotation = "Rotation"
       case frameCount = "FrameCount"
       case duration = "Duration"

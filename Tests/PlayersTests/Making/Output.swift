@@ -19,6 +19,8 @@ struct Output: Sendable {
   var seconds: Double?
   /// How much sound there is, in seconds; nil: none.
   var soundSeconds: Double?
+  /// How many samples of sound there are in a second.
+  var soundRate = 48_000
   /// Tells files of the same content.
   let digest: Int
 
@@ -34,7 +36,9 @@ struct Output: Sendable {
     if frames == nil { try clip.forEachPicture { _, _ in count += 1 } }
     self.frames = count
     self.seconds = seconds
-    soundSeconds = try clip.sound().map { Double($0.samples.count) / Double($0.sampleRate) }
+    guard let sound = try clip.sound() else { return }
+    soundSeconds = Double(sound.samples.count) / Double(sound.sampleRate)
+    soundRate = sound.sampleRate
   }
 
   init(_ name: String, _ bytes: [UInt8], type: String, width: Int, height: Int) throws {

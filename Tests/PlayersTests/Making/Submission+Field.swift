@@ -5,9 +5,12 @@ import Model
 import Platform
 
 extension Submission {
-  /// What phones recorded, in the folder that `TAKE5_FIELD_MEDIA` names; empty where there is none.
+  /// The folder that `TAKE5_FIELD_MEDIA` names.
+  static let fieldFolder = getenv("TAKE5_FIELD_MEDIA").map { String(cString: $0) }
+
+  /// What phones recorded.
   static func fieldMedia() throws -> [Submission] {
-    guard let folder = getenv("TAKE5_FIELD_MEDIA").map({ String(cString: $0) }) else { return [] }
+    guard let folder = fieldFolder else { return [] }
     func files(_ kind: String) throws -> [(name: String, open: Clip)] {
       try Folder.names(in: "\(folder)/\(kind)").sorted().map { name in
         (name, { OpenFile(try Descriptor(reading: "\(folder)/\(kind)/\(name)")) })
