@@ -19,8 +19,8 @@ struct Output: Sendable {
   var seconds: Double?
   /// How much sound there is, in seconds; nil: none.
   var soundSeconds: Double?
-  /// How many samples of sound there are in a second.
-  var soundRate = 48_000
+  /// How long a frame of AAC is, 1024 samples, in seconds.
+  var soundFrameSeconds = 1024.0 / 48_000
   /// Tells files of the same content.
   let digest: Int
 
@@ -38,7 +38,7 @@ struct Output: Sendable {
     self.seconds = seconds
     guard let sound = try clip.sound() else { return }
     soundSeconds = Double(sound.samples.count) / Double(sound.sampleRate)
-    soundRate = sound.sampleRate
+    soundFrameSeconds = 1024 / Double(sound.sampleRate)
   }
 
   init(_ name: String, _ bytes: [UInt8], type: String, width: Int, height: Int) throws {
