@@ -10,8 +10,8 @@ extension Judge {
     let report = try JSONDecoder().decode(MediaInfoReport.self, from: Data(run.output.utf8))
     let tracks = report.media?.track ?? []
     let picture = tracks.first { $0.type == "Video" || $0.type == "Image" }
-    // It tells the size of the samples, which may be wider than high.
-    let aspect = Double(picture?.pixelAspectRatio ?? "") ?? 1
+    // It tells the size in samples, which may be wider than high; mirrored, it counts them below zero.
+    let aspect = abs(Double(picture?.pixelAspectRatio ?? "") ?? 1)
     let width = picture?.width.flatMap(Double.init).map { Int(($0 * aspect).rounded()) }
     let isTurned = [90, 270].contains(Int(Double(picture?.rotation ?? "") ?? 0))
     let size = [width, picture?.height.flatMap { Int($0) }].compactMap(\.self)
