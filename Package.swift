@@ -219,6 +219,12 @@ let package = Package(
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("benchTests", ["Definitions", "Model", "Platform", "bench"]),
     tests("take5Tests", ["take5"]),
+    // Not part of `make test`: it needs programs that `make test-players` installs.
+    tests(
+      "PlayersTests",
+      [
+        "AV", "BoxTesting", "Definitions", "HTTPServer", "HTTPTesting", "Media", "MediaFixtures", "Model", "Platform",
+      ], resources: [.embedInCode("Judges/page.html")]),
     tests(
       "EndToEndTests",
       [
