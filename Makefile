@@ -22,8 +22,8 @@ TAKE5 := .build/release/take5
 DEMO := .build/demo
 # Tests run on optimised code, built apart: they see what is internal, which the shipped binary does not export.
 TESTING := -c release -Xswiftc -enable-testing --scratch-path .build/tests
-# Tests that decode and encode have a process of their own: they hold the threads on which the timers of others fire.
-DECODING := ^(AV|Media|MediaProcess|Stills|SyntheticMedia)Tests
+# Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them.
+WAITING := ^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|QueueWorker|Blobs|Store|Integrity|ControlAPI)Tests
 SOURCES := Sources Tests jobs Package.swift
 
 # What only 'make test-api' needs.
@@ -69,8 +69,8 @@ pgbouncer: $(PGBOUNCER)
 # Workers, whose beats must come in time, get a process without them, as the chaos and the whole service do.
 test: setup pgbouncer ## run every test, on a private PostgreSQL, a private pgbouncer and real files
 	$(SWIFT) build $(TESTING) --build-tests
-	$(SWIFT) test $(TESTING) --skip-build --filter '$(DECODING)'
-	$(SWIFT) test $(TESTING) --skip-build --skip '$(DECODING)' --skip EndToEndTests --skip ChaosTests --skip PlayersTests
+	$(SWIFT) test $(TESTING) --skip-build --skip '$(WAITING)' --skip EndToEndTests --skip ChaosTests --skip PlayersTests
+	$(SWIFT) test $(TESTING) --skip-build --filter '$(WAITING)'
 	$(SWIFT) test $(TESTING) --skip-build --filter ChaosTests
 	$(SWIFT) test $(TESTING) --skip-build --filter EndToEndTests
 
