@@ -126,9 +126,10 @@ struct StoreCommandTests {
     let (service, access, moment) = try await service()
     let path = try await file("clip.front", of: moment, service)
     var bytes = try Descriptor(reading: path).contents()
-    // A start code where the length of the first sample's first unit stands.
+    // A start code where the length of the first slice stands.
     let media = try #require(bytes.firstRange(of: Array("mdat".utf8))).upperBound
-    bytes.replaceSubrange(media..<media + 4, with: [0, 0, 0, 1])
+    let slice = try #require(bytes[media...].firstRange(of: [0x65, 0x88])).lowerBound
+    bytes.replaceSubrange(slice - 4..<slice, with: [0, 0, 0, 1])
     let hash = SHA256.digest(of: bytes).hex
     let folder = "\(service.data)/blobs/\(hash.prefix(2))"
     if !exists(folder) { #expect(mkdir(folder, 0o700) == 0) }

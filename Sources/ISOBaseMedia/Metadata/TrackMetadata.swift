@@ -22,6 +22,9 @@ package struct TrackMetadata: Hashable, Sendable {
     package let baseLayerCompatibility: Int
   }
 
+  /// When a frame stands still by an edit whose rate is 0, in seconds.
+  package let dwells: [ClosedRange<Double>]
+
   /// Whether its media are shown from some time on without a gap, and once.
   package var isShownOnce: Bool {
     let media = edits.drop { $0.mediaTime == nil }
@@ -43,6 +46,12 @@ package struct TrackMetadata: Hashable, Sendable {
     let ticks = edits.reduce(0.0) { $0 + Double($1.duration) }
     // A duration of 0 leaves the end open, as fragments need it.
     editEnd = movieTimescale > 0 && ticks > 0 && edits.last?.duration != 0 ? ticks / Double(movieTimescale) : nil
+    var time = 0.0
+    dwells = edits.compactMap { edit in
+      let start = time
+      time += Double(edit.duration) / Double(max(1, movieTimescale))
+      return edit.rate == 0 && edit.mediaTime != nil ? start...time : nil
+    }
     // What a visual sample entry holds lies behind its fixed part (ISO/IEC 14496-12, 12.1.3).
     let extensions = handler == "vide" ? entry?.children(after: 78) ?? [] : []
     cleanAperture = extensions.first { $0.type == "clap" }.flatMap { CleanAperture($0) }

@@ -96,7 +96,11 @@ final class FirstPicture {
       color: ColorFacts(
         range: color.range, matrix: color.matrix, primaries: color.primaries, transfer: color.transfer),
       dynamicRange: DynamicRange(transfer: color.transfer), dolbyVisionProfile: track?.dolbyVision?.profile,
-      isInterlaced: frame.isInterlaced ? true : nil, editEnd: track?.editEnd)
+      isInterlaced: frame.isInterlaced ? true : nil, editEnd: track?.editEnd,
+      dwells: track.flatMap { track in
+        track.dwells.isEmpty
+          ? nil : track.dwells.map { ClosedSeconds(shortest: $0.lowerBound, longest: $0.upperBound) }
+      })
   }
 
   // The container's word counts before the bitstream's; a shape that no camera has is damage and is ignored.

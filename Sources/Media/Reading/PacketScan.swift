@@ -51,7 +51,9 @@ struct PacketScan: Sendable {
       guard packet.stream == stream else { continue }
       packets += 1
       check.take(packet)
-      guard !packet.isDiscarded, let time = packet.pts ?? packet.dts else { continue }
+      guard !packet.isDiscarded, let time = packet.pts ?? packet.dts, !video.isHeld(at: timeBase.seconds(time)) else {
+        continue
+      }
       times.append((time, packet.duration))
       if times.count > most || timeBase.seconds(time - times[0].start) > allowed.longest + 1 {
         isCut = true
@@ -73,7 +75,7 @@ struct PacketScan: Sendable {
     // Less than half a frame is how lengths are rounded.
     let isHeld = held > duration + duration / 2
     lastDuration = isHeld ? held : duration
-    copyObstacle = check.obstacle ?? (isHeld ? "its edit list holds its last frame" : nil)
+    copyObstacle = check.obstacle ?? (isHeld || video.dwells != nil ? "its edit list holds a frame" : nil)
   }
 
   // Where the container does not say it, the last picture is shown as long as the others on average.

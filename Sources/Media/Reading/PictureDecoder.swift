@@ -65,10 +65,11 @@ final class PictureDecoder: PictureSource {
     }
   }
 
-  /// Checks a decoded picture; nil for one that an edit list hides.
+  /// Checks a decoded picture; nil for one that an edit list hides, or that one before it stands for.
   private func accept(_ picture: borrowing Frame) throws(Stop) -> Int64? {
     guard let ticks = picture.pts ?? picture.bestTimestamp else { throw damaged("a picture has no time") }
     if let expected, ticks < expected.origin { return nil }
+    if video.isHeld(at: timeBase.seconds(ticks)) { return nil }
     if picture.isDamaged { throw damaged("a picture is damaged", at: ticks) }
     guard picture.width == video.coded.width, picture.height == video.coded.height,
       picture.format.description == video.pixelFormat

@@ -29,6 +29,8 @@ package struct VideoFacts: Codable, Sendable, Hashable {
   package var isInterlaced: Bool?
   /// When the edit list of its track ends, in seconds by the file's clock; nil without one.
   package var editEnd: Double?
+  /// When its edit list lets a frame stand still, in seconds by the file's clock; nil: never.
+  package var dwells: [ClosedSeconds]?
   /// Why its frames cannot be copied into another file as they are; nil where they can, or where the length does not matter.
   package var copyObstacle: String?
 
@@ -37,7 +39,7 @@ package struct VideoFacts: Codable, Sendable, Hashable {
     sampleAspectRatio: Double,
     transform: Transform, cleanAperture: Rectangle? = nil, display: Size, framesPerSecond: Double?, color: ColorFacts,
     dynamicRange: DynamicRange = .standard, dolbyVisionProfile: Int? = nil, isInterlaced: Bool? = nil,
-    editEnd: Double? = nil
+    editEnd: Double? = nil, dwells: [ClosedSeconds]? = nil
   ) {
     self.stream = stream
     self.codec = codec
@@ -55,5 +57,16 @@ package struct VideoFacts: Codable, Sendable, Hashable {
     self.dolbyVisionProfile = dolbyVisionProfile
     self.isInterlaced = isInterlaced
     self.editEnd = editEnd
+    self.dwells = dwells
+  }
+}
+
+extension VideoFacts {
+  // Times are rounded to ticks of the movie and of the media.
+  private static let tolerance = 0.002
+
+  /// Whether a frame that begins at a time is not shown, since the one before it stands still.
+  package func isHeld(at seconds: Double) -> Bool {
+    dwells?.contains { $0.shortest + Self.tolerance < seconds && seconds < $0.longest - Self.tolerance } ?? false
   }
 }
