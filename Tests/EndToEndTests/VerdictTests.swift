@@ -85,7 +85,8 @@ struct VerdictTests {
     "an edit that starts at a sync frame": [(1, 60)], "an edit that starts between sync frames": [(0, 15), (1, 45)],
     "an edit that is longer than the media": [(4.9, 137)], "three edits": [(1, 30), (3, 120), (4.5, 225)],
     "a second twice": [(1.5, 45), (2.5, 45), (3.5, 75)], "edits out of order": [(1, 120), (3, 30)],
-    "a dwell": [(1, 30), (2.5, 60), (4, 90)], "a gap": [(1, 30), (4, 90)],  // Rates but 0 are not honoured, as FFmpeg and Chromium do not.
+    "a dwell": [(1, 30), (2.5, 60), (4, 90)], "a gap": [(1, 30), (4, 90)],
+    // Rates but 0 are not honoured, as FFmpeg and Chromium do not.
     "twice the speed": [(2, 60), (4, 120)], "edits of no length": [(1, 30)],
   ]
 
