@@ -12,7 +12,11 @@ extension Judge {
   /// ADTS, MPEG-TS) and back into MP4, decodes as well.
   static let copies = Judge("ffmpeg -c copy", reads: ["video/mp4"]) { output in
     let copy = output.path
-    var words = ["-i", output.path, "-map", "0:v", "-c", "copy", "-f", "h264", "\(copy).h264"]
+    // The filter by name: without it FFmpeg 5.1 takes a first unit of 256 to 511 bytes, whose length begins with 0, 0, 1,
+    // for a start code and leaves all lengths as they are. Its MPEG-TS muxer asks the configuration instead.
+    var words = [
+      "-i", output.path, "-map", "0:v", "-c", "copy", "-bsf:v", "h264_mp4toannexb", "-f", "h264", "\(copy).h264",
+    ]
     if output.soundSeconds != nil { words += ["-map", "0:a", "-c", "copy", "-f", "adts", "\(copy).aac"] }
     let copied = try await ffmpeg(words + ["-map", "0", "-c", "copy", "-f", "mpegts", "\(copy).ts"])
     let back = try await ffmpeg(["-i", "\(copy).ts", "-map", "0", "-c", "copy", "\(copy).ts.mp4"])
