@@ -107,12 +107,12 @@ struct SampleTable {
     values.reserveCapacity(count)
     for index in stride(from: 0, to: pairs.count - 1, by: 2) where pairs[index] > 0 {
       guard pairs[index] <= Int64(count - values.count) else {
-        throw Flaw(finding: "'\(type)' tells of more samples than there are")
+        throw Flaw(finding: "'\(type)' counts more samples than there are")
       }
       let value = isSigned ? Int64(Int32(truncatingIfNeeded: pairs[index + 1])) : pairs[index + 1]
       values += repeatElement(value, count: Int(pairs[index]))
     }
-    guard values.count == count else { throw Flaw(finding: "'\(type)' tells of fewer samples than there are") }
+    guard values.count == count else { throw Flaw(finding: "'\(type)' counts fewer samples than there are") }
     return values
   }
 

@@ -2,7 +2,7 @@ import ISOBaseMedia
 import Model
 import Platform
 
-/// Parses a finished output and proves that nothing of it tells of place, device or person, and that strict players take it.
+/// Parses a finished output and checks that it names no place, device or person, and that strict players accept it.
 ///
 /// What made the output left such things out; this asks the output itself.
 struct OutputProof {
