@@ -48,4 +48,18 @@ struct OddClipTests {
     let silent = try MomentRun(front: TemporaryFile.make(bytes), back: MarkedClip(.blue).write())
     #expect(silent.report.verdict.inputs[.front]?.facts.audio?.stream == 1)
   }
+
+  @Test(
+    "times whose differences do not fit in 64 bits are refused",
+    arguments: [[1 << 62, 5], [-(1 << 62), 1 << 62], [Int64.min + 2, 1 << 40]])
+  func distantTimes(ticks: [Int64]) throws {
+    let clip = try TemporaryFile.bytes(of: MarkedClip(.red).write())
+    let near = try #require(fragmenting(clip, at: [0, 512]))
+    let far = try #require(fragmenting(clip, at: ticks))
+    let back = try MarkedClip(.blue).write()
+    // Its edit list holds the second frame until the fifth second.
+    #expect(try MomentRun(front: TemporaryFile.make(near), back: back).codes == [])
+    let run = try MomentRun(front: TemporaryFile.make(far), back: back)
+    #expect(run.codes == [.corruptVideo], "\(run.report.verdict.reasons)")
+  }
 }

@@ -149,13 +149,13 @@ struct ReprocessingTests {
   func pausing() async throws {
     try await StoreFixture.with { fixture in
       for number in 0..<4 { _ = try await fixture.ready("\(number)") }
-      let run = try await fixture.begin { $0.rate = 1 }
-      // As if a second had passed: one of them may begin.
-      try await fixture.execute("UPDATE reprocess_run SET fed_at = fed_at - interval '1.5 seconds'")
+      let run = try await fixture.begin { $0.rate = 1.0 / 3600 }
+      // As if an hour had passed: one of them may begin.
+      try await fixture.execute("UPDATE reprocess_run SET fed_at = fed_at - interval '1.5 hours'")
       #expect(try await fixture.feed() == 1)
       #expect(try await fixture.feed() == 0)
       #expect(try await fixture.change(run, to: .paused))
-      try await fixture.execute("UPDATE reprocess_run SET fed_at = fed_at - interval '9 seconds'")
+      try await fixture.execute("UPDATE reprocess_run SET fed_at = fed_at - interval '9 hours'")
       #expect(try await fixture.feed() == 0)
       let claim = try await fixture.claim(from: ReprocessJob.queue)
       #expect(claim.work.reprocessing?.state == .paused)

@@ -37,14 +37,27 @@ struct InputSource: Sendable {
 
   func decoderLimits(_ codecs: [String]) -> DecoderLimits { DecoderLimits(codecs: codecs, pixels: limits.pixels) }
 
-  /// Reads the next packet.
+  /// Reads the next packet, whose times are near enough to zero that sums and differences of them fit in 64 bits.
   func read(_ demuxer: borrowing Demuxer, into packet: borrowing Packet) throws(Stop) -> Bool {
+    let isRead: Bool
     do {
-      return try demuxer.read(into: packet)
+      isRead = try demuxer.read(into: packet)
     } catch {
       throw blame(indexed: error, .corruptVideo, "it cannot be read on", readFailed: demuxer.readFailed)
     }
+    guard isRead, demuxer.streams.indices.contains(packet.stream) else { return isRead }
+    let timeBase = demuxer.streams[packet.stream].timeBase
+    for ticks in [packet.pts, packet.dts, packet.duration].compactMap({ $0 }) {
+      guard ticks.magnitude <= Self.maxTicks, timeBase.seconds(ticks).magnitude <= Self.maxSeconds else {
+        throw refusal(.corruptVideo, "the times of its packets cannot be right")
+      }
+    }
+    return isRead
   }
+
+  private static let maxTicks: UInt64 = 1 << 60
+  // 68 years: some streams count their time from 1970.
+  private static let maxSeconds = Double(Int32.max)
 
   // An index needs little memory: one that asks for more than is allowed is damaged.
   private func blame(indexed error: AVError, _ code: ReasonCode, _ what: String, readFailed: Bool) -> Stop {
