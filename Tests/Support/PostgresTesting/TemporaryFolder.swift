@@ -1,14 +1,19 @@
 import Glibc
 package import Platform
 
-/// A folder under /tmp that is removed with the last who holds it; other users may pass through it.
+/// A folder for the time of a test that is removed with the last who holds it; other users may pass through it.
 package final class TemporaryFolder: Sendable {
   package let path: String
 
-  /// Makes it; the name begins with `prefix`.
-  package init(prefix: String = "take5-test") throws(SystemError) {
+  /// Makes it under /tmp, or in memory.
+  ///
+  /// - Parameters:
+  ///   - prefix: what its name begins with.
+  ///   - bytes: to lie in memory where there is so much, for what is as good without a disk; nil: on the disk.
+  package init(prefix: String = "take5-test", inMemoryWith bytes: UInt64? = nil) throws(SystemError) {
     FolderRemoval.awaitAtExit()
-    var template = Array("/tmp/\(prefix)-XXXXXX".utf8CString)
+    let place = bytes.map { Self.freeMemory >= $0 } == true ? Self.memory : "/tmp"
+    var template = Array("\(place)/\(prefix)-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw SystemError(call: "mkdtemp") }
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     // The server runs as another user than root: it must be able to reach what is its own.
@@ -16,6 +21,13 @@ package final class TemporaryFolder: Sendable {
   }
 
   deinit { FolderRemoval.begin(path) }
+
+  private static let memory = "/dev/shm"
+
+  private static var freeMemory: UInt64 {
+    var status = statvfs()
+    return statvfs(memory, &status) == 0 ? UInt64(status.f_bavail) * UInt64(status.f_frsize) : 0
+  }
 }
 
 /// Removes folders on threads of its own: where the storage discards what is freed, the removal of a cluster takes

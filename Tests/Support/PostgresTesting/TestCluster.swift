@@ -47,7 +47,8 @@ actor TestCluster {
 
   private func start() throws -> EmbeddedPostgres {
     if let server { return server }
-    let folder = try TemporaryFolder(prefix: "take5-tests")
+    // Hundreds of databases are made and dropped, none of which has to outlive anything.
+    let folder = try TemporaryFolder(prefix: "take5-tests", inMemoryWith: 4 << 30)
     var configuration = EmbeddedPostgres.Configuration(dataFolder: folder.path)
     configuration.isDurable = false
     let started = try EmbeddedPostgres.start(configuration)
