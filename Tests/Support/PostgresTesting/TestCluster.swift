@@ -61,7 +61,7 @@ actor TestCluster {
 
 private let leftover = Locked<(EmbeddedPostgres, TemporaryFolder)?>(nil)
 
-// At file scope: C calls it. A run that is killed leaves its folder in /tmp, but no server.
+// At file scope: C calls it. A run that is killed leaves its folder, in memory or under /tmp, but no server.
 private func stopAtExit() {
   leftover.withLock { held in
     held?.0.stop()
