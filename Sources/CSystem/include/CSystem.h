@@ -60,3 +60,34 @@ void csystem_raise_open_files_limit(void);
 
 /// Makes an event that threads wait for with poll, closed on exec (eventfd(2), whose flags Swift does not import); -1 with errno.
 int csystem_event(void);
+
+// What a descriptor is watched for, and what it is found to be.
+enum {
+  CSYSTEM_READABLE = 1,
+  CSYSTEM_WRITABLE = 2,
+  CSYSTEM_FINISHED = 4,  // the peer has finished sending
+  CSYSTEM_BROKEN = 8,    // the connection is over in both directions; found whatever is watched for
+};
+
+struct csystem_ready {
+  uint64_t key;
+  unsigned int state;
+};
+
+/// Makes an instance of epoll(7), closed on exec; -1 with errno.
+int csystem_poll_open(void);
+
+/// Begins to watch a descriptor, or watches it for something else; 0, or -1 with errno.
+int csystem_poll_set(int poll, int descriptor, uint64_t key, unsigned int interest, int is_new);
+
+/// Watches a descriptor no longer.
+void csystem_poll_remove(int poll, int descriptor);
+
+/// Waits until descriptors are ready, -1 milliseconds for ever, and returns how many are; -1 with errno.
+int csystem_poll_wait(int poll, struct csystem_ready *ready, int room, int milliseconds);
+
+/// Accepts a connection, which does not block, with its peer's address as IPv6 has it; -1 with errno.
+int csystem_accept(int listener, uint8_t address[16]);
+
+/// Sends bytes of a file without copying them through this process (sendfile(2)); -1 with errno.
+ssize_t csystem_send_file(int socket, int file, int64_t offset, size_t count);

@@ -12,6 +12,16 @@ extension UInt8 {
     }
   }
 
+  /// Whether the byte may stand in a host with a port: a name, or an address in brackets (RFC 3986, section 3.2.2).
+  var isHostCharacter: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "-._~:[]".utf8.contains(self)
+    }
+  }
+
   /// The value of a hexadecimal digit.
   var hexadecimalValue: UInt8? {
     switch self {

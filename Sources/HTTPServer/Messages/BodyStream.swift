@@ -5,15 +5,15 @@ internal import Platform
 /// A handler makes it, returns it in a `Response` and is done; from then on anybody writes to it, on any thread. While
 /// nothing is to be sent it costs an open connection, but no thread and no task.
 ///
-/// One lock guards the state and the suspended connection together: what suspends and what resumes cannot pass each
-/// other, so that no wake-up is lost.
+/// One lock guards the state and who is to be woken together: what waits and what wakes cannot pass each other, so that
+/// no wake-up is lost.
 package final class BodyStream: Sendable {
   /// How long a stream lives at most, whatever is asked for.
   package static let longestDeadline = Duration.seconds(3600)
 
   private struct Shared {
     var state: BodyStreamState
-    var suspended: SuspendedConnection?
+    var waker: Waker?
   }
 
   /// From the answer's begin to the end of the body, which is then finished in order.
@@ -49,7 +49,7 @@ package final class BodyStream: Sendable {
   package func write(_ bytes: [UInt8]) -> Bool {
     shared.withLock { shared in
       let isTaken = shared.state.write(bytes, at: .now)
-      Self.resumeIfPossible(&shared)
+      Self.wakeIfPossible(&shared)
       return isTaken
     }
   }
@@ -58,7 +58,7 @@ package final class BodyStream: Sendable {
   package func finish() {
     shared.withLock { shared in
       shared.state.finish()
-      Self.resumeIfPossible(&shared)
+      Self.wakeIfPossible(&shared)
     }
   }
 
@@ -69,11 +69,11 @@ package final class BodyStream: Sendable {
     shared.withLock { $0.state.open(at: now, until: now + deadline) }
   }
 
-  /// Fills libmicrohttpd's buffer, suspending the connection if there is nothing to send.
-  func read(into buffer: UnsafeMutableRawBufferPointer, on connection: OpaquePointer) -> BodyStreamState.Step {
+  /// Moves what fits into a buffer; where there is nothing, the connection is woken once there is.
+  func read(into buffer: UnsafeMutableRawBufferPointer, waker: Waker) -> BodyStreamState.Step {
     shared.withLock { shared in
       let step = shared.state.read(into: buffer)
-      if step == .suspend { shared.suspended = SuspendedConnection(suspending: connection) }
+      shared.waker = step == .wait ? waker : nil
       return step
     }
   }
@@ -81,7 +81,7 @@ package final class BodyStream: Sendable {
   /// Writes the heartbeat if the stream has been silent for so long, and finishes it at its deadline.
   func beat(at now: ContinuousClock.Instant, after silence: Duration) {
     shared.withLock { shared in
-      if shared.state.beat(heartbeat, at: now, after: silence) { Self.resumeIfPossible(&shared) }
+      if shared.state.beat(heartbeat, at: now, after: silence) { Self.wakeIfPossible(&shared) }
     }
   }
 
@@ -89,14 +89,14 @@ package final class BodyStream: Sendable {
   func cut() {
     shared.withLock { shared in
       shared.state.cut()
-      Self.resumeIfPossible(&shared)
+      Self.wakeIfPossible(&shared)
     }
   }
 
-  /// The answer is over for libmicrohttpd, or never began: its connection must not be touched again.
+  /// The answer is over, or never began.
   func end() {
     let isFirst = shared.withLock { shared in
-      shared.suspended = nil
+      shared.waker = nil
       return shared.state.end()
     }
     if isFirst { onEnd(self) }
@@ -108,9 +108,9 @@ package final class BodyStream: Sendable {
   /// How many bytes the network took.
   var sentBytes: Int64 { shared.withLock { $0.state.sentBytes } }
 
-  private static func resumeIfPossible(_ shared: inout Shared) {
-    guard shared.state.canProceed, let suspended = shared.suspended else { return }
-    shared.suspended = nil
-    suspended.resume()
+  private static func wakeIfPossible(_ shared: inout Shared) {
+    guard shared.state.canProceed, let waker = shared.waker else { return }
+    shared.waker = nil
+    waker.wake()
   }
 }

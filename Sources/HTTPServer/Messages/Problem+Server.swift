@@ -20,6 +20,18 @@ extension Problem {
     .serviceUnavailable, detail: "The server is stopping.", remedy: "Send the request again in a moment.",
     headers: ["Retry-After": "1"])
 
+  static let tooManyConnections = Problem(
+    .serviceUnavailable, detail: "The server has as many connections as it takes.",
+    remedy: "Try again in a moment.", headers: ["Retry-After": "1"])
+
+  static let tooManyFromAddress = Problem(
+    .tooManyRequests, detail: "Your address has as many connections or requests under way as one may have.",
+    remedy: "Close some, or use them for several requests.", headers: ["Retry-After": "1"])
+
+  static let tooManyStreams = Problem(
+    .serviceUnavailable, detail: "The server sends as many streams of events as it may.",
+    remedy: "Try again in a moment, or ask for the state instead.", headers: ["Retry-After": "5"])
+
   static func internalError(_ id: RequestID) -> Problem {
     Problem(
       .internalServerError, detail: "The server failed in a way it was not made for.",

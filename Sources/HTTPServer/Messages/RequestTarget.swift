@@ -2,6 +2,8 @@
 package struct RequestTarget: Sendable, Hashable {
   /// The path as it came, without the query: what a log may show.
   package let path: String
+  /// The host and port of a target in absolute form.
+  let authority: String?
   /// The decoded parts of the path between its slashes.
   package let segments: [String]
   /// The decoded pairs of the query, in order; a name without `=` has an empty value.
@@ -15,12 +17,20 @@ package struct RequestTarget: Sendable, Hashable {
 
   /// Reads a target in origin form or absolute form; nil when it is neither, or its escapes are not UTF-8 text.
   package init?(_ target: String) {
-    guard target.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
+    guard target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
     var rest = Substring(target)
-    if !rest.hasPrefix("/") {
-      guard let scheme = rest.range(ofASCII: "://") else { return nil }
-      let afterAuthority = rest[scheme.upperBound...].drop { $0 != "/" && $0 != "?" }
-      rest = afterAuthority.isEmpty ? "/" : afterAuthority
+    if rest.hasPrefix("/") {
+      authority = nil
+    } else {
+      guard let scheme = ["http://", "https://"].first(where: { target.lowercasedASCII.hasPrefix($0) }) else {
+        return nil
+      }
+      rest = rest.dropFirst(scheme.count)
+      let authority = rest.prefix { $0 != "/" && $0 != "?" }
+      guard !authority.isEmpty, authority.utf8.allSatisfy(\.isHostCharacter) else { return nil }
+      self.authority = String(authority)
+      rest = rest[authority.endIndex...]
+      if rest.isEmpty { rest = "/" }
     }
     let path = rest.prefix { $0 != "?" }
     var segments: [String] = []
@@ -61,17 +71,5 @@ package struct RequestTarget: Sendable, Hashable {
     }
     guard !bytes.contains(0) else { return nil }
     return String(validating: bytes, as: UTF8.self)
-  }
-}
-
-extension Substring {
-  fileprivate func range(ofASCII text: StaticString) -> Range<Index>? {
-    let wanted = text.description
-    var start = startIndex
-    while start < endIndex {
-      if self[start...].hasPrefix(wanted) { return start..<index(start, offsetBy: wanted.count) }
-      formIndex(after: &start)
-    }
-    return nil
   }
 }

@@ -1,6 +1,6 @@
 /// What a streamed body has come to: every decision of it, without a socket, a thread or a clock.
 ///
-/// The producer writes and finishes; the network side reads and is told what to do. A suspended connection is resumed
+/// The producer writes and finishes; the network side reads and is told what to do. A connection that waits is woken
 /// as soon as `canProceed` holds.
 struct BodyStreamState {
   /// What the network side does next.
@@ -8,7 +8,7 @@ struct BodyStreamState {
     /// Send so many bytes, which are in the buffer.
     case send(Int)
     /// Leave the connection alone until `canProceed`.
-    case suspend
+    case wait
     /// End the body in order.
     case end
     /// Cut the connection.
@@ -32,7 +32,7 @@ struct BodyStreamState {
 
   private var waiting: Int { bytes.count - taken }
 
-  /// Whether a suspended connection has something to do.
+  /// Whether a connection that waits has something to do.
   var canProceed: Bool { waiting > 0 || phase != .open }
 
   /// Whether the connection is to be closed with the body unfinished.
@@ -78,7 +78,7 @@ struct BodyStreamState {
   /// Moves what fits into a buffer.
   mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
     if phase == .cut || phase == .ended { return .close }
-    if waiting == 0 { return phase == .finished ? .end : .suspend }
+    if waiting == 0 { return phase == .finished ? .end : .wait }
     let count = min(waiting, buffer.count)
     buffer.copyBytes(from: bytes[taken..<taken + count])
     taken += count

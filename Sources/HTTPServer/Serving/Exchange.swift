@@ -2,65 +2,86 @@ internal import Platform
 
 /// One request and its answer, between the network thread that moves bytes and the task that handles them.
 ///
-/// One lock guards the state, the suspended connection and the waiting reader together: what suspends and what resumes
+/// One lock guards the state, the connection that waits and the reader that waits together: what waits and what wakes
 /// cannot pass each other, so that no wake-up is lost.
 package final class Exchange: Sendable {
   let requestID: RequestID
+  /// Empty where the request line could not be read.
   let method: String
   let path: String
+  /// HTTP/1.1 where the request line could not be read.
+  let version: RequestHead.Version
   /// As it was written; nil where none answers.
   let route: String?
+  let client: IPAddress
+  /// The address whose request it counts as, if any.
+  let countedAddress: IPAddress?
   let start = ContinuousClock.now
-  /// Whether the connection ends with this answer, whatever the client asks for.
-  let isLast: Bool
 
   private struct Shared {
     var state: ExchangeState
-    var suspended: SuspendedConnection?
+    var waker: Waker?
     var reader: CheckedContinuation<Result<[UInt8]?, BodyError>, Never>?
     var sent: Response?
-    var wasEarly = false
+    var cancel: (@Sendable () -> Void)?
+    var isAbandoned = false
     var isOver = false
   }
 
   private let shared: Locked<Shared>
 
-  init(requestID: RequestID, method: String, path: String, route: String?, isLast: Bool, state: ExchangeState) {
+  init(
+    requestID: RequestID, head: RequestHead?, route: String?, client: IPAddress, countedAddress: IPAddress?,
+    state: ExchangeState
+  ) {
     self.requestID = requestID
-    self.method = method
-    self.path = path
+    method = head?.method ?? ""
+    path = head?.target.path ?? ""
+    version = head?.version ?? .http11
     self.route = route
-    self.isLast = isLast
+    self.client = client
+    self.countedAddress = countedAddress
     shared = Locked(Shared(state: state))
   }
 
   // MARK: The network thread
 
-  /// Reports what libmicrohttpd's request callback brought, suspending the connection if that is the decision.
-  func report(_ upload: UnsafeBufferPointer<UInt8>, on connection: OpaquePointer) -> ExchangeState.Step {
+  /// What comes next after the head.
+  func headArrived(_ waker: Waker) -> ExchangeState.Step { report(waker) { $0.headArrived() } }
+
+  /// What comes next after bytes of the body.
+  func arrived(_ chunk: [UInt8], _ waker: Waker) -> ExchangeState.Step { report(waker) { $0.arrived(chunk) } }
+
+  /// What comes next after the end of the request.
+  func ended(_ waker: Waker) -> ExchangeState.Step { report(waker) { $0.ended() } }
+
+  /// What comes next for a connection that was woken.
+  func resumed(_ waker: Waker) -> ExchangeState.Step { report(waker) { $0.resumed() } }
+
+  private func report(
+    _ waker: Waker, _ change: (inout ExchangeState) -> ExchangeState.Step
+  ) -> ExchangeState.Step {
     let (step, wake) = shared.withLock { shared in
-      let step: ExchangeState.Step
-      if !upload.isEmpty {
-        step = shared.state.arrived(Array(upload))
-      } else if shared.state.isAtHead {
-        step = shared.state.headArrived()
-      } else {
-        step = shared.state.ended()
-      }
-      if case .suspend = step { shared.suspended = SuspendedConnection(suspending: connection) }
-      if case .answer(let response, let isEarly) = step {
-        shared.sent = response
-        shared.wasEarly = isEarly
-      }
+      let step = change(&shared.state)
+      shared.waker = nil
+      if case .wait = step { shared.waker = waker }
+      if case .answer(let response, _) = step { shared.sent = response }
       return (step, Self.wakeReader(&shared))
     }
     wake?()
     return step
   }
 
-  /// What was sent and whether it left before the body had come.
-  var outcome: (response: Response?, wasEarly: Bool) {
-    shared.withLock { ($0.sent, $0.wasEarly) }
+  /// What was sent, if anything was.
+  var sent: Response? { shared.withLock(\.sent) }
+
+  /// The client is gone: a handler that said how is cancelled.
+  func abandon() {
+    let cancel = shared.withLock { shared in
+      shared.isAbandoned = true
+      return shared.cancel
+    }
+    cancel?()
   }
 
   // MARK: The handler's task
@@ -72,42 +93,52 @@ package final class Exchange: Sendable {
         let wake = shared.withLock { shared in
           shared.reader = continuation
           let wake = Self.wakeReader(&shared)
-          Self.resumeIfPossible(&shared)
+          Self.wakeIfPossible(&shared)
           return wake
         }
         wake?()
       }
     } onCancel: {
-      fail(.cancelled)
+      fail(.cancelled, cutting: false)
     }
     return try result.get()
+  }
+
+  /// Calls `cancel` once the client is gone, which may be now.
+  func whenAbandoned(_ cancel: @escaping @Sendable () -> Void) {
+    let isAbandoned = shared.withLock { shared in
+      shared.cancel = cancel
+      return shared.isAbandoned
+    }
+    if isAbandoned { cancel() }
   }
 
   /// Answers; the first answer counts.
   func answer(_ response: Response) {
     let isTaken = shared.withLock { shared in
       let isTaken = !shared.isOver && shared.state.answer(response)
-      Self.resumeIfPossible(&shared)
+      Self.wakeIfPossible(&shared)
       return isTaken
     }
     if !isTaken { response.body.stream?.end() }
   }
 
   /// Lets the reader fail; with `cutting` the connection is closed without an answer.
-  func fail(_ error: BodyError, cutting: Bool = false) {
+  func fail(_ error: BodyError, cutting: Bool) {
     let wake = shared.withLock { shared in
       shared.state.fail(error, cutting: cutting)
-      Self.resumeIfPossible(&shared)
+      Self.wakeIfPossible(&shared)
       return Self.wakeReader(&shared)
     }
     wake?()
   }
 
-  /// The request is over for libmicrohttpd: its connection must not be touched again.
+  /// The request is over: what was not sent by now is not sent any more.
   func finish() {
     let (wake, response) = shared.withLock { shared in
       shared.isOver = true
-      shared.suspended = nil
+      shared.cancel = nil
+      shared.waker = nil
       shared.state.fail(.disconnected, cutting: true)
       return (Self.wakeReader(&shared), shared.sent ?? shared.state.takeAnswer())
     }
@@ -117,10 +148,10 @@ package final class Exchange: Sendable {
 
   // MARK: Under the lock
 
-  private static func resumeIfPossible(_ shared: inout Shared) {
-    guard shared.state.canProceed, let suspended = shared.suspended else { return }
-    shared.suspended = nil
-    suspended.resume()
+  private static func wakeIfPossible(_ shared: inout Shared) {
+    guard shared.state.canProceed, let waker = shared.waker else { return }
+    shared.waker = nil
+    waker.wake()
   }
 
   /// What wakes the reader, to be called after the lock is released.

@@ -1,14 +1,14 @@
 /// What one request and its answer have come to: every decision of an exchange, without a socket, a thread or a clock.
 ///
 /// The network side reports what arrived and is told what to do; the handler's side reads, answers or gives up. A
-/// suspended connection is resumed as soon as `canProceed` holds.
+/// connection that waits is woken as soon as `canProceed` holds.
 struct ExchangeState {
   /// What the network side does next.
   enum Step {
     /// Take more from the client.
     case proceed
     /// Leave the connection alone until `canProceed`.
-    case suspend
+    case wait
     /// Send this; `isEarly` when the client may still be sending its body, so that the connection ends with it.
     case answer(Response, isEarly: Bool)
     /// Cut the connection.
@@ -32,7 +32,6 @@ struct ExchangeState {
   private var firstChunk = 0
   private var parkedBytes = 0
   private var receivedBytes: Int64 = 0
-  private var drainedBytes: Int64 = 0
   private var isBodyWanted = false
   private var failure: BodyError?
   private var isCut = false
@@ -44,8 +43,6 @@ struct ExchangeState {
     var body: Int64
     /// Waiting for the handler.
     var parked: Int
-    /// Thrown away after a late answer.
-    var drained: Int64
   }
 
   /// - Parameter hasBody: whether a body follows, or something that must not be read as the next request.
@@ -54,55 +51,57 @@ struct ExchangeState {
     self.limits = limits
   }
 
-  /// Whether a suspended connection has something to do.
+  /// Whether a connection that waits has something to do.
   var canProceed: Bool {
     if isCut || pendingAnswer != nil { return true }
     return switch phase {
     case .head: isBodyWanted
-    case .body: parkedBytes <= limits.parked / 2 || failure != nil
+    case .body: failure == nil && parkedBytes <= limits.parked / 2
     case .received, .answered: false
     }
   }
 
   // MARK: The network side
 
-  /// The head is there, or a connection suspended at this point was resumed.
-  mutating func headArrived() -> Step {
-    if isCut { return .close }
-    if hasBody {
-      if let answer = takeAnswer() { return .answer(answer, isEarly: true) }
-      if !isBodyWanted { return .suspend }
-    }
-    // Without a body the end follows at once: an answer given there lets the connection live on.
-    phase = .body
-    return .proceed
-  }
+  /// The head is there.
+  mutating func headArrived() -> Step { phase == .head ? resumed() : .close }
 
   /// Bytes of the body are there.
   mutating func arrived(_ chunk: [UInt8]) -> Step {
-    if isCut { return .close }
     receivedBytes += Int64(chunk.count)
     if receivedBytes > limits.body, failure == nil { failure = .tooLarge(limit: limits.body) }
-    guard pendingAnswer == nil, failure == nil else {
-      drainedBytes += Int64(chunk.count)
-      return drainedBytes > limits.drained ? .close : .proceed
+    if failure == nil && pendingAnswer == nil {
+      chunks.append(chunk)
+      parkedBytes += chunk.count
     }
-    chunks.append(chunk)
-    parkedBytes += chunk.count
-    return parkedBytes >= limits.parked ? .suspend : .proceed
+    return resumed()
   }
 
-  /// The request has come to its end, or a connection suspended at this point was resumed.
+  /// The request has come to its end.
   mutating func ended() -> Step {
-    // Asked again after the answer: libmicrohttpd is being stopped and has dropped it. Nothing would end a suspension.
-    if isCut || phase == .answered { return .close }
-    phase = .received
-    if let answer = takeAnswer() { return .answer(answer, isEarly: false) }
-    return .suspend
+    if phase != .answered { phase = .received }
+    return resumed()
   }
 
-  /// Whether the call that libmicrohttpd makes without bytes means the head (true) or the end (false).
-  var isAtHead: Bool { phase == .head }
+  /// A connection that waited was woken.
+  mutating func resumed() -> Step {
+    if isCut || phase == .answered { return .close }
+    // Without a body the end follows at once: an answer given there lets the connection live on.
+    if phase == .head && !hasBody {
+      phase = .body
+      return .proceed
+    }
+    let isEarly = phase != .received
+    if let answer = takeAnswer() { return .answer(answer, isEarly: isEarly) }
+    switch phase {
+    case .head:
+      guard isBodyWanted else { return .wait }
+      phase = .body
+      return .proceed
+    case .body: return failure == nil && parkedBytes < limits.parked ? .proceed : .wait
+    case .received, .answered: return .wait
+    }
+  }
 
   /// The answer that waits to be sent.
   mutating func takeAnswer() -> Response? {

@@ -1,35 +1,42 @@
+import Glibc
 internal import Platform
 
-/// Meets every request on the network threads: guards, routes and refuses, or lets it in for a handler.
+/// Meets every request on the network threads: routes and refuses, or lets it in for a handler; shared by all of them.
 final class Reception: Sendable {
   /// A request let in, with the route that answers it.
   struct Arrival: Sendable {
     let request: Request
-    let handler: Route.Handler
+    let route: Route
     let exchange: Exchange
   }
 
   let configuration: ServerConfiguration
-  let registry = ConnectionRegistry()
-  let lingering = LingeringSockets()
+  let headLimits: HeadParser.Limits
+  let exchanges = ActivityCount()
   let arrivals: AsyncStream<Arrival>
   private let arrivalsContinuation: AsyncStream<Arrival>.Continuation
   private let router: Router
   private let observer: ServerObserver
-  private let isClosing = Locked(false)
+  private let limits: Locked<ConnectionLimits>
+  private let closing = CancellationFlag()
 
   init(configuration: ServerConfiguration, router: Router, observer: ServerObserver) {
     self.configuration = configuration
     self.router = router
     self.observer = observer
+    headLimits = HeadParser.Limits(requestLine: configuration.requestLineBytes, head: configuration.headBytes)
+    limits = Locked(
+      ConnectionLimits(
+        connections: configuration.mostConnections, perAddress: configuration.mostPerAddress,
+        streams: configuration.mostStreams))
     (arrivals, arrivalsContinuation) = AsyncStream.makeStream()
   }
 
-  /// Refuses every further request with 503, and finishes every stream: of their own accord they may never end.
-  func close() {
-    isClosing.withLock { $0 = true }
-    for stream in registry.streams { stream.finish() }
-  }
+  /// Whether no further request is taken.
+  var isClosing: Bool { closing.isCancelled }
+
+  /// Refuses every further request with 503.
+  func close() { closing.cancel() }
 
   /// Ends `arrivals`.
   func finish() {
@@ -37,62 +44,124 @@ final class Reception: Sendable {
     arrivalsContinuation.finish()
   }
 
-  /// Answers whatever is still waiting for a handler, so that no connection stays suspended.
-  func answerAll() {
-    finish()
-    for exchange in registry.exchanges { exchange.answer(Problem.stopping.response) }
+  /// How much there is of each kind.
+  var load: ServerLoad {
+    let (connections, streams) = limits.withLock { ($0.connections, $0.streams) }
+    return ServerLoad(connections: connections, requests: exchanges.count, streams: streams)
   }
 
-  /// Starts the exchange for a request head.
-  func begin(method: String, version: String, headers: HeaderFields, on connection: Connection) -> Exchange {
-    let id = headers[RequestID.headerName].flatMap(RequestID.init) ?? RequestID()
-    let target = RequestTarget(connection.target)
-    let path = target?.path ?? String(connection.target.prefix { $0 != "?" })
-    var limits = ExchangeState.Limits(body: 0, parked: configuration.parkedBytes, drained: configuration.drainedBytes)
-    let hasBody = headers["Transfer-Encoding"] != nil || (headers["Content-Length"].flatMap { Int64($0) } ?? 0) > 0
+  // MARK: Connections
 
-    func start(isLast: Bool, route: String? = nil) -> Exchange {
-      let exchange = Exchange(
-        requestID: id, method: method, path: path, route: route, isLast: isLast,
-        state: ExchangeState(hasBody: hasBody || isLast, limits: limits))
-      registry.begin(exchange, on: connection.number, until: .now + configuration.requestDeadline)
-      return exchange
+  /// Counts a connection; nil, or why it is to be turned away.
+  func open(from peer: IPAddress) -> Refusal? {
+    limits.withLock { limits in
+      if let refusal = limits.open() { return refusal }
+      if isTrusted(peer) || limits.begin(from: peer) { return nil }
+      limits.close()
+      return .address
     }
-    func refuse(_ problem: Problem, isLast: Bool) -> Exchange {
-      let exchange = start(isLast: isLast)
+  }
+
+  /// A connection that was counted is over.
+  ///
+  /// - Parameter isReleased: whether its address was told already that it does not count.
+  func close(from peer: IPAddress, isReleased: Bool) {
+    limits.withLock { $0.close() }
+    if !isReleased { release(peer) }
+  }
+
+  /// A connection does not count for its address any longer: somebody with a key is behind it.
+  func release(_ peer: IPAddress) {
+    if !isTrusted(peer) { limits.withLock { $0.end(from: peer) } }
+  }
+
+  /// Counts a stream; false, and it is not counted, where there are as many as may be.
+  func beginStream() -> Bool { limits.withLock { $0.openStream() } }
+
+  func endStream() { limits.withLock { $0.closeStream() } }
+
+  /// Tells that somebody was turned away.
+  func note(_ refusal: Refusal, _ client: IPAddress) { observer.onRefusal(refusal, client) }
+
+  private func isTrusted(_ address: IPAddress) -> Bool {
+    configuration.trustedProxies.contains { $0.contains(address) }
+  }
+
+  /// The client that trusted proxies name: the last of X-Forwarded-For that is not one of them.
+  private func client(_ headers: HeaderFields, from peer: IPAddress) -> IPAddress {
+    var client = peer
+    for text in headers.list("X-Forwarded-For").reversed() {
+      guard isTrusted(client), let next = IPAddress(text) else { break }
+      client = next
+    }
+    return client
+  }
+
+  // MARK: Requests
+
+  /// Starts the exchange for a head, and tells whether it showed who asks.
+  func begin(_ head: RequestHead, from peer: IPAddress) -> (exchange: Exchange, isKeyed: Bool) {
+    let id = head.headers[RequestID.headerName].flatMap(RequestID.init) ?? RequestID()
+    let client = client(head.headers, from: peer)
+    func start(_ route: Route?, counting: IPAddress? = nil) -> Exchange {
+      exchanges.begin()
+      return Exchange(
+        requestID: id, head: head, route: route?.template, client: client, countedAddress: counting,
+        state: ExchangeState(
+          hasBody: head.hasBody,
+          limits: .init(body: route?.bodyLimit ?? 0, parked: configuration.parkedBytes)))
+    }
+    func refuse(_ problem: Problem) -> Exchange {
+      let exchange = start(nil)
       exchange.answer(problem.response)
       return exchange
     }
 
-    if let violation = FramingGuard.violation(version: version, headers: headers) {
-      return refuse(.malformedRequest(violation), isLast: true)
-    }
-    guard let target else {
-      return refuse(.malformedRequest("The request's target is not a path in UTF-8 with valid escapes."), isLast: true)
-    }
-    if isClosing.withLock({ $0 }) { return refuse(.stopping, isLast: true) }
+    if isClosing { return (refuse(.stopping), false) }
     do throws(Problem) {
-      let match = try router.match(method: method, target: target, headers: headers)
-      limits.body = match.route.bodyLimit
-      if let length = headers["Content-Length"].flatMap({ Int64($0) }), length > limits.body {
-        throw .bodyTooLarge(limit: limits.body)
+      let match = try router.match(head, from: client)
+      if let length = head.contentLength, length > match.route.bodyLimit {
+        throw .bodyTooLarge(limit: match.route.bodyLimit)
       }
-      let exchange = start(isLast: false, route: match.route.template)
+      // Behind a proxy its connections are nobody's: the requests of an address count instead.
+      let counted = client != peer && match.principal == nil ? client : nil
+      if let counted, !limits.withLock({ $0.begin(from: counted) }) {
+        note(.address, counted)
+        throw .tooManyFromAddress
+      }
+      let exchange = start(match.route, counting: counted)
       let request = Request(
-        method: method, target: target, headers: headers, id: id, parameters: match.parameters,
+        head: head, id: id, client: client, principal: match.principal, parameters: match.parameters,
         body: RequestBody(exchange: exchange))
-      let arrival = Arrival(request: request, handler: match.route.handler, exchange: exchange)
+      let arrival = Arrival(request: request, route: match.route, exchange: exchange)
       if case .terminated = arrivalsContinuation.yield(arrival) { exchange.answer(Problem.stopping.response) }
-      return exchange
+      return (exchange, match.principal != nil)
     } catch {
-      return refuse(error, isLast: false)
+      return (refuse(error), false)
     }
   }
 
+  /// Starts an exchange for something that is no request, with its answer.
+  func refuse(_ problem: Problem, from peer: IPAddress) -> Exchange {
+    exchanges.begin()
+    let exchange = Exchange(
+      requestID: RequestID(), head: nil, route: nil, client: peer, countedAddress: nil,
+      state: ExchangeState(hasBody: true, limits: .init(body: 0, parked: 0)))
+    exchange.answer(problem.response)
+    return exchange
+  }
+
   /// Runs the handler and answers with what it returns or throws.
-  func handle(_ arrival: Arrival) async {
+  func handle(_ arrival: Arrival, on handlers: ThreadExecutor) async {
+    guard arrival.route.isSafe else { return await answer(arrival) }
+    let task = Task(executorPreference: handlers) { await self.answer(arrival) }
+    arrival.exchange.whenAbandoned { task.cancel() }
+    await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }
+  }
+
+  private func answer(_ arrival: Arrival) async {
     do {
-      arrival.exchange.answer(try await arrival.handler(arrival.request))
+      arrival.exchange.answer(try await arrival.route.handler(arrival.request))
     } catch {
       arrival.exchange.answer(answer(for: error, to: arrival.request).response)
     }
@@ -111,30 +180,51 @@ final class Reception: Sendable {
     }
   }
 
-  /// The answer is handed to the network: gives the client the time its length needs, or its stream asks for.
-  func answering(_ response: Response, on connection: Connection) {
+  // MARK: Answers
+
+  /// The head of an answer as it is sent; nil where a field is not fit to be.
+  ///
+  /// - Parameter isChunked: whether a body of unknown length is sent in chunks.
+  func head(of response: Response, for exchange: Exchange, isChunked: Bool, isLast: Bool) -> [UInt8]? {
+    var headers = response.headers
+    headers[RequestID.headerName] = exchange.requestID.description
+    headers["Date"] = ResponseHead.date(time(nil))
+    switch response.body {
+    case .stream: if isChunked && exchange.method != "HEAD" { headers["Transfer-Encoding"] = "chunked" }
+    // These two have no body, and 304 would tell the length of another (RFC 9110, section 8.6).
+    case .bytes, .file:
+      if response.status.code != 204 && response.status.code != 304 {
+        headers["Content-Length"] = String(response.body.count)
+      }
+    }
+    if isLast {
+      headers["Connection"] = "close"
+    } else if exchange.version == .http10 {
+      headers["Connection"] = "keep-alive"
+    }
+    return ResponseHead.bytes(response.status, headers)
+  }
+
+  /// When an answer that begins now must be out: its stream says so, or its length and the slowest client.
+  func deadline(of response: Response) -> ContinuousClock.Instant {
     let now = ContinuousClock.now
     let stream = response.body.stream
     let time = stream?.deadline ?? .seconds(response.body.count / configuration.slowestAnswer)
     stream?.open(at: now)
-    registry.answering(with: stream, on: connection.number, until: now + configuration.headDeadline + time)
-    // Registered first: whoever closes meanwhile finishes it, or has closed before and is seen here.
-    if isClosing.withLock({ $0 }) { stream?.finish() }
+    return now + configuration.headDeadline + time
   }
 
   /// A request is over, completely or not.
-  func end(_ exchange: Exchange, on connection: Connection, isComplete: Bool) {
+  func end(_ exchange: Exchange, isComplete: Bool) {
     exchange.finish()
-    let (response, wasEarly) = exchange.outcome
-    let now = ContinuousClock.now
-    let copy = registry.end(
-      on: connection.number, until: now + configuration.headDeadline, lingering: wasEarly && isComplete)
-    if let copy { lingering.add(copy, until: now + .seconds(2)) }
+    if let counted = exchange.countedAddress { limits.withLock { $0.end(from: counted) } }
+    let response = exchange.sent
     observer.onAccess(
       AccessRecord(
-        requestID: exchange.requestID, method: exchange.method, path: exchange.path,
-        route: exchange.route,
-        status: response?.status.code ?? 499, bytes: exchange.method == "HEAD" ? 0 : response?.body.count ?? 0,
-        duration: now - exchange.start, isComplete: isComplete && response != nil))
+        requestID: exchange.requestID, method: exchange.method, path: exchange.path, route: exchange.route,
+        client: exchange.client, status: response?.status.code ?? 499,
+        bytes: exchange.method == "HEAD" ? 0 : response?.body.count ?? 0, duration: exchange.start.duration(to: .now),
+        isComplete: isComplete && response != nil))
+    exchanges.end()
   }
 }

@@ -1,6 +1,6 @@
 internal import Platform
 
-/// An HTTP/1.1 server: libmicrohttpd's threads move the bytes, tasks on threads of their own handle the requests.
+/// An HTTP/1.1 server: threads of its own move the bytes, tasks on further threads handle the requests.
 ///
 /// It listens once it is made; `run()` handles requests until `stop(within:)`, or until its task is cancelled.
 /// TLS and HTTP/2 are a reverse proxy's work.
@@ -10,13 +10,8 @@ package final class Server: Sendable {
 
   private let reception: Reception
   private let handlers: ThreadExecutor
-  private let daemon: Locked<DaemonBox?>
-
-  // A lock holds copyable values only.
-  private final class DaemonBox: Sendable {
-    let daemon: Daemon
-    init(_ daemon: consuming Daemon) { self.daemon = daemon }
-  }
+  private let endpoints: [NetworkEndpoint]
+  private let threads = ActivityCount()
 
   /// Binds and listens; requests wait until `run()`.
   package init(
@@ -28,63 +23,82 @@ package final class Server: Sendable {
     ThisProcess.raiseOpenFilesLimit()
     let socket = try ListeningSocket(host: configuration.host, port: configuration.port)
     port = socket.port
-    handlers = try ThreadExecutor(name: "http-handler", threads: configuration.handlerThreads)
-    reception = Reception(configuration: configuration, router: router, observer: observer)
-    daemon = Locked(DaemonBox(try Daemon(listener: try socket.descriptor.duplicate(), reception: reception)))
+    let reception = Reception(configuration: configuration, router: router, observer: observer)
+    self.reception = reception
+    do {
+      handlers = try ThreadExecutor(name: "http-handler", threads: configuration.handlerThreads)
+      endpoints = try (0..<configuration.networkThreads).map { _ in
+        try NetworkEndpoint(try socket.descriptor.duplicate())
+      }
+      for endpoint in endpoints { try Self.start(endpoint, reception, counting: threads) }
+    } catch {
+      throw ServerError.cannotStart(error as? SystemError ?? SystemError(call: "pthread_create"))
+    }
   }
+
+  deinit { end() }
+
+  /// How much it has on its hands.
+  package var load: ServerLoad { reception.load }
 
   /// Handles requests; returns when the server has stopped and everything it started has ended.
   package func run() async {
-    let reception = reception
+    let (reception, handlers) = (reception, handlers)
     await withTaskCancellationHandler {
       await withDiscardingTaskGroup { group in
-        group.addTask { await self.reap() }
         for await arrival in reception.arrivals {
-          group.addTask(executorPreference: self.handlers) { await reception.handle(arrival) }
+          group.addTask(executorPreference: handlers) { await reception.handle(arrival, on: handlers) }
         }
         group.cancelAll()
       }
     } onCancel: {
+      close()
       reception.finish()
     }
     // Every handler has answered; its answer gets a moment to leave, even when this task is cancelled.
     await Task { await idle(within: .seconds(1)) }.value
-    daemon.withLock { $0 = nil }
-    reception.lingering.closeAll()
+    end()
+    await Task { await threads.waitUntilNone() }.value
     handlers.stop()
   }
 
-  /// Takes no further request, finishes the streams, lets those under way finish for as long as `drain`, then cancels
-  /// their handlers; `run()` returns after that.
+  /// Takes no further connection or request, finishes the streams, lets requests under way finish for as long as
+  /// `drain`, then cancels their handlers; `run()` returns after that.
   package func stop(within drain: Duration) async {
-    // The socket goes on listening, and who still comes is answered with 503: libmicrohttpd 0.9.75 aborts when one of its
-    // threads is just then accepting while MHD_quiesce_daemon takes the socket away.
-    reception.close()
+    close()
     await idle(within: drain)
     reception.finish()
   }
 
+  private func close() {
+    reception.close()
+    for endpoint in endpoints { endpoint.mailbox.close() }
+  }
+
+  private func end() { for endpoint in endpoints { endpoint.mailbox.end() } }
+
   private func idle(within limit: Duration) async {
-    let registry = reception.registry
+    let exchanges = reception.exchanges
     await withTaskGroup { group in
-      group.addTask { await registry.waitUntilIdle() }
+      group.addTask { await exchanges.waitUntilNone() }
       group.addTask { try? await Task.sleep(for: limit) }
       await group.next()
       group.cancelAll()
     }
   }
 
-  /// Cuts connections past their deadline, keeps streams alive and lets early answers arrive, until cancelled.
-  private func reap() async {
-    let configuration = reception.configuration
-    let shortest = min(configuration.headDeadline, configuration.requestDeadline, configuration.heartbeat)
-    let calm = min(.milliseconds(250), shortest / 4)
-    var pause = calm
-    while (try? await Task.sleep(for: pause)) != nil {
-      let now = ContinuousClock.now
-      reception.registry.shutDownExpired(at: now)
-      for stream in reception.registry.streams { stream.beat(at: now, after: configuration.heartbeat) }
-      pause = reception.lingering.drain(at: now) ? min(calm, .milliseconds(20)) : calm
+  private static func start(
+    _ endpoint: NetworkEndpoint, _ reception: Reception, counting threads: ActivityCount
+  ) throws(SystemError) {
+    threads.begin()
+    do {
+      try NamedThread(name: "http-network") {
+        NetworkThread(endpoint, reception: reception).run()
+        threads.end()
+      }.detach()
+    } catch {
+      threads.end()
+      throw error
     }
   }
 }

@@ -1,3 +1,5 @@
+package import Platform
+
 /// Where a server listens and what it allows.
 package struct ServerConfiguration: Sendable {
   /// A numeric address or a name that resolves to one.
@@ -10,25 +12,32 @@ package struct ServerConfiguration: Sendable {
   /// Threads that run handlers, whose file and database work may block.
   package var handlerThreads = 4
 
-  /// Open connections at most; further ones wait in the kernel's queue.
-  package var mostConnections = 4096
-  /// From one address; 0 is no limit, as behind a reverse proxy all come from one.
-  package var mostConnectionsPerAddress = 0
-  /// The memory of one connection in bytes; a head that does not fit is answered with 431.
-  package var memoryPerConnection = 32 << 10
-  /// Body bytes that may wait for a handler before the connection is suspended.
+  /// Open connections at most. When there are as many, those that are idle and never showed a key make room.
+  package var mostConnections = 16_384
+  /// Connections from one address, and requests under way of one address that a proxy names, without a key.
+  package var mostPerAddress = 1024
+  /// Answers at most that are being produced over time, so that others find room.
+  package var mostStreams = 12_288
+  /// Reverse proxies: they have as many connections as they like, and the client is whom they name in X-Forwarded-For.
+  package var trustedProxies: [AddressRange] = []
+
+  /// The longest request line in bytes; a longer one is answered with 414.
+  package var requestLineBytes = 8 << 10
+  /// The longest head of a request in bytes; a longer one is answered with 431.
+  package var headBytes = 32 << 10
+  /// Body bytes that may wait for a handler before no more are taken from the client.
   package var parkedBytes = 256 << 10
-  /// Body bytes that are read and thrown away so that a client hears a late answer; beyond, it is cut off.
-  package var drainedBytes: Int64 = 64 << 20
 
   /// Silence on a connection after which it is closed.
   package var inactivity: Duration = .seconds(30)
-  /// From the first byte, or the end of the request before, to the end of the head.
+  /// From the first byte of a head to its end.
   package var headDeadline: Duration = .seconds(30)
   /// From the end of the head to the answer, however busy the line is.
   package var requestDeadline: Duration = .seconds(600)
   /// The slowest client an answer is sent to, in bytes a second, on top of `headDeadline`.
   package var slowestAnswer: Int64 = 8 << 10
+  /// How long what a client still sends is thrown away after an early answer, so that it hears the answer.
+  package var lingering: Duration = .seconds(30)
   /// Silence on a `BodyStream` after which its heartbeat is written; a client that left is found out by the second.
   package var heartbeat: Duration = .seconds(15)
 

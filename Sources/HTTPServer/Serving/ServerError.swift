@@ -6,14 +6,14 @@ package enum ServerError: Error, CustomStringConvertible {
   case unknownHost(String, reason: String)
   /// The system refused the socket: the port is taken, or the address is not this machine's.
   case cannotListen(SystemError)
-  /// libmicrohttpd gave no reason; it is out of memory, threads or descriptors.
-  case cannotStart
+  /// The system gave no thread or descriptor.
+  case cannotStart(SystemError)
 
   package var description: String {
     switch self {
     case .unknownHost(let host, let reason): "cannot listen on \(host): \(reason)"
     case .cannotListen(let error): "cannot listen: \(error); choose another address or port"
-    case .cannotStart: "the HTTP server could not start; the process may be out of threads or descriptors"
+    case .cannotStart(let error): "the HTTP server cannot start: \(error); raise the limits of threads and open files"
     }
   }
 }

@@ -1,3 +1,4 @@
+import Platform
 import Testing
 
 @testable import HTTPServer
@@ -12,7 +13,9 @@ struct RouterTests {
   ])
 
   private func match(_ method: String, _ path: String) throws(Problem) -> Router.Match {
-    try router.match(method: method, target: RequestTarget(path)!, headers: [:])
+    let head = RequestHead(
+      method: method, target: RequestTarget(path)!, version: .http11, headers: [:], framing: .none)
+    return try router.match(head, from: IPAddress("127.0.0.1")!)
   }
 
   @Test func capturesAndPrefersLiterals() throws {

@@ -15,13 +15,13 @@ struct BodyStreamStateTests {
   @Test func sendsWhatWasWrittenAndWaitsForMore() {
     var state = BodyStreamState(mostWaiting: 100)
     #expect(!state.canProceed)
-    #expect(read(&state) == .suspend)
+    #expect(read(&state) == .wait)
     #expect(state.write(chunk(60), at: start) == true)
     #expect(state.canProceed)
     #expect(read(&state, room: 50) == .send(50))
     #expect(state.write(chunk(5), at: start) == true)
     #expect(read(&state) == .send(15))
-    #expect(read(&state) == .suspend)
+    #expect(read(&state) == .wait)
     #expect(state.sentBytes == 65)
   }
 
@@ -79,7 +79,7 @@ struct BodyStreamStateTests {
     // A client that has not taken one heartbeat gets no second.
     state.beat(chunk(3), at: start + .seconds(60), after: .seconds(15))
     #expect(read(&state) == .send(3))
-    #expect(read(&state) == .suspend)
+    #expect(read(&state) == .wait)
   }
 
   @Test func finishesAtItsDeadline() {

@@ -47,6 +47,7 @@ struct BodyStreamTests {
         let heard = try clients.map { try $0.receiveChunk() }
         #expect(Set(heard) == Set((0..<count).map { "data: \($0)\n\n" }))
         #expect(producer.endCount == 0)
+        withExtendedLifetime(clients) {}
       }
     }
     #expect(producer.endCount == count)
@@ -116,11 +117,10 @@ struct BodyStreamTests {
         let stream = try #require(producer.next())
         #expect(producer.waitForEnds(1))
         #expect(!stream.write(bytes("data: x\n\n")))
-        // The length of what GET would bring is unknown, and the connection ends without a byte of it.
+        // The length of what GET would bring is unknown, and not a byte of it comes.
         #expect(client.response.headers["content-length"] == nil)
         #expect(client.response.headers["content-type"] == "text/event-stream")
-        #expect(client.response.headers["connection"]?.lowercased() == "close")
-        #expect(client.connection.receiveRest() == [])
+        #expect(try client.isUsable())
       }
     }
     #expect(producer.endCount == 1)
@@ -205,9 +205,9 @@ struct BodyStreamTests {
 
   @Test func outlivesTheDeadlinesOfOtherAnswers() async throws {
     let producer = try StreamProducer()
-    var configuration = configuration(heartbeat: .milliseconds(20))
-    configuration.headDeadline = .milliseconds(100)
-    configuration.requestDeadline = .milliseconds(100)
+    var configuration = configuration(heartbeat: .milliseconds(100))
+    configuration.headDeadline = .seconds(2)
+    configuration.requestDeadline = .seconds(2)
     try await withServer(configuration, router: producer.router) { server in
       let port = server.port
       try await onThread("client") {
@@ -279,7 +279,7 @@ struct BodyStreamTests {
     for await _ in open {}
     running.cancel()
     await running.value
-    // libmicrohttpd would have aborted over a connection still suspended; and each end is told, seen by a client or not.
+    // Each end is told, seen by a client or not.
     #expect(try await count <= producer.endCount)
     while let stream = producer.next() { #expect(!stream.write([1])) }
   }

@@ -4,34 +4,33 @@ import Testing
 
 /// The decisions of an exchange, step by step, without a network.
 struct ExchangeStateTests {
-  private func state(hasBody: Bool = true, body: Int64 = 1000, parked: Int = 100, drained: Int64 = 50) -> ExchangeState
-  {
-    ExchangeState(hasBody: hasBody, limits: .init(body: body, parked: parked, drained: drained))
+  private func state(hasBody: Bool = true, body: Int64 = 1000, parked: Int = 100) -> ExchangeState {
+    ExchangeState(hasBody: hasBody, limits: .init(body: body, parked: parked))
   }
 
   private func chunk(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
 
   @Test func takesNothingUntilTheHandlerReads() {
     var state = state()
-    #expect(state.headArrived().name == "suspend")
+    #expect(state.headArrived().name == "wait")
     #expect(!state.canProceed)
     #expect(state.read().name == "wait")
     #expect(state.canProceed)
-    #expect(state.headArrived().name == "proceed")
+    #expect(state.resumed().name == "proceed")
   }
 
-  @Test func suspendsAtTheLimitAndResumesBelowHalf() {
+  @Test func waitsAtTheLimitAndGoesOnBelowHalf() {
     var state = state()
     _ = (state.read(), state.headArrived())
     #expect(state.arrived(chunk(60)).name == "proceed")
-    #expect(state.arrived(chunk(60)).name == "suspend")
+    #expect(state.arrived(chunk(60)).name == "wait")
     #expect(!state.canProceed)
     #expect(state.read().name == "chunk 60")
     #expect(!state.canProceed)
     #expect(state.read().name == "chunk 60")
     #expect(state.canProceed)
     #expect(state.read().name == "wait")
-    #expect(state.ended().name == "suspend")
+    #expect(state.ended().name == "wait")
     #expect(state.read().name == "end")
   }
 
@@ -42,14 +41,22 @@ struct ExchangeStateTests {
     #expect(state.headArrived().name == "answer 400 early")
   }
 
-  @Test func aLateAnswerWaitsForABoundedRest() {
+  @Test func anAnswerDoesNotWaitForTheRestOfTheBody() {
     var state = state()
     _ = (state.read(), state.headArrived(), state.arrived(chunk(60)))
     state.answer(Response(.badRequest))
-    #expect(state.arrived(chunk(50)).name == "proceed")
     var other = state
-    #expect(state.ended().name == "answer 400")
-    #expect(other.arrived(chunk(1)).name == "close")
+    #expect(state.arrived(chunk(50)).name == "answer 400 early")
+    #expect(other.ended().name == "answer 400")
+  }
+
+  @Test func whoWaitsGoesOnWithTheAnswer() {
+    var state = state()
+    _ = (state.read(), state.headArrived(), state.arrived(chunk(100)))
+    #expect(!state.canProceed)
+    state.answer(Response(.badRequest))
+    #expect(state.canProceed)
+    #expect(state.resumed().name == "answer 400 early")
   }
 
   @Test func theFirstAnswerCounts() {
@@ -73,9 +80,9 @@ struct ExchangeStateTests {
   }
 
   @Test func aBodyThatGrowsTooLongFailsAfterWhatFitted() {
-    var state = state(body: 100, drained: 1000)
+    var state = state(body: 100)
     _ = (state.read(), state.headArrived(), state.arrived(chunk(90)))
-    #expect(state.arrived(chunk(20)).name == "proceed")
+    #expect(state.arrived(chunk(20)).name == "wait")
     #expect(state.read().name == "chunk 90")
     #expect(state.read().name == "tooLarge(limit: 100)")
   }
@@ -109,7 +116,7 @@ extension ExchangeState.Step {
   fileprivate var name: String {
     switch self {
     case .proceed: "proceed"
-    case .suspend: "suspend"
+    case .wait: "wait"
     case .close: "close"
     case .answer(let response, let isEarly): "answer \(response.status.code)" + (isEarly ? " early" : "")
     }

@@ -25,7 +25,7 @@ struct ServerTests {
     Route("POST", "/small", bodyLimit: 10) { request in
       Response(.ok, body: .bytes(try await request.body.collect(upTo: 10)))
     },
-    Route("GET", "/fails") { _ in throw ServerError.cannotStart },
+    Route("GET", "/fails") { _ in throw ServerError.cannotStart(SystemError(call: "epoll_create1", code: 24)) },
   ]
 
   static let router = Router(routes: routes)
@@ -154,7 +154,7 @@ struct ServerTests {
       #expect(!response.text.contains("descriptors"))
     }
     let reported = await failures.reduce(into: []) { $0.append($1) }
-    #expect(reported == ["GET /fails: \(ServerError.cannotStart)"])
+    #expect(reported == ["GET /fails: \(ServerError.cannotStart(SystemError(call: "epoll_create1", code: 24)))"])
   }
 
   @Test func logsEachRequestWithoutItsQuery() async throws {
@@ -174,16 +174,21 @@ struct ServerTests {
   }
 
   @Test func refusesEveryRequestThatTheAdmissionRefuses() async throws {
-    let router = Router(routes: Self.routes) { (_, target, _) throws(Problem) in
-      if target.path != "/hello/open" {
-        throw Problem(.unauthorized, detail: "no", headers: ["WWW-Authenticate": "Bearer"])
+    let router = Router(routes: [
+      Route("GET", "/open") { _ in Response(.ok) },
+      Route("POST", "/closed", bodyLimit: 10, admission: Self.refuse) { _ in Response(.ok) },
+    ], elsewhere: Self.refuse)
+    try await withServer(router: router) { server in
+      #expect(try await request("GET", "/open", port: server.port).status == 200)
+      for (method, path) in [("POST", "/closed"), ("GET", "/closed"), ("GET", "/nowhere"), ("POST", "/open")] {
+        let refused = try await request(method, path, port: server.port)
+        #expect(refused.status == 401)
+        #expect(refused.headers["www-authenticate"] == "Bearer")
       }
     }
-    try await withServer(router: router) { server in
-      #expect(try await request("GET", "/hello/open", port: server.port).status == 200)
-      let refused = try await request("GET", "/nowhere", port: server.port)
-      #expect(refused.status == 401)
-      #expect(refused.headers["www-authenticate"] == "Bearer")
-    }
+  }
+
+  private static let refuse: Route.Admission = { (_, _) throws(Problem) in
+    throw Problem(.unauthorized, detail: "no", headers: ["WWW-Authenticate": "Bearer"])
   }
 }

@@ -14,8 +14,10 @@ package struct ClientConnection: ~Copyable {
   private let descriptor: Descriptor
   private var buffer: [UInt8] = []
 
-  package init(port: UInt16) throws {
+  /// - Parameter address: this machine's address that it connects from, of version 4; nil: the system's choice.
+  package init(port: UInt16, from address: String? = nil) throws {
     descriptor = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+    if let address { try Self.bind(descriptor.number, to: address) }
     var limit = timeval(tv_sec: 30, tv_usec: 0)
     setsockopt(descriptor.number, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     var address = sockaddr_in()
@@ -26,6 +28,17 @@ package struct ClientConnection: ~Copyable {
       connect(
         descriptor.number, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self),
         socklen_t(MemoryLayout<sockaddr_in>.size))
+    }
+    guard status == 0 else { throw Failure.cannotConnect(errno: errno) }
+  }
+
+  private static func bind(_ number: Int32, to text: String) throws {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    inet_pton(AF_INET, text, &address.sin_addr)
+    let status = withUnsafeBytes(of: &address) { bytes in
+      Glibc.bind(
+        number, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t(MemoryLayout<sockaddr_in>.size))
     }
     guard status == 0 else { throw Failure.cannotConnect(errno: errno) }
   }

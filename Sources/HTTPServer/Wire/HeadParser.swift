@@ -1,0 +1,162 @@
+/// Reads the head of a request, strictly: what two parsers could read differently is refused (RFC 9112, section 11.2).
+struct HeadParser {
+  /// What bounds a head.
+  struct Limits: Sendable {
+    /// The request line, in bytes.
+    var requestLine = 8 << 10
+    /// The whole head, in bytes.
+    var head = 32 << 10
+    /// How many fields there are.
+    var fields = 128
+  }
+
+  private let limits: Limits
+  /// So many bytes of the input are known to hold no end of the head.
+  private var scanned = 0
+  /// Where the line begins that is being scanned.
+  private var lineStart = 0
+  private var lines: [Range<Int>] = []
+
+  init(limits: Limits) { self.limits = limits }
+
+  /// Reads a head from the beginning of the input, which only grows between two calls.
+  ///
+  /// - Returns: the head and how many bytes it takes; nil while its end has not come.
+  mutating func parse(_ input: ArraySlice<UInt8>) throws(Problem) -> (head: RequestHead, count: Int)? {
+    let start = input.startIndex
+    while start + scanned < input.endIndex {
+      let byte = input[start + scanned]
+      scanned += 1
+      try checkSize()
+      guard byte == UInt8(ascii: "\n") else {
+        if byte == 0 { throw .malformedRequest("The head of the request contains a NUL.") }
+        continue
+      }
+      let end = scanned - 2
+      guard end >= lineStart, input[start + end] == UInt8(ascii: "\r") else {
+        throw .malformedRequest("A line of the head ends without CR.")
+      }
+      let line = lineStart..<end
+      lineStart = scanned
+      // An empty line before the request is left over from a body (RFC 9112, section 2.2).
+      if line.isEmpty && lines.isEmpty { continue }
+      guard line.isEmpty else {
+        lines.append(line)
+        continue
+      }
+      let texts = lines.map { input[(start + $0.lowerBound)..<(start + $0.upperBound)] }
+      let head = try Self.head(texts)
+      let count = scanned
+      self = HeadParser(limits: limits)
+      return (head, count)
+    }
+    return nil
+  }
+
+  /// Whether anything of a request has come.
+  var hasBegun: Bool { scanned > 0 }
+
+  private func checkSize() throws(Problem) {
+    if lines.isEmpty && scanned > limits.requestLine {
+      throw Problem(
+        .uriTooLong, detail: "The request line is longer than \(limits.requestLine) bytes.", remedy: "Ask for less.")
+    }
+    if scanned > limits.head || lines.count > limits.fields {
+      throw Problem(
+        .headerFieldsTooLarge,
+        detail: "The head of the request is longer than \(limits.head) bytes or has more than \(limits.fields) fields.",
+        remedy: "Send fewer and shorter header fields.")
+    }
+  }
+
+  private static func head(_ lines: [ArraySlice<UInt8>]) throws(Problem) -> RequestHead {
+    let (method, target, version) = try requestLine(lines[0])
+    var headers = HeaderFields()
+    for line in lines.dropFirst() {
+      let field = try field(line)
+      headers.append(field.name, field.value)
+    }
+    let framing = try framing(version, headers)
+    try checkHost(version, headers)
+    if let expectation = headers["Expect"], expectation.lowercasedASCII != "100-continue" {
+      throw Problem(
+        .expectationFailed, detail: "The only expectation understood here is 100-continue.", remedy: "Send none.")
+    }
+    return RequestHead(method: method, target: target, version: version, headers: headers, framing: framing)
+  }
+
+  private static func requestLine(
+    _ line: ArraySlice<UInt8>
+  ) throws(Problem) -> (String, RequestTarget, RequestHead.Version) {
+    let words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+    guard words.count == 3 else {
+      throw .malformedRequest("The request line is not a method, a target and a version with one blank between them.")
+    }
+    guard !words[0].isEmpty, words[0].allSatisfy(\.isTokenCharacter) else {
+      throw .malformedRequest("The method contains a character that none may contain.")
+    }
+    guard let version = RequestHead.Version(rawValue: text(words[2])) else {
+      let numbers = words[2].dropFirst(5).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+      guard words[2].starts(with: "HTTP/".utf8), numbers.map(\.count) == [1, 1],
+        numbers.joined().allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), numbers[0].first != UInt8(ascii: "1")
+      else { throw .malformedRequest("The version of the request is not one of HTTP.") }
+      throw Problem(
+        .versionNotSupported, detail: "HTTP/1.1 and HTTP/1.0 are spoken here.", remedy: "Send the request as HTTP/1.1.")
+    }
+    guard let target = RequestTarget(text(words[1])) else {
+      throw .malformedRequest("The request's target is not a path in UTF-8 with valid escapes.")
+    }
+    return (text(words[0]), target, version)
+  }
+
+  /// Reads a line of a header or trailer section (RFC 9112, section 5).
+  static func field(_ line: ArraySlice<UInt8>) throws(Problem) -> HeaderFields.Field {
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
+      line[..<colon].allSatisfy(\.isTokenCharacter)
+    else {
+      throw .malformedRequest("A header field's name is empty, or contains a character that no name may contain.")
+    }
+    let name = text(line[..<colon])
+    let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
+    let value = line[(colon + 1)...].drop(while: isBlank)
+    guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+      throw .malformedRequest("The header field \(name) contains a control character.")
+    }
+    let end = value.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? value.startIndex
+    return HeaderFields.Field(name: name, value: text(value[..<end]))
+  }
+
+  private static func framing(
+    _ version: RequestHead.Version, _ headers: HeaderFields
+  ) throws(Problem) -> RequestHead.Framing {
+    let lengths = headers.values("Content-Length")
+    let codings = headers.values("Transfer-Encoding")
+    guard lengths.count <= 1 else { throw .malformedRequest("Content-Length stands more than once.") }
+    if let text = lengths.first {
+      guard codings.isEmpty else { throw .malformedRequest("Content-Length and Transfer-Encoding exclude each other.") }
+      guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let length = Int64(text) else {
+        throw .malformedRequest("Content-Length is not a number of bytes.")
+      }
+      return length == 0 ? .none : .length(length)
+    }
+    guard !codings.isEmpty else { return .none }
+    guard version == .http11 else { throw .malformedRequest("Transfer-Encoding is unknown to \(version.rawValue).") }
+    guard codings.count == 1, codings[0].lowercasedASCII == "chunked" else {
+      throw .malformedRequest("The only Transfer-Encoding understood here is chunked.")
+    }
+    return .chunked
+  }
+
+  private static func checkHost(_ version: RequestHead.Version, _ headers: HeaderFields) throws(Problem) {
+    let hosts = headers.values("Host")
+    guard version == .http11 ? hosts.count == 1 : hosts.count <= 1 else {
+      throw .malformedRequest("A request names exactly one Host.")
+    }
+    // A name or address and perhaps a port (RFC 3986, section 3.2.2): user information is none of it.
+    guard hosts.allSatisfy({ $0.utf8.allSatisfy(\.isHostCharacter) }) else {
+      throw .malformedRequest("Host is not a name or an address.")
+    }
+  }
+
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+}

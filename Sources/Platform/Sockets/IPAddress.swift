@@ -1,0 +1,91 @@
+import Glibc
+
+/// An address of the Internet Protocol; one of version 4 is held as version 6 maps it (RFC 4291, section 2.5.5.2).
+package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+  package typealias Bytes = InlineArray<16, UInt8>
+
+  private let high: UInt64
+  private let low: UInt64
+
+  private static let mapped: UInt64 = 0xFFFF_0000_0000
+
+  /// - Parameter bytes: in the network's order.
+  package init(bytes: Bytes) {
+    var (high, low) = (UInt64(0), UInt64(0))
+    for index in 0..<8 {
+      high = high << 8 | UInt64(bytes[index])
+      low = low << 8 | UInt64(bytes[index + 8])
+    }
+    self.init(high: high, low: low)
+  }
+
+  private init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// Reads an address as people write it, such as `192.0.2.1` or `2001:db8::1`; a zone is no part of it.
+  package init?(_ text: some StringProtocol) {
+    let text = String(text)
+    guard text.utf8.count < INET6_ADDRSTRLEN, !text.utf8.contains(0) else { return nil }
+    var four = in_addr()
+    if inet_pton(AF_INET, text, &four) == 1 {
+      self.init(high: 0, low: Self.mapped | UInt64(UInt32(bigEndian: four.s_addr)))
+      return
+    }
+    var bytes = Bytes(repeating: 0)
+    guard inet_pton(AF_INET6, text, &bytes) == 1 else { return nil }
+    self.init(bytes: bytes)
+  }
+
+  /// Whether it is of version 4.
+  package var isVersion4: Bool { high == 0 && low >> 32 == Self.mapped >> 32 }
+
+  /// Whether it is this machine's own, which nobody else can reach (RFC 1122, section 3.2.1.3).
+  package var isLoopback: Bool { isVersion4 ? low >> 24 & 0xFF == 127 : high == 0 && low == 1 }
+
+  /// The network that is one customer's: the address itself, of version 6 its first 64 bits (RFC 6177).
+  package var site: IPAddress { isVersion4 ? self : IPAddress(high: high, low: 0) }
+
+  package var description: String {
+    if isVersion4 { return (0..<4).reversed().map { "\(low >> (8 * $0) & 0xFF)" }.joined(separator: ".") }
+    var bytes = Bytes(repeating: 0)
+    for index in 0..<8 {
+      bytes[index] = UInt8(truncatingIfNeeded: high >> (56 - 8 * index))
+      bytes[index + 8] = UInt8(truncatingIfNeeded: low >> (56 - 8 * index))
+    }
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    inet_ntop(AF_INET6, &bytes, &text, socklen_t(text.count))
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Whether its first bits are those of another address.
+  fileprivate func shares(_ bits: Int, with other: IPAddress) -> Bool {
+    let highMask: UInt64 = bits >= 64 ? .max : ~(.max >> UInt64(bits))
+    let lowMask: UInt64 = bits >= 128 ? .max : bits <= 64 ? 0 : ~(.max >> UInt64(bits - 64))
+    return (high ^ other.high) & highMask == 0 && (low ^ other.low) & lowMask == 0
+  }
+}
+
+/// Addresses whose first bits are the same, such as `10.0.0.0/8`; without a length one address (RFC 4632).
+package struct AddressRange: Hashable, Sendable {
+  private let address: IPAddress
+  private let bits: Int
+
+  package init?(_ text: String) {
+    let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let first = parts.first, let address = IPAddress(first) else { return nil }
+    let width = address.isVersion4 ? 32 : 128
+    var length = width
+    if parts.count == 2 {
+      guard parts[1].utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let number = Int(parts[1]), number <= width else {
+        return nil
+      }
+      length = number
+    }
+    self.address = address
+    bits = address.isVersion4 ? 96 + length : length
+  }
+
+  package func contains(_ other: IPAddress) -> Bool { other.shares(bits, with: address) }
+}

@@ -1,0 +1,85 @@
+internal import CSystem
+import Glibc
+
+/// One end of a TCP connection, whose calls never block.
+package struct StreamSocket: ~Copyable, Sendable {
+  /// What became of a call.
+  package enum Outcome: Hashable, Sendable {
+    /// So many bytes went through.
+    case moved(Int)
+    /// The peer has finished sending; of a file, it ended before its bytes did.
+    case finished
+    /// Nothing can go through now.
+    case wouldBlock
+    /// The connection is over.
+    case broken
+  }
+
+  private let descriptor: Descriptor
+  /// Where the peer is.
+  package let peer: IPAddress
+
+  private init(_ descriptor: consuming Descriptor, peer: IPAddress) {
+    self.descriptor = descriptor
+    self.peer = peer
+  }
+
+  /// The descriptor, valid while this value lives.
+  package var number: Int32 { descriptor.number }
+
+  /// Accepts a connection; nil if there is none to be accepted.
+  package static func accept(from listener: borrowing Descriptor) throws(SystemError) -> StreamSocket? {
+    var address = IPAddress.Bytes(repeating: 0)
+    while true {
+      let number = withUnsafeMutableBytes(of: &address) {
+        csystem_accept(listener.number, $0.baseAddress?.assumingMemoryBound(to: UInt8.self))
+      }
+      if number >= 0 { return StreamSocket(Descriptor(owning: number), peer: IPAddress(bytes: address)) }
+      switch errno {
+      case EAGAIN: return nil
+      // Who left before being accepted is nobody's failure (accept(2)).
+      case EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, ENETUNREACH: continue
+      default: throw SystemError(call: "accept")
+      }
+    }
+  }
+
+  /// Receives bytes.
+  package borrowing func receive(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+    Self.outcome { recv(number, buffer.baseAddress, buffer.count, 0) }
+  }
+
+  /// Throws bytes that have come away without copying them (tcp(7), MSG_TRUNC).
+  package borrowing func discard(_ most: Int) -> Outcome {
+    Self.outcome { recv(number, nil, most, Int32(MSG_TRUNC)) }
+  }
+
+  /// Sends bytes.
+  ///
+  /// - Parameter isFollowed: whether more is sent at once, so that both may share a packet.
+  package borrowing func send(_ bytes: UnsafeRawBufferPointer, isFollowed: Bool) -> Outcome {
+    let flags = Int32(MSG_NOSIGNAL) | (isFollowed ? Int32(MSG_MORE) : 0)
+    return Self.outcome { Glibc.send(number, bytes.baseAddress, bytes.count, flags) }
+  }
+
+  /// Sends bytes of a file without copying them through this process.
+  package borrowing func send(file: borrowing Descriptor, from offset: Int64, count: Int) -> Outcome {
+    Self.outcome { csystem_send_file(number, file.number, offset, count) }
+  }
+
+  /// Tells the peer that nothing more is sent.
+  package borrowing func finishSending() { shutdown(number, Int32(SHUT_WR)) }
+
+  private static func outcome(_ call: () -> Int) -> Outcome {
+    while true {
+      let count = call()
+      if count > 0 { return .moved(count) }
+      if count == 0 { return .finished }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: return .wouldBlock
+      default: return .broken
+      }
+    }
+  }
+}
