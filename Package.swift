@@ -41,7 +41,6 @@ let package = Package(
     .target(name: "CLazyLibrary"),
     .target(name: "CCrypto", dependencies: ["CLazyLibrary"]),
     .target(name: "CFFmpeg", dependencies: ["CLazyLibrary"]),
-    .target(name: "CMicrohttpd", dependencies: ["CLazyLibrary"]),
     .target(name: "CPostgres", dependencies: ["CLazyLibrary"]),
 
     // Compiled C: what Swift cannot say.
@@ -66,7 +65,7 @@ let package = Package(
     target("Stills", ["CImages", "CJPEG", "CJPEGCoder", "Kernels"]),
     target("Postgres", ["CPostgres", "Platform"]),
     target("EmbeddedPostgres", ["Postgres", "Platform"]),
-    target("HTTPServer", ["CMicrohttpd", "Platform"]),
+    target("HTTPServer", ["Platform"]),
     target("ISOBaseMedia", ["Model"]),
     target("HTTPClient", ["Platform"]),
     target("Logging", []),
@@ -92,7 +91,7 @@ let package = Package(
         .embedInCode("SQL/v0101_images.sql"), .embedInCode("SQL/v0102_reading.sql"),
         .embedInCode("SQL/v0103_window.sql"), .embedInCode("SQL/v0104_reprocessing.sql"),
         .embedInCode("SQL/Reprocessing.sql"),
-        .embedInCode("SQL/v0105_holding.sql"), .embedInCode("SQL/Collecting.sql"),
+        .embedInCode("SQL/v0105_holding.sql"), .embedInCode("SQL/v0106_retiring.sql"), .embedInCode("SQL/Collecting.sql"),
       ]),
     target(
       "Integrity",

@@ -45,7 +45,7 @@ package struct ControlAPI: Sendable {
     return Router(
       routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + operatingRoutes + mediaRoutes
         + healthRoutes + metricRoutes + documentRoutes + windowRoutes
-    ) { (method, target, headers) throws(Problem) in try access.admit(method, target, headers) }
+    ) { (head, client) throws(Problem) in try access.admit(head, from: client, needs: nil) }
   }
 
   /// Refuses a submission before its first byte where its media would fill the storage.
@@ -56,10 +56,21 @@ package struct ControlAPI: Sendable {
   }
 
   /// A route whose failures of database and storage become the problems that they are.
+  ///
+  /// - Parameters:
+  ///   - scopes: what a key must admit to; without any the route is open to everybody.
+  ///   - admission: how heads are judged instead.
   func route(
-    _ method: String, _ template: String, bodyLimit: Int64 = 0, handler: @escaping Route.Handler
+    _ method: String, _ template: String, needs scopes: Set<Scope>, bodyLimit: Int64 = 0, isSafe: Bool? = nil,
+    admission: Route.Admission? = nil, handler: @escaping Route.Handler
   ) -> Route {
-    Route(method, template, bodyLimit: bodyLimit) { request in
+    let access = access
+    let byScope: Route.Admission = { (head, client) throws(Problem) in
+      try access.admit(head, from: client, needs: scopes)
+    }
+    // Written out: as an autoclosure it breaks the compiler.
+    let judge = if let admission { admission } else { byScope }
+    return Route(method, template, bodyLimit: bodyLimit, isSafe: isSafe, admission: judge) { request in
       do {
         if bodyLimit > JSONBody.most { try checkRoom() }
         return try await handler(request)

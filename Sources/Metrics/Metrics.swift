@@ -6,8 +6,12 @@ internal import Platform
 /// can choose, so that there are never many.
 package final class Metrics: Sendable {
   private let families = Locked<[String: MetricFamily]>([:])
+  private let measured = Locked<[@Sendable () -> [MetricGauge]]>([])
 
   package init() {}
+
+  /// Tells these too, measured whenever the text is asked for.
+  package func measure(_ gauges: @escaping @Sendable () -> [MetricGauge]) { measured.withLock { $0.append(gauges) } }
 
   /// Adds to a counter.
   package func count(_ name: String, _ help: String, _ labels: MetricLabels = [:], by amount: Double = 1) {
@@ -35,7 +39,7 @@ package final class Metrics: Sendable {
   /// - Parameter gauges: by their names, with what they say.
   package func text(with gauges: [MetricGauge] = []) -> String {
     var all = families.withLock { $0 }
-    for gauge in gauges {
+    for gauge in gauges + measured.withLock({ $0 }).flatMap({ $0() }) {
       all[gauge.name, default: MetricFamily(.gauge, gauge.help)].set(gauge.value, gauge.labels)
     }
     return all.sorted { $0.key < $1.key }.map { $0.value.text(named: $0.key) }.joined()

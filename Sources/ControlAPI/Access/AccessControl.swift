@@ -1,111 +1,176 @@
 internal import Crypto
 package import HTTPServer
-internal import Model
-internal import Platform
+package import Model
+package import Platform
 package import Postgres
 package import Store
 
 /// Who may ask for what: API keys (RFC 6750, section 2.1), signed media URLs, and how often.
 ///
-/// It judges by a copy of the stored keys that is made anew every few seconds: no request waits for the database to be
-/// admitted.
+/// It judges by a copy of the stored keys that is made again every few seconds: no request waits for the database to be
+/// admitted. Until the first copy is there, only the operator's key admits.
 package final class AccessControl: Sendable {
   /// How old the copy of the keys becomes: so long a revoked key may still be taken.
   package static let freshness = Duration.seconds(2)
 
   private struct Known {
+    /// Whether a key was ever made, be it revoked by now; nil: not known yet.
+    var hasKeyBeenMade: Bool?
     var keys: [SHA256Digest: StoredKey] = [:]
     var signing: [SigningKey] = []
   }
 
   // Digests are compared, not keys: equal in length and meaningless to who could time the comparison.
   private let operatorKey: SHA256Digest?
+  private let isLoopback: Bool
   private let limits: RateLimits
   private let now: @Sendable () -> Int
   private let known = Locked(Known())
 
   /// - Parameters:
   ///   - operatorKey: a key that admits to everything, whatever is stored; nil: none.
+  ///   - isLoopback: whether only this machine can reach the service. Nowhere else does it work without a key.
   ///   - now: in seconds since 1970-01-01 UTC.
-  package init(operatorKey: String?, limits: RateLimits, now: @escaping @Sendable () -> Int) {
+  package init(operatorKey: String?, isLoopback: Bool, limits: RateLimits, now: @escaping @Sendable () -> Int) {
     self.operatorKey = operatorKey.map { SHA256.digest(of: Array($0.utf8)) }
+    self.isLoopback = isLoopback
     self.limits = limits
     self.now = now
   }
 
-  /// Reads the keys anew.
+  /// Reads the keys again.
   package func refresh(_ store: Store, _ database: Pool) async throws {
     let (keys, signing) = try await database.transaction { session in
       (try store.apiKeys(session), try store.signingKeys(session))
     }
-    let active = keys.filter { $0.revokedAt == nil }.compactMap { key in SHA256Digest(bytes: key.hash).map { ($0, key) }
+    let active = keys.filter { $0.revokedAt == nil }.compactMap { key in
+      SHA256Digest(bytes: key.hash).map { ($0, key) }
     }
     known.withLock { known in
+      // A database that was set back opens nothing.
+      known.hasKeyBeenMade = known.hasKeyBeenMade == true || !keys.isEmpty
       known.keys = Dictionary(active) { first, _ in first }
       known.signing = signing
     }
   }
 
-  /// Whether a key is needed at all: without any, everybody is admitted.
-  package var needsKey: Bool { operatorKey != nil || known.withLock { !$0.keys.isEmpty } }
+  /// Whether there is a key that admits to something.
+  package var hasKey: Bool { operatorKey != nil || known.withLock { !$0.keys.isEmpty } }
 
-  /// Signs media URLs as of now.
-  var mediaURLs: MediaURLs { MediaURLs(keys: known.withLock(\.signing), now: now()) }
+  /// Whether nobody is answered without a key. What decides is the address and whether a key was ever made, never what
+  /// is left of them: revoking the last one closes the service.
+  package var needsKey: Bool {
+    !isLoopback || operatorKey != nil || known.withLock { $0.hasKeyBeenMade != false }
+  }
+
+  // MARK: Requests
 
   /// Refuses a head that may not ask for what it asks for, or asks too often.
-  package func admit(_ method: String, _ target: RequestTarget, _ headers: HeaderFields) throws(Problem) {
-    guard let scope = Self.scope(method, target.segments) else { return }
-    if target.segments.starts(with: ["v1", "media"]), target.queryValue("signature") != nil {
-      switch mediaURLs.judge(target) {
-      case .valid: return
-      case .expired: throw ProblemKind.urlExpired.problem("The URL was valid until some time ago.")
-      case .wrong: throw ProblemKind.urlInvalid.problem("The URL's signature is not one of this service.")
-      }
+  ///
+  /// - Parameter scopes: what a key must admit to; none: anybody may ask. Nil: any key does, for what is not served.
+  /// - Returns: whose request it is; nil where no key is needed.
+  package func admit(
+    _ head: RequestHead, from client: IPAddress, needs scopes: Set<Scope>?
+  ) throws(Problem) -> String? {
+    if scopes?.isEmpty == true { return nil }
+    guard needsKey else {
+      try Self.checkOrigin(head)
+      try limits.countRequest(of: client)
+      return nil
     }
-    try limits.countRequest(of: try admit(headers, scope))
+    let key: StoredKey?
+    do {
+      key = try self.key(of: head)
+    } catch {
+      try limits.countRequest(of: client)
+      throw error
+    }
+    // The operator's key, which is not stored, admits to everything.
+    let missing = key.map { (scopes ?? []).subtracting($0.scopes).map(\.rawValue).sorted() } ?? []
+    guard missing.isEmpty else {
+      throw ProblemKind.forbidden.problem("This needs a key with the scope \(missing.joined(separator: " and ")).")
+    }
+    let principal = key.map { "\($0.id)" } ?? Self.operatorName
+    try limits.countRequest(ofKey: principal)
+    return principal
+  }
+
+  /// Refuses a head that asks for media and may not: with a signature it needs no key.
+  func admitToMedia(_ head: RequestHead, from client: IPAddress) throws(Problem) -> String? {
+    guard head.target.queryValue("signature") != nil else { return try admit(head, from: client, needs: [.read]) }
+    if !needsKey { try Self.checkOrigin(head) }
+    try limits.countRequest(of: client)
+    switch judge(head.target) {
+    case .valid: return nil
+    case .expired: throw ProblemKind.urlExpired.problem("The URL was valid until some time ago.")
+    case .wrong: throw ProblemKind.urlInvalid.problem("The URL's signature is not one of this service, or was revoked.")
+    }
   }
 
   /// Counts a submission of an author; throws 429 where there were too many.
   func countSubmission(of author: String, _ request: Request) throws(Problem) {
-    try limits.countSubmission(of: author, tenant: tenant(of: request))
+    try limits.countSubmission(of: author, tenant: request.principal ?? "")
   }
 
-  /// Whose request it is: the API key's number; empty where none is needed.
-  func tenant(of request: Request) -> String {
-    (try? admit(request.headers, .read)) ?? (try? admit(request.headers, .submit)) ?? ""
-  }
-
-  /// What a request needs; nil: nothing, not even a key.
-  static func scope(_ method: String, _ path: [String]) -> Scope? {
-    switch path.first {
-    case "livez", "readyz", "openapi.json": return nil
-    case "metrics": return .admin
-    default: break
-    }
-    if path == ["v1", "jobs"] { return .admin }
-    if path.count == 4, path.starts(with: ["v1", "jobs"]), ["retry", "cancel"].contains(path[3]) { return .admin }
-    let isReading = method == "GET" || method == "HEAD" || path == ["v1", "posts", "search"]
-    return isReading ? .read : .submit
-  }
-
-  private func admit(_ headers: HeaderFields, _ scope: Scope) throws(Problem) -> String {
-    guard needsKey else { return "" }
-    let parts = (headers["Authorization"] ?? "").split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+  /// The stored key that a head shows; nil: the operator's.
+  private func key(of head: RequestHead) throws(Problem) -> StoredKey? {
+    let parts = (head.headers["Authorization"] ?? "").split(separator: " ", maxSplits: 1)
+    guard head.headers.values("Authorization").count == 1, parts.count == 2, parts[0].lowercased() == "bearer" else {
       throw Self.unauthorized("The request has no bearer token.")
     }
     let digest = SHA256.digest(of: Array(parts[1].drop { $0 == " " }.utf8))
-    if let operatorKey, HMAC.areEqual(digest, operatorKey) { return "operator" }
+    if let operatorKey, HMAC.areEqual(digest, operatorKey) { return nil }
     guard let key = known.withLock({ $0.keys[digest] }) else {
       throw Self.unauthorized("The bearer token is none of the service's API keys.")
     }
-    guard key.scopes.contains(scope) else {
-      throw ProblemKind.forbidden.problem("This needs a key with the scope \(scope.rawValue).")
-    }
-    return "\(key.id)"
+    return key
   }
 
   private static func unauthorized(_ detail: String) -> Problem {
     ProblemKind.unauthorized.problem(detail, headers: ["WWW-Authenticate": #"Bearer realm="take5""#])
+  }
+
+  /// Refuses what a page in a browser on this machine asks for on somebody else's behalf, where no key would stop it.
+  ///
+  /// A foreign name for this machine is how a page reads across origins (DNS rebinding); a foreign origin is how it
+  /// submits without reading (RFC 6454; Fetch Metadata Request Headers, section 2.3).
+  private static func checkOrigin(_ head: RequestHead) throws(Problem) {
+    guard let host = head.host, host == "localhost" || host.hasSuffix(".localhost") || IPAddress(host)?.isLoopback == true
+    else {
+      throw ProblemKind.foreignHost.problem("The request names \(head.host ?? "no host"), which is not this machine.")
+    }
+    let site = head.headers["Sec-Fetch-Site"] ?? "none"
+    let origin = head.headers["Origin"]
+    guard ["same-origin", "none"].contains(site), origin == nil || origin == "http://\(head.headers["Host"] ?? "")" else {
+      throw ProblemKind.foreignOrigin.problem("The request comes from a page of \(origin ?? "another site").")
+    }
+  }
+
+  // MARK: Media
+
+  private static let operatorName = "operator"
+  private static let anybody = MediaURLs.Reader(name: "anybody", proof: "")
+
+  /// Signs media URLs as of now, for whom a request is answered.
+  func mediaURLs(for request: Request) -> MediaURLs {
+    urls(for: request.principal.flatMap(reader) ?? Self.anybody)
+  }
+
+  /// Judges a URL that carries a signature.
+  func judge(_ target: RequestTarget) -> MediaURLs.Judgement {
+    guard let reader = MediaURLs.readerName(of: target).flatMap(reader) else { return .wrong }
+    return urls(for: reader).judge(target)
+  }
+
+  private func urls(for reader: MediaURLs.Reader) -> MediaURLs {
+    MediaURLs(keys: known.withLock(\.signing), reader: reader, now: now())
+  }
+
+  /// Whom a name stands for; nil once that may not read any more.
+  private func reader(_ name: String) -> MediaURLs.Reader? {
+    if name == Self.anybody.name { return needsKey ? nil : Self.anybody }
+    if name == Self.operatorName { return operatorKey.map { MediaURLs.Reader(name: name, proof: $0.hex) } }
+    let key = known.withLock { known in known.keys.first { "\($0.value.id)" == name } }
+    return key.map { MediaURLs.Reader(name: name, proof: $0.key.hex) }
   }
 }

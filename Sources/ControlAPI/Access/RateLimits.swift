@@ -24,9 +24,14 @@ package final class RateLimits: Sendable {
     self.now = now
   }
 
-  /// Counts a request; throws 429 where there were too many.
-  func countRequest(of tenant: String) throws(Problem) {
-    try take("key " + tenant, configuration.requestsPerMinute, "This API key sends more than")
+  /// Counts a request that showed a key; throws 429 where there were too many.
+  func countRequest(ofKey key: String) throws(Problem) {
+    try take("key " + key, configuration.requestsPerMinute, "This API key sends more than")
+  }
+
+  /// Counts a request that showed no key, or none that is known; throws 429 where there were too many.
+  func countRequest(of client: IPAddress) throws(Problem) {
+    try take("address \(client.site)", configuration.requestsPerMinute, "This address sends more than")
   }
 
   /// Counts a submission; throws 429 where there were too many.

@@ -5,6 +5,8 @@ package import HTTPServer
 package enum ProblemKind: String, Sendable, CaseIterable {
   case unauthorized
   case forbidden
+  case foreignHost = "foreign_host"
+  case foreignOrigin = "foreign_origin"
   case urlExpired = "url_expired"
   case urlInvalid = "url_invalid"
   case tooManyRequests = "too_many_requests"
@@ -40,6 +42,16 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.unauthorized, "The API key is missing or wrong", "Send `Authorization: Bearer` with the service's API key.")
     case .forbidden:
       (.forbidden, "The API key does not admit to this", "Use a key with the scope that detail names.")
+    case .foreignHost:
+      (
+        .forbidden, "Without a key the service answers to this machine's names alone",
+        "Ask localhost or 127.0.0.1, or make a key with 'take5 keys create' and send it."
+      )
+    case .foreignOrigin:
+      (
+        .forbidden, "Without a key the service answers no page of another origin",
+        "Make a key with 'take5 keys create', and send it from a program of your own."
+      )
     case .urlExpired:
       (.forbidden, "The media URL has expired", "Read the post or the image again: its URLs are fresh.")
     case .urlInvalid:

@@ -7,7 +7,7 @@ extension ControlAPI {
   var healthRoutes: [Route] {
     [
       Route("GET", "/livez") { _ in Self.healthy("live") },
-      route("GET", "/readyz", handler: readiness),
+      route("GET", "/readyz", needs: [], handler: readiness),
     ]
   }
 

@@ -59,6 +59,6 @@ extension ControlAPI {
       hasher.update(Array("\(piece.count):".utf8))
       hasher.update(piece)
     }
-    return IdempotencyKey(tenant: access.tenant(of: request), key: key, fingerprint: hasher.finalize())
+    return IdempotencyKey(tenant: request.principal ?? "", key: key, fingerprint: hasher.finalize())
   }
 }

@@ -10,21 +10,21 @@ extension ControlAPI {
   var imageRoutes: [Route] {
     let limit = definitions.photos.values.map(\.limits.bytes).max().map { $0 + 1 << 20 } ?? 0
     return [
-      route("POST", "/v1/posts/{id}/reactions", bodyLimit: limit) { try await submitImage($0, .reaction) },
-      route("GET", "/v1/posts/{id}/reactions") { try await listImages($0, .reaction) },
-      route("DELETE", "/v1/posts/{id}/reactions/{image}") { try await deleteImage($0, .reaction) },
-      route("PUT", "/v1/users/{id}/profile-image", bodyLimit: limit) { try await submitImage($0, .profile) },
-      route("GET", "/v1/users/{id}/profile-image") { try await readCurrentImage($0, .profile, role: .avatar) },
-      route("DELETE", "/v1/users/{id}/profile-image") { try await deleteImages($0, .profile) },
-      route("PUT", "/v1/itineraries/{id}/thumbnail", bodyLimit: limit) { try await submitImage($0, .itinerary) },
-      route("GET", "/v1/itineraries/{id}/thumbnail") {
+      route("POST", "/v1/posts/{id}/reactions", needs: [.submit], bodyLimit: limit) { try await submitImage($0, .reaction) },
+      route("GET", "/v1/posts/{id}/reactions", needs: [.read]) { try await listImages($0, .reaction) },
+      route("DELETE", "/v1/posts/{id}/reactions/{image}", needs: [.delete]) { try await deleteImage($0, .reaction) },
+      route("PUT", "/v1/users/{id}/profile-image", needs: [.submit], bodyLimit: limit) { try await submitImage($0, .profile) },
+      route("GET", "/v1/users/{id}/profile-image", needs: [.read]) { try await readCurrentImage($0, .profile, role: .avatar) },
+      route("DELETE", "/v1/users/{id}/profile-image", needs: [.delete]) { try await deleteImages($0, .profile) },
+      route("PUT", "/v1/itineraries/{id}/thumbnail", needs: [.submit], bodyLimit: limit) { try await submitImage($0, .itinerary) },
+      route("GET", "/v1/itineraries/{id}/thumbnail", needs: [.read]) {
         try await readCurrentImage($0, .itinerary, role: .photoMedium)
       },
-      route("DELETE", "/v1/itineraries/{id}/thumbnail") { try await deleteImages($0, .itinerary) },
-      route("POST", "/v1/places/{id}/photos", bodyLimit: limit) { try await submitImage($0, .place) },
-      route("GET", "/v1/places/{id}/photos") { try await listImages($0, .place) },
-      route("DELETE", "/v1/places/{id}/photos/{image}") { try await deleteImage($0, .place) },
-      route("GET", "/v1/images/{id}", handler: readImage),
+      route("DELETE", "/v1/itineraries/{id}/thumbnail", needs: [.delete]) { try await deleteImages($0, .itinerary) },
+      route("POST", "/v1/places/{id}/photos", needs: [.submit], bodyLimit: limit) { try await submitImage($0, .place) },
+      route("GET", "/v1/places/{id}/photos", needs: [.read]) { try await listImages($0, .place) },
+      route("DELETE", "/v1/places/{id}/photos/{image}", needs: [.delete]) { try await deleteImage($0, .place) },
+      route("GET", "/v1/images/{id}", needs: [.read], handler: readImage),
     ]
   }
 
@@ -59,7 +59,7 @@ extension ControlAPI {
     // Before the transaction, so that it holds no lock while the disk is busy.
     try source.content.synchronize()
     let draft = ImageDraft(kind: kind, owner: owner, author: upload.author)
-    let (store, urls) = (store, access.mediaURLs)
+    let (store, urls) = (store, access.mediaURLs(for: request))
     let payload = [Array((upload.author ?? "").utf8), source.content.hash.bytes]
     let response = try await submitting(request, payload: payload) { session in
       guard
@@ -80,7 +80,7 @@ extension ControlAPI {
     guard let id = PublicID(text), let image = try await database.run({ try store.image(id, $0) }) else {
       throw ProblemKind.imageNotFound.problem("There is no image \(text).")
     }
-    return try .fresh(ImageAnswer(image, access.mediaURLs))
+    return try .fresh(ImageAnswer(image, access.mediaURLs(for: request)))
   }
 
   private func listImages(_ request: Request, _ kind: ImageKind) async throws -> Response {
@@ -88,7 +88,7 @@ extension ControlAPI {
     let page = reader.page()
     try reader.finish()
     let owner = try owner(request, kind)
-    let (store, urls) = (store, access.mediaURLs)
+    let (store, urls) = (store, access.mediaURLs(for: request))
     let images = try await database.run { session in
       if kind == .reaction, try !store.hasPost(owner, session) { throw Self.noPost(owner) }
       return try store.images(kind, of: owner, page, session)
@@ -107,7 +107,7 @@ extension ControlAPI {
       return try respond(
         with: current.content, to: request, headers: ["Cache-Control": "private, no-cache", "Vary": "Accept"])
     }
-    var response = try Response.fresh(ImageAnswer(current.image, access.mediaURLs))
+    var response = try Response.fresh(ImageAnswer(current.image, access.mediaURLs(for: request)))
     response.headers["Vary"] = "Accept"
     return response
   }

@@ -7,9 +7,9 @@ internal import Store
 extension ControlAPI {
   var listRoutes: [Route] {
     [
-      route("GET", "/v1/posts", handler: listPosts),
-      route("POST", "/v1/posts/search", bodyLimit: Int64(JSONBody.most), handler: searchPosts),
-      route("GET", "/v1/users/{id}/calendar", handler: readCalendar),
+      route("GET", "/v1/posts", needs: [.read], handler: listPosts),
+      route("POST", "/v1/posts/search", needs: [.read], bodyLimit: Int64(JSONBody.most), isSafe: true, handler: searchPosts),
+      route("GET", "/v1/users/{id}/calendar", needs: [.read], handler: readCalendar),
     ]
   }
 
@@ -28,18 +28,18 @@ extension ControlAPI {
     if !statuses.isEmpty { filter.statuses = statuses }
     let page = reader.page()
     try reader.finish()
-    return try await answer(filter, page)
+    return try await answer(request, filter, page)
   }
 
   private func searchPosts(_ request: Request) async throws -> Response {
     var query = QueryReader(request.target)
     try query.finish()
     let search = try PostSearch(fields: try await JSONBody.fields(of: request))
-    return try await answer(search.filter, search.page)
+    return try await answer(request, search.filter, search.page)
   }
 
-  private func answer(_ filter: PostFilter, _ page: PageRequest) async throws -> Response {
-    let (store, urls) = (store, access.mediaURLs)
+  private func answer(_ request: Request, _ filter: PostFilter, _ page: PageRequest) async throws -> Response {
+    let (store, urls) = (store, access.mediaURLs(for: request))
     let posts = try await database.run { try store.posts(filter, page, $0) }
     return try .fresh(PageAnswer(posts) { PostAnswer($0, urls) })
   }
@@ -50,7 +50,7 @@ extension ControlAPI {
     let zone = reader.text("zone") ?? "UTC"
     let visibilities = reader.choices("visibility", of: Visibility.self)
     try reader.finish()
-    let (store, urls, author) = (store, access.mediaURLs, try name(request))
+    let (store, urls, author) = (store, access.mediaURLs(for: request), try name(request))
     let days = try await database.run { session in
       try store.calendar(
         of: author, month: "\(month ?? "")-01", zone: zone, visibilities: visibilities, session)

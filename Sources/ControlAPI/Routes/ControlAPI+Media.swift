@@ -7,7 +7,14 @@ internal import Store
 
 /// The bytes of media.
 extension ControlAPI {
-  var mediaRoutes: [Route] { [route("GET", "/v1/media/{asset}", handler: readMedia)] }
+  var mediaRoutes: [Route] {
+    let access = access
+    return [
+      route(
+        "GET", "/v1/media/{asset}", needs: [.read],
+        admission: { (head, client) throws(Problem) in try access.admitToMedia(head, from: client) }, handler: readMedia)
+    ]
+  }
 
   /// The end of the year 9999, in seconds since 1970-01-01 UTC.
   private static let latestTime = 253_402_300_799
@@ -17,7 +24,7 @@ extension ControlAPI {
     var reader = QueryReader(request.target)
     let isDownload = reader.choice("download", of: Flag.self) == .yes
     for name in ["expires", "key"] { _ = reader.number(name, in: 0...Self.latestTime) }
-    _ = reader.text("signature")
+    for name in ["reader", "signature"] { _ = reader.text(name) }
     try reader.finish()
     let store = store
     guard let id = PublicID(text), let stored = try await database.run({ try store.asset(id, $0) }),
@@ -26,7 +33,7 @@ extension ControlAPI {
     // An asset's bytes never change under its id; private, because a post may be for friends. Nobody is to keep it
     // longer than the URL is valid.
     var headers: HeaderFields = ["Cache-Control": "private, max-age=31536000, immutable"]
-    if case .valid(let seconds) = access.mediaURLs.judge(request.target) {
+    if case .valid(let seconds) = access.judge(request.target) {
       headers["Cache-Control"] = "private, max-age=\(seconds), immutable"
     }
     if isDownload {

@@ -6,7 +6,7 @@ internal import Queue
 
 /// What this process counts of itself, and how the queue stands, for Prometheus.
 extension ControlAPI {
-  var metricRoutes: [Route] { [route("GET", "/metrics", handler: readMetrics)] }
+  var metricRoutes: [Route] { [route("GET", "/metrics", needs: [.admin], handler: readMetrics)] }
 
   private func readMetrics(_ request: Request) async throws -> Response {
     // A database that is away takes away what it would tell, and not what this process has counted.

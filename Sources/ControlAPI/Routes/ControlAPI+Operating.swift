@@ -9,9 +9,9 @@ internal import Store
 extension ControlAPI {
   var operatingRoutes: [Route] {
     [
-      route("GET", "/v1/jobs", handler: listJobs),
-      route("POST", "/v1/jobs/{id}/retry", handler: retryJob),
-      route("POST", "/v1/jobs/{id}/cancel", handler: cancelJob),
+      route("GET", "/v1/jobs", needs: [.admin], handler: listJobs),
+      route("POST", "/v1/jobs/{id}/retry", needs: [.admin], handler: retryJob),
+      route("POST", "/v1/jobs/{id}/cancel", needs: [.admin], handler: cancelJob),
     ]
   }
 

@@ -10,10 +10,10 @@ internal import Store
 extension ControlAPI {
   var postRoutes: [Route] {
     [
-      route("POST", "/v1/posts", bodyLimit: formLimits.formBytes, handler: submit),
-      route("GET", "/v1/posts/{id}", handler: readPost),
-      route("PATCH", "/v1/posts/{id}", bodyLimit: Int64(JSONBody.most), handler: changePost),
-      route("DELETE", "/v1/posts/{id}", handler: deletePost),
+      route("POST", "/v1/posts", needs: [.submit], bodyLimit: formLimits.formBytes, handler: submit),
+      route("GET", "/v1/posts/{id}", needs: [.read], handler: readPost),
+      route("PATCH", "/v1/posts/{id}", needs: [.change, .read], bodyLimit: Int64(JSONBody.most), handler: changePost),
+      route("DELETE", "/v1/posts/{id}", needs: [.delete], handler: deletePost),
     ]
   }
 
@@ -49,7 +49,7 @@ extension ControlAPI {
   private func submit(_ request: Request) async throws -> Response {
     let form = try await SubmissionForm(request, blobs: blobs, limits: formLimits)
     try access.countSubmission(of: form.draft.author, request)
-    let (store, definitions, urls) = (store, definitions, access.mediaURLs)
+    let (store, definitions, urls) = (store, definitions, access.mediaURLs(for: request))
     let photoDefinition = try photoDefinition(Self.photoPost)
     let sources =
       switch form.media {
@@ -83,7 +83,7 @@ extension ControlAPI {
   private func readPost(_ request: Request) async throws -> Response {
     let (store, id) = (store, try postID(request))
     guard let post = try await database.run({ try store.post(id, $0) }) else { throw Self.noPost("\(id)") }
-    return try .fresh(PostAnswer(post, access.mediaURLs))
+    return try .fresh(PostAnswer(post, access.mediaURLs(for: request)))
   }
 
   private func changePost(_ request: Request) async throws -> Response {
@@ -99,7 +99,7 @@ extension ControlAPI {
       }
     }
     guard let post else { throw Self.noPost("\(id)") }
-    return try .fresh(PostAnswer(post, access.mediaURLs))
+    return try .fresh(PostAnswer(post, access.mediaURLs(for: request)))
   }
 
   private func deletePost(_ request: Request) async throws -> Response {

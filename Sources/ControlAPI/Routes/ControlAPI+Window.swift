@@ -6,7 +6,7 @@ internal import Store
 
 /// The daily window.
 extension ControlAPI {
-  var windowRoutes: [Route] { [route("GET", "/v1/window", handler: readWindow)] }
+  var windowRoutes: [Route] { [route("GET", "/v1/window", needs: [.read], handler: readWindow)] }
 
   private func readWindow(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)

@@ -35,7 +35,8 @@ extension Store {
     try !session.execute(Self.statements["revoke_api_key"], .integer(id)).isEmpty
   }
 
-  /// The keys that media URLs are signed with, the newest first; the first one is made here, in the caller's transaction.
+  /// The secrets that media URLs are judged by, the one that signs first; it is made here where there is none, in the
+  /// caller's transaction.
   package func signingKeys(_ session: Session) throws(PostgresError) -> [SigningKey] {
     let known = try readSigningKeys(session)
     if !known.isEmpty { return known }
@@ -44,13 +45,14 @@ extension Store {
     return try readSigningKeys(session)
   }
 
-  /// Signs with a new key from now on, in the caller's transaction.
+  /// Signs with a new secret from now on, in the caller's transaction.
   ///
-  /// - Parameter revoking: whether every URL that was signed before is worth nothing any more.
-  package func rotateSigningKeys(revoking: Bool, _ session: Session) throws(PostgresError) {
+  /// - Parameter seconds: for how long URLs that were signed before stay good; 0: not at all.
+  package func rotateSigningKeys(keepingOld seconds: Double, _ session: Session) throws(PostgresError) {
     try session.execute(Self.statements["lock_signing_keys"])
+    try session.execute(Self.statements["retire_signing_keys"], .double(seconds))
+    try session.execute(Self.statements["drop_signing_keys"])
     try addSigningKey(session)
-    if revoking { try session.execute(Self.statements["drop_signing_keys"]) }
   }
 
   private func addSigningKey(_ session: Session) throws(PostgresError) {

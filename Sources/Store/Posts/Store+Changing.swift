@@ -15,18 +15,31 @@ extension Store {
   }
 
   /// Changes what is said of a post.
+  ///
+  /// Where fewer may see it than before, its media get new ids: no URL that was given out leads to them any longer.
   package func change(post id: PublicID, _ change: PostChange, _ session: Session) throws -> Changed {
     guard try !session.execute(Self.statements["lock_post"], .text(id.description)).isEmpty,
       let row = try session.execute(Self.statements["post"], .text(id.description)).first
     else { return .notFound }
-    let draft = change.applied(to: try PostDraft(row))
+    let before = try PostDraft(row)
+    let draft = change.applied(to: before)
     let hasMedia = try row.get("job", as: String?.self) != nil
     if !hasMedia, (draft.title ?? "").isEmpty, (draft.caption ?? "").isEmpty { return .wordless }
     try session.execute(
       Self.statements["change_post"], .text(id.description), .text(draft.title), .text(draft.caption),
       .text(draft.visibility.rawValue), .text(draft.place?.id), .text(draft.place?.name),
       .double(draft.place?.coordinate?.latitude), .double(draft.place?.coordinate?.longitude))
+    if draft.visibility < before.visibility { try renameMedia(ofPost: row.get("id"), session) }
     return .changed
+  }
+
+  private func renameMedia(ofPost number: Int64, _ session: Session) throws {
+    let assets = try session.execute(Self.statements["assets_of_post"], .integer(number)).map { row in
+      "\(try row.get("id", as: Int64.self))"
+    }
+    guard !assets.isEmpty else { return }
+    let names = assets.map { _ in PublicID.now().description }
+    try session.execute(Self.statements["rename_assets"], .texts(assets), .texts(names))
   }
 
   /// Removes a post with its comments, its reactions and all of their media; a job that runs for any of them is cancelled,

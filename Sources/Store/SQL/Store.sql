@@ -65,6 +65,19 @@ UPDATE post SET title = $2, caption = $3, visibility = $4, place_id = $5, place_
 WHERE public_id = $1::uuid
 RETURNING id
 
+-- name: assets_of_post
+-- Those of its set, of its reactions' sets, and of the sets that these have replaced.
+WITH RECURSIVE sets (id) AS (
+  SELECT asset_set_id FROM post WHERE id = $1::bigint AND asset_set_id IS NOT NULL
+  UNION SELECT asset_set_id FROM image WHERE post_id = $1::bigint AND asset_set_id IS NOT NULL
+  UNION SELECT asset_set.id FROM asset_set JOIN sets ON asset_set.replaced_by = sets.id)
+SELECT asset.id FROM asset JOIN sets ON sets.id = asset.asset_set_id ORDER BY asset.id
+
+-- name: rename_assets
+UPDATE asset SET public_id = given.public_id
+FROM unnest($1::bigint[], $2::uuid[]) AS given (id, public_id)
+WHERE asset.id = given.id
+
 -- name: keep_comment
 WITH parent AS (UPDATE post SET comment_count = comment_count + 1 WHERE public_id = $1::uuid RETURNING id)
 INSERT INTO comment (public_id, post_id, author, text) SELECT $2::uuid, id, $3, $4 FROM parent
@@ -150,13 +163,17 @@ UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1::bigint AND revo
 LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE
 
 -- name: signing_keys
-SELECT id, secret FROM signing_key ORDER BY id DESC
+SELECT id, secret FROM signing_key WHERE retires_at IS NULL OR retires_at > clock_timestamp() ORDER BY id DESC
 
 -- name: keep_signing_key
 INSERT INTO signing_key (secret) VALUES ($1)
 
+-- name: retire_signing_keys
+-- One that is to retire already keeps its time.
+UPDATE signing_key SET retires_at = clock_timestamp() + make_interval(secs => $1::float8) WHERE retires_at IS NULL
+
 -- name: drop_signing_keys
-DELETE FROM signing_key WHERE id < (SELECT max(id) FROM signing_key)
+DELETE FROM signing_key WHERE retires_at <= clock_timestamp()
 
 -- name: open_window
 -- To the millisecond, as it is told and answered.

@@ -6,9 +6,9 @@ import Metrics
 /// The HTTP server with the API behind it and the log beside it.
 enum APIServer {
   /// Binds and listens; status 69 if the address is taken or is not this machine's.
-  static func listen(on address: ListenAddress, api: ControlAPI, log: Logger, metrics: Metrics) throws(CommandFailure)
-    -> Server
-  {
+  static func listen(
+    _ configuration: ServerConfiguration, api: ControlAPI, log: Logger, metrics: Metrics
+  ) throws(CommandFailure) -> Server {
     let observer = ServerObserver(
       onAccess: { record in
         metrics.count(
@@ -22,18 +22,33 @@ enum APIServer {
           [
             "method": record.method, "path": record.path, "status": "\(record.status)", "bytes": "\(record.bytes)",
             "milliseconds": "\(Int(record.milliseconds.rounded()))", "request": record.requestID.description,
+            "client": record.client.description,
           ])
       },
       onFailure: { error, request in
         log.error("a request failed", ["error": "\(error)", "request": request.id.description])
+      },
+      onRefusal: { refusal, client in
+        metrics.count(
+          "take5_http_refused_total", "Connections, requests and streams turned away because there were too many.",
+          ["limit": refusal.rawValue])
+        log.warning("too many", ["limit": refusal.rawValue, "client": client.description])
       })
     do {
-      return try Server(
-        configuration: ServerConfiguration(host: address.host, port: address.port), router: api.router,
-        observer: observer)
+      let server = try Server(configuration: configuration, router: api.router, observer: observer)
+      metrics.measure { [weak server] in server.map { gauges($0.load) } ?? [] }
+      return server
     } catch {
       throw CommandFailure(.unavailable, "\(error)", remedy: "choose another address with --listen")
     }
+  }
+
+  private static func gauges(_ load: ServerLoad) -> [MetricGauge] {
+    [
+      MetricGauge("take5_http_connections", "Open connections of clients.", [:], Double(load.connections)),
+      MetricGauge("take5_http_requests_in_flight", "Requests whose answers are not out.", [:], Double(load.requests)),
+      MetricGauge("take5_http_streams", "Answers that are produced over time.", [:], Double(load.streams)),
+    ]
   }
 }
 

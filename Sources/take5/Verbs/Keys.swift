@@ -1,3 +1,4 @@
+import ControlAPI
 import Crypto
 import Model
 import Postgres
@@ -9,7 +10,7 @@ extension Verb {
   static let keysCreate = Verb(
     "keys create", abstract: "Make an API key; it is shown once and stored as its hash.", operands: ["NAME"],
     options: [
-      Option("--scopes", "SCOPES", default: "submit,read", help: "what it admits to: submit, read, admin")
+      Option("--scopes", "SCOPES", default: "submit,read", help: "what it admits to: submit, read, change, delete, admin")
     ] + access,
     example: "take5 keys create app-backend --scopes submit,read"
   ) { arguments in
@@ -68,9 +69,10 @@ extension Verb {
     example: "take5 keys rotate"
   ) { arguments in
     let revoking = !arguments.has("--keep")
+    let seconds = revoking ? 0 : Double(MediaURLs.lifetime)
     try await DatabaseAccess.use(arguments) { pool in
       let store = Store(blobs: try BlobFolder.open(arguments))
-      try await pool.transaction { session in try store.rotateSigningKeys(revoking: revoking, session) }
+      try await pool.transaction { session in try store.rotateSigningKeys(keepingOld: seconds, session) }
     }
     Console.print(
       arguments.has("--json")

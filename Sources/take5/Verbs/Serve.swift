@@ -23,7 +23,13 @@ extension Verb {
         help: "jobs at a time in this process; 0 serves the API alone"),
       Option(
         "--key-requests", "N", variable: "TAKE5_KEY_REQUESTS", default: "60000",
-        help: "the most requests a minute of one API key"),
+        help: "the most requests a minute of one API key, or of one address without a key"),
+      Option(
+        "--address-connections", "N", variable: "TAKE5_ADDRESS_CONNECTIONS", default: "1024",
+        help: "the most connections of one address without a key"),
+      Option(
+        "--trusted-proxy", "ADDRESSES", variable: "TAKE5_TRUSTED_PROXY",
+        help: "reverse proxies, as 192.0.2.1,10.0.0.0/8: the client is whom they name in X-Forwarded-For"),
       Option(
         "--least-free", "MIB", variable: "TAKE5_LEAST_FREE", default: "256",
         help: "with less room for media no submission is taken in"),
@@ -42,6 +48,7 @@ extension Verb {
     let key = try APIKey.read(arguments)
     let workers = try arguments.number("--workers", in: 0...256) ?? 1
     let concurrency = try arguments.number("--author-concurrency", in: 1...10_000)
+    let serverConfiguration = try serverConfiguration(arguments, address)
     let log = try Logger(arguments)
     let configuration = try WorkerConfiguration(arguments, slots: max(workers, 1))
     let definitions = SubmissionDefinitions(
@@ -58,9 +65,10 @@ extension Verb {
     // Rates by a clock that nobody sets; when URLs expire is said by the one that all machines share.
     let began = ContinuousClock.now
     let limits = RateLimits(try limits(arguments)) { began.duration(to: .now) / .seconds(1) }
-    let access = AccessControl(operatorKey: key, limits: limits, now: { Self.now })
+    let access = AccessControl(
+      operatorKey: key, isLoopback: address.isLoopback, limits: limits, now: { Self.now })
     try await access.refresh(store, database.pool)
-    guard access.needsKey || address.isLoopback else {
+    guard access.hasKey || address.isLoopback else {
       await database.close()
       throw CommandFailure(
         .usage, "\(address.host) can be reached by others, and there is no API key",
@@ -73,7 +81,7 @@ extension Verb {
       database: database.pool, store: store, blobs: blobs, definitions: definitions,
       access: access, watch: watch, metrics: metrics,
       leastFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20)
-    let server = try APIServer.listen(on: address, api: api, log: log, metrics: metrics)
+    let server = try APIServer.listen(serverConfiguration, api: api, log: log, metrics: metrics)
     let worker =
       workers == 0
       ? nil
@@ -125,6 +133,22 @@ extension Verb {
     limits.submissionsPerMinute =
       try arguments.number("--author-submissions", in: 1...10_000_000) ?? limits.submissionsPerMinute
     return limits
+  }
+
+  private static func serverConfiguration(
+    _ arguments: Arguments, _ address: ListenAddress
+  ) throws(CommandFailure) -> ServerConfiguration {
+    var configuration = ServerConfiguration(host: address.host, port: address.port)
+    configuration.mostPerAddress =
+      try arguments.number("--address-connections", in: 1...1_000_000) ?? configuration.mostPerAddress
+    for text in (arguments.value("--trusted-proxy") ?? "").split(separator: ",") {
+      guard let range = AddressRange(String(text)) else {
+        throw CommandFailure(
+          .usage, "'\(text)' is no address of a proxy", remedy: "write it as 192.0.2.1, or as 10.0.0.0/8")
+      }
+      configuration.trustedProxies.append(range)
+    }
+    return configuration
   }
 
   private static func address(_ arguments: Arguments) throws(CommandFailure) -> ListenAddress {
