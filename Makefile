@@ -3,7 +3,7 @@
 # What Debian 12 must have beside a Swift toolchain; 'make setup' installs what is missing.
 PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev \
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
-            libpq-dev libmicrohttpd-dev libssl-dev postgresql curl
+            libpq-dev libssl-dev postgresql curl
 # What only 'make test' needs: what pgbouncer is linked with. Itself it is taken out of its package, unless the system has
 # it: installing it would start a service.
 TEST_PACKAGES := libc-ares2 libevent-2.1-7

@@ -4,6 +4,7 @@
 
 LAZY_LIBRARY(pq, "libpq.so.5");
 LAZY_FUNCTION(pq, PQbackendPID);
+LAZY_FUNCTION(pq, PQcancel);
 LAZY_FUNCTION(pq, PQclear);
 LAZY_FUNCTION(pq, PQcmdStatus);
 LAZY_FUNCTION(pq, PQcmdTuples);
@@ -20,8 +21,10 @@ LAZY_FUNCTION(pq, PQexitPipelineMode);
 LAZY_FUNCTION(pq, PQfinish);
 LAZY_FUNCTION(pq, PQfname);
 LAZY_FUNCTION(pq, PQfnumber);
+LAZY_FUNCTION(pq, PQfreeCancel);
 LAZY_FUNCTION(pq, PQfreemem);
 LAZY_FUNCTION(pq, PQftype);
+LAZY_FUNCTION(pq, PQgetCancel);
 LAZY_FUNCTION(pq, PQgetResult);
 LAZY_FUNCTION(pq, PQgetisnull);
 LAZY_FUNCTION(pq, PQgetlength);

@@ -56,6 +56,12 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
   /// Whether the server lacks what everybody needs, such as room on its disk: the same may succeed later.
   package var isStarved: Bool { sqlState?.hasPrefix("53") == true }
 
+  /// Whether a statement was given up: it took longer than it may, or nobody waits for it any longer (query_canceled).
+  package var isCanceled: Bool { sqlState == "57014" }
+
+  /// Whether a value is none that the server can hold (class 22, data exception).
+  package var isInvalidValue: Bool { sqlState?.hasPrefix("22") == true }
+
   /// Whether a unique constraint was violated.
   package var isDuplicate: Bool { sqlState == "23505" }
 

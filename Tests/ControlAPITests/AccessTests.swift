@@ -1,15 +1,23 @@
 import Crypto
-import HTTPServer
 import HTTPTesting
 import Model
+import Platform
 import Postgres
 import Store
 import Testing
 
 @testable import ControlAPI
+@testable import HTTPServer
 
 @Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
 struct AccessTests {
+  private static func head(_ method: String, _ target: String, _ headers: HeaderFields) throws -> RequestHead {
+    RequestHead(
+      method: method, target: try #require(RequestTarget(target)), version: .http11, headers: headers, framing: .none)
+  }
+
+  private static let client = IPAddress("127.0.0.1")!
+
   @Test(
     "the operator's key admits to everything, and nothing else does",
     arguments: [
@@ -18,10 +26,18 @@ struct AccessTests {
       ("Basic s3cret-key", false), ("s3cret-key", false),
     ])
   func operatorKey(value: String, isAdmitted: Bool) throws {
-    let access = AccessControl(operatorKey: "s3cret-key", limits: RateLimits(.init()) { 0 }, now: { 0 })
-    let target = try #require(RequestTarget("/v1/posts"))
-    let admitted = (try? access.admit("POST", target, ["Authorization": value])) != nil
+    let access = AccessControl(
+      operatorKey: "s3cret-key", isLoopback: true, limits: RateLimits(.init()) { 0 }, now: { 0 })
+    let head = try Self.head("POST", "/v1/posts", ["Authorization": value])
+    let admitted = (try? access.admit(head, from: Self.client, needs: Set(Scope.allCases))) == "operator"
     #expect(admitted == isAdmitted)
+  }
+
+  @Test("until the keys are known nobody is admitted without the operator's")
+  func unknownKeys() throws {
+    let access = AccessControl(operatorKey: nil, isLoopback: true, limits: RateLimits(.init()) { 0 }, now: { 0 })
+    let head = try Self.head("GET", "/v1/posts", ["Host": "localhost"])
+    #expect(throws: Problem.self) { try access.admit(head, from: Self.client, needs: [.read]) }
   }
 
   @Test("every request needs the key, but for what watches over the service")
@@ -41,25 +57,41 @@ struct AccessTests {
     }
   }
 
-  @Test("a stored key admits to its scopes until it is revoked")
+  @Test("a stored key admits to its scopes until it is revoked, and then nothing is open that was closed")
   func storedKeys() async throws {
     try await RunningAPI.with { api in
-      let id = try await api.pool.run { [store = api.store] session in
-        try store.keep(
-          keyNamed: "app", hash: SHA256.digest(of: Array("t5-reader".utf8)).bytes, scopes: [.read], session)
-      }
-      #expect(try await api.get("/v1/posts").status == 200, "nobody knows of it yet")
-      try await api.access.refresh(api.store, api.pool)
-      #expect(try await api.get("/v1/posts").status == 401)
+      #expect(try await api.get("/v1/posts").status == 200)
+      let id = try await api.keep("t5-reader", [.read])
       let key = [("Authorization", "Bearer t5-reader")]
+      #expect(try await api.get("/v1/posts").status == 401)
       #expect(try await api.get("/v1/posts", headers: key).status == 200)
       let refused = try await api.submit(.moment(), headers: key)
       #expect(refused.status == 403)
       #expect(refused.json["type"] == .string("urn:take5:problem:forbidden"))
-      let isRevoked = try await api.pool.run { [store = api.store] session in try store.revoke(key: id, session) }
-      #expect(isRevoked)
-      try await api.access.refresh(api.store, api.pool)
-      #expect(!api.access.needsKey)
+      try await api.revoke(id)
+      #expect(try await api.get("/v1/posts").status == 401)
+      #expect(try await api.get("/v1/posts", headers: key).status == 401)
+      #expect(try await api.get("/livez").status == 200)
+    }
+  }
+
+  @Test("changing and deleting are scopes of their own", arguments: Scope.allCases)
+  func scopes(scope: Scope) async throws {
+    try await RunningAPI.with(.init(key: "k1")) { api in
+      let all = [("Authorization", "Bearer k1")]
+      let post = try await api.submit(.moment(), headers: all)
+      let path = try #require(post.headers["location"])
+      _ = try await api.keep("t5-one", [scope])
+      let key = [("Authorization", "Bearer t5-one"), ("Content-Type", "application/json")]
+      func status(_ method: String, _ path: String, _ body: String? = nil) async throws -> Int {
+        try await request(method, path, port: api.port, headers: key, body: body.map { Array($0.utf8) }).status
+      }
+      #expect(try await status("GET", path) == (scope == .read ? 200 : 403))
+      // What changes answers with what it changed: it takes the right to read as well.
+      #expect(try await status("PATCH", path, "{}") == 403)
+      #expect(try await status("GET", "/metrics") == (scope == .admin ? 200 : 403))
+      #expect(try await status("POST", "/v1/posts/search", "{}") == (scope == .read ? 400 : 403))
+      #expect(try await status("DELETE", path) == (scope == .delete ? 204 : 403))
     }
   }
 
@@ -90,25 +122,40 @@ struct AccessTests {
     #expect(bucket.take(now: 1000) != nil)
   }
 
-  @Test("a signed URL is good for its path, its time and its key alone")
+  private static let asset = Asset(
+    id: .now(), role: .poster, type: "image/jpeg", bytes: 1, sha256: "", width: nil, height: nil, duration: nil,
+    thumbhash: nil)
+
+  @Test("a signed URL is good for its path, its time, its secret and its reader alone")
   func signedURLs() throws {
     let key = SigningKey(id: 7, secret: [UInt8](repeating: 1, count: 32))
-    let asset = Asset(
-      id: .now(), role: .poster, type: "image/jpeg", bytes: 1, sha256: "", width: nil, height: nil, duration: nil,
-      thumbhash: nil)
-    let urls = MediaURLs(keys: [key], now: 1_800_000_000)
-    let url = urls.url(of: asset)
-    func judge(_ url: String, _ keys: [SigningKey], now: Int) throws -> MediaURLs.Judgement {
-      MediaURLs(keys: keys, now: now).judge(try #require(RequestTarget(url)))
+    let reader = MediaURLs.Reader(name: "3", proof: "a")
+    let now = 1_800_000_000
+    let url = MediaURLs(keys: [key], reader: reader, now: now).url(of: Self.asset)
+    func judge(
+      _ url: String, _ keys: [SigningKey] = [key], reader: MediaURLs.Reader = reader, now: Int = now
+    ) throws -> MediaURLs.Judgement {
+      MediaURLs(keys: keys, reader: reader, now: now).judge(try #require(RequestTarget(url)))
     }
-    let left = MediaURLs.lifetime + 3600
-    #expect(try judge(url, [key], now: 1_800_000_000) == .valid(secondsLeft: left))
-    #expect(MediaURLs(keys: [key], now: 1_800_003_599).url(of: asset) == url)
-    #expect(try judge(url, [key], now: 1_800_000_000 + left) == .expired)
-    #expect(try judge(url, [SigningKey(id: 8, secret: key.secret)], now: 1_800_000_000) == .wrong)
-    #expect(try judge(url, [SigningKey(id: 7, secret: [UInt8](repeating: 2, count: 32))], now: 1_800_000_000) == .wrong)
-    let other = url.replacing("\(asset.id)", with: "\(PublicID.now())")
-    #expect(try judge(other, [key], now: 1_800_000_000) == .wrong)
-    #expect(try judge(url.replacing("expires=18", with: "expires=19"), [key], now: 1_800_000_000) == .wrong)
+    let left = MediaURLs.lifetime
+    #expect(try judge(url) == .valid(secondsLeft: left))
+    #expect(MediaURLs(keys: [key], reader: reader, now: now + 3599).url(of: Self.asset) == url)
+    #expect(try judge(url, now: now + left) == .expired)
+    #expect(try judge(url, [SigningKey(id: 8, secret: key.secret)]) == .wrong)
+    #expect(try judge(url, [SigningKey(id: 7, secret: [UInt8](repeating: 2, count: 32))]) == .wrong)
+    #expect(try judge(url, reader: .init(name: "3", proof: "b")) == .wrong)
+    #expect(try judge(url, reader: .init(name: "4", proof: "a")) == .wrong)
+    #expect(try judge(url.replacing("\(Self.asset.id)", with: "\(PublicID.now())")) == .wrong)
+    #expect(try judge(url.replacing("expires=18", with: "expires=19")) == .wrong)
+  }
+
+  @Test("no URL is good for longer than the cap, whoever signed it")
+  func cap() throws {
+    let key = SigningKey(id: 7, secret: [UInt8](repeating: 1, count: 32))
+    let reader = MediaURLs.Reader(name: "3", proof: "a")
+    // Signed by who has the secret, for the day after tomorrow.
+    let late = MediaURLs(keys: [key], reader: reader, now: 1_800_086_400).url(of: Self.asset)
+    let judgement = MediaURLs(keys: [key], reader: reader, now: 1_800_000_000).judge(try #require(RequestTarget(late)))
+    #expect(judgement == .wrong)
   }
 }

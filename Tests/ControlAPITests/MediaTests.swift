@@ -113,4 +113,87 @@ struct MediaTests {
       }
     }
   }
+
+  // MARK: What ends a URL
+
+  /// A post that was read under a key of its own, and the URL of its poster.
+  private static func signed(_ api: RunningAPI) async throws -> (post: String, key: Int64, url: String) {
+    let post = try #require(try await publish(api).post["id"].text)
+    let key = try await api.keep("t5-reader", [.read, .change])
+    let read = try await api.get("/v1/posts/\(post)", headers: reader)
+    return (post, key, try #require(read.json["assets"]["poster"]["url"].text))
+  }
+
+  private static let reader = [("Authorization", "Bearer t5-reader")]
+
+  @Test("a URL ends with the key that it was given to")
+  func endsWithItsKey() async throws {
+    try await RunningAPI.with { api in
+      let (_, key, url) = try await Self.signed(api)
+      #expect(try await api.get(url).status == 200)
+      _ = try await api.keep("t5-other", [.read])
+      try await api.revoke(key)
+      let refused = try await api.get(url)
+      #expect(refused.status == 403)
+      #expect(refused.json["type"] == .string("urn:take5:problem:url_invalid"))
+    }
+  }
+
+  @Test("a URL that was given out while no key was needed ends with the first key")
+  func endsWithTheFirstKey() async throws {
+    try await RunningAPI.with { api in
+      let (post, _) = try await Self.publish(api)
+      let url = try #require(post["assets"]["poster"]["url"].text)
+      #expect(try await api.get(url).status == 200)
+      _ = try await api.keep("t5-reader", [.read])
+      #expect(try await api.get(url).status == 403)
+    }
+  }
+
+  @Test("a URL ends when fewer may see its post, and stays when more may", arguments: [Visibility.friends, .private])
+  func endsWithItsVisibility(visibility: Visibility) async throws {
+    try await RunningAPI.with { api in
+      let (post, _, url) = try await Self.signed(api)
+      func change(_ visibility: Visibility) async throws {
+        let answer = try await request(
+          "PATCH", "/v1/posts/\(post)", port: api.port, headers: Self.reader + [("Content-Type", "application/json")],
+          body: Array(#"{"visibility":"\#(visibility.rawValue)"}"#.utf8))
+        #expect(answer.status == 200)
+      }
+      try await change(visibility)
+      #expect(try await api.get(url).status == 404)
+      let read = try await api.get("/v1/posts/\(post)", headers: Self.reader)
+      let later = try #require(read.json["assets"]["poster"]["url"].text)
+      #expect(try await api.get(later).body == Self.picture)
+      try await change(.public)
+      #expect(try await api.get(later).status == 200)
+    }
+  }
+
+  @Test("a URL ends with its secret: at once, or after as long as any URL is good")
+  func endsWithItsSecret() async throws {
+    try await RunningAPI.with { api in
+      let (_, _, url) = try await Self.signed(api)
+      func rotate(keepingOld seconds: Double) async throws {
+        try await api.pool.transaction { [store = api.store] session in
+          try store.rotateSigningKeys(keepingOld: seconds, session)
+        }
+        try await api.access.refresh(api.store, api.pool)
+      }
+      try await rotate(keepingOld: Double(MediaURLs.lifetime))
+      #expect(try await api.get(url).status == 200)
+      // A second rotation does not give the first secret more time.
+      try await api.pool.run { session in
+        try session.execute("UPDATE signing_key SET retires_at = clock_timestamp() WHERE retires_at IS NOT NULL")
+      }
+      try await rotate(keepingOld: Double(MediaURLs.lifetime))
+      #expect(try await api.get(url).status == 403)
+      func secrets() async throws -> Int {
+        try await api.pool.run { try $0.execute("SELECT count(*) AS count FROM signing_key").single().get("count") }
+      }
+      #expect(try await secrets() == 2)
+      try await rotate(keepingOld: 0)
+      #expect(try await secrets() == 1)
+    }
+  }
 }

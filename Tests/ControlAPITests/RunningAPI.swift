@@ -1,6 +1,7 @@
 import Blobs
 import BoxTesting
 import ControlAPI
+import Crypto
 import Definitions
 import HTTPServer
 import HTTPTesting
@@ -15,6 +16,7 @@ import Store
 /// The API on a real server with a database and a blob folder of its own.
 struct RunningAPI: Sendable {
   let port: UInt16
+  let url: DatabaseURL
   let pool: Pool
   let store: Store
   let access: AccessControl
@@ -31,6 +33,9 @@ struct RunningAPI: Sendable {
   struct Setting: Sendable {
     /// The operator's key.
     var key: String?
+    /// Whether only this machine can reach it.
+    var isLoopback = true
+    var searchLimit = Duration.seconds(2)
     var limits = RateLimits.Configuration()
     var leastFree: Int64 = 0
     var clipBytes: Int64 = 64 << 20
@@ -56,27 +61,46 @@ struct RunningAPI: Sendable {
       definitions.moment.limits.bytes = setting.clipBytes
       let clock = ContinuousClock().now
       let access = AccessControl(
-        operatorKey: setting.key, limits: RateLimits(setting.limits) { clock.duration(to: .now) / .seconds(1) },
+        operatorKey: setting.key, isLoopback: setting.isLoopback, limits: RateLimits(setting.limits) { clock.duration(to: .now) / .seconds(1) },
         now: { 1_800_000_000 })
-      if setting.database == nil { try await access.refresh(store, pool) }
+      let keys = Pool(url, size: 1)
+      try await access.refresh(store, keys)
+      await keys.close()
+      let searches = Pool((setting.database ?? url).with(statementLimit: setting.searchLimit), size: 1)
       var watched = setting.database ?? url
       watched.pooling = setting.listens ? .session : .transaction
       let watch = try JobWatch(database: pool, url: watched)
       let watching = Task { await watch.run() }
       let api = ControlAPI(
-        database: pool, store: store, blobs: blobs, definitions: definitions, access: access, watch: watch,
+        database: pool, searches: searches, store: store, blobs: blobs, definitions: definitions, access: access, watch: watch,
         metrics: Metrics(), leastFree: setting.leastFree)
       let value = try await withServer(router: api.router) { server in
         try await body(
           RunningAPI(
-            port: server.port, pool: pool, store: store, access: access, blobs: blobs, blobFolder: blobFolder,
+            port: server.port, url: url, pool: pool, store: store, access: access, blobs: blobs, blobFolder: blobFolder,
             routes: api.router.routes))
       }
       watching.cancel()
       await watching.value
+      await searches.close()
       await pool.close()
       return value
     }
+  }
+
+  /// Makes an API key, which is known at once; its number.
+  func keep(_ key: String, _ scopes: Set<Scope>) async throws -> Int64 {
+    let id = try await pool.run { [store] session in
+      try store.keep(keyNamed: "test", hash: SHA256.digest(of: Array(key.utf8)).bytes, scopes: scopes, session)
+    }
+    try await access.refresh(store, pool)
+    return id
+  }
+
+  /// Revokes an API key, which is known at once.
+  func revoke(_ id: Int64) async throws {
+    _ = try await pool.run { [store] session in try store.revoke(key: id, session) }
+    try await access.refresh(store, pool)
   }
 
   /// Sends a submission.

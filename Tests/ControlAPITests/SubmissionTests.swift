@@ -178,7 +178,7 @@ struct SubmissionTests {
       #expect(large.json["errors"][0]["field"] == .string("front"))
       #expect(large.json["reasons"][0]["code"] == .string("too_large"))
       let huge = try await HTTPTesting.exchange(
-        "POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+        "POST /v1/posts HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n"
           + "Content-Length: 9000000000\r\n\r\n", port: api.port)
       #expect(huge.status == 413)
       #expect(try await api.remains() == kept)
@@ -193,7 +193,7 @@ struct SubmissionTests {
         let form = MultipartForm.moment(front: boxedClip(bytes: 500_000, seed: 1))
         var connection = try ClientConnection(port: port)
         try connection.send(
-          "POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Type: \(form.contentType)\r\n"
+          "POST /v1/posts HTTP/1.1\r\nHost: localhost\r\nContent-Type: \(form.contentType)\r\n"
             + "Content-Length: \(form.bytes.count)\r\nExpect: 100-continue\r\n\r\n")
         _ = try connection.receiveHead()
         try connection.send(Array(form.bytes.prefix(300_000)))

@@ -12,6 +12,8 @@ enum OutageProblem {
     switch error {
     case let error as PostgresError where error.isUnavailable || error.isConnectionLost:
       ProblemKind.databaseUnavailable.problem("The service cannot reach its database just now.", headers: soon)
+    case let error as PostgresError where error.isCanceled:
+      ProblemKind.databaseUnavailable.problem("The database is too slow just now.", headers: soon)
     // disk_full (PostgreSQL, appendix A): there is room for the clips, but not for their rows.
     case let error as PostgresError where error.sqlState == "53100": full
     case BlobError.system(let error) where error.isOutOfSpace: full

@@ -11,6 +11,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case urlInvalid = "url_invalid"
   case tooManyRequests = "too_many_requests"
   case invalidQuery = "invalid_query"
+  case queryTooSlow = "query_too_slow"
   case notJSON = "not_json"
   case notMultipart = "not_multipart"
   case malformedForm = "malformed_form"
@@ -60,6 +61,11 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.tooManyRequests, "Too many requests", "Wait as long as `Retry-After` says, then go on more slowly.")
     case .invalidQuery:
       (.badRequest, "Parameters of the query are wrong", "Correct the parameters named in errors.")
+    case .queryTooSlow:
+      (
+        .unprocessableContent, "The list takes too long",
+        "Ask for a smaller area, or for what lies between `from` and `to`."
+      )
     case .notJSON:
       (.unsupportedMediaType, "The body is not JSON", "Send a JSON object with `Content-Type: application/json`.")
     case .notMultipart:

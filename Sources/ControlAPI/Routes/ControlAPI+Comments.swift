@@ -40,7 +40,7 @@ extension ControlAPI {
     let page = reader.page()
     try reader.finish()
     let (store, post) = (store, try postID(request))
-    guard let comments = try await database.run({ try store.comments(on: post, page, $0) }) else {
+    guard let comments = try await database.read({ try store.comments(on: post, page, $0) }) else {
       throw Self.noPost("\(post)")
     }
     return try .fresh(PageAnswer(comments, CommentAnswer.init))

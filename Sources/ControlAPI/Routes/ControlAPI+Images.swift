@@ -77,7 +77,7 @@ extension ControlAPI {
   private func readImage(_ request: Request) async throws -> Response {
     let text = request.parameter("id")
     let store = store
-    guard let id = PublicID(text), let image = try await database.run({ try store.image(id, $0) }) else {
+    guard let id = PublicID(text), let image = try await database.read({ try store.image(id, $0) }) else {
       throw ProblemKind.imageNotFound.problem("There is no image \(text).")
     }
     return try .fresh(ImageAnswer(image, access.mediaURLs(for: request)))
@@ -89,7 +89,7 @@ extension ControlAPI {
     try reader.finish()
     let owner = try owner(request, kind)
     let (store, urls) = (store, access.mediaURLs(for: request))
-    let images = try await database.run { session in
+    let images = try await database.read { session in
       if kind == .reaction, try !store.hasPost(owner, session) { throw Self.noPost(owner) }
       return try store.images(kind, of: owner, page, session)
     }
@@ -100,7 +100,7 @@ extension ControlAPI {
   private func readCurrentImage(_ request: Request, _ kind: ImageKind, role: Role) async throws -> Response {
     let owner = try owner(request, kind)
     let store = store
-    guard let current = try await database.run({ try store.currentImage(kind, of: owner, role: role, $0) }) else {
+    guard let current = try await database.read({ try store.currentImage(kind, of: owner, role: role, $0) }) else {
       throw ProblemKind.imageNotFound.problem("\(owner) has no image yet.")
     }
     if request.headers.list("Accept").contains(where: { $0.hasPrefix("image/") }) {

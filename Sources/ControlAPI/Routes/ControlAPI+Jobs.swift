@@ -25,7 +25,7 @@ extension ControlAPI {
     let job =
       seconds > 0
       ? try await watch.end(of: id, within: .seconds(seconds))
-      : try await database.run { try JobQueue.find(id, $0) }
+      : try await database.read { try JobQueue.find(id, $0) }
     guard let job else { throw Self.noJob(text) }
     return try .fresh(JobAnswer(job))
   }
@@ -39,13 +39,13 @@ extension ControlAPI {
     let headers: HeaderFields = ["Content-Type": "text/event-stream", "Cache-Control": "no-store"]
     let events = JobEvents(lastID: request.headers["Last-Event-ID"])
     if request.method == "HEAD" {
-      guard try await database.run({ try JobQueue.find(id, $0) }) != nil else { throw Self.noJob(text) }
+      guard try await database.read({ try JobQueue.find(id, $0) }) != nil else { throw Self.noJob(text) }
       return Response(.ok, headers: headers, body: .stream(events.stream))
     }
     events.keep(watch.subscribe(to: id) { events.tell($0) })
     // After subscribing: what changes in between is told twice, and never missed.
     do {
-      guard let job = try await database.run({ try JobQueue.find(id, $0) }) else { throw Self.noJob(text) }
+      guard let job = try await database.read({ try JobQueue.find(id, $0) }) else { throw Self.noJob(text) }
       events.tell(job)
     } catch {
       events.cancel()

@@ -40,8 +40,13 @@ extension ControlAPI {
 
   private func answer(_ request: Request, _ filter: PostFilter, _ page: PageRequest) async throws -> Response {
     let (store, urls) = (store, access.mediaURLs(for: request))
-    let posts = try await database.run { try store.posts(filter, page, $0) }
-    return try .fresh(PageAnswer(posts) { PostAnswer($0, urls) })
+    do {
+      // An area may have much to look through: it has connections of its own, so that it holds up nothing else.
+      let posts = try await (filter.area == nil ? database : searches).read { try store.posts(filter, page, $0) }
+      return try .fresh(PageAnswer(posts) { PostAnswer($0, urls) })
+    } catch let error as PostgresError where error.isCanceled {
+      throw ProblemKind.queryTooSlow.problem("The list takes longer than the service works on one.")
+    }
   }
 
   private func readCalendar(_ request: Request) async throws -> Response {
@@ -51,7 +56,7 @@ extension ControlAPI {
     let visibilities = reader.choices("visibility", of: Visibility.self)
     try reader.finish()
     let (store, urls, author) = (store, access.mediaURLs(for: request), try name(request))
-    let days = try await database.run { session in
+    let days = try await database.read { session in
       try store.calendar(
         of: author, month: "\(month ?? "")-01", zone: zone, visibilities: visibilities, session)
     }

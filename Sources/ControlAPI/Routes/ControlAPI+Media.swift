@@ -27,7 +27,7 @@ extension ControlAPI {
     for name in ["reader", "signature"] { _ = reader.text(name) }
     try reader.finish()
     let store = store
-    guard let id = PublicID(text), let stored = try await database.run({ try store.asset(id, $0) }),
+    guard let id = PublicID(text), let stored = try await database.read({ try store.asset(id, $0) }),
       !stored.asset.role.isSource
     else { throw ProblemKind.mediaNotFound.problem("There is no media file \(text).") }
     // An asset's bytes never change under its id; private, because a post may be for friends. Nobody is to keep it

@@ -82,7 +82,7 @@ extension ControlAPI {
 
   private func readPost(_ request: Request) async throws -> Response {
     let (store, id) = (store, try postID(request))
-    guard let post = try await database.run({ try store.post(id, $0) }) else { throw Self.noPost("\(id)") }
+    guard let post = try await database.read({ try store.post(id, $0) }) else { throw Self.noPost("\(id)") }
     return try .fresh(PostAnswer(post, access.mediaURLs(for: request)))
   }
 

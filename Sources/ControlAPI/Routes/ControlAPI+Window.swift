@@ -12,7 +12,7 @@ extension ControlAPI {
     var reader = QueryReader(request.target)
     try reader.finish()
     let store = store
-    return try await database.run { session in
+    return try await database.read { session in
       let next = try JobQueue.nextFiring(ofKind: TaskKind.window.rawValue, session)
       return try .fresh(WindowAnswer(try store.window(session), nextAt: next))
     }

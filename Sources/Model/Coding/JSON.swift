@@ -12,7 +12,25 @@ package enum JSON {
       var container = encoder.singleValueContainer()
       try container.encode(text(of: date))
     }
-    return Array(try encoder.encode(value))
+    return withoutNUL(Array(try encoder.encode(value)))
+  }
+
+  /// The same JSON with U+FFFD for each NUL in a string: text from a file may hold one, and PostgreSQL's jsonb none.
+  private static func withoutNUL(_ json: [UInt8]) -> [UInt8] {
+    let escape = Array("\\u0000".utf8)
+    guard json.firstRange(of: escape) != nil else { return json }
+    var json = json
+    var place = 0
+    while place < json.count {
+      guard json[place] == UInt8(ascii: "\\") else {
+        place += 1
+        continue
+      }
+      // An escape is taken as a whole: behind an escaped backslash the same letters mean themselves.
+      if json[place...].starts(with: escape) { json.replaceSubrange(place + 2..<place + 6, with: "fffd".utf8) }
+      place += 2
+    }
+    return json
   }
 
   /// The text of a value.

@@ -34,6 +34,18 @@ package struct Verdict: Codable, Sendable, Hashable {
     self.photos = photos
   }
 
+  /// The same verdict without what was found: its codes alone, and what they are about.
+  package var withoutFindings: Verdict {
+    let reasons = reasons.map { reason in
+      var plain = Reason(reason.code, input: reason.input, detail: "What was found cannot be stored.")
+      plain.photo = reason.photo
+      return plain
+    }
+    var verdict = Verdict(reasons: reasons, inputs: [:], decisions: [])
+    verdict.verdict = self.verdict
+    return verdict
+  }
+
   /// Why it was rejected, in one line.
   package var reasonText: String { reasons.map { "\($0.code.rawValue): \($0.detail)" }.joined(separator: "; ") }
 }

@@ -5,6 +5,8 @@
 package struct MapArea: Sendable, Hashable {
   /// The most corners of an area, its holes included.
   package static let mostCorners = 1000
+  /// The most polygons of an area.
+  package static let mostPolygons = 32
 
   /// A corner: longitude, which may lie outside of -180 to 180, and latitude.
   package struct Corner: Sendable, Hashable {
@@ -42,7 +44,7 @@ package struct MapArea: Sendable, Hashable {
   /// An edge is the short way between two corners. Nil where a ring has less than three corners, goes around a pole, or
   /// all of them have too many.
   package init?(polygons: [[[Corner]]]) {
-    guard !polygons.isEmpty, polygons.joined().map(\.count).reduce(0, +) <= Self.mostCorners else { return nil }
+    guard (1...Self.mostPolygons).contains(polygons.count), polygons.joined().map(\.count).reduce(0, +) <= Self.mostCorners else { return nil }
     var pieces: [Piece] = []
     for polygon in polygons {
       let rings = polygon.compactMap(Self.unrolled)

@@ -38,6 +38,17 @@ package actor Connection {
     return try body(session)
   }
 
+  /// Runs a `body` that only reads; where the reading is given up meanwhile, the statement that runs is cancelled.
+  func read<Result: Sendable>(
+    patience: Duration, _ reading: AbandonedReading, _ body: @Sendable (Session) throws -> Result
+  ) throws -> Result {
+    try run(patience: patience) { session in
+      guard reading.begin(session.makeCancellation()) else { throw CancellationError() }
+      defer { reading.end() }
+      return try body(session)
+    }
+  }
+
   /// Runs `body` inside a transaction on the connection's thread: commits when it returns, rolls back when it throws.
   @discardableResult
   package func transaction<Result: Sendable>(

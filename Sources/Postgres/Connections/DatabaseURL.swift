@@ -13,6 +13,9 @@ package struct DatabaseURL: Sendable, Hashable {
   /// out of reach without the server's knowing, and what it has locked is locked for everybody.
   package private(set) var idleTransactionLimit: Duration = .seconds(30)
 
+  /// How long a statement may take before the server ends it; nil: as long as it likes.
+  package private(set) var statementLimit: Duration?
+
   /// Parses a connection string; the error does not repeat it, since it may hold a password.
   package init(_ text: String) throws(PostgresError) {
     var message: UnsafeMutablePointer<CChar>?
@@ -63,6 +66,13 @@ package struct DatabaseURL: Sendable, Hashable {
     return copy
   }
 
+  /// The same database, with another limit for statements.
+  package func with(statementLimit: Duration?) -> DatabaseURL {
+    var copy = self
+    copy.statementLimit = statementLimit
+    return copy
+  }
+
   /// The name of the database, if given.
   package var database: String? { settings["dbname"] }
 
@@ -107,4 +117,8 @@ extension DatabaseURL: CustomStringConvertible {
   package var description: String {
     text(of: settings.filter { !$0.key.contains("password") })
   }
+}
+
+extension Duration {
+  var wholeMilliseconds: Int { Int(self / .milliseconds(1)) }
 }

@@ -52,6 +52,29 @@ package actor Pool {
     try await run(patience: patience) { session in try session.transaction(body) }
   }
 
+  /// Runs a `body` that only reads, and has the server give it up where the task is cancelled meanwhile.
+  package nonisolated func read<Result: Sendable>(
+    patience: Duration? = nil, _ body: @Sendable (Session) throws -> Result
+  ) async throws -> Result {
+    let patience = patience ?? self.patience
+    let connection = try await acquire(patience: patience)
+    let reading = AbandonedReading()
+    do {
+      let result = try await withTaskCancellationHandler {
+        try await connection.read(patience: patience, reading, body)
+      } onCancel: {
+        reading.abandon()
+      }
+      await reading.settle()
+      await release(connection)
+      return result
+    } catch {
+      await reading.settle()
+      await release(connection)
+      throw error
+    }
+  }
+
   /// Closes idle connections, turns waiters away, and lets each busy connection close when its work is done.
   package func close() {
     isClosed = true

@@ -18,6 +18,8 @@ package struct Migrator: Sendable {
   @discardableResult
   package func migrate(_ session: Session) throws -> [Migration] {
     try session.transaction { session in
+      // An index of a large table takes as long as it takes.
+      try session.execute("SET LOCAL statement_timeout = 0")
       try session.execute("SELECT pg_advisory_xact_lock($1::bigint)", .integer(Self.lock))
       try session.executeScript(
         """

@@ -12,7 +12,10 @@ package struct Parameter: Sendable {
   private init(text: String?) {
     type = 0
     isBinary = false
-    bytes = text.map { Array($0.utf8) + [0] }
+    bytes = text.map { text in
+      let bytes = Array(text.utf8)
+      return (bytes.contains(0) ? Array(text.replacing("\0", with: "\u{FFFD}").utf8) : bytes) + [0]
+    }
   }
 
   private init(binary bytes: [UInt8]?, type: UInt32) {
@@ -24,7 +27,7 @@ package struct Parameter: Sendable {
   /// NULL of whatever type is needed.
   package static let null = Parameter(text: nil)
 
-  /// Text, JSON, a UUID, an enumeration: anything with a text form. PostgreSQL has no zero byte in text.
+  /// Text, JSON, a UUID, an enumeration: anything with a text form. PostgreSQL has no NUL in text: U+FFFD stands for it.
   package static func text(_ value: String?) -> Parameter { Parameter(text: value) }
 
   /// A whole number for a column of any integer type.

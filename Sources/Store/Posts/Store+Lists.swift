@@ -13,8 +13,11 @@ extension Store {
   /// A page of the posts that a filter lets through.
   package func posts(_ filter: PostFilter, _ page: PageRequest, _ session: Session) throws -> Page<Post> {
     try session.snapshot { session in
+      let end = ContinuousClock.now + Self.mostListTime
       var rows = try pieces(of: filter).flatMap { piece in
-        try self.rows(filter, piece, page, session)
+        // Each statement has a limit of its own, and all of them together this one.
+        guard .now < end else { throw PostgresError(.server, "the list takes too long", sqlState: "57014") }
+        return try self.rows(filter, piece, page, session)
       }
       if filter.area != nil {
         // Pieces do not overlap in one area, but the areas of one request may.
@@ -138,6 +141,9 @@ extension Store {
       """
     return (Statement(name: base.name + ".near." + text, text: near), parameters)
   }
+
+  /// How long the pieces of an area may take.
+  private static let mostListTime = Duration.seconds(3)
 
   /// Five degrees by five. In what is larger the newest posts of all are looked through: many of them lie in it.
   private static let mostCells = 400

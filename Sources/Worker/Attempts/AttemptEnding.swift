@@ -21,3 +21,23 @@ enum AttemptEnding {
   /// The attempt was asked to stop.
   case stopped(HeldJob.Stop)
 }
+
+extension AttemptEnding {
+  /// Whether it says something that was found in the media.
+  var hasFindings: Bool {
+    switch self {
+    case .accepted(let verdict, _, _), .rejected(let verdict): verdict != verdict.withoutFindings
+    case .broken, .failed, .unchanged, .unwanted, .stopped: false
+    }
+  }
+
+  /// The same ending without what was found in the media.
+  var withoutFindings: AttemptEnding {
+    switch self {
+    case .accepted(let verdict, let outputs, let recipe):
+      .accepted(verdict.withoutFindings, outputs: outputs, recipe: recipe)
+    case .rejected(let verdict): .rejected(verdict.withoutFindings)
+    case .broken, .failed, .unchanged, .unwanted, .stopped: self
+    }
+  }
+}

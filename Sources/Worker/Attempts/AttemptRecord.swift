@@ -83,6 +83,10 @@ struct AttemptRecord: Sendable {
         log.warning("the end of an attempt could not be written yet", ["error": "\(error)"])
         if held.stopReason == .leaseLost { return log.warning("the lease was lost; nothing is written") }
         try? await Task.sleep(for: .milliseconds(200))
+      } catch let error as PostgresError where error.isInvalidValue && ending.hasFindings {
+        // What the database cannot hold comes from the file: how the attempt ended counts, not what was found.
+        log.warning("what was found in the media cannot be stored", ["error": "\(error)"])
+        ending = ending.withoutFindings
       } catch {
         guard case .accepted = ending else {
           return log.error("the end of an attempt could not be written; the reaper will find it", ["error": "\(error)"])

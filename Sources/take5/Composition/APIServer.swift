@@ -2,6 +2,7 @@ import ControlAPI
 import HTTPServer
 import Logging
 import Metrics
+import Platform
 
 /// The HTTP server with the API behind it and the log beside it.
 enum APIServer {

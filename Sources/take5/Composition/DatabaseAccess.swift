@@ -12,6 +12,9 @@ struct DatabaseAccess: Sendable {
   // Ends the server, if this process owns it, with the last who holds it.
   private let embedded: EmbeddedPostgres?
 
+  /// How long a statement of a service may take: none of them looks through everything.
+  static let statementLimit = Duration.seconds(120)
+
   var url: DatabaseURL { address.url }
 
   /// Finds or starts the database and brings its schema up to date; status 69 if it cannot be had.
@@ -20,18 +23,20 @@ struct DatabaseAccess: Sendable {
   ///   - connections: the most that are open at a time.
   ///   - patience: how long a database that is away is waited for.
   ///   - idleTransactionLimit: how long a transaction may hold its locks while this process stands still.
+  ///   - statementLimit: how long a statement may take; nil: as long as it likes, as for who looks through everything.
   ///   - migrating: whether the schema is brought up to date.
   static func open(
     _ arguments: Arguments, connections: Int, patience: Duration = .seconds(5),
-    idleTransactionLimit: Duration = .seconds(30), migrating: Bool = true, log: Logger
+    idleTransactionLimit: Duration = .seconds(30), statementLimit: Duration? = nil, migrating: Bool = true, log: Logger
   ) async throws -> DatabaseAccess {
     let access: DatabaseAccess
-    if let address = try DatabaseAddress(arguments)?.with(idleTransactionLimit: idleTransactionLimit) {
+    if let address = try DatabaseAddress(arguments)?.with(idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit) {
       access = DatabaseAccess(address: address, pool: Pool(address.url, size: connections), embedded: nil)
     } else {
       let folder = arguments.value("--data") ?? ".take5"
       let embedded = try await start(in: folder, log: log)
-      let address = DatabaseAddress(embedded.url).with(idleTransactionLimit: idleTransactionLimit)
+      let address = DatabaseAddress(embedded.url).with(
+        idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit)
       access = DatabaseAccess(address: address, pool: Pool(address.url, size: connections), embedded: embedded)
     }
     do {

@@ -40,9 +40,9 @@ struct DatabaseAddress: Sendable {
   }
 
   /// The same, with another limit for idle transactions.
-  func with(idleTransactionLimit: Duration) -> DatabaseAddress {
+  func with(idleTransactionLimit: Duration, statementLimit: Duration?) -> DatabaseAddress {
     var copy = self
-    copy.url = url.with(idleTransactionLimit: idleTransactionLimit)
+    copy.url = url.with(idleTransactionLimit: idleTransactionLimit).with(statementLimit: statementLimit)
     return copy
   }
 

@@ -43,8 +43,9 @@ enum VerdictText {
     return "  \(decision.subject.rawValue): \(input)\(decision.choice) (\(decision.reason))"
   }
 
-  /// Two digits after the point.
+  /// Two digits after the point; `-` for what no clip lasts.
   static func rounded(_ value: Double) -> String {
+    guard value.isFinite, abs(value) < 1e9 else { return "-" }
     let hundredths = Int((value * 100).rounded())
     let rest = String(hundredths % 100)
     return "\(hundredths / 100).\(rest.count == 1 ? "0" + rest : rest)"

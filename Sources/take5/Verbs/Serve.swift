@@ -57,7 +57,7 @@ extension Verb {
     let signals = StopSignals()
     let database = try await DatabaseAccess.open(
       arguments, connections: workers + configuration.backgroundSlots + 8, patience: .seconds(30),
-      idleTransactionLimit: configuration.queue.lease, log: log)
+      idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, log: log)
     try await database.noteListening(log)
     let blobs = try BlobFolder.open(arguments)
     let store = Store(blobs: blobs, authorConcurrency: concurrency)
@@ -76,9 +76,10 @@ extension Verb {
     }
 
     let metrics = Metrics()
+    let searches = Pool(database.url.with(statementLimit: .seconds(2)), size: 3)
     let watch = try JobWatch(database: database.pool, url: database.url)
     let api = ControlAPI(
-      database: database.pool, store: store, blobs: blobs, definitions: definitions,
+      database: database.pool, searches: searches, store: store, blobs: blobs, definitions: definitions,
       access: access, watch: watch, metrics: metrics,
       leastFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20)
     let server = try APIServer.listen(serverConfiguration, api: api, log: log, metrics: metrics)
@@ -106,6 +107,7 @@ extension Verb {
     }
     for task in beside { task.cancel() }
     for task in beside { await task.value }
+    await searches.close()
     await database.close()
     return .done
   }

@@ -1,0 +1,133 @@
+import HTTPTesting
+import Platform
+import Postgres
+import Testing
+
+@testable import ControlAPI
+
+/// Searches that take long: they are bounded, hold up nobody else, and end with their clients.
+@Suite("Slow searches", .tags(.database, .network), .timeLimit(.minutes(10)))
+struct SlowSearchTests {
+  /// Nearly the whole map.
+  private static let body = Array(
+    #"{"polygon":{"type":"Polygon","coordinates":[[[-170,-80],[170,-80],[170,80],[-170,80],[-170,-80]]]}}"#.utf8)
+
+  private static func search(_ api: RunningAPI) async throws -> ClientResponse {
+    try await request(
+      "POST", "/v1/posts/search", port: api.port, headers: [("Content-Type", "application/json")], body: body)
+  }
+
+  /// Holds a lock that every list of posts waits for.
+  private final class Lock: Sendable {
+    private let isHeld = OneShot<Void>()
+    private let release: Event
+
+    init() throws { release = try Event() }
+
+    func hold(_ url: DatabaseURL) async throws {
+      try await onThread("lock") { [self] in
+        // Whoever waits for it goes on, also where it cannot be had.
+        defer { isHeld.fulfil(()) }
+        try Session.connect(url, patience: .seconds(5)).transaction { session in
+          try session.execute("LOCK TABLE post IN ACCESS EXCLUSIVE MODE")
+          isHeld.fulfil(())
+          release.wait()
+        }
+      }
+    }
+
+    func wait() async { await isHeld.value }
+
+    func letGo() { release.signal() }
+  }
+
+  private static func whileLocked(_ api: RunningAPI, _ body: () async throws -> Void) async throws {
+    let lock = try Lock()
+    async let holding: Void = lock.hold(api.url)
+    await lock.wait()
+    do {
+      try await body()
+      lock.letGo()
+    } catch {
+      lock.letGo()
+      throw error
+    }
+    try await holding
+  }
+
+  /// How many statements wait for a lock.
+  private static func waiting(_ api: RunningAPI) async throws -> Int {
+    try await api.pool.run { session in
+      try session.execute(
+        """
+        SELECT count(*) AS count FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'
+        """
+      ).single().get("count")
+    }
+  }
+
+  @Test("one that takes too long is given up with what helps")
+  func tooLong() async throws {
+    var setting = RunningAPI.Setting()
+    setting.searchLimit = .milliseconds(50)
+    try await RunningAPI.with(setting) { api in
+      try await Self.whileLocked(api) {
+        let answer = try await Self.search(api)
+        #expect(answer.status == 422)
+        #expect(answer.json["type"] == .string("urn:take5:problem:query_too_slow"))
+      }
+      #expect(try await Self.search(api).status == 200)
+    }
+  }
+
+  @Test("many at once hold up no other request")
+  func manyAtOnce() async throws {
+    var setting = RunningAPI.Setting()
+    setting.searchLimit = .seconds(60)
+    try await RunningAPI.with(setting) { api in
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        try await Self.whileLocked(api) {
+          for _ in 0..<12 { group.addTask { try await Self.search(api).status } }
+          while try await Self.waiting(api) == 0 {}
+          #expect(try await api.get("/readyz").status == 200)
+          #expect(try await api.get("/v1/jobs").status == 200)
+          #expect(try await Self.waiting(api) == 1)
+        }
+        for try await status in group { #expect(status == 200) }
+      }
+    }
+  }
+
+  @Test("one whose client is gone is given up")
+  func abandoned() async throws {
+    var setting = RunningAPI.Setting()
+    setting.searchLimit = .seconds(3600)
+    try await RunningAPI.with(setting) { api in
+      try await Self.whileLocked(api) {
+        let port = api.port
+        let connection = try await onThread("client") {
+          var connection = try ClientConnection(port: port)
+          try connection.send(
+            "POST /v1/posts/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+              + "Content-Length: \(Self.body.count)\r\n\r\n")
+          try connection.send(Self.body)
+          return Client(connection)
+        }
+        while try await Self.waiting(api) == 0 {}
+        connection.leave()
+        while try await Self.waiting(api) > 0 {}
+      }
+      #expect(try await Self.search(api).status == 200)
+    }
+  }
+
+  /// A connection that leaves when it is told to.
+  private final class Client: Sendable {
+    private let connection: Locked<ClientConnection?>
+
+    init(_ connection: consuming ClientConnection) { self.connection = Locked(connection) }
+
+    func leave() { connection.withLock { $0 = nil } }
+  }
+}
