@@ -87,6 +87,13 @@ struct Service {
     try await rows(query) { rows in try rows.map { try $0.get(0, as: String.self) } }
   }
 
+  /// Does something to its database.
+  func execute(_ script: String) async throws {
+    let pool = Pool(try database(), size: 1)
+    try await pool.run { try $0.executeScript(script, name: "test") }
+    await pool.close()
+  }
+
   private func rows<Result: Sendable>(
     _ query: String, _ read: @escaping @Sendable (Rows) throws -> Result
   ) async throws -> Result {
