@@ -227,7 +227,7 @@ let package = Package(
     tests(
       "EndToEndTests",
       [
-        "AV", "Crypto", "Definitions", "HTTPClient", "HTTPTesting", "MediaFixtures", "Model", "Platform", "Postgres",
+        "AV", "BoxTesting", "Crypto", "Definitions", "HTTPClient", "HTTPTesting", "MediaFixtures", "Model", "Platform", "Postgres",
         "PostgresTesting", "Stills", "Take5Testing", "take5",
       ]),
   ]
