@@ -6,8 +6,9 @@ PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev liba
             libpq-dev libssl-dev postgresql curl
 # What only 'make test' needs: what pgbouncer is linked with. Itself it is taken out of its package, unless the system has
 # it: installing it would start a service.
-TEST_PACKAGES := libc-ares2 libevent-2.1-7
+TEST_PACKAGES := libc-ares2 libevent-2.1-7 libcrypt1 libpcre2-8-0
 PGBOUNCER := $(or $(wildcard /usr/sbin/pgbouncer),.build/pgbouncer/usr/sbin/pgbouncer)
+NGINX := $(or $(wildcard /usr/sbin/nginx),.build/nginx/usr/sbin/nginx)
 # What only 'make bench-video' needs: the peer it is measured against.
 BENCH_PACKAGES := ffmpeg
 # What only 'make bench-photo' needs beside it.
@@ -34,7 +35,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup build demo pgbouncer test test-chaos test-api test-players run bench bench-video bench-photo bench-read bench-queue lint format clean
+.PHONY: help setup build demo pgbouncer nginx test test-chaos test-api test-players run bench bench-video bench-photo bench-read bench-queue lint format clean
 .DEFAULT_GOAL := help
 
 help: ## tell what there is
@@ -57,17 +58,27 @@ demo: build ## start the service, submit the two sample clips, show what becomes
 
 pgbouncer: $(PGBOUNCER)
 
+nginx: $(NGINX)
+
 # Package lists that are missing or old are brought first.
+define unpack
+	@rm -rf .build/$(1) .build/$(1).deb && mkdir -p .build/$(1).deb && cd .build/$(1).deb && \
+	{ apt-get download -qq $(1) 2>/dev/null || { \
+	  $$([ $$(id -u) = 0 ] || echo sudo) apt-get update -qq && apt-get download -qq $(1); }; } && \
+	dpkg-deb --extract $(1)_*.deb content && mv content ../$(1)
+endef
+
 .build/pgbouncer/usr/sbin/pgbouncer:
 	@$(call install,$(TEST_PACKAGES))
-	@rm -rf .build/pgbouncer .build/pgbouncer.deb && mkdir -p .build/pgbouncer.deb && cd .build/pgbouncer.deb && \
-	{ apt-get download -qq pgbouncer 2>/dev/null || { \
-	  $$([ $$(id -u) = 0 ] || echo sudo) apt-get update -qq && apt-get download -qq pgbouncer; }; } && \
-	dpkg-deb --extract pgbouncer_*.deb content && mv content ../pgbouncer
+	$(call unpack,pgbouncer)
+
+.build/nginx/usr/sbin/nginx:
+	@$(call install,$(TEST_PACKAGES))
+	$(call unpack,nginx)
 
 # All tests of a process begin at once and share Swift's pool, a thread for each core: those that decode hold it for minutes.
 # Workers, whose beats must come in time, get a process without them, as the chaos and the whole service do.
-test: setup pgbouncer ## run every test, on a private PostgreSQL, a private pgbouncer and real files
+test: setup pgbouncer nginx ## run every test, on a private PostgreSQL, a private pgbouncer and real files
 	$(SWIFT) build $(TESTING) --build-tests
 	$(SWIFT) test $(TESTING) --skip-build --skip '$(WAITING)' --skip EndToEndTests --skip ChaosTests --skip PlayersTests
 	$(SWIFT) test $(TESTING) --skip-build --filter '$(WAITING)'

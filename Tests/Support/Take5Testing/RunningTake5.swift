@@ -1,7 +1,7 @@
 import Glibc
 package import Platform
 
-/// A long-running `take5`, a service or a worker, that a test started and that ends with it.
+/// A long-running `take5`, a service or a worker, or a program beside it, that a test started and that ends with it.
 package actor RunningTake5 {
   private let executor: ThreadExecutor
   private nonisolated let lines = LogLines()
@@ -21,12 +21,15 @@ package actor RunningTake5 {
   }
 
   /// Starts it and returns the first line that it says on standard output; empty if it says none before it ends.
+  ///
+  /// - Parameter program: the path of another program than `take5`.
   package func start(
-    _ words: [String], environment: [String: String] = [:], saysFirstLine: Bool = true
+    _ words: [String], program: String = Take5Binary.path, environment: [String: String] = [:],
+    saysFirstLine: Bool = true
   ) throws -> String {
     let output = try Pipe()
     let errors = try Pipe()
-    var configuration = ChildProcess.Configuration(path: Take5Binary.path, arguments: words)
+    var configuration = ChildProcess.Configuration(path: program, arguments: words)
     configuration.environment = environment
     configuration.directory = "/"
     configuration.descriptors = [nil, output.writing.number, errors.writing.number]

@@ -1,9 +1,9 @@
 /// Bytes that two parsers could read differently, or that are no HTTP at all, and how they are answered.
-struct FramingCase: Sendable, CustomStringConvertible {
-  let description: String
-  let bytes: [UInt8]
+package struct FramingCase: Sendable, CustomStringConvertible {
+  package let description: String
+  package let bytes: [UInt8]
   /// The status of the one answer.
-  let status: Int
+  package let status: Int
 
   private init(_ description: String, _ text: String, _ status: Int = 400) {
     self.description = description
@@ -21,7 +21,7 @@ struct FramingCase: Sendable, CustomStringConvertible {
     self.init(description, "POST /count HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)")
   }
 
-  static let all: [FramingCase] = [
+  package static let all: [FramingCase] = [
     // The length of the body.
     FramingCase(head: "Host: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked"),
     FramingCase(head: "Host: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5"),

@@ -1,0 +1,46 @@
+import HTTPTesting
+import Platform
+import Take5Testing
+import Testing
+
+/// The service behind nginx: whom it logs, and what a proxy passes on that it should not.
+@Suite("Behind a proxy", .tags(.process), .serialized)
+struct ProxyTests {
+  @Test("the client is whom a trusted proxy names, and nobody else names one", arguments: [true, false])
+  func forwardedAddress(isTrusted: Bool) async throws {
+    let service = try await Service(workers: 0, isTrusted ? ["--trusted-proxy", "127.0.0.1"] : [])
+    let nginx = try await Nginx(before: service.url)
+    let port = nginx.port
+    let status = try await onThread("client") {
+      var connection = try ClientConnection(port: port, from: "127.0.0.2")
+      // nginx adds the address that it sees to what the client claims.
+      try connection.send("GET /v1/posts HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n")
+      return try connection.receive().status
+    }
+    #expect(status == 200)
+    #expect(await service.process.waitForLog(isTrusted ? "client=127.0.0.2" : "client=127.0.0.1"))
+    #expect(!service.process.log.contains("192.0.2.7"))
+    await nginx.stop()
+    try await service.stop()
+  }
+
+  @Test("what is ambiguous gets no second answer through a proxy")
+  func framing() async throws {
+    let service = try await Service(workers: 0)
+    let nginx = try await Nginx(before: service.url)
+    let port = nginx.port
+    for framing in FramingCase.all {
+      let answers = try await onThread("client") {
+        var connection = try ClientConnection(port: port)
+        try? connection.send(framing.bytes)
+        connection.finishSending()
+        return String(decoding: connection.receiveRest(), as: UTF8.self)
+      }
+      #expect(answers.ranges(of: "HTTP/1.1 ").count <= 1, "\(framing): \(answers)")
+      // Neither /hello nor /count is served: what nginx has made clear is 404 or 405, and nothing is ever done.
+      #expect(!answers.hasPrefix("HTTP/1.1 2"), "\(framing): \(answers)")
+    }
+    await nginx.stop()
+    try await service.stop()
+  }
+}
