@@ -69,8 +69,9 @@ final class AbandonedReading: Sendable {
 
   /// Waits until no request is on its way: it would meet the next statement of the connection.
   func settle() async {
-    let sent = state.withLock { state in
-      if case .abandoned(let sent) = state { sent } else { nil }
+    let sent: OneShot<Void>? = state.withLock { state in
+      if case .abandoned(let sent) = state { return sent }
+      return nil
     }
     await sent?.value
   }
