@@ -184,7 +184,7 @@ struct MediaTests {
       #expect(try await api.get(url).status == 200)
       // A second rotation does not give the first secret more time.
       try await api.pool.run { session in
-        try session.execute("UPDATE signing_key SET retires_at = clock_timestamp() WHERE retires_at IS NOT NULL")
+        _ = try session.execute("UPDATE signing_key SET retires_at = clock_timestamp() WHERE retires_at IS NOT NULL")
       }
       try await rotate(keepingOld: Double(MediaURLs.lifetime))
       #expect(try await api.get(url).status == 403)

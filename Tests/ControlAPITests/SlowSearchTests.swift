@@ -106,28 +106,25 @@ struct SlowSearchTests {
     try await RunningAPI.with(setting) { api in
       try await Self.whileLocked(api) {
         let port = api.port
-        let connection = try await onThread("client") {
+        let asked = OneShot<Void>()
+        let leave = try Event()
+        async let client: Void = onThread("client") {
+          defer { asked.fulfil(()) }
           var connection = try ClientConnection(port: port)
           try connection.send(
             "POST /v1/posts/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
               + "Content-Length: \(Self.body.count)\r\n\r\n")
           try connection.send(Self.body)
-          return Client(connection)
+          asked.fulfil(())
+          leave.wait()
         }
+        await asked.value
         while try await Self.waiting(api) == 0 {}
-        connection.leave()
+        leave.signal()
+        try await client
         while try await Self.waiting(api) > 0 {}
       }
       #expect(try await Self.search(api).status == 200)
     }
-  }
-
-  /// A connection that leaves when it is told to.
-  private final class Client: Sendable {
-    private let connection: Locked<ClientConnection?>
-
-    init(_ connection: consuming ClientConnection) { self.connection = Locked(connection) }
-
-    func leave() { connection.withLock { $0 = nil } }
   }
 }

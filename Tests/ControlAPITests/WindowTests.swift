@@ -47,11 +47,12 @@ struct WindowTests {
 
   @Test("a key that may read may read it, another may not")
   func scope() async throws {
-    try await RunningAPI.with(.init(key: "k1")) { api in
-      let stranger = try await api.get("/v1/window")
-      #expect(stranger.status == 401)
-      #expect(try await api.get("/v1/window", headers: [("Authorization", "Bearer k1")]).status == 200)
-      #expect(AccessControl.scope("GET", ["v1", "window"]) == .read)
+    try await RunningAPI.with { api in
+      for (key, scope, status) in [("k1", Scope.read, 200), ("k2", .submit, 403)] {
+        _ = try await api.keep(key, [scope])
+        #expect(try await api.get("/v1/window", headers: [("Authorization", "Bearer \(key)")]).status == status)
+      }
+      #expect(try await api.get("/v1/window").status == 401)
     }
   }
 }

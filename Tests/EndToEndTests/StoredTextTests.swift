@@ -4,6 +4,7 @@ import Model
 import Platform
 import Postgres
 import PostgresTesting
+import Take5Testing
 import Testing
 
 /// Text that lies in clips: it is stored as the database can hold it, and never costs a moment.
