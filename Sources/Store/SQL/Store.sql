@@ -169,8 +169,8 @@ SELECT id, secret FROM signing_key WHERE retires_at IS NULL OR retires_at > cloc
 INSERT INTO signing_key (secret) VALUES ($1)
 
 -- name: retire_signing_keys
--- One that is to retire already keeps its time.
-UPDATE signing_key SET retires_at = clock_timestamp() + make_interval(secs => $1::float8) WHERE retires_at IS NULL
+-- One that is to retire earlier keeps its time.
+UPDATE signing_key SET retires_at = least(retires_at, clock_timestamp() + make_interval(secs => $1::float8))
 
 -- name: drop_signing_keys
 DELETE FROM signing_key WHERE retires_at <= clock_timestamp()
