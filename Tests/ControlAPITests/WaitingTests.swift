@@ -2,6 +2,7 @@ import Crypto
 import HTTPServer
 import HTTPTesting
 import Model
+import Platform
 import Postgres
 import Queue
 import Store
@@ -52,6 +53,32 @@ struct WaitingTests {
       #expect(try await api.get("\(url)?wait=60").json["state"] == .string("completed"))
       #expect(try await api.get("\(url)?wait=61").status == 400)
       #expect(try await api.get("/v1/jobs/\(PublicID.now())?wait=60").status == 404)
+    }
+  }
+
+  @Test(
+    "whatever progress the database holds, from 0 to 1 is told", arguments: ["1e30", "-1e30", "NaN", "Infinity", "1e-40"])
+  func oddProgress(fraction: String) async throws {
+    try await RunningAPI.with { api in
+      let url = try #require(try await api.submit(.moment()).json["job"]["url"].text)
+      try await api.pool.run { session in
+        try session.executeScript(
+          "INSERT INTO job_progress (job_id, token, fraction, stage) SELECT id, 1, '\(fraction)', 'compose' FROM job",
+          name: "test")
+      }
+      guard case .number(let progress) = try await api.get(url).json["progress"] else {
+        Issue.record("no progress is told")
+        return
+      }
+      #expect((0...1).contains(progress))
+      let port = api.port
+      let event = try await onThread("client") {
+        var connection = try ClientConnection(port: port)
+        try connection.send("GET \(url)/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        _ = try connection.receiveHead()
+        return String(decoding: try connection.receiveChunk() ?? [], as: UTF8.self)
+      }
+      #expect(event.contains("event: progress\n"))
     }
   }
 

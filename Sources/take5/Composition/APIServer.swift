@@ -10,6 +10,7 @@ enum APIServer {
   static func listen(
     _ configuration: ServerConfiguration, api: ControlAPI, log: Logger, metrics: Metrics
   ) throws(CommandFailure) -> Server {
+    let refusals = Locked(RefusalLog())
     let observer = ServerObserver(
       onAccess: { record in
         metrics.count(
@@ -33,7 +34,8 @@ enum APIServer {
         metrics.count(
           "take5_http_refused_total", "Connections, requests and streams turned away because there were too many.",
           ["limit": refusal.rawValue])
-        log.warning("too many", ["limit": refusal.rawValue, "client": client.description])
+        guard refusals.withLock({ $0.tells(refusal, of: client, at: .now) }) else { return }
+        log.warning("turned away", ["limit": refusal.rawValue, "client": client.description])
       })
     do {
       let server = try Server(configuration: configuration, router: api.router, observer: observer)
