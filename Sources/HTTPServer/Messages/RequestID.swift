@@ -17,9 +17,10 @@ package struct RequestID: Sendable, Hashable, CustomStringConvertible {
 
   /// Makes a new one of 128 random bits.
   package init() {
-    let digits = Array("0123456789abcdef".utf8)
-    let bytes = (0..<32).map { _ in digits[Int.random(in: 0..<16)] }
-    description = String(decoding: bytes, as: UTF8.self)
+    description = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].map { bits in
+      let digits = String(bits, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
   }
 }
 

@@ -40,8 +40,8 @@ final class Connection {
   private(set) var isTurnedAway = false
   private var deadline: ContinuousClock.Instant
   private var lastProgress: ContinuousClock.Instant
-  /// What the network thread watches it for.
-  var watched: EventPoll.Condition = .readable
+  /// What the network thread watches it for, at least what is `wanted`.
+  var watched: EventPoll.Condition = [.readable, .finished]
 
   init(_ socket: consuming StreamSocket, number: UInt64, reception: Reception, mailbox: Mailbox) {
     self.socket = socket

@@ -69,7 +69,7 @@ final class NetworkThread {
         switch key {
         case NetworkEndpoint.mailboxKey: if !readMail() { return closeAll() }
         case NetworkEndpoint.listenerKey: accept()
-        default: with(key) { $0.handle(found, buffer: buffer) }
+        default: handle(key, found)
         }
       }
       let now = ContinuousClock.now
@@ -80,6 +80,14 @@ final class NetworkThread {
     }
   }
 
+  private func handle(_ number: UInt64, _ found: EventPoll.Condition) {
+    guard let connection = connections[number] else { return }
+    // More is watched than is wanted, which saves two calls for each request, until it is found in vain.
+    if !found.subtracting(.broken).isSubset(of: connection.wanted) { watch(connection, for: connection.wanted) }
+    connection.handle(found, buffer: buffer)
+    settle(connection)
+  }
+
   /// Does something with a connection, and watches it for what it waits for then.
   private func with(_ number: UInt64, _ act: (Connection) -> Void) {
     guard let connection = connections[number] else { return }
@@ -88,17 +96,22 @@ final class NetworkThread {
   }
 
   private func settle(_ connection: Connection) {
-    if !connection.isClosed, connection.wanted != connection.watched {
-      connection.watched = connection.wanted
-      do {
-        try endpoint.poll.change(connection.descriptor, key: connection.number, to: connection.watched)
-      } catch {
-        connection.close()
-      }
+    let wanted = connection.wanted
+    if !connection.isClosed, !connection.watched.isSuperset(of: wanted) {
+      watch(connection, for: wanted.contains(.readable) ? [.readable, .finished] : wanted)
     }
     guard connection.isClosed else { return }
     connections[connection.number] = nil
     if !connection.isTurnedAway { reception.close(from: connection.peer, isReleased: connection.isKeyed) }
+  }
+
+  private func watch(_ connection: Connection, for conditions: EventPoll.Condition) {
+    connection.watched = conditions
+    do {
+      try endpoint.poll.change(connection.descriptor, key: connection.number, to: conditions)
+    } catch {
+      connection.close()
+    }
   }
 
   /// Whether to go on.
@@ -132,7 +145,6 @@ final class NetworkThread {
         reception.note(refusal, peer)
         connection.turnAway(refusal == .address ? .tooManyFromAddress : .tooManyConnections)
       }
-      connection.watched = connection.wanted
       connections[connection.number] = connection
       do {
         try endpoint.poll.add(connection.descriptor, key: connection.number, for: connection.watched)

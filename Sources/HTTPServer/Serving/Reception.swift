@@ -3,25 +3,18 @@ internal import Platform
 
 /// Meets every request on the network threads: routes and refuses, or lets it in for a handler; shared by all of them.
 final class Reception: Sendable {
-  /// A request let in, with the route that answers it.
-  struct Arrival: Sendable {
-    let request: Request
-    let route: Route
-    let exchange: Exchange
-  }
-
   let configuration: ServerConfiguration
   let headLimits: HeadParser.Limits
   let exchanges = ActivityCount()
-  let arrivals: AsyncStream<Arrival>
-  private let arrivalsContinuation: AsyncStream<Arrival>.Continuation
+  private let handlers: HandlerTasks
   private let router: Router
   private let observer: ServerObserver
   private let limits: Locked<ConnectionLimits>
   private let closing = CancellationFlag()
 
-  init(configuration: ServerConfiguration, router: Router, observer: ServerObserver) {
+  init(configuration: ServerConfiguration, handlers: HandlerTasks, router: Router, observer: ServerObserver) {
     self.configuration = configuration
+    self.handlers = handlers
     self.router = router
     self.observer = observer
     headLimits = HeadParser.Limits(requestLine: configuration.requestLineBytes, head: configuration.headBytes)
@@ -29,7 +22,6 @@ final class Reception: Sendable {
       ConnectionLimits(
         connections: configuration.mostConnections, perAddress: configuration.mostPerAddress,
         streams: configuration.mostStreams))
-    (arrivals, arrivalsContinuation) = AsyncStream.makeStream()
   }
 
   /// Whether no further request is taken.
@@ -37,12 +29,6 @@ final class Reception: Sendable {
 
   /// Refuses every further request with 503.
   func close() { closing.cancel() }
-
-  /// Ends `arrivals`.
-  func finish() {
-    close()
-    arrivalsContinuation.finish()
-  }
 
   /// How much there is of each kind.
   var load: ServerLoad {
@@ -133,8 +119,8 @@ final class Reception: Sendable {
       let request = Request(
         head: head, id: id, client: client, principal: match.principal, parameters: match.parameters,
         body: RequestBody(exchange: exchange))
-      let arrival = Arrival(request: request, route: match.route, exchange: exchange)
-      if case .terminated = arrivalsContinuation.yield(arrival) { exchange.answer(Problem.stopping.response) }
+      let task = handlers.start { await self.answer(request, by: match.route, exchange) }
+      if match.route.isSafe { exchange.whenAbandoned { task.cancel() } }
       return (exchange, match.principal != nil)
     } catch {
       return (refuse(error), false)
@@ -152,18 +138,11 @@ final class Reception: Sendable {
   }
 
   /// Runs the handler and answers with what it returns or throws.
-  func handle(_ arrival: Arrival, on handlers: ThreadExecutor) async {
-    guard arrival.route.isSafe else { return await answer(arrival) }
-    let task = Task(executorPreference: handlers) { await self.answer(arrival) }
-    arrival.exchange.whenAbandoned { task.cancel() }
-    await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }
-  }
-
-  private func answer(_ arrival: Arrival) async {
+  private func answer(_ request: Request, by route: Route, _ exchange: Exchange) async {
     do {
-      arrival.exchange.answer(try await arrival.route.handler(arrival.request))
+      exchange.answer(try await route.handler(request))
     } catch {
-      arrival.exchange.answer(answer(for: error, to: arrival.request).response)
+      exchange.answer(answer(for: error, to: request).response)
     }
   }
 

@@ -2,18 +2,19 @@ internal import Platform
 
 /// An HTTP/1.1 server: threads of its own move the bytes, tasks on further threads handle the requests.
 ///
-/// It listens once it is made; `run()` handles requests until `stop(within:)`, or until its task is cancelled.
+/// It serves once it is made, and until `stop(within:)`, or until the task of `run()` is cancelled.
 /// TLS and HTTP/2 are a reverse proxy's work.
 package final class Server: Sendable {
   /// The port it listens on.
   package let port: UInt16
 
   private let reception: Reception
-  private let handlers: ThreadExecutor
+  private let handlers: HandlerTasks
   private let endpoints: [NetworkEndpoint]
   private let threads = ActivityCount()
+  private let stopped = OneShot<Void>()
 
-  /// Binds and listens; requests wait until `run()`.
+  /// Binds and listens, and serves from now on.
   package init(
     configuration: ServerConfiguration = ServerConfiguration(), router: Router,
     observer: ServerObserver = ServerObserver()
@@ -23,10 +24,10 @@ package final class Server: Sendable {
     ThisProcess.raiseOpenFilesLimit()
     let socket = try ListeningSocket(host: configuration.host, port: configuration.port)
     port = socket.port
-    let reception = Reception(configuration: configuration, router: router, observer: observer)
-    self.reception = reception
     do {
-      handlers = try ThreadExecutor(name: "http-handler", threads: configuration.handlerThreads)
+      handlers = try HandlerTasks(threads: configuration.handlerThreads)
+      reception = Reception(
+        configuration: configuration, handlers: handlers, router: router, observer: observer)
       endpoints = try (0..<configuration.networkThreads).map { _ in
         try NetworkEndpoint(try socket.descriptor.duplicate())
       }
@@ -41,25 +42,20 @@ package final class Server: Sendable {
   /// How much it has on its hands.
   package var load: ServerLoad { reception.load }
 
-  /// Handles requests; returns when the server has stopped and everything it started has ended.
+  /// Returns when the server has stopped and everything it started has ended.
   package func run() async {
-    let (reception, handlers) = (reception, handlers)
     await withTaskCancellationHandler {
-      await withDiscardingTaskGroup { group in
-        for await arrival in reception.arrivals {
-          group.addTask(executorPreference: handlers) { await reception.handle(arrival, on: handlers) }
-        }
-        group.cancelAll()
-      }
+      await stopped.value
     } onCancel: {
       close()
-      reception.finish()
+      stopped.fulfil(())
     }
+    handlers.cancelAll()
+    await Task { await handlers.waitUntilNone() }.value
     // Every handler has answered; its answer gets a moment to leave, even when this task is cancelled.
     await Task { await idle(within: .seconds(1)) }.value
     end()
     await Task { await threads.waitUntilNone() }.value
-    handlers.stop()
   }
 
   /// Takes no further connection or request, finishes the streams, lets requests under way finish for as long as
@@ -67,7 +63,7 @@ package final class Server: Sendable {
   package func stop(within drain: Duration) async {
     close()
     await idle(within: drain)
-    reception.finish()
+    stopped.fulfil(())
   }
 
   private func close() {

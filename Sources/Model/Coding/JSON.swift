@@ -17,10 +17,9 @@ package enum JSON {
 
   /// The same JSON with U+FFFD for each NUL in a string: text from a file may hold one, and PostgreSQL's jsonb none.
   private static func withoutNUL(_ json: [UInt8]) -> [UInt8] {
+    guard var place = json.firstIndex(of: UInt8(ascii: "\\")) else { return json }
     let escape = Array("\\u0000".utf8)
-    guard json.firstRange(of: escape) != nil else { return json }
     var json = json
-    var place = 0
     while place < json.count {
       guard json[place] == UInt8(ascii: "\\") else {
         place += 1

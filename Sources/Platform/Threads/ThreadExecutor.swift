@@ -41,8 +41,9 @@ package final class ThreadExecutor: @unchecked Sendable {
     let job = UnownedJob(job)
     pthread_mutex_lock(mutex)
     jobs.append(job)
-    pthread_cond_signal(available)
     pthread_mutex_unlock(mutex)
+    // Past the unlocking: the thread that wakes would only wait for the mutex.
+    pthread_cond_signal(available)
   }
 
   private func next() -> UnownedJob? {

@@ -43,7 +43,7 @@ package actor Connection {
     patience: Duration, _ reading: AbandonedReading, _ body: @Sendable (Session) throws -> Result
   ) throws -> Result {
     try run(patience: patience) { session in
-      guard reading.begin(session.makeCancellation()) else { throw CancellationError() }
+      guard reading.begin(session.cancellation) else { throw CancellationError() }
       defer { reading.end() }
       return try body(session)
     }

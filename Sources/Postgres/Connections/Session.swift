@@ -9,8 +9,8 @@ package final class Session {
   let handle: OpaquePointer
   // The next transaction may meet another connection of the server, which does not know them.
   private let preparesStatements: Bool
-  // For one transaction each, so that they hold behind a pooler too; sent along with its beginning.
-  private let limits: String
+  // A pooler lends the connection to others: what limits it is said anew with the beginning of each transaction.
+  private let limitsOfTransaction: String
   private var prepared: [Statement: String] = [:]
   // Whether answers of a pipeline are still to be read.
   private var isPipelining = false
@@ -33,18 +33,20 @@ package final class Session {
     PQsetNoticeProcessor(handle, ignoreNotice, nil)
     self.handle = handle
     preparesStatements = url.pooling == .session
-    var limits = "; SET LOCAL idle_in_transaction_session_timeout = \(url.idleTransactionLimit.wholeMilliseconds)"
-    let statementLimit = url.statementLimit.map { "statement_timeout = \($0.wholeMilliseconds)" }
-    if let statementLimit { limits += "; SET LOCAL \(statementLimit)" }
-    self.limits = limits
-    // What is no transaction's belongs to the connection, which only a pooler lends to others.
-    if let statementLimit, preparesStatements { try executeScript("SET \(statementLimit)", name: "SET") }
+    var limits = ["idle_in_transaction_session_timeout = \(url.idleTransactionLimit.wholeMilliseconds)"]
+    if let limit = url.statementLimit { limits.append("statement_timeout = \(limit.wholeMilliseconds)") }
+    if preparesStatements {
+      limitsOfTransaction = ""
+      try executeScript(limits.map { "SET \($0)" }.joined(separator: "; "), name: "SET")
+    } else {
+      limitsOfTransaction = limits.map { "; SET LOCAL \($0)" }.joined()
+    }
   }
 
   deinit { PQfinish(handle) }
 
   /// What cancels the statement that runs on it, from any thread; nil where there is no memory for it.
-  func makeCancellation() -> StatementCancellation? { PQgetCancel(handle).map { StatementCancellation($0) } }
+  private(set) lazy var cancellation = PQgetCancel(handle).map { StatementCancellation($0) }
 
   /// The socket, to wait on for notifications.
   var socket: Int32 { PQsocket(handle) }
@@ -205,7 +207,7 @@ package final class Session {
 
   private func transaction<Result>(_ begin: String, _ body: (Session) throws -> Result) throws -> Result {
     guard !isInTransaction else { throw PostgresError(.usage, "a transaction is open already") }
-    try executeScript(begin + limits, name: "BEGIN", failpoint: .begin)
+    try executeScript(begin + limitsOfTransaction, name: "BEGIN", failpoint: .begin)
     let value: Result
     do {
       value = try body(self)
