@@ -35,7 +35,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup build demo pgbouncer nginx test test-chaos test-api test-players run bench bench-video bench-photo bench-read bench-queue lint format clean
+.PHONY: help setup build demo pgbouncer nginx test test-chaos test-api test-players run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
 .DEFAULT_GOAL := help
 
 help: ## tell what there is
@@ -105,7 +105,7 @@ test-players: setup ## let ten programs of other hands judge what take5 makes, s
 run: build ## serve until stopped, on http://127.0.0.1:8080
 	$(TAKE5) serve
 
-bench: bench-video bench-photo bench-read bench-queue ## measure everything that is measured
+bench: bench-video bench-photo bench-read bench-crowd bench-queue ## measure everything that is measured
 
 bench-video: build ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
 	@$(call install,$(BENCH_PACKAGES))
@@ -119,6 +119,10 @@ bench-photo: build ## measure photos against libvips and Pillow, five minutes; B
 
 bench-read: ## measure what lists cost the database as the history grows, four minutes
 	$(SWIFT) run -c release bench --reading --write docs/benchmarks.md
+
+bench-crowd: ## measure what many connections from one address cost the requests of another, a minute
+	$(SWIFT) build -c release --product take5
+	$(SWIFT) run -c release bench --crowd --write docs/benchmarks.md
 
 bench-queue: ## measure the queue against pgqueuer, procrastinate and awa, a quarter of an hour
 	@$(call install,$(BENCH_QUEUE_PACKAGES))

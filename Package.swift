@@ -129,8 +129,8 @@ let package = Package(
     program(
       "bench",
       [
-        "AV", "Blobs", "Definitions", "EmbeddedPostgres", "HTTPClient", "Kernels", "Logging", "Metrics", "Model",
-        "Platform", "Postgres", "Queue", "QueueWorker", "Stills", "Store", "SyntheticMedia",
+        "AV", "Blobs", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPTesting", "Kernels", "Logging", "Metrics",
+        "Model", "Platform", "Postgres", "Queue", "QueueWorker", "Stills", "Store", "SyntheticMedia",
       ],
       resources: [
         .embedInCode("Queue/Programs/contest.py"), .embedInCode("Queue/Programs/peer_awa.py"),

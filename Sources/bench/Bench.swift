@@ -17,12 +17,18 @@ struct Bench {
         try await QueueProcess(Array(words.dropFirst())).run()
       } else {
         let options = try Options(words)
-        if options.isOfReading && !options.asksForHelp {
-          try await measureReading(options)
-        } else if options.isOfQueue && !options.asksForHelp {
-          try await measureQueue(options)
-        } else {
-          try await measure(options)
+        switch options.subject {
+        case .reading where !options.asksForHelp:
+          try await report(options) { try await ReadingBench(folder: options.folder).findings() }
+        case .queue where !options.asksForHelp:
+          try await report(options, runs: options.runs) {
+            try await QueueBench(folder: options.folder, runs: options.runs, take5: options.take5).findings()
+          }
+        case .crowd where !options.asksForHelp:
+          try await report(options) {
+            try await CrowdBench(folder: options.folder, take5: options.take5).findings()
+          }
+        case .composition, .photos, .reading, .queue, .crowd: try await measure(options)
         }
       }
     } catch let error as BenchError {
@@ -35,12 +41,12 @@ struct Bench {
   }
 
   private static func measure(_ options: Options) async throws {
-    let catalogue = options.isOfPhotos ? Catalogue.photos : try Catalogue(Definitions.take5Post())
+    let catalogue = options.subject == .photos ? Catalogue.photos : try Catalogue(Definitions.take5Post())
     if options.asksForHelp {
       print(Options.help(names: catalogue.names))
       return
     }
-    let section = MarkedSection(target: options.isOfPhotos ? "bench-photo" : "bench-video")
+    let section = MarkedSection(target: options.subject.target)
     let (figures, observations) = try catalogue.selected(options.only)
     // A report that cannot be written would be known only after a quarter of an hour.
     if let document = options.document { _ = try section.inside(document) }
@@ -72,27 +78,16 @@ struct Bench {
     guard isComplete else { throw BenchError("not everything could be measured", status: EX_SOFTWARE) }
   }
 
-  private static func measureReading(_ options: Options) async throws {
-    let section = MarkedSection(target: "bench-read")
+  /// Measures what is not chosen from, in one go.
+  private static func report(
+    _ options: Options, runs: Int = 1, _ measure: @Sendable () async throws -> (figures: [Finding], observations: [Finding])
+  ) async throws {
+    let section = MarkedSection(target: options.subject.target)
     if let document = options.document { _ = try section.inside(document) }
     try Folder.make(options.folder)
-    let (figures, observations) = try await ReadingBench(folder: options.folder).findings()
-    let report = Report(machine: try Machine.current(), pairs: 1, figures: figures, observations: observations)
-    Console.progress("")
-    print(report.text)
-    if let document = options.document { try section.replace(report.markdown, in: document) }
-    if let misses = report.misses { Console.note(misses) }
-  }
-
-  private static func measureQueue(_ options: Options) async throws {
-    let section = MarkedSection(target: "bench-queue")
-    if let document = options.document { _ = try section.inside(document) }
-    try Folder.make(options.folder)
-    let (figures, observations) = try await QueueBench(
-      folder: options.folder, runs: options.runs, take5: options.take5
-    ).findings()
+    let (figures, observations) = try await measure()
     let report = Report(
-      machine: try Machine.current(), pairs: options.runs, unit: "run", figures: figures, observations: observations)
+      machine: try Machine.current(), pairs: runs, unit: "run", figures: figures, observations: observations)
     Console.progress("")
     print(report.text)
     if let document = options.document { try section.replace(report.markdown, in: document) }

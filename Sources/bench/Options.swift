@@ -6,14 +6,29 @@ struct Options {
   private(set) var folder = ".build/bench"
   private(set) var document: String?
   private(set) var asksForHelp = false
-  /// Whether photos are measured, instead of the composition.
-  private(set) var isOfPhotos = false
-  /// Whether lists are measured, instead of the composition.
-  private(set) var isOfReading = false
-  /// Whether the queue is measured, instead of the composition.
-  private(set) var isOfQueue = false
+  private(set) var subject = Subject.composition
   /// How often the queue and its peers are measured.
   private(set) var runs = 5
+
+  /// What is measured.
+  enum Subject: String {
+    case composition
+    case photos = "--photos"
+    case reading = "--reading"
+    case queue = "--queue"
+    case crowd = "--crowd"
+
+    /// What writes its figures into a document.
+    var target: String {
+      switch self {
+      case .composition: "bench-video"
+      case .photos: "bench-photo"
+      case .reading: "bench-read"
+      case .queue: "bench-queue"
+      case .crowd: "bench-crowd"
+      }
+    }
+  }
 
   init(_ arguments: [String]) throws {
     var rest = arguments[...]
@@ -24,9 +39,6 @@ struct Options {
     while let option = rest.popFirst() {
       switch option {
       case "--help": asksForHelp = true
-      case "--photos": isOfPhotos = true
-      case "--reading": isOfReading = true
-      case "--queue": isOfQueue = true
       case "--take5": take5 = try value(of: option)
       case "--folder": folder = try value(of: option)
       case "--write": document = try value(of: option)
@@ -38,7 +50,11 @@ struct Options {
         }
       case "--pairs": pairs = try Self.count(value(of: option), of: option)
       case "--runs": runs = try Self.count(value(of: option), of: option)
-      default: throw BenchError("there is no option \(option); see --help")
+      default:
+        guard let subject = Subject(rawValue: option) else {
+          throw BenchError("there is no option \(option); see --help")
+        }
+        self.subject = subject
       }
     }
   }
@@ -51,14 +67,15 @@ struct Options {
   /// - Parameter names: what `--only` takes.
   static func help(names: [String]) -> String {
     """
-    bench [--photos | --reading | --queue] [--pairs N] [--runs N] [--only NAME...] [--take5 PATH] [--folder DIR]
-          [--write FILE]
+    bench [--photos | --reading | --queue | --crowd] [--pairs N] [--runs N] [--only NAME...] [--take5 PATH]
+          [--folder DIR] [--write FILE]
 
     Measures the composition against other ways to make the same: CPU, memory, time by the clock, pictures and bytes.
 
       --photos        measures photos instead, those that BENCH_PHOTO names or one that is made
       --reading       measures what lists cost the database, at 100,000 and at 1,000,000 posts
       --queue         measures the job queue against others, which 'make bench-queue' installs
+      --crowd         measures what many connections from one address cost the requests of another
       --pairs N       runs of each two that are compared, in turns; 9 unless told
       --runs N        runs of --queue; 5 unless told
       --only NAME...  measures these alone, or all whose names begin so

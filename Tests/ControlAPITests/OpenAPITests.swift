@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPServer
 import HTTPTesting
+import Model
 import Platform
 import Testing
 
@@ -49,6 +50,27 @@ struct OpenAPITests {
       #expect(described.sorted() == places.map(String.init).sorted(), "\(path)")
     }
     #expect(Set(names).count == names.count)
+  }
+
+  @Test("a key admits to the operations whose scopes it has, as the document names them", arguments: Scope.allCases)
+  func scopes(scope: Scope) async throws {
+    let document = try Self.read()
+    try await RunningAPI.with { api in
+      _ = try await api.keep("t5-one", [scope])
+      for path in document["paths"].names {
+        for method in document["paths"][path].names.subtracting(["parameters"]) {
+          let security = document["paths"][path][method]["security"]
+          let needed = security.elements.flatMap { $0["key"].elements.compactMap(\.text) }
+          if security == .array([]) { continue }
+          #expect(!needed.isEmpty, "\(method) \(path)")
+          let parts = path.split(separator: "/").map { $0.hasPrefix("{") ? "00000000-0000-7000-8000-000000000000" : $0 }
+          let answer = try await request(
+            method.uppercased(), "/" + parts.joined(separator: "/"), port: api.port,
+            headers: [("Authorization", "Bearer t5-one"), ("Content-Type", "application/json")], body: [])
+          #expect((answer.status == 403) == !Set(needed).isSubset(of: [scope.rawValue]), "\(method) \(path)")
+        }
+      }
+    }
   }
 
   @Test("every reference leads somewhere")

@@ -8,13 +8,15 @@ import Testing
 struct ProxyTests {
   @Test("the client is whom a trusted proxy names, and nobody else names one", arguments: [true, false])
   func forwardedAddress(isTrusted: Bool) async throws {
-    let service = try await Service(workers: 0, isTrusted ? ["--trusted-proxy", "127.0.0.1"] : [])
+    let service = try await Service(
+      workers: 0, isTrusted ? ["--trusted-proxy", "127.0.0.1"] : [], environment: ["TAKE5_API_KEY": "t5-key"])
     let nginx = try await Nginx(before: service.url)
     let port = nginx.port
     let status = try await onThread("client") {
       var connection = try ClientConnection(port: port, from: "127.0.0.2")
       // nginx adds the address that it sees to what the client claims.
-      try connection.send("GET /v1/posts HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n")
+      try connection.send(
+        "GET /v1/posts HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 192.0.2.7\r\nAuthorization: Bearer t5-key\r\n\r\n")
       return try connection.receive().status
     }
     #expect(status == 200)
@@ -37,7 +39,7 @@ struct ProxyTests {
         return String(decoding: connection.receiveRest(), as: UTF8.self)
       }
       #expect(answers.ranges(of: "HTTP/1.1 ").count <= 1, "\(framing): \(answers)")
-      // Neither /hello nor /count is served: what nginx has made clear is 404 or 405, and nothing is ever done.
+      // Neither /hello nor /count is served: what nginx has made clear is refused, and nothing is ever done.
       #expect(!answers.hasPrefix("HTTP/1.1 2"), "\(framing): \(answers)")
     }
     await nginx.stop()

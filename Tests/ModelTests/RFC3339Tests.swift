@@ -22,6 +22,13 @@ struct RFC3339Tests {
   }
 
   @Test(
+    "a time beyond four digits of a year is written as the nearest that they say",
+    arguments: [(1e30, "9999-12-31T23:59:59.999Z"), (-1e30, "0001-01-01T00:00:00.000Z"), (.nan, "0001-01-01T00:00:00.000Z")])
+  func farAway(seconds: Double, written: String) {
+    #expect(RFC3339.text(of: Date(timeIntervalSince1970: seconds)) == written)
+  }
+
+  @Test(
     "anything else is refused",
     arguments: [
       "", "2026-11-20", "2026-11-20T18:30:00", "2026-11-20 18:30:00Z", "2026-02-30T00:00:00Z", "2023-02-29T00:00:00Z",

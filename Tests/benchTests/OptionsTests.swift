@@ -21,7 +21,7 @@ struct OptionsTests {
 
   @Test("the queue is measured five times unless told")
   func queue() throws {
-    #expect(try Options(["--queue"]).isOfQueue)
+    #expect(try Options(["--queue"]).subject == .queue)
     #expect(try Options(["--queue"]).runs == 5)
     #expect(try Options(["--queue", "--runs", "2"]).runs == 2)
   }

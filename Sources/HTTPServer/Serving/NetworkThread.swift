@@ -36,6 +36,8 @@ final class NetworkThread {
   private static let bufferBytes = 64 << 10
   /// So many are accepted before others have a turn.
   private static let mostAccepted = 64
+  /// So many are looked at as time passes before others have a turn: to close thousands at once takes a while.
+  private static let mostTicked = 128
 
   private let reception: Reception
   private let endpoint: NetworkEndpoint
@@ -48,6 +50,8 @@ final class NetworkThread {
   private var isAcceptingPaused = false
   private var connections: [UInt64: Connection] = [:]
   private var nextNumber: UInt64 = 2
+  /// Those that are still to be told that time has passed.
+  private var unticked: [UInt64] = []
 
   init(_ endpoint: NetworkEndpoint, reception: Reception) {
     self.reception = reception
@@ -64,8 +68,7 @@ final class NetworkThread {
   func run() {
     var nextTick = ContinuousClock.now + tickInterval
     while true {
-      let isCalm = connections.isEmpty && !isAcceptingPaused
-      for (key, found) in endpoint.poll.wait(for: isCalm ? nil : max(.zero, ContinuousClock.now.duration(to: nextTick))) {
+      for (key, found) in endpoint.poll.wait(for: patience(until: nextTick)) {
         switch key {
         case NetworkEndpoint.mailboxKey: if !readMail() { return closeAll() }
         case NetworkEndpoint.listenerKey: accept()
@@ -73,11 +76,20 @@ final class NetworkThread {
         }
       }
       let now = ContinuousClock.now
-      guard now >= nextTick else { continue }
-      nextTick = now + tickInterval
-      if isAcceptingPaused { watchListener(true) }
-      for key in Array(connections.keys) { with(key) { $0.tick(at: now) } }
+      if now >= nextTick {
+        nextTick = now + tickInterval
+        if isAcceptingPaused { watchListener(true) }
+        if unticked.isEmpty { unticked = Array(connections.keys) }
+      }
+      for key in unticked.suffix(Self.mostTicked) { with(key) { $0.tick(at: now) } }
+      unticked.removeLast(min(unticked.count, Self.mostTicked))
     }
+  }
+
+  /// How long to wait for something to happen; nil: for ever.
+  private func patience(until nextTick: ContinuousClock.Instant) -> Duration? {
+    if !unticked.isEmpty { return .zero }
+    return connections.isEmpty && !isAcceptingPaused ? nil : max(.zero, ContinuousClock.now.duration(to: nextTick))
   }
 
   private func handle(_ number: UInt64, _ found: EventPoll.Condition) {

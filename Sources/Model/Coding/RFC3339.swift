@@ -7,13 +7,13 @@ package import FoundationEssentials
 package enum RFC3339 {
   private static let secondsOfDay = 86_400
 
-  /// From the year 1 to the year 9999, in seconds since 1970-01-01 UTC.
-  private static let range = -62_135_596_800.0...253_402_300_799.0
+  /// From the year 1 to the year 9999, in milliseconds since 1970-01-01 UTC.
+  private static let range = -62_135_596_800_000.0...253_402_300_799_999.0
 
   /// A time in UTC, to the millisecond; one that no four digits of a year can say is the first or last that they can.
   package static func text(of date: Date) -> String {
-    let seconds = min(max(date.timeIntervalSince1970, range.lowerBound), range.upperBound)
-    let milliseconds = Int((seconds * 1000).rounded())
+    let milliseconds = Int(
+      Double.minimum(Double.maximum((date.timeIntervalSince1970 * 1000).rounded(), range.lowerBound), range.upperBound))
     let (second, fraction) = CivilCalendar.floored(milliseconds, by: 1000)
     let (day, time) = CivilCalendar.floored(second, by: secondsOfDay)
     let (year, month, dayOfMonth) = CivilCalendar.date(day)

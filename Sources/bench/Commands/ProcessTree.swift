@@ -4,8 +4,10 @@ internal import Platform
 /// The memory of a process and of everything that it has started.
 enum ProcessTree {
   /// Bytes that are resident now, each page that several processes share counted once in all (proc(5), `Pss`).
-  static func residentBytes(of process: Int32) -> Int {
-    let processes = descendants(of: process) + [process]
+  ///
+  /// - Parameter isAlone: whether what it has started is left out.
+  static func residentBytes(of process: Int32, isAlone: Bool = false) -> Int {
+    let processes = (isAlone ? [] : descendants(of: process)) + [process]
     return processes.reduce(0) { $0 + (proportionalBytes(of: $1) ?? residentPages(of: $1) ?? 0) }
   }
 

@@ -13,9 +13,16 @@ struct Programs: Sendable {
   init(take5: String?) throws {
     let bench = try Folder.resolved(ThisProcess.executable)
     self.bench = bench
-    self.take5 = try take5 ?? Self.beside(bench, name: "take5")
+    self.take5 = try Self.take5(take5)
     ffmpeg = try Self.find("ffmpeg")
     ffprobe = try Self.find("ffprobe")
+  }
+
+  /// The program to measure.
+  ///
+  /// - Parameter path: where it is; nil: beside this program.
+  static func take5(_ path: String?) throws -> String {
+    try path ?? beside(Folder.resolved(ThisProcess.executable), name: "take5")
   }
 
   private static func find(_ name: String) throws -> String {

@@ -12,6 +12,11 @@ final class RunningService {
   var data: String { "\(folder)/data" }
   private var child: ChildProcess?
   private let client: HTTPClient
+  /// Where it listens.
+  let port: UInt16
+  private let process: Int32
+  /// What it has resident now, without its database.
+  var residentBytes: Int { ProcessTree.residentBytes(of: process, isAlone: true) }
 
   /// Starts it and waits until it says where it listens.
   ///
@@ -27,11 +32,14 @@ final class RunningService {
     command = Command(
       path: program,
       arguments: ["serve", "--listen", "127.0.0.1:0", "--workers", "\(workers)", "--data", "\(folder)/data"], log: log)
-    child = try output.start(command)
+    let started = try output.start(command)
+    process = started.id
+    child = consume started
     guard let address = ServerAddress(url: try output.line() ?? "") else {
       throw BenchError("the service does not say where it listens; what it said: \(log)")
     }
     client = HTTPClient(server: address)
+    port = address.port
   }
 
   // In good order too when something else went wrong: its database is a process of its own.

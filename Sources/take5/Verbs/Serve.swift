@@ -65,14 +65,16 @@ extension Verb {
     // Rates by a clock that nobody sets; when URLs expire is said by the one that all machines share.
     let began = ContinuousClock.now
     let limits = RateLimits(try limits(arguments)) { began.duration(to: .now) / .seconds(1) }
+    // Who names a proxy is reached by others through it.
+    let isLocal = address.isLoopback && serverConfiguration.trustedProxies.isEmpty
     let access = AccessControl(
-      operatorKey: key, isLoopback: address.isLoopback, limits: limits, now: { Self.now })
+      operatorKey: key, isLoopback: isLocal, limits: limits, now: { Self.now })
     try await access.refresh(store, database.pool)
-    guard access.hasKey || address.isLoopback else {
+    guard access.hasKey || isLocal else {
       await database.close()
       throw CommandFailure(
         .usage, "\(address.host) can be reached by others, and there is no API key",
-        remedy: "listen on 127.0.0.1, or make a key with 'take5 keys create', in TAKE5_API_KEY or with --api-key-file")
+        remedy: "listen on 127.0.0.1 without a proxy, or make a key with 'take5 keys create', in TAKE5_API_KEY or with --api-key-file")
     }
 
     let metrics = Metrics()

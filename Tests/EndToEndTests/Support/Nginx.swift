@@ -4,7 +4,8 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-/// A reverse proxy before a service: Debian's nginx, with its files in a folder of its own.
+/// A reverse proxy before a service: Debian's nginx, configured as docs/operations.md says, with its files in a folder of
+/// its own.
 struct Nginx {
   let port: UInt16
   private let process: RunningTake5
@@ -16,6 +17,8 @@ struct Nginx {
   init(before url: String) async throws {
     folder = try TemporaryFolder(prefix: "take5-nginx")
     port = try Self.freePort()
+    let location = try Document("docs/operations.md").lines(of: "nginx").joined(separator: "\n")
+    try #require(location.contains("http://127.0.0.1:8080"))
     let configuration = """
       daemon off;
       worker_processes 1;
@@ -29,19 +32,9 @@ struct Nginx {
         fastcgi_temp_path \(folder.path)/fastcgi;
         uwsgi_temp_path \(folder.path)/uwsgi;
         scgi_temp_path \(folder.path)/scgi;
-        upstream service { server \(url.replacing("http://", with: "")); keepalive 16; }
         server {
           listen 127.0.0.1:\(port);
-          client_max_body_size 0;
-          location / {
-            proxy_pass http://service;
-            proxy_http_version 1.1;
-            proxy_set_header Connection "";
-            proxy_set_header Host localhost;
-            proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-            proxy_request_buffering off;
-            proxy_buffering off;
-          }
+          \(location.replacing("http://127.0.0.1:8080", with: url))
         }
       }
 
