@@ -38,4 +38,9 @@ void csystem_raise_open_files_limit(void) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+uint64_t csystem_open_files_limit(void) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
 int csystem_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

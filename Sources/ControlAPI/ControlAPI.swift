@@ -8,7 +8,7 @@ package import Store
 /// The HTTP interface: what an app submits, reads and plays.
 package struct ControlAPI: Sendable {
   let database: Pool
-  let searches: Pool
+  let lists: Pool
   let store: Store
   let blobs: any BlobStore
   let definitions: SubmissionDefinitions
@@ -19,7 +19,7 @@ package struct ControlAPI: Sendable {
   let leastFree: Int64
 
   /// - Parameters:
-  ///   - searches: the same database for lists of an area, with a limit for statements.
+  ///   - lists: the same database for lists that may have much to look through, with a limit for statements.
   ///   - blobs: where submitted clips are staged; the store's own.
   ///   - definitions: what is made of what is submitted.
   ///   - access: who may ask for what.
@@ -27,12 +27,12 @@ package struct ControlAPI: Sendable {
   ///   - metrics: what is done is counted there, and told at `/metrics`.
   ///   - leastFree: with less room for media, in bytes, no submission is taken in.
   package init(
-    database: Pool, searches: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
+    database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
     access: AccessControl, watch: JobWatch,
     metrics: Metrics, leastFree: Int64 = 256 << 20
   ) {
     self.database = database
-    self.searches = searches
+    self.lists = lists
     self.store = store
     self.blobs = blobs
     self.definitions = definitions

@@ -27,7 +27,7 @@ struct AccessTests {
     ])
   func operatorKey(value: String, isAdmitted: Bool) throws {
     let access = AccessControl(
-      operatorKey: "s3cret-key", isLoopback: true, limits: RateLimits(.init()) { 0 }, now: { 0 })
+      operatorKey: "s3cret-key", isLoopback: true, limits: RateLimits(.init(), now: { 0 }), now: { 0 })
     let head = try Self.head("POST", "/v1/posts", ["Authorization": value])
     let admitted = (try? access.admit(head, from: Self.client, needs: Set(Scope.allCases))) == "operator"
     #expect(admitted == isAdmitted)
@@ -35,7 +35,7 @@ struct AccessTests {
 
   @Test("until the keys are known nobody is admitted without the operator's")
   func unknownKeys() throws {
-    let access = AccessControl(operatorKey: nil, isLoopback: true, limits: RateLimits(.init()) { 0 }, now: { 0 })
+    let access = AccessControl(operatorKey: nil, isLoopback: true, limits: RateLimits(.init(), now: { 0 }), now: { 0 })
     let head = try Self.head("GET", "/v1/posts", ["Host": "localhost"])
     #expect(throws: Problem.self) { try access.admit(head, from: Self.client, needs: [.read]) }
   }
@@ -107,7 +107,24 @@ struct AccessTests {
       let seconds = try #require(refused.headers["retry-after"].flatMap { Int($0) })
       #expect(seconds >= 1)
       #expect(try await api.get("/livez").status == 200)
+      #expect(try await api.get("/readyz").status == 429)
     }
+  }
+
+  @Test("who is limited is told of")
+  func refusals() throws {
+    var configuration = RateLimits.Configuration()
+    configuration.requestsPerMinute = 1
+    configuration.submissionsPerMinute = 1
+    let told = Locked<[String]>([])
+    let limits = RateLimits(
+      configuration, now: { 0 }, onRefusal: { limit, who in told.withLock { $0.append("\(limit.rawValue): \(who)") } })
+    for _ in 0..<2 {
+      try? limits.countRequest(ofKey: "3")
+      try? limits.countRequest(of: Self.client)
+      try? limits.countSubmission(of: "ada", tenant: "3")
+    }
+    #expect(told.withLock(\.self) == ["requests: key 3", "requests: 127.0.0.1", "submissions: author 3 ada"])
   }
 
   @Test("a bucket fills at its rate, never beyond its size")

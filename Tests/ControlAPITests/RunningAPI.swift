@@ -61,18 +61,17 @@ struct RunningAPI: Sendable {
       definitions.moment.limits.bytes = setting.clipBytes
       let clock = ContinuousClock().now
       let access = AccessControl(
-        operatorKey: setting.key, isLoopback: setting.isLoopback, limits: RateLimits(setting.limits) { clock.duration(to: .now) / .seconds(1) },
-        now: { 1_800_000_000 })
+        operatorKey: setting.key, isLoopback: setting.isLoopback, limits: RateLimits(setting.limits, now: { clock.duration(to: .now) / .seconds(1) }), now: { 1_800_000_000 })
       let keys = Pool(url, size: 1)
       try await access.refresh(store, keys)
       await keys.close()
-      let searches = Pool((setting.database ?? url).with(statementLimit: setting.searchLimit), size: 1)
+      let lists = Pool((setting.database ?? url).with(statementLimit: setting.searchLimit), size: 1)
       var watched = setting.database ?? url
       watched.pooling = setting.listens ? .session : .transaction
       let watch = try JobWatch(database: pool, url: watched)
       let watching = Task { await watch.run() }
       let api = ControlAPI(
-        database: pool, searches: searches, store: store, blobs: blobs, definitions: definitions, access: access, watch: watch,
+        database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access, watch: watch,
         metrics: Metrics(), leastFree: setting.leastFree)
       let value = try await withServer(router: api.router) { server in
         try await body(
@@ -82,7 +81,7 @@ struct RunningAPI: Sendable {
       }
       watching.cancel()
       await watching.value
-      await searches.close()
+      await lists.close()
       await pool.close()
       return value
     }

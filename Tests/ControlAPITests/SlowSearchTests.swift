@@ -91,7 +91,7 @@ struct SlowSearchTests {
           for _ in 0..<12 { group.addTask { try await Self.search(api).status } }
           while try await Self.waiting(api) == 0 {}
           #expect(try await api.get("/readyz").status == 200)
-          #expect(try await api.get("/v1/jobs").status == 200)
+          #expect(try await api.get("/v1/window").status == 200)
           #expect(try await Self.waiting(api) == 1)
         }
         for try await status in group { #expect(status == 200) }

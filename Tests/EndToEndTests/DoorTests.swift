@@ -23,6 +23,7 @@ struct DoorTests {
     case hiddenPage = "a page without an origin"
     case crossSite = "a request across sites"
     case rebound = "a page under a foreign name"
+    case forwarded = "a proxy"
 
     func headers(port: UInt16) -> [(String, String)] {
       switch self {
@@ -33,6 +34,7 @@ struct DoorTests {
       case .hiddenPage: [("Host", "localhost"), ("Origin", "null")]
       case .crossSite: [("Host", "localhost"), ("Sec-Fetch-Site", "cross-site")]
       case .rebound: [("Host", "rebound.example.com")]
+      case .forwarded: [("Host", "localhost"), ("X-Forwarded-For", "192.0.2.7")]
       }
     }
   }

@@ -58,6 +58,9 @@ int csystem_deny_dumps(void);
 /// Raises the limit of open files as far as this process may, which leaves it as it is where that fails.
 void csystem_raise_open_files_limit(void);
 
+/// How many files this process may have open at a time; 0 if that is unknown.
+uint64_t csystem_open_files_limit(void);
+
 /// Makes an event that threads wait for with poll, closed on exec (eventfd(2), whose flags Swift does not import); -1 with errno.
 int csystem_event(void);
 

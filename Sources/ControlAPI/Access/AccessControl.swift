@@ -17,6 +17,8 @@ package final class AccessControl: Sendable {
     /// Whether a key was ever made, be it revoked by now; nil: not known yet.
     var hasKeyBeenMade: Bool?
     var keys: [SHA256Digest: StoredKey] = [:]
+    /// By the name that signed URLs have for them.
+    var digests: [String: SHA256Digest] = [:]
     var signing: [SigningKey] = []
   }
 
@@ -50,6 +52,7 @@ package final class AccessControl: Sendable {
       // A database that was set back opens nothing.
       known.hasKeyBeenMade = known.hasKeyBeenMade == true || !keys.isEmpty
       known.keys = Dictionary(active) { first, _ in first }
+      known.digests = Dictionary(active.map { ("\($1.id)", $0) }) { first, _ in first }
       known.signing = signing
     }
   }
@@ -72,7 +75,10 @@ package final class AccessControl: Sendable {
   package func admit(
     _ head: RequestHead, from client: IPAddress, needs scopes: Set<Scope>?
   ) throws(Problem) -> String? {
-    if scopes?.isEmpty == true { return nil }
+    if scopes?.isEmpty == true {
+      try limits.countRequest(of: client)
+      return nil
+    }
     guard needsKey else {
       try Self.checkOrigin(head)
       try limits.countRequest(of: client)
@@ -85,13 +91,13 @@ package final class AccessControl: Sendable {
       try limits.countRequest(of: client)
       throw error
     }
+    let principal = key.map { "\($0.id)" } ?? Self.operatorName
+    try limits.countRequest(ofKey: principal)
     // The operator's key, which is not stored, admits to everything.
     let missing = key.map { (scopes ?? []).subtracting($0.scopes).map(\.rawValue).sorted() } ?? []
     guard missing.isEmpty else {
       throw ProblemKind.forbidden.problem("This needs a key with the scope \(missing.joined(separator: " and ")).")
     }
-    let principal = key.map { "\($0.id)" } ?? Self.operatorName
-    try limits.countRequest(ofKey: principal)
     return principal
   }
 
@@ -135,13 +141,16 @@ package final class AccessControl: Sendable {
   /// A foreign name for this machine is how a page reads across origins (DNS rebinding); a foreign origin is how it
   /// submits without reading (RFC 6454; Fetch Metadata Request Headers, section 2.3).
   private static func checkOrigin(_ head: RequestHead) throws(Problem) {
+    guard !["X-Forwarded-For", "Forwarded", "Via"].contains(where: { head.headers[$0] != nil }) else {
+      throw ProblemKind.foreignHost.problem("The request comes through a proxy, which others may reach.")
+    }
     guard let host = head.host, host == "localhost" || host.hasSuffix(".localhost") || IPAddress(host)?.isLoopback == true
     else {
       throw ProblemKind.foreignHost.problem("The request names \(head.host ?? "no host"), which is not this machine.")
     }
     let site = head.headers["Sec-Fetch-Site"] ?? "none"
     let origin = head.headers["Origin"]
-    guard ["same-origin", "none"].contains(site), origin == nil || origin == "http://\(head.headers["Host"] ?? "")" else {
+    guard ["same-origin", "none"].contains(site), origin == nil || origin == "http://\(head.authority ?? "")" else {
       throw ProblemKind.foreignOrigin.problem("The request comes from a page of \(origin ?? "another site").")
     }
   }
@@ -170,7 +179,6 @@ package final class AccessControl: Sendable {
   private func reader(_ name: String) -> MediaURLs.Reader? {
     if name == Self.anybody.name { return needsKey ? nil : Self.anybody }
     if name == Self.operatorName { return operatorKey.map { MediaURLs.Reader(name: name, proof: $0.hex) } }
-    let key = known.withLock { known in known.keys.first { "\($0.value.id)" == name } }
-    return key.map { MediaURLs.Reader(name: name, proof: $0.key.hex) }
+    return known.withLock { $0.digests[name] }.map { MediaURLs.Reader(name: name, proof: $0.hex) }
   }
 }

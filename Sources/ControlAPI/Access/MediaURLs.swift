@@ -13,6 +13,8 @@ package struct MediaURLs: Sendable {
   /// How long one is valid at most; a signature that promises more is none of ours.
   package static let lifetime = leastLifetime + step
   private static let step = 3600
+  /// So far apart the clocks of machines may be.
+  private static let skew = 60
 
   /// Whom a URL was given to.
   struct Reader: Sendable, Hashable {
@@ -55,7 +57,7 @@ package struct MediaURLs: Sendable {
 
   /// Judges a URL that carries a signature and was given to this reader.
   func judge(_ target: RequestTarget) -> Judgement {
-    guard let expires = target.queryValue("expires").flatMap({ Int($0) }), expires <= now + Self.lifetime,
+    guard let expires = target.queryValue("expires").flatMap({ Int($0) }), expires <= now + Self.lifetime + Self.skew,
       let id = target.queryValue("key").flatMap({ Int64($0) }), let key = keys.first(where: { $0.id == id }),
       let given = target.queryValue("signature").flatMap({ SHA256Digest(hex: $0) }),
       HMAC.areEqual(given, signature("/" + target.segments.joined(separator: "/"), expires, key))

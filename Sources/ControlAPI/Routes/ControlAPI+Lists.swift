@@ -40,10 +40,14 @@ extension ControlAPI {
 
   private func answer(_ request: Request, _ filter: PostFilter, _ page: PageRequest) async throws -> Response {
     let (store, urls) = (store, access.mediaURLs(for: request))
+    let posts = try await list { try store.posts(filter, page, $0) }
+    return try .fresh(PageAnswer(posts) { PostAnswer($0, urls) })
+  }
+
+  /// Reads a list that may have much to look through: on connections of their own such lists hold up nothing else.
+  func list<Items: Sendable>(_ body: @Sendable (Session) throws -> Items) async throws -> Items {
     do {
-      // An area may have much to look through: it has connections of its own, so that it holds up nothing else.
-      let posts = try await (filter.area == nil ? database : searches).read { try store.posts(filter, page, $0) }
-      return try .fresh(PageAnswer(posts) { PostAnswer($0, urls) })
+      return try await lists.read(body)
     } catch let error as PostgresError where error.isCanceled {
       throw ProblemKind.queryTooSlow.problem("The list takes longer than the service works on one.")
     }

@@ -33,7 +33,7 @@ extension ControlAPI {
     try reader.finish()
     // One more tells whether there is another page.
     filter.limit = limit + 1
-    let jobs = try await database.read { [filter] session in try JobQueue.list(filter, session) }
+    let jobs = try await list { [filter] session in try JobQueue.list(filter, session) }
     let page = jobs.prefix(limit)
     return try .fresh(
       PageAnswer(

@@ -32,7 +32,8 @@ final class Connection {
   private var isBlocked = false
   /// Whether the client was told that its body is wanted.
   private var isBodyAllowed = false
-  private var isPeerFinished = false
+  /// When the client was found to have finished sending.
+  private var peerFinished: ContinuousClock.Instant?
   private var isStreaming = false
   /// Whether a request on it showed a key: it does not count for its address, and is not closed to make room.
   private(set) var isKeyed = false
@@ -58,17 +59,27 @@ final class Connection {
   var peer: IPAddress { socket.peer }
   var isClosed: Bool { phase == .closed }
 
-  /// Since when it is neither serving a request nor known to belong to somebody with a key; nil where it is.
+  /// Since when nothing is done for it and nobody showed a key on it, so that others may have its place; nil where
+  /// something is.
   var idleSince: ContinuousClock.Instant? {
-    if case .reading = phase, exchange == nil, !isKeyed { lastProgress } else { nil }
+    if isKeyed || isTurnedAway { return nil }
+    return switch phase {
+    case .reading where exchange == nil: lastProgress
+    case .sending where isBlocked: lastProgress
+    case .lingering: lastProgress
+    case .reading, .waiting, .sending, .closed: nil
+    }
   }
+
+  /// Whether a part of a head has come.
+  var isWithinHead: Bool { if case .reading = phase { exchange == nil && reader.isWithinHead } else { false } }
 
   /// What it waits for.
   var wanted: EventPoll.Condition {
     switch phase {
     case .reading, .lingering: .readable
     case .sending where outgoing?.stream == nil || isBlocked: .writable
-    case .waiting, .sending: isPeerFinished ? [] : .finished
+    case .waiting, .sending: peerFinished == nil ? .finished : []
     case .closed: []
     }
   }
@@ -83,9 +94,9 @@ final class Connection {
     case .lingering where found.contains(.readable): discard()
     case .sending where found.contains(.writable): run()
     case .waiting, .sending:
-      guard found.contains(.finished), !isPeerFinished else { return }
-      isPeerFinished = true
-      if outgoing?.stream != nil { close() } else { exchange?.abandon() }
+      guard found.contains(.finished), peerFinished == nil else { return }
+      peerFinished = .now
+      if outgoing?.stream != nil { close() }
     case .reading, .lingering, .closed: break
     }
   }
@@ -113,7 +124,12 @@ final class Connection {
     case .reading:
       // Between two requests nobody is told anything.
       if reader.isWithinHead { if now >= deadline { refuse(.tooSlow) } } else if isSilent { close() }
-    case .waiting: if now >= deadline { giveUp() }
+    case .waiting:
+      if now >= deadline {
+        giveUp()
+      } else if let peerFinished, now - peerFinished >= configuration.departure {
+        exchange?.abandon()
+      }
     case .sending:
       if now >= deadline || outgoing?.stream?.isCut == true || (isBlocked && isSilent) { close() }
     case .lingering: if now >= deadline || isSilent { close() }
@@ -220,8 +236,12 @@ final class Connection {
     guard let head, head.expectsContinue, !isBodyAllowed, !reader.hasInput else { return }
     isBodyAllowed = true
     let line = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
-    // Nothing else is on its way to the client, so that there is room.
-    if line.withUnsafeBytes({ socket.send($0, isFollowed: false) }) != .moved(line.count) { close() }
+    switch line.withUnsafeBytes({ socket.send($0, isFollowed: false) }) {
+    case .moved(line.count): break
+    // An answer before it is still on its way. Clients wait for leave only so long, and then send.
+    case .wouldBlock: break
+    case .moved, .finished, .broken: close()
+    }
   }
 
   /// What comes is no request that can be answered in its own right.
@@ -241,8 +261,8 @@ final class Connection {
   private func giveUp() {
     guard let exchange else { return close() }
     exchange.fail(.deadlineExceeded, cutting: false)
-    exchange.abandon()
     exchange.answer(Problem.tooSlow.response)
+    exchange.abandon()
     take(exchange.resumed(waker))
     run()
   }
@@ -252,7 +272,7 @@ final class Connection {
   private func send(_ response: Response, isEarly: Bool) {
     guard let exchange else { return close() }
     let isHead = exchange.method == "HEAD"
-    isLast = isEarly || head?.endsConnection != false || reception.isClosing || isPeerFinished
+    isLast = isEarly || head?.endsConnection != false || reception.isClosing || peerFinished != nil
     var response = response
     if let stream = response.body.stream {
       if isHead {
@@ -263,13 +283,16 @@ final class Connection {
         stream.end()
         reception.note(.streams, peer)
         response = Problem.tooManyStreams.response
+        exchange.sends(response)
       }
     }
     let isChunked = exchange.version != .http10
     if response.body.stream != nil && !isChunked { isLast = true }
     guard let bytes = reception.head(of: response, for: exchange, isChunked: isChunked, isLast: isLast) else {
       response.body.stream?.end()
-      return send(Problem.internalError(exchange.requestID).response, isEarly: true)
+      let failure = Problem.internalError(exchange.requestID).response
+      exchange.sends(failure)
+      return send(failure, isEarly: true)
     }
     outgoing = Outgoing(head: bytes, body: response.body, isHeadOnly: isHead, isChunked: isChunked)
     phase = .sending
@@ -306,6 +329,7 @@ final class Connection {
     lastProgress = now
     guard isLast else {
       phase = .reading
+      deadline = now + reception.configuration.headDeadline
       return
     }
     if clientEnds { return close() }
@@ -318,7 +342,7 @@ final class Connection {
     guard let exchange else { return }
     if isStreaming { reception.endStream() }
     isStreaming = false
-    reception.end(exchange, isComplete: isComplete)
+    reception.end(exchange, isComplete: isComplete, isTold: !isTurnedAway)
     self.exchange = nil
     head = nil
     isBodyAllowed = false

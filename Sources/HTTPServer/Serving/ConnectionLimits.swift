@@ -26,11 +26,11 @@ struct ConnectionLimits: Sendable {
     mostStreams = streams
   }
 
-  /// Counts a connection; nil, or why it is not taken. One that is not taken is not counted.
-  mutating func open() -> Refusal? {
-    guard connections < mostConnections else { return .connections }
+  /// Counts a connection; false, and it is not counted, where there are as many as may be.
+  mutating func open() -> Bool {
+    guard connections < mostConnections else { return false }
     connections += 1
-    return nil
+    return true
   }
 
   mutating func close() { connections -= 1 }

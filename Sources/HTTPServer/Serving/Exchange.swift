@@ -75,14 +75,21 @@ package final class Exchange: Sendable {
   /// What was sent, if anything was.
   var sent: Response? { shared.withLock(\.sent) }
 
+  /// Something else is sent than was answered.
+  func sends(_ response: Response) { shared.withLock { $0.sent = response } }
+
   /// The client is gone: a handler that said how is cancelled.
   func abandon() {
     let cancel = shared.withLock { shared in
       shared.isAbandoned = true
+      defer { shared.cancel = nil }
       return shared.cancel
     }
     cancel?()
   }
+
+  /// Whether the client is gone.
+  var isAbandoned: Bool { shared.withLock(\.isAbandoned) }
 
   // MARK: The handler's task
 
@@ -121,6 +128,14 @@ package final class Exchange: Sendable {
       return isTaken
     }
     if !isTaken { response.body.stream?.end() }
+  }
+
+  /// Ends without an answer, if there is none.
+  func giveUp() {
+    shared.withLock { shared in
+      shared.state.giveUp()
+      Self.wakeIfPossible(&shared)
+    }
   }
 
   /// Lets the reader fail; with `cutting` the connection is closed without an answer.

@@ -25,6 +25,8 @@ struct ExchangeState {
 
   private enum Phase { case head, body, received, answered }
 
+  private static let mostJoined = 16 << 10
+
   private let limits: Limits
   private let hasBody: Bool
   private var phase = Phase.head
@@ -71,8 +73,7 @@ struct ExchangeState {
     receivedBytes += Int64(chunk.count)
     if receivedBytes > limits.body, failure == nil { failure = .tooLarge(limit: limits.body) }
     if failure == nil && pendingAnswer == nil {
-      chunks.append(chunk)
-      parkedBytes += chunk.count
+      park(chunk)
     }
     return resumed()
   }
@@ -122,7 +123,10 @@ struct ExchangeState {
       chunks[firstChunk] = []
       firstChunk += 1
       parkedBytes -= chunk.count
-      if firstChunk == chunks.count { forgetChunks() }
+      if firstChunk > chunks.count / 2 {
+        chunks.removeFirst(firstChunk)
+        firstChunk = 0
+      }
       return .chunk(chunk)
     }
     if phase == .received || !hasBody, failure == nil || failure == .disconnected { return .end }
@@ -144,6 +148,19 @@ struct ExchangeState {
   mutating func fail(_ error: BodyError, cutting: Bool) {
     if failure == nil || error == .cancelled { failure = error }
     if cutting { isCut = true }
+  }
+
+  /// The handler gave up because the client is gone: without an answer, if there is none.
+  mutating func giveUp() { if phase != .answered && pendingAnswer == nil { isCut = true } }
+
+  /// Small chunks are joined: each that stands alone costs more memory than its bytes.
+  private mutating func park(_ chunk: [UInt8]) {
+    parkedBytes += chunk.count
+    if firstChunk < chunks.count, chunks[chunks.count - 1].count + chunk.count <= Self.mostJoined {
+      chunks[chunks.count - 1] += chunk
+    } else {
+      chunks.append(chunk)
+    }
   }
 
   private mutating func forgetChunks() {

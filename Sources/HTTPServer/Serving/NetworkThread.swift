@@ -150,12 +150,12 @@ final class NetworkThread {
       guard isListening, let socket = acceptOne() else { return }
       let peer = socket.peer
       var refusal = reception.open(from: peer)
-      if refusal == .connections && makeRoom() { refusal = reception.open(from: peer) }
+      if let first = refusal, makeRoom(for: peer, at: first) { refusal = reception.open(from: peer) }
       let connection = Connection(socket, number: nextNumber, reception: reception, mailbox: endpoint.mailbox)
       nextNumber += 1
       if let refusal {
         reception.note(refusal, peer)
-        connection.turnAway(refusal == .address ? .tooManyFromAddress : .tooManyConnections)
+        connection.turnAway(refusal.problem)
       }
       connections[connection.number] = connection
       do {
@@ -172,6 +172,7 @@ final class NetworkThread {
       return try StreamSocket.accept(from: endpoint.listener)
     } catch {
       // Out of descriptors or memory: the client is told by a connection that ends, and others are accepted later.
+      _ = makeRoom(for: nil, at: .connections)
       spare = nil
       let turnedAway = try? StreamSocket.accept(from: endpoint.listener)
       if let turnedAway { reception.note(.connections, turnedAway.peer) }
@@ -187,11 +188,34 @@ final class NetworkThread {
   }
 
   /// Closes some of the connections that have been idle longest; false where none is idle.
-  private func makeRoom() -> Bool {
-    let idle = connections.values.compactMap { connection in connection.idleSince.map { (connection.number, $0) } }
-    guard !idle.isEmpty else { return false }
+  ///
+  /// - Parameter peer: who wants room; at the limit of its address only its own connections make it.
+  private func makeRoom(for peer: IPAddress?, at refusal: Refusal) -> Bool {
+    let idle = connections.values.compactMap { connection in
+      refusal == .address && connection.peer.site != peer?.site
+        ? nil : connection.idleSince.map { (connection: connection, since: $0) }
+    }
     // Several at once: those who fill a server do not stop after one.
-    for (number, _) in idle.sorted(by: { $0.1 < $1.1 }).prefix(max(1, idle.count / 16)) { with(number) { $0.close() } }
-    return true
+    for (connection, _) in idle.sorted(by: { $0.since < $1.since }).prefix(max(1, idle.count / 16)) {
+      reception.note(refusal, connection.peer)
+      if connection.isWithinHead {
+        reception.close(from: connection.peer, isReleased: false)
+        connection.turnAway(refusal.problem)
+      } else {
+        connection.close()
+      }
+      settle(connection)
+    }
+    return !idle.isEmpty
+  }
+}
+
+extension Refusal {
+  fileprivate var problem: Problem {
+    switch self {
+    case .connections: .tooManyConnections
+    case .address: .tooManyFromAddress
+    case .streams: .tooManyStreams
+    }
   }
 }

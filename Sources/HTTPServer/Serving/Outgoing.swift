@@ -93,7 +93,8 @@ struct Outgoing {
   private func sendBytes(on socket: borrowing StreamSocket) -> StreamSocket.Outcome {
     let isFollowed =
       switch rest {
-      case .bytes, .file: true
+      case .bytes: true
+      case .file(let region, _): region.count > 0
       case .nothing, .stream: false
       }
     return bytes.withUnsafeBytes { socket.send(UnsafeRawBufferPointer(rebasing: $0[sent...]), isFollowed: isFollowed) }

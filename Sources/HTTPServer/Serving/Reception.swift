@@ -3,6 +3,9 @@ internal import Platform
 
 /// Meets every request on the network threads: routes and refuses, or lets it in for a handler; shared by all of them.
 final class Reception: Sendable {
+  /// Left to blobs, to databases and to whatever else opens files.
+  private static let otherFiles = 512
+
   let configuration: ServerConfiguration
   let headLimits: HeadParser.Limits
   let exchanges = ActivityCount()
@@ -20,7 +23,8 @@ final class Reception: Sendable {
     headLimits = HeadParser.Limits(requestLine: configuration.requestLineBytes, head: configuration.headBytes)
     limits = Locked(
       ConnectionLimits(
-        connections: configuration.mostConnections, perAddress: configuration.mostPerAddress,
+        connections: min(configuration.mostConnections, max(64, ThisProcess.openFilesLimit - Self.otherFiles)),
+        perAddress: configuration.mostPerAddress,
         streams: configuration.mostStreams))
   }
 
@@ -41,10 +45,12 @@ final class Reception: Sendable {
   /// Counts a connection; nil, or why it is to be turned away.
   func open(from peer: IPAddress) -> Refusal? {
     limits.withLock { limits in
-      if let refusal = limits.open() { return refusal }
-      if isTrusted(peer) || limits.begin(from: peer) { return nil }
-      limits.close()
-      return .address
+      guard isTrusted(peer) || limits.begin(from: peer) else { return .address }
+      guard limits.open() else {
+        if !isTrusted(peer) { limits.end(from: peer) }
+        return .connections
+      }
+      return nil
     }
   }
 
@@ -142,6 +148,8 @@ final class Reception: Sendable {
     do {
       exchange.answer(try await route.handler(request))
     } catch {
+      // What a cancelled handler says is for nobody.
+      if exchange.isAbandoned { return exchange.giveUp() }
       exchange.answer(answer(for: error, to: request).response)
     }
   }
@@ -194,9 +202,13 @@ final class Reception: Sendable {
   }
 
   /// A request is over, completely or not.
-  func end(_ exchange: Exchange, isComplete: Bool) {
+  ///
+  /// - Parameter isTold: whether it stands in the log; a crowd that is turned away is only counted.
+  func end(_ exchange: Exchange, isComplete: Bool, isTold: Bool) {
     exchange.finish()
+    defer { exchanges.end() }
     if let counted = exchange.countedAddress { limits.withLock { $0.end(from: counted) } }
+    guard isTold else { return }
     let response = exchange.sent
     observer.onAccess(
       AccessRecord(
@@ -204,6 +216,5 @@ final class Reception: Sendable {
         client: exchange.client, status: response?.status.code ?? 499,
         bytes: exchange.method == "HEAD" ? 0 : response?.body.count ?? 0, duration: exchange.start.duration(to: .now),
         isComplete: isComplete && response != nil))
-    exchanges.end()
   }
 }

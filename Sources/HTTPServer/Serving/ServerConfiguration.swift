@@ -12,9 +12,11 @@ package struct ServerConfiguration: Sendable {
   /// Threads that run handlers, whose file and database work may block.
   package var handlerThreads = 4
 
-  /// Open connections at most. When there are as many, those that are idle and never showed a key make room.
+  /// Open connections at most, if the process may have as many files. When there are as many, those that are idle, or
+  /// dawdle, and never showed a key make room.
   package var mostConnections = 16_384
-  /// Connections from one address, and requests under way of one address that a proxy names, without a key.
+  /// Connections from one address without a key, where the idle ones make room too; and requests under way of one
+  /// address that a proxy names.
   package var mostPerAddress = 1024
   /// Answers at most that are being produced over time, so that others find room.
   package var mostStreams = 12_288
@@ -36,6 +38,8 @@ package struct ServerConfiguration: Sendable {
   package var requestDeadline: Duration = .seconds(600)
   /// The slowest client an answer is sent to, in bytes a second, on top of `headDeadline`.
   package var slowestAnswer: Int64 = 8 << 10
+  /// So long after a client has finished sending it is thought to be gone; until then it may wait for its answer.
+  package var departure: Duration = .seconds(1)
   /// How long what a client still sends is thrown away after an early answer, so that it hears the answer.
   package var lingering: Duration = .seconds(30)
   /// Silence on a `BodyStream` after which its heartbeat is written; a client that left is found out by the second.

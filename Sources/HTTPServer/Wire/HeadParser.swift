@@ -12,7 +12,7 @@ struct HeadParser {
 
   private let limits: Limits
   /// So many bytes of the input are known to hold no end of the head.
-  private var scanned = 0
+  private(set) var scanned = 0
   /// Where the line begins that is being scanned.
   private var lineStart = 0
   private var lines: [Range<Int>] = []
@@ -53,8 +53,8 @@ struct HeadParser {
     return nil
   }
 
-  /// Whether anything of a request has come.
-  var hasBegun: Bool { scanned > 0 }
+  /// Whether anything of a request has come; empty lines before it are none of it.
+  var hasBegun: Bool { scanned > lineStart || !lines.isEmpty }
 
   private func checkSize() throws(Problem) {
     if lines.isEmpty && scanned > limits.requestLine {

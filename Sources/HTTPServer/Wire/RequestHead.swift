@@ -20,13 +20,19 @@ package struct RequestHead: Sendable, Hashable {
   }
 
   /// The host that the client means, without its port and in small letters; nil where it names none.
-  ///
-  /// A target in absolute form overrules the field (RFC 9112, section 3.2.2).
   package var host: String? {
-    guard let authority = target.authority ?? headers["Host"] else { return nil }
-    if authority.hasPrefix("[") { return authority.prefix { $0 != "]" }.dropFirst().lowercasedASCII }
+    guard let authority else { return nil }
+    if authority.hasPrefix("[") {
+      guard let end = authority.firstIndex(of: "]") else { return nil }
+      let rest = authority[authority.index(after: end)...]
+      return rest.isEmpty || rest.hasPrefix(":") ? authority[..<end].dropFirst().lowercasedASCII : nil
+    }
     return authority.prefix { $0 != ":" }.lowercasedASCII
   }
+
+  /// The host that the client means, with its port; a target in absolute form overrules the field (RFC 9112, section
+  /// 3.2.2).
+  package var authority: String? { target.authority ?? headers["Host"] }
 
   /// The length of the body, where it is told before.
   var contentLength: Int64? {

@@ -18,22 +18,24 @@ struct RequestReader {
 
   private var parser: HeadParser
   private var phase = Phase.head
-  private var input: [UInt8] = []
+  /// What came in; what was read of it goes with the next bytes.
+  private(set) var input: [UInt8] = []
   private var start = 0
 
   init(limits: HeadParser.Limits) { parser = HeadParser(limits: limits) }
 
   /// Takes what came in.
   mutating func append(_ bytes: UnsafeRawBufferPointer) {
-    if start == input.count {
-      (input, start) = (Array(bytes), 0)
-    } else {
-      input += bytes
-    }
+    // What was read goes, or a client that never ends between two requests would fill the memory.
+    input.removeSubrange(..<start)
+    start = 0
+    input += bytes
   }
 
   /// Whether the first bytes of a request have come, and not yet the whole head.
-  var isWithinHead: Bool { if case .head = phase { parser.hasBegun || start < input.count } else { false } }
+  var isWithinHead: Bool {
+    if case .head = phase { parser.hasBegun || start + parser.scanned < input.count } else { false }
+  }
 
   /// Whether the last request has come to its end, and nothing of another has come.
   var isBetweenRequests: Bool { if case .head = phase { !isWithinHead } else { false } }

@@ -16,4 +16,7 @@ package enum ThisProcess {
 
   /// Allows as many open files as the process may allow itself: each connection is one.
   package static func raiseOpenFilesLimit() { csystem_raise_open_files_limit() }
+
+  /// How many files this process may have open at a time.
+  package static var openFilesLimit: Int { Int(clamping: csystem_open_files_limit()) }
 }

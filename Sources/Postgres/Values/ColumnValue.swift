@@ -44,7 +44,11 @@ extension Int64: ColumnValue {
     case TypeNumber.int4: value = cell.bigEndian(Int32.self).map(Int64.init)
     case TypeNumber.int2: value = cell.bigEndian(Int16.self).map(Int64.init)
     case TypeNumber.oid: value = cell.bigEndian(UInt32.self).map(Int64.init)
-    case TypeNumber.timestamptz: value = cell.bigEndian(Int64.self).map { $0 + TypeNumber.postgresEpoch }
+    case TypeNumber.timestamptz:
+      // `infinity` is the greatest number.
+      value = cell.bigEndian(Int64.self).map { $0.addingReportingOverflow(TypeNumber.postgresEpoch) }.map {
+        $0.overflow ? .max : $0.partialValue
+      }
     default: value = nil
     }
     guard let value else { return nil }

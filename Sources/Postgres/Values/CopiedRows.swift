@@ -22,7 +22,7 @@ package struct CopiedRows: Sendable {
 
   /// Text, or `"char"`.
   package mutating func text(_ value: String?) {
-    guard var value else { return put(Int32(-1)) }
+    guard var value = value?.withoutNUL else { return put(Int32(-1)) }
     value.withUTF8 { put($0) }
   }
 

@@ -12,10 +12,7 @@ package struct Parameter: Sendable {
   private init(text: String?) {
     type = 0
     isBinary = false
-    bytes = text.map { text in
-      let bytes = Array(text.utf8)
-      return (bytes.contains(0) ? Array(text.replacing("\0", with: "\u{FFFD}").utf8) : bytes) + [0]
-    }
+    bytes = text.map { Array($0.withoutNUL.utf8) + [0] }
   }
 
   private init(binary bytes: [UInt8]?, type: UInt32) {
@@ -87,4 +84,9 @@ package struct Parameter: Sendable {
     }
     return Parameter(text: text + "}")
   }
+}
+
+extension String {
+  /// The same with U+FFFD for each NUL: PostgreSQL has none in text.
+  var withoutNUL: String { utf8.contains(0) ? replacing("\0", with: "\u{FFFD}") : self }
 }

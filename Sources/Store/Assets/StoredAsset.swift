@@ -13,6 +13,9 @@ package struct StoredAsset: Sendable {
   init(_ asset: Asset, _ row: Row) throws {
     self.asset = asset
     inline = try row.get("inline_content")
+    guard asset.bytes >= 0, inline.map({ Int64($0.count) == asset.bytes }) ?? true else {
+      throw PostgresError(.decoding, "the asset \(asset.id) has another size than its row says")
+    }
     recipe = try row.get("recipe", as: [UInt8]?.self).flatMap { SHA256Digest(bytes: $0) }
   }
 }

@@ -15,8 +15,8 @@ extension Store {
     try session.snapshot { session in
       let end = ContinuousClock.now + Self.mostListTime
       var rows = try pieces(of: filter).flatMap { piece in
-        // Each statement has a limit of its own, and all of them together this one.
-        guard .now < end else { throw PostgresError(.server, "the list takes too long", sqlState: "57014") }
+        // Each statement has a limit of its own, and beyond this one none begins; nor where nobody waits for it.
+        guard .now < end, !Task.isCancelled else { throw PostgresError(.server, "the list takes too long", sqlState: "57014") }
         return try self.rows(filter, piece, page, session)
       }
       if filter.area != nil {
@@ -142,7 +142,7 @@ extension Store {
     return (Statement(name: base.name + ".near." + text, text: near), parameters)
   }
 
-  /// How long the pieces of an area may take.
+  /// For so long the pieces of an area are looked for.
   private static let mostListTime = Duration.seconds(3)
 
   /// Five degrees by five. In what is larger the newest posts of all are looked through: many of them lie in it.

@@ -20,8 +20,10 @@ final class RunningService {
 
   /// Starts it and waits until it says where it listens.
   ///
-  /// - Parameter log: takes what it says beside that.
-  init(_ program: String, workers: Int, log: String) throws {
+  /// - Parameters:
+  ///   - log: takes what it says beside that.
+  ///   - more: further options.
+  init(_ program: String, workers: Int, log: String, more: [String] = []) throws {
     // The embedded database runs as another user than root, who must reach its folder.
     var template = Array("/tmp/take5-bench-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw SystemError(call: "mkdtemp") }
@@ -31,7 +33,8 @@ final class RunningService {
     var output = try OutputPipe()
     command = Command(
       path: program,
-      arguments: ["serve", "--listen", "127.0.0.1:0", "--workers", "\(workers)", "--data", "\(folder)/data"], log: log)
+      arguments: ["serve", "--listen", "127.0.0.1:0", "--workers", "\(workers)", "--data", "\(folder)/data"] + more,
+      log: log)
     let started = try output.start(command)
     process = started.id
     child = consume started

@@ -21,7 +21,10 @@ struct CrowdBench: Sendable {
 
   private func measure(_ program: String) throws -> (figures: [Finding], observations: [Finding]) {
     ThisProcess.raiseOpenFilesLimit()
-    let service = try RunningService(program, workers: 0, log: "\(folder)/crowd.log")
+    let service = try RunningService(
+      program, workers: 0, log: "\(folder)/crowd.log",
+      // As many as there are: those that are turned away cost nothing.
+      more: ["--address-connections", "\(Self.idle + Self.dripping)"])
     for _ in 0..<20 { _ = try Self.latency(service.port) }
     let memory = try Self.memory(of: service)
     Console.progress("alone")

@@ -8,9 +8,8 @@ import Platform
 enum APIServer {
   /// Binds and listens; status 69 if the address is taken or is not this machine's.
   static func listen(
-    _ configuration: ServerConfiguration, api: ControlAPI, log: Logger, metrics: Metrics
+    _ configuration: ServerConfiguration, api: ControlAPI, log: Logger, metrics: Metrics, refusals: RefusalReport
   ) throws(CommandFailure) -> Server {
-    let refusals = Locked(RefusalLog())
     let observer = ServerObserver(
       onAccess: { record in
         metrics.count(
@@ -30,13 +29,7 @@ enum APIServer {
       onFailure: { error, request in
         log.error("a request failed", ["error": "\(error)", "request": request.id.description])
       },
-      onRefusal: { refusal, client in
-        metrics.count(
-          "take5_http_refused_total", "Connections, requests and streams turned away because there were too many.",
-          ["limit": refusal.rawValue])
-        guard refusals.withLock({ $0.tells(refusal, of: client, at: .now) }) else { return }
-        log.warning("turned away", ["limit": refusal.rawValue, "client": client.description])
-      })
+      onRefusal: { refusal, client in refusals.tell(refusal.rawValue, of: client.description) })
     do {
       let server = try Server(configuration: configuration, router: api.router, observer: observer)
       metrics.measure { [weak server] in server.map { gauges($0.load) } ?? [] }

@@ -64,27 +64,34 @@ extension Verb {
 
     // Rates by a clock that nobody sets; when URLs expire is said by the one that all machines share.
     let began = ContinuousClock.now
-    let limits = RateLimits(try limits(arguments)) { began.duration(to: .now) / .seconds(1) }
+    let metrics = Metrics()
+    let refusals = RefusalReport(log: log, metrics: metrics)
+    let limits = RateLimits(
+      try limits(arguments), now: { began.duration(to: .now) / .seconds(1) },
+      onRefusal: { limit, who in refusals.tell(limit.rawValue, of: who) })
     // Who names a proxy is reached by others through it.
     let isLocal = address.isLoopback && serverConfiguration.trustedProxies.isEmpty
     let access = AccessControl(
       operatorKey: key, isLoopback: isLocal, limits: limits, now: { Self.now })
-    try await access.refresh(store, database.pool)
+    // On a connection of its own: however busy the others are, a revoked key admits to nothing within seconds.
+    let keys = Pool(database.url.with(statementLimit: .seconds(5)), size: 1)
+    try await access.refresh(store, keys)
     guard access.hasKey || isLocal else {
+      await keys.close()
       await database.close()
       throw CommandFailure(
         .usage, "\(address.host) can be reached by others, and there is no API key",
         remedy: "listen on 127.0.0.1 without a proxy, or make a key with 'take5 keys create', in TAKE5_API_KEY or with --api-key-file")
     }
 
-    let metrics = Metrics()
-    let searches = Pool(database.url.with(statementLimit: .seconds(2)), size: 3)
+    let lists = Pool(database.url.with(statementLimit: .seconds(2)), size: 4)
     let watch = try JobWatch(database: database.pool, url: database.url)
     let api = ControlAPI(
-      database: database.pool, searches: searches, store: store, blobs: blobs, definitions: definitions,
+      database: database.pool, lists: lists, store: store, blobs: blobs, definitions: definitions,
       access: access, watch: watch, metrics: metrics,
       leastFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20)
-    let server = try APIServer.listen(serverConfiguration, api: api, log: log, metrics: metrics)
+    let server = try APIServer.listen(
+      serverConfiguration, api: api, log: log, metrics: metrics, refusals: refusals)
     let worker =
       workers == 0
       ? nil
@@ -97,7 +104,7 @@ extension Verb {
 
     // They end after the last request.
     let beside = [
-      Task { await watch.run() }, Task { await keepFresh(access, store, database.pool, log) },
+      Task { await watch.run() }, Task { await keepFresh(access, store, keys, log) },
     ]
     await withTaskGroup { group in
       group.addTask { await server.run() }
@@ -109,7 +116,8 @@ extension Verb {
     }
     for task in beside { task.cancel() }
     for task in beside { await task.value }
-    await searches.close()
+    await lists.close()
+    await keys.close()
     await database.close()
     return .done
   }

@@ -25,13 +25,33 @@ struct ExchangeStateTests {
     #expect(state.arrived(chunk(60)).name == "proceed")
     #expect(state.arrived(chunk(60)).name == "wait")
     #expect(!state.canProceed)
-    #expect(state.read().name == "chunk 60")
-    #expect(!state.canProceed)
-    #expect(state.read().name == "chunk 60")
+    #expect(state.read().name == "chunk 120")
     #expect(state.canProceed)
     #expect(state.read().name == "wait")
     #expect(state.ended().name == "wait")
     #expect(state.read().name == "end")
+  }
+
+  @Test func smallChunksAreParkedTogether() {
+    var state = state(body: 1 << 20, parked: 64 << 10)
+    _ = (state.read(), state.headArrived())
+    var sent = 0
+    while case .proceed = state.arrived(chunk(1)) { sent += 1 }
+    #expect(sent == 64 << 10 - 1)
+    var pieces = 0
+    while case .chunk = state.read() { pieces += 1 }
+    #expect(pieces == 4)
+  }
+
+  @Test func whoGivesUpEndsWithoutAnAnswerUnlessThereIsOne() {
+    var state = state()
+    _ = (state.read(), state.headArrived())
+    var answered = state
+    state.giveUp()
+    #expect(state.resumed().name == "close")
+    answered.answer(Response(.badRequest))
+    answered.giveUp()
+    #expect(answered.resumed().name == "answer 400 early")
   }
 
   @Test func anEarlyAnswerGoesOutBeforeTheBody() {

@@ -92,6 +92,61 @@ struct GuardTests {
     }
   }
 
+  @Test("Who has finished sending still gets an answer")
+  func halfClosed() async throws {
+    let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
+    let (left, leaving) = AsyncStream.makeStream(of: Void.self)
+    let router = Router(routes: [
+      Route("GET", "/hello") { _ in
+        arrival.yield()
+        for await _ in left { break }
+        return Response(.ok)
+      }
+    ])
+    try await withServer(router: router) { server in
+      let port = server.port
+      async let status = onThread("client") {
+        var connection = try ClientConnection(port: port)
+        try connection.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.finishSending()
+        leaving.yield()
+        return try connection.receive().status
+      }
+      for await _ in arrived { break }
+      let answered = try await status
+      #expect(answered == 200)
+    }
+  }
+
+  @Test("A handler that only reads is cancelled once its client is gone, and nothing is answered")
+  func abandoned() async throws {
+    let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
+    let (statuses, told) = AsyncStream.makeStream(of: Int.self)
+    let router = Router(routes: [
+      Route("GET", "/wait") { _ in
+        arrival.yield()
+        try await Task.sleep(for: .seconds(3600))
+        return Response(.ok)
+      }
+    ])
+    try await withServer(router: router, observer: ServerObserver(onAccess: { told.yield($0.status) })) { server in
+      let port = server.port
+      let leave = try Event()
+      async let client: Void = onThread("client") {
+        let connection = try ClientConnection(port: port)
+        try connection.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
+        leave.wait()
+      }
+      for await _ in arrived { break }
+      leave.signal()
+      try await client
+      for await status in statuses {
+        #expect(status == 499)
+        break
+      }
+    }
+  }
+
   @Test("Stopping cancels handlers that wait for ever and returns")
   func stopsWithSuspendedConnections() async throws {
     let (arrived, continuation) = AsyncStream.makeStream(of: Void.self)

@@ -15,20 +15,32 @@ struct LimitTests {
     ])
   }
 
+  /// Answers at once, or not at all.
+  private static let waiting = Router(routes: [
+    Route("GET", "/wait") { _ in Response(.ok, body: .stream(BodyStream())) },
+    Route("GET", "/hello", admission: { (head, _) throws(Problem) in head.headers["Authorization"] }) { request in
+      Response(.ok, body: .bytes(Array(request.client.description.utf8)))
+    },
+  ])
+
   @Test("Who is one too many from an address is told so, and others are served")
   func perAddress() async throws {
     var configuration = ServerConfiguration()
-    configuration.mostPerAddress = 3
+    configuration.networkThreads = 1
+    configuration.mostPerAddress = 2
     let (refusals, continuation) = AsyncStream.makeStream(of: String.self)
-    let observer = ServerObserver(onRefusal: { continuation.yield("\($0) \($1)") })
-    try await withServer(configuration, router: Self.hello(), observer: observer) { server in
+    let (answers, told) = AsyncStream.makeStream(of: Int.self)
+    let observer = ServerObserver(
+      onAccess: { told.yield($0.status) }, onRefusal: { continuation.yield("\($0) \($1)") })
+    try await withServer(configuration, router: Self.waiting, observer: observer) { server in
       let port = server.port
       try await onThread("client") {
-        var silent: [Client] = []
-        for _ in 0..<3 { silent.append(try Client(port: port)) }
-        // The server has accepted them once it answers the last.
-        try silent[2].connection.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
-        #expect(try silent[2].connection.receive().status == 200)
+        let busy = try (0..<2).map { _ in
+          let client = try Client(port: port)
+          try client.connection.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
+          _ = try client.connection.receiveHead()
+          return client
+        }
         var refused = try ClientConnection(port: port)
         let answer = try refused.receive()
         #expect(answer.status == 429)
@@ -37,11 +49,62 @@ struct LimitTests {
         var other = try ClientConnection(port: port, from: "127.0.0.2")
         try other.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(try other.receive().text == "127.0.0.2")
-        withExtendedLifetime(silent) {}
+        withExtendedLifetime(busy) {}
       }
     }
     continuation.finish()
+    told.finish()
     #expect(await refusals.reduce(into: []) { $0.append($1) } == ["address 127.0.0.1"])
+    // A crowd that is turned away stands in no log.
+    #expect(await answers.reduce(into: []) { $0.append($1) }.contains(429) == false)
+  }
+
+  @Test("At the limit of an address its idle connections make room, and one that dawdles is told why")
+  func sameAddress() async throws {
+    var configuration = ServerConfiguration()
+    configuration.networkThreads = 1
+    configuration.mostPerAddress = 3
+    try await withServer(configuration, router: Self.waiting) { server in
+      let port = server.port
+      try await onThread("client") {
+        let dawdling = try Client(port: port)
+        try dawdling.connection.send("GET /hello HTTP/1.1\r\nHo")
+        var silent: [Client] = []
+        for _ in 0..<10 { silent.append(try Client(port: port)) }
+        #expect(try dawdling.answer() == 429)
+        // Who has a key gets in, and stays.
+        let keyed = try Client(port: port)
+        let request = "GET /hello HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\n\r\n"
+        try keyed.connection.send(request)
+        #expect(try keyed.answer() == 200)
+        for _ in 0..<10 { silent.append(try Client(port: port)) }
+        try keyed.connection.send(request)
+        #expect(try keyed.answer() == 200)
+        #expect(silent[0].connection.receiveRest().isEmpty)
+      }
+    }
+  }
+
+  @Test("Those that were answered and do not go make room too")
+  func lingering() async throws {
+    var configuration = ServerConfiguration()
+    configuration.networkThreads = 1
+    configuration.mostConnections = 3
+    try await withServer(configuration, router: Self.waiting) { server in
+      let port = server.port
+      try await onThread("client") {
+        let staying = try (0..<3).map { _ in
+          let client = try Client(port: port)
+          try client.connection.send("X\r\n\r\n")
+          #expect(try client.answer() == 400)
+          return client
+        }
+        let newcomer = try Client(port: port)
+        try newcomer.connection.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try newcomer.answer() == 200)
+        withExtendedLifetime(staying) {}
+      }
+    }
   }
 
   @Test("Where all connections are taken, those that are idle make room; those with a key stay")

@@ -8,6 +8,32 @@ import Testing
 /// What a lenient proxy in front would read differently (RFC 9112, section 11.2).
 @Suite(.tags(.network), .timeLimit(.minutes(10)))
 struct FramingTests {
+  @Test("Of requests that come without a pause only what is not read yet is kept")
+  func pipelined() throws {
+    var reader = RequestReader(limits: HeadParser.Limits())
+    let request = Array("GET /x HTTP/1.1\r\nHost: x\r\nX-Odd: \(String(repeating: "a", count: 3001))\r\n\r\n".utf8)
+    // So that no piece ends with a request.
+    let stream = (0..<40).flatMap { _ in request }
+    var count = 0
+    for start in stride(from: 0, to: stream.count, by: 4096) {
+      stream[start..<min(start + 4096, stream.count)].withUnsafeBytes { reader.append($0) }
+      while let event = try reader.next() { if case .end = event { count += 1 } }
+      #expect(reader.input.count < 12_000)
+    }
+    #expect(count == 40)
+  }
+
+  @Test("Line breaks behind a request are the beginning of none")
+  func lineBreaks() throws {
+    var reader = RequestReader(limits: HeadParser.Limits())
+    Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n\r\n".utf8).withUnsafeBytes { reader.append($0) }
+    while try reader.next() != nil {}
+    #expect(reader.isBetweenRequests)
+    Array("G".utf8).withUnsafeBytes { reader.append($0) }
+    #expect(try reader.next() == nil)
+    #expect(reader.isWithinHead)
+  }
+
   static let router = Router(routes: [
     Route("GET", "/hello") { _ in Response(.ok, body: .bytes(Array("hello".utf8))) },
     Route("POST", "/count", bodyLimit: 1 << 20) { request in

@@ -1,0 +1,43 @@
+import Logging
+import Metrics
+import Platform
+
+/// Tells operators who was turned away, and why: a counter for each limit, and a line of the log for each client.
+final class RefusalReport: Sendable {
+  private let log: Logger
+  private let metrics: Metrics
+  private let lines = Locked(Lines())
+
+  init(log: Logger, metrics: Metrics) {
+    self.log = log
+    self.metrics = metrics
+  }
+
+  /// - Parameters:
+  ///   - limit: what there was too much of.
+  ///   - who: the address, the key or the author.
+  func tell(_ limit: String, of who: String) {
+    metrics.count(
+      "take5_http_refused_total", "Connections, requests, streams and submissions turned away because there were too many.",
+      ["limit": limit])
+    guard lines.withLock({ $0.begin(limit, who, at: .now) }) else { return }
+    log.warning("turned away", ["limit": limit, "client": who])
+  }
+
+  /// Which refusals have a line: a crowd that is turned away must not fill the log too.
+  struct Lines {
+    /// For so long somebody is told of once for each limit.
+    static let interval = Duration.seconds(10)
+    /// So many lines at most are written in that time.
+    static let most = 100
+
+    private var told: Set<[String]> = []
+    private var start: ContinuousClock.Instant?
+
+    /// Whether a refusal at this time has a line.
+    mutating func begin(_ limit: String, _ who: String, at now: ContinuousClock.Instant) -> Bool {
+      if start.map({ now - $0 >= Self.interval }) ?? true { (told, start) = ([], now) }
+      return told.count < Self.most && told.insert([limit, who]).inserted
+    }
+  }
+}
