@@ -91,7 +91,8 @@ let package = Package(
         .embedInCode("SQL/v0101_images.sql"), .embedInCode("SQL/v0102_reading.sql"),
         .embedInCode("SQL/v0103_window.sql"), .embedInCode("SQL/v0104_reprocessing.sql"),
         .embedInCode("SQL/Reprocessing.sql"),
-        .embedInCode("SQL/v0105_holding.sql"), .embedInCode("SQL/v0106_retiring.sql"), .embedInCode("SQL/Collecting.sql"),
+        .embedInCode("SQL/v0105_holding.sql"), .embedInCode("SQL/v0106_retiring.sql"),
+        .embedInCode("SQL/Collecting.sql"),
       ]),
     target(
       "Integrity",
@@ -227,7 +228,8 @@ let package = Package(
     tests(
       "EndToEndTests",
       [
-        "AV", "BoxTesting", "Crypto", "Definitions", "HTTPClient", "HTTPTesting", "MediaFixtures", "Model", "Platform", "Postgres",
+        "AV", "BoxTesting", "Crypto", "Definitions", "HTTPClient", "HTTPTesting", "MediaFixtures", "Model", "Platform",
+        "Postgres",
         "PostgresTesting", "Stills", "Take5Testing", "take5",
       ]),
   ]

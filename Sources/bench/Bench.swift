@@ -80,7 +80,8 @@ struct Bench {
 
   /// Measures what is not chosen from, in one go.
   private static func report(
-    _ options: Options, runs: Int = 1, _ measure: @Sendable () async throws -> (figures: [Finding], observations: [Finding])
+    _ options: Options, runs: Int = 1,
+    _ measure: @Sendable () async throws -> (figures: [Finding], observations: [Finding])
   ) async throws {
     let section = MarkedSection(target: options.subject.target)
     if let document = options.document { _ = try section.inside(document) }

@@ -61,7 +61,8 @@ struct RunningAPI: Sendable {
       definitions.moment.limits.bytes = setting.clipBytes
       let clock = ContinuousClock().now
       let access = AccessControl(
-        operatorKey: setting.key, isLoopback: setting.isLoopback, limits: RateLimits(setting.limits, now: { clock.duration(to: .now) / .seconds(1) }), now: { 1_800_000_000 })
+        operatorKey: setting.key, isLoopback: setting.isLoopback,
+        limits: RateLimits(setting.limits, now: { clock.duration(to: .now) / .seconds(1) }), now: { 1_800_000_000 })
       let keys = Pool(url, size: 1)
       try await access.refresh(store, keys)
       await keys.close()
@@ -71,7 +72,8 @@ struct RunningAPI: Sendable {
       let watch = try JobWatch(database: pool, url: watched)
       let watching = Task { await watch.run() }
       let api = ControlAPI(
-        database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access, watch: watch,
+        database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access,
+        watch: watch,
         metrics: Metrics(), leastFree: setting.leastFree)
       let value = try await withServer(router: api.router) { server in
         try await body(

@@ -57,7 +57,8 @@ struct WaitingTests {
   }
 
   @Test(
-    "whatever progress the database holds, from 0 to 1 is told", arguments: ["1e30", "-1e30", "NaN", "Infinity", "1e-40"])
+    "whatever progress the database holds, from 0 to 1 is told",
+    arguments: ["1e30", "-1e30", "NaN", "Infinity", "1e-40"])
   func oddProgress(fraction: String) async throws {
     try await RunningAPI.with { api in
       let url = try #require(try await api.submit(.moment()).json["job"]["url"].text)

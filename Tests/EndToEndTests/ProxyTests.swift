@@ -16,7 +16,8 @@ struct ProxyTests {
       var connection = try ClientConnection(port: port, from: "127.0.0.2")
       // nginx adds the address that it sees to what the client claims.
       try connection.send(
-        "GET /v1/posts HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 192.0.2.7\r\nAuthorization: Bearer t5-key\r\n\r\n")
+        "GET /v1/posts HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 192.0.2.7\r\nAuthorization: Bearer t5-key\r\n\r\n"
+      )
       return try connection.receive().status
     }
     #expect(status == 200)

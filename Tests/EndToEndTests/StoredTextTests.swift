@@ -45,7 +45,8 @@ struct StoredTextTests {
       CREATE TRIGGER refuse_findings BEFORE INSERT ON job_done FOR EACH ROW EXECUTE FUNCTION refuse_findings();
       """)
     let (front, back) = (
-      try Clips.write(Clips.front, "f.mp4", in: service.folder), try Clips.write(Clips.back, "b.mp4", in: service.folder)
+      try Clips.write(Clips.front, "f.mp4", in: service.folder),
+      try Clips.write(Clips.back, "b.mp4", in: service.folder)
     )
     let sound = try await service.submitted(front: front, back: back)
     #expect(await service.process.waitForLog("post published"))

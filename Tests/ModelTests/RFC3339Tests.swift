@@ -23,7 +23,9 @@ struct RFC3339Tests {
 
   @Test(
     "a time beyond four digits of a year is written as the nearest that they say",
-    arguments: [(1e30, "9999-12-31T23:59:59.999Z"), (-1e30, "0001-01-01T00:00:00.000Z"), (.nan, "0001-01-01T00:00:00.000Z")])
+    arguments: [
+      (1e30, "9999-12-31T23:59:59.999Z"), (-1e30, "0001-01-01T00:00:00.000Z"), (.nan, "0001-01-01T00:00:00.000Z"),
+    ])
   func farAway(seconds: Double, written: String) {
     #expect(RFC3339.text(of: Date(timeIntervalSince1970: seconds)) == written)
   }

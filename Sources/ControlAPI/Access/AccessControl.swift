@@ -144,7 +144,8 @@ package final class AccessControl: Sendable {
     guard !["X-Forwarded-For", "Forwarded", "Via"].contains(where: { head.headers[$0] != nil }) else {
       throw ProblemKind.foreignHost.problem("The request comes through a proxy, which others may reach.")
     }
-    guard let host = head.host, host == "localhost" || host.hasSuffix(".localhost") || IPAddress(host)?.isLoopback == true
+    guard let host = head.host,
+      host == "localhost" || host.hasSuffix(".localhost") || IPAddress(host)?.isLoopback == true
     else {
       throw ProblemKind.foreignHost.problem("The request names \(head.host ?? "no host"), which is not this machine.")
     }

@@ -7,7 +7,8 @@ internal import Store
 extension ControlAPI {
   var commentRoutes: [Route] {
     [
-      route("POST", "/v1/posts/{id}/comments", needs: [.submit], bodyLimit: Int64(JSONBody.most), handler: submitComment),
+      route(
+        "POST", "/v1/posts/{id}/comments", needs: [.submit], bodyLimit: Int64(JSONBody.most), handler: submitComment),
       route("GET", "/v1/posts/{id}/comments", needs: [.read], handler: listComments),
       route("DELETE", "/v1/posts/{id}/comments/{comment}", needs: [.delete], handler: deleteComment),
     ]

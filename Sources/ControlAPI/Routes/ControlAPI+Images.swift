@@ -10,13 +10,21 @@ extension ControlAPI {
   var imageRoutes: [Route] {
     let limit = definitions.photos.values.map(\.limits.bytes).max().map { $0 + 1 << 20 } ?? 0
     return [
-      route("POST", "/v1/posts/{id}/reactions", needs: [.submit], bodyLimit: limit) { try await submitImage($0, .reaction) },
+      route("POST", "/v1/posts/{id}/reactions", needs: [.submit], bodyLimit: limit) {
+        try await submitImage($0, .reaction)
+      },
       route("GET", "/v1/posts/{id}/reactions", needs: [.read]) { try await listImages($0, .reaction) },
       route("DELETE", "/v1/posts/{id}/reactions/{image}", needs: [.delete]) { try await deleteImage($0, .reaction) },
-      route("PUT", "/v1/users/{id}/profile-image", needs: [.submit], bodyLimit: limit) { try await submitImage($0, .profile) },
-      route("GET", "/v1/users/{id}/profile-image", needs: [.read]) { try await readCurrentImage($0, .profile, role: .avatar) },
+      route("PUT", "/v1/users/{id}/profile-image", needs: [.submit], bodyLimit: limit) {
+        try await submitImage($0, .profile)
+      },
+      route("GET", "/v1/users/{id}/profile-image", needs: [.read]) {
+        try await readCurrentImage($0, .profile, role: .avatar)
+      },
       route("DELETE", "/v1/users/{id}/profile-image", needs: [.delete]) { try await deleteImages($0, .profile) },
-      route("PUT", "/v1/itineraries/{id}/thumbnail", needs: [.submit], bodyLimit: limit) { try await submitImage($0, .itinerary) },
+      route("PUT", "/v1/itineraries/{id}/thumbnail", needs: [.submit], bodyLimit: limit) {
+        try await submitImage($0, .itinerary)
+      },
       route("GET", "/v1/itineraries/{id}/thumbnail", needs: [.read]) {
         try await readCurrentImage($0, .itinerary, role: .photoMedium)
       },

@@ -67,7 +67,9 @@ extension ControlAPI {
     guard let job = submitted.job, let ended = try? await watch.end(of: job.id, within: .seconds(seconds)),
       ended.state.isFinal
     else { return response }
-    let (store, urls, isPost) = (store, access.mediaURLs(for: request), response.headers["Location"]?.hasPrefix("/v1/posts/") == true)
+    let (store, urls, isPost) = (
+      store, access.mediaURLs(for: request), response.headers["Location"]?.hasPrefix("/v1/posts/") == true
+    )
     let now = try? await database.run { session -> [UInt8]? in
       if isPost { return try store.post(submitted.id, session).map { try JSON.encode(PostAnswer($0, urls)) } }
       return try store.image(submitted.id, session).map { try JSON.encode(ImageAnswer($0, urls)) }

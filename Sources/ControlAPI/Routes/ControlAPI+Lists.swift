@@ -8,7 +8,8 @@ extension ControlAPI {
   var listRoutes: [Route] {
     [
       route("GET", "/v1/posts", needs: [.read], handler: listPosts),
-      route("POST", "/v1/posts/search", needs: [.read], bodyLimit: Int64(JSONBody.most), isSafe: true, handler: searchPosts),
+      route(
+        "POST", "/v1/posts/search", needs: [.read], bodyLimit: Int64(JSONBody.most), isSafe: true, handler: searchPosts),
       route("GET", "/v1/users/{id}/calendar", needs: [.read], handler: readCalendar),
     ]
   }

@@ -12,7 +12,8 @@ extension ControlAPI {
     return [
       route(
         "GET", "/v1/media/{asset}", needs: [.read],
-        admission: { (head, client) throws(Problem) in try access.admitToMedia(head, from: client) }, handler: readMedia)
+        admission: { (head, client) throws(Problem) in try access.admitToMedia(head, from: client) }, handler: readMedia
+      )
     ]
   }
 

@@ -44,7 +44,9 @@ package struct MapArea: Sendable, Hashable {
   /// An edge is the short way between two corners. Nil where a ring has less than three corners, goes around a pole, or
   /// all of them have too many.
   package init?(polygons: [[[Corner]]]) {
-    guard (1...Self.mostPolygons).contains(polygons.count), polygons.joined().map(\.count).reduce(0, +) <= Self.mostCorners else { return nil }
+    guard (1...Self.mostPolygons).contains(polygons.count),
+      polygons.joined().map(\.count).reduce(0, +) <= Self.mostCorners
+    else { return nil }
     var pieces: [Piece] = []
     for polygon in polygons {
       let rings = polygon.compactMap(Self.unrolled)

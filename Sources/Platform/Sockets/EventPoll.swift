@@ -48,7 +48,8 @@ package struct EventPoll: ~Copyable, Sendable {
     if let duration {
       let (seconds, attoseconds) = duration.components
       // Rounded up: the rest of a millisecond would be waited for in a busy loop.
-      milliseconds = Int32(clamping: max(0, seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
+      milliseconds = Int32(
+        clamping: max(0, seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
     }
     return withUnsafeTemporaryAllocation(of: csystem_ready.self, capacity: 256) { ready in
       let count = csystem_poll_wait(descriptor.number, ready.baseAddress, Int32(ready.count), milliseconds)

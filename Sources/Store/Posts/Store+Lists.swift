@@ -16,7 +16,9 @@ extension Store {
       let end = ContinuousClock.now + Self.mostListTime
       var rows = try pieces(of: filter).flatMap { piece in
         // Each statement has a limit of its own, and beyond this one none begins; nor where nobody waits for it.
-        guard .now < end, !Task.isCancelled else { throw PostgresError(.server, "the list takes too long", sqlState: "57014") }
+        guard .now < end, !Task.isCancelled else {
+          throw PostgresError(.server, "the list takes too long", sqlState: "57014")
+        }
         return try self.rows(filter, piece, page, session)
       }
       if filter.area != nil {

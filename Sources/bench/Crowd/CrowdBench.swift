@@ -37,7 +37,8 @@ struct CrowdBench: Sendable {
     }
     try service.stop()
     let slowest = Figure(
-      "crowd.slowest", "the slowest request of an address, while another has 5,000 idle and 500 dripping connections, ms",
+      "crowd.slowest",
+      "the slowest request of an address, while another has 5,000 idle and 500 dripping connections, ms",
       .atMost(250), decimals: 1)
     return (
       [
@@ -47,7 +48,8 @@ struct CrowdBench: Sendable {
       ],
       [
         Finding(
-          Figure("crowd.connection.memory", "what a connection that was served keeps resident, KiB", decimals: 1), [memory],
+          Figure("crowd.connection.memory", "what a connection that was served keeps resident, KiB", decimals: 1),
+          [memory],
           details: [])
       ]
     )

@@ -30,7 +30,9 @@ struct DatabaseAccess: Sendable {
     idleTransactionLimit: Duration = .seconds(30), statementLimit: Duration? = nil, migrating: Bool = true, log: Logger
   ) async throws -> DatabaseAccess {
     let access: DatabaseAccess
-    if let address = try DatabaseAddress(arguments)?.with(idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit) {
+    if let address = try DatabaseAddress(arguments)?.with(
+      idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit)
+    {
       access = DatabaseAccess(address: address, pool: Pool(address.url, size: connections), embedded: nil)
     } else {
       let folder = arguments.value("--data") ?? ".take5"

@@ -18,7 +18,8 @@ final class RefusalReport: Sendable {
   ///   - who: the address, the key or the author.
   func tell(_ limit: String, of who: String) {
     metrics.count(
-      "take5_http_refused_total", "Connections, requests, streams and submissions turned away because there were too many.",
+      "take5_http_refused_total",
+      "Connections, requests, streams and submissions turned away because there were too many.",
       ["limit": limit])
     guard lines.withLock({ $0.begin(limit, who, at: .now) }) else { return }
     log.warning("turned away", ["limit": limit, "client": who])

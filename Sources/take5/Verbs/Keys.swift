@@ -10,7 +10,8 @@ extension Verb {
   static let keysCreate = Verb(
     "keys create", abstract: "Make an API key; it is shown once and stored as its hash.", operands: ["NAME"],
     options: [
-      Option("--scopes", "SCOPES", default: "submit,read", help: "what it admits to: submit, read, change, delete, admin")
+      Option(
+        "--scopes", "SCOPES", default: "submit,read", help: "what it admits to: submit, read, change, delete, admin")
     ] + access,
     example: "take5 keys create app-backend --scopes submit,read"
   ) { arguments in

@@ -81,7 +81,9 @@ extension Verb {
       await database.close()
       throw CommandFailure(
         .usage, "\(address.host) can be reached by others, and there is no API key",
-        remedy: "listen on 127.0.0.1 without a proxy, or make a key with 'take5 keys create', in TAKE5_API_KEY or with --api-key-file")
+        remedy:
+          "listen on 127.0.0.1 without a proxy, or make a key with 'take5 keys create', in TAKE5_API_KEY or with --api-key-file"
+      )
     }
 
     let lists = Pool(database.url.with(statementLimit: .seconds(2)), size: 4)

@@ -174,10 +174,11 @@ struct ServerTests {
   }
 
   @Test func refusesEveryRequestThatTheAdmissionRefuses() async throws {
-    let router = Router(routes: [
-      Route("GET", "/open") { _ in Response(.ok) },
-      Route("POST", "/closed", bodyLimit: 10, admission: Self.refuse) { _ in Response(.ok) },
-    ], elsewhere: Self.refuse)
+    let router = Router(
+      routes: [
+        Route("GET", "/open") { _ in Response(.ok) },
+        Route("POST", "/closed", bodyLimit: 10, admission: Self.refuse) { _ in Response(.ok) },
+      ], elsewhere: Self.refuse)
     try await withServer(router: router) { server in
       #expect(try await request("GET", "/open", port: server.port).status == 200)
       for (method, path) in [("POST", "/closed"), ("GET", "/closed"), ("GET", "/nowhere"), ("POST", "/open")] {

@@ -71,7 +71,10 @@ struct FramingTests {
       ("GET http://x:80/hello?y HTTP/1.1\r\nHost: z\r\n\r\n", "hello"),
       ("GET /hello HTTP/1.1\r\nHost: [::1]:80\r\n\r\n", "hello"),
       ("POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 005\r\n\r\nhello", "5"),
-      ("POST /count HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n005;a=\"b\"\r\nhello\r\n0\r\nX: y\r\n\r\n", "5"),
+      (
+        "POST /count HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n005;a=\"b\"\r\nhello\r\n0\r\nX: y\r\n\r\n",
+        "5"
+      ),
       ("POST /count HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nA\r\nhellohello\r\n00\r\n\r\n", "10"),
     ])
   func answersWhatIsClear(text: String, body: String) async throws {
