@@ -13,12 +13,15 @@ struct Nginx {
 
   /// Starts it and waits until it serves.
   ///
-  /// - Parameter url: of the service.
-  init(before url: String) async throws {
+  /// - Parameters:
+  ///   - url: of the service.
+  ///   - apiKey: is sent with every request that passes; nil: what the client sends.
+  init(before url: String, apiKey: String? = nil) async throws {
     folder = try TemporaryFolder(prefix: "take5-nginx")
     port = try Self.freePort()
     let location = try Document("docs/operations.md").lines(of: "nginx").joined(separator: "\n")
     try #require(location.contains("http://127.0.0.1:8080"))
+    let authorization = apiKey.map { " proxy_set_header Authorization 'Bearer \($0)';" } ?? ""
     let configuration = """
       daemon off;
       worker_processes 1;
@@ -34,7 +37,7 @@ struct Nginx {
         scgi_temp_path \(folder.path)/scgi;
         server {
           listen 127.0.0.1:\(port);
-          \(location.replacing("http://127.0.0.1:8080", with: url))
+          \(location.replacing("http://127.0.0.1:8080;", with: "\(url);\(authorization)"))
         }
       }
 
