@@ -80,7 +80,7 @@ let package = Package(
       "Queue", ["Metrics", "Model", "Platform", "Postgres"],
       resources: [
         .embedInCode("SQL/Queue.sql"), .embedInCode("SQL/v0001_queue.sql"), .embedInCode("SQL/v0002_groups.sql"),
-        .embedInCode("SQL/v0003_lighter.sql"),
+        .embedInCode("SQL/v0003_lighter.sql"), .embedInCode("SQL/v0004_faults.sql"),
         .embedInCode("SQL/Operating.sql"),
       ]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
@@ -92,6 +92,7 @@ let package = Package(
         .embedInCode("SQL/v0103_window.sql"), .embedInCode("SQL/v0104_reprocessing.sql"),
         .embedInCode("SQL/Reprocessing.sql"),
         .embedInCode("SQL/v0105_holding.sql"), .embedInCode("SQL/v0106_retiring.sql"),
+        .embedInCode("SQL/v0107_crashes.sql"),
         .embedInCode("SQL/Collecting.sql"),
       ]),
     target(
@@ -193,6 +194,7 @@ let package = Package(
     tests(
       "QueueWorkerTests",
       ["Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker"]),
+    tests("WorkerTests", ["Blobs", "MediaProcess", "Platform", "Postgres", "PostgresTesting", "QueueWorker", "Worker"]),
     tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
     tests(
       "StoreTests",

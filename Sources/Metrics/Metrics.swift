@@ -20,6 +20,13 @@ package final class Metrics: Sendable {
     }
   }
 
+  /// Says where a gauge stands.
+  package func set(_ name: String, _ help: String, _ labels: MetricLabels = [:], _ value: Double) {
+    families.withLock { families in
+      families[name, default: MetricFamily(.gauge, help)].set(value, labels)
+    }
+  }
+
   /// Adds an observation to a histogram.
   package func observe(_ name: String, _ help: String, _ labels: MetricLabels = [:], seconds: Double) {
     families.withLock { families in

@@ -56,6 +56,9 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
   /// Whether the server lacks what everybody needs, such as room on its disk: the same may succeed later.
   package var isStarved: Bool { sqlState?.hasPrefix("53") == true }
 
+  /// Whether the same may succeed later without anybody's doing.
+  package var isTransient: Bool { isUnavailable || isConnectionLost || isConflict || isStarved }
+
   /// Whether a statement was given up: it took longer than it may, or nobody waits for it any longer (query_canceled).
   package var isCanceled: Bool { sqlState == "57014" }
 

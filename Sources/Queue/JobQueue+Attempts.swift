@@ -18,11 +18,11 @@ extension JobQueue {
         .integer(lease.number)))
   }
 
-  /// What a claim gave whose answer was never heard: what is still held under its lease.
+  /// What claims gave whose answers were never heard: what is still held under their leases.
   package static func claimed(
-    worker: Int64, lease: Lease, _ session: Session
+    worker: Int64, leases: [Lease], _ session: Session
   ) throws(PostgresError) -> [ClaimedJob] {
-    try jobs(session.execute(statements["claimed"], .integer(worker), .integer(lease.number)))
+    try jobs(session.execute(statements["claimed"], .integer(worker), .integers(leases.map(\.number))))
   }
 
   /// In the order of their ranks.
@@ -72,6 +72,16 @@ extension JobQueue {
     try fenced(
       job,
       session.execute(statements["snooze"], .integer(job.id), .integer(job.token), .double(seconds)))
+  }
+
+  /// Puts a job off for `seconds`: what every job of its kind needs is not to be had, and the attempt does not count.
+  ///
+  /// - Parameter error: what is not to be had.
+  package static func postpone(_ job: ClaimedJob, seconds: Double, error: String, _ session: Session) throws {
+    try fenced(
+      job,
+      session.execute(
+        statements["postpone"], .integer(job.id), .integer(job.token), .double(seconds), .text(error)))
   }
 
   /// Keeps what the next attempt is to find, should this one not come to its end.

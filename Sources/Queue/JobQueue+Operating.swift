@@ -43,13 +43,28 @@ extension JobQueue {
   package static func retryNow(
     _ ids: [PublicID], _ session: Session
   ) throws(PostgresError) -> [PublicID: String] {
-    var queues: [PublicID: String] = [:]
+    let names = Parameter.texts(ids.map(\.description))
     // The scheduled ones first: what was dead is none of them.
-    for statement in ["hasten", "redrive"] {
-      for row in try session.execute(statements[statement], .texts(ids.map(\.description))) {
-        queues[try row.publicID("public_id")] = try row.get("queue", as: String.self)
-      }
-    }
+    let hastened = try queues(session.execute(statements["hasten"], names))
+    return try hastened.merging(queues(session.execute(statements["redrive"], names, .bool(false)))) { $1 }
+  }
+
+  /// Lets jobs that died while the fleet was unwell be tried again: which, and in which queue.
+  package static func revive(
+    by policy: FaultPolicy = FaultPolicy(), _ session: Session
+  ) throws(PostgresError) -> [PublicID: String] {
+    let rows = try session.execute(
+      statements["revivable"], .double(policy.unwell / .seconds(1)), .double(policy.patience / .seconds(1)),
+      .double(policy.revival / .seconds(1)))
+    var ids: [String] = []
+    for row in rows { ids.append(try row.publicID("public_id").description) }
+    guard !ids.isEmpty else { return [:] }
+    return try queues(session.execute(statements["redrive"], .texts(ids), .bool(true)))
+  }
+
+  private static func queues(_ rows: Rows) throws(PostgresError) -> [PublicID: String] {
+    var queues: [PublicID: String] = [:]
+    for row in rows { queues[try row.publicID("public_id")] = try row.get("queue", as: String.self) }
     return queues
   }
 }

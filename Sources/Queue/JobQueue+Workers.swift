@@ -39,10 +39,14 @@ extension JobQueue {
   /// Takes jobs from workers without a sign of life within their lease, and jobs past their deadline.
   ///
   /// What follows from a job's end, for instance for its post, belongs into the same transaction.
-  package static func reap(_ session: Session) throws(PostgresError) -> [Reaped] {
+  package static func reap(
+    by policy: FaultPolicy = FaultPolicy(), _ session: Session
+  ) throws(PostgresError) -> [Reaped] {
     var reaped: [Reaped] = []
-    let rows = try session.execute(statements["reap"], .integer(mostLost))
-    let members = try session.execute(statements["reap_groups"], .integer(mostLost))
+    let (most, unwell) = (Parameter.integer(policy.mostBlamed), Parameter.double(policy.unwell / .seconds(1)))
+    let rows = try session.execute(
+      statements["reap"], most, .texts(policy.stagesAtRisk.sorted()), unwell, .double(policy.patience / .seconds(1)))
+    let members = try session.execute(statements["reap_groups"], most, unwell)
     for row in Array(rows) + Array(members) {
       let state: JobState =
         switch try row.get("state", as: String.self) {

@@ -10,9 +10,6 @@ package enum JobQueue {
   /// Its SQL. A test that breaks a statement, to see what would notice, puts another value here for its own task.
   @TaskLocal static var statements = Statements(topic: "queue", PackageResources.Queue_sql)
 
-  /// A worker that was lost this often with a job takes the blame: the job is dead.
-  package static let mostLost = 3
-
   /// Puts a job into its queue; nil if a live job has its unique key.
   ///
   /// - Parameter announces: whether waiting workers are told of it once it is committed; not for a call that is part of a

@@ -8,6 +8,7 @@ package enum QueueMigrations {
       Migration(version: 1, name: "queue", PackageResources.v0001_queue_sql),
       Migration(version: 2, name: "groups", PackageResources.v0002_groups_sql),
       Migration(version: 3, name: "lighter", PackageResources.v0003_lighter_sql),
+      Migration(version: 4, name: "faults", PackageResources.v0004_faults_sql),
     ]
   }
 }

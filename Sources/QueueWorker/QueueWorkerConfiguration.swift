@@ -1,3 +1,5 @@
+package import Queue
+
 /// How long things may take in a worker.
 package struct QueueWorkerConfiguration: Sendable {
   /// Without a sign of life for this long a worker is taken for dead, and its jobs are given to others.
@@ -10,6 +12,8 @@ package struct QueueWorkerConfiguration: Sendable {
   package var drain: Duration
   /// How many days what is over stays readable.
   package var historyDays: Int
+  /// How long what is not a job's fault is borne with.
+  package var faults = FaultPolicy()
   /// From when on it warns of what keeps dead rows.
   package var vacuum = VacuumLimits()
 

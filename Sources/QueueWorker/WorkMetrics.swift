@@ -15,6 +15,13 @@ struct WorkMetrics: Sendable {
       by: Double(amount))
   }
 
+  /// A queue is paused because it cannot be served here, or goes on.
+  func pause(_ queue: String, _ isPaused: Bool) {
+    metrics.set(
+      "take5_queue_paused", "Whether the worker keeps away from a queue that it cannot serve.", ["queue": queue],
+      isPaused ? 1 : 0)
+  }
+
   /// Jobs were claimed: how long each could have run before.
   func claimed(_ jobs: [ClaimedJob]) {
     var waits: [String: [Double]] = [:]

@@ -29,11 +29,24 @@ extension Store {
   /// Announce the queues after the commit.
   package func retry(jobs: [PublicID], _ session: Session) throws(PostgresError) -> [PublicID: String] {
     let queues = try JobQueue.retryNow(jobs, session)
-    guard !queues.isEmpty else { return queues }
-    let ids = Parameter.texts(queues.keys.sorted().map(\.description))
+    try reopen(queues.keys.sorted(), session)
+    return queues
+  }
+
+  /// Lets jobs that died while the fleet was unwell be tried again by themselves: which, and in which queue.
+  ///
+  /// Announce the queues after the commit.
+  package func revive(by policy: FaultPolicy, _ session: Session) throws(PostgresError) -> [PublicID: String] {
+    let queues = try JobQueue.revive(by: policy, session)
+    try reopen(queues.keys.sorted(), session)
+    return queues
+  }
+
+  private func reopen(_ jobs: [PublicID], _ session: Session) throws(PostgresError) {
+    guard !jobs.isEmpty else { return }
+    let ids = Parameter.texts(jobs.map(\.description))
     for statement in ["reopen", "reopen_image"] { try session.execute(Self.statements[statement], ids) }
     try session.execute(Self.runStatements["reopen_items_of_jobs"], ids)
-    return queues
   }
 
   /// The posts and images of jobs that were taken from a lost worker have failed, if the jobs are over.

@@ -46,7 +46,9 @@ extension Store {
         Work.Photos(
           definition: try read(definition, of: job), photos: try hashes(sources, .sourcePhoto, subject)))
     }
-    return Work(subject: subject, definitionHash: hash, content: content)
+    var work = Work(subject: subject, definitionHash: hash, content: content)
+    work.isSuspect = try !session.execute(Self.statements["is_suspect"], .bytes(work.inputs.bytes)).isEmpty
+    return work
   }
 
   private func read<Body: Decodable>(_ definition: [UInt8], of job: PublicID) throws(StoreError) -> Body {
@@ -172,9 +174,14 @@ extension Store {
     try dropSources(of: work.subject, session)
   }
 
-  /// Counts a media process that these inputs broke; how often it has happened.
-  package func countCrash(of work: Work, error: String, _ session: Session) throws(PostgresError) -> Int {
-    try session.execute(Self.statements["count_crash"], .bytes(work.inputs.bytes), .text(error)).single().get("crashes")
+  /// Notes that a media process ended while it worked on these inputs, which from now on work alone; how often they are
+  /// proven to have broken one.
+  package func countCrash(
+    of work: Work, error: String, isProven: Bool, _ session: Session
+  ) throws(PostgresError) -> Int {
+    try session.execute(
+      Self.statements["count_crash"], .bytes(work.inputs.bytes), .text(error), .integer(isProven ? 1 : 0)
+    ).single().get("crashes")
   }
 
   /// The job is dead or cancelled: what it worked for, if it still waits, has failed.

@@ -15,11 +15,12 @@ struct ExhaustionTests {
     let pool: Pool
     let done: Shared<Int>
 
-    func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async {
+    func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async -> Outage? {
       try? await pool.transaction { session in
         try JobQueue.complete(held.job, .accepted, result: nil, session)
       }
       done.withLock { $0 += 1 }
+      return nil
     }
   }
 

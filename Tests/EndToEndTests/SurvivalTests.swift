@@ -25,17 +25,37 @@ struct SurvivalTests {
     try await service.stop()
   }
 
-  @Test("a media process killed costs one attempt, never the worker")
+  @Test("media processes killed from outside, however many, cost the worker nothing, and the moment no attempt")
   func mediaProcessKilled() async throws {
     let service = try await Service(workers: 1)
-    await service.process.whenItLogs("composing") { signalMedia(of: $0, SIGKILL) }
+    await service.process.whenItLogs("composing", times: 4) { signalMedia(of: $0, SIGKILL) }
     let post = try await submit(to: service)
-    #expect(await service.process.waitForLog("the media process broke"))
     #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
+    #expect(service.process.log.split(separator: "an attempt was interrupted").count == 5)
     try await expectEndedOnce(post, service)
     let job = try #require(try await service.post(post).job)
-    #expect(try JSON.decode(JobAnswer.self, from: await service.get(job.url).body).attempt == 2)
+    #expect(try JSON.decode(JobAnswer.self, from: await service.get(job.url).body).attempt == 1)
+    #expect(try await service.count("SELECT count(*) FROM media_crash") == 0)
     #expect(try await service.stop() == 0)
+  }
+
+  @Test("one worker after the other is killed with its jobs: nobody is blamed, and each is done")
+  func rollingKills() async throws {
+    let service = try await Service(workers: 0)
+    let posts = [try await submit(to: service), try await submit(to: service)]
+    for _ in 0..<5 {
+      let worker = try await service.worker(["--lease", "1", "--slots", "2"])
+      await worker.whenItLogs("composing", times: 2) { kill($0, SIGKILL) }
+      #expect(await worker.wait() == nil)
+    }
+    let last = try await service.worker(["--lease", "1", "--slots", "2"])
+    for post in posts { #expect(await last.waitForLog("post published"), "\(post): \(last.log)") }
+    while try await service.count("SELECT count(*) FROM job") > 0 { await Task.yield() }
+    for post in posts { #expect(try await service.post(post).status == .ready) }
+    #expect(try await service.count("SELECT max(attempt)::int FROM job_done") == 1)
+    await last.send(signal: SIGTERM)
+    #expect(await last.wait() == 0)
+    try await service.stop()
   }
 
   @Test("a signal for the whole group is not the media's fault: the job goes on")
@@ -66,10 +86,10 @@ struct SurvivalTests {
     try await service.stop()
   }
 
-  @Test("media that kill the media process twice are refused, and nothing of them stays")
+  @Test("media that break the media process twice alone, after a first doubt, are refused, and nothing of them stays")
   func poison() async throws {
     let service = try await Service(workers: 1)
-    await service.process.whenItLogs("composing", times: 2) { signalMedia(of: $0, SIGKILL) }
+    await service.process.whenItLogs("composing", times: 3) { signalMedia(of: $0, SIGSEGV) }
     let post = try await submit(to: service)
     #expect(await service.process.waitForLog("post rejected"), "\(service.process.log)")
     let ended = try await service.post(post)
@@ -79,12 +99,24 @@ struct SurvivalTests {
     #expect(try service.blobFiles() == 0)
   }
 
-  @Test("media that hang past the deadline twice are refused")
+  @Test("a media process that somebody stops says nothing about its media")
+  func stopped() async throws {
+    let folder = try TemporaryFolder()
+    let definition = try Definitions.withDeadline(seconds: 20, in: folder)
+    let service = try await Service(workers: 1, ["--definition", definition])
+    await service.process.whenItLogs("composing") { signalMedia(of: $0, SIGSTOP) }
+    let post = try await submit(to: service)
+    #expect(await service.process.waitForLog("was stopped from outside"), "\(service.process.log)")
+    #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
+    try await expectEndedOnce(post, service)
+    #expect(try await service.stop() == 0)
+  }
+
+  @Test("media that keep the media process past the deadline twice alone are refused")
   func hanging() async throws {
     let folder = try TemporaryFolder()
-    let definition = try Definitions.withDeadline(seconds: 2, in: folder)
+    let definition = try Definitions.withDeadline(seconds: 1, in: folder)
     let service = try await Service(workers: 1, ["--definition", definition])
-    await service.process.whenItLogs("composing", times: 2) { signalMedia(of: $0, SIGSTOP) }
     let post = try await submit(to: service)
     #expect(await service.process.waitForLog("post rejected"), "\(service.process.log)")
     #expect(try await service.post(post).reasons.map(\.code) == [.deadlineExceeded])

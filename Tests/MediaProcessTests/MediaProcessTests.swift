@@ -98,7 +98,7 @@ struct MediaProcessTests {
           deadline: .seconds(60), cancellation: cancellation)
       } catch {
         // A library that finds no memory for what a header asks for.
-        #expect(error.kind == .crashed && error.detail.contains("memory"), "\(number): \(error)")
+        #expect(error.kind == .memoryLimitExceeded, "\(number): \(error)")
       }
       // By then every decoder has been loaded and every pool is filled.
       if number == 300 { (process, before) = (await slot.processID, try await memory(of: slot)) }
@@ -127,22 +127,43 @@ struct MediaProcessTests {
     return Set(files.compactMap { $0.split(separator: ".").first.map(String.init) })
   }
 
-  @Test("killed in the middle it costs one answer, and the next request finds a fresh one")
-  func killed() async throws {
+  @Test(
+    "killed in the middle it costs one answer, and the next request finds a fresh one",
+    arguments: [
+      (SIGKILL, MediaFailure.Kind.interrupted), (SIGSEGV, .crashed), (SIGBUS, .crashed), (SIGABRT, .crashed),
+    ])
+  func killed(_ signal: Int32, _ kind: MediaFailure.Kind) async throws {
     let slot = try Self.slot()
-    let failure = try await failure(of: slot) { process in kill(process, SIGKILL) }
-    #expect(failure?.kind == .crashed)
-    #expect(failure?.mayBeTheMedia == true)
+    let failure = try await failure(of: slot) { process in kill(process, signal) }
+    #expect(failure?.kind == kind, "\(String(describing: failure))")
     _ = try await plan(slot)
     await slot.stop()
   }
 
-  @Test("stopped in the middle it meets its deadline")
-  func hanging() async throws {
+  @Test("stopped in the middle by somebody it was interrupted, and did not exceed its deadline")
+  func stopped() async throws {
     let slot = try Self.slot()
     let failure = try await failure(of: slot, deadline: .seconds(2)) { process in kill(process, SIGSTOP) }
-    #expect(failure?.kind == .deadlineExceeded)
+    #expect(failure?.kind == .interrupted, "\(String(describing: failure))")
     _ = try await plan(slot)
+    await slot.stop()
+  }
+
+  @Test("it is the first that the kernel ends when memory runs out")
+  func outOfMemoryScore() async throws {
+    let slot = try Self.slot()
+    _ = try await plan(slot)
+    let process = try #require(await slot.processID)
+    #expect(KernelFile.read("/proc/\(process)/oom_score_adj") == "1000\n")
+    await slot.stop()
+  }
+
+  @Test("the kernel's kill for want of memory is its own in a cgroup of its own, and somebody else's in that of all")
+  func cgroup() async throws {
+    guard let cgroup = try MemoryLimitedCgroup() else { return }
+    let slot = try Self.slot()
+    let failure = try await failure(of: slot) { process in cgroup.take(process) }
+    #expect(failure?.kind == .memoryLimitExceeded, "\(String(describing: failure))")
     await slot.stop()
   }
 
@@ -167,7 +188,7 @@ struct MediaProcessTests {
         plan, inputs: inputs, outputs: [.composed: output.number], deadline: .seconds(120), cancellation: cancellation
       ) { _ in }
     }
-    #expect(failure?.mayBeTheMedia == true, "\(String(describing: failure))")
+    #expect(failure?.refusalCode != nil || failure?.kind == .internal, "\(String(describing: failure))")
     await slot.stop()
   }
 

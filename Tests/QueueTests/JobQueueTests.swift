@@ -127,21 +127,6 @@ struct JobQueueTests {
     }
   }
 
-  @Test("a job whose worker was lost three times is dead")
-  func poison() async throws {
-    try await withSession { session in
-      let job = QueueDatabase.job(maxAttempts: 9)
-      try JobQueue.enqueue(job, session)
-      for expected in [JobState.scheduled, .scheduled, .dead] {
-        _ = try claim(session)
-        try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
-        #expect(try JobQueue.reap(session).map(\.state) == [expected])
-        _ = try JobQueue.retryNow(job.publicID, session)
-        if expected == .dead { break }
-      }
-    }
-  }
-
   @Test("a job past its deadline is taken away although its worker beats")
   func deadline() async throws {
     try await withSession { session in

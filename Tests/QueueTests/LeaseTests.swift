@@ -14,11 +14,11 @@ struct LeaseTests {
       let lease = Lease()
       let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: 2, lease: lease, session)
       #expect(Set(claimed.map(\.token)).count == 2)
-      #expect(try JobQueue.claimed(worker: worker, lease: lease, session).map(\.token) == claimed.map(\.token))
-      #expect(try JobQueue.claimed(worker: worker, lease: Lease(), session).isEmpty)
-      #expect(try JobQueue.claimed(worker: other, lease: lease, session).isEmpty)
+      #expect(try JobQueue.claimed(worker: worker, leases: [Lease(), lease], session).map(\.token) == claimed.map(\.token))
+      #expect(try JobQueue.claimed(worker: worker, leases: [Lease()], session).isEmpty)
+      #expect(try JobQueue.claimed(worker: other, leases: [lease], session).isEmpty)
       try JobQueue.complete(claimed[0], .accepted, result: nil, session)
-      #expect(try JobQueue.claimed(worker: worker, lease: lease, session).map(\.id) == [claimed[1].id])
+      #expect(try JobQueue.claimed(worker: worker, leases: [lease], session).map(\.id) == [claimed[1].id])
     }
   }
 

@@ -33,9 +33,9 @@ struct ModelTests {
   @Test("a job that costs one worker after the other is dead, whatever attempts it has left")
   func poison() throws {
     var life = JobLife(maxAttempts: 99)
-    for _ in 0..<JobQueue.mostLost {
+    for _ in 0..<FaultPolicy().mostBlamed {
       if life.place == .scheduled { life = try #require(life.after(.due)) }
-      life = try #require(life.after(.claimed)?.after(.lost))
+      life = try #require(life.after(.claimed)?.after(.blamed))
     }
     #expect(life.place == .dead)
   }

@@ -29,7 +29,7 @@ final class QueueModel {
 
   /// One random event, and a look at whether both agree.
   func step() throws {
-    switch Int.random(in: 0..<14, using: &random) {
+    switch Int.random(in: 0..<15, using: &random) {
     case 0, 1: try enqueue()
     case 2, 3: try claim()
     case 4: try claimGroup()
@@ -39,6 +39,7 @@ final class QueueModel {
     case 10: try cancel()
     case 11: try hasten()
     case 12: try loseWorker()
+    case 13: try loseWorkerInPeace()
     default: try writeAsZombie()
     }
     try compare()
@@ -156,15 +157,35 @@ final class QueueModel {
     if isDone { apply(.hastened, to: id) }
   }
 
-  /// The worker gives no sign of life any more; another takes its place.
+  /// The worker gives no sign of life any more, as others before; another takes its place.
   private func loseWorker() throws {
     log.append("lose the worker")
+    try session.execute("INSERT INTO worker_loss (worker_id) VALUES (-1) ON CONFLICT DO NOTHING")
+    try loseWorker(.lost)
+  }
+
+  /// No other was lost: a job that it had alone, and that was at work in a stage at risk, takes the blame.
+  private func loseWorkerInPeace() throws {
+    log.append("lose the worker in peace")
+    try session.execute("DELETE FROM worker_loss")
+    var isBlamed = held.count == 1
+    if let claim = held.first, claim.group == nil {
+      isBlamed = isBlamed && chance(2)
+      let stage = isBlamed ? "risky" : "harmless"
+      try JobQueue.report(JobProgress(fraction: 0.5, stage: stage), of: claim.job, session)
+    }
+    try loseWorker(isBlamed ? .blamed : .lost)
+  }
+
+  private func loseWorker(_ event: JobLife.Event) throws {
     try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
     let expected = Set(held.map(\.job.publicID))
-    let reaped = try JobQueue.reap(session)
+    var policy = FaultPolicy()
+    policy.stagesAtRisk = ["risky"]
+    let reaped = try JobQueue.reap(by: policy, session)
     #expect(Set(reaped.map(\.publicID)) == expected)
     for job in reaped {
-      apply(.lost, to: job.publicID)
+      apply(event, to: job.publicID)
       #expect(lives[job.publicID]?.state == job.state)
     }
     stale += held

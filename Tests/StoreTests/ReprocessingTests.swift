@@ -77,10 +77,14 @@ struct ReprocessingTests {
       let post = try await fixture.ready("first")
       let run = try await fixture.begin()
       try await fixture.feed()
-      for _ in 0..<JobQueue.mostLost {
+      for _ in 0..<FaultPolicy().mostBlamed {
         try await fixture.execute("UPDATE job SET state = 'a', run_at = clock_timestamp() WHERE state = 's'")
         _ = try await fixture.claim(from: ReprocessJob.queue)
-        _ = try await fixture.reap()
+        // Past its deadline a job takes the blame, whoever holds it.
+        try await fixture.execute("UPDATE job SET deadline_at = clock_timestamp() WHERE state = 'x'")
+        _ = try await fixture.pool.transaction { [store = fixture.store] session in
+          try store.fail(JobQueue.reap(session), session)
+        }
       }
       #expect(try await fixture.post(post).status == .ready)
       #expect(try await fixture.counts(run).failed == 1)

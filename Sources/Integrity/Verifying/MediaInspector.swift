@@ -35,7 +35,7 @@ package struct MediaInspector: Sendable {
     do {
       let format = PhotoFormat(start: try file.descriptor.bytes(count: 16, at: 0))
       return format == nil ? try await clip(file, isSource: isSource) : try await photo(file)
-    } catch let failure as MediaFailure where failure.kind == .crashed || failure.kind == .deadlineExceeded {
+    } catch let failure as MediaFailure where failure.refusalCode != nil {
       return .undecodable(failure.detail)
     }
   }

@@ -29,7 +29,7 @@ extension Reason {
     case .noVideoStream: "Send the clip, not its sound."
     case .unsupportedCodec: "Film with the phone's usual settings."
     case .corruptVideo, .corruptImage: "Send the clip again; if it is damaged on the phone too, film again."
-    case .durationOutOfRange, .decoderCrashed, .deadlineExceeded: "Film the moment again."
+    case .durationOutOfRange, .decoderCrashed, .memoryLimitExceeded, .deadlineExceeded: "Film the moment again."
     case .durationsDiffer, .notOneMoment: "Submit both clips of one moment."
     case .tooLarge: "Film at a lower resolution."
     case .sameFileTwice: "Submit the clip of each camera."

@@ -12,6 +12,8 @@ package struct MediaChild: ~Copyable {
 
   /// Serves the parent over the socket that it was started with; returns when the parent closes it.
   package static func serve() throws {
+    // Whatever it loses is tried again: better it than its parent, or than somebody else's process.
+    ThisProcess.offerToOutOfMemoryKiller()
     try ThisProcess.denyDumps()
     for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
     let socket = MessageSocket(Descriptor(owning: MediaProcess.socketNumber))
@@ -132,8 +134,7 @@ extension MediaFailure {
       switch error.kind {
       case .cancelled: .cancelled
       case .outOfSpace: .outOfSpace
-      // What a file makes the libraries ask for counts against the file, like the crash that it nearly was.
-      case .outOfMemory: .crashed
+      case .outOfMemory: .memoryLimitExceeded
       case .inputOutput: .unavailable
       case .invalidPlan: .protocolViolation
       case .library: .internal

@@ -6,7 +6,7 @@ struct Envelope<Message: Codable & Sendable>: Codable, Sendable {
   let message: Message
 
   /// Raised with every change that an older side would misread.
-  static var currentVersion: Int { 4 }
+  static var currentVersion: Int { 5 }
 
   static func encode(_ message: Message) throws(MediaFailure) -> [UInt8] {
     do {

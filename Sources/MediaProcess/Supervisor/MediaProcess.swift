@@ -49,6 +49,7 @@ package struct MediaProcess: ~Copyable {
   private let configuration: Configuration
   private var child: Child?
   private var runs = 0
+  private var watch = ChildWatch()
   /// The id of the running process; nil while there is none.
   package private(set) var processID: Int32?
 
@@ -126,19 +127,27 @@ package struct MediaProcess: ~Copyable {
     let clock = ContinuousClock()
     let end = clock.now + deadline
     try Failpoint.request.around { () throws(MediaFailure) in try send(request, descriptors: descriptors) }
+    if let processID { watch.begin(processID) }
     while true {
       if cancellation.isCancelled {
         stop()
         throw MediaFailure(.cancelled, "the run was cancelled")
       }
       let left = clock.now.duration(to: end)
-      guard left > .zero else {
-        stop()
-        throw MediaFailure(.deadlineExceeded, "no answer within \(deadline)")
+      // Also when the deadline is over: an answer may lie there since this process stood still.
+      guard let reply = try receive(within: max(.zero, min(left, .milliseconds(100)))) else {
+        guard left > .zero else {
+          let failure = processID.map { watch.failure(of: $0, after: deadline) }
+          stop()
+          throw failure ?? MediaFailure(.deadlineExceeded, "no answer within \(deadline)")
+        }
+        if let processID { watch.look(at: processID) }
+        continue
       }
-      guard let reply = try receive(within: min(left, .milliseconds(100))) else { continue }
       switch reply {
-      case .progress(let fraction): progress(fraction)
+      case .progress(let fraction):
+        progress(fraction)
+        if let processID { watch.look(at: processID) }
       case .failure(let failure): throw failure
       case .probed, .result, .photo: return reply
       }
@@ -205,11 +214,12 @@ package struct MediaProcess: ~Copyable {
     runs = 0
     processID = nil
     guard let child = child.take() else { return MediaFailure(.unavailable, "the media process is gone") }
-    // It closed its socket: if it has not ended yet, it will not be waited for.
-    switch child.end() {
-    case .exited(let status): return MediaFailure(.crashed, "the media process exited with status \(status)")
-    case .killed(let signal): return MediaFailure(.crashed, "the media process was ended by signal \(signal)")
+    // It closed its socket: if it does not end then, it is ended.
+    guard child.process.waitForEnd(atMost: .seconds(2)) else {
+      _ = child.end()
+      return MediaFailure(.internal, "the media process closed its socket and went on")
     }
+    return watch.failure(endedBy: child.end())
   }
 
   private mutating func unexpected() -> MediaFailure {

@@ -45,6 +45,9 @@ package actor MediaSlot {
     try process.photo(plan, photo: photo, outputs: outputs, deadline: deadline, cancellation: cancellation)
   }
 
+  /// Ends the media process, so that the next media get a fresh one.
+  package func renew() { process.stop() }
+
   /// The id of the media process; nil while there is none.
   package var processID: Int32? { process.processID }
 

@@ -13,5 +13,6 @@ package enum ReasonCode: String, Codable, Sendable, CaseIterable {
   case notOneMoment = "not_one_moment"
   case sameFileTwice = "same_file_twice"
   case decoderCrashed = "decoder_crashed"
+  case memoryLimitExceeded = "memory_limit_exceeded"
   case deadlineExceeded = "deadline_exceeded"
 }

@@ -11,6 +11,11 @@ package enum ThisProcess {
     guard csystem_deny_dumps() == 0 else { throw SystemError(call: "prctl") }
   }
 
+  /// Makes this process the first that the kernel ends when memory runs out (proc(5), `oom_score_adj`).
+  ///
+  /// To be called before `denyDumps`, after which only root may.
+  package static func offerToOutOfMemoryKiller() { _ = KernelFile.write("1000", to: "/proc/self/oom_score_adj") }
+
   /// Makes writing to a closed socket an error (EPIPE) instead of the process's end.
   package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 

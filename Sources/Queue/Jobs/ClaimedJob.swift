@@ -30,6 +30,11 @@ package struct ClaimedJob: Sendable, Hashable {
   package let checkpoint: [UInt8]?
   /// How long it could have run before it was claimed, by the server's clock.
   package let waitedSeconds: Double
+  /// How long ago something that is not its fault kept it from being done for the first time; nil: nothing did.
+  package let postponedSeconds: Double?
+  /// Whether a claim under this lease gave it.
+  package func isHeld(under lease: Lease) -> Bool { token == lease.number ^ id }
+
   /// Whether it stays in a row of its own while it executes, instead of in the row of its group.
   let isRow: Bool
 
@@ -54,6 +59,7 @@ package struct ClaimedJob: Sendable, Hashable {
     isRow = try row.get(16)
     let (couldRun, claimed): (Int64, Int64) = (try row.get(17), try row.get(18))
     waitedSeconds = Double(max(0, claimed - couldRun)) / 1e6
+    postponedSeconds = try row.get(19)
   }
 }
 

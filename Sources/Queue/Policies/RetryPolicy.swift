@@ -1,4 +1,4 @@
-/// What follows a failed attempt; pure, so that it can be tested without a clock.
+/// What follows an attempt that did not come to its end; pure, so that it can be tested without a clock.
 package struct RetryPolicy: Sendable, Hashable {
   /// Another attempt, or none.
   package enum Next: Sendable, Hashable {
@@ -13,9 +13,13 @@ package struct RetryPolicy: Sendable, Hashable {
   /// In seconds.
   package var longestPause: Double
 
-  package init(firstPause: Double = 1, longestPause: Double = 300) {
+  /// How long after the first fault that is not its own a job is tried again, in seconds.
+  package var patience: Double
+
+  package init(firstPause: Double = 1, longestPause: Double = 300, patience: Double = 24 * 60 * 60) {
     self.firstPause = firstPause
     self.longestPause = longestPause
+    self.patience = patience
   }
 
   /// What follows attempt number `attempt` (the first is 1) of at most `maxAttempts`.
@@ -27,5 +31,15 @@ package struct RetryPolicy: Sendable, Hashable {
     var pause = firstPause
     for _ in 1..<max(attempt, 1) where pause < longestPause { pause *= 2 }
     return .retry(seconds: min(pause, longestPause) * (0.5 + random))
+  }
+
+  /// What follows an attempt that failed for something that is not its job's fault: a pause that grows with the time for
+  /// which that lasts, and after a day the end.
+  ///
+  /// - Parameter seconds: since the first time; nil: this is the first.
+  package func next(postponedFor seconds: Double?, random: Double) -> Next {
+    let passed = seconds ?? 0
+    guard passed < patience else { return .bury }
+    return .retry(seconds: min(max(firstPause, passed / 4), longestPause) * (0.5 + random))
   }
 }

@@ -76,7 +76,7 @@ WHERE ctid = ANY (ARRAY (SELECT place FROM chosen)) AND state = 'a'
 RETURNING id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request,
   deadline_seconds, arguments, limit_name, rank,
   (SELECT checkpoint FROM job_progress WHERE job_id = job.id) AS checkpoint, true AS is_row, run_at,
-  clock_timestamp() AS claimed_at
+  clock_timestamp() AS claimed_at, extract(epoch FROM clock_timestamp() - postponed_at)::float8 AS postponed
 
 -- name: claim_group
 -- Short jobs leave the queue together, under one token. One that was lost before is claimed alone, so that it takes no
@@ -113,35 +113,36 @@ WITH me AS MATERIALIZED (
       started_at = clock_timestamp(), deadline_at = clock_timestamp() + make_interval(secs => job.deadline_seconds + 30)
     WHERE ctid = ANY (ARRAY (SELECT place FROM chosen WHERE NOT leaves)) AND state = 'a'
     RETURNING id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request,
-      deadline_seconds, arguments, limit_name, rank, run_at)
+      deadline_seconds, arguments, limit_name, rank, run_at, postponed_at)
 SELECT id, public_id, $5::bigint AS token, $2 AS queue, kind, attempt + 1 AS attempt, max_attempts,
   lost, author, definition, request, deadline_seconds, arguments, NULL::text AS limit_name, rank,
-  NULL::jsonb AS checkpoint, false AS is_row, run_at, clock_timestamp() AS claimed_at
+  NULL::jsonb AS checkpoint, false AS is_row, run_at, clock_timestamp() AS claimed_at, NULL::float8 AS postponed
 FROM taken
 UNION ALL
 SELECT id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request, deadline_seconds,
   arguments, limit_name, rank, (SELECT checkpoint FROM job_progress WHERE job_id = kept.id), true, run_at,
-  clock_timestamp()
+  clock_timestamp(), extract(epoch FROM clock_timestamp() - postponed_at)::float8
 FROM kept
 
 -- name: claimed
--- What a claim gave whose answer was never heard.
+-- What claims gave whose answers were never heard.
 SELECT id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request, deadline_seconds,
   arguments, limit_name, rank, (SELECT checkpoint FROM job_progress WHERE job_id = job.id) AS checkpoint,
-  true AS is_row, run_at, started_at AS claimed_at
+  true AS is_row, run_at, started_at AS claimed_at,
+  extract(epoch FROM clock_timestamp() - postponed_at)::float8 AS postponed
 FROM job
-WHERE worker_id = $1 AND state = 'x' AND token = $2::bigint # id
+WHERE worker_id = $1 AND state = 'x' AND token # id = ANY ($2::bigint[])
 
 -- name: claimed_group
 -- The same for a group.
 SELECT id, public_id, token, queue, kind, attempt + 1 AS attempt, max_attempts, lost, author, definition, request,
   deadline_seconds, arguments, NULL::text AS limit_name, rank, NULL::jsonb AS checkpoint, false AS is_row,
-  started_at AS run_at, started_at AS claimed_at
+  started_at AS run_at, started_at AS claimed_at, NULL::float8 AS postponed
 FROM job_member WHERE worker_id = $1 AND token = $2
 UNION ALL
 SELECT id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request, deadline_seconds,
   arguments, limit_name, rank, (SELECT checkpoint FROM job_progress WHERE job_id = job.id), true,
-  run_at, started_at
+  run_at, started_at, extract(epoch FROM clock_timestamp() - postponed_at)::float8
 FROM job WHERE worker_id = $1 AND state = 'x' AND token = $2
 
 -- name: settle
@@ -229,12 +230,12 @@ RETURNING id
 WITH ended AS (
     DELETE FROM job WHERE id = $1 AND token = $2 AND cancel_at IS NULL
     RETURNING id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, unique_key, author,
-      definition, request, created_at, started_at, arguments, limit_name),
+      definition, request, created_at, started_at, arguments, limit_name, postponed_at),
   forgotten AS (DELETE FROM job_progress USING ended WHERE job_progress.job_id = ended.id)
 INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, unique_key,
-                      author, definition, request, created_at, started_at, arguments, limit_name, last_error)
+                      author, definition, request, created_at, started_at, arguments, limit_name, postponed_at, last_error)
 SELECT id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, unique_key, author,
-  definition, request, created_at, started_at, arguments, limit_name, $3
+  definition, request, created_at, started_at, arguments, limit_name, postponed_at, $3
 FROM ended
 RETURNING id
 
@@ -250,6 +251,15 @@ RETURNING id
 -- Later, and not counted: what the job waits for is not there yet.
 UPDATE job SET
   state = 's', token = NULL, worker_id = NULL, deadline_at = NULL, attempt = attempt - 1,
+  run_at = clock_timestamp() + make_interval(secs => $3::float8)
+WHERE id = $1 AND token = $2 AND cancel_at IS NULL
+RETURNING id
+
+-- name: postpone
+-- Later, and not counted: what every job of its kind needs is not to be had. Since when is kept, for pauses that grow.
+UPDATE job SET
+  state = 's', token = NULL, worker_id = NULL, deadline_at = NULL, attempt = attempt - 1, last_error = $4,
+  postponed_at = coalesce(postponed_at, clock_timestamp()),
   run_at = clock_timestamp() + make_interval(secs => $3::float8)
 WHERE id = $1 AND token = $2 AND cancel_at IS NULL
 RETURNING id
@@ -271,41 +281,77 @@ RETURNING pg_notify($5, $6)
 
 -- name: reap
 -- Jobs of workers without a sign of life within their own lease, and jobs past their deadline: back to the queue, or
--- dead once they were lost too often or have no attempt left, or cancelled if that was asked for. Guarded by the state:
--- nothing that ended meanwhile is touched.
-WITH victims AS (
-    SELECT job.id, job.attempt < job.max_attempts AND job.lost + 1 < $1::int AS may_return,
-      job.cancel_at IS NOT NULL AS cancelled,
-      CASE WHEN job.deadline_at < clock_timestamp() THEN 'the deadline passed' ELSE 'the worker was lost' END AS error
-    FROM job
+-- dead once they take the blame too often or have no attempt left, or cancelled if that was asked for. Guarded by the
+-- state: nothing that ended meanwhile is touched.
+-- A job past its deadline takes the blame. One that was lost with its worker does so if it was in a stage that can break a
+-- worker ($2), if the worker had no other job and did not say goodbye, and if no other job was lost within $3 seconds.
+-- Without blame the attempt does not count, and the job comes back for a day ($4), after pauses that grow.
+WITH victims AS MATERIALIZED (
+    SELECT job.id, job.token, job.worker_id, job.attempt, job.max_attempts, job.blamed, job.postponed_at,
+      job.cancel_at IS NOT NULL AS cancelled, worker.id IS NOT NULL AS is_silent,
+      worker.id IS NULL OR worker.beat_at < clock_timestamp() - make_interval(secs => worker.lease_seconds) AS is_lost
+    FROM job LEFT JOIN worker ON worker.id = job.worker_id
     WHERE job.state = 'x' AND (
       job.deadline_at < clock_timestamp()
-      OR NOT EXISTS (
-        SELECT FROM worker
-        WHERE worker.id = job.worker_id
-          AND worker.beat_at >= clock_timestamp() - make_interval(secs => worker.lease_seconds)))
+      OR worker.id IS NULL
+      OR worker.beat_at < clock_timestamp() - make_interval(secs => worker.lease_seconds))
     LIMIT 500
     FOR NO KEY UPDATE OF job SKIP LOCKED),
+  lost_workers AS MATERIALIZED (
+    SELECT worker_id, CASE WHEN count(*) = 1 AND NOT EXISTS (
+        SELECT FROM job_group WHERE job_group.worker_id = victims.worker_id) THEN min(id) END AS job_id
+    FROM victims WHERE is_lost AND worker_id IS NOT NULL GROUP BY worker_id),
+  noted AS (
+    INSERT INTO worker_loss (worker_id, job_id) SELECT worker_id, job_id FROM lost_workers
+    ON CONFLICT (worker_id) DO UPDATE SET job_id = NULL WHERE worker_loss.job_id IS DISTINCT FROM excluded.job_id),
+  judged AS MATERIALIZED (
+    SELECT victims.*,
+      CASE WHEN is_lost THEN 'the worker was lost' ELSE 'the deadline passed' END AS error,
+      NOT is_lost OR (
+        is_silent
+        AND EXISTS (SELECT FROM lost_workers WHERE lost_workers.worker_id = victims.worker_id AND job_id = victims.id)
+        AND EXISTS (
+          SELECT FROM job_progress
+          WHERE job_id = victims.id AND job_progress.token = victims.token AND stage = ANY ($2::text[]))
+        AND NOT EXISTS (SELECT FROM lost_workers WHERE lost_workers.worker_id <> victims.worker_id)
+        AND NOT EXISTS (
+          SELECT FROM job AS other
+          WHERE other.worker_id = victims.worker_id AND other.state = 'x' AND other.id <> victims.id)
+        AND NOT EXISTS (
+          SELECT FROM worker_loss
+          WHERE lost_at > clock_timestamp() - make_interval(secs => $3::float8)
+            AND job_id IS DISTINCT FROM victims.id)) AS is_blamed
+    FROM victims),
+  decided AS MATERIALIZED (
+    SELECT judged.*,
+      CASE WHEN is_blamed THEN attempt < max_attempts AND blamed + 1 < $1::int
+        ELSE postponed_at IS NULL OR postponed_at > clock_timestamp() - make_interval(secs => $4::float8)
+      END AS may_return
+    FROM judged),
   returned AS (
     UPDATE job SET
-      state = 's', token = NULL, worker_id = NULL, deadline_at = NULL, lost = job.lost + 1, last_error = victims.error,
-      run_at = clock_timestamp() + make_interval(secs => (0.5 + random()) * power(2, least(job.lost, 8)))
-    FROM victims
-    WHERE job.id = victims.id AND job.state = 'x' AND victims.may_return AND NOT victims.cancelled
+      state = 's', token = NULL, worker_id = NULL, deadline_at = NULL, lost = job.lost + 1, last_error = decided.error,
+      blamed = job.blamed + is_blamed::int, attempt = job.attempt - (NOT is_blamed)::int,
+      postponed_at = CASE WHEN is_blamed THEN job.postponed_at ELSE coalesce(job.postponed_at, clock_timestamp()) END,
+      run_at = clock_timestamp() + make_interval(secs => (0.5 + random()) * CASE WHEN is_blamed
+        THEN power(4, least(job.lost, 4))
+        ELSE least(greatest(1, extract(epoch FROM clock_timestamp() - job.postponed_at)::float8 / 4), 300) END)
+    FROM decided
+    WHERE job.id = decided.id AND job.state = 'x' AND may_return AND NOT cancelled
     RETURNING job.id, job.public_id, job.kind),
   ended AS (
-    DELETE FROM job USING victims
-    WHERE job.id = victims.id AND job.state = 'x' AND (victims.cancelled OR NOT victims.may_return)
+    DELETE FROM job USING decided
+    WHERE job.id = decided.id AND job.state = 'x' AND (cancelled OR NOT may_return)
     RETURNING job.id, job.public_id, job.queue, job.kind, job.priority, job.attempt, job.max_attempts, job.lost + 1 AS lost,
       job.worker_id, job.token, job.deadline_seconds, job.unique_key, job.author, job.definition, job.request,
-      job.created_at, job.started_at, job.arguments, job.limit_name, victims.error, victims.cancelled),
+      job.created_at, job.started_at, job.arguments, job.limit_name, job.postponed_at, decided.error, decided.cancelled),
   forgotten AS (DELETE FROM job_progress USING ended WHERE job_progress.job_id = ended.id),
   dead AS (
     INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds,
                           unique_key, author, definition, request, created_at, started_at, arguments, limit_name,
-                          last_error)
+                          postponed_at, last_error)
     SELECT id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, unique_key, author,
-      definition, request, created_at, started_at, arguments, limit_name, error
+      definition, request, created_at, started_at, arguments, limit_name, postponed_at, error
     FROM ended WHERE NOT cancelled),
   done AS (
     INSERT INTO job_done (id, public_id, queue, kind, outcome, attempt, max_attempts, lost, worker_id, token, author,
@@ -317,7 +363,8 @@ SELECT id, public_id, kind, 's' AS state FROM returned
 UNION ALL SELECT id, public_id, kind, CASE WHEN cancelled THEN 'c' ELSE 'd' END FROM ended
 
 -- name: reap_groups
--- The same for groups, whose attempt is counted now.
+-- The same for groups, whose attempt is counted now. A member takes the blame if it was alone; one that was not is claimed
+-- alone the next time.
 WITH ended AS (
     DELETE FROM job_group WHERE token = ANY (ARRAY (
       SELECT token FROM job_group
@@ -328,21 +375,41 @@ WITH ended AS (
             AND worker.beat_at >= clock_timestamp() - make_interval(secs => worker.lease_seconds))
       LIMIT 10
       FOR UPDATE SKIP LOCKED))
-    RETURNING token, worker_id, queue, started_at, deadline_at, cancelled, members),
-  members AS MATERIALIZED (
+    RETURNING token, worker_id, queue, started_at, deadline_at, cancelled, members,
+      NOT EXISTS (
+        SELECT FROM worker
+        WHERE worker.id = job_group.worker_id
+          AND worker.beat_at >= clock_timestamp() - make_interval(secs => worker.lease_seconds)) AS is_lost),
+  noted AS (
+    INSERT INTO worker_loss (worker_id, job_id)
+    SELECT worker_id, CASE WHEN count(*) = 1 THEN min((members[1]).id) FILTER (WHERE cardinality(members) = 1) END
+    FROM ended WHERE is_lost GROUP BY worker_id
+    ON CONFLICT (worker_id) DO UPDATE SET job_id = NULL WHERE worker_loss.job_id IS DISTINCT FROM excluded.job_id),
+  judged AS MATERIALIZED (
     SELECT ended.token, ended.worker_id, ended.queue, ended.started_at, member.id, member.public_id, member.kind,
-      member.priority, member.attempt + 1 AS attempt, member.max_attempts, member.lost + 1 AS lost,
-      member.deadline_seconds, member.author, member.definition, member.request, member.created_at, member.arguments,
-      CASE WHEN ended.deadline_at < clock_timestamp() THEN 'the deadline passed' ELSE 'the worker was lost' END AS error,
-      CASE WHEN member.id = ANY (ended.cancelled) THEN 'c'
-        WHEN member.attempt + 1 < member.max_attempts AND member.lost + 1 < $1::int THEN 's' ELSE 'd' END AS ending
+      member.priority, member.attempt, member.max_attempts, member.lost + 1 AS lost, member.deadline_seconds,
+      member.author, member.definition, member.request, member.created_at, member.arguments,
+      member.id = ANY (ended.cancelled) AS is_cancelled,
+      CASE WHEN ended.is_lost THEN 'the worker was lost' ELSE 'the deadline passed' END AS error,
+      cardinality(ended.members) = 1 AND (NOT ended.is_lost
+        OR NOT EXISTS (SELECT FROM ended AS other WHERE other.is_lost AND other.worker_id <> ended.worker_id)
+          AND NOT EXISTS (
+            SELECT FROM worker_loss
+            WHERE lost_at > clock_timestamp() - make_interval(secs => $2::float8)
+              AND job_id IS DISTINCT FROM member.id)) AS is_blamed
     FROM ended, unnest(members) AS member),
+  members AS MATERIALIZED (
+    SELECT token, worker_id, queue, started_at, id, public_id, kind, priority, attempt + (is_blamed OR is_cancelled)::int AS attempt,
+      max_attempts, lost, deadline_seconds, author, definition, request, created_at, arguments, error,
+      CASE WHEN is_cancelled THEN 'c'
+        WHEN NOT is_blamed OR attempt + 1 < max_attempts AND lost < $1::int THEN 's' ELSE 'd' END AS ending
+    FROM judged),
   returned AS (
     INSERT INTO job (id, public_id, queue, kind, state, rank, run_at, priority, attempt, max_attempts, lost,
                      deadline_seconds, author, definition, request, created_at, last_error, arguments)
     OVERRIDING SYSTEM VALUE
     SELECT id, public_id, queue, kind, 's', 0,
-      clock_timestamp() + make_interval(secs => (0.5 + random()) * power(2, least(lost - 1, 8))), priority, attempt,
+      clock_timestamp() + make_interval(secs => (0.5 + random()) * power(4, least(lost - 1, 4))), priority, attempt,
       max_attempts, lost, deadline_seconds, author, definition, request, created_at, error, arguments
     FROM members WHERE ending = 's'),
   dead AS (
@@ -360,7 +427,8 @@ WITH ended AS (
 SELECT id, public_id, kind, ending AS state FROM members
 
 -- name: sweep
--- A worker's row goes once nothing depends on it any more.
+-- A worker's row goes once nothing depends on it any more, and what is known of lost ones after a day.
+WITH forgotten AS (DELETE FROM worker_loss WHERE lost_at < clock_timestamp() - interval '1 day')
 DELETE FROM worker
 WHERE beat_at < clock_timestamp() - make_interval(secs => lease_seconds * 4)
   AND NOT EXISTS (SELECT FROM job WHERE job.worker_id = worker.id AND job.state = 'x')
@@ -494,8 +562,22 @@ WITH asked AS MATERIALIZED (
     RETURNING token)
 SELECT public_id FROM asked JOIN marked USING (token)
 
+-- name: revivable
+-- Jobs that died while others were lost with their workers: the fleet was unwell, and nobody knows what they died of. Each
+-- comes back for a day ($2), after pauses that grow.
+SELECT public_id FROM job_dead
+WHERE coalesce(postponed_at, died_at) > clock_timestamp() - make_interval(secs => $2::float8)
+  AND died_at < clock_timestamp()
+    - greatest(make_interval(secs => $3::float8), (died_at - coalesce(postponed_at, died_at)) / 2)
+  AND EXISTS (
+    SELECT FROM worker_loss
+    WHERE job_id IS DISTINCT FROM job_dead.id AND lost_at > job_dead.died_at - make_interval(secs => $1::float8))
+ORDER BY died_at LIMIT 100
+FOR UPDATE SKIP LOCKED
+
 -- name: redrive
--- One whose key another job has by now stays where it is, and so do all but the first of those that share a key.
+-- One whose key another job has by now stays where it is, and so do all but the first of those that share a key. A job that
+-- comes back by itself ($2) keeps since when; who asks for it lets it begin anew.
 WITH back AS (
   DELETE FROM job_dead
   WHERE public_id = ANY ($1::uuid[])
@@ -506,14 +588,15 @@ WITH back AS (
           WHERE other.public_id = ANY ($1::uuid[]) AND other.unique_key = job_dead.unique_key
             AND other.id < job_dead.id))
   RETURNING id, public_id, queue, kind, priority, max_attempts, deadline_seconds, unique_key, author, definition,
-    request, created_at, arguments, last_error, limit_name)
+    request, created_at, arguments, last_error, limit_name,
+    CASE WHEN $2::boolean THEN coalesce(postponed_at, died_at) END AS postponed_at)
 INSERT INTO job (id, public_id, queue, kind, state, rank, priority, max_attempts, deadline_seconds, unique_key, author,
-                 definition, request, created_at, arguments, last_error, limit_name)
+                 definition, request, created_at, arguments, last_error, limit_name, postponed_at)
 OVERRIDING SYSTEM VALUE
 SELECT id, public_id, queue, kind, CASE WHEN limit_name IS NULL THEN 'a' ELSE 'p' END::"char",
   (extract(epoch FROM clock_timestamp()) * 1e6)::bigint + priority * 30000000,
   priority, max_attempts, deadline_seconds, unique_key, author, definition, request, created_at, arguments, last_error,
-  limit_name
+  limit_name, postponed_at
 FROM back ORDER BY public_id
 RETURNING public_id, queue
 

@@ -36,8 +36,12 @@ package struct JobLife: Sendable, Hashable {
     case snoozed
     /// Its holder gives it back; the attempt does not count.
     case released
-    /// The holder's lease or the deadline ran out.
+    /// Its holder lacks what every job needs; the attempt does not count.
+    case postponed
+    /// The holder was lost, and the job is not to blame; the attempt does not count.
     case lost
+    /// The holder was lost with this job alone, or the deadline ran out.
+    case blamed
     /// Somebody wants it cancelled.
     case cancelled
     /// Somebody wants it to be tried at once, or again.
@@ -47,8 +51,10 @@ package struct JobLife: Sendable, Hashable {
   package private(set) var place: Place
   /// The attempts that count, with the one that executes.
   package private(set) var attempt = 0
-  /// How often a worker was lost with it; a job out of attempts that is tried again starts anew.
+  /// How often it was taken from its worker; a job out of attempts that is tried again starts anew.
   package private(set) var lost = 0
+  /// How often it took the blame for that.
+  private var blamed = 0
   /// Whether its holder is to stop.
   package private(set) var isToBeCancelled = false
   let maxAttempts: Int
@@ -84,13 +90,14 @@ package struct JobLife: Sendable, Hashable {
       next.attempt += 1
     case (.executing, .completed): next.place = .completed
     // One that is to be cancelled gets no further attempt: its holder ends it instead.
-    case (.executing, .retried), (.executing, .snoozed), (.executing, .released), (.executing, .buried):
+    case (.executing, .retried), (.executing, .snoozed), (.executing, .postponed), (.executing, .released),
+      (.executing, .buried):
       if isToBeCancelled {
         next.place = .cancelled
       } else {
         next.leave(by: event)
       }
-    case (.executing, .lost): next.lose()
+    case (.executing, .lost), (.executing, .blamed): next.lose(isBlamed: event == .blamed)
     case (.executing, .cancelled): next.isToBeCancelled = true
     case (.scheduled, .cancelled), (.parked, .cancelled), (.available, .cancelled): next.place = .cancelled
     case (.dead, .hastened):
@@ -106,7 +113,7 @@ package struct JobLife: Sendable, Hashable {
   private mutating func leave(by event: Event) {
     switch event {
     case .retried: place = .scheduled
-    case .snoozed:
+    case .snoozed, .postponed:
       place = .scheduled
       attempt -= 1
     case .released:
@@ -116,9 +123,17 @@ package struct JobLife: Sendable, Hashable {
     }
   }
 
-  // A worker that is lost takes the attempt with it. A job that costs one worker after the other takes the blame.
-  private mutating func lose() {
+  // Who takes the blame loses the attempt. A job that costs one worker after the other is dead.
+  private mutating func lose(isBlamed: Bool) {
     lost += 1
-    place = isToBeCancelled ? .cancelled : attempt < maxAttempts && lost < JobQueue.mostLost ? .scheduled : .dead
+    guard isBlamed else {
+      place = isToBeCancelled ? .cancelled : .scheduled
+      // One that is over keeps the attempt that it was in.
+      if !isToBeCancelled { attempt -= 1 }
+      return
+    }
+    blamed += 1
+    let mayReturn = attempt < maxAttempts && blamed < FaultPolicy().mostBlamed
+    place = isToBeCancelled ? .cancelled : mayReturn ? .scheduled : .dead
   }
 }

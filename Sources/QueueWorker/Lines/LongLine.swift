@@ -5,21 +5,27 @@ import Postgres
 import Queue
 
 /// Takes the long jobs of a queue, one for each free slot.
-struct LongLine: Sendable {
+final class LongLine: Sendable {
   let queue: String
   let slots: Int
   let handler: any JobHandler
   let context: LineContext
   let held: HeldJobs
   /// Claims whose answers were not heard: the jobs may be this worker's all the same.
-  private let unheard = UnheardClaims()
+  private let unheard: UnheardClaims
+  private let breaker = Locked(CircuitBreaker())
+  private let began = ContinuousClock.now
 
-  init(queue: String, slots: Int, handler: any JobHandler, context: LineContext, held: HeldJobs) {
+  init(
+    queue: String, slots: Int, handler: any JobHandler, context: LineContext, held: HeldJobs,
+    unheard: UnheardClaims = UnheardClaims()
+  ) {
     self.queue = queue
     self.slots = slots
     self.handler = handler
     self.context = context
     self.held = held
+    self.unheard = unheard
   }
 
   /// Works until the worker stops, and returns once all that was begun is over.
@@ -29,8 +35,7 @@ struct LongLine: Sendable {
     defer { executor.stop() }
     await withDiscardingTaskGroup { group in
       while context.mayClaim {
-        let free = context.heart.isSilent ? 0 : slots - mine.count
-        for job in free > 0 ? await claim(free) : [] {
+        for job in context.heart.isSilent ? [] : await claim(free) {
           group.addTask(executorPreference: executor) {
             await self.carryOut(job)
             self.context.wake.raise()
@@ -44,16 +49,23 @@ struct LongLine: Sendable {
 
   private var mine: [HeldJob] { held.all.filter { $0.job.queue == queue } }
 
-  private func claim(_ count: Int) async -> [HeldJob] {
+  /// How many jobs may be begun now.
+  private var free: Int {
+    max(0, breaker.withLock { $0.permits(of: slots, at: began.duration(to: .now)) } - mine.count)
+  }
+
+  private func claim(_ free: Int) async -> [HeldJob] {
+    let before = unheard.due()
+    guard free > 0 || !before.isEmpty else { return [] }
     do {
       let (jobs, leases) = try await context.pool.run { session in
-        // Whatever fails from here on is looked up under these leases the next time.
-        let before = unheard.all
-        var jobs: [ClaimedJob] = []
-        for lease in before { jobs += try JobQueue.claimed(worker: context.worker, lease: lease, session) }
-        jobs += try claim(count - jobs.count, session)
-        if jobs.count < count, try JobQueue.grant(session) > 0 { jobs += try claim(count - jobs.count, session) }
-        return (jobs, unheard.all)
+        var leases: [Lease] = []
+        var jobs = before.isEmpty ? [] : try recover(before, free, &leases, session)
+        jobs += try claim(free - jobs.count, &leases, session)
+        if jobs.count < free, try JobQueue.grant(session) > 0 {
+          jobs += try claim(free - jobs.count, &leases, session)
+        }
+        return (jobs, leases)
       }
       context.metrics.claimed(jobs)
       let claimed = jobs.map { HeldJob($0, metrics: context.metrics) }
@@ -66,9 +78,30 @@ struct LongLine: Sendable {
     }
   }
 
-  private func claim(_ count: Int, _ session: Session) throws(PostgresError) -> [ClaimedJob] {
+  // Whatever fails from here on is looked up under the lease later.
+  private func claim(
+    _ count: Int, _ heard: inout [Lease], _ session: Session
+  ) throws(PostgresError) -> [ClaimedJob] {
     guard count > 0 else { return [] }
-    return try JobQueue.claim(worker: context.worker, queue: queue, limit: count, lease: unheard.add(), session)
+    let lease = unheard.add()
+    let jobs = try JobQueue.claim(worker: context.worker, queue: queue, limit: count, lease: lease, session)
+    heard.append(lease)
+    return jobs
+  }
+
+  /// What claims gave of which was not heard; what there is no room for by now is given back.
+  private func recover(
+    _ leases: [Lease], _ free: Int, _ heard: inout [Lease], _ session: Session
+  ) throws -> [ClaimedJob] {
+    let found = try JobQueue.claimed(worker: context.worker, leases: leases, session)
+      .filter { held[$0.token] == nil }
+    for job in found.dropFirst(free) {
+      // One that is to be cancelled waits here for a slot, where that is seen to.
+      do { try JobQueue.release(job, session) } catch is LeaseLost { continue }
+    }
+    let jobs = Array(found.prefix(free))
+    heard += leases.filter { lease in jobs.contains { $0.isHeld(under: lease) } }
+    return jobs
   }
 
   private func carryOut(_ job: HeldJob) async {
@@ -78,8 +111,23 @@ struct LongLine: Sendable {
     ])
     log.info("job started", ["kind": job.job.kind])
     let began = ContinuousClock.now
-    await handler.carryOut(job, isAlone: mine.count == 1, log: log)
+    let outage = await handler.carryOut(job, isAlone: mine.count == 1, log: log)
     context.metrics.took([began.duration(to: .now) / .seconds(1)], kind: job.job.kind)
+    note(outage)
+  }
+
+  /// Pauses the queue where it cannot be served, and lets it go on where it can again.
+  private func note(_ outage: Outage?) {
+    guard let outage else {
+      guard breaker.withLock({ $0.succeeded() }) else { return }
+      context.metrics.pause(queue, false)
+      return context.log.info("the queue goes on", ["queue": queue])
+    }
+    guard let pause = breaker.withLock({ $0.failed(at: began.duration(to: .now)) }) else { return }
+    context.metrics.pause(queue, true)
+    context.log.error(
+      "the queue is paused: it cannot be served here",
+      ["queue": queue, "error": outage.description, "seconds": "\(Int(pause / .seconds(1)))"])
   }
 
   /// Lets running jobs end for a while; what still runs then is stopped and given back.

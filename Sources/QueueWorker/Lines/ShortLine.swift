@@ -57,11 +57,11 @@ final class ShortLine: Sendable {
   /// Until nothing waits.
   private func workOff(_ session: Session) throws {
     if let group = unsettled.withLock({ $0 }) { try carryOut(group, session) }
-    for lease in unheard.all {
-      let group = try JobQueue.claimedGroup(worker: context.worker, lease: lease, session)
+    for lease in unheard.due() {
+      guard let group = try JobQueue.claimedGroup(worker: context.worker, lease: lease, session) else { continue }
       unsettled.withLock { $0 = group }
       unheard.remove([lease])
-      if let group { try carryOut(group, session) }
+      try carryOut(group, session)
     }
     while context.mayClaim && !context.heart.isSilent {
       guard let group = try claim(session) else { return }

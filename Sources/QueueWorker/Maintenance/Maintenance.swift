@@ -59,8 +59,8 @@ struct Maintenance: Sendable {
   }
 
   @Sendable private func reap(_ pool: Pool) async throws {
-    let reaped = try await pool.transaction { [onReaped] session in
-      let reaped = try JobQueue.reap(session)
+    let reaped = try await pool.transaction { [onReaped, faults = configuration.faults] session in
+      let reaped = try JobQueue.reap(by: faults, session)
       try onReaped(reaped, session)
       return reaped
     }

@@ -312,10 +312,13 @@ ORDER BY retired_at LIMIT $2::int FOR UPDATE SKIP LOCKED
 UPDATE asset_set SET replaced_by = $2::bigint WHERE replaced_by = $1::bigint
 
 -- name: count_crash
-INSERT INTO media_crash (inputs, crashes, last_error) VALUES ($1, 1, $2)
+INSERT INTO media_crash (inputs, crashes, last_error) VALUES ($1, $3::int, $2)
 ON CONFLICT (inputs) DO UPDATE SET
-  crashes = media_crash.crashes + 1, last_error = excluded.last_error, last_at = clock_timestamp()
+  crashes = media_crash.crashes + $3::int, last_error = excluded.last_error, last_at = clock_timestamp()
 RETURNING crashes
+
+-- name: is_suspect
+SELECT FROM media_crash WHERE inputs = $1
 
 -- name: forgive_crashes
 DELETE FROM media_crash WHERE inputs = $1

@@ -12,6 +12,8 @@ struct Attempt<Control: AttemptControl>: Sendable {
   let control: Control
   let slot: MediaSlot
   let mode: ExecutionMode
+  /// Whether it is alone on its worker, in a fresh media process: then what breaks that is the media's.
+  let isIsolated: Bool
   let blobs: any BlobStore
   let log: Logger
 
@@ -35,12 +37,9 @@ struct Attempt<Control: AttemptControl>: Sendable {
         }
       case .photos(let photos): return try await carryOut(photos, of: work)
       }
-    } catch let failure as MediaFailure {
-      if let stop = control.stopReason { return .stopped(stop) }
-      return failure.mayBeTheMedia ? .broken(failure) : .failed(failure.description)
     } catch {
       if let stop = control.stopReason { return .stopped(stop) }
-      return .failed("\(error)")
+      return AttemptEnding(error, isIsolated: isIsolated)
     }
   }
 
@@ -55,7 +54,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
     let inputs = files.mapValues { $0.descriptor.number }
     defer { withExtendedLifetime(files) {} }
 
-    control.advance(to: JobProgress(fraction: 0.01, stage: "probe"))
+    control.advance(.probe, 0.01)
     let probed = try await slot.probe(
       inputs, limits: definition.limits, deadline: clock.now.duration(to: end), cancellation: control.cancellation)
     guard probed.reasons.isEmpty, let plan = plan(probed.facts) else { return .rejected(probed.verdict) }
@@ -69,11 +68,11 @@ struct Attempt<Control: AttemptControl>: Sendable {
       cancellation: control.cancellation
     ) { [control] fraction in
       // The last twentieth is for hashing and publishing.
-      control.advance(to: JobProgress(fraction: 0.02 + fraction * 0.93, stage: "compose"))
+      control.advance(.compose, 0.02 + fraction * 0.93)
     }
     guard report.verdict.verdict == .accepted else { return .rejected(report.verdict) }
 
-    control.advance(to: JobProgress(fraction: 0.96, stage: "publish"))
+    control.advance(.publish, 0.96)
     let assets = try outputs.seal(report.outputs)
     if let stop = control.stopReason { return .stopped(stop) }
     return .accepted(report.verdict, outputs: assets, recipe: recipe)
@@ -88,7 +87,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
     var verdict = Verdict(reasons: [], inputs: [:], decisions: [], photos: [])
     var assets: [NewAsset] = []
     for (place, hash) in photos.photos.enumerated() {
-      control.advance(to: JobProgress(fraction: Double(place) / Double(photos.photos.count), stage: "photo"))
+      control.advance(.photo, Double(place) / Double(photos.photos.count))
       let photo = OpenFile(try blobs.open(hash))
       defer { withExtendedLifetime(photo) {} }
       let outputs = try Outputs(plan.outputs, in: blobs)

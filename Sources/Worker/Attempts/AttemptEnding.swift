@@ -1,6 +1,9 @@
+import Blobs
 import Crypto
 import MediaProcess
 import Model
+import Platform
+import Postgres
 import QueueWorker
 import Store
 
@@ -10,9 +13,16 @@ enum AttemptEnding {
   case accepted(Verdict, outputs: [NewAsset], recipe: SHA256Digest)
   /// The media were refused; no retry will change that.
   case rejected(Verdict)
-  /// The media process broke, and the media may be the reason: tried once more, then refused.
-  case broken(MediaFailure)
-  /// Something of ours failed: tried again after a pause, until the attempts are used up.
+  /// The media process broke, and the media may be the reason. It is proven if they were alone in a fresh process: tried
+  /// again so, and refused once it is proven twice.
+  case broken(MediaFailure, ReasonCode, isProven: Bool)
+  /// Somebody else ended it: tried again alone and later, and not counted.
+  case interrupted(MediaFailure)
+  /// Something that every attempt needs is not to be had: tried again later, and not counted.
+  case unable(Outage)
+  /// The others did not make room for it to work alone: put off, and not counted.
+  case crowded
+  /// It failed, and nobody knows whose fault it is: tried again after a pause, until the attempts are used up.
   case failed(String)
   /// What is there already is what would come out.
   case unchanged
@@ -23,11 +33,35 @@ enum AttemptEnding {
 }
 
 extension AttemptEnding {
+  /// What an error makes of an attempt.
+  ///
+  /// - Parameter isIsolated: whether it was alone on its worker, in a fresh media process.
+  init(_ error: any Error, isIsolated: Bool) {
+    switch error {
+    case let failure as MediaFailure: self.init(failure, isIsolated: isIsolated)
+    case BlobError.system, is SystemError: self = .unable(Outage("\(error)"))
+    case let error as PostgresError where error.isTransient: self = .unable(Outage("\(error)"))
+    default: self = .failed("\(error)")
+    }
+  }
+
+  private init(_ failure: MediaFailure, isIsolated: Bool) {
+    if let code = failure.refusalCode {
+      self = .broken(failure, code, isProven: isIsolated)
+      return
+    }
+    switch failure.kind {
+    case .interrupted: self = .interrupted(failure)
+    case .outOfSpace, .unavailable: self = .unable(Outage(failure.description))
+    default: self = .failed(failure.description)
+    }
+  }
+
   /// Whether it says something that was found in the media.
   var hasFindings: Bool {
     switch self {
     case .accepted(let verdict, _, _), .rejected(let verdict): verdict != verdict.withoutFindings
-    case .broken, .failed, .unchanged, .unwanted, .stopped: false
+    default: false
     }
   }
 
@@ -37,7 +71,7 @@ extension AttemptEnding {
     case .accepted(let verdict, let outputs, let recipe):
       .accepted(verdict.withoutFindings, outputs: outputs, recipe: recipe)
     case .rejected(let verdict): .rejected(verdict.withoutFindings)
-    case .broken, .failed, .unchanged, .unwanted, .stopped: self
+    default: self
     }
   }
 }

@@ -15,7 +15,7 @@ struct AttemptRecord: Sendable {
   var policy = RetryPolicy()
   /// When the attempt began.
   private let began = ContinuousClock.now
-  /// Media that broke the media process so often are refused.
+  /// Media that are proven to have broken the media process so often are refused.
   static let mostCrashes = 2
 
   /// What the log says once the transaction is committed.
@@ -58,7 +58,9 @@ struct AttemptRecord: Sendable {
   /// The token makes repeating safe: a commit whose answer was lost shows as a lost lease the second time.
   ///
   /// - Parameter work: nil if the job could not even be read.
-  func write(_ ending: AttemptEnding, of work: Work?) async {
+  /// - Returns: the ending that was written, or was to be.
+  @discardableResult
+  func write(_ ending: AttemptEnding, of work: Work?) async -> AttemptEnding {
     var ending = ending
     while true {
       do {
@@ -70,18 +72,23 @@ struct AttemptRecord: Sendable {
           [note.subject.map(Self.field) ?? "post": note.subject?.id.description, "error": note.error])
         held.end(note.outcome)
         await tell()
-        return await collect()
+        await collect()
+        return ending
       } catch let lost as LeaseLost {
         // No further attempt is given to a job that was cancelled meanwhile: under the same token that is its end.
         if case .stopped(.cancelled) = ending {
-          return log.warning("an attempt had ended before", ["error": lost.description])
+          log.warning("an attempt had ended before", ["error": lost.description])
+          return ending
         }
         ending = .stopped(.cancelled)
       } catch let error as PostgresError
-        where error.isUnavailable || error.isConnectionLost || error.isConflict || error.isStarved
+        where error.isTransient
       {
         log.warning("the end of an attempt could not be written yet", ["error": "\(error)"])
-        if held.stopReason == .leaseLost { return log.warning("the lease was lost; nothing is written") }
+        if held.stopReason == .leaseLost {
+          log.warning("the lease was lost; nothing is written")
+          return ending
+        }
         try? await Task.sleep(for: .milliseconds(200))
       } catch let error as PostgresError where error.isInvalidValue && ending.hasFindings {
         // What the database cannot hold comes from the file: how the attempt ended counts, not what was found.
@@ -89,10 +96,11 @@ struct AttemptRecord: Sendable {
         ending = ending.withoutFindings
       } catch {
         guard case .accepted = ending else {
-          return log.error("the end of an attempt could not be written; the reaper will find it", ["error": "\(error)"])
+          log.error("the end of an attempt could not be written; the reaper will find it", ["error": "\(error)"])
+          return ending
         }
-        // What cannot be published, for instance because the disk is full, is a failed attempt.
-        ending = .failed("\(error)")
+        // What cannot be published, for instance because the disk is full, is no end.
+        ending = AttemptEnding(error, isIsolated: false)
       }
     }
   }
@@ -120,8 +128,17 @@ struct AttemptRecord: Sendable {
       return Note(message: "\(Self.field(work.subject)) published", subject: work.subject, outcome: "accepted")
     case (.rejected(let verdict), let work?):
       return try reject(work, verdict, session)
-    case (.broken(let failure), let work?):
-      return try countCrash(failure, work, session)
+    case (.broken(let failure, let code, let isProven), let work?):
+      return try countCrash(failure, code, isProven: isProven, work, session)
+    case (.interrupted(let failure), let work?):
+      // From now on it works alone.
+      _ = try store.countCrash(of: work, error: failure.detail, isProven: false, session)
+      return try postpone("an attempt was interrupted", failure.description, session)
+    case (.unable(let outage), _):
+      return try postpone("an attempt could not be made", outage.description, session)
+    case (.crowded, _):
+      try JobQueue.snooze(job, seconds: 2, session)
+      return Note(message: "job put off: it has to work alone", outcome: "snoozed")
     case (.failed(let error), _):
       return try retry("an attempt failed", error, session)
     case (.stopped(.drained), _):
@@ -141,7 +158,7 @@ struct AttemptRecord: Sendable {
       try JobQueue.complete(job, .cancelled, result: nil, session)
       try store.end(itemOf: job.publicID, ending, session)
       return Note(message: "the item of a run is not to be made", outcome: "cancelled")
-    case (.accepted, nil), (.rejected, nil), (.broken, nil), (.unchanged, nil):
+    case (.accepted, nil), (.rejected, nil), (.broken, nil), (.interrupted, nil), (.unchanged, nil):
       preconditionFailure("there is no verdict without a subject")
     }
   }
@@ -152,13 +169,15 @@ struct AttemptRecord: Sendable {
     return Note(message: "\(Self.field(work.subject)) rejected: \(codes)", subject: work.subject, outcome: "rejected")
   }
 
-  private func countCrash(_ failure: MediaFailure, _ work: Work, _ session: Session) throws -> Note {
-    let crashes = try store.countCrash(of: work, error: failure.detail, session)
-    guard crashes >= Self.mostCrashes else {
-      return try retry("the media process broke", failure.description, session)
+  private func countCrash(
+    _ failure: MediaFailure, _ code: ReasonCode, isProven: Bool, _ work: Work, _ session: Session
+  ) throws -> Note {
+    let crashes = try store.countCrash(of: work, error: failure.detail, isProven: isProven, session)
+    guard isProven, crashes >= Self.mostCrashes else {
+      // It costs no attempt: it is proven, or it is not, before long.
+      return try postpone("the media process broke", failure.description, session)
     }
-    let reason = Reason(
-      failure.refusalCode, input: nil, detail: "\(failure.detail), \(crashes) times; \(Self.remedy(work))")
+    let reason = Reason(code, input: nil, detail: "\(failure.detail), \(crashes) times; \(Self.remedy(work))")
     return try reject(work, Verdict(reasons: [reason], inputs: [:], decisions: []), session)
   }
 
@@ -167,10 +186,23 @@ struct AttemptRecord: Sendable {
     case .retry(let seconds):
       try JobQueue.retry(job, afterSeconds: seconds, error: error, session)
       return Note(level: .warning, message: message, error: error, outcome: "retried")
-    case .bury:
-      try JobQueue.bury(job, error: error, session)
-      try store.fail(job: job.publicID, session)
-      return Note(level: .error, message: "job dead: \(message)", error: error, outcome: "dead")
+    case .bury: return try bury(message, error, session)
     }
+  }
+
+  /// Tries again later, at no cost to the job; given up once that has gone on for a day.
+  private func postpone(_ message: String, _ error: String, _ session: Session) throws -> Note {
+    switch policy.next(postponedFor: job.postponedSeconds, random: .random(in: 0...1)) {
+    case .retry(let seconds):
+      try JobQueue.postpone(job, seconds: seconds, error: error, session)
+      return Note(level: .warning, message: message, error: error, outcome: "postponed")
+    case .bury: return try bury(message, error, session)
+    }
+  }
+
+  private func bury(_ message: String, _ error: String, _ session: Session) throws -> Note {
+    try JobQueue.bury(job, error: error, session)
+    try store.fail(job: job.publicID, session)
+    return Note(level: .error, message: "job dead: \(message)", error: error, outcome: "dead")
   }
 }

@@ -4,6 +4,7 @@ package import MediaProcess
 import Model
 package import Platform
 package import Postgres
+import QueueWorker
 package import Store
 
 /// Carries out a local run in this process: its items one after the other, in as many media processes as there are slots.
@@ -71,10 +72,13 @@ package struct LocalReprocessing: Sendable {
       return try await end(item, .failed("\(error)"))
     }
     let attempt = Attempt(
-      control: LocalControl(cancellation: stop), slot: slot, mode: .throughput, blobs: blobs, log: log)
+      control: LocalControl(cancellation: stop), slot: slot, mode: .throughput, isIsolated: false, blobs: blobs, log: log)
     var ending = await attempt.run(work)
     // A process that broke once may have been unlucky.
-    if case .broken = ending { ending = await attempt.run(work) }
+    if case .broken = ending {
+      await slot.renew()
+      ending = await attempt.run(work)
+    }
     switch ending {
     case .accepted(_, let outputs, let recipe):
       let seconds = began.duration(to: .now) / .seconds(1)
@@ -89,10 +93,17 @@ package struct LocalReprocessing: Sendable {
       }
     case .unchanged: try await end(item, .skipped)
     case .rejected(let verdict): try await end(item, .failed(verdict.reasonText))
-    case .broken(let failure): try await end(item, .failed(failure.description))
+    case .broken(let failure, _, _): try await end(item, .failed(failure.description))
     case .failed(let error): try await end(item, .failed(error))
     case .unwanted(let ending): try await end(item, ending)
-    case .stopped: try await end(item, .putBack)
+    case .stopped, .crowded: try await end(item, .putBack)
+    // The run can be resumed: nothing is laid to its items.
+    case .interrupted(let failure):
+      try await end(item, .putBack)
+      throw Outage(failure.description)
+    case .unable(let outage):
+      try await end(item, .putBack)
+      throw outage
     }
   }
 

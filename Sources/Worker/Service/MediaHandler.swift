@@ -12,33 +12,61 @@ struct MediaHandler: JobHandler {
   let free: FreeSlots
   /// How many slots there are.
   let slots: Int
+  /// Of all handlers of the worker.
+  let isolation: Isolation
   let pool: Pool
   let store: Store
   let blobs: any BlobStore
 
-  func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async {
-    // There is one: the queue gives out no more jobs than slots.
-    guard let slot = free.take() else { preconditionFailure("more jobs than slots") }
-    defer { free.add(slot) }
+  /// One that waited longer to be alone has too little time left.
+  private static let longestWait = Duration.seconds(20)
+
+  func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async -> Outage? {
     let record = AttemptRecord(held: held, pool: pool, store: store, log: log)
+    guard let slot = free.take() else {
+      await record.write(.stopped(.drained), of: nil)
+      return nil
+    }
+    defer { free.add(slot) }
     let work: Work
     do {
       let found = try await pool.run { [store] session in
         try session.snapshot { session in try store.work(for: held.job, session) }
       }
-      guard let found else { return await record.write(.unwanted(.cancelled), of: nil) }
+      guard let found else {
+        await record.write(.unwanted(.cancelled), of: nil)
+        return nil
+      }
       work = found
     } catch let error as StoreError where held.job.kind == ReprocessJob.kind {
       // What is deleted by now has no need of other outputs.
-      return await record.write(.unwanted(.failed("\(error)")), of: nil)
+      await record.write(.unwanted(.failed("\(error)")), of: nil)
+      return nil
     } catch {
-      return await record.write(.failed("\(error)"), of: nil)
+      // The database is no reason to keep away from a queue: it is what claims ask first.
+      await record.write(AttemptEnding(error, isIsolated: false), of: nil)
+      return nil
     }
-    // A job that has the worker for itself is spread over its cores; of several, each has one.
-    let mode: ExecutionMode = slots > 1 && isAlone ? .latency : .throughput
-    let attempt = Attempt(control: held, slot: slot, mode: mode, blobs: blobs, log: log)
-    let ending = await attempt.run(work)
+    let ending = await attempt(held, work, slot, isAlone: isAlone, log)
     held.endStage()
-    await record.write(ending, of: work)
+    guard case .unable(let outage) = await record.write(ending, of: work) else { return nil }
+    return outage
+  }
+
+  private func attempt(
+    _ held: HeldJob, _ work: Work, _ slot: MediaSlot, isAlone: Bool, _ log: Logger
+  ) async -> AttemptEnding {
+    let isIsolated = work.isSuspect || held.job.lost > 0
+    let began = ContinuousClock.now
+    await isolation.enter(alone: isIsolated)
+    defer { isolation.leave() }
+    if let stop = held.stopReason { return .stopped(stop) }
+    guard began.duration(to: .now) < Self.longestWait else { return .crowded }
+    if isIsolated { await slot.renew() }
+    // A job that has the worker for itself is spread over its cores; of several, each has one.
+    let mode: ExecutionMode = slots > 1 && (isAlone || isIsolated) ? .latency : .throughput
+    let attempt = Attempt(
+      control: held, slot: slot, mode: mode, isIsolated: isIsolated, blobs: blobs, log: log)
+    return await attempt.run(work)
   }
 }

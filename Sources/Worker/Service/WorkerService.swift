@@ -2,6 +2,7 @@ package import Blobs
 package import Logging
 import MediaProcess
 package import Metrics
+import Model
 package import Postgres
 import Queue
 import QueueWorker
@@ -29,11 +30,16 @@ package final class WorkerService: Sendable {
       return try MediaSlot(name: "background-\(number + 1)", configuration: media)
     }
     allSlots = slots + backgroundSlots
-    let media = MediaHandler(free: FreeSlots(slots), slots: slots.count, pool: pool, store: store, blobs: blobs)
+    let isolation = Isolation()
+    let media = MediaHandler(
+      free: FreeSlots(slots), slots: slots.count, isolation: isolation, pool: pool, store: store, blobs: blobs)
     // Each has one core at most: it is not to be in anybody's way.
-    let again = MediaHandler(free: FreeSlots(backgroundSlots), slots: 1, pool: pool, store: store, blobs: blobs)
+    let again = MediaHandler(
+      free: FreeSlots(backgroundSlots), slots: 1, isolation: isolation, pool: pool, store: store, blobs: blobs)
+    var queue = configuration.queue
+    queue.faults.stagesAtRisk = AttemptStage.atRisk
     worker = QueueWorker(
-      configuration: configuration.queue, database: database, pool: pool,
+      configuration: queue, database: database, pool: pool,
       lines: [
         .long(queue: PostJob.queue, slots: slots.count, handler: media),
         .short(queue: TaskKind.queue, handler: TaskHandler(store: store)),
@@ -44,6 +50,13 @@ package final class WorkerService: Sendable {
         // What a worker released and died before it could collect.
         Chore("collect", every: configuration.queue.reapInterval) { pool in
           _ = try await pool.transaction { session in try store.collectReleased(session) }
+        },
+        Chore("revive", every: configuration.queue.reapInterval) { [faults = configuration.queue.faults] pool in
+          let revived = try await pool.transaction { session in try store.revive(by: faults, session) }
+          for (job, _) in revived { log.info("a dead job is tried again", ["job": job.description]) }
+          try await pool.run { session in
+            for queue in Set(revived.values) { try JobQueue.announce(queue: queue, session) }
+          }
         },
         Chore("reprocess", every: .seconds(1)) { pool in
           guard try await pool.transaction({ session in try store.feedRuns(session) }) > 0 else { return }

@@ -98,11 +98,8 @@ struct LocalWork {
         PhotoPlan(limits: definition.limits, variants: [:]), photo: photo.descriptor.number, outputs: [:],
         deadline: .seconds(definition.deadlineSeconds), cancellation: cancellation)
     } catch {
-      guard error.kind == .crashed || error.kind == .deadlineExceeded else {
-        throw CommandFailure(.internal, error.detail)
-      }
-      return PhotoReport(
-        reason: Reason(error.refusalCode, input: .photo, detail: "\(error.detail); take another photo"))
+      guard let code = error.refusalCode else { throw CommandFailure(.internal, error.detail) }
+      return PhotoReport(reason: Reason(code, input: .photo, detail: "\(error.detail); take another photo"))
     }
   }
 
@@ -129,12 +126,14 @@ struct LocalWork {
 
   // A process that the media may have broken is a refusal, with the code that a worker would come to.
   private func report(of failure: MediaFailure) throws(CommandFailure) -> RunReport {
-    switch failure.kind {
-    case .crashed, .deadlineExceeded:
-      let reason = Reason(failure.refusalCode, input: nil, detail: "\(failure.detail); film the moment again")
+    if let code = failure.refusalCode {
+      let reason = Reason(code, input: nil, detail: "\(failure.detail); film the moment again")
       return RunReport(verdict: Verdict(reasons: [reason], inputs: [:], decisions: []), outputs: [])
+    }
+    switch failure.kind {
     case .outOfSpace: throw CommandFailure(.io, failure.detail, remedy: "make room on the device and try again")
-    case .unavailable, .protocolViolation, .cancelled, .internal: throw CommandFailure(.internal, failure.detail)
+    case .interrupted: throw CommandFailure(.internal, failure.detail, remedy: "try again")
+    default: throw CommandFailure(.internal, failure.detail)
     }
   }
 

@@ -62,13 +62,11 @@ struct PhotoAnswer: Encodable {
 
   /// A process that the photo may have broken is a refusal, with the code that a worker would come to.
   init(file: String, failure: MediaFailure) {
-    switch failure.kind {
-    case .crashed, .deadlineExceeded:
-      let reason = Reason(failure.refusalCode, input: .photo, detail: "\(failure.detail); take another photo")
+    if let code = failure.refusalCode {
+      let reason = Reason(code, input: .photo, detail: "\(failure.detail); take another photo")
       self.init(file: file, report: PhotoReport(reason: reason), paths: [:])
-    case .outOfSpace: self.init(file: file, error: failure.detail, .io)
-    case .unavailable, .protocolViolation, .cancelled, .internal:
-      self.init(file: file, error: failure.detail, .internal)
+    } else {
+      self.init(file: file, error: failure.detail, failure.kind == .outOfSpace ? .io : .internal)
     }
   }
 

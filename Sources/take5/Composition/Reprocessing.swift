@@ -6,6 +6,7 @@ import Model
 import Platform
 import Postgres
 import Queue
+import QueueWorker
 import Store
 import Worker
 
@@ -42,6 +43,10 @@ struct Reprocessing: Sendable {
     await database.close()
     do {
       return try outcome.get()
+    } catch let outage as Outage {
+      throw CommandFailure(
+        .io, "\(outage)",
+        remedy: "see to it, then go on with 'take5 reprocess resume': what was not made waits")
     } catch let error as PostgresError where error.isUnavailable || error.isConnectionLost {
       throw CommandFailure(
         .unavailable, "\(error)", remedy: "a run that began goes on: 'take5 reprocess status' tells where it stands")
