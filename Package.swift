@@ -149,7 +149,7 @@ let package = Package(
       name: "ChaosTesting",
       dependencies: [
         "Crypto", "Definitions", "EmbeddedPostgres", "HTTPTesting", "Logging", "MediaFixtures", "Metrics", "Model",
-        "Platform", "Postgres", "Queue", "QueueWorker",
+        "Platform", "Postgres", "Queue", "QueueWorker", "Take5Testing",
       ],
       path: "Tests/Support/ChaosTesting",
       resources: [.embedInCode("SQL/Chaos.sql"), .embedInCode("SQL/v9000_chaos.sql")], swiftSettings: settings),
@@ -194,7 +194,8 @@ let package = Package(
     tests(
       "QueueWorkerTests",
       ["Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker"]),
-    tests("WorkerTests", ["Blobs", "MediaProcess", "Platform", "Postgres", "PostgresTesting", "QueueWorker", "Worker"]),
+    tests(
+      "WorkerTests", ["Blobs", "MediaProcess", "Platform", "Postgres", "PostgresTesting", "QueueWorker", "Worker"]),
     tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
     tests(
       "StoreTests",

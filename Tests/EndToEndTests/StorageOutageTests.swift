@@ -1,4 +1,5 @@
 import Glibc
+import HTTPClient
 import MediaFixtures
 import Model
 import Platform
@@ -15,7 +16,9 @@ struct StorageOutageTests {
     case full, readOnly, gone
   }
 
-  @Test("what was accepted waits, pauses the queue, costs no attempt, and is ready once the storage is back", arguments: Outage.allCases)
+  @Test(
+    "what was accepted waits, pauses the queue, costs no attempt, and is ready once the storage is back",
+    arguments: Outage.allCases)
   func waiting(_ outage: Outage) async throws {
     let service = try await Service(workers: 0, ["--least-free", "0"])
     let disk = try MountedFolder("\(service.data)/blobs", megabytes: 96)
@@ -46,63 +49,5 @@ struct StorageOutageTests {
     await worker.send(signal: SIGTERM)
     #expect(await worker.wait() == 0)
     try await service.stop()
-  }
-}
-
-/// A folder that is a small file system of its own.
-final class MountedFolder: Sendable {
-  private let folder: String
-
-  /// Whether this process may mount.
-  static let isAllowed: Bool = {
-    guard let folder = try? TemporaryFolder(prefix: "take5-mount") else { return false }
-    return (try? MountedFolder(folder.path, megabytes: 1)) != nil
-  }()
-
-  /// Moves what lies in the folder onto the file system.
-  init(_ folder: String, megabytes: Int) throws {
-    self.folder = folder
-    let aside = "\(folder).aside"
-    guard rename(folder, aside) == 0 else { throw SystemError(call: "rename", subject: folder) }
-    try Folder.make(folder, mode: 0o700)
-    guard mount("tmpfs", folder, "tmpfs", 0, "size=\(megabytes)m,mode=0700") == 0 else {
-      let error = SystemError(call: "mount", subject: folder)
-      rmdir(folder)
-      rename(aside, folder)
-      throw error
-    }
-    let copy = try ChildProcess(.init(path: "/bin/cp", arguments: ["-a", "\(aside)/.", folder]))
-    guard copy.wait() == .exited(0) else { throw SystemError(call: "cp", subject: folder) }
-    try Folder.remove(aside)
-  }
-
-  deinit { umount2(folder, Int32(MNT_DETACH)) }
-
-  /// Takes all the room that is left, but for what a check needs.
-  func fill() throws {
-    let ballast = try Descriptor(writing: "\(folder)/.ballast", replacing: true)
-    let zeros = [UInt8](repeating: 0, count: 1 << 12)
-    while (try? ballast.write(zeros)) != nil {}
-  }
-
-  func empty() { unlink("\(folder)/.ballast") }
-
-  func forbidWriting() throws { try remount(UInt(MS_REMOUNT | MS_RDONLY)) }
-
-  func allowWriting() throws { try remount(UInt(MS_REMOUNT)) }
-
-  /// An empty file system lies over it, as if the right one were not mounted.
-  func hide() throws {
-    guard mount("tmpfs", folder, "tmpfs", 0, "size=1m,mode=0700") == 0 else {
-      throw SystemError(call: "mount", subject: folder)
-    }
-  }
-
-  func show() throws {
-    guard umount2(folder, 0) == 0 else { throw SystemError(call: "umount", subject: folder) }
-  }
-
-  private func remount(_ flags: UInt) throws {
-    guard mount("tmpfs", folder, nil, flags, nil) == 0 else { throw SystemError(call: "mount", subject: folder) }
   }
 }

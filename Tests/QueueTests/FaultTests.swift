@@ -25,7 +25,9 @@ struct FaultTests {
     case afterGoodbye
   }
 
-  @Test("a job that is not alone to blame for the loss of its worker loses no attempt, however often", arguments: Loss.allCases)
+  @Test(
+    "a job that is not alone to blame for the loss of its worker loses no attempt, however often",
+    arguments: Loss.allCases)
   func blameless(_ loss: Loss) async throws {
     try await withSession { session in
       let job = QueueDatabase.job(maxAttempts: 1)
@@ -39,7 +41,9 @@ struct FaultTests {
     }
   }
 
-  @Test("one that was alone with its worker, in a stage that can break one, is dead the third time, after longer and longer pauses")
+  @Test(
+    "one that was alone with its worker, in a stage that can break one, is dead the third time, after longer and longer pauses"
+  )
   func blamed() async throws {
     try await withSession { session in
       let job = QueueDatabase.job(maxAttempts: 9)
@@ -149,7 +153,8 @@ struct FaultTests {
   func forgotten() async throws {
     try await withSession { session in
       try session.execute(
-        "INSERT INTO worker_loss VALUES (-1, NULL, clock_timestamp() - interval '25 hours'), (-2, NULL, clock_timestamp())")
+        "INSERT INTO worker_loss VALUES (-1, NULL, clock_timestamp() - interval '25 hours'), (-2, NULL, clock_timestamp())"
+      )
       _ = try JobQueue.reap(session)
       #expect(try session.execute("SELECT worker_id FROM worker_loss").single().get(0, as: Int.self) == -2)
     }

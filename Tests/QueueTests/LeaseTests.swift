@@ -14,7 +14,8 @@ struct LeaseTests {
       let lease = Lease()
       let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: 2, lease: lease, session)
       #expect(Set(claimed.map(\.token)).count == 2)
-      #expect(try JobQueue.claimed(worker: worker, leases: [Lease(), lease], session).map(\.token) == claimed.map(\.token))
+      #expect(
+        try JobQueue.claimed(worker: worker, leases: [Lease(), lease], session).map(\.token) == claimed.map(\.token))
       #expect(try JobQueue.claimed(worker: worker, leases: [Lease()], session).isEmpty)
       #expect(try JobQueue.claimed(worker: other, leases: [lease], session).isEmpty)
       try JobQueue.complete(claimed[0], .accepted, result: nil, session)

@@ -3,7 +3,8 @@ import Testing
 
 @Suite("A circuit breaker")
 struct CircuitBreakerTests {
-  @Test("opens with the first failure, lets one try after a pause that doubles up to a minute, and closes with a success")
+  @Test(
+    "opens with the first failure, lets one try after a pause that doubles up to a minute, and closes with a success")
   func life() {
     var breaker = CircuitBreaker()
     var time = Duration.zero

@@ -11,7 +11,8 @@ import Testing
 
 @Suite("Long jobs", .tags(.database), .timeLimit(.minutes(2)))
 struct LongJobTests {
-  @Test("what lost answers gave beyond the slots is given back, however late it was committed, and nothing is forgotten")
+  @Test(
+    "what lost answers gave beyond the slots is given back, however late it was committed, and nothing is forgotten")
   func unheard() async throws {
     try await withQueue { pool, url in
       try await pool.run { session in for _ in 0..<6 { try JobQueue.enqueue(job(), session) } }
@@ -26,7 +27,11 @@ struct LongJobTests {
       }
       let (begun, late, over) = (Shared(0), OneShot<Void>(), OneShot<Void>())
       let handler = Handler { held in
-        if begun.withLock({ $0 += 1; return $0 }) == 1 { late.fulfil(()) }
+        if begun.withLock({
+          $0 += 1; return $0
+        }) == 1 {
+          late.fulfil(())
+        }
         // A slot is not free before the third claim was committed.
         while try await pool.run({ try $0.execute("SELECT FROM late").isEmpty }) { await Task.yield() }
         try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }

@@ -137,7 +137,9 @@ struct WorkingTests {
       try await fixture.submit("good", "clip")
       let claims = [try await fixture.claim(), try await fixture.claim(), try await fixture.claim()]
       func crash(_ claim: StoreFixture.Claim) async throws -> Int {
-        try await fixture.pool.transaction { try fixture.store.countCrash(of: claim.work, error: "SIGSEGV", $0) }
+        try await fixture.pool.transaction {
+          try fixture.store.countCrash(of: claim.work, error: "SIGSEGV", isProven: true, $0)
+        }
       }
       #expect(try await crash(claims[0]) == 1)
       #expect(try await crash(claims[1]) == 2)

@@ -10,7 +10,8 @@ package enum KernelFile {
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 4096)
     // Such files have no size: they are read until they end.
-    while bytes.count < most, let count = try? part.withUnsafeMutableBytes({ try file.read(into: $0, at: Int64(bytes.count)) }),
+    while bytes.count < most,
+      let count = try? part.withUnsafeMutableBytes({ try file.read(into: $0, at: Int64(bytes.count)) }),
       count > 0
     {
       bytes += part.prefix(count)

@@ -72,7 +72,8 @@ package struct LocalReprocessing: Sendable {
       return try await end(item, .failed("\(error)"))
     }
     let attempt = Attempt(
-      control: LocalControl(cancellation: stop), slot: slot, mode: .throughput, isIsolated: false, blobs: blobs, log: log)
+      control: LocalControl(cancellation: stop), slot: slot, mode: .throughput, isIsolated: false, blobs: blobs,
+      log: log)
     var ending = await attempt.run(work)
     // A process that broke once may have been unlucky.
     if case .broken = ending {

@@ -14,6 +14,18 @@ package enum FaultKind: String, Sendable, Hashable, CaseIterable {
   case cut
   /// SIGTERM: it is asked to end.
   case drain
+  /// SIGKILL to the media processes of a worker.
+  case killMedia = "kill-media"
+  /// SIGKILL to one worker after the other.
+  case roll
+  /// The folder of blobs has no room left, for a while.
+  case storageFull = "storage-full"
+  /// The folder of blobs is read-only, for a while.
+  case storageReadOnly = "storage-read-only"
+  /// The folder of blobs is not mounted, for a while.
+  case storageGone = "storage-gone"
+  /// PostgreSQL takes no writes, for a while.
+  case databaseReadOnly = "database-read-only"
 
   /// For a reader.
   package var title: String {
@@ -25,6 +37,12 @@ package enum FaultKind: String, Sendable, Hashable, CaseIterable {
     case .crash: "crashes of PostgreSQL"
     case .cut: "connections cut"
     case .drain: "asked to end"
+    case .killMedia: "media processes killed"
+    case .roll: "workers killed in a row"
+    case .storageFull: "storage full"
+    case .storageReadOnly: "storage read-only"
+    case .storageGone: "storage not mounted"
+    case .databaseReadOnly: "PostgreSQL read-only"
     }
   }
 }

@@ -93,6 +93,8 @@ package struct MatrixRun {
           "successor", jobs: MatrixScene.producerJobs, batch: MatrixScene.producerBatch, operates: 1,
           seed: MatrixScene.producerSeed + 1, heir: victim))
     case .kill, .cut, .drain: break
+    // Of the storms over the real programs alone.
+    case .killMedia, .roll, .storageFull, .storageReadOnly, .storageGone, .databaseReadOnly: break
     case .freeze:
       helpers.append(try run.worker("rescuer"))
       try await Task.sleep(for: long)

@@ -12,9 +12,25 @@ struct PostClient: Sendable {
   /// Where the service is now; nil while it is away.
   let port: @Sendable () -> UInt16?
 
-  /// Submits a post of one photo, whatever it takes; the id that it is known by, or what is wrong with the answer.
+  /// The clips of all moments.
+  private static let clips = Result {
+    try [(MarkColor.red, 440.0), (.blue, 1000)].map { color, tone in
+      try TemporaryFile.bytes(
+        of: MarkedClip(color, width: 144, height: 256, framesPerSecond: 15, tone: .init(tone)).write())
+    }
+  }
+
+  /// Submits a post of one photo, and in twenty one moment, whatever it takes; the id that it is known by, or what is wrong
+  /// with the answer.
   func submit(_ number: Int) async throws -> PublicID {
     var form = MultipartForm()
+    guard number % 20 != 0 else {
+      let clips = try Self.clips.get()
+      form.add("post", filename: nil, Array(#"{"author":"author-\#(number % 10)"}"#.utf8))
+      form.add("front", filename: "front.mp4", clips[0])
+      form.add("back", filename: "back.mp4", clips[1])
+      return try await submit(form, to: "/v1/posts", key: "post-\(number)")
+    }
     let image = PhotoFixture.image(width: 240, height: 180) { x, y in
       (UInt8(truncatingIfNeeded: x &+ number * 3), UInt8(truncatingIfNeeded: y), UInt8(truncatingIfNeeded: number))
     }

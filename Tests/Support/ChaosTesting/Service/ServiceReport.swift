@@ -2,7 +2,7 @@
 package struct ServiceReport: Sendable {
   package let configuration: ServiceStorm.Configuration
   package let posts: Int
-  package let faults: Int
+  package let faults: [FaultKind: Int]
   package let duration: Duration
   /// Empty when all is well.
   package let violations: [String]
@@ -10,7 +10,12 @@ package struct ServiceReport: Sendable {
   /// What it came to, a name and a value each.
   package var figures: [(name: String, value: String)] {
     [
-      ("posts", "\(posts), each submitted until it was answered, then once more"), ("faults", "\(faults)"),
+      ("posts", "\(posts), each submitted until it was answered, then once more"), 
+      (
+        "faults",
+        "\(faults.values.reduce(0, +)): "
+          + FaultKind.allCases.compactMap { kind in faults[kind].map { "\($0) \(kind.title)" } }.joined(separator: ", ")
+      ),
       ("duration", "\(Int(duration / .seconds(1))) s"),
       ("not ready, or made twice", violations.isEmpty ? "none" : "\(violations.count) violations"),
     ]

@@ -2,6 +2,7 @@ import Glibc
 import Model
 package import Platform
 import Postgres
+import Take5Testing
 
 /// The real programs, `take5 serve` and `take5 worker`, killed, frozen and cut off while apps submit posts.
 package actor ServiceStorm {
@@ -12,6 +13,8 @@ package actor ServiceStorm {
     package var faults = 60
     package var workers = 2
     package var apps = 4
+    /// How long the storage is full, read-only or gone, and PostgreSQL read-only.
+    package var outage = Duration.seconds(60)
     /// What can be interrupted in the programs, beside the queue's own.
     package var failpoints: [Failpoint] = []
 
@@ -25,7 +28,11 @@ package actor ServiceStorm {
   private var random: SplitMix64
   private var slots: [ServiceSlot] = []
   private var lasting: [Task<Void, any Error>] = []
-  private var faults = 0
+  private var faults: [FaultKind: Int] = [:]
+  /// The folder of blobs, where it can be a file system of its own.
+  private var storage: MountedFolder?
+  /// Something that all need is away for a while.
+  private var isOut = false
   /// Raised when nothing is broken any more.
   private let calm = CancellationFlag()
 
@@ -40,6 +47,11 @@ package actor ServiceStorm {
   /// Goes through all of it, and checks what is left.
   package func run(_ report: @Sendable (String) -> Void = { _ in }) async throws -> ServiceReport {
     let began = ContinuousClock.now
+    if MountedFolder.isAllowed {
+      try Folder.make(blobs, mode: 0o711)
+      try Folder.make("\(blobs)/blobs", mode: 0o700)
+      storage = try MountedFolder("\(blobs)/blobs", megabytes: 2048)
+    }
     // The service makes its schema before the first worker looks for it.
     slots.append(ServiceSlot(role: .service, number: 1, member: try await start(.service, 1, life: 1)))
     for number in 1...configuration.workers {
@@ -49,7 +61,7 @@ package actor ServiceStorm {
     let submitting = Task { [configuration, port, calm] in
       try await Self.submit(configuration.posts, apps: configuration.apps, port, until: calm)
     }
-    while faults < configuration.faults {
+    while faults.values.reduce(0, +) < configuration.faults {
       try await Task.sleep(for: .milliseconds(Int.random(in: 200...1200, using: &random)))
       try await strike()
     }
@@ -58,9 +70,9 @@ package actor ServiceStorm {
     // Those whose failpoints have not come yet would still die.
     for slot in slots { slot.member.child.kill(SIGKILL) }
     let ids = try await submitting.value
-    report("\(ids.count) posts were submitted, \(faults) faults happened")
+    report("\(ids.count) posts were submitted, \(faults.values.reduce(0, +)) faults happened")
     var violations: [String] = []
-    if !(try await isReady(within: .seconds(120))) { violations.append("posts came to a standstill") }
+    if !(try await isReady(within: .seconds(600))) { violations.append("posts came to a standstill") }
     violations += try await again(ids)
     watching.cancel()
     _ = await watching.result
@@ -108,7 +120,7 @@ package actor ServiceStorm {
     return violations
   }
 
-  /// Waits until every post is ready; an operator tries again what is dead.
+  /// Waits until every post is ready, by itself.
   private func isReady(within limit: Duration) async throws -> Bool {
     let end = ContinuousClock.now + limit
     while ContinuousClock.now < end {
@@ -116,11 +128,6 @@ package actor ServiceStorm {
         try session.execute(ChaosSchema.statements["unfinished"]).single().get(0, as: Int.self)
       }
       if left == 0 { return true }
-      let retry = try ChaosProcess(
-        "operator", path: Take5Program.path,
-        arguments: ["jobs", "retry", "--state", "dead", "--all", "--database", run.database.connectionString],
-        log: "\(run.folder)/operator.log")
-      _ = await retry.end(within: .seconds(30))
       try await Task.sleep(for: .milliseconds(200))
     }
     return false
@@ -131,7 +138,10 @@ package actor ServiceStorm {
   private func start(_ role: Member.Role, _ number: Int, life: Int) async throws -> Member {
     let name = "\(role.rawValue)-\(number).\(life)"
     var words = ["--data", blobs, "--lease", "2", "--drain", "2", "--log-level", "debug", "--log-format", "text"]
-    words = role == .service ? ["serve", "--listen", "127.0.0.1:0", "--workers", "0"] + words : ["worker"] + words
+    words =
+      role == .service
+      ? ["serve", "--listen", "127.0.0.1:0", "--workers", "0", "--least-free", "16"] + words
+      : ["worker", "--slots", "2"] + words
     let member = try run.program(role, name, Take5Program.path, words, failpoints: calm.isCancelled ? nil : failpoint())
     guard role == .service else { return member }
     port.set(nil)
@@ -185,12 +195,18 @@ package actor ServiceStorm {
   // MARK: Faults
 
   private func strike() async throws {
-    let kinds: [FaultKind] = [.kill, .kill, .freeze, .terminate, .halfOpen, .cut, .drain, .crash]
-    let kind = kinds.randomElement(using: &random) ?? .kill
+    let kinds: [FaultKind] = [
+      .kill, .kill, .freeze, .terminate, .halfOpen, .cut, .drain, .crash, .killMedia, .killMedia, .killMedia, .roll,
+    ]
+    var kind = kinds.randomElement(using: &random) ?? .kill
+    // Each outage is long: there are few, of each kind in turn.
+    if !isOut, Int.random(in: 0..<30, using: &random) == 0 {
+      kind = Self.outages[(faults.filter { Self.outages.contains($0.key) }.values.reduce(0, +)) % Self.outages.count]
+      if storage != nil || kind == .databaseReadOnly { return try begin(kind) }
+    }
     let place = Int.random(in: 0..<slots.count, using: &random)
     if kind == .crash {
-      faults += 1
-      try run.note(fault: .crash, nil)
+      try note(.crash, nil)
       try await run.server.crash()
       try await run.server.restart()
       return try run.note(relief: .crash, nil)
@@ -216,13 +232,68 @@ package actor ServiceStorm {
     case .cut:
       try note(.cut, slot)
       slot.member.proxy.cut()
-    case .crash: break
+    case .killMedia:
+      for media in RunningTake5.children(of: slot.member.process, named: "media-process") {
+        try note(.killMedia, slot)
+        Glibc.kill(media, SIGKILL)
+      }
+    case .roll:
+      try note(.roll, nil)
+      for slot in slots where slot.role == .worker {
+        slot.member.child.kill(SIGKILL)
+        try await Task.sleep(for: .milliseconds(Int.random(in: 500...1500, using: &random)))
+      }
+    case .crash, .storageFull, .storageReadOnly, .storageGone, .databaseReadOnly: break
     }
   }
 
-  private func note(_ kind: FaultKind, _ slot: ServiceSlot) throws {
-    faults += 1
-    try run.note(fault: kind, slot.member)
+  private static let outages: [FaultKind] = [.storageReadOnly, .databaseReadOnly, .storageGone, .storageFull]
+
+  /// Takes away something that all need, and gives it back after a while.
+  private func begin(_ outage: FaultKind) throws {
+    isOut = true
+    try note(outage, nil)
+    lasting.append(
+      Task {
+        defer { isOut = false }
+        try await change(outage, isOut: true)
+        try await Task.sleep(for: configuration.outage)
+        try await change(outage, isOut: false)
+        try run.note(relief: outage, nil)
+      })
+  }
+
+  private func change(_ outage: FaultKind, isOut: Bool) async throws {
+    switch outage {
+    case .storageFull: if isOut { try storage?.fill() } else { storage?.empty() }
+    // Not while somebody has a file open to write to it.
+    case .storageReadOnly:
+      guard isOut else { return try storage?.allowWriting() ?? () }
+      for _ in 0..<1000 where (try? storage?.forbidWriting()) == nil { try await Task.sleep(for: .milliseconds(10)) }
+    case .storageGone: if isOut { try storage?.hide() } else { try storage?.show() }
+    case .databaseReadOnly:
+      let value = isOut ? "on" : "off"
+      // Sent again where it fell into a crash of the server.
+      while !(await set(default: "default_transaction_read_only", to: value)) {
+        try await Task.sleep(for: .milliseconds(100))
+      }
+    default: break
+    }
+  }
+
+  /// Sets a parameter for all sessions; false if the server does not answer.
+  private func set(default name: String, to value: String) async -> Bool {
+    let isSet = try? await run.pool.run { session -> Bool in
+      try session.executeScript("ALTER SYSTEM SET \(name) = \(value)", name: "ALTER SYSTEM")
+      try session.executeScript("SELECT pg_reload_conf()", name: "pg_reload_conf")
+      return true
+    }
+    return isSet ?? false
+  }
+
+  private func note(_ kind: FaultKind, _ slot: ServiceSlot?) throws {
+    faults[kind, default: 0] += 1
+    try run.note(fault: kind, slot?.member)
   }
 
   private func last(_ slot: ServiceSlot, _ kind: FaultKind) {
