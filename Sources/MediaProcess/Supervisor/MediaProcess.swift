@@ -235,7 +235,9 @@ package struct MediaProcess: ~Copyable {
     // Frames come and go by the megabyte: what was freed stays at hand rather than go back to the kernel, which would
     // clear it for the next one (glibc manual, "Memory Allocation Tunables"). The process does not live long.
     configuration.environment = [
-      "GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=\(1 << 30):glibc.malloc.trim_threshold=\(1 << 30)"
+      "GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=\(1 << 30):glibc.malloc.trim_threshold=\(1 << 30)",
+      // It ends by its signal, at once: nobody is to look into the memory of one that broke.
+      "SWIFT_BACKTRACE": "enable=no",
     ]
     if self.configuration.isPortable { configuration.environment[Self.portableVariable] = "1" }
     configuration.addressSpaceLimit = self.configuration.memoryLimit

@@ -99,13 +99,14 @@ WITH me AS MATERIALIZED (
   taken AS (
     DELETE FROM job WHERE ctid = ANY (ARRAY (SELECT place FROM chosen WHERE leaves)) AND state = 'a'
     RETURNING id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
-      request, created_at, last_error, arguments, run_at),
+      request, created_at, last_error, arguments, run_at, blamed),
   grouped AS (
     INSERT INTO job_group (token, worker_id, queue, deadline_at, members)
     SELECT $5::bigint, $1, $2,
       clock_timestamp() + make_interval(secs => max(deadline_seconds) + 30), array_agg(
         ROW(id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
-            request, created_at, last_error, arguments, NULL)::packed_job)
+            request, created_at, last_error, arguments,
+            CASE WHEN blamed > 0 THEN jsonb_build_object('blamed', blamed) END)::packed_job)
     FROM taken HAVING count(*) > 0),
   kept AS (
     UPDATE job SET
@@ -161,18 +162,18 @@ WITH ended AS (
     SELECT ended.queue, ended.started_at, member.id, member.public_id, member.kind, member.rank, member.priority,
       member.attempt, member.max_attempts, member.lost, member.deadline_seconds, member.author, member.definition,
       member.request, member.created_at, member.arguments, coalesce(said.error, member.last_error) AS last_error,
-      said.ending, said.seconds, said.counts
+      said.ending, said.seconds, said.counts, coalesce((member.more ->> 'blamed')::smallint, 0) AS blamed
     FROM ended, said, unnest(members) AS member
     WHERE said.id = member.id AND said.ending IN ('b', 's', 'd')
       AND EXISTS (SELECT FROM said WHERE ending IN ('b', 's', 'd'))),
   back AS (
     INSERT INTO job (id, public_id, queue, kind, state, rank, run_at, priority, attempt, max_attempts, lost,
-                     deadline_seconds, author, definition, request, created_at, last_error, arguments)
+                     deadline_seconds, author, definition, request, created_at, last_error, arguments, blamed)
     OVERRIDING SYSTEM VALUE
     SELECT id, public_id, queue, kind, CASE ending WHEN 'b' THEN 'a' ELSE 's' END::"char", rank,
       clock_timestamp() + make_interval(secs => coalesce(seconds, 0)), priority,
       CASE WHEN counts THEN attempt + 1 ELSE attempt END, max_attempts, lost, deadline_seconds, author, definition,
-      request, created_at, last_error, arguments
+      request, created_at, last_error, arguments, blamed
     FROM others WHERE ending IN ('b', 's')),
   buried AS (
     INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, author,
@@ -389,10 +390,10 @@ WITH ended AS (
     SELECT ended.token, ended.worker_id, ended.queue, ended.started_at, member.id, member.public_id, member.kind,
       member.priority, member.attempt, member.max_attempts, member.lost + 1 AS lost, member.deadline_seconds,
       member.author, member.definition, member.request, member.created_at, member.arguments,
-      member.id = ANY (ended.cancelled) AS is_cancelled,
+      coalesce((member.more ->> 'blamed')::smallint, 0) AS blamed, member.id = ANY (ended.cancelled) AS is_cancelled,
       CASE WHEN ended.is_lost THEN 'the worker was lost' ELSE 'the deadline passed' END AS error,
       cardinality(ended.members) = 1 AND (NOT ended.is_lost
-        OR NOT EXISTS (SELECT FROM ended AS other WHERE other.is_lost AND other.worker_id <> ended.worker_id)
+        OR NOT EXISTS (SELECT FROM ended AS other WHERE other.is_lost AND other.token <> ended.token)
           AND NOT EXISTS (
             SELECT FROM worker_loss
             WHERE lost_at > clock_timestamp() - make_interval(secs => $2::float8)
@@ -401,16 +402,17 @@ WITH ended AS (
   members AS MATERIALIZED (
     SELECT token, worker_id, queue, started_at, id, public_id, kind, priority, attempt + (is_blamed OR is_cancelled)::int AS attempt,
       max_attempts, lost, deadline_seconds, author, definition, request, created_at, arguments, error,
+      blamed + is_blamed::int AS blamed,
       CASE WHEN is_cancelled THEN 'c'
-        WHEN NOT is_blamed OR attempt + 1 < max_attempts AND lost < $1::int THEN 's' ELSE 'd' END AS ending
+        WHEN NOT is_blamed OR attempt + 1 < max_attempts AND blamed + 1 < $1::int THEN 's' ELSE 'd' END AS ending
     FROM judged),
   returned AS (
     INSERT INTO job (id, public_id, queue, kind, state, rank, run_at, priority, attempt, max_attempts, lost,
-                     deadline_seconds, author, definition, request, created_at, last_error, arguments)
+                     deadline_seconds, author, definition, request, created_at, last_error, arguments, blamed)
     OVERRIDING SYSTEM VALUE
     SELECT id, public_id, queue, kind, 's', 0,
       clock_timestamp() + make_interval(secs => (0.5 + random()) * power(4, least(lost - 1, 4))), priority, attempt,
-      max_attempts, lost, deadline_seconds, author, definition, request, created_at, error, arguments
+      max_attempts, lost, deadline_seconds, author, definition, request, created_at, error, arguments, blamed
     FROM members WHERE ending = 's'),
   dead AS (
     INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, author,

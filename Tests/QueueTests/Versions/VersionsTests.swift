@@ -108,7 +108,9 @@ struct VersionsTests {
         // A group takes one that was lost before by itself.
         let claim = try finder.claim(9, session)
         if claim.ids.isEmpty { break }
-        #expect(claim.attempts.allSatisfy { $0 == 2 })
+        // The first version counts an attempt whose worker was lost; this one lays it to nobody's charge.
+        let expected = finding == .first && losing != .groups ? 2 : 1
+        #expect(claim.attempts.allSatisfy { $0 == expected })
         try finder.end(claim, { _ in .completed }, session)
         found += claim.ids
       }
