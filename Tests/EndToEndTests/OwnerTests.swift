@@ -50,7 +50,8 @@ struct OwnerTests {
 
     let list = try await Take5Command.run(["jobs", "list", "--data", service.data])
     #expect(list.status == 0, "\(list.errors)")
-    #expect(await Self.owns(worker))
+    let isOwner = await Self.owns(worker)
+    try #require(isOwner)
     #expect(await worker.waitForLog("post published"), "\(worker.log)")
 
     let next = try await Service(workers: 0, in: folder)
