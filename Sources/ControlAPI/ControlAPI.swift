@@ -17,6 +17,7 @@ package struct ControlAPI: Sendable {
   let metrics: Metrics
   /// With less room for media no submission is taken in, in bytes.
   let leastFree: Int64
+  let isLive: @Sendable () -> Bool
 
   /// - Parameters:
   ///   - lists: the same database for lists that may have much to look through, with a limit for statements.
@@ -26,10 +27,11 @@ package struct ControlAPI: Sendable {
   ///   - watch: tells of jobs; it runs as long as the API is served.
   ///   - metrics: what is done is counted there, and told at `/metrics`.
   ///   - leastFree: with less room for media, in bytes, no submission is taken in.
+  ///   - isLive: whether the process can go on as it is; if not, whoever looks after it should start it anew.
   package init(
     database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
     access: AccessControl, watch: JobWatch,
-    metrics: Metrics, leastFree: Int64 = 256 << 20
+    metrics: Metrics, leastFree: Int64 = 256 << 20, isLive: @escaping @Sendable () -> Bool = { true }
   ) {
     self.database = database
     self.lists = lists
@@ -40,6 +42,7 @@ package struct ControlAPI: Sendable {
     self.watch = watch
     self.metrics = metrics
     self.leastFree = leastFree
+    self.isLive = isLive
   }
 
   /// The routes, for a server.

@@ -37,12 +37,8 @@ struct Cluster {
         throw SystemError(call: "rename", subject: layout.cluster)
       }
       try Folder.synchronize(layout.home)
-    } catch let error as SystemError {
-      throw EmbeddedPostgresError(error)
-    } catch let error as EmbeddedPostgresError {
-      throw error
     } catch {
-      throw EmbeddedPostgresError("\(error)")
+      throw EmbeddedPostgresError(causedBy: error)
     }
   }
 
@@ -53,11 +49,13 @@ struct Cluster {
     ]
     if !isDurable { arguments.append("--no-sync") }
     let log = try openLog()
+    let logged = SmallFile.size(of: layout.logFile)
     let child = try ChildProcess(configuration(binaries.initdb, arguments, log: log.number))
     guard child.wait() == .exited(0) else {
+      let failure = StartFailure(log: SmallFile.text(of: layout.logFile, from: logged))
       throw EmbeddedPostgresError(
-        "initdb failed: \(SmallFile.tail(of: layout.logFile))",
-        remedy: "See \(layout.logFile); often the disk is full or the folder cannot be written")
+        "PostgreSQL's database cannot be made: \(failure?.message ?? "initdb failed and did not say why")",
+        remedy: failure?.remedy.map { "\($0). All that was said is in \(layout.logFile)" } ?? "See \(layout.logFile)")
     }
   }
 

@@ -9,7 +9,6 @@ struct Layout: Equatable {
   let home: String
   let socketFolder: String
 
-  var lockFile: String { "\(dataFolder)/postgres.lock" }
   var urlFile: String { "\(dataFolder)/postgres.url" }
   var logFile: String { "\(dataFolder)/postgres.log" }
   var cluster: String { "\(home)/data" }

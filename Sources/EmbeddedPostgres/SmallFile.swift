@@ -23,11 +23,18 @@ enum SmallFile {
     guard rename(unfinished, path) == 0 else { throw SystemError(call: "rename", subject: path) }
   }
 
-  /// The last lines of a log, for an error that must explain itself.
-  static func tail(of path: String, bytes: Int64 = 2000) -> String {
+  /// How long a log is; 0 if there is none.
+  static func size(of path: String) -> Int64 { (try? Descriptor(reading: path).size()) ?? 0 }
+
+  /// What a log has had added since it was so long, as far as an error needs it.
+  static func text(of path: String, from position: Int64) -> String {
     guard let file = try? Descriptor(reading: path), let size = try? file.size() else { return "" }
-    var buffer = [UInt8](repeating: 0, count: Int(bytes))
-    let count = (try? buffer.withUnsafeMutableBytes { try file.read(into: $0, at: max(0, size - bytes)) }) ?? 0
+    // A log that was set aside meanwhile begins anew.
+    let start = max(position > size ? 0 : position, size - mostText)
+    var buffer = [UInt8](repeating: 0, count: Int(size - start))
+    let count = (try? buffer.withUnsafeMutableBytes { try file.read(into: $0, at: start) }) ?? 0
     return String(decoding: buffer.prefix(count), as: UTF8.self)
   }
+
+  private static let mostText: Int64 = 1 << 16
 }

@@ -63,7 +63,8 @@ final class Supervisor: Sendable {
     }
   }
 
-  private var isStopping: Bool { state.withLock { $0.isStopping } }
+  /// Whether it was asked to stop.
+  var isStopping: Bool { state.withLock { $0.isStopping } }
 
   private func supervise() {
     defer { ended.signal() }
@@ -72,29 +73,37 @@ final class Supervisor: Sendable {
     do {
       try cluster.make(with: binaries)
       while !isStopping {
-        try Survivor.find(in: cluster.layout)?.stop()
         let began = ContinuousClock.now
-        let ending = try runOnce()
-        if isStopping { return }
-        if state.withLock({ $0.wasReady }) {
-          report("PostgreSQL ended unexpectedly (\(ending)); it is started anew")
-        } else {
-          failedStarts += 1
-          guard failedStarts < Self.mostFailedStarts else { throw neverServed }
+        let logged = SmallFile.size(of: cluster.layout.logFile)
+        do {
+          let ending = try runOnce()
+          if isStopping { return }
+          if state.withLock({ $0.wasReady }) {
+            report("PostgreSQL ended unexpectedly (\(ending)); it is started anew")
+          } else {
+            failedStarts += 1
+            guard failedStarts < Self.mostFailedStarts else { throw neverServed(ending, since: logged) }
+          }
+        } catch {
+          // It has served, and somebody waits for it: what is in its way may pass.
+          guard state.withLock({ $0.wasReady }) else { throw error }
+          report("PostgreSQL cannot be started anew: \(EmbeddedPostgresError(causedBy: error))")
         }
-        // Backends of a killed server need a moment to notice; a server that keeps dying must not spin.
+        // A server that keeps dying must not spin.
         if ContinuousClock.now - began > .seconds(60) { pause = .milliseconds(100) }
         stopRequested.wait(for: pause)
         pause = min(pause * 2, .seconds(5))
       }
     } catch {
-      let failure = error as? EmbeddedPostgresError ?? EmbeddedPostgresError("\(error)")
+      // Whoever waits for it throws it.
+      let failure = EmbeddedPostgresError(causedBy: error)
       state.withLock { $0.failure = failure }
-      report("PostgreSQL cannot be started: \(failure)")
     }
   }
 
-  private func runOnce() throws(SystemError) -> ChildProcess.Ending {
+  private func runOnce() throws -> ChildProcess.Ending {
+    try Survivor.find(in: cluster.layout)?.stop()
+    try Orphans(cluster: cluster.layout.cluster).end()
     let child = try cluster.start(with: binaries)
     let id = child.id
     let isLate = state.withLock { state in
@@ -108,9 +117,14 @@ final class Supervisor: Sendable {
     return child.wait()
   }
 
-  private var neverServed: EmbeddedPostgresError {
-    EmbeddedPostgresError(
-      "PostgreSQL ends as soon as it starts: \(SmallFile.tail(of: cluster.layout.logFile))",
-      remedy: "See \(cluster.layout.logFile)")
+  private func neverServed(_ ending: ChildProcess.Ending, since position: Int64) -> EmbeddedPostgresError {
+    let log = cluster.layout.logFile
+    guard let failure = StartFailure(log: SmallFile.text(of: log, from: position)) else {
+      return EmbeddedPostgresError(
+        "PostgreSQL ends as soon as it starts (\(ending)) and does not say why", remedy: "See \(log)")
+    }
+    return EmbeddedPostgresError(
+      "PostgreSQL cannot start: \(failure.message)",
+      remedy: failure.remedy.map { "\($0). All that it said is in \(log)" } ?? "See \(log)")
   }
 }

@@ -47,9 +47,9 @@ struct Survivor {
   /// Whether the process is certainly a server of this cluster.
   var isRunning: Bool { identity == .server }
 
-  /// Ends it: fast, then at once; its clients belonged to an owner that is gone.
+  /// Ends it: fast, then at once, then by force: its owner is gone, and the next one starts a server of its own.
   func stop() throws(EmbeddedPostgresError) {
-    for (signal, patience) in [(SIGINT, Duration.seconds(10)), (SIGQUIT, .seconds(10))] {
+    for (signal, patience) in [(SIGINT, Duration.seconds(10)), (SIGQUIT, .seconds(10)), (SIGKILL, .seconds(5))] {
       _ = kill(process, signal)
       let limit = ContinuousClock.now + patience
       while ContinuousClock.now < limit {

@@ -68,6 +68,12 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
   /// Whether a unique constraint was violated.
   package var isDuplicate: Bool { sqlState == "23505" }
 
+  /// Whether a check constraint was violated.
+  package var isCheckViolation: Bool { sqlState == "23514" }
+
+  /// Whether a lock could not be had within `lock_timeout` (lock_not_available).
+  package var isLockTimeout: Bool { sqlState == "55P03" }
+
   package var description: String {
     var text = "postgres"
     if let statement { text += " \(statement)" }

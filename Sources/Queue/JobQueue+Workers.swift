@@ -80,43 +80,4 @@ extension JobQueue {
   package static func dropShares(_ session: Session) throws(PostgresError) {
     while try session.execute(statements["drop_shares"]).affected > 0 {}
   }
-
-  /// Drops the days of the history that are older than so many days.
-  ///
-  /// A day that somebody reads just now is left for the next time: waiting for it would hold up whoever ends a job.
-  package static func dropHistory(olderThanDays days: Int, _ session: Session) throws {
-    for day in try session.execute(statements["expired_days"], .integer(days)) {
-      let name = try day.get("name", as: String.self)
-      do {
-        try session.transaction { session in
-          try session.execute(statements["lock_history"])
-          try session.executeScript(
-            "SET LOCAL lock_timeout = '200ms'", name: "queue.lock_timeout", failpoint: lockTimeout)
-          try session.executeScript(
-            "DROP TABLE IF EXISTS \(name)", name: "queue.drop_partition", failpoint: dropPartition)
-        }
-      } catch let error as PostgresError where error.sqlState == "55P03" {
-        return
-      }
-    }
-    try session.execute(statements["drop_rest"], .integer(days))
-  }
-
-  /// Makes the partitions of the history for today and two days to come.
-  ///
-  /// A day whose history has begun in the rest's partition stays there: it cannot be moved while jobs end.
-  package static func prepareHistory(_ session: Session) throws {
-    try session.transaction { session in
-      // Two who make the same table at once would disturb each other.
-      try session.execute(statements["lock_history"])
-      for day in try session.execute(statements["missing_days"]) {
-        let name = try day.get("name", as: String.self)
-        let first = try day.get("first", as: String.self)
-        let next = try day.get("next", as: String.self)
-        try session.executeScript(
-          "CREATE TABLE \(name) PARTITION OF job_done FOR VALUES FROM ('\(first)') TO ('\(next)')",
-          name: "queue.partition", failpoint: addPartition)
-      }
-    }
-  }
 }

@@ -62,6 +62,16 @@ struct OutageTests {
     }
   }
 
+  @Test("a process that should be started anew is not live")
+  func notLive() async throws {
+    try await RunningAPI.with(.init(isLive: false)) { api in
+      let live = try await api.get("/livez")
+      #expect(live.status == 503)
+      #expect(live.headers["retry-after"] != nil)
+      #expect(live.json["type"] == .string("urn:take5:problem:database_unavailable"))
+    }
+  }
+
   @Test func saysThatTheDiskIsFull() async throws {
     try await RunningAPI.with(.init(wrap: { FullBlobStore(base: $0) })) { api in
       let submitted = try await api.submit(.moment())

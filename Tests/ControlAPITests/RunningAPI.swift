@@ -38,6 +38,7 @@ struct RunningAPI: Sendable {
     var searchLimit = Duration.seconds(2)
     var limits = RateLimits.Configuration()
     var leastFree: Int64 = 0
+    var isLive = true
     var clipBytes: Int64 = 64 << 20
     /// Nil: the test's own database.
     var database: DatabaseURL?
@@ -74,7 +75,7 @@ struct RunningAPI: Sendable {
       let api = ControlAPI(
         database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access,
         watch: watch,
-        metrics: Metrics(), leastFree: setting.leastFree)
+        metrics: Metrics(), leastFree: setting.leastFree, isLive: { setting.isLive })
       let value = try await withServer(router: api.router) { server in
         try await body(
           RunningAPI(

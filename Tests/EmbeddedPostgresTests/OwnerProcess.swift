@@ -1,5 +1,6 @@
 import Glibc
 import Platform
+import Postgres
 
 /// Another process that owns the server of a data folder, until it is told or made to end.
 struct OwnerProcess: ~Copyable {
@@ -7,8 +8,21 @@ struct OwnerProcess: ~Copyable {
   private let input: Descriptor
   /// What it said when it was ready: `owner 123`, the server's process id.
   let greeting: [Substring]
+  private let dataFolder: String
+
+  /// Where its server is, as it lets others know.
+  var url: DatabaseURL {
+    get throws {
+      let bytes = try Descriptor(reading: "\(dataFolder)/postgres.url").contents()
+      return try DatabaseURL(String(decoding: bytes, as: UTF8.self).filter { !$0.isNewline })
+    }
+  }
+
+  /// Its server's process id.
+  var server: Int32? { greeting.last.flatMap { Int32($0) } }
 
   init(dataFolder: String) throws {
+    self.dataFolder = dataFolder
     let (input, output) = (try Self.pipe(), try Self.pipe())
     let here = try Folder.resolved("/proc/self/exe")
     var configuration = ChildProcess.Configuration(

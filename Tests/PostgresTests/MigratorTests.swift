@@ -1,8 +1,9 @@
+import Platform
 import Postgres
 import PostgresTesting
 import Testing
 
-@Suite("Migrator", .tags(.database))
+@Suite("Migrator", .tags(.database), .timeLimit(.minutes(2)))
 struct MigratorTests {
   private let first = Migration(
     version: 1, name: "first", Array("CREATE TABLE a (id int); CREATE TABLE b (id int);".utf8))
@@ -42,6 +43,62 @@ struct MigratorTests {
         return try await group.reduce(into: []) { $0.append($1) }
       }
       #expect(done.sorted() == [0, 0, 0, 0, 0, 2])
+    }
+  }
+
+  @Test("A step that finds its table locked, as a dump does, lets others read it in between, and is done in the end")
+  func lockedTable() async throws {
+    try await withDatabase { url in
+      let migrator = Migrator([
+        first, Migration(version: 2, name: "wider", Array("ALTER TABLE a ADD COLUMN n int".utf8)),
+      ])
+      let dump = try Session.connect(url, patience: .seconds(5))
+      try Migrator([first]).migrate(dump)
+      try dump.executeScript("BEGIN; LOCK TABLE a IN ACCESS SHARE MODE", name: "dump")
+      let (migrating, reader) = (
+        try Connection(url, name: "migrate"), try Connection(url.with(statementLimit: .seconds(10)), name: "reader")
+      )
+      let hasWaited = CancellationFlag()
+      async let migrated = migrating.run { try migrator.migrate($0, onWait: { _ in hasWaited.cancel() }) }
+      let look = try Session.connect(url, patience: .seconds(5))
+      while try look.execute("SELECT FROM pg_locks WHERE relation = 'a'::regclass AND NOT granted").isEmpty {}
+      // Were the step to wait for the lock without end, this would wait behind it.
+      let reading = await Task { try await reader.run { try $0.execute("SELECT FROM a").count } }.result
+      // One that could not be had is tried for again.
+      while !hasWaited.isCancelled, (try? reading.get()) != nil { await Task.yield() }
+      try dump.executeScript("COMMIT", name: "dump")
+      let done = try await migrated
+      #expect(try reading.get() == 0)
+      #expect(done.map(\.version) == [2])
+    }
+  }
+
+  @Test("A lock that is held for too long is an error that says what helps")
+  func lockedForLong() async throws {
+    try await withDatabase { url in
+      let (dump, session) = (
+        try Session.connect(url, patience: .seconds(5)), try Session.connect(url, patience: .seconds(5))
+      )
+      try Migrator([first]).migrate(session)
+      try dump.executeScript("BEGIN; LOCK TABLE a IN ACCESS SHARE MODE", name: "dump")
+      let wider = Migration(version: 2, name: "wider", Array("ALTER TABLE a ADD COLUMN n int".utf8))
+      let error = #expect(throws: PostgresError.self) {
+        try Migrator([first, wider]).migrate(session, patience: .zero)
+      }
+      #expect(error?.isLockTimeout == true)
+      #expect(error?.remedy?.contains("pg_dump") == true)
+    }
+  }
+
+  @Test("A schema that is whole is left alone, whoever holds the lock of those who change it")
+  func nothingMissing() async throws {
+    try await withDatabase { url in
+      let (other, session) = (
+        try Session.connect(url, patience: .seconds(5)), try Session.connect(url, patience: .seconds(5))
+      )
+      try Migrator([first]).migrate(session)
+      try other.executeScript("BEGIN; SELECT pg_advisory_xact_lock(x'74616B6535'::bigint)", name: "migrator")
+      #expect(try Migrator([first]).migrate(session, patience: .zero).isEmpty)
     }
   }
 }

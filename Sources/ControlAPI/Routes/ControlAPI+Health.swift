@@ -6,7 +6,14 @@ internal import Store
 extension ControlAPI {
   var healthRoutes: [Route] {
     [
-      Route("GET", "/livez") { _ in Self.healthy("live") },
+      Route("GET", "/livez") { [isLive] _ in
+        guard isLive() else {
+          throw ProblemKind.databaseUnavailable.problem(
+            "The database of this service does not come back; starting the service anew may help.",
+            headers: ["Retry-After": "5"])
+        }
+        return Self.healthy("live")
+      },
       route("GET", "/readyz", needs: [], handler: readiness),
     ]
   }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Brings a database's schema up to what the program needs.
 ///
 /// All missing steps run in one transaction under an advisory lock of that transaction, so that any number of
@@ -14,12 +16,46 @@ package struct Migrator: Sendable {
     precondition(Set(migrations.map(\.version)).count == migrations.count, "two migrations have one version")
   }
 
+  // Whoever wants a table of which a step waits for a lock has to wait so long with it.
+  private static let lockTimeout = "500ms"
+
   /// Runs what is missing and returns it; a database newer than the program is left as it is.
+  ///
+  /// A lock that another session holds, a dump's for instance, is tried for again and again, so that others get their turn
+  /// in between.
+  ///
+  /// - Parameters:
+  ///   - patience: how long to go on with that.
+  ///   - onWait: called when the first lock could not be had.
   @discardableResult
-  package func migrate(_ session: Session) throws -> [Migration] {
+  package func migrate(
+    _ session: Session, patience: Duration = .seconds(600), onWait: (PostgresError) -> Void = { _ in }
+  ) throws -> [Migration] {
+    let limit = ContinuousClock.now + patience
+    var hasWaited = false
+    while try !missing(session).isEmpty {
+      do {
+        return try migrateAtOnce(session)
+      } catch let error as PostgresError where error.isLockTimeout {
+        guard ContinuousClock.now < limit else {
+          throw PostgresError(
+            .server, error.message, sqlState: error.sqlState, statement: error.statement,
+            remedy: "Another session holds the lock for long, as pg_dump does: wait for its end, or end it")
+        }
+        if !hasWaited { onWait(error) }
+        hasWaited = true
+        // The thread is the connection's own: nobody else waits for it.
+        usleep(500_000)
+      }
+    }
+    return []
+  }
+
+  private func migrateAtOnce(_ session: Session) throws -> [Migration] {
     try session.transaction { session in
       // An index of a large table takes as long as it takes.
       try session.execute("SET LOCAL statement_timeout = 0")
+      try session.executeScript("SET LOCAL lock_timeout = '\(Self.lockTimeout)'", name: "lock_timeout")
       try session.execute("SELECT pg_advisory_xact_lock($1::bigint)", .integer(Self.lock))
       try session.executeScript(
         """
@@ -29,10 +65,7 @@ package struct Migrator: Sendable {
           applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
         )
         """, name: "schema_migration")
-      let rows = try session.execute("SELECT version FROM schema_migration")
-      var applied: Set<Int> = []
-      for row in rows { applied.insert(try row.get("version")) }
-      let missing = migrations.filter { !applied.contains($0.version) }
+      let missing = try missing(session)
       for migration in missing {
         try session.executeScript(migration.script, name: "migration \(migration.version) \(migration.name)")
         try session.execute(
@@ -41,5 +74,14 @@ package struct Migrator: Sendable {
       }
       return missing
     }
+  }
+
+  private func missing(_ session: Session) throws(PostgresError) -> [Migration] {
+    guard try session.execute("SELECT to_regclass('schema_migration') IS NOT NULL").single().get(0) else {
+      return migrations
+    }
+    var applied: Set<Int> = []
+    for row in try session.execute("SELECT version FROM schema_migration") { applied.insert(try row.get("version")) }
+    return migrations.filter { !applied.contains($0.version) }
   }
 }

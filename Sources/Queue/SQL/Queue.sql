@@ -614,12 +614,12 @@ RETURNING public_id, queue
 SELECT pg_advisory_xact_lock(hashtextextended('take5.job_done', 0))
 
 -- name: missing_days
--- The days for which history needs a partition: today and two to come, in UTC.
-SELECT name, to_char(day, 'YYYY-MM-DD') || ' 00:00:00+00' AS first,
+-- The days for which history needs a partition: today and seven to come, in UTC.
+SELECT ahead, name, to_char(day, 'YYYY-MM-DD') || ' 00:00:00+00' AS first,
   to_char(day + interval '1 day', 'YYYY-MM-DD') || ' 00:00:00+00' AS next
 FROM (
-  SELECT day, 'job_done_' || to_char(day, 'YYYYMMDD') AS name
-  FROM generate_series(0, 2) AS ahead,
+  SELECT ahead::int, day, 'job_done_' || to_char(day, 'YYYYMMDD') AS name
+  FROM generate_series(0, 7) AS ahead,
     LATERAL (SELECT date_trunc('day', clock_timestamp() AT TIME ZONE 'UTC') + make_interval(days => ahead) AS day) AS at
 ) AS days
 WHERE to_regclass(name) IS NULL

@@ -48,10 +48,16 @@ struct Maintenance: Sendable {
       },
       Chore("cron", every: .zero, fireCron),
       Chore("history", every: .seconds(3600)) { [configuration] pool in
-        try await pool.run { session in
-          try JobQueue.prepareHistory(session)
+        var isPrepared = try await pool.run { session in
+          let isPrepared = try JobQueue.prepareHistory(session)
           try JobQueue.dropHistory(olderThanDays: configuration.historyDays, session)
           try JobQueue.dropShares(session)
+          return isPrepared
+        }
+        // Somebody has been reading the history for days: what is needed by tomorrow cannot wait for the next turn.
+        while !isPrepared {
+          try await Task.sleep(for: configuration.reapInterval * 12)
+          isPrepared = try await pool.run { try JobQueue.prepareHistory($0) }
         }
       },
       VacuumWatch(limits: configuration.vacuum, log: log).chore,

@@ -17,6 +17,9 @@ struct DatabaseAccess: Sendable {
 
   var url: DatabaseURL { address.url }
 
+  /// Whether the server is that of the data folder, for which some process of ours is responsible.
+  var isEmbedded: Bool { embedded != nil }
+
   /// Finds or starts the database and brings its schema up to date; status 69 if it cannot be had.
   ///
   /// - Parameters:
@@ -25,9 +28,11 @@ struct DatabaseAccess: Sendable {
   ///   - idleTransactionLimit: how long a transaction may hold its locks while this process stands still.
   ///   - statementLimit: how long a statement may take; nil: as long as it likes, as for who looks through everything.
   ///   - migrating: whether the schema is brought up to date.
+  ///   - isService: whether the verb serves until it is stopped: while it does, no command owns the embedded server.
   static func open(
     _ arguments: Arguments, connections: Int, patience: Duration = .seconds(5),
-    idleTransactionLimit: Duration = .seconds(30), statementLimit: Duration? = nil, migrating: Bool = true, log: Logger
+    idleTransactionLimit: Duration = .seconds(30), statementLimit: Duration? = nil, migrating: Bool = true,
+    isService: Bool = false, log: Logger
   ) async throws -> DatabaseAccess {
     let access: DatabaseAccess
     if let address = try DatabaseAddress(arguments)?.with(
@@ -36,15 +41,18 @@ struct DatabaseAccess: Sendable {
       access = DatabaseAccess(address: address, pool: Pool(address.url, size: connections), embedded: nil)
     } else {
       let folder = arguments.value("--data") ?? ".take5"
-      let embedded = try await start(in: folder, log: log)
+      let embedded = try await start(in: folder, isService: isService, log: log)
       let address = DatabaseAddress(embedded.url).with(
         idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit)
       access = DatabaseAccess(address: address, pool: Pool(address.url, size: connections), embedded: embedded)
     }
     do {
-      let applied = try await access.pool.run(patience: patience) { session in
+      let applied = try await access.pool.run(patience: patience) { session -> [Migration] in
         try access.address.check(session)
-        return migrating ? try Migrator(StoreMigrations.all).migrate(session) : []
+        guard migrating else { return [] }
+        return try Migrator(StoreMigrations.all).migrate(session) { error in
+          log.warning("another session keeps the schema from being changed; trying again", ["error": "\(error)"])
+        }
       }
       for migration in applied {
         log.info("schema migrated", ["version": "\(migration.version)", "name": migration.name])
@@ -87,15 +95,16 @@ struct DatabaseAccess: Sendable {
     }
   }
 
-  /// Closes the connections and ends an embedded server that this process owns.
+  /// Closes the connections and ends an embedded server that this process owns; another process may take its place.
   func close() async {
     await pool.close()
     guard let embedded else { return }
     try? await onThread("postgres-stop") { embedded.stop() }
   }
 
-  private static func start(in folder: String, log: Logger) async throws -> EmbeddedPostgres {
+  private static func start(in folder: String, isService: Bool, log: Logger) async throws -> EmbeddedPostgres {
     var configuration = EmbeddedPostgres.Configuration(dataFolder: folder)
+    configuration.isService = isService
     configuration.report = { log.warning($0) }
     do {
       return try await onThread("postgres-start") { [configuration] in try EmbeddedPostgres.start(configuration) }

@@ -57,7 +57,8 @@ extension Verb {
     let signals = StopSignals()
     let database = try await DatabaseAccess.open(
       arguments, connections: workers + configuration.backgroundSlots + 8, patience: .seconds(30),
-      idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, log: log)
+      idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, isService: true,
+      log: log)
     try await database.noteListening(log)
     let blobs = try BlobFolder.open(arguments)
     let store = Store(blobs: blobs, authorConcurrency: concurrency)
@@ -88,10 +89,12 @@ extension Verb {
 
     let lists = Pool(database.url.with(statementLimit: .seconds(2)), size: 4)
     let watch = try JobWatch(database: database.pool, url: database.url)
+    let presence = DatabasePresence(at: .now)
     let api = ControlAPI(
       database: database.pool, lists: lists, store: store, blobs: blobs, definitions: definitions,
       access: access, watch: watch, metrics: metrics,
-      leastFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20)
+      leastFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20,
+      isLive: { [isEmbedded = database.isEmbedded] in !isEmbedded || presence.isRecent(at: .now) })
     let server = try APIServer.listen(
       serverConfiguration, api: api, log: log, metrics: metrics, refusals: refusals)
     let worker =
@@ -106,7 +109,7 @@ extension Verb {
 
     // They end after the last request.
     let beside = [
-      Task { await watch.run() }, Task { await keepFresh(access, store, keys, log) },
+      Task { await watch.run() }, Task { await keepFresh(access, store, keys, presence, log) },
     ]
     await withTaskGroup { group in
       group.addTask { await server.run() }
@@ -130,11 +133,15 @@ extension Verb {
     return time.tv_sec
   }
 
-  private static func keepFresh(_ access: AccessControl, _ store: Store, _ database: Pool, _ log: Logger) async {
+  private static func keepFresh(
+    _ access: AccessControl, _ store: Store, _ database: Pool, _ presence: DatabasePresence, _ log: Logger
+  ) async {
     while (try? await Task.sleep(for: AccessControl.freshness)) != nil {
       do {
         try await access.refresh(store, database)
+        presence.note(nil, at: .now)
       } catch {
+        presence.note(error, at: .now)
         // Those that are known stay: a database that is away locks nobody out, and lets nobody in.
         if !Task.isCancelled { log.warning("the API keys could not be read anew", ["error": "\(error)"]) }
       }

@@ -28,7 +28,8 @@ extension Verb {
     let signals = StopSignals()
     let database = try await DatabaseAccess.open(
       arguments, connections: slots + configuration.backgroundSlots + 3, patience: .seconds(30),
-      idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, log: log)
+      idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, isService: true,
+      log: log)
     try await database.noteListening(log)
     let blobs = try BlobFolder.open(arguments)
     let metrics = Metrics()

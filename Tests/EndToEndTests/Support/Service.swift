@@ -16,9 +16,14 @@ struct Service {
   var data: String { "\(folder.path)/data" }
 
   /// Starts it and waits until it listens.
-  init(workers: Int = 1, _ more: [String] = [], environment: [String: String] = [:], apiKey: String? = nil) async throws
-  {
-    folder = try TemporaryFolder(prefix: "take5-service")
+  ///
+  /// - Parameter folder: where its data lie; nil: in a folder of its own.
+  init(
+    workers: Int = 1, _ more: [String] = [], environment: [String: String] = [:], apiKey: String? = nil,
+    in folder: TemporaryFolder? = nil
+  ) async throws {
+    let folder = try folder ?? TemporaryFolder(prefix: "take5-service")
+    self.folder = folder
     process = try RunningTake5()
     url = try await process.start(
       [

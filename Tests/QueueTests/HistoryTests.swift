@@ -1,0 +1,123 @@
+import Model
+import Platform
+import Postgres
+import PostgresTesting
+import Queue
+import Testing
+
+@Suite("The days of the history", .tags(.database), .timeLimit(.minutes(2)))
+struct HistoryTests {
+  /// No statement of these tests takes so long, unless it waits for who does not end.
+  private static let statementLimit = Duration.seconds(10)
+
+  @Test("a dump that reads the history holds nobody up while days are to be made, and they are made when it ends")
+  func dump() async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      let limited = url.with(statementLimit: Self.statementLimit)
+      let dump = try Session.connect(url, patience: .seconds(5))
+      let (maintenance, worker) = (
+        try Connection(limited, name: "maintenance"), try Connection(limited, name: "worker")
+      )
+      let missing = try await maintenance.run { session in try Self.dropLastDay(session) }
+      try Self.beginDump(dump)
+      let isOver = CancellationFlag()
+      async let prepared: Void = {
+        defer { isOver.cancel() }
+        for _ in 0..<3 { try await maintenance.run { session in try JobQueue.prepareHistory(session) } }
+      }()
+      // Beside it jobs end, are read and are reaped, for as long as it tries.
+      var completed = 0
+      repeat {
+        completed += try await worker.run { session in
+          try Self.completeOne(session)
+          return 1
+        }
+      } while !isOver.isCancelled
+      try await prepared
+      let counted = try await worker.run { session in
+        try session.execute("SELECT count(*) FROM job_done").single().get(0, as: Int.self)
+      }
+      #expect(counted == completed)
+      #expect(try await maintenance.run { try !Self.exists(missing, $0) })
+
+      try dump.executeScript("COMMIT", name: "dump")
+      #expect(try await maintenance.run { try JobQueue.prepareHistory($0) })
+      #expect(try await maintenance.run { try Self.exists(missing, $0) })
+    }
+  }
+
+  @Test("days that are missing while a dump reads: tomorrow's is told of, later ones can wait")
+  func isPrepared() async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      let dump = try Session.connect(url, patience: .seconds(5))
+      let maintenance = try Connection(url.with(statementLimit: Self.statementLimit), name: "maintenance")
+      _ = try await maintenance.run { try Self.dropLastDay($0) }
+      try Self.beginDump(dump)
+      #expect(try await maintenance.run { try JobQueue.prepareHistory($0) })
+      try dump.executeScript("COMMIT", name: "dump")
+      _ = try await maintenance.run { try Self.drop(dayAhead: 1, $0) }
+      try Self.beginDump(dump)
+      #expect(try await maintenance.run { try !JobQueue.prepareHistory($0) })
+      try dump.executeScript("COMMIT", name: "dump")
+      #expect(try await maintenance.run { try JobQueue.prepareHistory($0) })
+    }
+  }
+
+  @Test("a day that is made ahead has the indexes, the checks and the defaults of the history")
+  func sameShape() async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      let session = try Session.connect(url, patience: .seconds(5))
+      try session.executeScript(
+        "CREATE TABLE job_done_20000101 PARTITION OF job_done FOR VALUES FROM ('2000-01-01Z') TO ('2000-01-02Z')",
+        name: "day")
+      let shapes = try session.execute(
+        """
+        SELECT relname AS name,
+          (SELECT array_agg(regexp_replace(pg_get_indexdef(indexrelid), 'job_done_\\d+', '', 'g') ORDER BY 1)::text
+           FROM pg_index WHERE indrelid = day.oid)
+          || (SELECT array_agg(attname || attnotnull::text || coalesce(pg_get_expr(adbin, adrelid), '') ORDER BY attnum)
+              FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+              WHERE attrelid = day.oid AND attnum > 0)::text
+          || (SELECT array_agg(pg_get_constraintdef(oid) ORDER BY conname) FROM pg_constraint WHERE conrelid = day.oid)::text
+          AS shape
+        FROM pg_inherits JOIN pg_class AS day ON day.oid = inhrelid
+        WHERE inhparent = 'job_done'::regclass AND relname <> 'job_done_rest'
+        """)
+      #expect(shapes.count == 9)
+      #expect(Set(try shapes.map { try $0.get("shape", as: String.self) }).count == 1)
+    }
+  }
+
+  /// What pg_dump does before it reads.
+  private static func beginDump(_ session: Session) throws {
+    try session.executeScript(
+      "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; LOCK TABLE job_done, job_done_rest IN ACCESS SHARE MODE",
+      name: "dump")
+  }
+
+  private static func completeOne(_ session: Session) throws {
+    let job = QueueDatabase.job()
+    try JobQueue.enqueue(job, session)
+    let worker = try JobQueue.register(host: "here", process: 1, session)
+    let claimed = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
+    try JobQueue.complete(claimed, .accepted, result: nil, session)
+    #expect(try JobQueue.find(job.publicID, session)?.state == .completed)
+    _ = try JobQueue.reap(session)
+  }
+
+  private static func dropLastDay(_ session: Session) throws -> String { try drop(dayAhead: 7, session) }
+
+  private static func drop(dayAhead days: Int, _ session: Session) throws -> String {
+    let name = try session.execute(
+      """
+      SELECT 'job_done_' || to_char(clock_timestamp() AT TIME ZONE 'UTC' + make_interval(days => $1::int), 'YYYYMMDD')
+      """, .integer(days)
+    ).single().get(0, as: String.self)
+    try session.executeScript("DROP TABLE IF EXISTS \(name)", name: "drop")
+    return name
+  }
+
+  private static func exists(_ name: String, _ session: Session) throws -> Bool {
+    try session.execute("SELECT to_regclass($1) IS NOT NULL", .text(name)).single().get(0)
+  }
+}
