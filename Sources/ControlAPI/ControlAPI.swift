@@ -17,6 +17,7 @@ package struct ControlAPI: Sendable {
   let metrics: Metrics
   /// With less room for media no submission is taken in, in bytes.
   let leastFree: Int64
+  let scrub: ScrubQueue
 
   /// - Parameters:
   ///   - lists: the same database for lists that may have much to look through, with a limit for statements.
@@ -26,10 +27,11 @@ package struct ControlAPI: Sendable {
   ///   - watch: tells of jobs; it runs as long as the API is served.
   ///   - metrics: what is done is counted there, and told at `/metrics`.
   ///   - leastFree: with less room for media, in bytes, no submission is taken in.
+  ///   - scrub: is offered the blobs that are served, to be read to their ends.
   package init(
     database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
     access: AccessControl, watch: JobWatch,
-    metrics: Metrics, leastFree: Int64 = 256 << 20
+    metrics: Metrics, leastFree: Int64 = 256 << 20, scrub: ScrubQueue
   ) {
     self.database = database
     self.lists = lists
@@ -40,6 +42,7 @@ package struct ControlAPI: Sendable {
     self.watch = watch
     self.metrics = metrics
     self.leastFree = leastFree
+    self.scrub = scrub
   }
 
   /// The routes, for a server.

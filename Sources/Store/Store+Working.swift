@@ -46,7 +46,10 @@ extension Store {
         Work.Photos(
           definition: try read(definition, of: job), photos: try hashes(sources, .sourcePhoto, subject)))
     }
-    return Work(subject: subject, definitionHash: hash, content: content)
+    let lengths = sources.compactMap { source in SHA256Digest(hex: source.sha256).map { ($0, source.bytes) } }
+    return Work(
+      subject: subject, definitionHash: hash, content: content,
+      sources: Dictionary(lengths) { first, _ in first })
   }
 
   private func read<Body: Decodable>(_ definition: [UInt8], of job: PublicID) throws(StoreError) -> Body {

@@ -51,6 +51,8 @@ package struct Work: Sendable {
   /// The hash of the definition.
   package let definitionHash: SHA256Digest
   package let content: Content
+  /// The lengths of the sources, by their hashes.
+  let sources: [SHA256Digest: Int64]
   /// Nil for the first outputs.
   package internal(set) var reprocessing: Reprocessing?
 

@@ -1,4 +1,5 @@
 package import Blobs
+import Integrity
 package import Logging
 import MediaProcess
 package import Metrics
@@ -17,7 +18,8 @@ package final class WorkerService: Sendable {
   ///   - pool: for everything else.
   ///   - metrics: what is done is counted there.
   package init(
-    configuration: WorkerConfiguration, database: DatabaseURL, pool: Pool, store: Store, blobs: any BlobStore,
+    configuration: WorkerConfiguration, database: DatabaseURL, pool: Pool, store: Store,
+    blobs: any InspectableBlobStore,
     log: Logger, metrics: Metrics
   ) throws {
     let slots = try (1...configuration.slots).map { number in
@@ -32,6 +34,7 @@ package final class WorkerService: Sendable {
     let media = MediaHandler(free: FreeSlots(slots), slots: slots.count, pool: pool, store: store, blobs: blobs)
     // Each has one core at most: it is not to be in anybody's way.
     let again = MediaHandler(free: FreeSlots(backgroundSlots), slots: 1, pool: pool, store: store, blobs: blobs)
+    let repair = DamageRepair(recorder: DamageRecorder(store: store, blobs: blobs, log: log, metrics: metrics))
     worker = QueueWorker(
       configuration: configuration.queue, database: database, pool: pool,
       lines: [
@@ -58,6 +61,7 @@ package final class WorkerService: Sendable {
             try Task.checkCancellation()
           }
         },
+        Chore("repair", every: .seconds(5)) { pool in try await repair.run(pool) },
         Chore("answers", every: .seconds(3600)) { pool in
           try await pool.run { session in while try store.dropExpiredAnswers(session) > 0 {} }
         },

@@ -3,6 +3,7 @@ import ControlAPI
 import Definitions
 import Glibc
 import HTTPServer
+import Integrity
 import Logging
 import Metrics
 import Platform
@@ -59,7 +60,7 @@ extension Verb {
       arguments, connections: workers + configuration.backgroundSlots + 8, patience: .seconds(30),
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, log: log)
     try await database.noteListening(log)
-    let blobs = try BlobFolder.open(arguments)
+    let blobs = try await BlobFolder.open(arguments, database)
     let store = Store(blobs: blobs, authorConcurrency: concurrency)
 
     // Rates by a clock that nobody sets; when URLs expire is said by the one that all machines share.
@@ -86,12 +87,16 @@ extension Verb {
       )
     }
 
+    let scrub = ScrubQueue()
+    let scrubber = Scrubber(
+      queue: scrub, recorder: DamageRecorder(store: store, blobs: blobs, log: log, metrics: metrics),
+      pool: database.pool)
     let lists = Pool(database.url.with(statementLimit: .seconds(2)), size: 4)
     let watch = try JobWatch(database: database.pool, url: database.url)
     let api = ControlAPI(
       database: database.pool, lists: lists, store: store, blobs: blobs, definitions: definitions,
       access: access, watch: watch, metrics: metrics,
-      leastFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20)
+      leastFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20, scrub: scrub)
     let server = try APIServer.listen(
       serverConfiguration, api: api, log: log, metrics: metrics, refusals: refusals)
     let worker =
@@ -106,7 +111,7 @@ extension Verb {
 
     // They end after the last request.
     let beside = [
-      Task { await watch.run() }, Task { await keepFresh(access, store, keys, log) },
+      Task { await watch.run() }, Task { await keepFresh(access, store, keys, log) }, Task { await scrubber.run() },
     ]
     await withTaskGroup { group in
       group.addTask { await server.run() }

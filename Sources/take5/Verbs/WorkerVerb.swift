@@ -30,7 +30,7 @@ extension Verb {
       arguments, connections: slots + configuration.backgroundSlots + 3, patience: .seconds(30),
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, log: log)
     try await database.noteListening(log)
-    let blobs = try BlobFolder.open(arguments)
+    let blobs = try await BlobFolder.open(arguments, database)
     let metrics = Metrics()
     let server = try metricsServer(arguments, metrics, database.pool, log)
     let worker = RunningWorker(
