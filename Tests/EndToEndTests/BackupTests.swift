@@ -41,7 +41,7 @@ struct BackupTests {
     try Folder.make(folder)
     let ending = try await onThread("test-copy") { () throws in
       try ChildProcess(
-        .init(path: "/bin/sh", arguments: ["-c", "cp -a '\(service.data)'/blobs/?? '\(folder)'"])
+        .init(path: "/bin/sh", arguments: ["-c", "cp -a '\(service.data)'/blobs/?? '\(service.data)'/blobs/store-id '\(folder)'"])
       ).wait()
     }
     #expect(ending == .exited(0))
