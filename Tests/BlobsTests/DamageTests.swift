@@ -35,7 +35,7 @@ struct DamageTests {
     }
   }
 
-  @Test("each kind is told by reading to the end, paced or not; the right bytes are told whole", arguments: [true, false])
+  @Test("each kind is told by reading to the end, paced or not; the right bytes are whole", arguments: [true, false])
   func told(isPaced: Bool) throws {
     let pace = isPaced ? ReadingPace(bytesPerSecond: 1 << 30, until: CancellationFlag()) : nil
     let blob = try seal()

@@ -123,7 +123,7 @@ struct MediaTests {
     }
   }
 
-  @Test("what is known to be damaged is not served, though its file has the right length; what cannot be made again says so")
+  @Test("what is known to be damaged is not served, whatever its file's length; what cannot be made again says so")
   func refusesKnown() async throws {
     try await RunningAPI.with { api in
       let store = api.store

@@ -26,7 +26,7 @@ UPDATE blob_damage SET next_at = clock_timestamp()
 FROM blob
 WHERE blob.hash = blob_damage.hash AND blob_damage.hash IN (
   SELECT hash FROM blob_damage WHERE next_at <= clock_timestamp() ORDER BY next_at LIMIT $1::int FOR UPDATE SKIP LOCKED)
-RETURNING blob_damage.hash, blob.bytes, blob_damage.kind, blob_damage.error,
+RETURNING blob_damage.hash, blob.bytes, blob_damage.error,
   EXISTS (SELECT FROM reprocess_run WHERE public_id = blob_damage.run AND state = 'running') AS is_made_again
 
 -- name: note_remaking

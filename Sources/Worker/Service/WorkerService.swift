@@ -34,7 +34,8 @@ package final class WorkerService: Sendable {
     let media = MediaHandler(free: FreeSlots(slots), slots: slots.count, pool: pool, store: store, blobs: blobs)
     // Each has one core at most: it is not to be in anybody's way.
     let again = MediaHandler(free: FreeSlots(backgroundSlots), slots: 1, pool: pool, store: store, blobs: blobs)
-    let repair = DamageRepair(recorder: DamageRecorder(store: store, blobs: blobs, log: log, metrics: metrics))
+    let recorder = DamageRecorder(store: store, blobs: blobs, log: log, metrics: metrics)
+    let repair = DamageRepair(recorder: recorder)
     worker = QueueWorker(
       configuration: configuration.queue, database: database, pool: pool,
       lines: [

@@ -1,5 +1,4 @@
 import Blobs
-import Glibc
 import Platform
 import Postgres
 import Store
@@ -33,6 +32,8 @@ enum BlobFolder {
         remedy:
           "mount the file system with the blobs, or name its folder with --data; if they are gone, or were brought back without store-id, 'take5 verify --adopt' goes on with what is there"
       )
+    } catch let error as PostgresError {
+      throw CommandFailure(.unavailable, "\(error)")
     } catch let error as BlobError {
       throw CommandFailure(
         .io, "the blobs in \(data) cannot be kept: \(error)", remedy: "name a folder that you may write to with --data")
