@@ -22,7 +22,7 @@ ON CONFLICT (hash) DO NOTHING RETURNING hash
 -- name: take_damage
 -- Each is looked at by one at a time, and ever more rarely.
 UPDATE blob_damage SET next_at = clock_timestamp()
-  + make_interval(secs => least(600, 10 * 2 ^ (least(attempts, 10) + CASE WHEN error IS NULL THEN 0 ELSE 6 END)))
+  + make_interval(secs => CASE WHEN error IS NULL THEN least(600, 30 * 2 ^ least(attempts, 10)) ELSE 600 END)
 FROM blob
 WHERE blob.hash = blob_damage.hash AND blob_damage.hash IN (
   SELECT hash FROM blob_damage WHERE next_at <= clock_timestamp() ORDER BY next_at LIMIT $1::int FOR UPDATE SKIP LOCKED)
