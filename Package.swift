@@ -93,11 +93,14 @@ let package = Package(
         .embedInCode("SQL/Reprocessing.sql"),
         .embedInCode("SQL/v0105_holding.sql"), .embedInCode("SQL/v0106_retiring.sql"),
         .embedInCode("SQL/v0107_crashes.sql"),
-        .embedInCode("SQL/Collecting.sql"),
+        .embedInCode("SQL/Collecting.sql"), .embedInCode("SQL/v0108_damage.sql"), .embedInCode("SQL/Damage.sql"),
       ]),
     target(
       "Integrity",
-      ["Blobs", "Crypto", "ISOBaseMedia", "MediaProcess", "Model", "Platform", "Postgres", "Queue", "Store"],
+      [
+        "Blobs", "Crypto", "ISOBaseMedia", "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres",
+        "Queue", "Store",
+      ],
       resources: [.embedInCode("SQL/Integrity.sql")]),
     target("QueueWorker", ["Logging", "Metrics", "Model", "Platform", "Postgres", "Queue"]),
     .target(
@@ -110,7 +113,7 @@ let package = Package(
     target(
       "Worker",
       [
-        "Blobs", "Crypto", "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue",
+        "Blobs", "Crypto", "Integrity", "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue",
         "QueueWorker", "Store",
       ]),
     target(

@@ -7,6 +7,7 @@ extension FolderBlobStore: InspectableBlobStore {
   package var parts: Int { 257 }
 
   package func holdings(inPart part: Int) throws(BlobError) -> BlobHoldings {
+    try checkMarker()
     do throws(SystemError) {
       return part < 256 ? try blobs(under: Self.prefix(UInt8(part))) : try strangers()
     } catch {
@@ -42,7 +43,7 @@ extension FolderBlobStore: InspectableBlobStore {
   }
 
   private func strangers() throws(SystemError) -> BlobHoldings {
-    let own = Set((0..<256).map { Self.prefix(UInt8($0)) } + [".staging"])
+    let own = Set((0..<256).map { Self.prefix(UInt8($0)) } + [".staging", Self.markerName])
     var holdings = BlobHoldings()
     for name in try Folder.names(in: folder) where !own.contains(name) {
       guard let status = Self.status("\(folder)/\(name)") else { continue }

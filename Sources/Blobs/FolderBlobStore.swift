@@ -1,10 +1,13 @@
 package import Crypto
 import Glibc
+package import Model
 package import Platform
 
 /// Blobs as files `ab/<sha256>` in a folder, made durable before they are seen.
 package struct FolderBlobStore: BlobStore {
   let folder: String
+  /// What its marker says: another store's folder, or one that nothing is mounted on, has another or none.
+  package let id: PublicID
   private let hasUnnamedFiles: Bool
 
   // Names of staged files, where the file system has no files without a name, lie here until they are published.
@@ -12,19 +15,22 @@ package struct FolderBlobStore: BlobStore {
   private static let oldestStaged: Int = 24 * 60 * 60
 
   /// Opens the store, making what is missing and sweeping what dead processes staged.
-  package init(folder: String) throws(BlobError) {
-    try self.init(folder: folder, allowsUnnamedFiles: true)
+  ///
+  /// - Parameter id: for a folder that has no marker yet.
+  package init(folder: String, id: PublicID = .now()) throws(BlobError) {
+    try self.init(folder: folder, id: id, allowsUnnamedFiles: true)
   }
 
-  init(folder: String, allowsUnnamedFiles: Bool) throws(BlobError) {
+  init(folder: String, id: PublicID = .now(), allowsUnnamedFiles: Bool) throws(BlobError) {
     do throws(SystemError) {
       try Folder.make(folder, mode: 0o700)
       // All folders at once: a blob's name then never waits for the durability of its folder's.
       for number in 0..<256 { try Folder.make("\(folder)/\(Self.prefix(UInt8(number)))", mode: 0o700) }
       try Folder.make("\(folder)/.staging", mode: 0o700)
-      try Folder.synchronize(folder)
       self.folder = folder
       hasUnnamedFiles = allowsUnnamedFiles && Self.probeUnnamedFiles(in: folder)
+      self.id = try Self.mark(folder, id)
+      try Folder.synchronize(folder)
       // Where it fails the next opening sees to it.
       _ = try? leftovers(removing: true)
     } catch {
@@ -33,6 +39,7 @@ package struct FolderBlobStore: BlobStore {
   }
 
   package func stage() throws(BlobError) -> StagedBlob {
+    try checkMarker()
     do throws(SystemError) {
       return try Failpoint.stage.around { () throws(SystemError) in
         if hasUnnamedFiles { return StagedBlob(try Descriptor(unnamedIn: folder), name: nil) }
@@ -56,15 +63,18 @@ package struct FolderBlobStore: BlobStore {
     return Int64(clamping: UInt64(facts.f_bavail) * UInt64(facts.f_frsize))
   }
 
-  package func publish(_ blob: SealedBlob) throws(BlobError) {
+  package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
+    try checkMarker()
     try blob.synchronize()
     let path = path(of: blob.hash)
     do throws(SystemError) {
       do throws(SystemError) {
         try Failpoint.link.around { () throws(SystemError) in try link(blob, at: path) }
       } catch  where error.code == EEXIST {
-        // Somebody published the same bytes. A file cut short by a failing disk is replaced as a whole.
-        if try Descriptor(reading: path).size() != blob.bytes {
+        // Somebody published the same bytes. A file that a failing disk has cut short or spoiled is replaced as a whole:
+        // whoever reads it sees the one or the other.
+        let isKept = if replacing { false } else { try Descriptor(reading: path).size() == blob.bytes }
+        if !isKept {
           _ = try blob.file.lock(waiting: true)
           let whole = StagingName(path: newStagingPath())
           try link(blob, at: whole.path)
@@ -86,7 +96,10 @@ package struct FolderBlobStore: BlobStore {
     do throws(SystemError) {
       return try Descriptor(reading: path(of: hash))
     } catch {
-      throw error.code == ENOENT ? .missing(hash) : .system(error)
+      guard error.code == ENOENT else { throw .system(error) }
+      // Of a store that is not there no file is found, and none is lost.
+      try checkMarker()
+      throw .missing(hash)
     }
   }
 
@@ -95,6 +108,7 @@ package struct FolderBlobStore: BlobStore {
     let path = path(of: hash)
     if Failpoint.remove.around({ unlink(path) }) == 0 { return true }
     guard errno == ENOENT else { throw .system(SystemError(call: "unlink", subject: path)) }
+    try checkMarker()
     return false
   }
 
@@ -102,6 +116,7 @@ package struct FolderBlobStore: BlobStore {
     let path = path(of: hash)
     if access(path, F_OK) == 0 { return true }
     guard errno == ENOENT else { throw .system(SystemError(call: "access", subject: path)) }
+    try checkMarker()
     return false
   }
 

@@ -18,6 +18,7 @@ package struct ControlAPI: Sendable {
   /// With less room for media no submission is taken in, in bytes.
   let leastFree: Int64
   let isLive: @Sendable () -> Bool
+  let scrub: ScrubQueue
 
   /// - Parameters:
   ///   - lists: the same database for lists that may have much to look through, with a limit for statements.
@@ -27,11 +28,12 @@ package struct ControlAPI: Sendable {
   ///   - watch: tells of jobs; it runs as long as the API is served.
   ///   - metrics: what is done is counted there, and told at `/metrics`.
   ///   - leastFree: with less room for media, in bytes, no submission is taken in.
+  ///   - scrub: is offered the blobs that are served, to be read to their ends.
   ///   - isLive: whether the process can go on as it is; if not, whoever looks after it should start it anew.
   package init(
     database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
-    access: AccessControl, watch: JobWatch,
-    metrics: Metrics, leastFree: Int64 = 256 << 20, isLive: @escaping @Sendable () -> Bool = { true }
+    access: AccessControl, watch: JobWatch, metrics: Metrics, leastFree: Int64 = 256 << 20, scrub: ScrubQueue,
+    isLive: @escaping @Sendable () -> Bool = { true }
   ) {
     self.database = database
     self.lists = lists
@@ -43,6 +45,7 @@ package struct ControlAPI: Sendable {
     self.metrics = metrics
     self.leastFree = leastFree
     self.isLive = isLive
+    self.scrub = scrub
   }
 
   /// The routes, for a server.

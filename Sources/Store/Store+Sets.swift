@@ -15,9 +15,12 @@ extension Store {
     for asset in assets where !asset.isInline { try asset.content.synchronize() }
     for asset in assets.sorted(by: { $0.content.hash < $1.content.hash }) {
       let inline = asset.isInline ? try asset.content.content() : nil
-      try session.execute(
-        Self.statements["keep_blob"], .bytes(asset.content.hash.bytes), .integer(asset.content.bytes), .bytes(inline))
-      if !asset.isInline { try blobs.publish(asset.content) }
+      let isDamaged: Bool = try session.execute(
+        Self.statements["keep_blob"], .bytes(asset.content.hash.bytes), .integer(asset.content.bytes), .bytes(inline)
+      ).single().get("is_damaged")
+      guard !asset.isInline else { continue }
+      try blobs.publish(asset.content, replacing: isDamaged)
+      if isDamaged { try dropDamage(of: asset.content.hash, session) }
     }
     let set: Int64 = try session.execute(
       Self.statements["keep_set"], .text(PublicID.now().description), .bytes(definition?.bytes),

@@ -46,7 +46,10 @@ extension Store {
         Work.Photos(
           definition: try read(definition, of: job), photos: try hashes(sources, .sourcePhoto, subject)))
     }
-    var work = Work(subject: subject, definitionHash: hash, content: content)
+    let lengths = sources.compactMap { source in SHA256Digest(hex: source.sha256).map { ($0, source.bytes) } }
+    var work = Work(
+      subject: subject, definitionHash: hash, content: content,
+      sources: Dictionary(lengths) { first, _ in first })
     work.isSuspect = try !session.execute(Self.statements["is_suspect"], .bytes(work.inputs.bytes)).isEmpty
     return work
   }

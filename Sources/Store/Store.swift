@@ -1,5 +1,4 @@
 package import Blobs
-import Crypto
 import FoundationEssentials
 package import Model
 package import Platform
@@ -43,10 +42,11 @@ package struct Store: Sendable {
     return try StoredAsset(try Asset(row), row)
   }
 
-  /// Opens the bytes of an asset that does not lie in the database.
-  package func content(of asset: Asset) throws(BlobError) -> Descriptor {
-    guard let hash = SHA256Digest(hex: asset.sha256) else { preconditionFailure("an asset's hash is a SHA-256") }
-    return try blobs.open(hash)
+  /// Opens the bytes of an asset that does not lie in the database; throws what is the matter with a file that is not, or
+  /// is known not to be, what it should be.
+  package func content(of stored: StoredAsset) throws(BlobError) -> Descriptor {
+    if let damage = stored.damage { throw .damaged(stored.hash, damage.kind) }
+    return try blobs.open(stored.hash, bytes: stored.asset.bytes)
   }
 
   func assets(ofSet set: Int64, _ session: Session) throws(PostgresError) -> [Asset] {

@@ -1,5 +1,6 @@
 import Blobs
 import Crypto
+import Glibc
 import HTTPTesting
 import Model
 import Postgres
@@ -88,6 +89,62 @@ struct MediaTests {
       let head = try await request("HEAD", url, port: api.port)
       #expect(head.status == 200)
       #expect(head.headers["content-length"] == "\(bytes.count)")
+    }
+  }
+
+  /// The file of an asset, by its role.
+  private static func file(_ role: Role, _ api: RunningAPI) async throws -> (path: String, hash: SHA256Digest) {
+    let bytes = try await api.pool.run { session in
+      try session.execute("SELECT blob FROM asset WHERE role = $1", .text(role.rawValue)).single()
+        .get(0, as: [UInt8].self)
+    }
+    let hash = try #require(SHA256Digest(bytes: bytes))
+    return ("\(api.blobFolder)/\(hash.hex.prefix(2))/\(hash)", hash)
+  }
+
+  @Test(
+    "a file that is cut short or gone is told before the first byte, in whole, in part and by HEAD; a right copy is known",
+    arguments: ["truncated", "missing"])
+  func refusesDamaged(how: String) async throws {
+    try await RunningAPI.with { api in
+      let url = try #require(try await Self.publish(api).post["assets"]["composed"]["url"].text)
+      let (path, hash) = try await Self.file(.composed, api)
+      #expect((how == "missing" ? unlink(path) : truncate(path, 1000)) == 0)
+      for headers in [[], [("Range", "bytes=10-19")]] {
+        let answer = try await api.get(url, headers: headers)
+        #expect(answer.status == 503)
+        #expect(answer.json["type"] == .string("urn:take5:problem:media_damaged"))
+        #expect(answer.headers["etag"] == nil && answer.headers["retry-after"] != nil)
+      }
+      #expect(try await request("HEAD", url, port: api.port).status == 503)
+      #expect(try await api.get(url, headers: [("If-None-Match", "\"\(hash)\"")]).status == 304)
+      // Who reads blobs to their ends looks at it.
+      #expect(await api.scrub.take()?.hash == hash)
+    }
+  }
+
+  @Test("what is known to be damaged is not served, whatever its file's length; what cannot be made again says so")
+  func refusesKnown() async throws {
+    try await RunningAPI.with { api in
+      let store = api.store
+      let assets = try await Self.publish(api).post["assets"]
+      let (video, picture) = (assets["composed"]["url"].text ?? "", assets["poster"]["url"].text ?? "")
+      let files = [try await Self.file(.composed, api), try await Self.file(.poster, api)]
+      #expect(try await api.get(video).status == 200)
+      let offered = await api.scrub.take()
+      #expect(offered?.hash == files[0].hash && offered?.bytes == 300_000)
+      try await api.pool.run { session in
+        for file in files { _ = try store.note(.corrupt, of: file.hash, session) }
+      }
+      let again = try await api.get(video)
+      #expect(again.status == 503 && again.headers["retry-after"] != nil)
+      // It lies in the database: whatever lies beside it is nobody's concern.
+      #expect(try await api.get(picture).body == Self.picture)
+      try await api.pool.run { session in _ = try store.note(lost: files[0].hash, because: "no sources", session) }
+      let lost = try await api.get(video)
+      #expect(lost.status == 503 && lost.headers["retry-after"] == nil)
+      try await api.pool.run { session in try store.dropDamage(of: files[0].hash, session) }
+      #expect(try await api.get(video).body == Self.video)
     }
   }
 

@@ -13,7 +13,7 @@ private struct FullBlobStore: BlobStore {
   let base: any BlobStore
 
   func stage() throws(BlobError) -> StagedBlob { throw .system(SystemError(call: "write", code: ENOSPC)) }
-  func publish(_ blob: SealedBlob) throws(BlobError) { try base.publish(blob) }
+  func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) { try base.publish(blob, replacing: replacing) }
   func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor { try base.open(hash) }
   func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.remove(hash) }
   func freeBytes() throws(BlobError) -> Int64? { nil }
@@ -55,7 +55,7 @@ struct OutageTests {
       #expect(try await api.get("/readyz").status == 503)
       #expect(try await api.get("/livez").status == 200)
       var files = 0
-      for folder in try Folder.names(in: api.blobFolder) {
+      for folder in try Folder.names(in: api.blobFolder) where folder != "store-id" {
         files += try Folder.names(in: "\(api.blobFolder)/\(folder)").count
       }
       #expect(files == 0)
@@ -79,6 +79,23 @@ struct OutageTests {
       #expect(submitted.json["type"] == .string("urn:take5:problem:storage_full"))
       #expect(try await api.get("/readyz").status == 507)
       #expect(try await api.remains() == 0)
+    }
+  }
+
+  @Test("a folder that nothing is mounted on is no storage: nothing is ready, taken in or missing")
+  func saysThatTheStorageIsAway() async throws {
+    try await RunningAPI.with { api in
+      let away = "\(api.blobFolder)-away"
+      #expect(rename(api.blobFolder, away) == 0)
+      try Folder.make(api.blobFolder)
+      for answer in [try await api.get("/readyz"), try await api.submit(.moment())] {
+        #expect(answer.status == 503)
+        #expect(answer.json["type"] == .string("urn:take5:problem:storage_unavailable"))
+        #expect(answer.headers["retry-after"] != nil)
+      }
+      #expect(try Folder.names(in: api.blobFolder).isEmpty)
+      #expect(rmdir(api.blobFolder) == 0 && rename(away, api.blobFolder) == 0)
+      #expect(try await api.get("/readyz").status == 200)
     }
   }
 }

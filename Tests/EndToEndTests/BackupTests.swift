@@ -39,9 +39,10 @@ struct BackupTests {
 
   private func copyBlobs(of service: Service, to folder: String) async throws {
     try Folder.make(folder)
+    let copy = "cd '\(service.data)/blobs' && cp -a ?? store-id '\(folder)'"
     let ending = try await onThread("test-copy") { () throws in
       try ChildProcess(
-        .init(path: "/bin/sh", arguments: ["-c", "cp -a '\(service.data)'/blobs/?? '\(folder)'"])
+        .init(path: "/bin/sh", arguments: ["-c", copy])
       ).wait()
     }
     #expect(ending == .exited(0))

@@ -1,3 +1,4 @@
+import Blobs
 import Crypto
 import Definitions
 import FoundationEssentials
@@ -249,6 +250,24 @@ struct ReprocessingTests {
       try await fixture.publish(fixture.claim(from: ReprocessJob.queue), "first")
       #expect(try await fixture.post(post).status == .ready)
       #expect(try await fixture.counts(run).done == 1)
+    }
+  }
+
+  @Test("outputs of the same recipe need not be made again, unless one of them is known to be damaged")
+  func damaged() async throws {
+    try await StoreFixture.with { fixture in
+      let (store, blobs) = (fixture.store, fixture.blobs)
+      _ = try await fixture.ready("first")
+      let recipe = SHA256.digest(of: [1])
+      _ = try await fixture.begin()
+      #expect(try await fixture.feed() == 1)
+      let claim = try await fixture.claim(from: ReprocessJob.queue)
+      #expect(claim.work.hasOutputs(of: recipe, in: blobs))
+      let work = try await fixture.pool.run { session in
+        _ = try store.note(.corrupt, of: SHA256.digest(of: Array("composed first".utf8)), session)
+        return try store.work(for: claim.job, session)
+      }
+      #expect(work?.hasOutputs(of: recipe, in: blobs) == false)
     }
   }
 }

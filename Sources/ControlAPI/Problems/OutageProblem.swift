@@ -17,6 +17,7 @@ enum OutageProblem {
     // disk_full (PostgreSQL, appendix A): there is room for the clips, but not for their rows.
     case let error as PostgresError where error.sqlState == "53100": full
     case BlobError.system(let error) where error.isOutOfSpace: full
+    case BlobError.away: ProblemKind.storageUnavailable.problem("The storage is not there just now.", headers: soon)
     case BlobError.system:
       ProblemKind.storageUnavailable.problem("The clips could not be written.", headers: soon)
     default: nil

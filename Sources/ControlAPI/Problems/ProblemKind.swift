@@ -31,6 +31,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case jobNotFound = "job_not_found"
   case wrongJobState = "wrong_job_state"
   case mediaNotFound = "media_not_found"
+  case mediaDamaged = "media_damaged"
   case databaseUnavailable = "database_unavailable"
   case storageLow = "storage_low"
   case storageFull = "storage_full"
@@ -115,6 +116,11 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (
         .notFound, "There is no such media file",
         "Use a url among the post's assets; they change when a post is made anew."
+      )
+    case .mediaDamaged:
+      (
+        .serviceUnavailable, "The media file is damaged",
+        "Where `Retry-After` is told it is being made again: read the post then. Otherwise show what else the post has."
       )
     case .databaseUnavailable:
       (.serviceUnavailable, "The database is away", "Send the request again in a moment.")

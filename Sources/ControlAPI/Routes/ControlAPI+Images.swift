@@ -112,7 +112,7 @@ extension ControlAPI {
       throw ProblemKind.imageNotFound.problem("\(owner) has no image yet.")
     }
     if request.headers.list("Accept").contains(where: { $0.hasPrefix("image/") }) {
-      return try respond(
+      return try await respond(
         with: current.content, to: request, headers: ["Cache-Control": "private, no-cache", "Vary": "Accept"])
     }
     var response = try Response.fresh(ImageAnswer(current.image, access.mediaURLs(for: request)))

@@ -41,26 +41,46 @@ extension ControlAPI {
       let name = "\(stored.asset.role.rawValue).\(stored.asset.fileExtension)"
       headers["Content-Disposition"] = "attachment; filename=\"\(name)\""
     }
-    return try respond(with: stored, to: request, headers: headers)
+    return try await respond(with: stored, to: request, headers: headers)
   }
 
   /// A parameter that is there or not.
   private enum Flag: String, CaseIterable { case yes = "1" }
 
   /// Answers with the bytes of an asset, whole or in part.
-  func respond(with stored: StoredAsset, to request: Request, headers: HeaderFields) throws -> Response {
-    let (store, asset) = (store, stored.asset)
+  func respond(with stored: StoredAsset, to request: Request, headers: HeaderFields) async throws -> Response {
+    let (store, scrub, asset) = (store, scrub, stored.asset)
     var headers = headers
     headers["Content-Type"] = asset.type
     headers["X-Content-Type-Options"] = "nosniff"
     if let recipe = stored.recipe { headers["Take5-Recipe"] = recipe.hex }
     let representation = Representation(
       length: asset.bytes, entityTag: EntityTag(strong: asset.sha256), headers: headers)
-    return try representation.respond(to: request) { range in
-      if let bytes = stored.inline { return .bytes(Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])) }
-      let file = try store.content(of: asset)
-      return .file(FileRegion(file, offset: range.lowerBound, count: Int64(range.count)))
+    do {
+      return try representation.respond(to: request) { range in
+        if let bytes = stored.inline { return .bytes(Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])) }
+        let file = try store.content(of: stored)
+        scrub.offer(stored.hash, bytes: asset.bytes)
+        return .file(FileRegion(file, offset: range.lowerBound, count: Int64(range.count)))
+      }
+    } catch let error as BlobError where error.damage != nil {
+      // Of what was deleted meanwhile nothing is amiss.
+      guard let now = try await database.read({ try store.asset(asset.id, $0) }) else {
+        throw ProblemKind.mediaNotFound.problem("There is no media file \(asset.id).")
+      }
+      // Whether it is damaged is decided by who reads it to its end.
+      if now.damage == nil { scrub.offer(stored.hash, bytes: asset.bytes, isSuspect: true) }
+      throw Self.damaged(now)
     }
+  }
+
+  private static func damaged(_ stored: StoredAsset) -> Problem {
+    if stored.damage?.isLost == true {
+      return ProblemKind.mediaDamaged.problem(
+        "The media file \(stored.asset.id) is damaged, and cannot be made again.")
+    }
+    return ProblemKind.mediaDamaged.problem(
+      "The media file \(stored.asset.id) is damaged; it is made again.", headers: ["Retry-After": "10"])
   }
 }
 

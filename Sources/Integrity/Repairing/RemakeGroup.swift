@@ -29,6 +29,20 @@ package struct RemakeGroup: Sendable, Hashable {
     return groups
   }
 
+  /// A run over these, whatever they have now: the recipe of what is damaged is the right one, and so are its rows.
+  package func request(isLocal: Bool) -> ReprocessRequest {
+    var selection = ReprocessSelection()
+    selection.kinds = [kind]
+    selection.statuses = Set(ReprocessSelection.Status.allCases)
+    selection.ids = subjects.map(\.id)
+    var request = ReprocessRequest(selection, definitions: [kind: definition])
+    request.isLocal = isLocal
+    request.isForced = true
+    // Somebody waits for it.
+    request.priority = 0
+    return request
+  }
+
   private static func definition(_ body: [UInt8]) -> StoredDefinition? {
     if let clips = try? JSON.decode(Definition.self, from: body) { return try? StoredDefinition(clips) }
     return (try? JSON.decode(PhotoDefinition.self, from: body)).flatMap { try? StoredDefinition($0) }

@@ -172,3 +172,11 @@ FROM (
 LEFT JOIN asset_set ON asset_set.id = owner.asset_set_id
 JOIN definition ON definition.hash = coalesce(
   asset_set.definition, (SELECT definition FROM job_done WHERE job_done.public_id = owner.job LIMIT 1))
+
+-- name: sources_of
+-- The files as they were submitted, of posts and images.
+SELECT DISTINCT blob.hash, blob.bytes FROM (
+  SELECT source_set_id FROM post WHERE public_id = ANY ($1::uuid[])
+  UNION ALL SELECT source_set_id FROM image WHERE public_id = ANY ($1::uuid[])) AS owner
+JOIN asset ON asset.asset_set_id = owner.source_set_id JOIN blob ON blob.hash = asset.blob
+ORDER BY blob.hash

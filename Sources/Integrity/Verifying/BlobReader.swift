@@ -1,14 +1,10 @@
 import Blobs
 import Crypto
-import Glibc
 import Platform
 
 /// Reads blobs and hashes them.
 struct BlobReader: Sendable {
   let blobs: any InspectableBlobStore
-
-  /// Errors by which a file system says that it is the file, not the way to it.
-  private static let damages: Set<Int32> = [EIO, EISDIR, ELOOP, EILSEQ, EUCLEAN]
 
   /// What lies in the blob store under a hash.
   func content(of hash: SHA256Digest) throws(BlobError) -> BlobContent {
@@ -22,10 +18,10 @@ struct BlobReader: Sendable {
         throw BlobError.system(error)
       }
     } catch {
-      switch error {
+      switch error.damage {
       case .missing: return .absent
-      case .system(let cause) where Self.damages.contains(cause.code): return .wrong("what cannot be read: \(cause)")
-      case .system: throw error
+      case .truncated, .corrupt: return .wrong("what cannot be read: \(error)")
+      case nil: throw error
       }
     }
   }

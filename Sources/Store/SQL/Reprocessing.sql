@@ -116,9 +116,13 @@ WHERE id = $1 AND state = 'running' AND NOT EXISTS (
 RETURNING id
 
 -- name: item
--- The item of a job, with what its subject has now; the set is read with its blobs as of one moment.
+-- The item of a job, with what its subject has now; the set is read with its blobs as of one moment. What is damaged has no
+-- recipe: it is made again.
 SELECT item.run_id, item.subject_kind, item.subject, run.state, run.keeps_old, run.is_forced,
-  coalesce(post.asset_set_id, image.asset_set_id) AS asset_set_id, current_set.recipe
+  coalesce(post.asset_set_id, image.asset_set_id) AS asset_set_id,
+  CASE WHEN NOT EXISTS (
+    SELECT FROM asset JOIN blob_damage ON blob_damage.hash = asset.blob WHERE asset.asset_set_id = current_set.id)
+    THEN current_set.recipe END AS recipe
 FROM reprocess_item AS item
 JOIN reprocess_run AS run ON run.id = item.run_id
 LEFT JOIN post ON item.subject_kind = 'post' AND post.public_id = item.subject

@@ -8,6 +8,7 @@ SELECT body FROM definition WHERE hash = $1
 -- Inserts or locks the row: who collects the blob meanwhile is waited for.
 INSERT INTO blob (hash, bytes, inline_content) VALUES ($1, $2::bigint, $3)
 ON CONFLICT (hash) DO UPDATE SET inline_content = coalesce(blob.inline_content, excluded.inline_content)
+RETURNING EXISTS (SELECT FROM blob_damage WHERE blob_damage.hash = blob.hash) AS is_damaged
 
 -- name: keep_set
 INSERT INTO asset_set (public_id, definition, recipe, job) VALUES ($1::uuid, $2, $3, $4::uuid) RETURNING id
@@ -192,8 +193,10 @@ FROM daily_window WHERE job = ANY ($2::uuid[])
 
 -- name: asset
 SELECT asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height,
-  asset.duration, asset.thumbhash, asset.color, blob.inline_content, asset_set.recipe
+  asset.duration, asset.thumbhash, asset.color, blob.inline_content, asset_set.recipe,
+  damage.kind AS damage, damage.error IS NOT NULL AS is_lost
 FROM asset JOIN blob ON blob.hash = asset.blob JOIN asset_set ON asset_set.id = asset.asset_set_id
+LEFT JOIN blob_damage AS damage ON damage.hash = asset.blob
 WHERE asset.public_id = $1::uuid
 
 -- name: publish
@@ -235,11 +238,13 @@ ORDER BY id DESC LIMIT $4::int
 SELECT image.public_id AS image, image.author, image.status, image.created_at,
   asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height,
   asset.duration, asset.thumbhash, asset.color, asset_set.recipe,
-  CASE WHEN asset.role = $3 THEN (SELECT inline_content FROM blob WHERE blob.hash = asset.blob) END AS inline_content
+  CASE WHEN asset.role = $3 THEN (SELECT inline_content FROM blob WHERE blob.hash = asset.blob) END AS inline_content,
+  damage.kind AS damage, damage.error IS NOT NULL AS is_lost
 FROM (SELECT * FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL
       ORDER BY id DESC LIMIT 1) AS image
 JOIN asset_set ON asset_set.id = image.asset_set_id
 JOIN asset ON asset.asset_set_id = image.asset_set_id
+LEFT JOIN blob_damage AS damage ON damage.hash = asset.blob
 ORDER BY asset.id
 
 -- name: lock_image_owner

@@ -51,6 +51,8 @@ package struct Work: Sendable {
   /// The hash of the definition.
   package let definitionHash: SHA256Digest
   package let content: Content
+  /// The lengths of the sources, by their hashes.
+  let sources: [SHA256Digest: Int64]
   /// Whether a media process ended while it worked on the same inputs: they work alone.
   package internal(set) var isSuspect = false
   /// Nil for the first outputs.

@@ -1,4 +1,5 @@
 package import Blobs
+import Integrity
 package import Logging
 import MediaProcess
 package import Metrics
@@ -18,7 +19,8 @@ package final class WorkerService: Sendable {
   ///   - pool: for everything else.
   ///   - metrics: what is done is counted there.
   package init(
-    configuration: WorkerConfiguration, database: DatabaseURL, pool: Pool, store: Store, blobs: any BlobStore,
+    configuration: WorkerConfiguration, database: DatabaseURL, pool: Pool, store: Store,
+    blobs: any InspectableBlobStore,
     log: Logger, metrics: Metrics
   ) throws {
     let slots = try (1...configuration.slots).map { number in
@@ -38,6 +40,8 @@ package final class WorkerService: Sendable {
       free: FreeSlots(backgroundSlots), slots: 1, isolation: isolation, pool: pool, store: store, blobs: blobs)
     var queue = configuration.queue
     queue.faults.stagesAtRisk = AttemptStage.atRisk
+    let recorder = DamageRecorder(store: store, blobs: blobs, log: log, metrics: metrics)
+    let repair = DamageRepair(recorder: recorder)
     worker = QueueWorker(
       configuration: queue, database: database, pool: pool,
       lines: [
@@ -71,6 +75,7 @@ package final class WorkerService: Sendable {
             try Task.checkCancellation()
           }
         },
+        Chore("repair", every: .seconds(5)) { pool in try await repair.run(pool) },
         Chore("answers", every: .seconds(3600)) { pool in
           try await pool.run { session in while try store.dropExpiredAnswers(session) > 0 {} }
         },

@@ -1,16 +1,40 @@
 import Blobs
-import Glibc
 import Platform
+import Postgres
+import Store
 
 /// The folder of blobs inside the data folder.
 enum BlobFolder {
-  /// Opens it, and makes what is missing; status 74 if it cannot be had.
-  static func open(_ arguments: Arguments) throws(CommandFailure) -> FolderBlobStore {
+  /// As below, for a service or a worker; without its blobs it lets its database go.
+  static func open(_ arguments: Arguments, _ database: DatabaseAccess) async throws -> FolderBlobStore {
+    do {
+      return try await open(arguments, database.pool)
+    } catch {
+      await database.close()
+      throw error
+    }
+  }
+
+  /// Opens the one that the database's blobs lie in, and makes what is missing in a new one; status 74 if it cannot be had.
+  ///
+  /// - Parameter isAdopting: whether the folder is taken as it is.
+  static func open(
+    _ arguments: Arguments, _ database: Pool, isAdopting: Bool = false
+  ) async throws -> FolderBlobStore {
     let data = arguments.value("--data") ?? ".take5"
     do {
-      try Folder.make(data, mode: geteuid() == 0 ? 0o711 : 0o700)
-      return try FolderBlobStore(folder: "\(data)/blobs")
-    } catch {
+      return try await database.transaction { session in
+        try Store.openBlobs(in: "\(data)/blobs", isAdopting: isAdopting, session)
+      }
+    } catch let refusal as BlobFolderRefusal {
+      throw CommandFailure(
+        .io, "the folder \(data)/blobs is not the one that the blobs lie in: \(refusal)",
+        remedy:
+          "mount the file system with the blobs, or name its folder with --data; if they are gone, or were brought back without store-id, 'take5 verify --adopt' goes on with what is there"
+      )
+    } catch let error as PostgresError {
+      throw CommandFailure(.unavailable, "\(error)")
+    } catch let error as BlobError {
       throw CommandFailure(
         .io, "the blobs in \(data) cannot be kept: \(error)", remedy: "name a folder that you may write to with --data")
     }

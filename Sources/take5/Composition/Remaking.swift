@@ -23,17 +23,9 @@ struct Remaking: Sendable {
   }
 
   private func remake(_ group: RemakeGroup) async throws -> [Subject: RemakeOutcome] {
-    var selection = ReprocessSelection()
-    selection.kinds = [group.kind]
-    selection.statuses = Set(ReprocessSelection.Status.allCases)
-    selection.ids = group.subjects.map(\.id)
-    var request = ReprocessRequest(selection, definitions: [group.kind: group.definition])
-    request.isLocal = true
-    // The recipe of what is damaged is the right one, and so are its rows.
-    request.isForced = true
     let store = integrity.store
-    let begun = try await integrity.pool.transaction { [request] session in
-      try store.beginRun(request, session).flatMap { try store.run($0, session) }
+    let begun = try await integrity.pool.transaction { session in
+      try store.beginRun(group.request(isLocal: true), session).flatMap { try store.run($0, session) }
     }
     guard let run = begun else { return [:] }
     let local = try LocalReprocessing(

@@ -14,7 +14,7 @@ import Worker
 struct Reprocessing: Sendable {
   let pool: Pool
   let store: Store
-  private let blobs: any BlobStore
+  private let arguments: Arguments
   private let slots: Int
   private let media: MediaProcess.Configuration
   private let json: Bool
@@ -33,10 +33,9 @@ struct Reprocessing: Sendable {
     // Whoever serves on this machine comes first.
     media.isBackground = true
     let log = Logger(lowest: .warning)
-    let blobs = try BlobFolder.open(arguments)
     let database = try await DatabaseAccess.open(arguments, connections: slots + 1, log: log)
     let reprocessing = Reprocessing(
-      pool: database.pool, store: Store(blobs: blobs), blobs: blobs, slots: slots, media: media,
+      pool: database.pool, store: Store(blobs: ClosedBlobStore()), arguments: arguments, slots: slots, media: media,
       json: arguments.has("--json"), log: log)
     let outcome: Result<ExitStatus, any Error>
     do { outcome = .success(try await body(reprocessing)) } catch { outcome = .failure(error) }
@@ -52,6 +51,9 @@ struct Reprocessing: Sendable {
         .unavailable, "\(error)", remedy: "a run that began goes on: 'take5 reprocess status' tells where it stands")
     }
   }
+
+  /// Looks whether the blobs are there, before anything is begun that needs them here; status 74 if not.
+  func checkBlobs() async throws { _ = try await BlobFolder.open(arguments, pool) }
 
   /// Shows how a run comes along until it is over, or a signal comes; a local one is carried out meanwhile.
   func follow(_ id: PublicID, isDetached: Bool) async throws -> ExitStatus {
@@ -83,7 +85,9 @@ struct Reprocessing: Sendable {
 
   private func carryOut(_ run: ReprocessRun, _ stop: CancellationFlag, _ isOver: CancellationFlag) async throws {
     defer { isOver.cancel() }
-    let local = try LocalReprocessing(slots: slots, media: media, pool: pool, store: store, blobs: blobs, log: log)
+    let blobs = try await BlobFolder.open(arguments, pool)
+    let local = try LocalReprocessing(
+      slots: slots, media: media, pool: pool, store: Store(blobs: blobs), blobs: blobs, log: log)
     try await local.run(run, until: stop)
   }
 

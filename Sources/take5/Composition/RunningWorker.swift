@@ -14,7 +14,8 @@ final class RunningWorker: Sendable {
   private let stopping = CancellationFlag()
 
   init(
-    configuration: WorkerConfiguration, database: DatabaseAccess, store: Store, blobs: any BlobStore, log: Logger,
+    configuration: WorkerConfiguration, database: DatabaseAccess, store: Store, blobs: any InspectableBlobStore,
+    log: Logger,
     metrics: Metrics
   ) {
     self.log = log

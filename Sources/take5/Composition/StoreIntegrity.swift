@@ -11,12 +11,15 @@ struct StoreIntegrity: Sendable {
   let blobs: FolderBlobStore
 
   /// Opens the store for one thing, and closes it again; status 74 if its files, 69 if its database cannot be read.
+  ///
+  /// - Parameter isAdopting: whether the folder of the blobs is taken as it is.
   static func use<Result: Sendable>(
-    _ arguments: Arguments, connections: Int = 1, _ body: (StoreIntegrity) async throws -> Result
+    _ arguments: Arguments, connections: Int = 1, isAdopting: Bool = false,
+    _ body: (StoreIntegrity) async throws -> Result
   ) async throws -> Result {
     do {
       return try await DatabaseAccess.use(arguments, connections: connections) { pool in
-        let blobs = try BlobFolder.open(arguments)
+        let blobs = try await BlobFolder.open(arguments, pool, isAdopting: isAdopting)
         return try await body(StoreIntegrity(pool: pool, store: Store(blobs: blobs), blobs: blobs))
       }
     } catch let error as BlobError {

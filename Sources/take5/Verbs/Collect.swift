@@ -36,8 +36,9 @@ extension Verb {
     example: "take5 gc hold --for 6h"
   ) { arguments in
     let span = try arguments.span("--for") ?? .seconds(6 * 3600)
-    let until = try await StoreIntegrity.use(arguments) { integrity in
-      try await integrity.pool.transaction { session in try integrity.store.holdCollecting(for: span, session) }
+    let store = Store(blobs: ClosedBlobStore())
+    let until = try await DatabaseAccess.use(arguments) { pool in
+      try await pool.transaction { session in try store.holdCollecting(for: span, session) }
     }
     let time = JSON.text(of: until)
     Console.print(arguments.has("--json") ? #"{"held_until":"\#(time)"}"# : "no blob is removed until \(time)")
@@ -49,8 +50,9 @@ extension Verb {
     options: [.data, .database, .pooling, .json],
     example: "take5 gc release"
   ) { arguments in
-    let wasHeld = try await StoreIntegrity.use(arguments) { integrity in
-      try await integrity.pool.run { session in try integrity.store.releaseCollecting(session) }
+    let store = Store(blobs: ClosedBlobStore())
+    let wasHeld = try await DatabaseAccess.use(arguments) { pool in
+      try await pool.run { session in try store.releaseCollecting(session) }
     }
     Console.print(
       arguments.has("--json")

@@ -70,7 +70,7 @@ extension Verb {
           .usage, "jobs are named, and a filter is given too", remedy: "name jobs, or say which ones by options")
       }
       return try await DatabaseAccess.use(arguments) { pool in
-        let changed = try await sweep(Store(blobs: try BlobFolder.open(arguments))).run(filter.ids, pool)
+        let changed = try await sweep(Store(blobs: ClosedBlobStore())).run(filter.ids, pool)
         return report(filter.ids, changed.mapValues(state), why: why, json: json)
       }
     }
@@ -90,7 +90,7 @@ extension Verb {
           remedy: "say --all for all of them, --limit N for the newest, or --dry-run")
       }
       Console.note("\(most) of \(count) jobs")
-      let changed = try await sweep(Store(blobs: try BlobFolder.open(arguments))).run(filter, most: most, pool) {
+      let changed = try await sweep(Store(blobs: ClosedBlobStore())).run(filter, most: most, pool) {
         looked in
         if most > looked { Console.note("\(looked) of \(most)") }
       }

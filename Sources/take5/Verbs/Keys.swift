@@ -19,7 +19,7 @@ extension Verb {
     let key = newKey()
     let hash = SHA256.digest(of: Array(key.utf8)).bytes
     let id = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: try BlobFolder.open(arguments))
+      let store = Store(blobs: ClosedBlobStore())
       return try await pool.run { session in
         try store.keep(keyNamed: arguments.operands[0], hash: hash, scopes: scopes, session)
       }
@@ -35,7 +35,7 @@ extension Verb {
     "keys list", abstract: "List the API keys, revoked ones included.", options: access, example: "take5 keys list"
   ) { arguments in
     let keys = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: try BlobFolder.open(arguments))
+      let store = Store(blobs: ClosedBlobStore())
       return try await pool.run { session in try store.apiKeys(session) }
     }
     for key in keys {
@@ -54,7 +54,7 @@ extension Verb {
       throw CommandFailure(.usage, "'\(arguments.operands[0])' is no key's number", remedy: keysRemedy)
     }
     let isRevoked = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: try BlobFolder.open(arguments))
+      let store = Store(blobs: ClosedBlobStore())
       return try await pool.run { session in try store.revoke(key: id, session) }
     }
     guard isRevoked else {
@@ -72,7 +72,7 @@ extension Verb {
     let revoking = !arguments.has("--keep")
     let seconds = revoking ? 0 : Double(MediaURLs.lifetime)
     try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: try BlobFolder.open(arguments))
+      let store = Store(blobs: ClosedBlobStore())
       try await pool.transaction { session in try store.rotateSigningKeys(keepingOld: seconds, session) }
     }
     Console.print(

@@ -44,6 +44,7 @@ extension Verb {
     }
     if arguments.has("--dry-run") { return try await plan(request, arguments) }
     return try await Reprocessing.use(arguments) { reprocessing in
+      if request.isLocal { try await reprocessing.checkBlobs() }
       let id = try await reprocessing.pool.transaction { session in
         try reprocessing.store.beginRun(request, session)
       }
@@ -57,7 +58,7 @@ extension Verb {
 
   private static func plan(_ request: ReprocessRequest, _ arguments: Arguments) async throws -> ExitStatus {
     let plan = try await DatabaseAccess.use(arguments) { pool in
-      let store = Store(blobs: try BlobFolder.open(arguments))
+      let store = Store(blobs: ClosedBlobStore())
       return try await pool.run { session in
         try session.snapshot { session in
           ReprocessPlan(

@@ -13,7 +13,7 @@ extension Verb {
     example: "take5 reprocess status"
   ) { arguments in
     let limit = try arguments.number("--limit", in: 1...1000) ?? 20
-    let store = Store(blobs: try BlobFolder.open(arguments))
+    let store = Store(blobs: ClosedBlobStore())
     let named = try arguments.operands.first.map { try runID($0) }
     let reports = try await DatabaseAccess.use(arguments) { pool in
       try await pool.run { session in
@@ -72,7 +72,7 @@ extension Verb {
 
   private static func change(_ arguments: Arguments, to state: ReprocessRun.State) async throws -> ExitStatus {
     let id = try runID(arguments.operands[0])
-    let store = Store(blobs: try BlobFolder.open(arguments))
+    let store = Store(blobs: ClosedBlobStore())
     try await DatabaseAccess.use(arguments) { pool in
       try await pool.transaction { session in
         guard let run = try store.run(id, session) else { throw noRun(id) }

@@ -3,6 +3,7 @@ import ControlAPI
 import Definitions
 import Glibc
 import HTTPServer
+import Integrity
 import Logging
 import Metrics
 import Platform
@@ -60,7 +61,7 @@ extension Verb {
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, isService: true,
       log: log)
     try await database.noteListening(log)
-    let blobs = try BlobFolder.open(arguments)
+    let blobs = try await BlobFolder.open(arguments, database)
     let store = Store(blobs: blobs, authorConcurrency: concurrency)
 
     // Rates by a clock that nobody sets; when URLs expire is said by the one that all machines share.
@@ -87,13 +88,17 @@ extension Verb {
       )
     }
 
+    let scrub = ScrubQueue()
+    let scrubber = Scrubber(
+      queue: scrub, recorder: DamageRecorder(store: store, blobs: blobs, log: log, metrics: metrics),
+      pool: database.pool)
     let lists = Pool(database.url.with(statementLimit: .seconds(2)), size: 4)
     let watch = try JobWatch(database: database.pool, url: database.url)
     let presence = DatabasePresence(at: .now)
     let api = ControlAPI(
       database: database.pool, lists: lists, store: store, blobs: blobs, definitions: definitions,
       access: access, watch: watch, metrics: metrics,
-      leastFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20,
+      leastFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20, scrub: scrub,
       isLive: { [isEmbedded = database.isEmbedded] in !isEmbedded || presence.isRecent(at: .now) })
     let server = try APIServer.listen(
       serverConfiguration, api: api, log: log, metrics: metrics, refusals: refusals)
@@ -110,6 +115,7 @@ extension Verb {
     // They end after the last request.
     let beside = [
       Task { await watch.run() }, Task { await keepFresh(access, store, keys, presence, log) },
+      Task { await scrubber.run() },
     ]
     await withTaskGroup { group in
       group.addTask { await server.run() }

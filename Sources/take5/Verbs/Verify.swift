@@ -10,6 +10,9 @@ extension Verb {
       Option("--deep", help: "decode every media file too, and compare it with what is told of it"),
       Option("--repair", help: "put right what can be: remove litter, make damaged outputs again from their sources"),
       Option(
+        "--adopt",
+        help: "take the folder of the blobs as it is, though it is empty, or another than the database knows"),
+      Option(
         "--slots", "N", help: "with --repair: so many are made again at a time; one for each core unless told"),
       .data, .database, .pooling, .mediaMemory, .json,
     ],
@@ -21,7 +24,9 @@ extension Verb {
     let inspecting = media
     // Whoever serves on this machine comes first.
     media.isBackground = true
-    let answer = try await StoreIntegrity.use(arguments, connections: slots + 1) { [media] integrity in
+    let answer = try await StoreIntegrity.use(
+      arguments, connections: slots + 1, isAdopting: arguments.has("--adopt")
+    ) { [media] integrity in
       let inspector =
         arguments.has("--deep") ? try MediaInspector(inspecting) : nil
       let remaking = arguments.has("--repair") ? Remaking(integrity: integrity, media: media, slots: slots) : nil

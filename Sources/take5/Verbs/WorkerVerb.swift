@@ -31,7 +31,7 @@ extension Verb {
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, isService: true,
       log: log)
     try await database.noteListening(log)
-    let blobs = try BlobFolder.open(arguments)
+    let blobs = try await BlobFolder.open(arguments, database)
     let metrics = Metrics()
     let server = try metricsServer(arguments, metrics, database.pool, log)
     let worker = RunningWorker(

@@ -116,8 +116,10 @@ struct Service {
     return try DatabaseURL(String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? "")
   }
 
-  /// How many files lie in the blob store, those without a final name included.
-  func blobFiles() throws -> Int { try Folders.files(below: "\(data)/blobs").count }
+  /// How many files lie in the blob store, those without a final name included, the marker not.
+  func blobFiles() throws -> Int {
+    try Folders.files(below: "\(data)/blobs").count { !$0.hasSuffix("/store-id") }
+  }
 
   /// Asks it to end; its exit status.
   @discardableResult

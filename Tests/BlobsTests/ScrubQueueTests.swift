@@ -1,0 +1,66 @@
+import Crypto
+import Testing
+
+@testable import Blobs
+
+@Suite("Blobs that wait to be read")
+struct ScrubQueueTests {
+  private static func hash(_ number: UInt8) -> SHA256Digest { SHA256.digest(of: [number]) }
+
+  @Test("each is taken once in a while however often it is served, and again where something speaks against it")
+  func once() async {
+    let queue = ScrubQueue()
+    for _ in 0..<3 { queue.offer(Self.hash(1), bytes: 1) }
+    queue.offer(Self.hash(2), bytes: 2)
+    #expect(await queue.take() == ScrubQueue.Item(hash: Self.hash(1), bytes: 1))
+    #expect(await queue.take() == ScrubQueue.Item(hash: Self.hash(2), bytes: 2))
+    queue.offer(Self.hash(1), bytes: 1)
+    for _ in 0..<3 { queue.offer(Self.hash(2), bytes: 2, isSuspect: true) }
+    queue.offer(Self.hash(3), bytes: 3)
+    #expect(await queue.take()?.hash == Self.hash(2))
+    #expect(await queue.take()?.hash == Self.hash(3))
+  }
+
+  @Test("what it has no room for is dropped, and taken when it is offered later")
+  func bounded() async {
+    let queue = ScrubQueue(capacity: 2)
+    for number: UInt8 in 1...5 { queue.offer(Self.hash(number), bytes: 1) }
+    #expect(await queue.take()?.hash == Self.hash(1))
+    queue.offer(Self.hash(5), bytes: 1)
+    #expect(await queue.take()?.hash == Self.hash(2))
+    #expect(await queue.take()?.hash == Self.hash(5))
+  }
+
+  @Test("who waits is woken by the next one, and by the end")
+  func waits() async {
+    let queue = ScrubQueue()
+    async let first = queue.take()
+    queue.offer(Self.hash(1), bytes: 1)
+    let taken = await first
+    #expect(taken?.hash == Self.hash(1))
+    async let last = queue.take()
+    queue.close()
+    let none = await last
+    #expect(none == nil)
+    queue.offer(Self.hash(2), bytes: 1)
+    #expect(await queue.take() == nil)
+  }
+
+  @Test("a blob is remembered for the interval at least, and forgotten after twice of it")
+  func remembered() {
+    let start = ContinuousClock.now
+    var recent = RecentlyOffered(interval: .seconds(10), most: 100, now: start)
+    let known = [(1, 9), (1, 11), (1, 19), (1, 22), (2, 23), (1, 60)].map { number, seconds in
+      recent.note(Self.hash(number), now: start + .seconds(seconds))
+    }
+    #expect(known == [false, true, true, false, false, false])
+  }
+
+  @Test("the memory has a bound: the oldest are forgotten first")
+  func bound() {
+    let now = ContinuousClock.now
+    var recent = RecentlyOffered(interval: .seconds(10), most: 2, now: now)
+    let known = [1, 2, 3, 4, 5, 3, 1].map { recent.note(Self.hash($0), now: now) }
+    #expect(known == [false, false, false, false, false, true, false])
+  }
+}

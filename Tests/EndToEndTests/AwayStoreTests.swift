@@ -1,0 +1,100 @@
+import Glibc
+import HTTPTesting
+import MediaFixtures
+import Model
+import Platform
+import PostgresTesting
+import Take5Testing
+import Testing
+
+@Suite("A store that is not mounted", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+struct AwayStoreTests {
+  private func moment(_ service: Service) async throws -> PostAnswer {
+    let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
+    let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
+    let moment = try await service.submitted(front: front, back: back)
+    try #require(await service.process.waitForLog("post published"), "\(service.process.log)")
+    return try await service.post(moment.id)
+  }
+
+  private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  @Test("the folder of blobs is refused at the start while it is empty or another's, and nothing is made in it")
+  func refused() async throws {
+    let service = try await Service()
+    _ = try await moment(service)
+    try await service.stop()
+    let (blobs, away) = ("\(service.data)/blobs", "\(service.folder.path)/away")
+    #expect(rename(blobs, away) == 0)
+    try Folder.make(blobs)
+    let access = ["--data", service.data]
+    for words in [["verify"], ["gc"], ["reprocess", "--local", "--force"]] {
+      let refused = try await Take5Command.run(words + access)
+      try #require(refused.status == 74, "\(words): \(refused.output)\(refused.errors)")
+      #expect(refused.errors.contains("mount") && refused.errors.contains("--adopt"), "\(refused.errors)")
+    }
+    for words in [["serve", "--listen", "127.0.0.1:0"], ["worker"]] {
+      let refused = try await Take5Command.run(words + access)
+      try #require(refused.status == 74, "\(words): \(refused.output)\(refused.errors)")
+    }
+    #expect(try Folder.names(in: blobs).isEmpty)
+    // Without the folder too, and where it is another store's.
+    #expect(rmdir(blobs) == 0)
+    #expect(try await Take5Command.run(["verify"] + access).status == 74)
+    #expect(!exists(blobs))
+    try Folder.make(blobs)
+    try Descriptor(writing: "\(blobs)/store-id", replacing: false).write(
+      Array("01939f2d-11aa-7b07-a3c1-90f4e2d6b358\n".utf8))
+    let another = try await Take5Command.run(["gc"] + access)
+    #expect(another.status == 74 && another.errors.contains("01939f2d-11aa-7b07-a3c1-90f4e2d6b358"))
+    // What needs no blobs asks for none.
+    #expect(try await Take5Command.run(["keys", "list"] + access).status == 0)
+
+    try Folder.remove(blobs)
+    #expect(rename(away, blobs) == 0)
+    #expect(try await Take5Command.run(["verify"] + access).status == 0)
+  }
+
+  @Test("an operator can go on with what is there, and is told what is missing")
+  func adopted() async throws {
+    let service = try await Service()
+    _ = try await moment(service)
+    try await service.stop()
+    let access = ["--data", service.data]
+    try Folder.remove("\(service.data)/blobs")
+    let adopted = try await Take5Command.run(["verify", "--adopt"] + access)
+    #expect(adopted.status == 1 && adopted.output.contains("source_missing"), "\(adopted.output)\(adopted.errors)")
+    // From now on the folder is the store's.
+    #expect(try await Take5Command.run(["verify"] + access).status == 1)
+    #expect(try await Take5Command.run(["gc"] + access).status == 0)
+  }
+
+  @Test("a store that goes away beside a running service is away, and nothing counts as lost")
+  func goesAway() async throws {
+    let service = try await Service()
+    let post = try await moment(service)
+    let composed = try #require(post.assets[.composed])
+    let (blobs, away) = ("\(service.data)/blobs", "\(service.data)/away")
+    #expect(try await service.api().get("/readyz").status == 200)
+    #expect(rename(blobs, away) == 0)
+    // As under a mount point that nothing is mounted on.
+    try Folder.make(blobs)
+    let ready = try await service.api().get("/readyz")
+    #expect(ready.status == 503 && ready["type"]?.text == "urn:take5:problem:storage_unavailable")
+    let media = try await service.api().get(composed.url)
+    #expect(media.status == 503 && media["type"]?.text == "urn:take5:problem:storage_unavailable")
+    #expect(media.response.headers["retry-after"] != nil)
+    let submitted = try await service.api().submit(
+      "/v1/posts",
+      [("post", Array(#"{"kind":"photo","author":"ada"}"#.utf8)), ("photo", try StoreCommandTests.photo((9, 9, 200)))])
+    #expect(submitted.status == 503 && submitted["type"]?.text == "urn:take5:problem:storage_unavailable")
+    #expect(try Folder.names(in: blobs).isEmpty)
+
+    #expect(rmdir(blobs) == 0)
+    #expect(rename(away, blobs) == 0)
+    #expect(try await service.api().get("/readyz").status == 200)
+    #expect(try await service.api().get(composed.url).status == 200)
+    #expect(try await service.count("SELECT count(*)::int FROM blob_damage") == 0)
+    try await service.stop()
+  }
+}

@@ -1,0 +1,122 @@
+import Crypto
+import Glibc
+import HTTPTesting
+import Model
+import Platform
+import PostgresTesting
+import Take5Testing
+import Testing
+
+@Suite("Damaged media are told, answered for and made again", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+struct DamagedMediaTests {
+  /// What a disk does to a file.
+  enum Damage: String, CaseIterable, Sendable {
+    case missing, truncated, corrupt
+
+    func strike(_ path: String) throws {
+      switch self {
+      case .missing: try #require(unlink(path) == 0)
+      case .truncated: try #require(truncate(path, 1000) == 0)
+      case .corrupt:
+        let file = open(path, O_WRONLY)
+        try #require(file >= 0)
+        try Descriptor(owning: file).write([0xA5], at: 1000)
+      }
+    }
+  }
+
+  /// A ready moment, by a service that makes nothing again.
+  private func service() async throws -> (Service, PostAnswer) {
+    let service = try await Service(["--background-slots", "0"])
+    let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
+    let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
+    let moment = try await service.submitted(front: front, back: back)
+    try #require(await service.process.waitForLog("post published"), "\(service.process.log)")
+    return (service, try await service.post(moment.id))
+  }
+
+  private func file(_ role: Role, of post: PublicID, _ service: Service) async throws -> (path: String, hash: String) {
+    let hashes = try await service.texts(
+      """
+      SELECT encode(blob, 'hex') FROM asset JOIN post ON asset.asset_set_id IN (post.asset_set_id, post.source_set_id)
+      WHERE post.public_id = '\(post)' AND role = '\(role.rawValue)'
+      """)
+    let hash = try #require(hashes.first)
+    return ("\(service.data)/blobs/\(hash.prefix(2))/\(hash)", hash)
+  }
+
+  /// What `/metrics` says of blobs of a kind of damage.
+  private func counted(_ damage: Damage, _ service: Service) async throws -> Bool {
+    let text = String(decoding: try await service.api().get("/metrics").response.body, as: UTF8.self)
+    return text.contains(#"take5_blobs_damaged_total{kind="\#(damage.rawValue)"} 1"#)
+  }
+
+  @Test("an output that is damaged is never served as good, and is made again by a worker", arguments: Damage.allCases)
+  func madeAgain(damage: Damage) async throws {
+    let (service, post) = try await service()
+    let composed = try #require(post.assets[.composed])
+    let (path, hash) = try await file(.composed, of: post.id, service)
+    let whole = try Descriptor(reading: path).contents()
+    try damage.strike(path)
+
+    let first = try await service.api().get(composed.url)
+    // Bytes of the right number are read before anybody can know; the others are never begun.
+    if damage != .corrupt { #expect(first.status == 503, "\(first.status)") }
+    try #require(first.status != 500)
+    try #require(
+      try await service.count("SELECT count(*)::int FROM pg_class WHERE relname = 'blob_damage'") == 1,
+      "nothing notes that it is damaged")
+    #expect(await service.process.waitForLog("a blob is damaged"), "\(service.process.log)")
+    let line = try #require(
+      service.process.log.split(separator: "\n").first { $0.contains("a blob is damaged") })
+    #expect(line.contains(hash) && line.contains(path) && line.contains(damage.rawValue), "\(line)")
+    #expect(try await counted(damage, service))
+
+    let refused = try await service.api().get(composed.url)
+    #expect(refused.status == 503)
+    #expect(refused["type"]?.text == "urn:take5:problem:media_damaged")
+    #expect(refused.response.headers["etag"] == nil && refused.response.headers["retry-after"] != nil)
+    let part = try await service.api().get(composed.url, [("Range", "bytes=0-9")])
+    #expect(part.status == 503)
+    #expect(try await service.post(post.id).status == .ready)
+
+    let worker = try await service.worker()
+    #expect(await worker.waitForLog("post published"), "\(worker.log)\(service.process.log)")
+    let mended = try await service.api().get(composed.url)
+    #expect(mended.status == 200)
+    #expect(mended.response.body == whole)
+    #expect(mended.response.headers["etag"] == "\"\(hash)\"")
+    #expect(try await service.count("SELECT count(*)::int FROM blob_damage") == 0)
+    await worker.send(signal: SIGTERM)
+    _ = await worker.wait()
+    let verified = try await Take5Command.run(["verify", "--deep", "--data", service.data])
+    #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+    try await service.stop()
+  }
+
+  @Test("what cannot be made again because a source is damaged too says so, and is served once a backup brings it back")
+  func lost() async throws {
+    let (service, post) = try await service()
+    let composed = try #require(post.assets[.composed])
+    let output = try await file(.composed, of: post.id, service)
+    let source = try await file(.sourceBack, of: post.id, service)
+    let whole = try Descriptor(reading: output.path).contents()
+    try Damage.corrupt.strike(source.path)
+    try Damage.truncated.strike(output.path)
+    #expect(try await service.api().get(composed.url).status == 503)
+    #expect(
+      await service.process.waitForLog("a damaged blob cannot be made again"), "\(service.process.log)")
+    let refused = try await service.api().get(composed.url)
+    #expect(refused.status == 503 && refused["type"]?.text == "urn:take5:problem:media_damaged")
+    #expect(refused.response.headers["retry-after"] == nil)
+    #expect(try await counted(.truncated, service))
+    #expect(try await counted(.corrupt, service))
+    #expect(service.process.log.contains(source.hash))
+
+    try Descriptor(writing: output.path, replacing: true).write(whole)
+    try await service.execute("UPDATE blob_damage SET next_at = now()")
+    #expect(await service.process.waitForLog("a damaged blob is whole again"), "\(service.process.log)")
+    #expect(try await service.api().get(composed.url).status == 200)
+    try await service.stop()
+  }
+}

@@ -1,0 +1,103 @@
+import Blobs
+import Crypto
+import Glibc
+import Model
+import Platform
+import Postgres
+import PostgresTesting
+import Store
+import Testing
+
+@Suite("The folder of the database's blobs", .tags(.database))
+struct AdoptingTests {
+  private static let (one, other) = (PublicID.now(), PublicID.now())
+
+  @Test(
+    "a folder is taken where both ids are the same, or where there is nothing against it",
+    arguments: [
+      (nil, nil, true, .adopted(nil)),
+      (nil, nil, false, .refused(.lacksNewest)),
+      (nil, Self.one, true, .adopted(Self.one)),
+      (nil, Self.one, false, .refused(.lacksNewest)),
+      (Self.one, Self.one, true, .same(Self.one)),
+      // Files may be lost: that is for 'take5 verify' to tell.
+      (Self.one, Self.one, false, .same(Self.one)),
+      (Self.one, nil, true, .refused(.unmarked(expected: Self.one))),
+      (Self.one, Self.other, true, .refused(.another(Self.other, expected: Self.one))),
+    ] as [(PublicID?, PublicID?, Bool, BlobFolderMatch)])
+  func match(known: PublicID?, found: PublicID?, hasNewest: Bool, expected: BlobFolderMatch) {
+    #expect(
+      BlobFolderMatch(known: known, found: found, hasNewest: hasNewest, isAdopting: false) == expected)
+    // An operator's word counts for more; a marker that is there stays.
+    let adopted = BlobFolderMatch(known: known, found: found, hasNewest: hasNewest, isAdopting: true)
+    #expect(adopted == (known != nil && known == found ? .same(Self.one) : .adopted(found ?? known)))
+  }
+
+  /// Opens blobs as a process does that starts.
+  private func open(_ path: String, _ pool: Pool, isAdopting: Bool = false) async throws -> PublicID {
+    try await pool.transaction { session in
+      try Store.openBlobs(in: path, isAdopting: isAdopting, session).id
+    }
+  }
+
+  @Test("of many that start at once with a new store all have the same id, in the folder and in the database")
+  func together() async throws {
+    try await StoreFixture.with { fixture in
+      let folder = try TemporaryFolder()
+      let path = "\(folder.path)/blobs"
+      let ids = try await withThrowingTaskGroup(of: PublicID.self) { group in
+        for _ in 0..<6 { group.addTask { try await self.open(path, fixture.pool) } }
+        return try await group.reduce(into: Set<PublicID>()) { $0.insert($1) }
+      }
+      #expect(ids.count == 1)
+      #expect(try await fixture.count("blob_store") == 1)
+      #expect(try FolderBlobStore.id(in: path) == ids.first)
+    }
+  }
+
+  @Test("an empty folder, one that is not there and another store's are refused, and nothing is made in them")
+  func refused() async throws {
+    try await StoreFixture.with { fixture in
+      let id = try await open(fixture.blobs.folderPath, fixture.pool)
+      #expect(id == fixture.blobs.id)
+      let folder = try TemporaryFolder()
+      let (empty, another) = ("\(folder.path)/empty", "\(folder.path)/another")
+      await #expect(throws: BlobFolderRefusal.unmarked(expected: id)) { try await open(empty, fixture.pool) }
+      #expect(access(empty, F_OK) != 0)
+      try Folder.make(empty)
+      await #expect(throws: BlobFolderRefusal.unmarked(expected: id)) { try await open(empty, fixture.pool) }
+      #expect(try Folder.names(in: empty).isEmpty)
+      let stranger = try FolderBlobStore(folder: another).id
+      await #expect(throws: BlobFolderRefusal.another(stranger, expected: id)) {
+        try await open(another, fixture.pool)
+      }
+      // An operator may say otherwise.
+      #expect(try await open(empty, fixture.pool, isAdopting: true) == id)
+      #expect(try await open(another, fixture.pool, isAdopting: true) == stranger)
+      await #expect(throws: BlobFolderRefusal.self) { try await open(empty, fixture.pool) }
+    }
+  }
+
+  @Test("a store of an earlier version is taken with its files, also if some are lost, and not without any")
+  func earlier() async throws {
+    try await StoreFixture.with { fixture in
+      try await fixture.submit("front", "back")
+      let path = fixture.blobs.folderPath
+      #expect(unlink("\(path)/store-id") == 0)
+      let folder = try TemporaryFolder()
+      await #expect(throws: BlobFolderRefusal.lacksNewest) { try await open("\(folder.path)/blobs", fixture.pool) }
+      #expect(try await fixture.count("blob_store") == 0)
+      #expect(unlink(fixture.blobs.location(of: SHA256.digest(of: Array("front".utf8)))) == 0)
+      let id = try await open(path, fixture.pool)
+      #expect(try FolderBlobStore.id(in: path) == id)
+      #expect(try await open(path, fixture.pool) == id)
+    }
+  }
+}
+
+extension FolderBlobStore {
+  /// The folder that it lies in.
+  fileprivate var folderPath: String {
+    String(location(of: SHA256.digest(of: [])).dropLast(64 + 4))
+  }
+}
