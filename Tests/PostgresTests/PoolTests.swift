@@ -41,7 +41,7 @@ struct PoolTests {
       let error = await #expect(throws: PostgresError.self) {
         try await pool.run(patience: .milliseconds(1)) { _ in }
       }
-      #expect(error?.isUnavailable == true)
+      #expect(error?.isExhausted == true && error?.isUnavailable == false)
       release.signal()
       try await holder
       #expect(try await pool.run { try $0.execute("SELECT 1").single().get(0, as: Int.self) } == 1)
