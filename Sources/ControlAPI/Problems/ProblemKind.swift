@@ -31,7 +31,9 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case jobNotFound = "job_not_found"
   case wrongJobState = "wrong_job_state"
   case mediaNotFound = "media_not_found"
+  case overloaded
   case databaseUnavailable = "database_unavailable"
+  case databaseReadOnly = "database_read_only"
   case storageLow = "storage_low"
   case storageFull = "storage_full"
   case storageUnavailable = "storage_unavailable"
@@ -116,8 +118,15 @@ package enum ProblemKind: String, Sendable, CaseIterable {
         .notFound, "There is no such media file",
         "Use a url among the post's assets; they change when a post is made anew."
       )
+    case .overloaded:
+      (
+        .serviceUnavailable, "The service has too much to do",
+        "Nothing was taken in. Send the request again after `Retry-After`."
+      )
     case .databaseUnavailable:
       (.serviceUnavailable, "The database is away", "Send the request again in a moment.")
+    case .databaseReadOnly:
+      (.serviceUnavailable, "The database is read-only", "Nothing was stored. Send the request again in a moment.")
     case .storageLow:
       (
         .serviceUnavailable, "The storage is nearly full",

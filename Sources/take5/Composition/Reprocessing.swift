@@ -42,7 +42,7 @@ struct Reprocessing: Sendable {
     await database.close()
     do {
       return try outcome.get()
-    } catch let error as PostgresError where error.isUnavailable || error.isConnectionLost {
+    } catch let error as PostgresError where error.isTransient {
       throw CommandFailure(
         .unavailable, "\(error)", remedy: "a run that began goes on: 'take5 reprocess status' tells where it stands")
     }
