@@ -48,6 +48,29 @@ struct PoolTests {
     }
   }
 
+  @Test("Who may wait longer for a connection than for the server has his turn")
+  func longCheckout() async throws {
+    try await withDatabase { url in
+      let pool = Pool(url, size: 1, patience: .milliseconds(1))
+      let release = try Event()
+      let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
+      async let holder: Void = pool.run(patience: .seconds(5)) { _ in
+        isHeld.finish()
+        release.wait()
+      }
+      for await _ in held {}
+      async let patient = pool.run(patience: .seconds(5), checkout: .seconds(600)) { session in
+        try session.execute("SELECT 1").single().get(0, as: Int.self)
+      }
+      let error = await #expect(throws: PostgresError.self) { try await pool.run { _ in } }
+      #expect(error?.isExhausted == true)
+      release.signal()
+      try await holder
+      let one = try await patient
+      #expect(one == 1)
+    }
+  }
+
   @Test("A waiter whose task is cancelled leaves the queue")
   func cancelledWaiter() async throws {
     try await withDatabase { url in
