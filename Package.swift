@@ -202,7 +202,8 @@ let package = Package(
     tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
     tests(
       "StoreTests",
-      ["Blobs", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store"]),
+      ["Blobs", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store"],
+      resources: [.embedInCode("Versions/v1_definitions.jsonl")]),
     tests(
       "IntegrityTests",
       [

@@ -11,12 +11,12 @@ package struct ControlAPI: Sendable {
   let lists: Pool
   let store: Store
   let blobs: any BlobStore
+  let room: MediaRoom
+  let uploads: UploadLimit
   let definitions: SubmissionDefinitions
   let access: AccessControl
   let watch: JobWatch
   let metrics: Metrics
-  /// With less room for media no submission is taken in, in bytes.
-  let leastFree: Int64
   let isLive: @Sendable () -> Bool
   let scrub: ScrubQueue
 
@@ -27,13 +27,14 @@ package struct ControlAPI: Sendable {
   ///   - access: who may ask for what.
   ///   - watch: tells of jobs; it runs as long as the API is served.
   ///   - metrics: what is done is counted there, and told at `/metrics`.
-  ///   - leastFree: with less room for media, in bytes, no submission is taken in.
+  ///   - leastFree: with less room for media, in bytes, none are taken in.
+  ///   - uploads: how many submissions are taken in at a time.
   ///   - scrub: is offered the blobs that are served, to be read to their ends.
   ///   - isLive: whether the process can go on as it is; if not, whoever looks after it should start it anew.
   package init(
     database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
-    access: AccessControl, watch: JobWatch, metrics: Metrics, leastFree: Int64 = 256 << 20, scrub: ScrubQueue,
-    isLive: @escaping @Sendable () -> Bool = { true }
+    access: AccessControl, watch: JobWatch, metrics: Metrics, leastFree: Int64 = 256 << 20,
+    uploads: UploadLimit = UploadLimit(), scrub: ScrubQueue, isLive: @escaping @Sendable () -> Bool = { true }
   ) {
     self.database = database
     self.lists = lists
@@ -43,9 +44,13 @@ package struct ControlAPI: Sendable {
     self.access = access
     self.watch = watch
     self.metrics = metrics
-    self.leastFree = leastFree
     self.isLive = isLive
     self.scrub = scrub
+    room = MediaRoom(blobs: blobs, leastFree: leastFree)
+    self.uploads = uploads
+    metrics.measure {
+      [MetricGauge("take5_uploads", "Submissions that are being taken in.", [:], Double(uploads.count))]
+    }
   }
 
   /// The routes, for a server.
@@ -55,13 +60,6 @@ package struct ControlAPI: Sendable {
       routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + operatingRoutes + mediaRoutes
         + healthRoutes + metricRoutes + documentRoutes + windowRoutes
     ) { (head, client) throws(Problem) in try access.admit(head, from: client, needs: nil) }
-  }
-
-  /// Refuses a submission before its first byte where its media would fill the storage.
-  private func checkRoom() throws {
-    guard let free = try blobs.freeBytes(), free < leastFree else { return }
-    throw ProblemKind.storageLow.problem(
-      "The storage has \(free >> 20) MiB left; \(leastFree >> 20) MiB are kept free.", headers: ["Retry-After": "60"])
   }
 
   /// A route whose failures of database and storage become the problems that they are.
@@ -81,7 +79,6 @@ package struct ControlAPI: Sendable {
     let judge = if let admission { admission } else { byScope }
     return Route(method, template, bodyLimit: bodyLimit, isSafe: isSafe, admission: judge) { request in
       do {
-        if bodyLimit > JSONBody.most { try checkRoom() }
         return try await handler(request)
       } catch {
         throw OutageProblem.problem(for: error) ?? error

@@ -10,8 +10,10 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
     case server
     /// The connection broke; whether the last statement took effect is unknown.
     case connectionLost
-    /// No connection could be had in time; nothing was sent.
+    /// The server could not be reached in time; nothing was sent.
     case unavailable
+    /// All connections of a pool were in use for too long; nothing was sent.
+    case exhausted
     /// A column is missing or is not of the type asked for.
     case decoding
     /// The call itself was wrong.
@@ -50,14 +52,25 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
   /// Whether nothing was done because the server could not be reached: try again later.
   package var isUnavailable: Bool { kind == .unavailable }
 
+  /// Whether nothing was done because all connections of a pool were in use: the database is there, and too much is asked
+  /// of it.
+  package var isExhausted: Bool { kind == .exhausted }
+
+  /// Whether the server takes no writes: a standby, or one that was set read-only before a failover
+  /// (read_only_sql_transaction).
+  package var isReadOnly: Bool { sqlState == "25006" }
+
   /// Whether the same transaction, run once more, may succeed (serialization failure, deadlock).
   package var isConflict: Bool { sqlState == "40001" || sqlState == "40P01" }
 
   /// Whether the server lacks what everybody needs, such as room on its disk: the same may succeed later.
   package var isStarved: Bool { sqlState?.hasPrefix("53") == true }
 
-  /// Whether the same may succeed later without anybody's doing.
-  package var isTransient: Bool { isUnavailable || isConnectionLost || isConflict || isStarved }
+  /// Whether nothing is wrong with the transaction: the same, run again later, may succeed. A job whose end fails so keeps
+  /// its attempt, and whoever can wait tries again.
+  package var isTransient: Bool {
+    isUnavailable || isExhausted || isConnectionLost || isConflict || isStarved || isReadOnly
+  }
 
   /// Whether a statement was given up: it took longer than it may, or nobody waits for it any longer (query_canceled).
   package var isCanceled: Bool { sqlState == "57014" }

@@ -11,13 +11,8 @@ package enum JobQueue {
   @TaskLocal static var statements = Statements(topic: "queue", PackageResources.Queue_sql)
 
   /// Puts a job into its queue; nil if a live job has its unique key.
-  ///
-  /// - Parameter announces: whether waiting workers are told of it once it is committed; not for a call that is part of a
-  ///   transaction. Both together take one way to the server and back.
   @discardableResult
-  package static func enqueue(
-    _ job: NewJob, announces: Bool = false, _ session: Session
-  ) throws(PostgresError) -> Int64? {
+  package static func enqueue(_ job: NewJob, _ session: Session) throws(PostgresError) -> Int64? {
     let isSimple = job.uniqueKey == nil && job.share == nil && job.limit == nil
     var parameters: [Parameter] = [
       .text(job.publicID.description), .text(job.queue), .text(job.kind), .double(job.delay),
@@ -32,27 +27,24 @@ package enum JobQueue {
       ]
     }
     let statement = statements[isSimple ? "enqueue_simple" : "enqueue"]
-    let rows =
-      announces
-      ? try session.execute(
-        statement, parameters, then: statements["announce"], [.text(QueueChannel.jobs), .text(job.queue)])
-      : try session.execute(statement, parameters)
-    return try rows.first?.get("id")
+    return try session.execute(statement, parameters).first?.get("id")
   }
 
-  /// Tells waiting workers that there may be a job; to be called after the commit, never inside the transaction.
+  /// Tells waiting workers that there may be a job: once the open transaction is committed, where there is one.
+  ///
+  /// A commit that notifies waits for every other that does, in the whole cluster: so it is never the one that keeps the job.
   package static func announce(queue: String, _ session: Session) throws(PostgresError) {
-    try session.execute(statements["announce"], .text(QueueChannel.jobs), .text(queue))
+    try session.executeAfterCommit(statements["announce"], .text(QueueChannel.jobs), .text(queue))
   }
 
-  /// Tells whoever waits for a job that it has changed; to be called after the commit.
+  /// Tells whoever waits for a job that it has changed, as `announce` does.
   package static func tell(of job: PublicID, _ session: Session) throws(PostgresError) {
-    try session.execute(statements["announce"], .text(QueueChannel.changes), .text(job.description))
+    try session.executeAfterCommit(statements["announce"], .text(QueueChannel.changes), .text(job.description))
   }
 
-  /// Tells whoever waits for one of these jobs that it has changed; to be called after the commit.
+  /// Tells whoever waits for one of these jobs that it has changed, as `announce` does.
   package static func tell(of jobs: [PublicID], _ session: Session) throws(PostgresError) {
-    try session.execute(
+    try session.executeAfterCommit(
       statements["announce_many"], .text(QueueChannel.changes), .texts(jobs.map(\.description)))
   }
 }

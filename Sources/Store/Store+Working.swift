@@ -55,21 +55,23 @@ extension Store {
   }
 
   private func read<Body: Decodable>(_ definition: [UInt8], of job: PublicID) throws(StoreError) -> Body {
-    guard let body = try? JSON.decode(Body.self, from: definition) else { throw .noDefinition(job) }
-    return body
+    do { return try JSON.decode(Body.self, from: definition) } catch {
+      throw .unreadableDefinition(job, JSON.reason(error))
+    }
   }
 
   private func subject(of job: ClaimedJob) throws(StoreError) -> Subject {
-    switch job.kind {
-    case PostJob.kind:
-      if let arguments = try? JSON.decode(PostJob.self, from: job.arguments) { return .post(arguments.post) }
-    case ImageJob.kind:
-      if let arguments = try? JSON.decode(ImageJob.self, from: job.arguments) { return .image(arguments.image) }
-    case ReprocessJob.kind:
-      if let arguments = try? JSON.decode(ReprocessJob.self, from: job.arguments) { return arguments.subject }
-    default: break
+    do {
+      switch job.kind {
+      case PostJob.kind: return .post(try JSON.decode(PostJob.self, from: job.arguments).post)
+      case ImageJob.kind: return .image(try JSON.decode(ImageJob.self, from: job.arguments).image)
+      case ReprocessJob.kind: return try JSON.decode(ReprocessJob.self, from: job.arguments).subject
+      default: break
+      }
+    } catch {
+      throw .unreadableJob(job.publicID, JSON.reason(error))
     }
-    throw .unreadableJob(job.publicID)
+    throw .unknownKind(job.kind, job.publicID)
   }
 
   private func sources(of subject: Subject, _ session: Session) throws -> (row: Row, sources: [Asset]) {

@@ -21,9 +21,9 @@ package struct Store: Sendable {
     self.authorConcurrency = authorConcurrency
   }
 
-  /// Whether the database answers.
+  /// Throws unless the database answers, and takes writes.
   package func check(_ session: Session) throws(PostgresError) {
-    try session.execute(Self.statements["is_reachable"])
+    try session.execute(Self.statements["is_writable"])
   }
 
   /// Reads a post with its current assets and its job, all as of one moment; nil if there is none.

@@ -4,12 +4,14 @@ package import Model
 package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// There is nothing that the job could work for.
   case noSubject(Subject)
-  /// The job's arguments are not those of its kind.
-  case unreadableJob(PublicID)
+  /// The job's arguments are not those of its kind; why not.
+  case unreadableJob(PublicID, String)
   /// No job of this kind is known.
   case unknownKind(String, PublicID)
-  /// The definition that the job names is not stored, or cannot be read.
+  /// The definition that the job names is not stored.
   case noDefinition(PublicID)
+  /// The definition that the job names is stored, and cannot be read; why not.
+  case unreadableDefinition(PublicID, String)
   /// A source is missing.
   case noSource(Subject, Role)
 
@@ -21,9 +23,10 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .noSubject(let subject): "\(subject) does not exist, or does not wait for its media"
-    case .unreadableJob(let id): "the arguments of job \(id) cannot be read"
+    case .unreadableJob(let id, let reason): "the arguments of job \(id) cannot be read: \(reason)"
     case .unknownKind(let kind, let id): "job \(id) is of kind '\(kind)', which this worker does not know"
-    case .noDefinition(let id): "the definition of job \(id) is not stored, or cannot be read"
+    case .noDefinition(let id): "the definition of job \(id) is not stored"
+    case .unreadableDefinition(let id, let reason): "the definition of job \(id) cannot be read: \(reason)"
     case .changedMeanwhile(let subject): "\(subject) got other outputs meanwhile"
     case .itemIsOver(let subject): "\(subject) was made again by another attempt"
     case .noSource(let subject, let role): "\(subject) has no \(role.rawValue)"

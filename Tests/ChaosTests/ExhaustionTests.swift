@@ -57,7 +57,7 @@ struct ExhaustionTests {
         let error = await #expect(throws: PostgresError.self) {
           try await pool.run { session in try JobQueue.announce(queue: ChaosJob.longQueue, session) }
         }
-        #expect(error?.isUnavailable == true)
+        #expect(error?.isExhausted == true)
         #expect(error?.remedy?.contains("pool") == true)
         #expect(await complaint.value.contains("all 2 connections were busy"))
         #expect(done.withLock { $0 } == 0)

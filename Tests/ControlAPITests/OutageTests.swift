@@ -4,6 +4,7 @@ import Glibc
 import HTTPTesting
 import Platform
 import Postgres
+import PostgresTesting
 import Testing
 
 @testable import ControlAPI
@@ -31,15 +32,57 @@ struct OutageTests {
     }
   }
 
-  @Test("with little room left no submission is taken in, and readers go on")
+  @Test("with little room left no media are taken in, as /readyz says, and readers go on")
   func littleRoom() async throws {
     try await RunningAPI.with(.init(leastFree: .max)) { api in
-      let refused = try await api.submit(.moment())
-      #expect(refused.status == 503)
-      #expect(refused.json["type"] == .string("urn:take5:problem:storage_low"))
-      #expect(refused.headers["retry-after"] != nil)
+      // One that is too long to be text alone, and one whose parts tell that it is not.
+      let short = MultipartForm.moment(front: [1], back: [2])
+      let answers = [
+        try await api.submit(.moment(front: [UInt8](repeating: 0, count: 100_000))), try await api.submit(short),
+        try await api.get("/readyz"),
+      ]
+      for answer in answers {
+        #expect(answer.status == 503)
+        #expect(answer.json["type"] == .string("urn:take5:problem:storage_low"))
+        #expect(answer.headers["retry-after"] != nil)
+      }
       #expect(try await api.get("/v1/posts").status == 200)
       #expect(try await api.remains() == 0)
+    }
+  }
+
+  @Test("with little room left, and with none, a post of text alone is taken in")
+  func textWithoutRoom() async throws {
+    let settings = [
+      RunningAPI.Setting(leastFree: .max), RunningAPI.Setting(wrap: { FullBlobStore(base: $0) }),
+    ]
+    for setting in settings {
+      try await RunningAPI.with(setting) { api in
+        var form = MultipartForm()
+        form.add("post", Array(#"{"kind":"photo","author":"ada","caption":"at the lake"}"#.utf8))
+        let answer = try await api.submit(form)
+        #expect(answer.status == 201)
+        #expect(answer.json["status"] == .string("ready"))
+      }
+    }
+  }
+
+  @Test("while the database takes no writes a submission is told so, as /readyz is, and readers go on")
+  func readOnly() async throws {
+    try await RunningAPI.with { api in
+      try setReadOnly(true, api.url)
+      for answer in [try await api.submit(.moment()), try await api.get("/readyz")] {
+        #expect(answer.status == 503)
+        #expect(answer.json["type"] == .string("urn:take5:problem:database_read_only"))
+        #expect(answer.headers["retry-after"] != nil)
+      }
+      #expect(try await api.get("/v1/posts").status == 200)
+      try setReadOnly(false, api.url)
+      // A connection that only read until now finds out with its first writing.
+      var refusals = 0
+      while try await api.get("/readyz").status != 200, refusals < 3 { refusals += 1 }
+      #expect(try await api.get("/readyz").status == 200)
+      #expect(try await api.submit(.moment()).status == 202)
     }
   }
 

@@ -40,6 +40,9 @@ struct RunningAPI: Sendable {
     var limits = RateLimits.Configuration()
     var leastFree: Int64 = 0
     var isLive = true
+    var uploads = UploadLimit()
+    /// How long a request waits for the database.
+    var patience = Duration.seconds(20)
     var clipBytes: Int64 = 64 << 20
     /// Nil: the test's own database.
     var database: DatabaseURL?
@@ -57,7 +60,8 @@ struct RunningAPI: Sendable {
       let blobFolder = "\(folder.path)/blobs"
       let blobs = setting.wrap(try FolderBlobStore(folder: blobFolder))
       let store = Store(blobs: blobs)
-      let pool = Pool(setting.database ?? url, size: 3, patience: .milliseconds(setting.database == nil ? 20_000 : 50))
+      let pool = Pool(
+        setting.database ?? url, size: 3, patience: setting.database == nil ? setting.patience : .milliseconds(50))
       var definitions = SubmissionDefinitions(
         moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos())
       definitions.moment.limits.bytes = setting.clipBytes
@@ -77,7 +81,8 @@ struct RunningAPI: Sendable {
       let api = ControlAPI(
         database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access,
         watch: watch,
-        metrics: Metrics(), leastFree: setting.leastFree, scrub: scrub, isLive: { setting.isLive })
+        metrics: Metrics(), leastFree: setting.leastFree, uploads: setting.uploads, scrub: scrub,
+        isLive: { setting.isLive })
       let value = try await withServer(router: api.router) { server in
         try await body(
           RunningAPI(

@@ -47,6 +47,24 @@ struct VerifierTests {
     }
   }
 
+  @Test("a definition that cannot be read is found once, with why, and with whose media it made")
+  func unreadableDefinition() async throws {
+    try await IntegrityFixture.with { fixture in
+      let a = try await fixture.post("a")
+      let b = try await fixture.post("b")
+      try await fixture.sql("UPDATE definition SET body = body #- '{limits,bytes}'")
+      let findings = try await fixture.verify().findings
+      #expect(findings.map(\.code) == [.definitionUnreadable] && findings.first?.severity == .lost)
+      #expect(findings.first?.detail == "limits.bytes is missing")
+      #expect(Set(findings.first?.subjects ?? []) == [.post(a), .post(b)])
+      let (groups, unreadable) = try await fixture.pool.run { session in
+        try RemakeGroup.groups(of: [.post(a), .post(b)], session)
+      }
+      #expect(groups.isEmpty && Set(unreadable.keys) == [.post(a), .post(b)])
+      #expect(unreadable[.post(a)]?.contains("limits.bytes is missing") == true)
+    }
+  }
+
   @Test("bytes in a row that changed are found")
   func inline() async throws {
     try await IntegrityFixture.with { fixture in

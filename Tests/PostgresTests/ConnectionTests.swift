@@ -57,6 +57,29 @@ struct ConnectionTests {
     }
   }
 
+  @Test("A server that takes no writes is left, also by a body that kept its error to itself")
+  func readOnly() async throws {
+    try await withDatabase { url in
+      let connection = try Connection(url, name: "test")
+      try await connection.run { try $0.executeScript("CREATE TABLE t (id int)", name: "t") }
+      for isTold in [true, false] {
+        try setReadOnly(true, url)
+        let error = await #expect(throws: PostgresError.self) {
+          try await connection.run { session in
+            let result = Result { try session.execute("INSERT INTO t VALUES (1)") }
+            if isTold { _ = try result.get() }
+            throw PostgresError(.server, "told", sqlState: "25006")
+          }
+        }
+        #expect(error?.isReadOnly == true && error?.isTransient == true && error?.isConnectionLost == false)
+        try setReadOnly(false, url)
+        try await connection.transaction { session in _ = try session.execute("INSERT INTO t VALUES (1)") }
+      }
+      let rows = try await connection.run { try $0.execute("SELECT FROM t").count }
+      #expect(rows == 2)
+    }
+  }
+
   @Test("Bodies of many tasks do not interleave")
   func noInterleaving() async throws {
     try await withDatabase { url in

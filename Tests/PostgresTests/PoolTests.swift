@@ -41,10 +41,33 @@ struct PoolTests {
       let error = await #expect(throws: PostgresError.self) {
         try await pool.run(patience: .milliseconds(1)) { _ in }
       }
-      #expect(error?.isUnavailable == true)
+      #expect(error?.isExhausted == true && error?.isUnavailable == false)
       release.signal()
       try await holder
       #expect(try await pool.run { try $0.execute("SELECT 1").single().get(0, as: Int.self) } == 1)
+    }
+  }
+
+  @Test("Who may wait longer for a connection than for the server has his turn")
+  func longCheckout() async throws {
+    try await withDatabase { url in
+      let pool = Pool(url, size: 1, patience: .milliseconds(1))
+      let release = try Event()
+      let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
+      async let holder: Void = pool.run(patience: .seconds(5)) { _ in
+        isHeld.finish()
+        release.wait()
+      }
+      for await _ in held {}
+      async let patient = pool.run(patience: .seconds(5), checkout: .seconds(600)) { session in
+        try session.execute("SELECT 1").single().get(0, as: Int.self)
+      }
+      let error = await #expect(throws: PostgresError.self) { try await pool.run { _ in } }
+      #expect(error?.isExhausted == true)
+      release.signal()
+      try await holder
+      let one = try await patient
+      #expect(one == 1)
     }
   }
 

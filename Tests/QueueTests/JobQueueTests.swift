@@ -32,6 +32,31 @@ struct JobQueueTests {
     }
   }
 
+  @Test("a job is announced once it is committed, and not where it was rolled back")
+  func announcing() async throws {
+    try await withDatabase(QueueDatabase.template) { url in
+      let (reports, continuation) = AsyncStream.makeStream(of: Listener.Report.self)
+      let listener = try #require(try Listener(url, channels: [QueueChannel.jobs]) { continuation.yield($0) })
+      try listener.start()
+      var heard = reports.makeAsyncIterator()
+      #expect(await heard.next() == .connected)
+
+      let pool = Pool(url, size: 2)
+      for (queue, isKept) in [("first", false), ("second", true)] {
+        try? await pool.transaction { session in
+          try JobQueue.enqueue(QueueDatabase.job(), session)
+          try JobQueue.announce(queue: queue, session)
+          if !isKept { throw CancellationError() }
+        }
+      }
+      #expect(await heard.next() == .notification(Notification(channel: QueueChannel.jobs, payload: "second")))
+      let jobs = try await pool.run { try JobQueue.list(JobFilter(), $0).count }
+      #expect(jobs == 1)
+      listener.stop()
+      await pool.close()
+    }
+  }
+
   @Test("two claimers never get the same job")
   func rivals() async throws {
     try await withDatabase(QueueDatabase.template) { url in

@@ -83,16 +83,77 @@ struct ShortJobTests {
       worker.stop()
       try await running
       #expect(isCut.isCancelled)
-      try await pool.run { session in
-        #expect(try session.execute("SELECT FROM effect").count == 50)
-        let done = try JobQueue.list(JobFilter(states: [.completed], limit: 1000), session)
-        #expect(done.count == 50)
-        #expect(done.allSatisfy { $0.attempt == 1 && $0.lost == 0 })
+      try await Self.expectAllDone(50, pool)
+    }
+  }
+
+  @Test("a server that takes no writes in the middle of a group costs no job its attempt")
+  func readOnlyTransaction() async throws {
+    try await withQueue { pool, url in
+      try await pool.run { session in try JobQueue.enqueue((0..<50).map { job($0) }, session) }
+      let over = OneShot<Void>()
+      let refusals = Shared(3)
+      let worker = worker(url, pool) { job, session in
+        let isRefused = refusals.withLock { left in
+          guard left > 0, job.arguments == Array(#"{"number": 20}"#.utf8) else { return false }
+          left -= 1
+          return true
+        }
+        if isRefused { try session.execute("SET LOCAL transaction_read_only = on") }
+        try session.execute("INSERT INTO effect (job) VALUES ($1)", .integer(job.id))
+        return .completed()
+      } onIdle: { left in
+        if left == 0 { over.fulfil(()) }
       }
+      async let running: Void = worker.run()
+      await over.value
+      worker.stop()
+      try await running
+      #expect(refusals.withLock { $0 } == 0)
+      try await Self.expectAllDone(50, pool)
+    }
+  }
+
+  @Test("a database that takes no writes for a while, and then does again, is worked on as before")
+  func readOnlyDatabase() async throws {
+    try await withQueue { pool, url in
+      try await pool.run { session in try JobQueue.enqueue((0..<50).map { job($0) }, session) }
+      let over = OneShot<Void>()
+      let refused = OneShot<Void>()
+      let isTurned = CancellationFlag()
+      let log = Logger { line in
+        if line.contains("short jobs could not be worked off"), line.contains("25006") { refused.fulfil(()) }
+      }
+      let worker = worker(url, pool, log: log) { job, session in
+        if job.arguments == Array(#"{"number": 20}"#.utf8), !isTurned.isCancelled {
+          isTurned.cancel()
+          try setReadOnly(true, url)
+        }
+        try session.execute("INSERT INTO effect (job) VALUES ($1)", .integer(job.id))
+        return .completed()
+      } onIdle: { left in
+        if left == 0 { over.fulfil(()) }
+      }
+      async let running: Void = worker.run()
+      await refused.value
+      try setReadOnly(false, url)
+      await over.value
+      worker.stop()
+      try await running
+      try await Self.expectAllDone(50, pool)
     }
   }
 
   // MARK: Support
+
+  private static func expectAllDone(_ count: Int, _ pool: Pool) async throws {
+    try await pool.run { session in
+      #expect(try session.execute("SELECT FROM effect").count == count)
+      let done = try JobQueue.list(JobFilter(states: [.completed], limit: 1000), session)
+      #expect(done.count == count)
+      #expect(done.allSatisfy { $0.attempt == 1 && $0.lost == 0 })
+    }
+  }
 
   private struct Failure: Error, CustomStringConvertible {
     var description: String { "it was bad" }
@@ -126,7 +187,8 @@ struct ShortJobTests {
 
   /// - Parameter onIdle: told, several times a second, how many jobs are not over.
   private func worker(
-    _ url: DatabaseURL, _ pool: Pool, _ body: @escaping @Sendable (ClaimedJob, Session) throws -> MemberEnding,
+    _ url: DatabaseURL, _ pool: Pool, log: Logger = Logger { _ in },
+    _ body: @escaping @Sendable (ClaimedJob, Session) throws -> MemberEnding,
     onIdle: @escaping @Sendable (Int) -> Void = { _ in }
   ) -> QueueWorker {
     let look = Chore("look", every: .zero) { pool in
@@ -137,7 +199,7 @@ struct ShortJobTests {
     }
     return QueueWorker(
       configuration: QueueWorkerConfiguration(pollInterval: .milliseconds(50)), database: url, pool: pool,
-      lines: [.short(queue: "tasks", handler: Handler(body: body))], chores: [look], log: Logger { _ in },
+      lines: [.short(queue: "tasks", handler: Handler(body: body))], chores: [look], log: log,
       metrics: Metrics())
   }
 }

@@ -39,6 +39,40 @@ struct WorkingTests {
     }
   }
 
+  @Test("A definition that cannot be read says why, and is told from one that is not stored")
+  func unreadableDefinition() async throws {
+    try await StoreFixture.with { fixture in
+      try await fixture.submit()
+      let job = try await fixture.claim().job
+      try await fixture.pool.run {
+        try $0.executeScript("UPDATE definition SET body = body - 'deadline_seconds'", name: "by hand")
+      }
+      await #expect(throws: StoreError.unreadableDefinition(job.publicID, "deadline_seconds is missing")) {
+        _ = try await fixture.pool.run { try fixture.store.work(for: job, $0) }
+      }
+      try await fixture.pool.run { try $0.executeScript("DELETE FROM definition", name: "by hand") }
+      await #expect(throws: StoreError.noDefinition(job.publicID)) {
+        _ = try await fixture.pool.run { try fixture.store.work(for: job, $0) }
+      }
+    }
+  }
+
+  @Test("Arguments that cannot be read say why")
+  func unreadableArguments() async throws {
+    try await StoreFixture.with { fixture in
+      try await fixture.submit()
+      try await fixture.pool.run { try $0.executeScript("UPDATE job SET arguments = '{}'", name: "by hand") }
+      let job = try await fixture.pool.run { session in
+        let worker = try JobQueue.register(host: "here", process: 1, session)
+        return try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 1, session).first
+      }
+      let claimed = try #require(job)
+      await #expect(throws: StoreError.unreadableJob(claimed.publicID, "post is missing")) {
+        _ = try await fixture.pool.run { try fixture.store.work(for: claimed, $0) }
+      }
+    }
+  }
+
   @Test("A zombie's whole transaction is undone: no set, no asset, no row of a blob, the job with its new holder")
   func zombie() async throws {
     try await StoreFixture.with { fixture in

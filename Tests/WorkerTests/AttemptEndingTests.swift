@@ -36,6 +36,7 @@ struct AttemptEndingTests {
       let error = BlobError.system(SystemError(call: "open", code: code))
       #expect(outcome(AttemptEnding(error, isIsolated: false)) == .unable)
     }
+    #expect(outcome(AttemptEnding(BlobError.away("not mounted"), isIsolated: false)) == .unable)
     #expect(outcome(AttemptEnding(PostgresError(.unavailable, ""), isIsolated: false)) == .unable)
     #expect(outcome(AttemptEnding(PostgresError(.server, "", sqlState: "53100"), isIsolated: false)) == .unable)
     #expect(outcome(AttemptEnding(PostgresError(.server, "", sqlState: "42601"), isIsolated: false)) == .failed)

@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import Platform
 internal import Postgres
 
-/// What the outside world does to a request: the database is away, the disk is full.
+/// What the outside world does to a request: the database is away, or takes no writes, the disk is full.
 enum OutageProblem {
   private static let soon: HeaderFields = ["Retry-After": "5"]
 
@@ -12,10 +12,16 @@ enum OutageProblem {
     switch error {
     case let error as PostgresError where error.isUnavailable || error.isConnectionLost:
       ProblemKind.databaseUnavailable.problem("The service cannot reach its database just now.", headers: soon)
+    case let error as PostgresError where error.isReadOnly:
+      ProblemKind.databaseReadOnly.problem("The database takes no writes just now.", headers: soon)
+    case let error as PostgresError where error.isExhausted:
+      ProblemKind.overloaded.problem("All connections to the database are in use just now.", headers: soon)
     case let error as PostgresError where error.isCanceled:
       ProblemKind.databaseUnavailable.problem("The database is too slow just now.", headers: soon)
     // disk_full (PostgreSQL, appendix A): there is room for the clips, but not for their rows.
     case let error as PostgresError where error.sqlState == "53100": full
+    case let error as PostgresError where error.isTransient:
+      ProblemKind.databaseUnavailable.problem("The database could not do it just now.", headers: soon)
     case BlobError.system(let error) where error.isOutOfSpace: full
     case BlobError.away: ProblemKind.storageUnavailable.problem("The storage is not there just now.", headers: soon)
     case BlobError.system:

@@ -32,7 +32,9 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case wrongJobState = "wrong_job_state"
   case mediaNotFound = "media_not_found"
   case mediaDamaged = "media_damaged"
+  case overloaded
   case databaseUnavailable = "database_unavailable"
+  case databaseReadOnly = "database_read_only"
   case storageLow = "storage_low"
   case storageFull = "storage_full"
   case storageUnavailable = "storage_unavailable"
@@ -122,8 +124,15 @@ package enum ProblemKind: String, Sendable, CaseIterable {
         .serviceUnavailable, "The media file is damaged",
         "Where `Retry-After` is told it is being made again: read the post then. Otherwise show what else the post has."
       )
+    case .overloaded:
+      (
+        .serviceUnavailable, "The service has too much to do",
+        "Nothing was taken in. Send the request again after `Retry-After`."
+      )
     case .databaseUnavailable:
       (.serviceUnavailable, "The database is away", "Send the request again in a moment.")
+    case .databaseReadOnly:
+      (.serviceUnavailable, "The database is read-only", "Nothing was stored. Send the request again in a moment.")
     case .storageLow:
       (
         .serviceUnavailable, "The storage is nearly full",

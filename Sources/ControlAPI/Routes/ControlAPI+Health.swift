@@ -18,11 +18,12 @@ extension ControlAPI {
     ]
   }
 
-  /// Whether submissions can be taken in; that needs no worker.
+  /// Whether submissions can be taken in, those with media too; that needs no worker.
   private func readiness(_ request: Request) async throws -> Response {
     let store = store
     try await database.run { try store.check($0) }
     try blobs.check()
+    try room.check()
     return Self.healthy("ready")
   }
 

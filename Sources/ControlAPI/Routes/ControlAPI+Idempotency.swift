@@ -1,6 +1,8 @@
 internal import Crypto
 internal import HTTPServer
+internal import Model
 internal import Postgres
+internal import Queue
 internal import Store
 
 extension ControlAPI {
@@ -16,9 +18,16 @@ extension ControlAPI {
     let store = store
     let (answer, isReplay): (IdempotentAnswer, Bool)
     do {
-      (answer, isReplay) = try await database.transaction { session in
-        guard let key else { return (try body(session), false) }
-        return try store.once(key, session) { try body(session) }
+      (answer, isReplay) = try await database.transaction(checkout: Self.checkout) { session in
+        let (answer, isReplay): (IdempotentAnswer, Bool)
+        if let key {
+          (answer, isReplay) = try store.once(key, session) { try body(session) }
+        } else {
+          (answer, isReplay) = (try body(session), false)
+        }
+        // Also after a replay: the first time may have ended between the commit and the word to the workers.
+        if answer.status == Status.accepted.code { try JobQueue.announce(queue: PostJob.queue, session) }
+        return (answer, isReplay)
       }
     } catch let fault as Store.IdempotencyFault {
       switch fault {
@@ -30,8 +39,6 @@ extension ControlAPI {
           "A request with this Idempotency-Key and another payload was answered before.")
       }
     }
-    // Also after a replay: the first time may have ended between the commit and the word to the workers.
-    if answer.status == Status.accepted.code { await announce() }
     var headers: HeaderFields = ["Content-Type": "application/json", "Cache-Control": "no-store"]
     if let location = answer.location { headers["Location"] = location }
     if isReplay { headers["Idempotency-Replayed"] = "true" }

@@ -56,9 +56,14 @@ extension ControlAPI {
 
   /// Takes an image in. It is answered once everything is on the disk, before any work is done.
   private func submitImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
+    let response = try await takingIn(request) { try await keepImage(request, kind) }
+    return await waiting(request, for: response)
+  }
+
+  private func keepImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
     let owner = try owner(request, kind)
     let definition = try photoDefinition(kind.definition)
-    let upload = try await ImageUpload(request, blobs: blobs, limits: definition.limits)
+    let upload = try await ImageUpload(request, room: room, limits: definition.limits)
     if kind == .reaction, upload.author == nil {
       throw ProblemKind.missingPart.problem("The form lacks author.", errors: [FieldError("author", "is required")])
     }
@@ -79,7 +84,7 @@ extension ControlAPI {
         status: Status.accepted.code, location: ImageAnswer.path(id), body: try JSON.encode(ImageAnswer(image, urls)))
     }
     countSubmission(kind.rawValue, bytes: source.content.bytes, response)
-    return await waiting(request, for: response)
+    return response
   }
 
   private func readImage(_ request: Request) async throws -> Response {

@@ -42,21 +42,23 @@ extension ControlAPI {
 
   private func retryJob(_ request: Request) async throws -> Response {
     let id = try jobID(request)
-    let queues = try await database.transaction { [store] session in try store.retry(jobs: [id], session) }
-    if let queue = queues[id] {
-      try await database.run { session in
-        try JobQueue.announce(queue: queue, session)
-        try JobQueue.tell(of: id, session)
-      }
+    let wasDone = try await database.transaction { [store] session in
+      guard let queue = try store.retry(jobs: [id], session)[id] else { return false }
+      try JobQueue.announce(queue: queue, session)
+      try JobQueue.tell(of: id, session)
+      return true
     }
-    return try await answer(id, wasDone: queues[id] != nil, "tried again")
+    return try await answer(id, wasDone: wasDone, "tried again")
   }
 
   private func cancelJob(_ request: Request) async throws -> Response {
     let id = try jobID(request)
-    let outcome = try await database.transaction { [store] session in try store.cancel(job: id, session) }
-    if outcome != .notLive { try await database.run { session in try JobQueue.tell(of: id, session) } }
-    return try await answer(id, wasDone: outcome != .notLive, "cancelled")
+    let wasDone = try await database.transaction { [store] session in
+      guard try store.cancel(job: id, session) != .notLive else { return false }
+      try JobQueue.tell(of: id, session)
+      return true
+    }
+    return try await answer(id, wasDone: wasDone, "cancelled")
   }
 
   private func jobID(_ request: Request) throws -> PublicID {

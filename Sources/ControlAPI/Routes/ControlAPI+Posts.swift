@@ -32,9 +32,6 @@ extension ControlAPI {
     return definition
   }
 
-  /// Tells workers that there may be a job; a notification that is lost loses nothing, they look by themselves before long.
-  func announce() async { try? await database.run { session in try JobQueue.announce(queue: PostJob.queue, session) } }
-
   /// The post of a path; throws 404 where the path names none.
   func postID(_ request: Request) throws(Problem) -> PublicID {
     let text = request.parameter("id")
@@ -47,7 +44,12 @@ extension ControlAPI {
   /// Takes a post in: its media and what is said of it. It is answered once everything is on the disk, before any work is
   /// done.
   private func submit(_ request: Request) async throws -> Response {
-    let form = try await SubmissionForm(request, blobs: blobs, limits: formLimits)
+    let response = try await takingIn(request) { try await keepPost(request) }
+    return await waiting(request, for: response)
+  }
+
+  private func keepPost(_ request: Request) async throws -> Response {
+    let form = try await SubmissionForm(request, room: room, limits: formLimits)
     try access.countSubmission(of: form.draft.author, request)
     let (store, definitions, urls) = (store, definitions, access.mediaURLs(for: request))
     let photoDefinition = try photoDefinition(Self.photoPost)
@@ -77,7 +79,7 @@ extension ControlAPI {
         body: try JSON.encode(PostAnswer(stored, urls)))
     }
     countSubmission(form.draft.kind.rawValue, bytes: sources.map(\.content.bytes).reduce(0, +), response)
-    return await waiting(request, for: response)
+    return response
   }
 
   private func readPost(_ request: Request) async throws -> Response {

@@ -4,7 +4,7 @@ internal import Model
 
 /// A submission's form while it comes in, part by part.
 struct FormReading: ~Copyable {
-  private let blobs: any BlobStore
+  private let room: MediaRoom
   private let limits: SubmissionForm.PartLimits
   private var media: [SubmissionPart: [SealedBlob]] = [:]
   private var post: [UInt8]?
@@ -12,8 +12,8 @@ struct FormReading: ~Copyable {
   private var received: Int64 = 0
   private var staged: StagedBlob?
 
-  init(blobs: any BlobStore, limits: SubmissionForm.PartLimits) {
-    self.blobs = blobs
+  init(room: MediaRoom, limits: SubmissionForm.PartLimits) {
+    self.room = room
     self.limits = limits
   }
 
@@ -31,7 +31,7 @@ struct FormReading: ~Copyable {
     }
     current = part
     received = 0
-    if part == .post { post = [] } else { staged = try blobs.stage() }
+    if part == .post { post = [] } else { staged = try room.stage() }
   }
 
   mutating func take(_ bytes: ArraySlice<UInt8>) throws {

@@ -11,18 +11,18 @@ struct ImageUpload: Sendable {
   private static let longestAuthor = 200
 
   /// Reads it from a request straight into the blob store.
-  init(_ request: Request, blobs: some BlobStore, limits: PhotoLimits) async throws {
+  init(_ request: Request, room: MediaRoom, limits: PhotoLimits) async throws {
     let type = request.headers["Content-Type"] ?? ""
     if type.lowercased().hasPrefix("multipart/") {
-      (image, author) = try await Self.form(request, blobs: blobs, limits: limits)
+      (image, author) = try await Self.form(request, room: room, limits: limits)
     } else {
-      image = try await Self.body(request, blobs: blobs, limits: limits)
+      image = try await Self.body(request, room: room, limits: limits)
       author = nil
     }
   }
 
-  private static func body(_ request: Request, blobs: some BlobStore, limits: PhotoLimits) async throws -> SealedBlob {
-    var staged = try blobs.stage()
+  private static func body(_ request: Request, room: MediaRoom, limits: PhotoLimits) async throws -> SealedBlob {
+    var staged = try room.stage()
     var received: Int64 = 0
     for try await chunk in request.body {
       received += Int64(chunk.count)
@@ -38,7 +38,7 @@ struct ImageUpload: Sendable {
   }
 
   private static func form(
-    _ request: Request, blobs: some BlobStore, limits: PhotoLimits
+    _ request: Request, room: MediaRoom, limits: PhotoLimits
   ) async throws -> (SealedBlob, String?) {
     var image: SealedBlob?
     var author: [UInt8]?
@@ -53,7 +53,7 @@ struct ImageUpload: Sendable {
             "The part \(header.name) stands twice.", errors: [FieldError(header.name, "stands more than once")])
         }
         if isImage {
-          image = try await part(&reader, blobs: blobs)
+          image = try await part(&reader, room: room)
         } else {
           author = try await text(&reader)
         }
@@ -67,8 +67,8 @@ struct ImageUpload: Sendable {
     return (image, try author.map(Self.checked))
   }
 
-  private static func part(_ reader: inout MultipartReader, blobs: some BlobStore) async throws -> SealedBlob {
-    var staged = try blobs.stage()
+  private static func part(_ reader: inout MultipartReader, room: MediaRoom) async throws -> SealedBlob {
+    var staged = try room.stage()
     while case .bytes(let bytes)? = try await reader.next() { try bytes.withUnsafeBytes { try staged.append($0) } }
     return try staged.seal()
   }

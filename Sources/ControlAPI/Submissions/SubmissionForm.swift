@@ -21,6 +21,9 @@ struct SubmissionForm: Sendable {
 
   static let postBytes = 64 << 10
 
+  /// The longest form that holds nothing but the part `post`, with what delimits it.
+  static let mostOfText = Int64(postBytes) + 4096
+
   /// The most bytes of each part.
   struct PartLimits: Sendable {
     /// Of each clip of a moment.
@@ -48,8 +51,8 @@ struct SubmissionForm: Sendable {
   }
 
   /// Reads it from a request, each file straight into the blob store; throws a problem that names the part.
-  init(_ request: Request, blobs: some BlobStore, limits: PartLimits) async throws {
-    var reading = FormReading(blobs: blobs, limits: limits)
+  init(_ request: Request, room: MediaRoom, limits: PartLimits) async throws {
+    var reading = FormReading(room: room, limits: limits)
     do {
       // More parts than known ones, so that the one too many can be named.
       var reader = try MultipartReader(

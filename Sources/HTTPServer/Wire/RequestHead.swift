@@ -35,7 +35,7 @@ package struct RequestHead: Sendable, Hashable {
   package var authority: String? { target.authority ?? headers["Host"] }
 
   /// The length of the body, where it is told before.
-  var contentLength: Int64? {
+  package var contentLength: Int64? {
     switch framing {
     case .none: 0
     case .length(let length): length

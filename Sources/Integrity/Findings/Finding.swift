@@ -32,6 +32,8 @@ package struct Finding: Sendable, Hashable {
   package var remedy: String {
     switch (severity, code) {
     case (_, .foreignFile): "take5 did not put it there: look what it is, and remove it"
+    case (_, .definitionUnreadable):
+      "what it made is served as before; make it again with the version that stored it, or by another definition with 'take5 reprocess'"
     case (.litter, .blobMissing), (.litter, .blobCorrupt), (.litter, .inlineCorrupt):
       "only media that were replaced have it: 'take5 verify --repair' removes them"
     case (.litter, _): "'take5 gc' removes it"

@@ -28,6 +28,8 @@ package enum FindingCode: String, Encodable, Sendable, Hashable, CaseIterable {
   case setEmpty = "set_empty"
   /// A set counts as replaced, and somebody still refers to it.
   case setRetiredInUse = "set_retired_in_use"
+  /// The definition that made a set cannot be read: whether the set is whole cannot be told, nor can it be made again.
+  case definitionUnreadable = "definition_unreadable"
   /// A set lacks assets that its definition makes, or that a submission brings.
   case assetMissing = "asset_missing"
   /// An asset tells another length than its blob.

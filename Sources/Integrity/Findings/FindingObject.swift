@@ -7,6 +7,7 @@ package enum FindingObject: Sendable, Hashable {
   /// By its path from the blob store's folder on.
   case file(String)
   case set(PublicID)
+  case definition(SHA256Digest)
   case asset(PublicID)
   case post(PublicID)
   case image(PublicID)
@@ -17,6 +18,7 @@ package enum FindingObject: Sendable, Hashable {
     case .blob: "blob"
     case .file: "file"
     case .set: "set"
+    case .definition: "definition"
     case .asset: "asset"
     case .post: "post"
     case .image: "image"
@@ -26,7 +28,7 @@ package enum FindingObject: Sendable, Hashable {
   /// What tells it from the others of its kind.
   package var id: String {
     switch self {
-    case .blob(let hash): hash.hex
+    case .blob(let hash), .definition(let hash): hash.hex
     case .file(let path): path
     case .set(let id), .asset(let id), .post(let id), .image(let id): id.description
     }

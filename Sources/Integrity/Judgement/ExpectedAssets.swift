@@ -17,6 +17,14 @@ package struct ExpectedAssets: Sendable, Hashable {
     isEachPhotos = true
   }
 
+  /// What a definition of either sort makes.
+  package init(_ definition: MediaDefinition) {
+    switch definition {
+    case .clips(let definition): self.init(definition)
+    case .photos(let definition): self.init(definition)
+    }
+  }
+
   /// Those that a set lacks, in words.
   ///
   /// - Parameter photos: how many were submitted, as far as they are kept; otherwise the set itself tells.

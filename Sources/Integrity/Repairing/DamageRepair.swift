@@ -108,22 +108,24 @@ package struct DamageRepair: Sendable {
   private func makeAgain(_ wanted: [(hash: SHA256Digest, subjects: [Subject])], _ pool: Pool) async throws {
     var subjects: [Subject] = []
     for subject in wanted.flatMap(\.subjects) where !subjects.contains(subject) { subjects.append(subject) }
-    let runs = try await pool.transaction { [subjects] session in
+    let (runs, unreadable) = try await pool.transaction { [subjects] session in
       var runs: [Subject: PublicID] = [:]
-      for group in try RemakeGroup.groups(of: subjects, session) {
+      let (groups, unreadable) = try RemakeGroup.groups(of: subjects, session)
+      for group in groups {
         guard let run = try store.beginRun(group.request(isLocal: false), session) else { continue }
         for subject in group.subjects { runs[subject] = run }
       }
       for (hash, subjects) in wanted {
         if let run = subjects.compactMap({ runs[$0] }).last { try store.note(remaking: hash, by: run, session) }
       }
-      return runs
+      return (runs, unreadable)
     }
     for (hash, subjects) in wanted {
       if let run = subjects.compactMap({ runs[$0] }).last {
         recorder.log.warning("damaged media are made again", ["blob": hash.hex, "run": run.description])
       } else {
-        try await giveUp(hash, because: "the definition that made it cannot be read", pool)
+        let reason = subjects.compactMap { unreadable[$0] }.first
+        try await giveUp(hash, because: reason ?? "nothing tells by which definition it was made", pool)
       }
     }
   }

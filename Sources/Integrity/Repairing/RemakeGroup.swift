@@ -10,23 +10,31 @@ package struct RemakeGroup: Sendable, Hashable {
   package let definition: StoredDefinition
   package private(set) var subjects: [Subject]
 
-  /// Puts subjects into groups; those whose definition nothing tells are in none.
-  package static func groups(of subjects: [Subject], _ session: Session) throws -> [RemakeGroup] {
+  /// Puts subjects into groups; those whose definition nothing tells are in none, and of those whose definition cannot be
+  /// read it is told why not.
+  package static func groups(
+    of subjects: [Subject], _ session: Session
+  ) throws -> (groups: [RemakeGroup], unreadable: [Subject: String]) {
     var groups: [RemakeGroup] = []
+    var unreadable: [Subject: String] = [:]
     let rows = try session.execute(
       Integrity.statements["made_by"], .texts(subjects.map(\.id.description)))
     for row in rows {
-      guard let kind = SubjectKind(rawValue: try row.get("subject_kind")),
-        let definition = definition(Array(try row.get("body", as: String.self).utf8))
-      else { continue }
+      guard let kind = SubjectKind(rawValue: try row.get("subject_kind")) else { continue }
       let subject = try Subject(kind: try row.get("kind"), id: try row.publicID("subject"))
+      let body = Array(try row.get("body", as: String.self).utf8)
+      let definition: StoredDefinition
+      do { definition = try StoredDefinition(try JSON.decode(MediaDefinition.self, from: body)) } catch {
+        unreadable[subject] = "its definition cannot be read: \(JSON.reason(error))"
+        continue
+      }
       if let place = groups.firstIndex(where: { $0.kind == kind && $0.definition == definition }) {
         groups[place].subjects.append(subject)
       } else {
         groups.append(RemakeGroup(kind: kind, definition: definition, subjects: [subject]))
       }
     }
-    return groups
+    return (groups, unreadable)
   }
 
   /// A run over these, whatever they have now: the recipe of what is damaged is the right one, and so are its rows.
@@ -41,10 +49,5 @@ package struct RemakeGroup: Sendable, Hashable {
     // Somebody waits for it.
     request.priority = 0
     return request
-  }
-
-  private static func definition(_ body: [UInt8]) -> StoredDefinition? {
-    if let clips = try? JSON.decode(Definition.self, from: body) { return try? StoredDefinition(clips) }
-    return (try? JSON.decode(PhotoDefinition.self, from: body)).flatMap { try? StoredDefinition($0) }
   }
 }

@@ -11,6 +11,8 @@ struct SetPage: Sendable {
   private(set) var last: Int64?
   /// What the definitions make that were met so far; nil for those that cannot be read.
   private(set) var definitions: [SHA256Digest: ExpectedAssets?]
+  /// Which of the definitions that are met here first cannot be read.
+  private(set) var findings: [Finding] = []
 
   private struct Draft {
     let number: Int64
@@ -42,7 +44,7 @@ struct SetPage: Sendable {
       }
     }
     last = drafts.last?.number
-    try readDefinitions(Set(drafts.compactMap(\.definition)), session)
+    try readDefinitions(of: drafts, session)
     let members = try Self.members(drafts.map(\.number), session)
     sets = drafts.map { draft in
       SetEvidence(
@@ -51,16 +53,22 @@ struct SetPage: Sendable {
     }
   }
 
-  private mutating func readDefinitions(_ hashes: Set<SHA256Digest>, _ session: Session) throws {
-    let unknown = hashes.filter { definitions[$0] == nil }
+  private mutating func readDefinitions(of drafts: [Draft], _ session: Session) throws {
+    let unknown = Set(drafts.compactMap(\.definition)).filter { definitions[$0] == nil }
     guard !unknown.isEmpty else { return }
     for row in try session.execute(Integrity.statements["definitions"], .byteStrings(unknown.map(\.bytes))) {
       guard let hash = SHA256Digest(bytes: try row.get("hash")) else { continue }
       let body = Array(try row.get("body", as: String.self).utf8)
-      let expected =
-        (try? JSON.decode(Definition.self, from: body)).map { ExpectedAssets($0) }
-        ?? (try? JSON.decode(PhotoDefinition.self, from: body)).map { ExpectedAssets($0) }
-      definitions.updateValue(expected, forKey: hash)
+      do {
+        definitions.updateValue(ExpectedAssets(try JSON.decode(MediaDefinition.self, from: body)), forKey: hash)
+      } catch {
+        definitions.updateValue(nil, forKey: hash)
+        let subjects = drafts.filter { $0.definition == hash }.flatMap { $0.referrers.map(\.subject) }
+        findings.append(
+          Finding(
+            .definitionUnreadable, .definition(hash), .lost, detail: JSON.reason(error),
+            subjects: subjects))
+      }
     }
   }
 

@@ -20,7 +20,7 @@ extension Verifier {
       last = end
       known = page.definitions
       report.checked.sets += page.sets.count
-      report.findings += page.sets.flatMap(\.findings)
+      report.findings += page.findings + page.sets.flatMap(\.findings)
       tell(.sets, Int64(report.checked.sets), of: Int64(totals.sets))
     }
   }

@@ -23,7 +23,8 @@ package actor Connection {
   /// Runs `body` on the connection's thread.
   ///
   /// A connection that died since its last use is replaced before anything is sent. Once `body` has begun nothing is
-  /// repeated: an error with `isConnectionLost` says that the outcome is unknown.
+  /// repeated: an error with `isConnectionLost` says that the outcome is unknown. A server that turned out to be read-only
+  /// is left: the next connection may find the one that took its place.
   ///
   /// - Parameter patience: how long to go on trying to connect.
   @discardableResult
@@ -33,7 +34,7 @@ package actor Connection {
     let session = try open(patience: patience)
     defer {
       // A body that left its transaction open must not hand it to the next one.
-      if session.isInTransaction || !session.isAlive { self.session = nil }
+      if session.isInTransaction || session.isReadOnly || !session.isAlive { self.session = nil }
     }
     return try body(session)
   }

@@ -19,7 +19,8 @@ package actor Pool {
   ///
   /// - Parameters:
   ///   - size: the most connections at a time; each has a thread.
-  ///   - patience: how long a caller waits for a free connection, and for the server, before `isUnavailable`.
+  ///   - patience: how long a caller waits for a free connection, before `isExhausted`, and then for the server, before
+  ///     `isUnavailable`.
   package init(_ url: DatabaseURL, size: Int, patience: Duration = .seconds(5)) {
     precondition(size > 0)
     self.url = url
@@ -28,12 +29,14 @@ package actor Pool {
   }
 
   /// Runs `body` on a connection's thread; see `Connection.run`.
+  ///
+  /// - Parameter checkout: how long to wait for a free connection, where that is not as long as for the server.
   @discardableResult
   package nonisolated func run<Result: Sendable>(
-    patience: Duration? = nil, _ body: @Sendable (Session) throws -> Result
+    patience: Duration? = nil, checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
     let patience = patience ?? self.patience
-    let connection = try await acquire(patience: patience)
+    let connection = try await acquire(patience: checkout ?? patience)
     do {
       let result = try await connection.run(patience: patience, body)
       await release(connection)
@@ -45,11 +48,13 @@ package actor Pool {
   }
 
   /// Runs `body` inside a transaction: commits when it returns, rolls back when it throws.
+  ///
+  /// - Parameter checkout: how long to wait for a free connection, where that is not as long as for the server.
   @discardableResult
   package nonisolated func transaction<Result: Sendable>(
-    patience: Duration? = nil, _ body: @Sendable (Session) throws -> Result
+    patience: Duration? = nil, checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
-    try await run(patience: patience) { session in try session.transaction(body) }
+    try await run(patience: patience, checkout: checkout) { session in try session.transaction(body) }
   }
 
   /// Runs a `body` that only reads, and has the server give it up where the task is cancelled meanwhile.
@@ -106,7 +111,7 @@ package actor Pool {
           giveUp(
             id,
             PostgresError(
-              .unavailable, "all \(size) connections were busy for \(patience)",
+              .exhausted, "all \(size) connections were busy for \(patience)",
               remedy: "Raise the pool's size or lower the load"))
         }
         waiters.append(Waiter(id: id, continuation: continuation, timer: timer))

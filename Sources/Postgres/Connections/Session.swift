@@ -14,6 +14,10 @@ package final class Session {
   private var prepared: [Statement: String] = [:]
   // Whether answers of a pipeline are still to be read.
   private var isPipelining = false
+  // What goes to the server behind the next COMMIT.
+  private var followers: [BoundStatement] = []
+  /// Whether the server refused to write: it is no use to who has something to write.
+  private(set) var isReadOnly = false
 
   /// Connects; an error if the server cannot be reached or refuses.
   init(_ url: DatabaseURL) throws(PostgresError) {
@@ -88,28 +92,40 @@ package final class Session {
     return try interruptible(failpoint) { () throws(PostgresError) in try send(statement, parameters) }
   }
 
-  /// Runs a statement, and another right behind it, which begins when the first is committed: one way to the server and
-  /// back. What becomes of the other is not told, and it runs also if the first fails.
+  /// Runs a statement once the open transaction is committed, and not at all if that rolls back; at once outside of one.
   ///
-  /// Outside of a transaction only.
-  package func execute(
-    _ statement: Statement, _ parameters: [Parameter], then next: Statement, _ nextParameters: [Parameter]
-  ) throws(PostgresError) -> Rows {
-    guard !isInTransaction else { throw PostgresError(.usage, "a transaction is open") }
-    guard !Failpoints.areArmed else {
-      let rows = try execute(statement, parameters)
-      _ = try? execute(next, nextParameters)
-      return rows
+  /// It goes to the server right behind COMMIT, without a further way there and back, and is a transaction of its own: what
+  /// locks others, as NOTIFY does, does so after the work is done. What becomes of it is not told.
+  package func executeAfterCommit(_ statement: Statement, _ parameters: Parameter...) throws(PostgresError) {
+    guard isInTransaction else {
+      try execute(statement, parameters)
+      return
     }
+    // Now, because nothing else can be sent between COMMIT and what follows it.
+    let name = statement.isPrepared && preparesStatements ? try prepare(statement, for: parameters) : nil
+    followers.append(BoundStatement(statement: statement, preparedName: name, parameters: parameters))
+  }
+
+  // Sends COMMIT with its followers behind it, and waits for the answer to COMMIT alone.
+  private func commit(before followers: [BoundStatement]) throws(PostgresError) -> ResultHandle {
     try settle()
-    let name = preparesStatements ? try prepare(statement, for: parameters) : nil
-    let nextName = preparesStatements ? try prepare(next, for: nextParameters) : nil
-    guard PQenterPipelineMode(handle) == 1, enqueue(statement, name, parameters), PQpipelineSync(handle) == 1,
-      enqueue(next, nextName, nextParameters), PQpipelineSync(handle) == 1
-    else { throw PostgresError(.connectionLost, PostgresError.lastMessage(of: handle), statement: statement.name) }
+    passBefore(.commit)
     isPipelining = true
-    let result = PQgetResult(handle)
-    return Rows(try check(result, statement.name))
+    var isSent =
+      PQenterPipelineMode(handle) == 1
+      && PQsendQueryParams(handle, "COMMIT", 0, nil, nil, nil, nil, 1) == 1 && PQpipelineSync(handle) == 1
+    for follower in followers {
+      passBefore(follower.statement.failpoint)
+      isSent = isSent && send(follower)
+    }
+    guard isSent, PQpipelineSync(handle) == 1 else {
+      throw PostgresError(.connectionLost, PostgresError.lastMessage(of: handle), statement: "COMMIT")
+    }
+    let result = try check(PQgetResult(handle), "COMMIT")
+    try passAfter(.commit)
+    // Nobody waits for their answers: what was cut there is the connection of whoever comes next.
+    for follower in followers { try? passAfter(follower.statement.failpoint) }
+    return result
   }
 
   // Reads what has not been read of the last pipeline.
@@ -132,11 +148,13 @@ package final class Session {
     isPipelining = false
   }
 
-  private func enqueue(_ statement: Statement, _ name: String?, _ parameters: [Parameter]) -> Bool {
-    Self.withValues(of: parameters) { count, values, lengths, formats in
-      if let name { return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) == 1 }
+  private func send(_ bound: BoundStatement) -> Bool {
+    Self.withValues(of: bound.parameters) { count, values, lengths, formats in
+      if let name = bound.preparedName {
+        return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) == 1
+      }
       return PQsendQueryParams(
-        handle, statement.text, count, parameters.map(\.type), values, lengths, formats, 1) == 1
+        handle, bound.statement.text, count, bound.parameters.map(\.type), values, lengths, formats, 1) == 1
     }
   }
 
@@ -194,10 +212,12 @@ package final class Session {
   /// Runs `body` inside the open transaction so that it leaves nothing behind when it throws; what came before it stays.
   package func savepoint<Result>(_ body: (Session) throws -> Result) throws -> Result {
     try executeScript("SAVEPOINT part", name: "SAVEPOINT", failpoint: .savepoint)
+    let before = followers.count
     let value: Result
     do {
       value = try body(self)
     } catch {
+      followers.removeSubrange(before...)
       try executeScript("ROLLBACK TO part", name: "ROLLBACK TO", failpoint: .rollbackTo)
       throw error
     }
@@ -208,15 +228,20 @@ package final class Session {
   private func transaction<Result>(_ begin: String, _ body: (Session) throws -> Result) throws -> Result {
     guard !isInTransaction else { throw PostgresError(.usage, "a transaction is open already") }
     try executeScript(begin + limitsOfTransaction, name: "BEGIN", failpoint: .begin)
+    followers = []
     let value: Result
     do {
       value = try body(self)
     } catch {
+      followers = []
       // If this fails the connection is gone, and with it the transaction.
       try? executeScript("ROLLBACK", name: "ROLLBACK", failpoint: .rollback)
       throw error
     }
-    let ending = try run("COMMIT", name: "COMMIT", failpoint: .commit)
+    let following = followers
+    followers = []
+    let ending =
+      following.isEmpty ? try run("COMMIT", name: "COMMIT", failpoint: .commit) : try commit(before: following)
     // The server answers COMMIT of a failed transaction with ROLLBACK, and calls it success.
     guard String(cString: PQcmdStatus(ending.pointer)) == "COMMIT" else {
       throw PostgresError(
@@ -274,13 +299,21 @@ package final class Session {
   func interruptible<Result>(
     _ failpoint: Failpoint, _ act: () throws(PostgresError) -> Result
   ) throws(PostgresError) -> Result {
-    if Failpoints.pass("\(failpoint.name).before") { cut() }
+    passBefore(failpoint)
     let result = try act()
-    guard !Failpoints.pass("\(failpoint.name).after") else {
-      cut()
-      throw PostgresError(.connectionLost, "the connection was cut before the answer", statement: failpoint.name)
-    }
+    try passAfter(failpoint)
     return result
+  }
+
+  private func passBefore(_ failpoint: Failpoint?) {
+    guard Failpoints.areArmed, let failpoint else { return }
+    if Failpoints.pass("\(failpoint.name).before") { cut() }
+  }
+
+  private func passAfter(_ failpoint: Failpoint?) throws(PostgresError) {
+    guard Failpoints.areArmed, let failpoint, Failpoints.pass("\(failpoint.name).after") else { return }
+    cut()
+    throw PostgresError(.connectionLost, "the connection was cut before the answer", statement: failpoint.name)
   }
 
   private func cut() { _ = shutdown(PQsocket(handle), Int32(SHUT_RDWR)) }
@@ -288,6 +321,7 @@ package final class Session {
   func check(_ result: OpaquePointer?, _ statement: String) throws(PostgresError) -> ResultHandle {
     if let error = PostgresError(result: result, connection: handle, statement: statement) {
       PQclear(result)
+      if error.isReadOnly { isReadOnly = true }
       throw error
     }
     guard let result else { throw PostgresError(.connectionLost, "no result", statement: statement) }

@@ -37,9 +37,8 @@ extension JobQueue {
     return try !session.execute(statements["cron_resume"], .text(name), .timestamp(microseconds: next.first)).isEmpty
   }
 
-  /// Puts the job of an entry into its queue now, whatever its schedule says; nil if there is no entry of this name.
-  ///
-  /// Announce the job after the commit.
+  /// Puts the job of an entry into its queue now, whatever its schedule says, and announces it; nil if there is no entry of
+  /// this name. It is to be a transaction of the caller's.
   package static func run(cron name: String, _ session: Session) throws -> CronFiring? {
     guard let row = try session.execute(statements["cron_entry"], .text(name)).first else { return nil }
     return try enqueue(CronEntry(row), key: nil, session)
@@ -67,8 +66,7 @@ extension JobQueue {
 
   /// Fires what is due, each entry in a transaction of its own; what was missed for long fires once.
   ///
-  /// An entry that fails keeps none of the others from firing; its error is thrown at the end. Announce the jobs to their
-  /// queues afterwards.
+  /// An entry that fails keeps none of the others from firing; its error is thrown at the end.
   package static func fireCron(
     _ session: Session, onFiring: (CronFiring) -> Void
   ) throws {
@@ -102,6 +100,7 @@ extension JobQueue {
       publicID: .now(), queue: entry.queue, kind: entry.kind, deadlineSeconds: entry.deadlineSeconds, uniqueKey: key,
       arguments: entry.arguments)
     guard try enqueue(job, session) != nil else { return nil }
+    try announce(queue: job.queue, session)
     return CronFiring(name: entry.name, queue: entry.queue, job: job.publicID)
   }
 

@@ -91,7 +91,7 @@ final class ShortLine: Sendable {
     } catch let lost as LeaseLost {
       // Or it was written before, and only the answer was lost.
       context.log.warning("a group had ended before", ["queue": queue, "error": "\(lost)"])
-    } catch let error as PostgresError where error.isUnavailable || error.isConnectionLost || error.isConflict {
+    } catch let error as PostgresError where error.isTransient {
       throw error
     }
     unsettled.withLock { $0 = nil }
@@ -123,7 +123,7 @@ final class ShortLine: Sendable {
       return try session.transaction { session in
         try settle(group, session) { job in try handler.carryOut(job, session) }
       }
-    } catch let error as PostgresError where error.isUnavailable || error.isConnectionLost || error.isConflict {
+    } catch let error as PostgresError where error.isTransient {
       throw error
     } catch let lost as LeaseLost {
       throw lost
@@ -133,7 +133,7 @@ final class ShortLine: Sendable {
         try settle(group, session) { job in
           do {
             return try session.savepoint { session in try handler.carryOut(job, session) }
-          } catch let error as PostgresError where error.isUnavailable || error.isConnectionLost {
+          } catch let error as PostgresError where error.isTransient {
             throw error
           } catch {
             return Self.failure(of: job, error)

@@ -78,11 +78,7 @@ struct Maintenance: Sendable {
 
   @Sendable private func fireCron(_ pool: Pool) async throws {
     try await pool.run { [log] session in
-      var queues: Set<String> = []
-      // Also if one of several failed.
-      defer { for queue in queues { try? JobQueue.announce(queue: queue, session) } }
       try JobQueue.fireCron(session) { firing in
-        queues.insert(firing.queue)
         log.info("a cron entry fired", ["entry": firing.name, "job": firing.job.description])
       }
     }

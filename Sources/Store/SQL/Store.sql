@@ -328,5 +328,6 @@ SELECT FROM media_crash WHERE inputs = $1
 -- name: forgive_crashes
 DELETE FROM media_crash WHERE inputs = $1
 
--- name: is_reachable
-SELECT 1
+-- name: is_writable
+-- A server that is read-only refuses to lock a row, also where there is none.
+SELECT FROM post LIMIT 0 FOR KEY SHARE

@@ -10,7 +10,10 @@ extension Store {
 
   /// Opens the window for a job, from now on, in the transaction that ends the job: once for each, however often it is tried.
   package func openWindow(for job: ClaimedJob, _ session: Session) throws {
-    guard let window = WindowJob(arguments: job.arguments) else { throw StoreError.unreadableJob(job.publicID) }
+    let window: WindowJob
+    do { window = try JSON.decode(WindowJob.self, from: job.arguments) } catch {
+      throw StoreError.unreadableJob(job.publicID, JSON.reason(error))
+    }
     try session.execute(
       Self.statements["open_window"], .text(job.publicID.description), .integer(window.seconds))
   }

@@ -22,6 +22,13 @@ package struct StoredDefinition: Sendable, Hashable {
       try JSON.encode(definition))
   }
 
+  package init(_ definition: MediaDefinition) throws {
+    switch definition {
+    case .clips(let definition): try self.init(definition)
+    case .photos(let definition): try self.init(definition)
+    }
+  }
+
   private init(_ name: String, _ version: Int, _ attempts: Int, _ deadlineSeconds: Int, _ body: [UInt8]) {
     self.name = name
     self.version = version

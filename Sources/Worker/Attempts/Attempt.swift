@@ -19,6 +19,17 @@ struct Attempt<Control: AttemptControl>: Sendable {
 
   /// Carries out the work that was read for the job.
   func run(_ work: Work) async -> AttemptEnding {
+    let ending = await carryOut(work)
+    switch ending {
+    case .rejected, .broken, .failed:
+      // What a damaged file does is nobody's fault who submitted it.
+      do { try work.checkSources(in: blobs) } catch { return AttemptEnding(error, isIsolated: isIsolated) }
+    default: break
+    }
+    return ending
+  }
+
+  private func carryOut(_ work: Work) async -> AttemptEnding {
     switch work.reprocessing?.state {
     case .paused: return .unwanted(.putBack)
     case .cancelled: return .unwanted(.cancelled)
@@ -50,7 +61,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
     let clock = ContinuousClock()
     let end = clock.now + work.deadline(definition.deadlineSeconds)
     // The sources stay open here while the media process works on its copies of the descriptors.
-    let files = try sources.mapValues { OpenFile(try blobs.open($0)) }
+    let files = try sources.mapValues { OpenFile(try work.open($0, in: blobs)) }
     let inputs = files.mapValues { $0.descriptor.number }
     defer { withExtendedLifetime(files) {} }
 
@@ -88,7 +99,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
     var assets: [NewAsset] = []
     for (place, hash) in photos.photos.enumerated() {
       control.advance(.photo, Double(place) / Double(photos.photos.count))
-      let photo = OpenFile(try blobs.open(hash))
+      let photo = OpenFile(try work.open(hash, in: blobs))
       defer { withExtendedLifetime(photo) {} }
       let outputs = try Outputs(plan.outputs, in: blobs)
       let report = try await slot.photo(

@@ -39,7 +39,7 @@ extension AttemptEnding {
   init(_ error: any Error, isIsolated: Bool) {
     switch error {
     case let failure as MediaFailure: self.init(failure, isIsolated: isIsolated)
-    case BlobError.system, is SystemError: self = .unable(Outage("\(error)"))
+    case BlobError.system, BlobError.away, is SystemError: self = .unable(Outage("\(error)"))
     case let error as PostgresError where error.isTransient: self = .unable(Outage("\(error)"))
     default: self = .failed("\(error)")
     }

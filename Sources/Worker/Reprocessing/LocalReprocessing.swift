@@ -123,9 +123,7 @@ package struct LocalReprocessing: Sendable {
     while true {
       do {
         return try await pool.run(patience: .seconds(30), body)
-      } catch let error as PostgresError
-        where (error.isUnavailable || error.isConnectionLost || error.isConflict) && attempt < 10
-      {
+      } catch let error as PostgresError where error.isTransient && attempt < 10 {
         attempt += 1
         try await Task.sleep(for: .milliseconds(200))
       }

@@ -63,8 +63,9 @@ package final class WorkerService: Sendable {
           }
         },
         Chore("reprocess", every: .seconds(1)) { pool in
-          guard try await pool.transaction({ session in try store.feedRuns(session) }) > 0 else { return }
-          try await pool.run { session in try JobQueue.announce(queue: ReprocessJob.queue, session) }
+          try await pool.transaction { session in
+            if try store.feedRuns(session) > 0 { try JobQueue.announce(queue: ReprocessJob.queue, session) }
+          }
         },
         Chore("retired", every: .seconds(60)) { [grace = configuration.grace] pool in
           // A worker that ends leaves the rest to others.

@@ -79,7 +79,7 @@ struct DatabaseAccess: Sendable {
       return result
     } catch {
       await database.close()
-      if let error = error as? PostgresError, error.isUnavailable || error.isConnectionLost {
+      if let error = error as? PostgresError, error.isTransient {
         throw CommandFailure(.unavailable, "\(error)")
       }
       throw error

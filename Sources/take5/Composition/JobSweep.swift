@@ -9,7 +9,7 @@ struct JobSweep: Sendable {
 
   /// Does it to a batch, in the caller's transaction: which of the jobs it was done to, each with a word of what came of it.
   let change: @Sendable ([PublicID], Session) throws -> [PublicID: String]
-  /// Tells others of it, after the commit.
+  /// Tells others of it, once it is committed.
   let announce: @Sendable ([PublicID: String], Session) throws -> Void
 
   /// Does it to jobs by their ids.
@@ -48,9 +48,11 @@ struct JobSweep: Sendable {
     var attempt = 1
     while true {
       do {
-        let changed = try await pool.transaction { session in try change(ids, session) }
-        if !changed.isEmpty { try await pool.run { session in try announce(changed, session) } }
-        return changed
+        return try await pool.transaction { session in
+          let changed = try change(ids, session)
+          if !changed.isEmpty { try announce(changed, session) }
+          return changed
+        }
       } catch let error as PostgresError where error.isConflict && attempt < 5 {
         attempt += 1
       }

@@ -34,7 +34,7 @@ struct LocalWork {
       return try JSON.decode(Definition.self, from: file.descriptor.bytes(count: 1 << 20, at: 0))
     } catch {
       throw CommandFailure(
-        .usage, "\(path) is no definition: \(error)", remedy: "compare it with jobs/take5-post.json")
+        .usage, "\(path) is no definition: \(JSON.reason(error))", remedy: "compare it with jobs/take5-post.json")
     }
   }
 

@@ -27,7 +27,8 @@ struct PhotoWork {
     do {
       return try JSON.decode(PhotoDefinition.self, from: file.descriptor.bytes(count: 1 << 20, at: 0))
     } catch {
-      throw CommandFailure(.usage, "\(name) is no definition: \(error)", remedy: "compare it with jobs/photo-post.json")
+      throw CommandFailure(
+        .usage, "\(name) is no definition: \(JSON.reason(error))", remedy: "compare it with jobs/photo-post.json")
     }
   }
 

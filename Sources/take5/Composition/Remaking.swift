@@ -16,8 +16,10 @@ struct Remaking: Sendable {
 
   /// What became of each; see `Remake`.
   func remake(_ subjects: [Subject]) async throws -> [Subject: RemakeOutcome] {
-    let groups = try await integrity.pool.run { session in try RemakeGroup.groups(of: subjects, session) }
-    var outcomes: [Subject: RemakeOutcome] = [:]
+    let (groups, unreadable) = try await integrity.pool.run { session in
+      try RemakeGroup.groups(of: subjects, session)
+    }
+    var outcomes = unreadable.mapValues { RemakeOutcome.failed($0) }
     for group in groups { outcomes.merge(try await remake(group)) { first, _ in first } }
     return outcomes
   }

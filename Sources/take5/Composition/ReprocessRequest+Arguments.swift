@@ -46,18 +46,13 @@ extension ReprocessRequest {
     let file = try InputFile(.clip, path: path)
     let bytes = try file.descriptor.bytes(count: 1 << 20, at: 0)
     do {
-      return (try StoredDefinition(try JSON.decode(Definition.self, from: bytes)), true)
-    } catch let videoError {
-      do {
-        return (try StoredDefinition(try JSON.decode(PhotoDefinition.self, from: bytes)), false)
-      } catch {
-        let isPhoto = SubjectKind.allCases.contains { kind in
-          !kind.isVideo && String(decoding: bytes, as: UTF8.self).contains("\"\(kind.definitionName)\"")
-        }
-        throw CommandFailure(
-          .usage, "\(path) is no definition: \(isPhoto ? error : videoError)",
-          remedy: "compare it with jobs/take5-post.json, or with jobs/photo-post.json")
-      }
+      let definition = try JSON.decode(MediaDefinition.self, from: bytes)
+      if case .clips = definition { return (try StoredDefinition(definition), true) }
+      return (try StoredDefinition(definition), false)
+    } catch {
+      throw CommandFailure(
+        .usage, "\(path) is no definition: \(JSON.reason(error))",
+        remedy: "compare it with jobs/take5-post.json, or with jobs/photo-post.json")
     }
   }
 

@@ -46,7 +46,7 @@ struct Reprocessing: Sendable {
       throw CommandFailure(
         .io, "\(outage)",
         remedy: "see to it, then go on with 'take5 reprocess resume': what was not made waits")
-    } catch let error as PostgresError where error.isUnavailable || error.isConnectionLost {
+    } catch let error as PostgresError where error.isTransient {
       throw CommandFailure(
         .unavailable, "\(error)", remedy: "a run that began goes on: 'take5 reprocess status' tells where it stands")
     }

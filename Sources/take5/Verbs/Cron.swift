@@ -69,11 +69,7 @@ extension Verb {
   ) { arguments in
     let name = arguments.operands[0]
     let firing = try await DatabaseAccess.use(arguments) { pool in
-      try await pool.run { session in
-        let firing = try JobQueue.run(cron: name, session)
-        if let firing { try JobQueue.announce(queue: firing.queue, session) }
-        return firing
-      }
+      try await pool.transaction { session in try JobQueue.run(cron: name, session) }
     }
     guard let firing else { throw noEntry(name) }
     Console.print(
@@ -92,9 +88,10 @@ extension Verb {
     let text = Array((arguments.value("--arguments") ?? "{}").utf8)
     switch kind {
     case .window:
-      guard WindowJob(arguments: text) != nil else {
+      do { _ = try JSON.decode(WindowJob.self, from: text) } catch {
         throw CommandFailure(
-          .usage, "--arguments: a window has no such arguments", remedy: "write {\"seconds\": N}, N from 1 to 86400")
+          .usage, "--arguments: a window has no such arguments: \(JSON.reason(error))",
+          remedy: "write {\"seconds\": N}, N from 1 to 86400")
       }
     }
     let name = arguments.operands[0]

@@ -28,7 +28,7 @@ extension Verb {
       return status
     } catch {
       await database.close()
-      if let error = error as? PostgresError, error.isUnavailable || error.isConnectionLost {
+      if let error = error as? PostgresError, error.isTransient {
         throw CommandFailure(.unavailable, "\(error)")
       }
       throw error

@@ -33,7 +33,10 @@ extension Verb {
         help: "reverse proxies, as 192.0.2.1,10.0.0.0/8: the client is whom they name in X-Forwarded-For"),
       Option(
         "--least-free", "MIB", variable: "TAKE5_LEAST_FREE", default: "256",
-        help: "with less room for media no submission is taken in"),
+        help: "with less room for media none are taken in"),
+      Option(
+        "--uploads", "N", variable: "TAKE5_UPLOADS", default: "\(UploadLimit.usual)",
+        help: "the most submissions that are taken in at a time"),
       Option(
         "--author-submissions", "N", variable: "TAKE5_AUTHOR_SUBMISSIONS", default: "600",
         help: "the most submissions a minute of one author"),
@@ -98,8 +101,11 @@ extension Verb {
     let api = ControlAPI(
       database: database.pool, lists: lists, store: store, blobs: blobs, definitions: definitions,
       access: access, watch: watch, metrics: metrics,
-      leastFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20, scrub: scrub,
-      isLive: { [isEmbedded = database.isEmbedded] in !isEmbedded || presence.isRecent(at: .now) })
+      leastFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20,
+      uploads: UploadLimit(
+        most: try arguments.number("--uploads", in: 1...100_000) ?? UploadLimit.usual,
+        onRefusal: { client in refusals.tell("uploads", of: client.description) }),
+      scrub: scrub, isLive: { [isEmbedded = database.isEmbedded] in !isEmbedded || presence.isRecent(at: .now) })
     let server = try APIServer.listen(
       serverConfiguration, api: api, log: log, metrics: metrics, refusals: refusals)
     let worker =

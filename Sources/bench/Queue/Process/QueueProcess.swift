@@ -63,25 +63,33 @@ struct QueueProcess: Sendable {
     try Self.tell(QueueAnswer(jobs: count, seconds: MonotonicTime.now - begin))
   }
 
-  // Each commits, and then says so to waiting workers.
   private func enqueueSingly(_ session: Session) throws {
-    for _ in 0..<count {
-      try JobQueue.enqueue(.ofBench(), announces: true, session)
+    for number in 0..<count { try submit(.ofBench(author: number), session) }
+  }
+
+  // As the service does with the job of a submission: what it writes besides, a post and its sources, no queue has.
+  private func submit(_ job: NewJob, _ session: Session) throws {
+    try session.transaction { session in
+      try JobQueue.enqueue(job, session)
+      try JobQueue.announce(queue: job.queue, session)
     }
   }
 
   private func enqueueMany(_ session: Session) throws {
     for begin in stride(from: 0, to: count, by: Self.chunk) {
       let jobs = (begin..<min(count, begin + Self.chunk)).map { _ in NewJob.ofBench() }
-      try JobQueue.enqueue(jobs, session)
-      try JobQueue.announce(queue: Self.queue, session)
+      // As the service does with the items of a run.
+      try session.transaction { session in
+        try JobQueue.enqueue(jobs, session)
+        try JobQueue.announce(queue: Self.queue, session)
+      }
     }
   }
 
   private func produce(_ session: Session) throws {
     func send(_ index: Int) throws {
       let arrival = QueueArrival(index: index, sent: MonotonicTime.now.nanoseconds)
-      try JobQueue.enqueue(.ofBench(arguments: try JSON.encode(arrival)), announces: true, session)
+      try submit(.ofBench(author: index, arguments: try JSON.encode(arrival)), session)
     }
     if count == 0 { try send(-1) }
     let begin = MonotonicTime.now

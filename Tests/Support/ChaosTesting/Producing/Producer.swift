@@ -111,6 +111,8 @@ package final class Producer {
             try JobQueue.enqueue(new.map { try ChaosJob(of: $0).job($0) }, session)
           }
         for id in absorbed { try session.execute(statements["absorb"], .text(id.description)) }
+        // Lost, it costs the time until a worker looks by itself.
+        for queue in [ChaosJob.longQueue, ChaosJob.shortQueue] { try JobQueue.announce(queue: queue, session) }
       }
     }
     var absorbed: Set<PublicID> = []
@@ -121,10 +123,6 @@ package final class Producer {
       }
     }
     try ledger.write(ids.map { absorbed.contains($0) ? .absorbed($0) : .enqueued($0) })
-    // Lost, it costs the time until a worker looks by itself.
-    _ = try? database.once { session in
-      for queue in [ChaosJob.longQueue, ChaosJob.shortQueue] { try JobQueue.announce(queue: queue, session) }
-    }
     for id in ids where !absorbed.contains(id) && ChaosJob(of: id).isWithdrawn { try withdraw(id) }
   }
 

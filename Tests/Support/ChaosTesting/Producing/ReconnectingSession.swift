@@ -25,9 +25,7 @@ package final class ReconnectingSession {
     while true {
       do {
         return try once(body)
-      } catch let error as PostgresError
-        where error.isConnectionLost || error.isUnavailable || error.isConflict || error.isStarved
-      {
+      } catch let error as PostgresError where error.isTransient {
         usleep(20_000)
       }
     }

@@ -107,9 +107,7 @@ struct LongHandler: JobHandler {
     while held.stopReason != .leaseLost {
       do {
         return try await pool.run(body)
-      } catch let error as PostgresError
-        where error.isConnectionLost || error.isUnavailable || error.isConflict || error.isStarved
-      {
+      } catch let error as PostgresError where error.isTransient {
         usleep(20_000)
       }
     }

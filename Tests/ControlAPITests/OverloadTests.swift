@@ -1,0 +1,98 @@
+import HTTPTesting
+import Platform
+import Postgres
+import PostgresTesting
+import Testing
+
+@testable import ControlAPI
+
+@Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
+struct OverloadTests {
+  /// Submits a moment, the second half of its body when the gate is closed; the status of the answer.
+  private static func submitSlowly(_ port: UInt16, _ gate: Channel<Int>) async throws -> Int {
+    try await onThread("client") {
+      let form = MultipartForm.moment()
+      let (type, body) = (form.contentType, form.bytes)
+      var connection = try ClientConnection(port: port)
+      try connection.send(
+        "POST /v1/posts HTTP/1.1\r\nHost: localhost\r\nContent-Type: \(type)\r\nContent-Length: \(body.count)\r\n\r\n")
+      try connection.send(Array(body.prefix(body.count / 2)))
+      _ = gate.take()
+      try connection.send(Array(body.dropFirst(body.count / 2)))
+      return try connection.receive().status
+    }
+  }
+
+  private static func admitted(_ count: Int, by limit: UploadLimit) async throws {
+    while limit.count < count { try await Task.sleep(for: .milliseconds(2)) }
+  }
+
+  @Test("one submission too many at a time is refused before its body, and those that were let in are taken in")
+  func tooMany() async throws {
+    let limit = UploadLimit(most: 2)
+    try await RunningAPI.with(.init(uploads: limit)) { api in
+      let gate = Channel<Int>(capacity: 1)
+      async let first = Self.submitSlowly(api.port, gate)
+      async let second = Self.submitSlowly(api.port, gate)
+      try await Self.admitted(2, by: limit)
+      let form = MultipartForm.moment()
+      let refused = try await onThread("client") {
+        var connection = try ClientConnection(port: api.port)
+        try connection.send(
+          "POST /v1/posts HTTP/1.1\r\nHost: localhost\r\nContent-Type: \(form.contentType)\r\n"
+            + "Content-Length: \(form.bytes.count)\r\nExpect: 100-continue\r\n\r\n")
+        return try connection.receiveHead()
+      }
+      #expect(refused.hasPrefix("HTTP/1.1 503 "))
+      #expect(refused.lowercased().contains("retry-after: "))
+      #expect(try await api.submit(form).json["type"] == .string("urn:take5:problem:overloaded"))
+      // Whoever only reads is none of them.
+      #expect(try await api.get("/v1/posts").status == 200)
+      gate.close()
+      let statuses = try await [first, second]
+      #expect(statuses == [202, 202])
+      #expect(try await api.submit(form).status == 202)
+    }
+  }
+
+  @Test("slow uploads hold no connection to the database, and wait for one longer than readers do")
+  func smallPool() async throws {
+    let limit = UploadLimit()
+    try await RunningAPI.with(.init(uploads: limit, patience: .milliseconds(100))) { api in
+      let count = 40
+      let gate = Channel<Int>(capacity: 1)
+      let release = Channel<Int>(capacity: 1)
+      let (held, port) = (Shared(0), api.port)
+      let statuses = try await withThrowingTaskGroup(of: Int?.self) { group in
+        for _ in 0..<count { group.addTask { try await Self.submitSlowly(port, gate) } }
+        try await Self.admitted(count, by: limit)
+        #expect(try await api.get(Self.noPost).status == 404)
+
+        // All connections of the pool are at work for longer than a reader waits.
+        for _ in 0..<3 {
+          group.addTask {
+            try await api.pool.run(patience: .seconds(60)) { _ in
+              held.withLock { $0 += 1 }
+              _ = release.take()
+              return nil
+            }
+          }
+        }
+        while held.withLock({ $0 }) < 3 { try await Task.sleep(for: .milliseconds(2)) }
+        gate.close()
+        for _ in 0..<3 {
+          let reader = try await api.get(Self.noPost)
+          #expect(reader.status == 503)
+          #expect(reader.json["type"] == .string("urn:take5:problem:overloaded"))
+        }
+        release.close()
+        return try await group.reduce(into: [Int: Int]()) { statuses, status in
+          if let status { statuses[status, default: 0] += 1 }
+        }
+      }
+      #expect(statuses == [202: count])
+    }
+  }
+
+  private static let noPost = "/v1/posts/01890000-0000-7000-8000-000000000000"
+}

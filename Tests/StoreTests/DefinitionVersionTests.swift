@@ -1,0 +1,49 @@
+import Crypto
+import Model
+import Store
+import Testing
+
+@Suite("Definitions that an earlier version stored")
+struct DefinitionVersionTests {
+  /// Those of the first version that kept them, one on a line, byte for byte as it stored them.
+  private static let stored = String(decoding: PackageResources.v1_definitions_jsonl, as: UTF8.self)
+    .split(separator: "\n").map { Array($0.utf8) }
+
+  private static let facts = ClipFacts(
+    container: .mp4, bytes: 1_000_000, duration: 5,
+    video: VideoFacts(
+      stream: 0, codec: "h264", profile: "High", pixelFormat: "yuv420p", coded: Size(width: 1080, height: 1920),
+      sampleAspectRatio: 1, transform: .identity, display: Size(width: 1080, height: 1920), framesPerSecond: 30,
+      color: ColorFacts(range: "tv", matrix: "bt709", primaries: "bt709", transfer: "bt709")),
+    audio: AudioFacts(stream: 1, codec: "aac", profile: "LC", sampleRate: 48000, channels: 2), unusedStreams: [])
+
+  @Test("there is one of each kind of submission")
+  func names() throws {
+    let names = try Self.stored.map { try StoredDefinition(JSON.decode(MediaDefinition.self, from: $0)).name }
+    #expect(
+      names.sorted() == [
+        "itinerary-thumbnail", "marker-video", "photo-post", "place-photo", "profile-image", "reaction", "take5-post",
+      ])
+  }
+
+  @Test("each is read, and plans all that it made", arguments: stored)
+  func plans(body: [UInt8]) throws {
+    switch try JSON.decode(MediaDefinition.self, from: body) {
+    case .clips(let definition):
+      let planner = Planner(definition)
+      let plan =
+        definition.inputs.count == 1
+        ? planner.plan(clip: Self.facts) : planner.plan(front: Self.facts, back: Self.facts, foreground: .front)
+      #expect(Set(plan.outputs) == Set(definition.madeRoles) && !plan.outputs.isEmpty)
+    case .photos(let definition):
+      #expect(Set(definition.plan.outputs) == Set(definition.variants.keys) && !definition.variants.isEmpty)
+    }
+  }
+
+  // What is made again by it, or skipped because it was made by it, goes by its hash.
+  @Test("each has the hash that it had", arguments: stored)
+  func hashes(body: [UInt8]) throws {
+    let again = try StoredDefinition(JSON.decode(MediaDefinition.self, from: body))
+    #expect(again.hash == SHA256.digest(of: body))
+  }
+}
