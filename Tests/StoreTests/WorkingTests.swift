@@ -210,8 +210,8 @@ struct WorkingTests {
     try await StoreFixture.with { fixture in
       let id = try await fixture.submit { $0.attempts = 1 }
       _ = try await fixture.claim()
-      try await fixture.execute("UPDATE job SET deadline_at = clock_timestamp() WHERE state = 'x'")
       let ended = try await fixture.pool.transaction { [store = fixture.store] session in
+        try session.execute("UPDATE job SET deadline_at = statement_timestamp() WHERE state = 'x'")
         let reaped = try JobQueue.reap(session)
         try store.fail(reaped, session)
         return reaped

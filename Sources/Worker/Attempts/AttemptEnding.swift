@@ -22,6 +22,8 @@ enum AttemptEnding {
   case unable(Outage)
   /// The others did not make room for it to work alone: put off, and not counted.
   case crowded
+  /// The file of a source is not what was submitted, or is not there: it fails, and nothing is laid to the media.
+  case damaged(BlobError, SHA256Digest)
   /// It failed, and nobody knows whose fault it is: tried again after a pause, until the attempts are used up.
   case failed(String)
   /// What is there already is what would come out.
@@ -39,6 +41,8 @@ extension AttemptEnding {
   init(_ error: any Error, isIsolated: Bool) {
     switch error {
     case let failure as MediaFailure: self.init(failure, isIsolated: isIsolated)
+    case BlobError.missing(let hash): self = .damaged(.missing(hash), hash)
+    case BlobError.damaged(let hash, let damage): self = .damaged(.damaged(hash, damage), hash)
     case BlobError.system, BlobError.away, is SystemError: self = .unable(Outage("\(error)"))
     case let error as PostgresError where error.isTransient: self = .unable(Outage("\(error)"))
     default: self = .failed("\(error)")

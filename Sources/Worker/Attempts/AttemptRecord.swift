@@ -1,3 +1,4 @@
+import Blobs
 import Logging
 import MediaProcess
 import Model
@@ -139,6 +140,8 @@ struct AttemptRecord: Sendable {
     case (.crowded, _):
       try JobQueue.snooze(job, seconds: 2, session)
       return Note(message: "job put off: it has to work alone", outcome: "snoozed")
+    case (.damaged(let error, _), _):
+      return try retry("a source is damaged", error.description, session)
     case (.failed(let error), _):
       return try retry("an attempt failed", error, session)
     case (.stopped(.drained), _):

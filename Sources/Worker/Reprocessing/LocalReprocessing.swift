@@ -95,6 +95,7 @@ package struct LocalReprocessing: Sendable {
     case .unchanged: try await end(item, .skipped)
     case .rejected(let verdict): try await end(item, .failed(verdict.reasonText))
     case .broken(let failure, _, _): try await end(item, .failed(failure.description))
+    case .damaged(let error, _): try await end(item, .failed(error.description))
     case .failed(let error): try await end(item, .failed(error))
     case .unwanted(let ending): try await end(item, ending)
     case .stopped, .crowded: try await end(item, .putBack)

@@ -1,4 +1,6 @@
 import Blobs
+import Crypto
+import Integrity
 import Logging
 import MediaProcess
 import Model
@@ -17,6 +19,7 @@ struct MediaHandler: JobHandler {
   let pool: Pool
   let store: Store
   let blobs: any BlobStore
+  let damages: DamageRecorder
 
   /// One that waited longer to be alone has too little time left.
   private static let longestWait = Duration.seconds(20)
@@ -49,8 +52,16 @@ struct MediaHandler: JobHandler {
     }
     let ending = await attempt(held, work, slot, isAlone: isAlone, log)
     held.endStage()
-    guard case .unable(let outage) = await record.write(ending, of: work) else { return nil }
-    return outage
+    switch await record.write(ending, of: work) {
+    case .unable(let outage): return outage
+    case .damaged(let error, let hash):
+      do { try await damages.judge(hash, pool) } catch {
+        log.warning("a damaged source could not be noted", ["blob": hash.hex, "error": "\(error)"])
+      }
+      log.error("a source is damaged", ["error": error.description])
+      return nil
+    default: return nil
+    }
   }
 
   private func attempt(
