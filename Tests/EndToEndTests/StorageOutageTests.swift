@@ -24,18 +24,23 @@ struct StorageOutageTests {
     let disk = try MountedFolder("\(service.data)/blobs", megabytes: 96)
     let front = try Clips.write(MarkedClip(.red, tone: .init(440)), "front.mp4", in: service.folder)
     let back = try Clips.write(MarkedClip(.blue, tone: .init(1000)), "back.mp4", in: service.folder)
+    let worker = try await service.worker()
+    #expect(await worker.waitForLog("worker started"))
+    // It stands still, so that it meets the outage and not the post.
+    await worker.send(signal: SIGSTOP)
     let post = try await service.submitted(front: front, back: back).id
     switch outage {
     case .full: try disk.fill()
     case .readOnly: try disk.forbidWriting()
     case .gone: try disk.hide()
     }
-    let worker = try await service.worker()
+    await worker.send(signal: SIGCONT)
     // More often than a job has attempts.
     for _ in 0..<6 { #expect(await worker.waitForLog("an attempt could not be made"), "\(worker.log)") }
     #expect(worker.log.contains("the queue is paused"))
     #expect(try await service.post(post).status == .processing)
-    #expect(try await service.get("/readyz").status == 503)
+    // Whose status a submission would have.
+    #expect(try await service.get("/readyz").status == (outage == .full ? 507 : 503))
     switch outage {
     case .full: disk.empty()
     case .readOnly: try disk.allowWriting()

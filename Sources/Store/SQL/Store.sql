@@ -329,5 +329,5 @@ SELECT FROM media_crash WHERE inputs = $1
 DELETE FROM media_crash WHERE inputs = $1
 
 -- name: is_writable
--- A server that is read-only refuses to lock a row, also where there is none.
-SELECT FROM post LIMIT 0 FOR KEY SHARE
+-- A server that is read-only refuses to lock a row, also where there is none; of a table that nobody else locks.
+SELECT FROM blob_store LIMIT 0 FOR KEY SHARE

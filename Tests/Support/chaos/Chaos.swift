@@ -13,13 +13,13 @@ struct Chaos {
       switch words.first {
       case "worker": try await Players.work(options)
       case "produce": try Players.produce(options)
-      case "storm", "service", "reprocess", "matrix", "all":
+      case "storm", "service", "owner", "reprocess", "matrix", "all":
         let controller = try Controller(options)
         guard try await controller.run(words[0]) else { exit(1) }
       default:
         throw OptionError(
           description: """
-            chaos all|storm|service|reprocess|matrix [--seed N] [--jobs N] [--faults N] [--posts N] [--stored N] \
+            chaos all|storm|service|owner|reprocess|matrix [--seed N] [--jobs N] [--faults N] [--posts N] [--stored N] \
             [--kills N] [--cells N] [--only TEXT] [--lanes N] [--write FILE]
             """)
       }

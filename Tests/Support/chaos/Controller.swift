@@ -34,12 +34,13 @@ struct Controller {
     say("seed \(seed); ledgers, logs and databases lie in \(folder)")
     var document = FiguresDocument(seed: seed)
     var isWell = true
-    for part in what == "all" ? ["storm", "service", "reprocess", "matrix"] : [what] {
+    for part in what == "all" ? ["storm", "service", "owner", "reprocess", "matrix"] : [what] {
       say("\n\(part)")
       let (figures, violations) =
         switch part {
         case "storm": try await storm()
         case "service": try await service()
+        case "owner": try await owner()
         case "reprocess": try await reprocess()
         default: try await matrix()
         }
@@ -69,10 +70,20 @@ struct Controller {
     var configuration = ServiceStorm.Configuration(seed: seed)
     configuration.posts = try options.number("--posts", configuration.posts)
     configuration.faults = try options.number("--service-faults", configuration.faults)
+    configuration.outage = .seconds(try options.number("--outage", Int(configuration.outage / .seconds(1))))
     configuration.failpoints = Self.failpoints
     let report = try await withRun("service") { run in
       try await ServiceStorm(configuration, on: run).run { say("  \($0)") }
     }
+    return (report.figures, report.violations)
+  }
+
+  private func owner() async throws -> Result {
+    var configuration = OwnerStorm.Configuration(seed: seed)
+    configuration.posts = try options.number("--owner-posts", configuration.posts)
+    configuration.faults = try options.number("--owner-faults", configuration.faults)
+    try Folder.make("\(folder)/owner", mode: 0o711)
+    let report = try await OwnerStorm(configuration, folder: "\(folder)/owner").run()
     return (report.figures, report.violations)
   }
 

@@ -26,6 +26,8 @@ package enum FaultKind: String, Sendable, Hashable, CaseIterable {
   case storageGone = "storage-gone"
   /// PostgreSQL takes no writes, for a while.
   case databaseReadOnly = "database-read-only"
+  /// The owner of the embedded PostgreSQL ends, by SIGKILL or because it is asked to.
+  case owner
 
   /// For a reader.
   package var title: String {
@@ -43,6 +45,13 @@ package enum FaultKind: String, Sendable, Hashable, CaseIterable {
     case .storageReadOnly: "storage read-only"
     case .storageGone: "storage not mounted"
     case .databaseReadOnly: "PostgreSQL read-only"
+    case .owner: "owners of PostgreSQL ended"
     }
+  }
+
+  /// So many of each, for a reader.
+  static func text(_ counts: [FaultKind: Int]) -> String {
+    "\(counts.values.reduce(0, +)): "
+      + allCases.compactMap { kind in counts[kind].map { "\($0) \(kind.title)" } }.joined(separator: ", ")
   }
 }

@@ -45,6 +45,9 @@ package enum Matrix {
     "reprocess_attempts", "histories", "sets", "unequal", "loose_blobs",
   ].map { "chaos." + $0 }
 
+  /// What the workers of the service do, and those of the matrix do not: the storm over the real programs interrupts it.
+  static let serviceActs = ["queue.postpone", "queue.revivable"]
+
   /// All places of the matrix, in a fixed order.
   package static let cells: [MatrixCell] = [(Member.Role.worker, workerActs), (.producer, producerActs)]
     .flatMap { role, acts in

@@ -94,7 +94,7 @@ package struct MatrixRun {
           seed: MatrixScene.producerSeed + 1, heir: victim))
     case .kill, .cut, .drain: break
     // Of the storms over the real programs alone.
-    case .killMedia, .roll, .storageFull, .storageReadOnly, .storageGone, .databaseReadOnly: break
+    case .killMedia, .roll, .storageFull, .storageReadOnly, .storageGone, .databaseReadOnly, .owner: break
     case .freeze:
       helpers.append(try run.worker("rescuer"))
       try await Task.sleep(for: long)

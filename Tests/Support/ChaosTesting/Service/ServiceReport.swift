@@ -10,12 +10,8 @@ package struct ServiceReport: Sendable {
   /// What it came to, a name and a value each.
   package var figures: [(name: String, value: String)] {
     [
-      ("posts", "\(posts), each submitted until it was answered, then once more"), 
-      (
-        "faults",
-        "\(faults.values.reduce(0, +)): "
-          + FaultKind.allCases.compactMap { kind in faults[kind].map { "\($0) \(kind.title)" } }.joined(separator: ", ")
-      ),
+      ("posts", "\(posts), each submitted until it was answered, then once more"),
+      ("faults", FaultKind.text(faults)),
       ("duration", "\(Int(duration / .seconds(1))) s"),
       ("not ready, or made twice", violations.isEmpty ? "none" : "\(violations.count) violations"),
     ]

@@ -173,7 +173,10 @@ package actor ServiceStorm {
       for slot in slots where !slot.isBusy {
         let child = slot.member.child
         if child.ending != nil {
-          if !calm.isCancelled { try note(.kill, slot) }
+          // One that finds no storage, or no database, where it starts refuses to, and is started again.
+          let hasRefused = [.exited(74), .exited(69)].contains(child.ending)
+          if hasRefused { try await Task.sleep(for: .milliseconds(300)) }
+          if !calm.isCancelled, !hasRefused { try note(.kill, slot) }
           slot.member.proxy.stop()
           slot.lives += 1
           slot.isBusy = true
@@ -243,7 +246,7 @@ package actor ServiceStorm {
         slot.member.child.kill(SIGKILL)
         try await Task.sleep(for: .milliseconds(Int.random(in: 500...1500, using: &random)))
       }
-    case .crash, .storageFull, .storageReadOnly, .storageGone, .databaseReadOnly: break
+    case .crash, .storageFull, .storageReadOnly, .storageGone, .databaseReadOnly, .owner: break
     }
   }
 

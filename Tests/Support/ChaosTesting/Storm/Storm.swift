@@ -135,7 +135,7 @@ package actor Storm {
       slot.member.proxy.hold()
       last(slot, .halfOpen)
     case .cut: slot.member.proxy.cut()
-    case .crash, .killMedia, .roll, .storageFull, .storageReadOnly, .storageGone, .databaseReadOnly: break
+    case .crash, .killMedia, .roll, .storageFull, .storageReadOnly, .storageGone, .databaseReadOnly, .owner: break
     }
   }
 

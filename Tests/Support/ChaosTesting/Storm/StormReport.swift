@@ -43,7 +43,8 @@ package struct StormReport: Sendable {
 
   /// What it came to, a name and a value each.
   package var figures: [(name: String, value: String)] {
-    let kinds = FaultKind.allCases.compactMap { kind in faults[kind].map { "\($0) \(kind.title)" } }.joined(separator: ", ")
+    let kinds = FaultKind.allCases.compactMap { kind in faults[kind].map { "\($0) \(kind.title)" } }.joined(
+      separator: ", ")
     let ends = [
       "\(places[.completed] ?? 0) completed", "\(places[.rejected] ?? 0) rejected",
       "\(places[.cancelled] ?? 0) cancelled", "\(places[.dead] ?? 0) dead", "\(places[.live] ?? 0) left over",
