@@ -30,6 +30,10 @@ package actor OwnerStorm {
     }
   }
 
+  private struct Status: Decodable {
+    let status: String
+  }
+
   private let configuration: Configuration
   private let folder: String
   private let port = ServicePort()
@@ -99,7 +103,8 @@ package actor OwnerStorm {
         guard let port = port.now, let answer = try? await request("GET", "/v1/posts/\(id)", port: port) else {
           continue
         }
-        if answer.status == 200, answer.json["status"] == .string("ready") { left.remove(id) }
+        let post = try? JSON.decode(Status.self, from: answer.body)
+        if answer.status == 200, post?.status == "ready" { left.remove(id) }
       }
       try await Task.sleep(for: .milliseconds(200))
     }
