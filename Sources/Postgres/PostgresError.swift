@@ -63,8 +63,9 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
   /// Whether the same transaction, run once more, may succeed (serialization failure, deadlock).
   package var isConflict: Bool { sqlState == "40001" || sqlState == "40P01" }
 
-  /// Whether the server lacks what everybody needs, such as room on its disk: the same may succeed later.
-  package var isStarved: Bool { sqlState?.hasPrefix("53") == true }
+  /// Whether the server lacks what everybody needs, such as room on its disk, or the disk itself (classes 53 and 58): the
+  /// same may succeed later.
+  package var isStarved: Bool { sqlState?.hasPrefix("53") == true || sqlState?.hasPrefix("58") == true }
 
   /// Whether nothing is wrong with the transaction: the same, run again later, may succeed. A job whose end fails so keeps
   /// its attempt, and whoever can wait tries again.

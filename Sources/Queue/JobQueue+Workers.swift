@@ -44,9 +44,10 @@ extension JobQueue {
   ) throws(PostgresError) -> [Reaped] {
     var reaped: [Reaped] = []
     let (most, unwell) = (Parameter.integer(policy.mostBlamed), Parameter.double(policy.unwell / .seconds(1)))
+    let patience = Parameter.double(policy.patience / .seconds(1))
     let rows = try session.execute(
-      statements["reap"], most, .texts(policy.stagesAtRisk.sorted()), unwell, .double(policy.patience / .seconds(1)))
-    let members = try session.execute(statements["reap_groups"], most, unwell)
+      statements["reap"], most, .texts(policy.stagesAtRisk.sorted()), unwell, patience)
+    let members = try session.execute(statements["reap_groups"], most, unwell, patience)
     for row in Array(rows) + Array(members) {
       let state: JobState =
         switch try row.get("state", as: String.self) {

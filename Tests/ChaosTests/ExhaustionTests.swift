@@ -15,12 +15,12 @@ struct ExhaustionTests {
     let pool: Pool
     let done: Shared<Int>
 
-    func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async -> Outage? {
+    func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceFinding {
       try? await pool.transaction { session in
         try JobQueue.complete(held.job, .accepted, result: nil, session)
       }
       done.withLock { $0 += 1 }
-      return nil
+      return .served
     }
   }
 

@@ -36,7 +36,7 @@ struct LongJobTests {
         while try await pool.run({ try $0.execute("SELECT FROM late").isEmpty }) { await Task.yield() }
         try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
         if try await pool.run({ try $0.execute("SELECT FROM job").isEmpty }) { over.fulfil(()) }
-        return nil
+        return .served
       }
       let line = try line(worker, pool, url, handler, slots: 2, unheard: UnheardClaims(leases))
       async let running: Void = line.run()
@@ -72,11 +72,11 @@ struct LongJobTests {
         // Both slots find it gone; then it is gone for one that tries.
         if number <= 3 {
           try await pool.transaction { try JobQueue.postpone(held.job, seconds: 0, error: "no storage", $0) }
-          return Outage("no storage")
+          return .outage(Outage("no storage"))
         }
         try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
         if try await pool.run({ try $0.execute("SELECT FROM job").isEmpty }) { over.fulfil(()) }
-        return nil
+        return .served
       }
       let metrics = Metrics()
       let log = Shared<[String]>([])
@@ -103,14 +103,14 @@ struct LongJobTests {
   // MARK: Support
 
   private struct Handler: JobHandler {
-    let body: @Sendable (HeldJob) async throws -> Outage?
+    let body: @Sendable (HeldJob) async throws -> ServiceFinding
 
-    func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async -> Outage? {
+    func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceFinding {
       do {
         return try await body(held)
       } catch {
         Issue.record(error)
-        return nil
+        return .served
       }
     }
   }

@@ -9,18 +9,20 @@ struct IsolationTests {
   func order() async {
     let isolation = Isolation()
     let seen = Shared<[String]>([])
-    await isolation.enter(alone: false)
-    await isolation.enter(alone: false)
+    for _ in 0..<2 {
+      let mayBegin = await isolation.enter(alone: false, within: .seconds(60))
+      #expect(mayBegin)
+    }
     // Each runs at once until it waits.
     let alone = Task.immediate {
-      await isolation.enter(alone: true)
+      _ = await isolation.enter(alone: true, within: .seconds(60))
       seen.withLock { $0.append("alone begins") }
       await Task.yield()
       seen.withLock { $0.append("alone ends") }
       isolation.leave()
     }
     let later = Task.immediate {
-      await isolation.enter(alone: false)
+      _ = await isolation.enter(alone: false, within: .seconds(60))
       seen.withLock { $0.append("later") }
       isolation.leave()
     }
@@ -31,5 +33,18 @@ struct IsolationTests {
     await alone.value
     await later.value
     #expect(seen.withLock { $0 } == ["both left", "alone begins", "alone ends", "later"])
+  }
+
+  @Test("one that waits too long to be alone gives up, and who waits behind it goes on")
+  func givingUp() async {
+    let isolation = Isolation()
+    _ = await isolation.enter(alone: false, within: .seconds(60))
+    let alone = Task.immediate { await isolation.enter(alone: true, within: .milliseconds(20)) }
+    let behind = Task.immediate { await isolation.enter(alone: false, within: .seconds(60)) }
+    let (first, second) = (await alone.value, await behind.value)
+    #expect(!first && second)
+    for _ in 0..<2 { isolation.leave() }
+    let last = await isolation.enter(alone: true, within: .seconds(60))
+    #expect(last)
   }
 }

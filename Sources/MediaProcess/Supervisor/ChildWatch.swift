@@ -3,8 +3,6 @@ import Platform
 
 /// What is seen of a media process while it works, to tell whether the media broke it or somebody else did.
 struct ChildWatch {
-  private static let own = MemoryCgroup(of: getpid())
-
   private var activity: ProcessActivity?
   /// The cgroup of the child's own, if somebody gave it one, and how many were ended there before.
   private var cgroup: (memory: MemoryCgroup, killsBefore: Int)?
@@ -12,13 +10,16 @@ struct ChildWatch {
   /// A request is sent.
   mutating func begin(_ process: Int32) {
     activity = ProcessActivity(of: process)
+    cgroup = nil
     look(at: process)
   }
 
   /// It works on it. In version 1 of cgroups one that has ended is in no cgroup any more: they are looked at before.
   mutating func look(at process: Int32) {
-    guard let memory = MemoryCgroup(of: process), memory != Self.own else { return }
-    if memory != cgroup?.memory { cgroup = (memory, memory.outOfMemoryKills ?? 0) }
+    guard let memory = MemoryCgroup(of: process), memory != cgroup?.memory, memory.processes == [process] else {
+      return
+    }
+    cgroup = (memory, memory.outOfMemoryKills ?? 0)
   }
 
   /// It ended without an answer.

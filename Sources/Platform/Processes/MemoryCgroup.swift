@@ -48,6 +48,11 @@ package struct MemoryCgroup: Sendable, Hashable {
     return nil
   }
 
+  /// The processes that it holds; none if it cannot be read.
+  package var processes: [Int32] {
+    (KernelFile.read("\(folder)/cgroup.procs") ?? "").split(separator: "\n").compactMap { Int32($0) }
+  }
+
   /// How many processes the kernel has ended here because memory ran out; nil if it does not tell.
   package var outOfMemoryKills: Int? {
     let file = isFirstVersion ? "memory.oom_control" : "memory.events"

@@ -99,14 +99,15 @@ WITH me AS MATERIALIZED (
   taken AS (
     DELETE FROM job WHERE ctid = ANY (ARRAY (SELECT place FROM chosen WHERE leaves)) AND state = 'a'
     RETURNING id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
-      request, created_at, last_error, arguments, run_at, blamed),
+      request, created_at, last_error, arguments, run_at, blamed, postponed_at),
   grouped AS (
     INSERT INTO job_group (token, worker_id, queue, deadline_at, members)
     SELECT $5::bigint, $1, $2,
       clock_timestamp() + make_interval(secs => max(deadline_seconds) + 30), array_agg(
         ROW(id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
             request, created_at, last_error, arguments,
-            CASE WHEN blamed > 0 THEN jsonb_build_object('blamed', blamed) END)::packed_job)
+            CASE WHEN blamed > 0 OR postponed_at IS NOT NULL
+              THEN jsonb_build_object('blamed', blamed, 'postponed_at', postponed_at) END)::packed_job)
     FROM taken HAVING count(*) > 0),
   kept AS (
     UPDATE job SET
@@ -162,24 +163,26 @@ WITH ended AS (
     SELECT ended.queue, ended.started_at, member.id, member.public_id, member.kind, member.rank, member.priority,
       member.attempt, member.max_attempts, member.lost, member.deadline_seconds, member.author, member.definition,
       member.request, member.created_at, member.arguments, coalesce(said.error, member.last_error) AS last_error,
-      said.ending, said.seconds, said.counts, coalesce((member.more ->> 'blamed')::smallint, 0) AS blamed
+      said.ending, said.seconds, said.counts, coalesce((member.more ->> 'blamed')::smallint, 0) AS blamed,
+      (member.more ->> 'postponed_at')::timestamptz AS postponed_at
     FROM ended, said, unnest(members) AS member
     WHERE said.id = member.id AND said.ending IN ('b', 's', 'd')
       AND EXISTS (SELECT FROM said WHERE ending IN ('b', 's', 'd'))),
   back AS (
     INSERT INTO job (id, public_id, queue, kind, state, rank, run_at, priority, attempt, max_attempts, lost,
-                     deadline_seconds, author, definition, request, created_at, last_error, arguments, blamed)
+                     deadline_seconds, author, definition, request, created_at, last_error, arguments, blamed,
+                     postponed_at)
     OVERRIDING SYSTEM VALUE
     SELECT id, public_id, queue, kind, CASE ending WHEN 'b' THEN 'a' ELSE 's' END::"char", rank,
       clock_timestamp() + make_interval(secs => coalesce(seconds, 0)), priority,
       CASE WHEN counts THEN attempt + 1 ELSE attempt END, max_attempts, lost, deadline_seconds, author, definition,
-      request, created_at, last_error, arguments, blamed
+      request, created_at, last_error, arguments, blamed, postponed_at
     FROM others WHERE ending IN ('b', 's')),
   buried AS (
     INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, author,
-                          definition, request, created_at, started_at, arguments, last_error)
+                          definition, request, created_at, started_at, arguments, last_error, postponed_at)
     SELECT id, public_id, queue, kind, priority, attempt + 1, max_attempts, lost, deadline_seconds, author, definition,
-      request, created_at, started_at, arguments, last_error
+      request, created_at, started_at, arguments, last_error, postponed_at
     FROM others WHERE ending = 'd'),
   done AS (
     INSERT INTO job_done (id, public_id, queue, kind, outcome, attempt, max_attempts, lost, worker_id, token, author,
@@ -390,7 +393,8 @@ WITH ended AS (
     SELECT ended.token, ended.worker_id, ended.queue, ended.started_at, member.id, member.public_id, member.kind,
       member.priority, member.attempt, member.max_attempts, member.lost + 1 AS lost, member.deadline_seconds,
       member.author, member.definition, member.request, member.created_at, member.arguments,
-      coalesce((member.more ->> 'blamed')::smallint, 0) AS blamed, member.id = ANY (ended.cancelled) AS is_cancelled,
+      coalesce((member.more ->> 'blamed')::smallint, 0) AS blamed,
+      (member.more ->> 'postponed_at')::timestamptz AS postponed_at, member.id = ANY (ended.cancelled) AS is_cancelled,
       CASE WHEN ended.is_lost THEN 'the worker was lost' ELSE 'the deadline passed' END AS error,
       cardinality(ended.members) = 1 AND (NOT ended.is_lost
         OR NOT EXISTS (SELECT FROM ended AS other WHERE other.is_lost AND other.token <> ended.token)
@@ -403,22 +407,27 @@ WITH ended AS (
     SELECT token, worker_id, queue, started_at, id, public_id, kind, priority, attempt + (is_blamed OR is_cancelled)::int AS attempt,
       max_attempts, lost, deadline_seconds, author, definition, request, created_at, arguments, error,
       blamed + is_blamed::int AS blamed,
+      CASE WHEN is_blamed THEN postponed_at ELSE coalesce(postponed_at, clock_timestamp()) END AS postponed_at,
       CASE WHEN is_cancelled THEN 'c'
-        WHEN NOT is_blamed OR attempt + 1 < max_attempts AND blamed + 1 < $1::int THEN 's' ELSE 'd' END AS ending
+        WHEN CASE WHEN is_blamed THEN attempt + 1 < max_attempts AND blamed + 1 < $1::int
+          ELSE postponed_at IS NULL OR postponed_at > clock_timestamp() - make_interval(secs => $3::float8) END
+        THEN 's' ELSE 'd' END AS ending
     FROM judged),
   returned AS (
     INSERT INTO job (id, public_id, queue, kind, state, rank, run_at, priority, attempt, max_attempts, lost,
-                     deadline_seconds, author, definition, request, created_at, last_error, arguments, blamed)
+                     deadline_seconds, author, definition, request, created_at, last_error, arguments, blamed,
+                     postponed_at)
     OVERRIDING SYSTEM VALUE
     SELECT id, public_id, queue, kind, 's', 0,
       clock_timestamp() + make_interval(secs => (0.5 + random()) * power(4, least(lost - 1, 4))), priority, attempt,
-      max_attempts, lost, deadline_seconds, author, definition, request, created_at, error, arguments, blamed
+      max_attempts, lost, deadline_seconds, author, definition, request, created_at, error, arguments, blamed,
+      postponed_at
     FROM members WHERE ending = 's'),
   dead AS (
     INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, author,
-                          definition, request, created_at, started_at, arguments, last_error)
+                          definition, request, created_at, started_at, arguments, last_error, postponed_at)
     SELECT id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
-      request, created_at, started_at, arguments, error
+      request, created_at, started_at, arguments, error, postponed_at
     FROM members WHERE ending = 'd'),
   done AS (
     INSERT INTO job_done (id, public_id, queue, kind, outcome, attempt, max_attempts, lost, worker_id, token, author,
@@ -590,15 +599,15 @@ WITH back AS (
           WHERE other.public_id = ANY ($1::uuid[]) AND other.unique_key = job_dead.unique_key
             AND other.id < job_dead.id))
   RETURNING id, public_id, queue, kind, priority, max_attempts, deadline_seconds, unique_key, author, definition,
-    request, created_at, arguments, last_error, limit_name,
+    request, created_at, arguments, last_error, limit_name, CASE WHEN $2::boolean THEN lost ELSE 0 END AS lost,
     CASE WHEN $2::boolean THEN coalesce(postponed_at, died_at) END AS postponed_at)
 INSERT INTO job (id, public_id, queue, kind, state, rank, priority, max_attempts, deadline_seconds, unique_key, author,
-                 definition, request, created_at, arguments, last_error, limit_name, postponed_at)
+                 definition, request, created_at, arguments, last_error, limit_name, lost, postponed_at)
 OVERRIDING SYSTEM VALUE
 SELECT id, public_id, queue, kind, CASE WHEN limit_name IS NULL THEN 'a' ELSE 'p' END::"char",
   (extract(epoch FROM clock_timestamp()) * 1e6)::bigint + priority * 30000000,
   priority, max_attempts, deadline_seconds, unique_key, author, definition, request, created_at, arguments, last_error,
-  limit_name, postponed_at
+  limit_name, lost, postponed_at
 FROM back ORDER BY public_id
 RETURNING public_id, queue
 

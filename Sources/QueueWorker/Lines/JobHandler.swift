@@ -7,8 +7,24 @@ package protocol JobHandler: Sendable {
   /// - Parameters:
   ///   - held: the job, and the wish to stop it.
   ///   - isAlone: whether the worker holds no other job of its queue.
-  /// - Returns: what the worker lacks for any job of the queue; nil if it found what it needs.
-  func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async -> Outage?
+  func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceFinding
+
+  /// Whether further jobs may be begun beside those that are at work.
+  var takesMore: Bool { get }
+}
+
+extension JobHandler {
+  package var takesMore: Bool { true }
+}
+
+/// What an attempt tells of whether the worker can serve the queue.
+package enum ServiceFinding: Sendable, Hashable {
+  /// It found all that it needs.
+  case served
+  /// It lacks what any job of the queue needs.
+  case outage(Outage)
+  /// It did not come so far.
+  case unknown
 }
 
 /// Something that every job of a queue needs, and that a worker does not have just now: the queue is paused there.

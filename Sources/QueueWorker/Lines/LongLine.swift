@@ -51,7 +51,8 @@ final class LongLine: Sendable {
 
   /// How many jobs may be begun now.
   private var free: Int {
-    max(0, breaker.withLock { $0.permits(of: slots, at: began.duration(to: .now)) } - mine.count)
+    handler.takesMore
+      ? max(0, breaker.withLock { $0.permits(of: slots, at: began.duration(to: .now)) } - mine.count) : 0
   }
 
   private func claim(_ free: Int) async -> [HeldJob] {
@@ -84,9 +85,15 @@ final class LongLine: Sendable {
   ) throws(PostgresError) -> [ClaimedJob] {
     guard count > 0 else { return [] }
     let lease = unheard.add()
-    let jobs = try JobQueue.claim(worker: context.worker, queue: queue, limit: count, lease: lease, session)
-    heard.append(lease)
-    return jobs
+    do {
+      let jobs = try JobQueue.claim(worker: context.worker, queue: queue, limit: count, lease: lease, session)
+      heard.append(lease)
+      return jobs
+    } catch {
+      // What the server refused gave nothing.
+      if error.kind == .server { unheard.remove([lease]) }
+      throw error
+    }
   }
 
   /// What claims gave of which was not heard; what there is no room for by now is given back.
@@ -95,13 +102,15 @@ final class LongLine: Sendable {
   ) throws -> [ClaimedJob] {
     let found = try JobQueue.claimed(worker: context.worker, leases: leases, session)
       .filter { held[$0.token] == nil }
+    var waiting: [ClaimedJob] = []
     for job in found.dropFirst(free) {
       // One that is to be cancelled waits here for a slot, where that is seen to.
-      do { try JobQueue.release(job, session) } catch is LeaseLost { continue }
+      do { try JobQueue.release(job, session) } catch is LeaseLost { waiting.append(job) }
     }
-    let jobs = Array(found.prefix(free))
-    heard += leases.filter { lease in jobs.contains { $0.isHeld(under: lease) } }
-    return jobs
+    heard += leases.filter { lease in
+      found.contains { $0.isHeld(under: lease) } && !waiting.contains { $0.isHeld(under: lease) }
+    }
+    return Array(found.prefix(free))
   }
 
   private func carryOut(_ job: HeldJob) async {
@@ -111,17 +120,21 @@ final class LongLine: Sendable {
     ])
     log.info("job started", ["kind": job.job.kind])
     let began = ContinuousClock.now
-    let outage = await handler.carryOut(job, isAlone: mine.count == 1, log: log)
+    let finding = await handler.carryOut(job, isAlone: mine.count == 1, log: log)
     context.metrics.took([began.duration(to: .now) / .seconds(1)], kind: job.job.kind)
-    note(outage)
+    note(finding)
   }
 
   /// Pauses the queue where it cannot be served, and lets it go on where it can again.
-  private func note(_ outage: Outage?) {
-    guard let outage else {
+  private func note(_ finding: ServiceFinding) {
+    let outage: Outage
+    switch finding {
+    case .unknown: return
+    case .served:
       guard breaker.withLock({ $0.succeeded() }) else { return }
       context.metrics.pause(queue, false)
       return context.log.info("the queue goes on", ["queue": queue])
+    case .outage(let found): outage = found
     }
     guard let pause = breaker.withLock({ $0.failed(at: began.duration(to: .now)) }) else { return }
     context.metrics.pause(queue, true)

@@ -74,8 +74,15 @@ final class ShortLine: Sendable {
   private func claim(_ session: Session) throws -> GroupClaim? {
     let lowest = floor.withLock { $0.next(at: began.duration(to: .now)) }
     let lease = unheard.add()
-    let group = try JobQueue.claimGroup(
-      worker: context.worker, queue: queue, limit: limit, floor: lowest, lease: lease, session)
+    let group: GroupClaim?
+    do {
+      group = try JobQueue.claimGroup(
+        worker: context.worker, queue: queue, limit: limit, floor: lowest, lease: lease, session)
+    } catch {
+      // What the server refused gave nothing.
+      if error.kind == .server { unheard.remove([lease]) }
+      throw error
+    }
     unheard.remove([lease])
     floor.withLock { $0.note(group?.jobs.map(\.rank) ?? [], limit: limit) }
     if group == nil && lowest > .min { return try claim(session) }

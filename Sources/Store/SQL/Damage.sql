@@ -27,7 +27,7 @@ FROM blob
 WHERE blob.hash = blob_damage.hash AND blob_damage.hash IN (
   SELECT hash FROM blob_damage WHERE next_at <= clock_timestamp() ORDER BY next_at LIMIT $1::int FOR UPDATE SKIP LOCKED)
 RETURNING blob_damage.hash, blob.bytes, blob_damage.error,
-  EXISTS (SELECT FROM reprocess_run WHERE public_id = blob_damage.run AND state = 'running') AS is_made_again
+  EXISTS (SELECT FROM reprocess_run WHERE public_id = blob_damage.run AND state IN ('running', 'paused')) AS is_made_again
 
 -- name: note_remaking
 UPDATE blob_damage SET run = $2::uuid, attempts = attempts + 1, error = NULL WHERE hash = $1

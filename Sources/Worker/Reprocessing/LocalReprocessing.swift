@@ -9,6 +9,8 @@ package import Store
 
 /// Carries out a local run in this process: its items one after the other, in as many media processes as there are slots.
 package struct LocalReprocessing: Sendable {
+  private static let mostInterruptions = 3
+
   private let slots: [MediaSlot]
   private let pool: Pool
   private let store: Store
@@ -75,6 +77,11 @@ package struct LocalReprocessing: Sendable {
       control: LocalControl(cancellation: stop), slot: slot, mode: .throughput, isIsolated: false, blobs: blobs,
       log: log)
     var ending = await attempt.run(work)
+    // Somebody who ends media processes ends them all, or soon has enough.
+    for _ in 0..<Self.mostInterruptions {
+      guard case .interrupted = ending else { break }
+      ending = await attempt.run(work)
+    }
     // A process that broke once may have been unlucky.
     if case .broken = ending {
       await slot.renew()

@@ -14,21 +14,23 @@ struct MediaHandler: JobHandler {
   let free: FreeSlots
   /// How many slots there are.
   let slots: Int
-  /// Of all handlers of the worker.
-  let isolation: Isolation
+  let isolation = Isolation()
   let pool: Pool
   let store: Store
   let blobs: any BlobStore
   let damages: DamageRecorder
 
-  /// One that waited longer to be alone has too little time left.
+  /// One that waits longer to be alone, or behind one that does, has too little time left.
   private static let longestWait = Duration.seconds(20)
 
-  func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async -> Outage? {
+  /// While one works alone, or waits to, others are better off elsewhere.
+  var takesMore: Bool { !isolation.isReserved }
+
+  func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceFinding {
     let record = AttemptRecord(held: held, pool: pool, store: store, log: log)
     guard let slot = free.take() else {
       await record.write(.stopped(.drained), of: nil)
-      return nil
+      return .unknown
     }
     defer { free.add(slot) }
     let work: Work
@@ -38,29 +40,30 @@ struct MediaHandler: JobHandler {
       }
       guard let found else {
         await record.write(.unwanted(.cancelled), of: nil)
-        return nil
+        return .unknown
       }
       work = found
     } catch let error as StoreError where held.job.kind == ReprocessJob.kind {
       // What is deleted by now has no need of other outputs.
       await record.write(.unwanted(.failed("\(error)")), of: nil)
-      return nil
+      return .unknown
     } catch {
       // The database is no reason to keep away from a queue: it is what claims ask first.
       await record.write(AttemptEnding(error, isIsolated: false), of: nil)
-      return nil
+      return .unknown
     }
     let ending = await attempt(held, work, slot, isAlone: isAlone, log)
     held.endStage()
     switch await record.write(ending, of: work) {
-    case .unable(let outage): return outage
+    case .accepted, .rejected, .unchanged: return .served
+    case .unable(let outage): return .outage(outage)
     case .damaged(let error, let hash):
       do { try await damages.judge(hash, pool) } catch {
         log.warning("a damaged source could not be noted", ["blob": hash.hex, "error": "\(error)"])
       }
       log.error("a source is damaged", ["error": error.description])
-      return nil
-    default: return nil
+      return .unknown
+    default: return .unknown
     }
   }
 
@@ -68,11 +71,9 @@ struct MediaHandler: JobHandler {
     _ held: HeldJob, _ work: Work, _ slot: MediaSlot, isAlone: Bool, _ log: Logger
   ) async -> AttemptEnding {
     let isIsolated = work.isSuspect || held.job.lost > 0
-    let began = ContinuousClock.now
-    await isolation.enter(alone: isIsolated)
+    guard await isolation.enter(alone: isIsolated, within: Self.longestWait) else { return .crowded }
     defer { isolation.leave() }
     if let stop = held.stopReason { return .stopped(stop) }
-    guard began.duration(to: .now) < Self.longestWait else { return .crowded }
     if isIsolated { await slot.renew() }
     // A job that has the worker for itself is spread over its cores; of several, each has one.
     let mode: ExecutionMode = slots > 1 && (isAlone || isIsolated) ? .latency : .throughput

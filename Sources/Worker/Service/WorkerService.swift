@@ -32,14 +32,13 @@ package final class WorkerService: Sendable {
       return try MediaSlot(name: "background-\(number + 1)", configuration: media)
     }
     allSlots = slots + backgroundSlots
-    let isolation = Isolation()
     let recorder = DamageRecorder(store: store, blobs: blobs, log: log, metrics: metrics)
     let media = MediaHandler(
-      free: FreeSlots(slots), slots: slots.count, isolation: isolation, pool: pool, store: store, blobs: blobs,
+      free: FreeSlots(slots), slots: slots.count, pool: pool, store: store, blobs: blobs,
       damages: recorder)
     // Each has one core at most: it is not to be in anybody's way.
     let again = MediaHandler(
-      free: FreeSlots(backgroundSlots), slots: 1, isolation: isolation, pool: pool, store: store, blobs: blobs,
+      free: FreeSlots(backgroundSlots), slots: 1, pool: pool, store: store, blobs: blobs,
       damages: recorder)
     var queue = configuration.queue
     queue.faults.stagesAtRisk = AttemptStage.atRisk

@@ -20,7 +20,7 @@ struct LongHandler: JobHandler {
     case stopped(HeldJob.Stop)
   }
 
-  func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async -> Outage? {
+  func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceFinding {
     let job = held.job
     do {
       try ledger.write(.began(job.publicID, token: job.token, attempt: job.attempt))
@@ -30,7 +30,7 @@ struct LongHandler: JobHandler {
     } catch {
       log.error("the attempt is given up", ["error": "\(error)"])
     }
-    return nil
+    return .served
   }
 
   private func work(_ held: HeldJob) async throws -> Ending {
