@@ -169,7 +169,8 @@ final class QueueModel {
     log.append("lose the worker in peace")
     try session.execute("DELETE FROM worker_loss")
     var isBlamed = held.count == 1
-    if let claim = held.first, claim.group == nil {
+    // A member that leaves its row has no stage; one that stays in it does.
+    if let claim = held.first, claim.group == nil || claim.job.isRow {
       isBlamed = isBlamed && chance(2)
       let stage = isBlamed ? "risky" : "harmless"
       try JobQueue.report(JobProgress(fraction: 0.5, stage: stage), of: claim.job, session)
