@@ -85,7 +85,7 @@ test: setup pgbouncer nginx ## run every test, on a private PostgreSQL, a privat
 	$(SWIFT) test $(TESTING) --skip-build --filter ChaosTests
 	$(SWIFT) test $(TESTING) --skip-build --filter EndToEndTests
 
-test-chaos: setup ## kill, freeze and cut off workers, API and PostgreSQL while they work, twenty minutes
+test-chaos: setup ## kill, freeze and cut off workers, API and PostgreSQL while they work, half an hour
 	$(SWIFT) build $(TESTING) --product take5
 	$(SWIFT) build $(TESTING) --product chaos
 	.build/tests/release/chaos all --write docs/reliability.md

@@ -10,7 +10,7 @@ package actor ServiceStorm {
   package struct Configuration: Sendable {
     package var seed: UInt64
     package var posts = 200
-    package var faults = 60
+    package var faults = 300
     package var workers = 2
     package var apps = 4
     /// How long the storage is full, read-only or gone, and PostgreSQL read-only.
