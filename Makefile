@@ -13,8 +13,8 @@ NGINX := $(or $(wildcard /usr/sbin/nginx),.build/nginx/usr/sbin/nginx)
 BENCH_PACKAGES := ffmpeg
 # What only 'make bench-photo' needs beside it.
 BENCH_PHOTO_PACKAGES := libvips-tools python3-venv
-# What only 'make bench-queue' needs: the queues it measures against, and what they run on.
-BENCH_QUEUE_PACKAGES := python3-venv
+# What only 'make bench-queue' needs: the queues it measures against, what they run on, and what makes its moments.
+BENCH_QUEUE_PACKAGES := ffmpeg python3-venv
 BENCH_QUEUE_PEERS := pgqueuer==1.6.0 procrastinate==3.10.0 awa-pg==0.6.9 \
                      asyncpg==0.32.0 'psycopg[binary,pool]==3.3.9' uvloop==0.23.0
 
