@@ -12,7 +12,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
   let control: Control
   let slot: MediaSlot
   let mode: ExecutionMode
-  /// Whether it is alone on its worker, in a fresh media process: then what breaks that is the media's.
+  /// Whether it is alone in its queue here, in a fresh media process: then what breaks that is the media's.
   let isIsolated: Bool
   let blobs: any BlobStore
   let log: Logger

@@ -37,7 +37,7 @@ enum AttemptEnding {
 extension AttemptEnding {
   /// What an error makes of an attempt.
   ///
-  /// - Parameter isIsolated: whether it was alone on its worker, in a fresh media process.
+  /// - Parameter isIsolated: whether it was alone in its queue here, in a fresh media process.
   init(_ error: any Error, isIsolated: Bool) {
     switch error {
     case let failure as MediaFailure: self.init(failure, isIsolated: isIsolated)
