@@ -8,7 +8,7 @@ struct PlayersTests {
   @Test("every judge passes what is whole, and refuses a broken file of each type that it reads")
   func broken() async throws {
     let (whole, broken) = try Broken.outputs()
-    #expect(try await Table(whole).failures == [])
+    try await judge(whole, table: "whole.txt")
     let table = try await Table(broken)
     try table.publish("\(OutputFolder.path)/broken.txt")
     for (judge, cells) in zip(table.judges, table.columns) {
