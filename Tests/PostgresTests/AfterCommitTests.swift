@@ -118,6 +118,8 @@ struct AfterCommitTests {
         }
         #expect(one == 1)
       }
+      // The COMMITs that failed themselves had it behind them already; the rollbacks had not.
+      #expect(try await direct.run { session in try session.execute("SELECT FROM seen").count } == 2)
     }
   }
 

@@ -23,6 +23,20 @@ struct ConnectionTests {
     }
   }
 
+  @Test("A server that turns a connection away is there all the same")
+  func answers() async throws {
+    try await withDatabase { url in
+      let refused = Pool(url.with(database: "none of that name"), size: 1, patience: .seconds(1))
+      let error = await #expect(throws: PostgresError.self) { try await refused.run { _ in } }
+      #expect(error?.isUnavailable == true)
+      #expect(await refused.isAnswered())
+      let away = Pool(try DatabaseURL("host=/nonexistent dbname=take5"), size: 1)
+      #expect(await !away.isAnswered())
+      await refused.close()
+      await away.close()
+    }
+  }
+
   @Test("A connection that dies in a transaction fails it, and is not tried again")
   func lostInTransaction() async throws {
     try await withDatabase { url in

@@ -36,7 +36,13 @@ package struct DamageRepair: Sendable {
     for blob in try await pool.run({ session in try store.takeDamaged(limit: Self.limit, session) }) {
       try Task.checkCancellation()
       guard !blob.isMadeAgain else { continue }
-      guard let damage = try await blobs.damageInBackground(of: blob.hash, bytes: blob.bytes) else {
+      let found: BlobDamage?
+      do { found = try await blobs.damageInBackground(of: blob.hash, bytes: blob.bytes) } catch BlobError.system(let error) {
+        // One that cannot be read now holds up none of the others.
+        recorder.log.warning("a damaged blob cannot be looked at", ["blob": blob.hash.hex, "error": "\(error)"])
+        continue
+      }
+      guard let damage = found else {
         try await settle(blob.hash, pool)
         continue
       }

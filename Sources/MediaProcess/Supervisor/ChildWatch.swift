@@ -7,6 +7,9 @@ struct ChildWatch {
   /// The cgroup of the child's own, if somebody gave it one, and how many were ended there before.
   private var cgroup: (memory: MemoryCgroup, killsBefore: Int)?
 
+  /// That of this process, in which a child begins: more than the child runs there.
+  private static let ours = MemoryCgroup(of: getpid())
+
   /// A request is sent.
   mutating func begin(_ process: Int32) {
     activity = ProcessActivity(of: process)
@@ -16,9 +19,9 @@ struct ChildWatch {
 
   /// It works on it. In version 1 of cgroups one that has ended is in no cgroup any more: they are looked at before.
   mutating func look(at process: Int32) {
-    guard let memory = MemoryCgroup(of: process), memory != cgroup?.memory, memory.processes == [process] else {
-      return
-    }
+    guard let memory = MemoryCgroup(of: process), memory != cgroup?.memory, memory != Self.ours,
+      memory.processes == [process]
+    else { return }
     cgroup = (memory, memory.outOfMemoryKills ?? 0)
   }
 

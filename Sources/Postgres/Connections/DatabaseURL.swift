@@ -103,12 +103,28 @@ package struct DatabaseURL: Sendable, Hashable {
   }
 
   /// Keywords and values for `PQconnectdbParams`: a lost peer must be noticed, and a slow one must not hang a start.
-  var keywordsAndValues: [(String, String)] {
+  private var keywordsAndValues: [(String, String)] {
     let defaults = [
       "application_name": "take5", "client_encoding": "UTF8", "connect_timeout": "5", "keepalives_idle": "10",
       "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "20000",
     ]
     return defaults.merging(settings) { _, chosen in chosen }.map { ($0.key, $0.value) }
+  }
+
+  func withKeywordsAndValues<Result>(
+    _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Result
+  ) -> Result {
+    let settings = keywordsAndValues
+    let keywords = settings.map { UnsafePointer(strdup($0.0)) } + [nil]
+    let values = settings.map { UnsafePointer(strdup($0.1)) } + [nil]
+    defer { for pointer in keywords + values { free(UnsafeMutablePointer(mutating: pointer)) } }
+    return body(keywords, values)
+  }
+
+  /// Asks whether a server is there, and waits for its answer; see `Pool.isAnswered`.
+  func isAnswered() -> Bool {
+    let answer = withKeywordsAndValues { keywords, values in PQpingParams(keywords, values, 0) }
+    return answer == PQPING_OK || answer == PQPING_REJECT
   }
 }
 

@@ -80,6 +80,11 @@ package actor Pool {
     }
   }
 
+  /// Whether a server is there, be it one that takes no connections because it recovers or ends.
+  package nonisolated func isAnswered() async -> Bool {
+    (try? await onThread("postgres-ping") { [url] in url.isAnswered() }) ?? false
+  }
+
   /// Closes idle connections, turns waiters away, and lets each busy connection close when its work is done.
   package func close() {
     isClosed = true

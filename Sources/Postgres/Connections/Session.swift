@@ -21,11 +21,10 @@ package final class Session {
 
   /// Connects; an error if the server cannot be reached or refuses.
   init(_ url: DatabaseURL) throws(PostgresError) {
-    let settings = url.keywordsAndValues
-    var keywords = settings.map { UnsafePointer(strdup($0.0)) } + [nil]
-    var values = settings.map { UnsafePointer(strdup($0.1)) } + [nil]
-    defer { for pointer in keywords + values { free(UnsafeMutablePointer(mutating: pointer)) } }
-    guard let handle = Failpoint.connect.around({ PQconnectdbParams(&keywords, &values, 0) }) else {
+    let handle = url.withKeywordsAndValues { keywords, values in
+      Failpoint.connect.around { PQconnectdbParams(keywords, values, 0) }
+    }
+    guard let handle else {
       throw PostgresError(.unavailable, "out of memory")
     }
     guard PQstatus(handle) == CONNECTION_OK else {
@@ -92,10 +91,12 @@ package final class Session {
     return try interruptible(failpoint) { () throws(PostgresError) in try send(statement, parameters) }
   }
 
-  /// Runs a statement once the open transaction is committed, and not at all if that rolls back; at once outside of one.
+  /// Runs a statement behind the COMMIT of the open transaction, and not at all if that rolls back before; at once outside
+  /// of one.
   ///
   /// It goes to the server right behind COMMIT, without a further way there and back, and is a transaction of its own: what
-  /// locks others, as NOTIFY does, does so after the work is done. What becomes of it is not told.
+  /// locks others, as NOTIFY does, does so after the work is done. It runs also where COMMIT itself fails; what becomes of it
+  /// is not told.
   package func executeAfterCommit(_ statement: Statement, _ parameters: Parameter...) throws(PostgresError) {
     guard isInTransaction else {
       try execute(statement, parameters)
@@ -238,7 +239,8 @@ package final class Session {
       try? executeScript("ROLLBACK", name: "ROLLBACK", failpoint: .rollback)
       throw error
     }
-    let following = followers
+    // COMMIT of a failed transaction is a ROLLBACK.
+    let following = PQtransactionStatus(handle) == PQTRANS_INERROR ? [] : followers
     followers = []
     let ending =
       following.isEmpty ? try run("COMMIT", name: "COMMIT", failpoint: .commit) : try commit(before: following)

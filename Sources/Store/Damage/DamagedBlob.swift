@@ -7,6 +7,4 @@ package struct DamagedBlob: Sendable, Hashable {
   package let bytes: Int64
   /// Whether a run that is to make it again goes on.
   package let isMadeAgain: Bool
-  /// Why it cannot be made again; nil: nothing speaks against it.
-  package let error: String?
 }

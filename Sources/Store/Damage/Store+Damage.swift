@@ -18,8 +18,7 @@ extension Store {
         throw PostgresError(.decoding, "a blob's name is not a SHA-256")
       }
       return DamagedBlob(
-        hash: hash, bytes: try row.get("bytes"), isMadeAgain: try row.get("is_made_again"),
-        error: try row.get("error"))
+        hash: hash, bytes: try row.get("bytes"), isMadeAgain: try row.get("is_made_again"))
     }
   }
 

@@ -1,7 +1,6 @@
 import Platform
-import Postgres
 
-/// When the database was last seen to answer, be it with an error.
+/// When the database was last seen to answer, be it that it takes no connections yet.
 final class DatabasePresence: Sendable {
   /// An embedded server comes back within seconds, whoever owns it: one that is away for so long is waited for in vain.
   static let limit = Duration.seconds(60)
@@ -10,14 +9,8 @@ final class DatabasePresence: Sendable {
 
   init(at now: ContinuousClock.Instant) { lastSeen = Locked(now) }
 
-  /// Notes what became of an attempt to ask it: no error, or which one.
-  func note(_ error: (any Error)?, at now: ContinuousClock.Instant) {
-    if let error {
-      // What the server itself has said shows that it is there; of other errors nothing is known.
-      guard let error = error as? PostgresError, error.kind == .server else { return }
-    }
-    lastSeen.withLock { $0 = now }
-  }
+  /// It has answered.
+  func note(at now: ContinuousClock.Instant) { lastSeen.withLock { $0 = now } }
 
   /// Whether it has been seen within the limit.
   func isRecent(at now: ContinuousClock.Instant) -> Bool {

@@ -146,14 +146,14 @@ extension Verb {
   }
 
   private static func keepFresh(
-    _ access: AccessControl, _ store: Store, _ database: Pool, _ presence: DatabasePresence, _ log: Logger
+    _ access: AccessControl, _ store: Store, _ keys: Pool, _ presence: DatabasePresence, _ log: Logger
   ) async {
     while (try? await Task.sleep(for: AccessControl.freshness)) != nil {
       do {
-        try await access.refresh(store, database)
-        presence.note(nil, at: .now)
+        try await access.refresh(store, keys)
+        presence.note(at: .now)
       } catch {
-        presence.note(error, at: .now)
+        if await keys.isAnswered() { presence.note(at: .now) }
         // Those that are known stay: a database that is away locks nobody out, and lets nobody in.
         if !Task.isCancelled { log.warning("the API keys could not be read anew", ["error": "\(error)"]) }
       }
