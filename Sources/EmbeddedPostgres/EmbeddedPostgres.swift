@@ -13,6 +13,8 @@ package final class EmbeddedPostgres: Sendable {
     package var dataFolder: String
     /// Whether this process serves until it is stopped. While such a one lives, no other process owns the server.
     package var isService = false
+    /// Whether a folder that holds no database gets one; otherwise that is an error, whose `isMissing` tells.
+    package var makesMissing = true
     /// False gives up safety against power loss for speed: for tests.
     package var isDurable = true
     /// How long a start, crash recovery included, may take.
@@ -53,11 +55,14 @@ package final class EmbeddedPostgres: Sendable {
   package static func start(_ configuration: Configuration) throws(EmbeddedPostgresError) -> EmbeddedPostgres {
     let folder: String
     do {
+      guard try configuration.makesMissing || Layout.holdsCluster(configuration.dataFolder) else {
+        throw EmbeddedPostgresError.missing(in: configuration.dataFolder)
+      }
       // As root others must be able to pass through to what is theirs; they still cannot list it.
       try Folder.make(configuration.dataFolder, mode: geteuid() == 0 ? 0o711 : 0o700)
       folder = try Folder.resolved(configuration.dataFolder)
     } catch {
-      throw EmbeddedPostgresError(error)
+      throw EmbeddedPostgresError(causedBy: error)
     }
     let limit = ContinuousClock.now + configuration.patience
     let place = OwnerPlace(folder: folder, isService: configuration.isService)

@@ -5,10 +5,13 @@ package import Platform
 package struct EmbeddedPostgresError: Error, Sendable, CustomStringConvertible {
   package let message: String
   package let remedy: String?
+  /// Whether the data folder holds no database, and none was to be made.
+  package let isMissing: Bool
 
-  package init(_ message: String, remedy: String? = nil) {
+  package init(_ message: String, remedy: String? = nil, isMissing: Bool = false) {
     self.message = message
     self.remedy = remedy
+    self.isMissing = isMissing
   }
 
   package init(_ error: SystemError) {
@@ -21,6 +24,11 @@ package struct EmbeddedPostgresError: Error, Sendable, CustomStringConvertible {
       default: nil
       }
     self.init("the data folder of PostgreSQL cannot be used (\(error))", remedy: remedy)
+  }
+
+  /// There is nothing where a database was expected.
+  static func missing(in folder: String) -> EmbeddedPostgresError {
+    EmbeddedPostgresError("there is no store in \(folder)", isMissing: true)
   }
 
   /// The error itself if it is one of these, else what it says.

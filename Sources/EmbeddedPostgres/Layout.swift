@@ -43,6 +43,15 @@ struct Layout: Equatable {
     socketFolder = isPlain && isShort ? inside : "/tmp/take5-\(id)"
   }
 
+  /// Whether a database was made for a data folder; one that this user may not look at is there.
+  static func holdsCluster(_ dataFolder: String) throws(EmbeddedPostgresError) -> Bool {
+    guard let folder = try? Folder.resolved(dataFolder), let id = SmallFile.read("\(folder)/postgres.id") else {
+      return false
+    }
+    let layout = Layout(dataFolder: folder, id: id, user: try ServerUser.current())
+    return access(layout.cluster, F_OK) == 0 || errno != ENOENT
+  }
+
   /// What tells a data folder from all others, chosen at random when it is first used.
   ///
   /// It lies in the folder and moves with it; a folder made anew finds no server of a folder that was deleted.

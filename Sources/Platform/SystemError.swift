@@ -17,8 +17,11 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
 
   package var description: String {
     let about = subject.map { " \($0)" } ?? ""
-    return "\(call)\(about): \(String(cString: strerror(code)))"
+    return "\(call)\(about): \(reason)"
   }
+
+  /// What the system says of it, for who knows what it was about.
+  package var reason: String { String(cString: strerror(code)) }
 
   /// Whether there is no room left on the device or in the quota.
   package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }

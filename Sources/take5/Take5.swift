@@ -6,11 +6,12 @@ import Platform
 struct Take5 {
   static func main() async {
     ThisProcess.ignoreBrokenPipes()
+    ThisProcess.holdStandardDescriptors()
     exit(await run(Array(CommandLine.arguments.dropFirst()), environment: environment()).rawValue)
   }
 
   private static let verbs: [Verb] = [
-    .serve, .worker, .submitPost, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .jobsStats, .jobsWatch, .keysCreate,
+    .`init`, .serve, .worker, .submitPost, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .jobsStats, .jobsWatch, .keysCreate,
     .keysList, .keysRevoke, .keysRotate, .cronList, .cronSet, .cronRemove, .cronPause, .cronResume, .cronRun,
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
     .validate, .inspect, .compose, .still, .photo, .verify, .gc, .gcHold, .gcRelease, .database,
@@ -18,34 +19,36 @@ struct Take5 {
   ]
 
   private static func run(_ words: [String], environment: [String: String]) async -> ExitStatus {
+    do {
+      return try await carryOut(words, environment)
+    } catch let error as FailpointError {
+      return report(CommandFailure(.usage, "\(Failpoints.variable): \(error.message)", remedy: error.remedy))
+    } catch {
+      return report(CommandFailure(error))
+    }
+  }
+
+  private static func carryOut(_ words: [String], _ environment: [String: String]) async throws -> ExitStatus {
     guard let first = words.first else {
-      Console.write(Help.text(verbs: verbs), to: 2)
+      Console.remark(Help.text(verbs: verbs))
       return .usage
     }
     if ["--help", "-h", "help"].contains(first) {
-      Console.write(Help.text(verbs: verbs), to: 1)
+      try Console.write(Help.text(verbs: verbs))
       return .done
     }
     let name = first == "--version" ? "version" : first
     let pair = words.prefix(2).joined(separator: " ")
     guard let verb = verbs.first(where: { $0.name == pair }) ?? verbs.first(where: { $0.name == name }) else {
-      return report(unknown(words))
+      throw unknown(words)
     }
     let rest = Array(words.dropFirst(verb.name.split(separator: " ").count))
-    if rest.contains("--help") || rest.contains("-h") {
-      Console.write(Help.text(verb: verb), to: 1)
+    if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
+      try Console.write(Help.text(verb: verb))
       return .done
     }
-    do {
-      try Failpoints.check(Failpoint.all)
-      return try await verb.run(try Arguments(rest, of: verb, environment: environment))
-    } catch let failure as CommandFailure {
-      return report(failure)
-    } catch let error as FailpointError {
-      return report(CommandFailure(.usage, "\(Failpoints.variable): \(error.message)", remedy: error.remedy))
-    } catch {
-      return report(CommandFailure(.internal, "\(error)", remedy: "this is a fault of take5: please report it"))
-    }
+    try Failpoints.check(Failpoint.all)
+    return try await verb.run(try Arguments(rest, of: verb, environment: environment))
   }
 
   private static func unknown(_ words: [String]) -> CommandFailure {
@@ -59,8 +62,7 @@ struct Take5 {
   }
 
   private static func report(_ failure: CommandFailure) -> ExitStatus {
-    Console.note("take5: \(failure.message)")
-    if let remedy = failure.remedy { Console.note("       \(remedy)") }
+    for line in failure.lines { Console.note(line) }
     return failure.status
   }
 

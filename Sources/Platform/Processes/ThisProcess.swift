@@ -19,6 +19,15 @@ package enum ThisProcess {
   /// Makes writing to a closed socket an error (EPIPE) instead of the process's end.
   package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
+  /// Keeps the numbers of the standard descriptors for what they mean, where this process was started without them: a file
+  /// that is opened later is never taken for one. What was missing can be neither read nor written.
+  package static func holdStandardDescriptors() {
+    for number in Int32(0)...2 where fcntl(number, F_GETFD) < 0 {
+      // The lowest number that is free is this one, since those below are taken.
+      _ = open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)
+    }
+  }
+
   /// Allows as many open files as the process may allow itself: each connection is one.
   package static func raiseOpenFilesLimit() { csystem_raise_open_files_limit() }
 

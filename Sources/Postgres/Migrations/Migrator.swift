@@ -76,8 +76,13 @@ package struct Migrator: Sendable {
     }
   }
 
+  /// Whether the database has a schema of ours, of whatever version.
+  package static func hasSchema(_ session: Session) throws(PostgresError) -> Bool {
+    try session.execute("SELECT to_regclass('schema_migration') IS NOT NULL").single().get(0)
+  }
+
   private func missing(_ session: Session) throws(PostgresError) -> [Migration] {
-    guard try session.execute("SELECT to_regclass('schema_migration') IS NOT NULL").single().get(0) else {
+    guard try Self.hasSchema(session) else {
       return migrations
     }
     var applied: Set<Int> = []

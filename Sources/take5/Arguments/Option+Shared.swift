@@ -3,6 +3,7 @@ extension Option {
     "--media-memory", "MB", variable: "TAKE5_MEDIA_MEMORY", default: "2048",
     help: "the most address space of a media process, in MiB")
   static let json = Option("--json", help: "answer in JSON, for programs")
+  static let force = Option("--force", help: "replace files that are there already; never an input")
   static let data = Option(
     "--data", "DIR", variable: "TAKE5_DATA", default: ".take5",
     help: "the folder of blobs and of the embedded PostgreSQL")

@@ -1,3 +1,5 @@
+import Platform
+
 /// One thing that the command line can do.
 struct Verb: Sendable {
   /// The words after `take5`, `jobs list`.
@@ -13,9 +15,39 @@ struct Verb: Sendable {
   let isHidden: Bool
   let run: @Sendable (Arguments) async throws -> ExitStatus
 
+  /// A verb that does one thing: a signal that comes before it is done cancels it.
   init(
     _ name: String, abstract: String, operands: [String] = [], options: [Option] = [], example: String,
-    isHidden: Bool = false, run: @escaping @Sendable (Arguments) async throws -> ExitStatus
+    run: @escaping @Sendable (Arguments) async throws -> ExitStatus
+  ) {
+    self.init(
+      name: name, abstract: abstract, operands: operands, options: options, example: example, isHidden: false
+    ) { arguments in
+      try await Interruption.run(until: StopSignals()) { try await run(arguments) }
+    }
+  }
+
+  /// A verb that goes on until a signal comes, or that has an orderly end of its own for it.
+  init(
+    _ name: String, abstract: String, operands: [String] = [], options: [Option] = [], example: String,
+    untilSignal run: @escaping @Sendable (Arguments, StopSignals) async throws -> ExitStatus
+  ) {
+    self.init(
+      name: name, abstract: abstract, operands: operands, options: options, example: example, isHidden: false
+    ) { arguments in
+      try await run(arguments, StopSignals())
+    }
+  }
+
+  /// A verb for the program's own use, which signals end at once.
+  init(hidden name: String, abstract: String, run: @escaping @Sendable (Arguments) async throws -> ExitStatus) {
+    self.init(
+      name: name, abstract: abstract, operands: [], options: [], example: "take5 \(name)", isHidden: true, run: run)
+  }
+
+  private init(
+    name: String, abstract: String, operands: [String], options: [Option], example: String, isHidden: Bool,
+    run: @escaping @Sendable (Arguments) async throws -> ExitStatus
   ) {
     self.name = name
     self.abstract = abstract

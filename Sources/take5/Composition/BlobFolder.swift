@@ -6,22 +6,31 @@ import Store
 /// The folder of blobs inside the data folder.
 enum BlobFolder {
   /// As below, for a service or a worker; without its blobs it lets its database go.
-  static func open(_ arguments: Arguments, _ database: DatabaseAccess) async throws -> FolderBlobStore {
+  static func open(
+    _ arguments: Arguments, _ database: DatabaseAccess, isMaking: Bool = false
+  ) async throws -> FolderBlobStore {
     do {
-      return try await open(arguments, database.pool)
+      return try await open(arguments, database.pool, isMaking: isMaking)
     } catch {
       await database.close()
       throw error
     }
   }
 
-  /// Opens the one that the database's blobs lie in, and makes what is missing in a new one; status 74 if it cannot be had.
+  /// Opens the one that the database's blobs lie in; status 66 if there is none, 74 if it cannot be had.
   ///
-  /// - Parameter isAdopting: whether the folder is taken as it is.
+  /// - Parameters:
+  ///   - isAdopting: whether the folder is taken as it is.
+  ///   - isMaking: whether one that is missing is made.
   static func open(
-    _ arguments: Arguments, _ database: Pool, isAdopting: Bool = false
+    _ arguments: Arguments, _ database: Pool, isAdopting: Bool = false, isMaking: Bool = false
   ) async throws -> FolderBlobStore {
     let data = arguments.value("--data") ?? ".take5"
+    guard isMaking || isAdopting || Folder.isFolder("\(data)/blobs") else {
+      throw CommandFailure(
+        .inputMissing, "there is no folder \(data)/blobs",
+        remedy: "name the folder of the store with --data, or mount what it lies on")
+    }
     do {
       return try await database.transaction { session in
         try Store.openBlobs(in: "\(data)/blobs", isAdopting: isAdopting, session)
@@ -32,8 +41,6 @@ enum BlobFolder {
         remedy:
           "mount the file system with the blobs, or name its folder with --data; if they are gone, or were brought back without store-id, 'take5 verify --adopt' goes on with what is there"
       )
-    } catch let error as PostgresError {
-      throw CommandFailure(.unavailable, "\(error)")
     } catch let error as BlobError {
       throw CommandFailure(
         .io, "the blobs in \(data) cannot be kept: \(error)", remedy: "name a folder that you may write to with --data")

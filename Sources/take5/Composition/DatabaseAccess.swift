@@ -11,6 +11,8 @@ struct DatabaseAccess: Sendable {
   let pool: Pool
   // Ends the server, if this process owns it, with the last who holds it.
   private let embedded: EmbeddedPostgres?
+  /// Whether the schema was made just now.
+  private(set) var isNew = false
 
   /// How long a statement of a service may take: none of them looks through everything.
   static let statementLimit = Duration.seconds(120)
@@ -20,50 +22,60 @@ struct DatabaseAccess: Sendable {
   /// Whether the server is that of the data folder, for which some process of ours is responsible.
   var isEmbedded: Bool { embedded != nil }
 
-  /// Finds or starts the database and brings its schema up to date; status 69 if it cannot be had.
+  /// Finds or starts the database and brings its schema up to date; status 69 if it cannot be had, 66 if there is none.
   ///
   /// - Parameters:
   ///   - connections: the most that are open at a time.
   ///   - patience: how long a database that is away is waited for.
   ///   - idleTransactionLimit: how long a transaction may hold its locks while this process stands still.
   ///   - statementLimit: how long a statement may take; nil: as long as it likes, as for who looks through everything.
-  ///   - migrating: whether the schema is brought up to date.
+  ///   - migrating: whether the schema is brought up to date; what has none is left alone then.
+  ///   - isMaking: whether what is missing is made: an embedded server, a schema. Who only uses a store is mistaken in the
+  ///     folder or in the URL where there is none.
   ///   - isService: whether the verb serves until it is stopped: while it does, no command owns the embedded server.
   static func open(
     _ arguments: Arguments, connections: Int, patience: Duration = .seconds(5),
     idleTransactionLimit: Duration = .seconds(30), statementLimit: Duration? = nil, migrating: Bool = true,
-    isService: Bool = false, log: Logger
+    isMaking: Bool = false, isService: Bool = false, log: Logger
   ) async throws -> DatabaseAccess {
-    let access: DatabaseAccess
+    var access: DatabaseAccess
     if let address = try DatabaseAddress(arguments)?.with(
       idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit)
     {
       access = DatabaseAccess(address: address, pool: Pool(address.url, size: connections), embedded: nil)
     } else {
       let folder = arguments.value("--data") ?? ".take5"
-      let embedded = try await start(in: folder, isService: isService, log: log)
+      let embedded = try await start(in: folder, isMaking: isMaking, isService: isService, log: log)
       let address = DatabaseAddress(embedded.url).with(
         idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit)
       access = DatabaseAccess(address: address, pool: Pool(address.url, size: connections), embedded: embedded)
     }
+    let tellsOfWaiting = isService ? nil : Task { await tellOfWaiting() }
+    defer { tellsOfWaiting?.cancel() }
     do {
-      let applied = try await access.pool.run(patience: patience) { session -> [Migration] in
+      let applied = try await access.pool.run(patience: patience) { [access] session -> [Migration] in
         try access.address.check(session)
         guard migrating else { return [] }
+        guard try isMaking || Migrator.hasSchema(session) else { throw noStore(in: access.url.description) }
         return try Migrator(StoreMigrations.all).migrate(session) { error in
           log.warning("another session keeps the schema from being changed; trying again", ["error": "\(error)"])
         }
       }
+      access.isNew = applied.count == StoreMigrations.all.count
       for migration in applied {
         log.info("schema migrated", ["version": "\(migration.version)", "name": migration.name])
       }
     } catch let failure as CommandFailure {
       await access.close()
       throw failure
-    } catch {
+    } catch let error as PostgresError {
       await access.close()
       throw CommandFailure(
-        .unavailable, "\(error)", remedy: "check that the database can be reached and that its role may create tables")
+        .unavailable, error.message,
+        remedy: error.remedy ?? "check that the database can be reached and that its role may create tables")
+    } catch {
+      await access.close()
+      throw error
     }
     return access
   }
@@ -79,9 +91,6 @@ struct DatabaseAccess: Sendable {
       return result
     } catch {
       await database.close()
-      if let error = error as? PostgresError, error.isTransient {
-        throw CommandFailure(.unavailable, "\(error)")
-      }
       throw error
     }
   }
@@ -102,14 +111,29 @@ struct DatabaseAccess: Sendable {
     try? await onThread("postgres-stop") { embedded.stop() }
   }
 
-  private static func start(in folder: String, isService: Bool, log: Logger) async throws -> EmbeddedPostgres {
+  private static func noStore(in place: String) -> CommandFailure {
+    CommandFailure(
+      .inputMissing, "there is no store in \(place)",
+      remedy: "name the right one with --data or --database, or make one with 'take5 init'")
+  }
+
+  // A database that is away may be back in a moment: whoever waits for it knows what for.
+  private static func tellOfWaiting() async {
+    guard (try? await Task.sleep(for: .seconds(2))) != nil else { return }
+    Console.note("take5: waiting for the database")
+  }
+
+  private static func start(
+    in folder: String, isMaking: Bool, isService: Bool, log: Logger
+  ) async throws -> EmbeddedPostgres {
     var configuration = EmbeddedPostgres.Configuration(dataFolder: folder)
     configuration.isService = isService
+    configuration.makesMissing = isMaking
     configuration.report = { log.warning($0) }
     do {
       return try await onThread("postgres-start") { [configuration] in try EmbeddedPostgres.start(configuration) }
     } catch let error as EmbeddedPostgresError {
-      throw CommandFailure(.unavailable, "\(error)")
+      throw error.isMissing ? noStore(in: folder) : CommandFailure(error)
     }
   }
 }

@@ -29,9 +29,9 @@ struct LocalWork {
   /// The definition that `--definition` names, or the built-in one.
   static func definition(_ arguments: Arguments) throws -> Definition {
     guard let path = arguments.value("--definition") else { return try Definitions.take5Post() }
-    let file = try InputFile(.clip, path: path)
+    let text = try InputText.read(path)
     do {
-      return try JSON.decode(Definition.self, from: file.descriptor.bytes(count: 1 << 20, at: 0))
+      return try JSON.decode(Definition.self, from: text)
     } catch {
       throw CommandFailure(
         .usage, "\(path) is no definition: \(JSON.reason(error))", remedy: "compare it with jobs/take5-post.json")
@@ -62,10 +62,15 @@ struct LocalWork {
   func still(
     _ clip: borrowing InputFile, at seconds: Double, longEdge: Int?, quality: Int, output: Int32
   ) async throws(CommandFailure) -> RunReport {
-    try await run([.clip: clip.descriptor.number], outputs: [.image: output], progress: { _ in }) { facts in
-      facts[.clip].map {
-        Planner(definition).plan(stillOf: $0, at: seconds, longEdge: longEdge, quality: quality)
+    let path = clip.path
+    return try await run([.clip: clip.descriptor.number], outputs: [.image: output], progress: { _ in }) { facts in
+      guard let clip = facts[.clip] else { return nil }
+      if let duration = clip.duration, seconds >= duration {
+        throw CommandFailure(
+          .usage, "\(path) has no frame at \(seconds) s: it lasts \(VerdictText.rounded(duration)) s",
+          remedy: "name a time before its end with --at")
       }
+      return Planner(definition).plan(stillOf: clip, at: seconds, longEdge: longEdge, quality: quality)
     }
   }
 
@@ -79,12 +84,7 @@ struct LocalWork {
 
   /// The first bytes of a file.
   func start(_ path: String) throws(CommandFailure) -> [UInt8] {
-    let file = try InputFile(.clip, path: path)
-    do {
-      return try file.descriptor.bytes(count: FileSignature.length, at: 0)
-    } catch {
-      throw CommandFailure(.inputMissing, "\(path) cannot be read: \(error)")
-    }
+    try InputFile(.clip, path: path).start(FileSignature.length)
   }
 
   /// Decodes a photo and tells what was found.
@@ -94,12 +94,16 @@ struct LocalWork {
       throw CommandFailure(.internal, "there is no definition of photos")
     }
     do {
-      return try await slot.photo(
-        PhotoPlan(limits: definition.limits, variants: [:]), photo: photo.descriptor.number, outputs: [:],
-        deadline: .seconds(definition.deadlineSeconds), cancellation: cancellation)
-    } catch {
-      guard let code = error.refusalCode else { throw CommandFailure(.internal, error.detail) }
-      return PhotoReport(reason: Reason(code, input: .photo, detail: "\(error.detail); take another photo"))
+      return try await withTaskCancellationHandler {
+        try await slot.photo(
+          PhotoPlan(limits: definition.limits, variants: [:]), photo: photo.descriptor.number, outputs: [:],
+          deadline: .seconds(definition.deadlineSeconds), cancellation: cancellation)
+      } onCancel: {
+        cancellation.cancel()
+      }
+    } catch let failure as MediaFailure {
+      guard let code = failure.refusalCode else { throw CommandFailure(failure) }
+      return PhotoReport(reason: Reason(code, input: .photo, detail: "\(failure.detail); take another photo"))
     }
   }
 
@@ -108,19 +112,25 @@ struct LocalWork {
 
   private func run(
     _ inputs: [InputName: Int32], outputs: [Role: Int32], progress: @escaping @Sendable (Double) -> Void,
-    plan: ([InputName: ClipFacts]) -> Plan?
+    plan: ([InputName: ClipFacts]) throws -> Plan?
   ) async throws(CommandFailure) -> RunReport {
     do {
-      let probed = try await slot.probe(
-        inputs, limits: definition.limits, deadline: deadline, cancellation: cancellation)
-      guard probed.reasons.isEmpty, let plan = plan(probed.facts) else {
-        return RunReport(verdict: probed.verdict, outputs: [])
+      return try await withTaskCancellationHandler {
+        let probed = try await slot.probe(
+          inputs, limits: definition.limits, deadline: deadline, cancellation: cancellation)
+        guard probed.reasons.isEmpty, let plan = try plan(probed.facts) else {
+          return RunReport(verdict: probed.verdict, outputs: [])
+        }
+        return try await slot.run(
+          plan, mode: mode, inputs: inputs, outputs: outputs, deadline: deadline, cancellation: cancellation,
+          progress: progress)
+      } onCancel: {
+        cancellation.cancel()
       }
-      return try await slot.run(
-        plan, mode: mode, inputs: inputs, outputs: outputs, deadline: deadline, cancellation: cancellation,
-        progress: progress)
+    } catch let failure as MediaFailure {
+      return try report(of: failure)
     } catch {
-      return try report(of: error)
+      throw CommandFailure(error)
     }
   }
 
@@ -130,11 +140,7 @@ struct LocalWork {
       let reason = Reason(code, input: nil, detail: "\(failure.detail); film the moment again")
       return RunReport(verdict: Verdict(reasons: [reason], inputs: [:], decisions: []), outputs: [])
     }
-    switch failure.kind {
-    case .outOfSpace: throw CommandFailure(.io, failure.detail, remedy: "make room on the device and try again")
-    case .interrupted: throw CommandFailure(.internal, failure.detail, remedy: "try again")
-    default: throw CommandFailure(.internal, failure.detail)
-    }
+    throw CommandFailure(failure)
   }
 
   private func sameContent(
@@ -144,7 +150,8 @@ struct LocalWork {
       guard try front.descriptor.size() == back.descriptor.size() else { return false }
       return try SHA256.digest(of: front.descriptor) == SHA256.digest(of: back.descriptor)
     } catch {
-      throw CommandFailure(.inputMissing, "a clip cannot be read: \(error)")
+      throw CommandFailure(
+        .inputMissing, "\(front.path) or \(back.path) cannot be read: \(error)", remedy: "check the device they lie on")
     }
   }
 }

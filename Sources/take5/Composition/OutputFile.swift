@@ -1,88 +1,159 @@
 import Glibc
 import Platform
 
-/// A file that appears under its name only when it is whole; whatever happens before leaves nothing behind.
+/// A file that gets its name only when it is whole; whatever happens before, a kill too, leaves nothing behind.
 struct OutputFile: ~Copyable {
   let path: String
   let descriptor: Descriptor
-  // The name it is written under; nil where the destination is a device or a pipe, which gets the bytes at the end.
-  private let partial: String?
+  private let destination: Destination
+  private let isReplacing: Bool
 
-  /// Opens a file beside the one to be written; status 74 if the folder cannot be written.
+  /// How the bytes come under their name.
+  private enum Destination {
+    /// They have no name until then (open(2), O_TMPFILE).
+    case unnamed
+    /// They have one that says unfinished, where the file system knows no files without.
+    case partial(String)
+    /// It is a device or a pipe, which gets the bytes at the end.
+    case stream
+    case standardOutput
+  }
+
+  /// `-` and what stands for it: a new file must not take the place of what the shell has opened.
+  private static let standardOutputs: Set<String> = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
+
+  /// Opens a file that is to become `path`; status 74 if its folder cannot be written to, or if there is one already, and
+  /// 64 if that is one of the inputs.
   ///
   /// A link is followed, so that what it points to is replaced.
-  init(path: String) throws(CommandFailure) {
-    do {
-      switch Self.kind(of: path) {
-      case S_IFREG, nil:
-        let target = Self.resolved(path)
-        let partial = "\(Self.folder(of: target))/.\(Self.name(of: target)).\(getpid()).partial"
-        descriptor = try Descriptor(writing: partial, replacing: true)
-        self.partial = partial
-        self.path = target
-      case S_IFDIR: throw SystemError(call: "open", code: EISDIR, subject: path)
-      default:
-        descriptor = try Descriptor(unnamedIn: "/tmp")
-        partial = nil
-        self.path = path
+  ///
+  /// - Parameters:
+  ///   - isReplacing: whether the path may be another file's by now.
+  ///   - inputs: what is never replaced.
+  init(path: String, replacing isReplacing: Bool, sparing inputs: Set<FileIdentity>) throws(CommandFailure) {
+    self.isReplacing = isReplacing
+    if Self.standardOutputs.contains(path) {
+      descriptor = try Self.opened("/tmp") { () throws(SystemError) in try Descriptor(unnamedIn: "/tmp") }
+      destination = .standardOutput
+      self.path = "-"
+      return
+    }
+    let kind = try? FileIdentity.kind(of: path)
+    switch kind {
+    case S_IFREG, nil:
+      if let identity = FileIdentity(ofPath: path) {
+        guard !inputs.contains(identity) else {
+          throw CommandFailure(
+            .usage, "\(path) is an input, and would be replaced", remedy: "write to another file")
+        }
+        guard isReplacing else { throw Self.isThere(path) }
       }
-    } catch {
-      throw CommandFailure(
-        .io, "\(path) cannot be written: \(error)", remedy: "check that the folder exists and that you may write to it")
+      let target = Self.resolved(path)
+      let folder = Self.folder(of: target)
+      if let unnamed = try? Descriptor(unnamedIn: folder) {
+        descriptor = unnamed
+        destination = .unnamed
+      } else {
+        // The error of the usual way is the one that tells what is wrong.
+        let partial = Self.unfinished(target)
+        descriptor = try Self.opened(path) { () throws(SystemError) in try Descriptor(writing: partial, replacing: true) }
+        destination = .partial(partial)
+      }
+      self.path = target
+    case S_IFDIR:
+      throw CommandFailure(.io, "\(path) is a folder", remedy: "name a file in it")
+    default:
+      descriptor = try Self.opened("/tmp") { () throws(SystemError) in try Descriptor(unnamedIn: "/tmp") }
+      destination = .stream
+      self.path = path
     }
   }
 
-  /// Gives the file its name, replacing one that has it unless told otherwise.
-  consuming func commit(replacing: Bool = true) throws(CommandFailure) {
+  /// Gives the file its name; what came there meanwhile stays unless it may be replaced.
+  consuming func commit() throws(CommandFailure) {
     do {
-      guard let partial else {
-        return try Descriptor(writing: path, replacing: true).write(contentOf: descriptor)
+      switch destination {
+      case .standardOutput:
+        return try Self.write(descriptor, to: 1)
+      case .stream:
+        // For writing alone: who also reads a pipe never hears that its reader has gone.
+        let number = open(path, O_WRONLY | O_CLOEXEC)
+        guard number >= 0 else { throw SystemError(call: "open", subject: path) }
+        let stream = Descriptor(owning: number)
+        return try stream.write(contentOf: descriptor)
+      case .unnamed:
+        // Readable for whom the user's mask lets read; it was nobody's yet.
+        let mask = umask(0)
+        umask(mask)
+        fchmod(descriptor.number, 0o644 & ~mask)
+        try descriptor.synchronize()
+        if isReplacing, FileIdentity(ofPath: path) != nil {
+          // No call gives a file without a name the name of another: for a moment it has one of its own.
+          let partial = Self.unfinished(path)
+          unlink(partial)
+          try descriptor.link(at: partial)
+          guard rename(partial, path) == 0 else {
+            let error = SystemError(call: "rename", subject: path)
+            unlink(partial)
+            throw error
+          }
+        } else {
+          try descriptor.link(at: path)
+        }
+      case .partial(let partial):
+        try descriptor.synchronize()
+        if isReplacing {
+          guard rename(partial, path) == 0 else { throw SystemError(call: "rename", subject: path) }
+        } else if link(partial, path) != 0 {
+          throw SystemError(call: "link", subject: path)
+        }
       }
-      try descriptor.synchronize()
-      if replacing {
-        guard rename(partial, path) == 0 else { throw SystemError(call: "rename", subject: path) }
-      } else if link(partial, path) != 0 {
-        // A link never replaces: what came there meanwhile stays.
-        if errno == EEXIST { throw Self.isThere(path) }
-        throw SystemError(call: "link", subject: path)
-      }
-    } catch let failure as CommandFailure {
-      throw failure
     } catch {
-      throw CommandFailure(.io, "\(path) cannot be written: \(error)")
+      guard let error = error as? SystemError else { throw CommandFailure(.io, "\(path) cannot be written: \(error)") }
+      if error.code == EEXIST { throw Self.isThere(path) }
+      if error.code == EPIPE { throw .closedOutput }
+      throw Self.unwritable(path, error)
     }
   }
 
-  /// Whether anything has this path.
-  static func exists(_ path: String) -> Bool { kind(of: path) != nil }
+  /// What is said of a file that cannot be written.
+  static func unwritable(_ path: String, _ error: SystemError) -> CommandFailure {
+    CommandFailure(
+      .io, "\(path) cannot be written: \(error.reason)",
+      remedy: error.isOutOfSpace
+        ? "make room on the device and try again" : "check that the folder exists and that you may write to it")
+  }
 
   /// What is said of a file that may not be replaced.
-  static func isThere(_ path: String) -> CommandFailure {
+  private static func isThere(_ path: String) -> CommandFailure {
     CommandFailure(.io, "\(path) is there already", remedy: "use --force to replace it")
   }
 
   // After a commit the partial name is gone already, and this finds nothing.
-  deinit { if let partial { unlink(partial) } }
+  deinit { if case .partial(let partial) = destination { unlink(partial) } }
+
+  private static func opened(
+    _ path: String, _ open: () throws(SystemError) -> Descriptor
+  ) throws(CommandFailure) -> Descriptor {
+    do { return try open() } catch { throw unwritable(path, error) }
+  }
+
+  private static func write(_ content: borrowing Descriptor, to number: Int32) throws(SystemError) {
+    let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else { throw SystemError(call: "fcntl", subject: "standard output") }
+    try Descriptor(owning: copy).write(contentOf: content)
+  }
+
+  private static func unfinished(_ path: String) -> String {
+    let name = path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    return "\(folder(of: path))/.\(name).\(getpid()).partial"
+  }
 
   /// The part of a path before its last slash; `.` if it has none.
-  static func folder(of path: String) -> String {
+  private static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  private static func name(of path: String) -> String {
-    path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
-  }
-
-  /// What lies at the end of a path, links followed; nil if nothing does.
-  private static func kind(of path: String) -> mode_t? {
-    var status = stat()
-    return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
-  }
-
-  private static func resolved(_ path: String) -> String {
-    guard let resolved = realpath(path, nil) else { return path }
-    defer { free(resolved) }
-    return String(cString: resolved)
-  }
+  private static func resolved(_ path: String) -> String { (try? Folder.resolved(path)) ?? path }
 }

@@ -2,7 +2,7 @@ import Glibc
 import Model
 import Platform
 
-/// The files that a composition is written to, by role; they appear together, when all are whole.
+/// The files that several outputs are written to, by role; they get their names together, when all are whole.
 struct OutputFiles: ~Copyable {
   private var files: [Role: Box] = [:]
 
@@ -11,38 +11,46 @@ struct OutputFiles: ~Copyable {
     var file: OutputFile?
     let path: String
     let number: Int32
+    /// Whether nothing had its path when it was opened.
+    let isNew: Bool
 
-    init(_ path: String) throws(CommandFailure) {
-      let opened = try OutputFile(path: path)
+    init(_ path: String, replacing: Bool, sparing inputs: Set<FileIdentity>) throws(CommandFailure) {
+      let opened = try OutputFile(path: path, replacing: replacing, sparing: inputs)
+      isNew = FileIdentity(ofPath: opened.path) == nil
       self.path = path
       number = opened.descriptor.number
       file = consume opened
     }
-
-    func commit() throws(CommandFailure) { try file.take()?.commit() }
   }
 
-  /// - Parameters:
-  ///   - composed: where the composed video goes; nil: into the folder, if there is one.
-  ///   - folder: where every other output of the definition goes; it is made if it is missing.
-  init(of definition: Definition, composed: String?, folder: String?) throws(CommandFailure) {
-    if let folder {
-      guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
-        throw CommandFailure(.io, "\(SystemError(call: "mkdir", subject: folder))")
+  /// Opens a file for each role; see `OutputFile.init(path:replacing:sparing:)`.
+  init(_ paths: [Role: String], replacing: Bool, sparing inputs: Set<FileIdentity>) throws(CommandFailure) {
+    var roles: [String: Role] = [:]
+    for (role, path) in paths.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      if let other = roles.updateValue(role, forKey: (try? Folder.resolved(path)) ?? path) {
+        throw CommandFailure(
+          .usage, "\(path) is where both \(other.rawValue) and \(role.rawValue) would go", remedy: "name another file")
       }
-      for role in definition.outputs.roles where role != .composed || composed == nil {
-        files[role] = try Box("\(folder)/\(role.fileName)")
-      }
+      files[role] = try Box(path, replacing: replacing, sparing: inputs)
     }
-    if let composed { files[.composed] = try Box(composed) }
   }
 
   /// The descriptors to write to.
   var numbers: [Role: Int32] { files.mapValues(\.number) }
 
-  /// Gives every file its name; returns their paths.
+  /// Gives every file its name, or none of them; returns their paths.
   mutating func commit() throws(CommandFailure) -> [Role: String] {
-    for file in files.values { try file.commit() }
+    var named: [String] = []
+    // What is written to standard output cannot be taken back: it comes last.
+    for box in files.values.sorted(by: { $1.path == "-" && $0.path != "-" }) {
+      do throws(CommandFailure) {
+        try box.file.take()?.commit()
+        if box.isNew { named.append(box.path) }
+      } catch {
+        for path in named { unlink(path) }
+        throw error
+      }
+    }
     return files.mapValues(\.path)
   }
 }

@@ -62,12 +62,12 @@ struct PhotoAnswer: Encodable {
 
   /// A process that the photo may have broken is a refusal, with the code that a worker would come to.
   init(file: String, failure: MediaFailure) {
-    if let code = failure.refusalCode {
-      let reason = Reason(code, input: .photo, detail: "\(failure.detail); take another photo")
-      self.init(file: file, report: PhotoReport(reason: reason), paths: [:])
-    } else {
-      self.init(file: file, error: failure.detail, failure.kind == .outOfSpace ? .io : .internal)
+    guard let code = failure.refusalCode else {
+      self.init(file: file, failure: CommandFailure(failure))
+      return
     }
+    let reason = Reason(code, input: .photo, detail: "\(failure.detail); take another photo")
+    self.init(file: file, report: PhotoReport(reason: reason), paths: [:])
   }
 
   private init(file: String, error: String, _ status: ExitStatus) {

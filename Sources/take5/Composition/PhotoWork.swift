@@ -23,9 +23,9 @@ struct PhotoWork {
         .usage, "there is no definition '\(name)'",
         remedy: "name one of \(Definitions.photoNames.joined(separator: ", ")), or a file by its path")
     }
-    let file = try InputFile(.photo, path: name)
+    let text = try InputText.read(name)
     do {
-      return try JSON.decode(PhotoDefinition.self, from: file.descriptor.bytes(count: 1 << 20, at: 0))
+      return try JSON.decode(PhotoDefinition.self, from: text)
     } catch {
       throw CommandFailure(
         .usage, "\(name) is no definition: \(JSON.reason(error))", remedy: "compare it with jobs/photo-post.json")
@@ -33,22 +33,45 @@ struct PhotoWork {
   }
 
   /// Makes the variants of one photo; whatever becomes of it is told in the answer.
-  func answer(_ path: String, folder: String, replacing: Bool) async -> PhotoAnswer {
+  ///
+  /// - Parameter inputs: what is never replaced, beside the photo itself.
+  func answer(
+    _ path: String, folder: String, replacing: Bool, sparing inputs: Set<FileIdentity>
+  ) async throws(CommandFailure) -> PhotoAnswer {
     do {
       let input = try InputFile(.photo, path: path)
-      var files = try PhotoFiles(of: path, plan: definition.plan, folder: folder, replacing: replacing)
-      let report = try await slot.photo(
-        definition.plan, photo: input.descriptor.number, outputs: files.numbers,
-        deadline: .seconds(definition.deadlineSeconds), cancellation: cancellation)
+      var files = try OutputFiles(
+        paths(of: path, in: folder), replacing: replacing, sparing: inputs.union([input.identity]))
+      let report = try await withTaskCancellationHandler {
+        try await slot.photo(
+          definition.plan, photo: input.descriptor.number, outputs: files.numbers,
+          deadline: .seconds(definition.deadlineSeconds), cancellation: cancellation)
+      } onCancel: {
+        cancellation.cancel()
+      }
       let paths = report.reason == nil ? try files.commit() : [:]
       return PhotoAnswer(file: path, report: report, paths: paths)
-    } catch let failure as CommandFailure {
-      return PhotoAnswer(file: path, failure: failure)
-    } catch let failure as MediaFailure {
+    } catch let failure as MediaFailure where failure.refusalCode != nil {
       return PhotoAnswer(file: path, failure: failure)
     } catch {
-      return PhotoAnswer(file: path, failure: CommandFailure(.internal, "\(error)"))
+      let failure = CommandFailure(error)
+      // What ends the command is no fault of this photo.
+      if failure.status == .interrupted || failure.message == nil { throw failure }
+      return PhotoAnswer(file: path, failure: failure)
     }
+  }
+
+  /// Where the variants of a photo go, by role: `IMG_1.HEIC` becomes `IMG_1.large.jpg`.
+  private func paths(of photo: String, in folder: String) -> [Role: String] {
+    let name = photo.split(separator: "/").last.map(String.init) ?? photo
+    let stem = name.lastIndex(of: ".").map { $0 > name.startIndex ? String(name[..<$0]) : name } ?? name
+    var paths: [Role: String] = [:]
+    for (role, variant) in definition.plan.variants {
+      let suffix = role.rawValue.hasPrefix("photo.") ? String(role.rawValue.dropFirst(6)) : role.rawValue
+      let ending = variant.format.map { $0 == .jpeg ? "jpg" : $0.rawValue } ?? "jpg"
+      paths[role] = "\(folder)/\(stem).\(suffix).\(ending)"
+    }
+    return paths
   }
 
   /// Ends the media process.

@@ -43,8 +43,7 @@ extension ReprocessRequest {
   }
 
   private static func definition(_ path: String) throws -> (stored: StoredDefinition, isVideo: Bool) {
-    let file = try InputFile(.clip, path: path)
-    let bytes = try file.descriptor.bytes(count: 1 << 20, at: 0)
+    let bytes = try InputText.read(path)
     do {
       let definition = try JSON.decode(MediaDefinition.self, from: bytes)
       if case .clips = definition { return (try StoredDefinition(definition), true) }
@@ -106,13 +105,6 @@ extension ReprocessSelection {
 
   /// The words of a file, or of standard input.
   private static func words(of path: String) throws -> [String] {
-    var text: [UInt8] = []
-    if path == "-" {
-      while let line = readLine(strippingNewline: false) { text += Array(line.utf8) }
-    } else {
-      let file = try InputFile(.clip, path: path)
-      text = try file.descriptor.contents()
-    }
-    return String(decoding: text, as: UTF8.self).split { $0.isWhitespace }.map(String.init)
+    String(decoding: try InputText.read(path), as: UTF8.self).split { $0.isWhitespace }.map(String.init)
   }
 }

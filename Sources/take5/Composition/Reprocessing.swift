@@ -56,12 +56,12 @@ struct Reprocessing: Sendable {
   func checkBlobs() async throws { _ = try await BlobFolder.open(arguments, pool) }
 
   /// Shows how a run comes along until it is over, or a signal comes; a local one is carried out meanwhile.
-  func follow(_ id: PublicID, isDetached: Bool) async throws -> ExitStatus {
+  func follow(_ id: PublicID, isDetached: Bool, until signals: StopSignals) async throws -> ExitStatus {
     let run = try await pool.run { session in try store.run(id, session) }
     guard let run else { throw Verb.noRun(id) }
     if isDetached && !run.isLocal {
       let counts = try await pool.run { session in try store.counts(of: run, session) }
-      Console.print(
+      try Console.print(
         json
           ? try JSON.text(ReprocessReport(run, counts))
           : "run \(id) of \(counts.total) began; 'take5 reprocess status \(id)' tells where it stands")
@@ -69,7 +69,6 @@ struct Reprocessing: Sendable {
     }
     Console.note("run \(id)")
     if !run.isLocal { try await noteWorkers() }
-    let signals = StopSignals()
     let stop = CancellationFlag()
     let isOver = CancellationFlag()
     let stopping = Task {
@@ -105,7 +104,7 @@ struct Reprocessing: Sendable {
   }
 
   private func report(_ report: ReprocessReport, wasStopped: Bool) throws -> ExitStatus {
-    Console.print(json ? try JSON.text(report) : ReprocessReport.text(report.items))
+    try Console.print(json ? try JSON.text(report) : ReprocessReport.text(report.items))
     if !json {
       for failure in report.failures ?? [] { Console.note("take5: \(failure.id): \(failure.error)") }
       if report.items.failed > (report.failures?.count ?? 0) {

@@ -26,7 +26,7 @@ struct StoreIntegrity: Sendable {
       throw CommandFailure(
         .io, "not everything could be looked at: \(error)", remedy: "check that you may read the folder of the blobs")
     } catch let error as PostgresError {
-      throw CommandFailure(.unavailable, "not everything could be looked at: \(error)")
+      throw CommandFailure(.unavailable, "not everything could be looked at: \(error.message)", remedy: error.remedy)
     } catch let error as SystemError {
       throw CommandFailure(.io, "not everything could be looked at: \(error)")
     }

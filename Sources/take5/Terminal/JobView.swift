@@ -29,19 +29,19 @@ final class JobView: Sendable {
         : QueueReport(
           depths: depths, hour: [], day: [], workers: [], health: QueueHealth(holders: [], tables: [])
         ).depthLines + [""]
-      draw(summary + JobReport.lines(Array(reports.prefix(most))))
+      try draw(summary + JobReport.lines(Array(reports.prefix(most))))
     } else {
       try tell(reports)
     }
   }
 
-  private func draw(_ lines: [String]) {
-    let width = Console.width
+  private func draw(_ lines: [String]) throws(CommandFailure) {
+    let width = Console.width(of: 1)
     let text = state.withLock { state in
       defer { state.drawn = lines.count }
       return Self.redrawing(state.drawn, with: lines, width: width)
     }
-    Console.write(text, to: 1)
+    try Console.write(text)
   }
 
   /// What brings the cursor back over the lines drawn before and writes new ones, none longer than the terminal; pure.
@@ -54,7 +54,7 @@ final class JobView: Sendable {
     for report in reports.sorted(by: { $0.id < $1.id }) {
       let line = report.line
       let isNew = state.withLock { state in state.known.updateValue(line, forKey: report.id) != line }
-      if isNew { Console.print(json ? try JSON.text(report) : line) }
+      if isNew { try Console.print(json ? try JSON.text(report) : line) }
     }
   }
 }

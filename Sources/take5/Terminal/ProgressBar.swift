@@ -23,29 +23,32 @@ final class ProgressBar: Sendable {
       return last != permille
     }
     guard changed else { return }
-    Console.write("\r\u{1B}[K" + Self.text(title: title, fraction: fraction, stage: stage, elapsed: elapsed), to: 2)
+    let text = Self.text(title: title, fraction: fraction, stage: stage, elapsed: elapsed, width: Console.width(of: 2))
+    Console.remark("\r\u{1B}[K" + text)
   }
 
   /// Takes the bar away, so that what follows starts on a clean line.
   func clear() {
     guard shown, last.withLock({ $0 != nil }) else { return }
-    Console.write("\r\u{1B}[K", to: 2)
+    Console.remark("\r\u{1B}[K")
   }
 
-  /// `composing  [##########··········]  50 %  compose  2 s left`; pure.
-  static func text(title: String, fraction: Double, stage: String, elapsed: Duration) -> String {
+  /// `composing  [##########··········]  50 %  compose  2 s left`, or as much of it as a line of `width` holds; pure.
+  static func text(title: String, fraction: Double, stage: String, elapsed: Duration, width: Int = 80) -> String {
     let fraction = min(max(fraction, 0), 1)
-    let width = 24
-    let filled = Int(fraction * Double(width))
-    let bar = String(repeating: "#", count: filled) + String(repeating: "·", count: width - filled)
     let percent = String(Int(fraction * 100))
     let padded = String(repeating: " ", count: 3 - min(3, percent.count)) + percent
-    var text = "\(title)  [\(bar)] \(padded) %"
-    if !stage.isEmpty { text += "  \(stage)" }
+    var more = stage.isEmpty ? "" : "  \(stage)"
     if fraction > 0.05 && fraction < 1 {
       let left = Int((elapsed / .seconds(1)) * (1 - fraction) / fraction + 0.5)
-      text += "  \(left) s left"
+      more += "  \(left) s left"
     }
-    return text
+    // A line that is full wraps in some terminals. The bar gives way first, then what stands behind it.
+    let room = width - 1 - "\(title)  [] \(padded) %\(more)".count
+    let cells = min(24, room)
+    guard cells >= 4 else { return String("\(title) \(padded) %\(more)".prefix(max(width - 1, 0))) }
+    let filled = Int(fraction * Double(cells))
+    let bar = String(repeating: "#", count: filled) + String(repeating: "·", count: cells - filled)
+    return "\(title)  [\(bar)] \(padded) %\(more)"
   }
 }

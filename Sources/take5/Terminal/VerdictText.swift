@@ -4,7 +4,7 @@ import Model
 enum VerdictText {
   /// Prints a verdict: JSON for programs, sentences for people.
   static func print(_ verdict: Verdict, json: Bool, explains: Bool = false) throws {
-    Console.print(json ? try JSON.text(verdict) : text(of: verdict, explains: explains))
+    try Console.print(json ? try JSON.text(verdict) : text(of: verdict, explains: explains))
   }
 
   /// What a person reads.

@@ -23,7 +23,7 @@ extension Verb {
       return arguments.has("--dry-run") ? try await collector.dryRun() : try await collector.run()
     }
     bar.clear()
-    Console.print(arguments.has("--json") ? try JSON.text(report) : report.text)
+    try Console.print(arguments.has("--json") ? try JSON.text(report) : report.text)
     return .done
   }
 
@@ -41,7 +41,7 @@ extension Verb {
       try await pool.transaction { session in try store.holdCollecting(for: span, session) }
     }
     let time = JSON.text(of: until)
-    Console.print(arguments.has("--json") ? #"{"held_until":"\#(time)"}"# : "no blob is removed until \(time)")
+    try Console.print(arguments.has("--json") ? #"{"held_until":"\#(time)"}"# : "no blob is removed until \(time)")
     return .done
   }
 
@@ -54,7 +54,7 @@ extension Verb {
     let wasHeld = try await DatabaseAccess.use(arguments) { pool in
       try await pool.run { session in try store.releaseCollecting(session) }
     }
-    Console.print(
+    try Console.print(
       arguments.has("--json")
         ? #"{"released":\#(wasHeld)}"#
         : wasHeld ? "blobs may be removed again" : "no hold stood any more: blobs may have been removed before this")

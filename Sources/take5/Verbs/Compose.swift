@@ -6,11 +6,10 @@ extension Verb {
   static let compose = Verb(
     "compose", abstract: "Make one video of two clips.", operands: ["FRONT", "BACK"],
     options: [
-      Option("--output", "OUT.mp4", short: "-o", help: "where the composed video goes"),
+      Option("--output", "OUT.mp4", short: "-o", help: "where the composed video goes; - is standard output"),
       Option("--outputs", "DIR", help: "write all outputs of the definition into this folder"), .foreground,
       Option("--both", help: "compose the other arrangement too, foreground and background exchanged"), .latency,
-      .portable,
-      .definition, .mediaMemory, .json,
+      .portable, .force, .definition, .mediaMemory, .json,
     ],
     example: "take5 compose samples/front.mp4 samples/back.mp4 -o moment.mp4 --outputs moment"
   ) { arguments in
@@ -26,7 +25,12 @@ extension Verb {
     let front = try InputFile(.front, path: arguments.operands[0])
     let back = try InputFile(.back, path: arguments.operands[1])
 
-    var outputs = try OutputFiles(of: work.definition, composed: destination, folder: folder)
+    var paths: [Role: String] = [:]
+    let made = try folder.map { path throws(CommandFailure) in try OutputFolder(path) }
+    if let folder { for role in work.definition.outputs.roles { paths[role] = "\(folder)/\(role.fileName)" } }
+    if let destination { paths[.composed] = destination }
+    var outputs = try OutputFiles(
+      paths, replacing: arguments.has(Option.force.name), sparing: [front.identity, back.identity])
     let bar = ProgressBar("composing")
     let report = try await work.moment(
       front: front, back: back, foreground: foreground, outputs: outputs.numbers
@@ -34,15 +38,15 @@ extension Verb {
     bar.clear()
     await work.stop()
 
-    let paths = report.verdict.verdict == .accepted ? try outputs.commit() : [:]
+    paths = report.verdict.verdict == .accepted ? try outputs.commit() : [:]
     if arguments.has("--json") {
-      Console.print(try JSON.text(ComposeAnswer(verdict: report.verdict, outputs: report.outputs, paths: paths)))
+      try Console.print(try JSON.text(ComposeAnswer(verdict: report.verdict, outputs: report.outputs, paths: paths)))
     } else if report.verdict.verdict == .rejected {
       Console.note(VerdictText.text(of: report.verdict, explains: false))
     } else {
       for output in report.outputs {
         let path = paths[output.role] ?? ""
-        Console.print("\(output.role.rawValue)  \(path)  \(output.width)x\(output.height)  \(output.bytes) bytes")
+        try Console.print("\(output.role.rawValue)  \(path)  \(output.width)x\(output.height)  \(output.bytes) bytes")
       }
     }
     return report.verdict.verdict == .accepted ? .done : .rejected

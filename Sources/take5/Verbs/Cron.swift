@@ -12,7 +12,7 @@ extension Verb {
   ) { arguments in
     let records = try await records(arguments)
     for record in records { try show(record, arguments) }
-    if records.isEmpty, !arguments.has("--json") { Console.print("no entry yet") }
+    if records.isEmpty, !arguments.has("--json") { try Console.print("no entry yet") }
     return .done
   }
 
@@ -72,7 +72,7 @@ extension Verb {
       try await pool.transaction { session in try JobQueue.run(cron: name, session) }
     }
     guard let firing else { throw noEntry(name) }
-    Console.print(
+    try Console.print(
       arguments.has("--json") ? "{\"job\":\"\(firing.job)\"}" : "\(name) is done now, by job \(firing.job)")
     return .done
   }
@@ -107,7 +107,7 @@ extension Verb {
 
   private static func show(_ record: CronRecord, _ arguments: Arguments) throws {
     let report = CronReport(record)
-    Console.print(arguments.has("--json") ? try JSON.text(report) : report.line)
+    try Console.print(arguments.has("--json") ? try JSON.text(report) : report.line)
   }
 
   private static func change(
@@ -117,7 +117,7 @@ extension Verb {
     let isThere = try await DatabaseAccess.use(arguments) { pool in try await pool.run { try body(name, $0) } }
     guard isThere else { throw noEntry(name) }
     let answer = try JSON.text(["name": name, "state": state])
-    Console.print(arguments.has("--json") ? answer : "\(name) is \(state)")
+    try Console.print(arguments.has("--json") ? answer : "\(name) is \(state)")
     return .done
   }
 

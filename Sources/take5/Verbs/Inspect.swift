@@ -16,7 +16,7 @@ extension Verb {
       case .rejected: status = .rejected
       case .unreadable: if status == .done { status = .inputMissing }
       }
-      Console.print(arguments.has("--json") ? try JSON.text(answer) : answer.text)
+      try Console.print(arguments.has("--json") ? try JSON.text(answer) : answer.text)
     }
     await work.stop()
     return status
@@ -32,7 +32,7 @@ extension Verb {
       case .other: return InspectAnswer(file: path, photo: PhotoReport(reason: Reason(unsupportedMedium: start)))
       }
     } catch let failure as CommandFailure where failure.status == .inputMissing {
-      return InspectAnswer(file: path, unreadable: failure.message)
+      return InspectAnswer(file: path, unreadable: failure.message ?? "")
     }
   }
 }

@@ -12,11 +12,11 @@ extension Verb {
       try await pool.run { session in try JobQueue.list(filter, session) }
     }
     if arguments.has("--json") {
-      for job in jobs { Console.print(try JSON.text(JobReport(job))) }
+      for job in jobs { try Console.print(try JSON.text(JobReport(job))) }
     } else if jobs.isEmpty {
-      Console.print("no such job")
+      try Console.print("no such job")
     } else {
-      for line in JobReport.lines(jobs.map(JobReport.init)) { Console.print(line) }
+      for line in JobReport.lines(jobs.map(JobReport.init)) { try Console.print(line) }
     }
     return .done
   }
@@ -31,7 +31,7 @@ extension Verb {
     }
     guard let job else { throw noJob(id) }
     let report = JobReport(job)
-    Console.print(arguments.has("--json") ? try JSON.text(report) : report.text)
+    try Console.print(arguments.has("--json") ? try JSON.text(report) : report.text)
     return .done
   }
 

@@ -71,14 +71,14 @@ extension Verb {
       }
       return try await DatabaseAccess.use(arguments) { pool in
         let changed = try await sweep(Store(blobs: ClosedBlobStore())).run(filter.ids, pool)
-        return report(filter.ids, changed.mapValues(state), why: why, json: json)
+        return try report(filter.ids, changed.mapValues(state), why: why, json: json)
       }
     }
     return try await DatabaseAccess.use(arguments) { pool in
       let count = try await pool.run { session in try JobQueue.count(filter, session) }
       let most = min(count, limit ?? count)
       if isDry || count == 0 {
-        Console.print(
+        try Console.print(
           json
             ? #"{"matched":\#(count),"changed":0}"#
             : count == 0 ? "no such job" : "it would be \(most) of \(count) jobs")
@@ -94,13 +94,15 @@ extension Verb {
         looked in
         if most > looked { Console.note("\(looked) of \(most)") }
       }
-      Console.print(json ? #"{"matched":\#(count),"changed":\#(changed)}"# : "\(changed) jobs are \(done)")
+      try Console.print(json ? #"{"matched":\#(count),"changed":\#(changed)}"# : "\(changed) jobs are \(done)")
       return .done
     }
   }
 
   /// Tells of each job that was named; status 65 if it could not be done to all of them.
-  private static func report(_ ids: [PublicID], _ states: [PublicID: String], why: String, json: Bool) -> ExitStatus {
+  private static func report(
+    _ ids: [PublicID], _ states: [PublicID: String], why: String, json: Bool
+  ) throws(CommandFailure) -> ExitStatus {
     for id in ids {
       if let state = states[id] {
         let text =
@@ -109,7 +111,7 @@ extension Verb {
           case "cancelled": "job \(id) is cancelled"
           default: "job \(id) is running; its worker was told to stop it"
           }
-        Console.print(json ? #"{"id":"\#(id)","state":"\#(state)"}"# : text)
+        try Console.print(json ? #"{"id":"\#(id)","state":"\#(state)"}"# : text)
       } else {
         Console.note("take5: job \(id): \(why)")
         Console.note("       'take5 jobs show \(id)' tells where it stands")

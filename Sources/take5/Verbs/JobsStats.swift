@@ -15,7 +15,7 @@ extension Verb {
           health: try JobQueue.health(session))
       }
     }
-    Console.print(arguments.has("--json") ? try JSON.text(report) : report.text)
+    try Console.print(arguments.has("--json") ? try JSON.text(report) : report.text)
     return .done
   }
 }

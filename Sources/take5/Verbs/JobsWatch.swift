@@ -15,10 +15,9 @@ extension Verb {
         "--interval", "SECONDS", default: "2", help: "how often to look at least, if the database does not tell")
     ] + Option.jobAccess + [.listenDatabase],
     example: "take5 jobs watch 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70"
-  ) { arguments in
+  ) { (arguments, signals: StopSignals) in
     let filter = try JobFilter(arguments, limit: try arguments.number("--limit", in: 1...1000) ?? 20)
     let interval = Duration.seconds(max(try arguments.seconds("--interval") ?? 2, 0.1))
-    let signals = StopSignals()
     let database = try await DatabaseAccess.open(arguments, connections: 1, log: Logger(lowest: .warning))
     do {
       let view = JobView(json: arguments.has("--json"), redraws: Console.answersPerson)
@@ -28,9 +27,6 @@ extension Verb {
       return status
     } catch {
       await database.close()
-      if let error = error as? PostgresError, error.isTransient {
-        throw CommandFailure(.unavailable, "\(error)")
-      }
       throw error
     }
   }

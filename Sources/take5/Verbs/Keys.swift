@@ -15,19 +15,25 @@ extension Verb {
     ] + access,
     example: "take5 keys create app-backend --scopes submit,read"
   ) { arguments in
+    let name = arguments.operands[0]
+    guard name.contains(where: { !$0.isWhitespace }) else {
+      throw CommandFailure(.usage, "a key needs a name", remedy: "name it after who is to have it")
+    }
     let scopes = try scopes(arguments)
     let key = newKey()
     let hash = SHA256.digest(of: Array(key.utf8)).bytes
-    let id = try await DatabaseAccess.use(arguments) { pool in
+    let isJSON = arguments.has(Option.json.name)
+    try await DatabaseAccess.use(arguments) { pool in
       let store = Store(blobs: ClosedBlobStore())
-      return try await pool.run { session in
-        try store.keep(keyNamed: arguments.operands[0], hash: hash, scopes: scopes, session)
+      try await pool.transaction { session in
+        let id = try store.keep(keyNamed: name, hash: hash, scopes: scopes, session)
+        // Before it is stored for good: a key that nobody has seen is no key.
+        try Console.print(
+          isJSON
+            ? try JSON.text(CreatedKey(id: id, name: name, key: key))
+            : "key \(id) for \(name): \(key)\nIt is not shown again.")
       }
     }
-    Console.print(
-      arguments.has("--json")
-        ? try JSON.text(CreatedKey(id: id, name: arguments.operands[0], key: key))
-        : "key \(id) for \(arguments.operands[0]): \(key)\nIt is not shown again.")
     return .done
   }
 
@@ -40,9 +46,9 @@ extension Verb {
     }
     for key in keys {
       let report = KeyReport(key)
-      Console.print(arguments.has("--json") ? try JSON.text(report) : report.line)
+      try Console.print(arguments.has("--json") ? try JSON.text(report) : report.line)
     }
-    if keys.isEmpty, !arguments.has("--json") { Console.print("no key yet") }
+    if keys.isEmpty, !arguments.has("--json") { try Console.print("no key yet") }
     return .done
   }
 
@@ -53,14 +59,15 @@ extension Verb {
     guard let id = Int64(arguments.operands[0]) else {
       throw CommandFailure(.usage, "'\(arguments.operands[0])' is no key's number", remedy: keysRemedy)
     }
-    let isRevoked = try await DatabaseAccess.use(arguments) { pool in
+    let known = try await DatabaseAccess.use(arguments) { pool in
       let store = Store(blobs: ClosedBlobStore())
-      return try await pool.run { session in try store.revoke(key: id, session) }
+      return try await pool.transaction { session in
+        _ = try store.revoke(key: id, session)
+        return try store.apiKeys(session).contains { $0.id == id }
+      }
     }
-    guard isRevoked else {
-      throw CommandFailure(.rejected, "there is no key \(id), or it was revoked before", remedy: keysRemedy)
-    }
-    Console.print(arguments.has("--json") ? "{\"id\":\(id),\"revoked\":true}" : "key \(id) is revoked")
+    guard known else { throw CommandFailure(.inputMissing, "there is no key \(id)", remedy: keysRemedy) }
+    try Console.print(arguments.has("--json") ? "{\"id\":\(id),\"revoked\":true}" : "key \(id) is revoked")
     return .done
   }
 
@@ -75,7 +82,7 @@ extension Verb {
       let store = Store(blobs: ClosedBlobStore())
       try await pool.transaction { session in try store.rotateSigningKeys(keepingOld: seconds, session) }
     }
-    Console.print(
+    try Console.print(
       arguments.has("--json")
         ? "{\"revoked\":\(revoking)}"
         : "media URLs are signed anew; those before \(revoking ? "are revoked" : "stay good until they expire")")

@@ -1,5 +1,4 @@
 import Definitions
-import Glibc
 import Model
 import Platform
 
@@ -12,27 +11,27 @@ extension Verb {
       Option(
         "--definition", "NAME|FILE", default: "photo-post",
         help: "one of \(Definitions.photoNames.joined(separator: ", ")), or a file"),
-      Option("--force", help: "replace files that are there already"), .mediaMemory, .json,
+      .force, .mediaMemory, .json,
     ],
     example: "take5 photo holiday/*.HEIC -o holiday-small"
   ) { arguments in
     guard let folder = arguments.value("--output") else {
       throw CommandFailure(.usage, "nowhere to write to", remedy: "name a folder with -o DIR")
     }
-    guard mkdir(folder, 0o755) == 0 || errno == EEXIST else {
-      throw CommandFailure(.io, "\(SystemError(call: "mkdir", subject: folder))")
-    }
+    let made = try OutputFolder(folder)
+    let inputs = Set(arguments.operands.compactMap { FileIdentity(ofPath: $0) })
     let work = try PhotoWork(arguments)
     let bar = ProgressBar("photos")
     var status = ExitStatus.done
     for (index, path) in arguments.operands.enumerated() {
       bar.show(Double(index) / Double(arguments.operands.count), stage: "\(index + 1) of \(arguments.operands.count)")
-      let answer = await work.answer(path, folder: folder, replacing: arguments.has("--force"))
+      let answer = try await work.answer(
+        path, folder: made.path, replacing: arguments.has(Option.force.name), sparing: inputs)
       bar.clear()
       if arguments.has("--json") {
-        Console.print(try JSON.text(answer))
+        try Console.print(try JSON.text(answer))
       } else if answer.verdict == .accepted {
-        Console.print(answer.text)
+        try Console.print(answer.text)
       } else {
         Console.note(answer.text)
       }

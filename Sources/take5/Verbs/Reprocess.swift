@@ -37,22 +37,24 @@ extension Verb {
       .pooling, .mediaMemory, .json,
     ],
     example: "take5 reprocess --kind take5 --version-below 2 --dry-run"
-  ) { arguments in
+  ) { (arguments, signals: StopSignals) in
     let request = try ReprocessRequest(arguments)
     if request.isLocal, arguments.has("--detach") {
       throw CommandFailure(.usage, "--local is done by this process: it cannot detach", remedy: "leave one of them out")
     }
-    if arguments.has("--dry-run") { return try await plan(request, arguments) }
+    if arguments.has("--dry-run") {
+      return try await Interruption.run(until: signals) { try await plan(request, arguments) }
+    }
     return try await Reprocessing.use(arguments) { reprocessing in
       if request.isLocal { try await reprocessing.checkBlobs() }
       let id = try await reprocessing.pool.transaction { session in
         try reprocessing.store.beginRun(request, session)
       }
       guard let id else {
-        Console.print(arguments.has("--json") ? #"{"items":{},"total":0}"# : "nothing stored is meant by that")
+        try Console.print(arguments.has("--json") ? #"{"items":{},"total":0}"# : "nothing stored is meant by that")
         return .done
       }
-      return try await reprocessing.follow(id, isDetached: arguments.has("--detach"))
+      return try await reprocessing.follow(id, isDetached: arguments.has("--detach"), until: signals)
     }
   }
 
@@ -68,10 +70,10 @@ extension Verb {
       }
     }
     if arguments.has("--json") {
-      Console.print(try JSON.text(plan))
+      try Console.print(try JSON.text(plan))
     } else {
-      Console.print("it would be \(plan.items) posts and images")
-      for line in plan.lines { Console.print(line) }
+      try Console.print("it would be \(plan.items) posts and images")
+      for line in plan.lines { try Console.print(line) }
     }
     return .done
   }

@@ -1,4 +1,5 @@
 import Model
+import Platform
 import Postgres
 import Store
 
@@ -32,8 +33,8 @@ extension Verb {
         }
       }
     }
-    for report in reports { Console.print(arguments.has("--json") ? try JSON.text(report) : report.text) }
-    if reports.isEmpty, !arguments.has("--json") { Console.print("no run yet") }
+    for report in reports { try Console.print(arguments.has("--json") ? try JSON.text(report) : report.text) }
+    if reports.isEmpty, !arguments.has("--json") { try Console.print("no run yet") }
     return .done
   }
 
@@ -52,14 +53,14 @@ extension Verb {
       Option("--slots", "N", help: "of a local run: items at a time; one for each core unless told"), .mediaMemory,
     ] + access,
     example: "take5 reprocess resume 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70 --detach"
-  ) { arguments in
+  ) { (arguments, signals: StopSignals) in
     let id = try runID(arguments.operands[0])
     return try await Reprocessing.use(arguments) { reprocessing in
       try await reprocessing.pool.transaction { session in
         guard let run = try reprocessing.store.run(id, session) else { throw noRun(id) }
         guard try reprocessing.store.change(run, to: .running, session) else { throw isOver(id) }
       }
-      return try await reprocessing.follow(id, isDetached: arguments.has("--detach"))
+      return try await reprocessing.follow(id, isDetached: arguments.has("--detach"), until: signals)
     }
   }
 
@@ -80,7 +81,7 @@ extension Verb {
       }
     }
     let answer = try JSON.text(["id": id.description, "state": state.rawValue])
-    Console.print(arguments.has("--json") ? answer : "run \(id) is \(state.rawValue)")
+    try Console.print(arguments.has("--json") ? answer : "run \(id) is \(state.rawValue)")
     return .done
   }
 

@@ -47,7 +47,7 @@ extension Verb {
       .grace, .lease, .drain, .poll, .logLevel, .logFormat,
     ],
     example: "take5 serve --listen 127.0.0.1:8080 --workers 2"
-  ) { arguments in
+  ) { (arguments, signals: StopSignals) in
     let address = try address(arguments)
     let key = try APIKey.read(arguments)
     let workers = try arguments.number("--workers", in: 0...256) ?? 1
@@ -58,13 +58,13 @@ extension Verb {
     let definitions = SubmissionDefinitions(
       moment: try LocalWork.definition(arguments), clip: try Definitions.markerVideo(),
       photos: try Definitions.photos())
-    let signals = StopSignals()
     let database = try await DatabaseAccess.open(
       arguments, connections: workers + configuration.backgroundSlots + 8, patience: .seconds(30),
-      idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, isService: true,
-      log: log)
+      idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit,
+      isMaking: true, isService: true, log: log)
     try await database.noteListening(log)
-    let blobs = try await BlobFolder.open(arguments, database)
+    let blobs = try await BlobFolder.open(arguments, database, isMaking: true)
+    if database.isNew { log.info("a new store was made", ["data": arguments.value(Option.data.name) ?? ""]) }
     let store = Store(blobs: blobs, authorConcurrency: concurrency)
 
     // Rates by a clock that nobody sets; when URLs expire is said by the one that all machines share.
@@ -115,7 +115,7 @@ extension Verb {
         configuration: configuration, database: database, store: store, blobs: blobs, log: log,
         metrics: metrics)
     // The first line of standard output, for whoever started us with port 0.
-    Console.print(address.url(port: server.port))
+    try Console.print(address.url(port: server.port))
     log.info("listening", ["url": address.url(port: server.port), "workers": "\(workers)"])
 
     // They end after the last request.

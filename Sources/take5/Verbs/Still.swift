@@ -6,9 +6,9 @@ extension Verb {
     "still", abstract: "Take one picture out of a clip, upright.", operands: ["CLIP"],
     options: [
       Option("--at", "SECONDS", default: "0", help: "the time of the frame from the clip's start"),
-      Option("--output", "OUT.jpg", short: "-o", help: "where the picture goes"),
+      Option("--output", "OUT.jpg", short: "-o", help: "where the picture goes; - is standard output"),
       Option("--long-edge", "PIXELS", help: "make it no larger than this"),
-      Option("--quality", "1-100", default: "85", help: "of the JPEG"), .definition, .mediaMemory, .json,
+      Option("--quality", "1-100", default: "85", help: "of the JPEG"), .force, .definition, .mediaMemory, .json,
     ],
     example: "take5 still samples/back.mp4 --at 1.0 -o still.jpg"
   ) { arguments in
@@ -20,7 +20,8 @@ extension Verb {
     let quality = try arguments.number("--quality", in: 1...100) ?? 85
     let work = try LocalWork(arguments)
     let clip = try InputFile(.clip, path: arguments.operands[0])
-    let output = try OutputFile(path: destination)
+    let output = try OutputFile(
+      path: destination, replacing: arguments.has(Option.force.name), sparing: [clip.identity])
     let report = try await work.still(
       clip, at: seconds, longEdge: longEdge, quality: quality, output: output.descriptor.number)
     await work.stop()
@@ -31,9 +32,9 @@ extension Verb {
     try output.commit()
     if arguments.has("--json") {
       let paths: [Role: String] = [.image: destination]
-      Console.print(try JSON.text(ComposeAnswer(verdict: report.verdict, outputs: report.outputs, paths: paths)))
+      try Console.print(try JSON.text(ComposeAnswer(verdict: report.verdict, outputs: report.outputs, paths: paths)))
     } else if let facts = report.outputs.first {
-      Console.print("\(destination)  \(facts.width)x\(facts.height)  \(facts.bytes) bytes")
+      try Console.print("\(destination)  \(facts.width)x\(facts.height)  \(facts.bytes) bytes")
     }
     return .done
   }

@@ -39,7 +39,7 @@ extension Verb {
         throw error
       }
     }
-    Console.print(arguments.has("--json") ? try JSON.text(answer) : answer.text)
+    try Console.print(arguments.has("--json") ? try JSON.text(answer) : answer.text)
     return answer.whole ? .done : .notWhole
   }
 

@@ -7,7 +7,7 @@ extension Verb {
     example: "take5 version"
   ) { arguments in
     let versions = Versions.current
-    Console.print(arguments.has("--json") ? try JSON.text(versions) : versions.text)
+    try Console.print(arguments.has("--json") ? try JSON.text(versions) : versions.text)
     return .done
   }
 }

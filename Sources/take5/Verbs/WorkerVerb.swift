@@ -21,11 +21,10 @@ extension Verb {
       .logLevel, .logFormat,
     ],
     example: "take5 worker --slots 2"
-  ) { arguments in
+  ) { (arguments, signals: StopSignals) in
     let log = try Logger(arguments)
     let slots = try arguments.number("--slots", in: 1...256) ?? 1
     let configuration = try WorkerConfiguration(arguments, slots: slots)
-    let signals = StopSignals()
     let database = try await DatabaseAccess.open(
       arguments, connections: slots + configuration.backgroundSlots + 3, patience: .seconds(30),
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, isService: true,
