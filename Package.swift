@@ -42,6 +42,7 @@ let package = Package(
     .target(name: "CCrypto", dependencies: ["CLazyLibrary"]),
     .target(name: "CFFmpeg", dependencies: ["CLazyLibrary"]),
     .target(name: "CPostgres", dependencies: ["CLazyLibrary"]),
+    .target(name: "CCurl", dependencies: ["CLazyLibrary"]),
 
     // Compiled C: what Swift cannot say.
     .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
@@ -67,7 +68,7 @@ let package = Package(
     target("EmbeddedPostgres", ["Postgres", "Platform"]),
     target("HTTPServer", ["Platform"]),
     target("ISOBaseMedia", ["Model"]),
-    target("HTTPClient", ["Platform"]),
+    target("HTTPClient", ["CCurl", "Platform"]),
     target("Logging", []),
     target("Metrics", ["Platform"]),
 
@@ -177,7 +178,7 @@ let package = Package(
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
-    tests("HTTPClientTests", ["HTTPClient"]),
+    tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "HTTPTesting", "Platform", "PostgresTesting"]),
     tests("LoggingTests", ["Logging"]),
     tests("MetricsTests", ["Metrics"]),
     tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Model", "Platform"]),

@@ -72,11 +72,12 @@ struct Arguments: Sendable {
     return number
   }
 
-  /// An option's value as a number of seconds, zero or more.
-  func seconds(_ name: String) throws(CommandFailure) -> Double? {
+  /// An option's value as a number of seconds within a range.
+  func seconds(_ name: String, in range: ClosedRange<Double> = 0...1e9) throws(CommandFailure) -> Double? {
     guard let text = value(name) else { return nil }
-    guard let number = Double(text), number >= 0, number.isFinite else {
-      throw Self.wrong("\(name) is a number of seconds, not '\(text)'", verb)
+    guard let number = Double(text), range.contains(number) else {
+      let least = range.lowerBound == 0 ? "" : ", \(range.lowerBound) at least"
+      throw Self.wrong("\(name) is a number of seconds\(least), not '\(text)'", verb)
     }
     return number
   }
@@ -133,6 +134,11 @@ struct Arguments: Sendable {
       throw Self.wrong("\(name) is one of \(words), not '\(text)'", verb)
     }
     return choice
+  }
+
+  /// Tells a line of the answer: on standard output, unless that is where a file goes.
+  func tell(_ line: String, beside destination: String?) throws(CommandFailure) {
+    if let destination, OutputFile.isStandardOutput(destination) { Console.note(line) } else { try Console.print(line) }
   }
 
   /// The variable of the environment that is not tied to an option.

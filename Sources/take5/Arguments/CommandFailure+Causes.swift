@@ -22,10 +22,15 @@ extension CommandFailure {
   }
 
   /// What ended a media process, where that was not the media.
-  init(_ failure: MediaFailure) {
+  ///
+  /// - Parameter path: what was to be written.
+  init(_ failure: MediaFailure, writing path: String? = nil) {
     switch failure.kind {
     case .cancelled: self = .interrupted
-    case .outOfSpace: self.init(.io, failure.detail, remedy: "make room on the device and try again")
+    case .outOfSpace:
+      self.init(
+        .io, "\(path ?? "the output") cannot be written: no room is left on the device",
+        remedy: "make room on the device and try again")
     case .interrupted, .unavailable: self.init(.internal, failure.detail, remedy: "try again")
     default: self.init(.internal, failure.detail, remedy: "this is a fault of take5: please report it")
     }

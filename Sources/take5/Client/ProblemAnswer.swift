@@ -12,6 +12,12 @@ struct ProblemAnswer: Decodable {
 extension CommandFailure {
   /// An answer that is no success.
   init(_ answer: HTTPAnswer) {
+    if 300..<400 ~= answer.status, let location = answer.headers["location"] {
+      self.init(
+        .usage, "the service is elsewhere: it answers \(answer.status) and names \(location)",
+        remedy: "name that server with --server: what is sent, and the key, go to no other than the one that is named")
+      return
+    }
     let problem = try? JSON.decode(ProblemAnswer.self, from: answer.body)
     let status: ExitStatus =
       switch answer.status {
@@ -20,7 +26,7 @@ extension CommandFailure {
       case 502, 503, 504, 507: .unavailable
       default: .internal
       }
-    let reasons = (problem?.reasons ?? []).map { "\n  \($0.code.rawValue): \($0.detail)" }.joined()
+    let reasons = (problem?.reasons ?? []).map { "; \($0.code.rawValue): \($0.detail)" }.joined()
     let text = problem.map { $0.detail.map { "\($0)" } ?? $0.title } ?? "the service answered \(answer.status)"
     self.init(status, text + reasons, remedy: problem?.remedy)
   }

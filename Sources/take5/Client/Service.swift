@@ -1,3 +1,4 @@
+import Glibc
 import HTTPClient
 import Model
 import Platform
@@ -5,50 +6,57 @@ import Platform
 /// The service as the command line reaches it.
 struct Service: Sendable {
   private let client: HTTPClient
+  private let address: ServerAddress
 
   /// The service that `--server` names, with the API key of the environment or of a file.
   init(_ arguments: Arguments) throws(CommandFailure) {
-    let url = arguments.value("--server") ?? ""
+    let url = arguments.value(Option.server.name) ?? ""
     guard let address = ServerAddress(url: url) else {
       throw CommandFailure(
-        .usage, "'\(url)' is no address of a service", remedy: "write it as http://HOST:PORT, without a path")
+        .usage, "'\(url)' is no address of a service",
+        remedy: "write it as http://HOST:PORT or https://HOST:PORT, without a path")
     }
-    client = HTTPClient(server: address, apiKey: try APIKey.read(arguments))
+    self.address = address
+    client = HTTPClient(
+      server: address, apiKey: try APIKey.read(arguments),
+      certificates: arguments.value("--cacert") ?? arguments.variable("SSL_CERT_FILE"))
   }
 
-  /// Submits a moment; blocks while it is sent.
-  func submit(
-    _ draft: PostDraft, front: String, back: String, progress: @escaping @Sendable (Double) -> Void
-  ) async throws -> PostAnswer {
-    let client = client
-    let form = [
-      FormPart(name: "post", json: try JSON.encode(draft)),
-      try Self.clip("front", front), try Self.clip("back", back),
-    ]
-    let answer = try await Self.blocking {
-      try client.post("/v1/posts", form: form) { sent, total in progress(Double(sent) / Double(total)) }
+  /// Submits something; blocks while it is sent.
+  func submit(_ submission: Submission, progress: @escaping @Sendable (Double) -> Void) async throws -> MediaAnswer {
+    let answer = try await Self.blocking { [client] in
+      try client.post(submission.path, form: submission.form, method: submission.method) { sent, total in
+        progress(Double(sent) / Double(total))
+      }
     }
-    return try Self.read(PostAnswer.self, from: answer, success: 202)
+    return try Self.read(MediaAnswer.self, from: answer)
   }
 
-  /// Reads a post.
-  func post(_ id: PublicID) async throws -> PostAnswer { try await get("/v1/posts/\(id)") }
+  /// Reads a post or an image.
+  func media(_ id: PublicID, _ resource: Submission.Resource) async throws -> MediaAnswer {
+    try await get("/v1/\(resource.rawValue)s/\(id)")
+  }
 
-  /// Reads a job.
-  func job(_ id: PublicID) async throws -> JobAnswer { try await get("/v1/jobs/\(id)") }
+  /// Reads a job, once it is over or so many seconds are gone.
+  func job(_ id: PublicID, waiting seconds: Int) async throws -> JobAnswer {
+    try await get("/v1/jobs/\(id)?wait=\(seconds)")
+  }
 
-  /// Reads a stored media file.
-  func media(at path: String) async throws -> [UInt8] {
-    let client = client
-    let answer = try await Self.blocking { try client.get(path) }
+  /// Writes a stored media file to an open one.
+  func download(_ path: String, to file: Int32) async throws {
+    let answer = try await Self.blocking { [client] in
+      let copy = fcntl(file, F_DUPFD_CLOEXEC, 0)
+      guard copy >= 0 else { throw SystemError(call: "fcntl") }
+      return try client.get(path, into: Descriptor(owning: copy))
+    }
     guard answer.status == 200 else { throw CommandFailure(answer) }
-    return answer.body
   }
+
+  /// The whole URL of something that the service names by its path.
+  func url(of path: String) -> String { "\(address)\(path)" }
 
   private func get<Value: Decodable & Sendable>(_ path: String) async throws -> Value {
-    let client = client
-    let answer = try await Self.blocking { try client.get(path) }
-    return try Self.read(Value.self, from: answer, success: 200)
+    try Self.read(Value.self, from: try await Self.blocking { [client] in try client.get(path) })
   }
 
   private static func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
@@ -59,19 +67,12 @@ struct Service: Sendable {
     }
   }
 
-  private static func read<Value: Decodable>(
-    _ type: Value.Type, from answer: HTTPAnswer, success: Int
-  ) throws -> Value {
-    guard answer.status == success else { throw CommandFailure(answer) }
-    return try JSON.decode(type, from: answer.body)
-  }
-
-  private static func clip(_ name: String, _ path: String) throws(CommandFailure) -> FormPart {
-    do {
-      return try FormPart(name: name, path: path, type: "video/mp4")
-    } catch {
+  private static func read<Value: Decodable>(_ type: Value.Type, from answer: HTTPAnswer) throws -> Value {
+    guard 200..<300 ~= answer.status else { throw CommandFailure(answer) }
+    do { return try JSON.decode(type, from: answer.body) } catch {
       throw CommandFailure(
-        .inputMissing, "\(path) cannot be read: \(error)", remedy: "check the path and that you may read the file")
+        .unavailable, "what answers is no take5 of this version: \(JSON.reason(error))",
+        remedy: "check the address that --server names")
     }
   }
 }

@@ -133,7 +133,8 @@ struct DatabaseAccess: Sendable {
     do {
       return try await onThread("postgres-start") { [configuration] in try EmbeddedPostgres.start(configuration) }
     } catch let error as EmbeddedPostgresError {
-      throw error.isMissing ? noStore(in: folder) : CommandFailure(error)
+      guard !error.isMissing else { throw noStore(in: folder) }
+      throw CommandFailure(.unavailable, "\(folder): \(error.message)", remedy: error.remedy)
     }
   }
 }

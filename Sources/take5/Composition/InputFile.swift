@@ -12,19 +12,24 @@ struct InputFile: ~Copyable {
 
   /// Opens the file; status 66 if there is none, or nothing that can be read from any place, as a folder or a pipe.
   init(_ name: InputName, path: String) throws(CommandFailure) {
+    let file = try Self.opened(path)
+    do { identity = try FileIdentity(of: file) } catch { throw Self.unreadable(path, error) }
+    descriptor = file
+    self.name = name
+    self.path = path
+  }
+
+  private static func opened(_ path: String) throws(CommandFailure) -> Descriptor {
     do {
       // Opening a pipe waits for who writes to it.
       let kind = try FileIdentity.kind(of: path)
-      guard kind == S_IFREG else { throw Self.unfit(path, kind) }
-      descriptor = try Descriptor(reading: path)
-      identity = try FileIdentity(of: descriptor)
+      guard kind == S_IFREG else { throw unfit(path, kind) }
+      return try Descriptor(reading: path)
     } catch let failure as CommandFailure {
       throw failure
     } catch {
-      throw Self.unreadable(path, error)
+      throw unreadable(path, error)
     }
-    self.name = name
-    self.path = path
   }
 
   /// At most so many bytes from the start.

@@ -61,6 +61,7 @@ struct JobWatching: Sendable {
         guard let job = jobs.first else { throw Verb.noJob(named) }
         if job.state.isFinal { return job.state == .completed && !job.isRejected ? .done : .rejected }
       }
+      if Console.isClosed { throw CommandFailure.closedOutput }
       try? await Task.sleep(for: Self.pause)
       await heard.wake.wait(atMost: interval)
     }

@@ -13,9 +13,12 @@ struct LocalWork {
   private let cancellation = CancellationFlag()
   private let deadline: Duration
   private let mode: ExecutionMode
+  /// Where the outputs go, for whoever is told that they could not be written.
+  private let destination: String?
 
   init(_ arguments: Arguments) throws {
     definition = try Self.definition(arguments)
+    destination = arguments.value("--output") ?? arguments.value("--outputs")
     mode = arguments.has(Option.latency.name) ? .latency : .throughput
     slot = try MediaSlot(name: "media", configuration: MediaProcess.Configuration(arguments))
     deadline = .seconds(definition.deadlineSeconds)
@@ -140,7 +143,7 @@ struct LocalWork {
       let reason = Reason(code, input: nil, detail: "\(failure.detail); film the moment again")
       return RunReport(verdict: Verdict(reasons: [reason], inputs: [:], decisions: []), outputs: [])
     }
-    throw CommandFailure(failure)
+    throw CommandFailure(failure, writing: destination)
   }
 
   private func sameContent(

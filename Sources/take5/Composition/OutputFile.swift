@@ -22,6 +22,9 @@ struct OutputFile: ~Copyable {
   /// `-` and what stands for it: a new file must not take the place of what the shell has opened.
   private static let standardOutputs: Set<String> = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
 
+  /// Whether a path means standard output, which holds the file and nothing else then.
+  static func isStandardOutput(_ path: String) -> Bool { standardOutputs.contains(path) }
+
   /// Opens a file that is to become `path`; status 74 if its folder cannot be written to, or if there is one already, and
   /// 64 if that is one of the inputs.
   ///
@@ -32,7 +35,7 @@ struct OutputFile: ~Copyable {
   ///   - inputs: what is never replaced.
   init(path: String, replacing isReplacing: Bool, sparing inputs: Set<FileIdentity>) throws(CommandFailure) {
     self.isReplacing = isReplacing
-    if Self.standardOutputs.contains(path) {
+    if Self.isStandardOutput(path) {
       descriptor = try Self.opened("/tmp") { () throws(SystemError) in try Descriptor(unnamedIn: "/tmp") }
       destination = .standardOutput
       self.path = "-"

@@ -2,9 +2,9 @@ import Glibc
 import Model
 import Platform
 
-/// The files that several outputs are written to, by role; they get their names together, when all are whole.
-struct OutputFiles: ~Copyable {
-  private var files: [Role: Box] = [:]
+/// The files that several outputs are written to, by what each is called; they get their names together, when all are whole.
+struct OutputFiles<Name: Hashable & Sendable>: ~Copyable {
+  private var files: [Name: Box] = [:]
 
   // A dictionary cannot hold a value with a single owner: each file lies in a box of its own.
   private final class Box {
@@ -23,23 +23,22 @@ struct OutputFiles: ~Copyable {
     }
   }
 
-  /// Opens a file for each role; see `OutputFile.init(path:replacing:sparing:)`.
-  init(_ paths: [Role: String], replacing: Bool, sparing inputs: Set<FileIdentity>) throws(CommandFailure) {
-    var roles: [String: Role] = [:]
-    for (role, path) in paths.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      if let other = roles.updateValue(role, forKey: (try? Folder.resolved(path)) ?? path) {
-        throw CommandFailure(
-          .usage, "\(path) is where both \(other.rawValue) and \(role.rawValue) would go", remedy: "name another file")
+  /// Opens a file for each; see `OutputFile.init(path:replacing:sparing:)`.
+  init(_ paths: [Name: String], replacing: Bool, sparing inputs: Set<FileIdentity>) throws(CommandFailure) {
+    var targets: Set<String> = []
+    for (name, path) in paths.sorted(by: { $0.value < $1.value }) {
+      guard targets.insert((try? Folder.resolved(path)) ?? path).inserted else {
+        throw CommandFailure(.usage, "\(path) is where two outputs would go", remedy: "name another file")
       }
-      files[role] = try Box(path, replacing: replacing, sparing: inputs)
+      files[name] = try Box(path, replacing: replacing, sparing: inputs)
     }
   }
 
   /// The descriptors to write to.
-  var numbers: [Role: Int32] { files.mapValues(\.number) }
+  var numbers: [Name: Int32] { files.mapValues(\.number) }
 
   /// Gives every file its name, or none of them; returns their paths.
-  mutating func commit() throws(CommandFailure) -> [Role: String] {
+  mutating func commit() throws(CommandFailure) -> [Name: String] {
     var named: [String] = []
     // What is written to standard output cannot be taken back: it comes last.
     for box in files.values.sorted(by: { $1.path == "-" && $0.path != "-" }) {

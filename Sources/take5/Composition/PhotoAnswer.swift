@@ -80,7 +80,7 @@ struct PhotoAnswer: Encodable {
 
   /// What a person reads.
   var text: String {
-    if let error { return "\(file): \(error)" }
+    if let error { return error.hasPrefix(file) ? error : "\(file): \(error)" }
     if let reason = reasons.first { return "\(file): \(reason.code.rawValue): \(reason.detail)" }
     return outputs.sorted { $0.value.width * $0.value.height > $1.value.width * $1.value.height }
       .map { "\($0.value.path)  \($0.value.width)x\($0.value.height)  \($0.value.bytes) bytes" }

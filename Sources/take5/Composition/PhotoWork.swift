@@ -54,7 +54,7 @@ struct PhotoWork {
     } catch let failure as MediaFailure where failure.refusalCode != nil {
       return PhotoAnswer(file: path, failure: failure)
     } catch {
-      let failure = CommandFailure(error)
+      let failure = (error as? MediaFailure).map { CommandFailure($0, writing: folder) } ?? CommandFailure(error)
       // What ends the command is no fault of this photo.
       if failure.status == .interrupted || failure.message == nil { throw failure }
       return PhotoAnswer(file: path, failure: failure)

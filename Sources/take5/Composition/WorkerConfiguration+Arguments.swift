@@ -11,9 +11,9 @@ extension WorkerConfiguration {
     }
     backgroundSlots = try arguments.number("--background-slots", in: 0...256) ?? backgroundSlots
     if let seconds = try arguments.seconds("--grace") { grace = .seconds(seconds) }
-    if let seconds = try arguments.seconds("--lease") { queue.lease = .seconds(max(seconds, 1)) }
+    if let seconds = try arguments.seconds("--lease", in: 1...86_400) { queue.lease = .seconds(seconds) }
     if let seconds = try arguments.seconds("--drain") { queue.drain = .seconds(seconds) }
-    if let seconds = try arguments.seconds("--poll") { queue.pollInterval = .seconds(max(seconds, 0.01)) }
+    if let seconds = try arguments.seconds("--poll", in: 0.01...3600) { queue.pollInterval = .seconds(seconds) }
     queue.reapInterval = min(queue.reapInterval, queue.lease / 3)
   }
 }

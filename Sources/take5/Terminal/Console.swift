@@ -39,6 +39,12 @@ enum Console {
     return nil
   }
 
+  /// Whether nobody reads standard output any more: who waits long for something to say would never find out.
+  static var isClosed: Bool {
+    var request = pollfd(fd: 1, events: 0, revents: 0)
+    return poll(&request, 1, 0) > 0 && request.revents & Int16(POLLERR) != 0
+  }
+
   /// Whether a person looks at standard error through a terminal that can draw a line anew.
   static var isTerminal: Bool { isatty(2) == 1 && canRedraw }
 

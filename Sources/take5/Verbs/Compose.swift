@@ -40,13 +40,15 @@ extension Verb {
 
     paths = report.verdict.verdict == .accepted ? try outputs.commit() : [:]
     if arguments.has("--json") {
-      try Console.print(try JSON.text(ComposeAnswer(verdict: report.verdict, outputs: report.outputs, paths: paths)))
+      let answer = ComposeAnswer(verdict: report.verdict, outputs: report.outputs, paths: paths)
+      try arguments.tell(try JSON.text(answer), beside: destination)
     } else if report.verdict.verdict == .rejected {
       Console.note(VerdictText.text(of: report.verdict, explains: false))
     } else {
       for output in report.outputs {
         let path = paths[output.role] ?? ""
-        try Console.print("\(output.role.rawValue)  \(path)  \(output.width)x\(output.height)  \(output.bytes) bytes")
+        let line = "\(output.role.rawValue)  \(path)  \(output.width)x\(output.height)  \(output.bytes) bytes"
+        try arguments.tell(line, beside: destination)
       }
     }
     return report.verdict.verdict == .accepted ? .done : .rejected

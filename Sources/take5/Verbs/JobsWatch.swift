@@ -17,7 +17,7 @@ extension Verb {
     example: "take5 jobs watch 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70"
   ) { (arguments, signals: StopSignals) in
     let filter = try JobFilter(arguments, limit: try arguments.number("--limit", in: 1...1000) ?? 20)
-    let interval = Duration.seconds(max(try arguments.seconds("--interval") ?? 2, 0.1))
+    let interval = Duration.seconds(try arguments.seconds("--interval", in: 0.1...3600) ?? 2)
     let database = try await DatabaseAccess.open(arguments, connections: 1, log: Logger(lowest: .warning))
     do {
       let view = JobView(json: arguments.has("--json"), redraws: Console.answersPerson)

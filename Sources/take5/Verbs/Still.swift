@@ -32,9 +32,10 @@ extension Verb {
     try output.commit()
     if arguments.has("--json") {
       let paths: [Role: String] = [.image: destination]
-      try Console.print(try JSON.text(ComposeAnswer(verdict: report.verdict, outputs: report.outputs, paths: paths)))
+      let answer = ComposeAnswer(verdict: report.verdict, outputs: report.outputs, paths: paths)
+      try arguments.tell(try JSON.text(answer), beside: destination)
     } else if let facts = report.outputs.first {
-      try Console.print("\(destination)  \(facts.width)x\(facts.height)  \(facts.bytes) bytes")
+      try arguments.tell("\(destination)  \(facts.width)x\(facts.height)  \(facts.bytes) bytes", beside: destination)
     }
     return .done
   }
