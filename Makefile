@@ -35,14 +35,22 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup build demo pgbouncer nginx test test-chaos test-api test-players run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx test test-chaos test-api test-players run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
 .DEFAULT_GOAL := help
 
 help: ## tell what there is
-	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
+	  printf '  make %-13s %s\n' "$$name" "$$what"; done
 
-setup: ## install the Debian packages that are missing
+setup: toolchain ## install the Debian packages that are missing
 	@$(call install,$(PACKAGES))
+
+# Before anything is installed for a build that could not begin.
+toolchain:
+	@command -v $(SWIFT) >/dev/null || { \
+	  echo "there is no $(SWIFT) in PATH: a Swift 6.3 toolchain for Debian 12 is needed, see https://www.swift.org/install"; exit 1; }
+	@$(SWIFT) --version 2>/dev/null | grep -qE 'Swift version (6\.([3-9]|[1-9][0-9])|[7-9]|[1-9][0-9])' || { \
+	  echo "$(SWIFT) is too old, or lacks libraries of its own: Swift 6.3 is needed; what it says itself:"; $(SWIFT) --version; exit 1; }
 
 build: setup ## build the release binary, $(TAKE5)
 	$(SWIFT) build -c release --product take5

@@ -72,8 +72,10 @@ struct EasyHandle: ~Copyable, @unchecked Sendable {
     // It tells where, and the system why.
     var number = 0
     ccurl_get_number(handle, CURLINFO_OS_ERRNO, &number)
-    return number == 0 ? said : said.replacing(": Couldn't connect to server", with: "")
-      + ": \(String(cString: strerror(Int32(number))))"
+    return number == 0
+      ? said
+      : said.replacing(": Couldn't connect to server", with: "")
+        + ": \(String(cString: strerror(Int32(number))))"
   }
 
   /// Whether the last request got as far as a connection.

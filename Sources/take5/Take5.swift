@@ -12,7 +12,8 @@ struct Take5 {
 
   private static let verbs: [Verb] = [
     .`init`, .serve, .worker, .submitPost, .submitPhoto, .submitMarker, .submitReaction, .submitProfileImage,
-    .submitThumbnail, .submitPlacePhoto, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .jobsStats, .jobsWatch, .keysCreate,
+    .submitThumbnail, .submitPlacePhoto, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .jobsStats, .jobsWatch,
+    .keysCreate,
     .keysList, .keysRevoke, .keysRotate, .cronList, .cronSet, .cronRemove, .cronPause, .cronResume, .cronRun,
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
     .validate, .inspect, .compose, .still, .photo, .verify, .gc, .gcHold, .gcRelease, .database,

@@ -3,7 +3,9 @@ import Platform
 import PostgresTesting
 import Testing
 
-@Suite("A full disk", .tags(.chaos), .timeLimit(.minutes(5)), .enabled(if: SmallDisk.isAllowed))
+@Suite(
+  "A full disk", .tags(.chaos), .timeLimit(.minutes(5)),
+  .enabled(if: SmallDisk.isAllowed, "only who may mount can fill a disk"))
 struct FullDiskTests {
   @Test("PostgreSQL runs out of room in the middle of the work: once there is room again, nothing is missing")
   func postgres() async throws {

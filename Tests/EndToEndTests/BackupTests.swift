@@ -49,7 +49,9 @@ struct BackupTests {
   }
 
   private func restore(_ dump: String, into data: String) async throws -> Take5Command {
-    try await Take5Command.run(
+    let made = try await Take5Command.run(["init", "--empty", "--data", data], environment: Self.programs)
+    #expect(made.status == 0, "\(made.errors)")
+    return try await Take5Command.run(
       [
         "database", "--data", data, "--", "pg_restore", "--dbname", "take5", "--no-owner", "--exit-on-error", dump,
       ], environment: Self.programs)

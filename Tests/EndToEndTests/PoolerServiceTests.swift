@@ -37,6 +37,11 @@ struct PoolerServiceTests {
       let silent = try await Take5Command.run(["migrate"] + database)
       #expect(silent.status == 64)
       #expect(silent.errors.contains("--pooling transaction"), "\(silent.errors)")
+      let folder = try TemporaryFolder()
+      #expect(try await Take5Command.run(["migrate", "--database", direct.connectionString]).status == 66)
+      let made = try await Take5Command.run(
+        ["init", "--database", direct.connectionString, "--data", "\(folder.path)/data"])
+      #expect(made.status == 0, "\(made.errors)")
       let astray = try await Take5Command.run(
         ["worker", "--data", "/nonexistent"] + throughPooler(pooled) + ["--listen-database", pooled.connectionString])
       #expect(astray.status == 64)
@@ -77,7 +82,7 @@ struct PoolerServiceTests {
         await running.send(signal: 15)
         #expect(await running.wait() == 0, "\(running.log)")
       }
-      #expect(ran == ["migrate", "serve", "worker", "jobs"])
+      #expect(ran == ["init", "serve", "worker", "jobs"])
     }
   }
 

@@ -113,7 +113,7 @@ struct VerdictTests {
     try await service.stop()
   }
 
-  @Test("the field media's clips", .enabled(if: InspectTests.folder != nil))
+  @Test("the field media's clips", .enabled(if: InspectTests.folder != nil, "TAKE5_FIELD_MEDIA is not set"))
   func clips() async throws {
     let media = try #require(InspectTests.folder)
     let folder = try TemporaryFolder()
@@ -126,7 +126,7 @@ struct VerdictTests {
     try await service.stop()
   }
 
-  @Test("the field media's photos", .enabled(if: InspectTests.folder != nil))
+  @Test("the field media's photos", .enabled(if: InspectTests.folder != nil, "TAKE5_FIELD_MEDIA is not set"))
   func photos() async throws {
     let media = try #require(InspectTests.folder)
     let service = try await Service()

@@ -58,7 +58,9 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
-  @Test("it loads FFmpeg's libraries for the first clip, and none of them for a photo")
+  @Test(
+    "it loads FFmpeg's libraries for the first clip, and none of them for a photo",
+    .enabled(if: geteuid() == 0, "only root sees what a process has mapped that nobody may trace"))
   func libraries() async throws {
     let slot = try Self.slot()
     let limits = try #require(try Definitions.photo("reaction")).limits

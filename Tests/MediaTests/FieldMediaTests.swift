@@ -4,7 +4,9 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("Clips of real phones, and hostile ones", .tags(.media), .enabled(if: FieldMedia.folder != nil))
+@Suite(
+  "Clips of real phones, and hostile ones", .tags(.media),
+  .enabled(if: FieldMedia.folder != nil, "TAKE5_FIELD_MEDIA is not set"))
 struct FieldMediaTests {
   /// What a clip is, when the rule on its length is left aside.
   struct Clip: Sendable, CustomTestStringConvertible {

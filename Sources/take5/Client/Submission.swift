@@ -23,7 +23,8 @@ struct Submission: Sendable {
   /// A name as a segment of a path (RFC 3986, section 2.1).
   static func escaped(_ name: String) -> String {
     name.utf8.map { byte in
-      let isPlain = UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+      let isPlain =
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
         || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "-._~".utf8.contains(byte)
       if isPlain { return String(UnicodeScalar(byte)) }
       let hex = String(byte, radix: 16, uppercase: true)

@@ -26,10 +26,9 @@ enum BlobFolder {
     _ arguments: Arguments, _ database: Pool, isAdopting: Bool = false, isMaking: Bool = false
   ) async throws -> FolderBlobStore {
     let data = arguments.value("--data") ?? ".take5"
-    guard isMaking || isAdopting || Folder.isFolder("\(data)/blobs") else {
+    guard isMaking || Folder.isFolder(data) else {
       throw CommandFailure(
-        .inputMissing, "there is no folder \(data)/blobs",
-        remedy: "name the folder of the store with --data, or mount what it lies on")
+        .inputMissing, "there is no folder \(data)", remedy: "name the folder that the blobs lie in with --data")
     }
     do {
       return try await database.transaction { session in

@@ -47,7 +47,8 @@ struct InputFile: ~Copyable {
     kind == S_IFDIR
       ? CommandFailure(.inputMissing, "\(path) is a folder", remedy: "name the file in it")
       : CommandFailure(
-        .inputMissing, "\(path) is a pipe or a device", remedy: "save it as a file: media are read from any place in it")
+        .inputMissing, "\(path) is a pipe or a device", remedy: "save it as a file: media are read from any place in it"
+      )
   }
 }
 

@@ -11,7 +11,8 @@ enum InputText {
       return try bytes(path)
     } catch {
       throw CommandFailure(
-        .inputMissing, "\(path) cannot be read: \(error.reason)", remedy: "check the path and that you may read the file")
+        .inputMissing, "\(path) cannot be read: \(error.reason)",
+        remedy: "check the path and that you may read the file")
     }
   }
 

@@ -59,7 +59,8 @@ struct OutputFile: ~Copyable {
       } else {
         // The error of the usual way is the one that tells what is wrong.
         let partial = Self.unfinished(target)
-        descriptor = try Self.opened(path) { () throws(SystemError) in try Descriptor(writing: partial, replacing: true) }
+        descriptor = try Self.opened(path) { () throws(SystemError) in try Descriptor(writing: partial, replacing: true)
+        }
         destination = .partial(partial)
       }
       self.path = target
