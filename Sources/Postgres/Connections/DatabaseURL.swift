@@ -1,4 +1,5 @@
 internal import CPostgres
+import Glibc
 
 /// Where a database is and how to get in: a `postgresql://` URL or libpq's keyword form (libpq, "Connection Strings").
 ///

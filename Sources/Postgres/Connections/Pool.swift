@@ -1,3 +1,5 @@
+internal import Platform
+
 /// A limited number of connections shared by many tasks, first come first served.
 package actor Pool {
   private let url: DatabaseURL
