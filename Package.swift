@@ -42,6 +42,7 @@ let package = Package(
     .target(name: "CCrypto", dependencies: ["CLazyLibrary"]),
     .target(name: "CFFmpeg", dependencies: ["CLazyLibrary"]),
     .target(name: "CPostgres", dependencies: ["CLazyLibrary"]),
+    .target(name: "CCurl", dependencies: ["CLazyLibrary"]),
 
     // Compiled C: what Swift cannot say.
     .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
@@ -67,7 +68,7 @@ let package = Package(
     target("EmbeddedPostgres", ["Postgres", "Platform"]),
     target("HTTPServer", ["Platform"]),
     target("ISOBaseMedia", ["Model"]),
-    target("HTTPClient", ["Platform"]),
+    target("HTTPClient", ["CCurl", "Platform"]),
     target("Logging", []),
     target("Metrics", ["Platform"]),
 
@@ -130,7 +131,7 @@ let package = Package(
 
     // Pictures and sound by formula: what makes the samples, and what the benchmark measures with. Not shipped.
     target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
-    program("make-samples", ["AV", "Kernels", "SyntheticMedia"]),
+    program("make-samples", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     program(
       "bench",
       [
@@ -177,7 +178,7 @@ let package = Package(
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
-    tests("HTTPClientTests", ["HTTPClient"]),
+    tests("HTTPClientTests", ["HTTPClient", "Platform", "PostgresTesting"]),
     tests("LoggingTests", ["Logging"]),
     tests("MetricsTests", ["Metrics"]),
     tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Model", "Platform"]),
@@ -225,7 +226,7 @@ let package = Package(
       ]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("benchTests", ["Definitions", "Model", "Platform", "bench"]),
-    tests("take5Tests", ["take5"]),
+    tests("take5Tests", ["HTTPClient", "take5"]),
     // Not part of `make test`: it needs programs that `make test-players` installs.
     tests(
       "PlayersTests",

@@ -1,19 +1,37 @@
-/// Where a service listens: `http://HOST:PORT`.
+/// Where a service is reached: `http://HOST:PORT` or `https://HOST:PORT`.
 package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
+  /// How it is spoken to.
+  package enum Scheme: String, Sendable {
+    case http
+    case https
+
+    fileprivate var port: UInt16 {
+      switch self {
+      case .http: 80
+      case .https: 443
+      }
+    }
+  }
+
+  package let scheme: Scheme
   package let host: String
   package let port: UInt16
 
-  package init(host: String, port: UInt16) {
+  package init(scheme: Scheme = .http, host: String, port: UInt16) {
+    self.scheme = scheme
     self.host = host
     self.port = port
   }
 
-  /// Reads `http://HOST[:PORT][/]`; nil for anything else: TLS is a reverse proxy's business.
+  /// Reads `http://HOST[:PORT][/]`, or the same with `https`; nil for anything else.
   package init?(url: String) {
-    guard url.hasPrefix("http://") else { return nil }
-    var rest = url.dropFirst("http://".count)
+    guard let end = url.firstRange(of: "://"), let scheme = Scheme(rawValue: url[..<end.lowerBound].lowercased()) else {
+      return nil
+    }
+    self.scheme = scheme
+    var rest = url[end.upperBound...]
     if rest.hasSuffix("/") { rest = rest.dropLast() }
-    guard !rest.isEmpty, !rest.contains("/"), !rest.contains("@") else { return nil }
+    guard !rest.isEmpty, rest.allSatisfy({ $0.isASCII && !"/@?#\\".contains($0) && $0 > " " }) else { return nil }
     if rest.hasPrefix("["), let end = rest.firstIndex(of: "]") {
       host = String(rest[rest.index(after: rest.startIndex)..<end])
       rest = rest[rest.index(after: end)...]
@@ -24,7 +42,7 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     }
     guard !host.isEmpty else { return nil }
     if rest.isEmpty {
-      port = 80
+      port = scheme.port
     } else {
       guard rest.hasPrefix(":"), let number = UInt16(rest.dropFirst()) else { return nil }
       port = number
@@ -34,5 +52,5 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
   /// As it stands in a URL and in a Host header.
   package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  package var description: String { "http://\(authority)" }
+  package var description: String { "\(scheme.rawValue)://\(authority)" }
 }

@@ -8,7 +8,7 @@
 ///
 /// `Synchronization.Mutex` gives false positives under the thread sanitizer; building with `-Xswiftc -DPTHREAD_LOCKS`
 /// swaps in a pthread mutex, which the sanitizer understands.
-package struct Locked<Value>: ~Copyable, Sendable {
+package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
   #if PTHREAD_LOCKS
     // Both behind pointers: to the sanitizer, changing a stored property in place is an access to its whole object.
     private final class Storage: @unchecked Sendable {

@@ -24,7 +24,11 @@ extension Option {
   static let portable = Option(
     "--portable", help: "leave the processor's vector units unused: slow, and the outputs are the same")
   static let server = Option(
-    "--server", "URL", variable: "TAKE5_SERVER", default: "http://127.0.0.1:8080", help: "the service")
+    "--server", "URL", variable: "TAKE5_SERVER", default: "http://127.0.0.1:8080",
+    help: "the service; with https:// its certificate is verified")
+  static let certificates = Option(
+    "--cacert", "FILE", variable: "CURL_CA_BUNDLE",
+    help: "the certificates that are trusted, in PEM, instead of the system's; SSL_CERT_FILE does the same")
   static let apiKey = Option(
     "--api-key-file", "FILE", variable: "TAKE5_API_KEY_FILE",
     help: "holds the API key; TAKE5_API_KEY gives the key itself")

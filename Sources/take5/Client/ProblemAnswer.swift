@@ -12,6 +12,12 @@ struct ProblemAnswer: Decodable {
 extension CommandFailure {
   /// An answer that is no success.
   init(_ answer: HTTPAnswer) {
+    if 300..<400 ~= answer.status, let location = answer.headers["location"] {
+      self.init(
+        .usage, "the service is elsewhere: it answers \(answer.status) and names \(location)",
+        remedy: "name that server with --server: what is sent, and the key, go to no other than the one that is named")
+      return
+    }
     let problem = try? JSON.decode(ProblemAnswer.self, from: answer.body)
     let status: ExitStatus =
       switch answer.status {

@@ -11,9 +11,12 @@ struct Service: Sendable {
     let url = arguments.value("--server") ?? ""
     guard let address = ServerAddress(url: url) else {
       throw CommandFailure(
-        .usage, "'\(url)' is no address of a service", remedy: "write it as http://HOST:PORT, without a path")
+        .usage, "'\(url)' is no address of a service",
+        remedy: "write it as http://HOST:PORT or https://HOST:PORT, without a path")
     }
-    client = HTTPClient(server: address, apiKey: try APIKey.read(arguments))
+    client = HTTPClient(
+      server: address, apiKey: try APIKey.read(arguments),
+      certificates: arguments.value("--cacert") ?? arguments.variable("SSL_CERT_FILE"))
   }
 
   /// Submits a moment; blocks while it is sent.
@@ -37,12 +40,15 @@ struct Service: Sendable {
   /// Reads a job.
   func job(_ id: PublicID) async throws -> JobAnswer { try await get("/v1/jobs/\(id)") }
 
-  /// Reads a stored media file.
-  func media(at path: String) async throws -> [UInt8] {
+  /// Saves a stored media file, as it comes.
+  func save(_ url: String, to path: String) async throws {
     let client = client
-    let answer = try await Self.blocking { try client.get(path) }
-    guard answer.status == 200 else { throw CommandFailure(answer) }
-    return answer.body
+    try await Self.blocking {
+      let file = try OutputFile(path: path)
+      let answer = try client.get(url, into: file.descriptor)
+      guard answer.status == 200 else { throw CommandFailure(answer) }
+      try file.commit()
+    }
   }
 
   private func get<Value: Decodable & Sendable>(_ path: String) async throws -> Value {

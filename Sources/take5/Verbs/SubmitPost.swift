@@ -14,7 +14,8 @@ extension Verb {
       Option("--captured-at", "TIME", help: "when it was filmed, as 2026-11-20T18:30:00Z"), .foreground,
       Option("--wait", help: "wait until the post is ready, and show how far it is"),
       Option("--save", "DIR", help: "with --wait: save every asset into this folder"),
-      Option("--explain", help: "with --wait: print what was chosen, and why"), .server, .apiKey, .json,
+      Option("--explain", help: "with --wait: print what was chosen, and why"), .server, .certificates, .apiKey,
+      .json,
     ],
     example: "take5 submit post samples/front.mp4 samples/back.mp4 --author ada --wait --save moment"
   ) { arguments in
@@ -83,15 +84,9 @@ extension Verb {
     }
     var saved: [Role: String] = [:]
     for (role, asset) in post.assets {
-      let bytes = try await service.media(at: asset.url)
-      let file = try OutputFile(path: "\(folder)/\(role.fileName)")
-      do {
-        try file.descriptor.write(bytes)
-      } catch {
-        throw CommandFailure(.io, "\(folder)/\(role.fileName) cannot be written: \(error)")
-      }
-      try file.commit()
-      saved[role] = "\(folder)/\(role.fileName)"
+      let path = "\(folder)/\(role.fileName)"
+      try await service.save(asset.url, to: path)
+      saved[role] = path
     }
     return saved
   }
