@@ -3,10 +3,10 @@
 # What Debian 12 must have beside a Swift toolchain; 'make setup' installs what is missing.
 PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev \
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
-            libpq-dev libssl-dev postgresql curl
-# What only 'make test' needs: what pgbouncer is linked with. Itself it is taken out of its package, unless the system has
-# it: installing it would start a service.
-TEST_PACKAGES := libc-ares2 libevent-2.1-7 libcrypt1 libpcre2-8-0
+            libpq-dev libssl-dev libcurl4-openssl-dev ca-certificates postgresql curl
+# What only 'make test' needs: what makes certificates, and what pgbouncer and nginx are linked with. These are taken out of
+# their packages, unless the system has them: installing them would start services.
+TEST_PACKAGES := openssl libc-ares2 libevent-2.1-7 libcrypt1 libpcre2-8-0
 PGBOUNCER := $(or $(wildcard /usr/sbin/pgbouncer),.build/pgbouncer/usr/sbin/pgbouncer)
 NGINX := $(or $(wildcard /usr/sbin/nginx),.build/nginx/usr/sbin/nginx)
 # What only 'make bench-video' needs: the peer it is measured against.

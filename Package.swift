@@ -131,7 +131,7 @@ let package = Package(
 
     // Pictures and sound by formula: what makes the samples, and what the benchmark measures with. Not shipped.
     target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
-    program("make-samples", ["AV", "Kernels", "SyntheticMedia"]),
+    program("make-samples", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     program(
       "bench",
       [
@@ -178,7 +178,7 @@ let package = Package(
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
-    tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "HTTPTesting", "Platform", "PostgresTesting"]),
+    tests("HTTPClientTests", ["HTTPClient", "Platform", "PostgresTesting"]),
     tests("LoggingTests", ["Logging"]),
     tests("MetricsTests", ["Metrics"]),
     tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Model", "Platform"]),
@@ -226,7 +226,7 @@ let package = Package(
       ]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("benchTests", ["Definitions", "Model", "Platform", "bench"]),
-    tests("take5Tests", ["take5"]),
+    tests("take5Tests", ["HTTPClient", "take5"]),
     // Not part of `make test`: it needs programs that `make test-players` installs.
     tests(
       "PlayersTests",

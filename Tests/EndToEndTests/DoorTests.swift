@@ -24,6 +24,7 @@ struct DoorTests {
     case crossSite = "a request across sites"
     case rebound = "a page under a foreign name"
     case forwarded = "a proxy"
+    case named = "a proxy that names an address its own way"
 
     func headers(port: UInt16) -> [(String, String)] {
       switch self {
@@ -35,6 +36,7 @@ struct DoorTests {
       case .crossSite: [("Host", "localhost"), ("Sec-Fetch-Site", "cross-site")]
       case .rebound: [("Host", "rebound.example.com")]
       case .forwarded: [("Host", "localhost"), ("X-Forwarded-For", "192.0.2.7")]
+      case .named: [("Host", "localhost"), ("X-Real-IP", "192.0.2.7")]
       }
     }
   }

@@ -27,6 +27,23 @@ struct ProxyTests {
     try await service.stop()
   }
 
+  @Test(
+    "requests through a proxy are refused where there is no key, and the log says what to do",
+    arguments: ["Forwarded: for=192.0.2.7", "X-Forwarded-For: 192.0.2.7", "Via: 1.1 proxy", "X-Real-IP: 192.0.2.7"])
+  func published(field: String) async throws {
+    let service = try await Service(workers: 0)
+    let port = try service.api().port
+    let head = "GET /v1/posts HTTP/1.1\r\nHost: localhost\r\n"
+    #expect(try await exchange("\(head)\r\n", port: port).status == 200)
+    #expect(try await exchange("\(head)\(field)\r\n\r\n", port: port).status == 403)
+    try await service.stop()
+    let lines = service.process.log.split(separator: "\n").filter { $0.contains("through a proxy") }
+    #expect(lines.count == 1)
+    for text in ["warning", "client=127.0.0.1", "take5 keys create", "--trusted-proxy"] {
+      #expect(lines.first?.lowercased().contains(text) == true, "\(text): \(lines)")
+    }
+  }
+
   @Test("what is ambiguous gets no second answer through a proxy")
   func framing() async throws {
     let service = try await Service(workers: 0, environment: ["TAKE5_API_KEY": "t5-key"])

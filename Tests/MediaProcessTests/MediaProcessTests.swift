@@ -74,6 +74,7 @@ struct MediaProcessTests {
     #expect(mapped.contains("libjpeg") && mapped.isDisjoint(with: ["libavcodec", "libavutil", "libheif", "libpq"]))
     _ = try await plan(slot)
     #expect(try await mappedLibraries(of: slot).isSuperset(of: ["libavcodec", "libavutil"]))
+    #expect(try await mappedLibraries(of: slot).isDisjoint(with: ["libcurl", "libpq"]))
     await slot.stop()
   }
 

@@ -27,17 +27,23 @@ package final class AccessControl: Sendable {
   private let isLoopback: Bool
   private let limits: RateLimits
   private let now: @Sendable () -> Int
+  private let onProxy: @Sendable (IPAddress) -> Void
   private let known = Locked(Known())
 
   /// - Parameters:
   ///   - operatorKey: a key that admits to everything, whatever is stored; nil: none.
   ///   - isLoopback: whether only this machine can reach the service. Nowhere else does it work without a key.
   ///   - now: in seconds since 1970-01-01 UTC.
-  package init(operatorKey: String?, isLoopback: Bool, limits: RateLimits, now: @escaping @Sendable () -> Int) {
+  ///   - onProxy: hears of each request that a proxy brings although no key is needed, and from where; it must not block.
+  package init(
+    operatorKey: String?, isLoopback: Bool, limits: RateLimits, now: @escaping @Sendable () -> Int,
+    onProxy: @escaping @Sendable (IPAddress) -> Void = { _ in }
+  ) {
     self.operatorKey = operatorKey.map { SHA256.digest(of: Array($0.utf8)) }
     self.isLoopback = isLoopback
     self.limits = limits
     self.now = now
+    self.onProxy = onProxy
   }
 
   /// Reads the keys again.
@@ -80,7 +86,7 @@ package final class AccessControl: Sendable {
       return nil
     }
     guard needsKey else {
-      try Self.checkOrigin(head)
+      try checkOrigin(head, from: client)
       try limits.countRequest(of: client)
       return nil
     }
@@ -104,7 +110,7 @@ package final class AccessControl: Sendable {
   /// Refuses a head that asks for media and may not: with a signature it needs no key.
   func admitToMedia(_ head: RequestHead, from client: IPAddress) throws(Problem) -> String? {
     guard head.target.queryValue("signature") != nil else { return try admit(head, from: client, needs: [.read]) }
-    if !needsKey { try Self.checkOrigin(head) }
+    if !needsKey { try checkOrigin(head, from: client) }
     try limits.countRequest(of: client)
     switch judge(head.target) {
     case .valid: return nil
@@ -140,8 +146,9 @@ package final class AccessControl: Sendable {
   ///
   /// A foreign name for this machine is how a page reads across origins (DNS rebinding); a foreign origin is how it
   /// submits without reading (RFC 6454; Fetch Metadata Request Headers, section 2.3).
-  private static func checkOrigin(_ head: RequestHead) throws(Problem) {
-    guard !["X-Forwarded-For", "Forwarded", "Via"].contains(where: { head.headers[$0] != nil }) else {
+  private func checkOrigin(_ head: RequestHead, from client: IPAddress) throws(Problem) {
+    guard !["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"].contains(where: { head.headers[$0] != nil }) else {
+      onProxy(client)
       throw ProblemKind.foreignHost.problem("The request comes through a proxy, which others may reach.")
     }
     guard let host = head.host,

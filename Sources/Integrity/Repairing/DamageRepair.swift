@@ -37,7 +37,9 @@ package struct DamageRepair: Sendable {
       try Task.checkCancellation()
       guard !blob.isMadeAgain else { continue }
       let found: BlobDamage?
-      do { found = try await blobs.damageInBackground(of: blob.hash, bytes: blob.bytes) } catch BlobError.system(let error) {
+      do {
+        found = try await blobs.damageInBackground(of: blob.hash, bytes: blob.bytes)
+      } catch BlobError.system(let error) {
         // One that cannot be read now holds up none of the others.
         recorder.log.warning("a damaged blob cannot be looked at", ["blob": blob.hash.hex, "error": "\(error)"])
         continue

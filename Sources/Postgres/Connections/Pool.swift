@@ -1,4 +1,4 @@
-import Platform
+internal import Platform
 
 /// A limited number of connections shared by many tasks, first come first served.
 package actor Pool {

@@ -25,6 +25,15 @@ final class RefusalReport: Sendable {
     log.warning("turned away", ["limit": limit, "client": who])
   }
 
+  /// Tells that a proxy brings requests although there is no key. They are refused, but a proxy that says nothing of
+  /// itself is not known for one: then whoever reaches it may do everything.
+  func tellOfProxy(at client: String) {
+    guard lines.withLock({ $0.begin("proxy", client, at: .now) }) else { return }
+    log.warning(
+      "requests come through a proxy, and there is no API key",
+      ["client": client, "remedy": "make one with 'take5 keys create', and name the proxy with --trusted-proxy"])
+  }
+
   /// Which refusals have a line: a crowd that is turned away must not fill the log too.
   struct Lines {
     /// For so long somebody is told of once for each limit.

@@ -77,7 +77,8 @@ extension Verb {
     // Who names a proxy is reached by others through it.
     let isLocal = address.isLoopback && serverConfiguration.trustedProxies.isEmpty
     let access = AccessControl(
-      operatorKey: key, isLoopback: isLocal, limits: limits, now: { Self.now })
+      operatorKey: key, isLoopback: isLocal, limits: limits, now: { Self.now },
+      onProxy: { client in refusals.tellOfProxy(at: client.description) })
     // On a connection of its own: however busy the others are, a revoked key admits to nothing within seconds.
     let keys = Pool(database.url.with(statementLimit: .seconds(5)), size: 1)
     try await access.refresh(store, keys)

@@ -16,11 +16,13 @@ struct Nginx {
   /// - Parameters:
   ///   - url: of the service.
   ///   - apiKey: is sent with every request that passes; nil: what the client sends.
-  init(before url: String, apiKey: String? = nil) async throws {
+  ///   - certificate: what it speaks TLS with; nil: it speaks none.
+  init(before url: String, apiKey: String? = nil, certificate: Certificate? = nil) async throws {
     folder = try TemporaryFolder(prefix: "take5-nginx")
     port = try Self.freePort()
     let location = try Document("docs/operations.md").lines(of: "nginx").joined(separator: "\n")
     try #require(location.contains("http://127.0.0.1:8080"))
+    let security = certificate.map { "ssl_certificate \($0.path); ssl_certificate_key \($0.key);" } ?? ""
     let authorization = apiKey.map { " proxy_set_header Authorization 'Bearer \($0)';" } ?? ""
     let configuration = """
       daemon off;
@@ -36,7 +38,8 @@ struct Nginx {
         uwsgi_temp_path \(folder.path)/uwsgi;
         scgi_temp_path \(folder.path)/scgi;
         server {
-          listen 127.0.0.1:\(port);
+          listen 127.0.0.1:\(port)\(certificate == nil ? "" : " ssl");
+          \(security)
           \(location.replacing("http://127.0.0.1:8080;", with: "\(url);\(authorization)"))
         }
       }

@@ -1,0 +1,6 @@
+import Testing
+
+extension Tag {
+  /// Talks over sockets of this machine.
+  @Tag static var network: Self
+}
