@@ -10,26 +10,34 @@ struct Clip<Filmed: Scene> {
   let name: String
   /// What is filmed.
   let scene: Filmed
-  /// What is heard.
-  let pad: Pad
+  /// Where its camera hears.
+  let microphone: Microphone
+  /// When its camera began, in seconds of the moment.
+  let start: Float
   /// Quarter turns clockwise that a player must make.
   let quarterTurns: Int
+  /// What the phone tells about itself.
+  let tags: PhoneTags?
 
   /// Films and writes the clip; `progress` is told the share that is done.
   func write(into folder: String, progress: (Double) -> Void) async throws {
+    let path = "\(folder)/\(name).mp4"
     let renderer = PictureRenderer(width: 1080, height: 1920, grain: 0.7)
     let settings = ClipSettings(
       width: renderer.width, height: renderer.height, frameRate: Self.frameRate, quarterTurns: quarterTurns,
       videoOptions: ["preset": "slow", "crf": "24", "x264-params": "bframes=0:keyint=30:threads=1"],
       soundBitRate: 96_000)
-    var writer = try ClipWriter(path: "\(folder)/\(name).mp4", settings: settings, sound: pad.sound)
+    let sound = microphone.record(Evening(), from: start, seconds: Float(Self.seconds))
+    var writer = try ClipWriter(path: path, settings: settings, sound: sound)
     let picture = PictureBuffer(width: renderer.width, height: renderer.height)
     let count = Self.frameRate * Self.seconds
     for frame in 0..<count {
-      await renderer.render(scene.shot(at: Float(frame) / Float(Self.frameRate)), frame: frame, into: picture)
+      let time = start + Float(frame) / Float(Self.frameRate)
+      await renderer.render(scene.shot(at: time), frame: frame, into: picture)
       try writer.write(picture.picture.reading)
       progress(Double(frame + 1) / Double(count))
     }
     try writer.finish()
+    try tags?.write(into: path)
   }
 }

@@ -1,5 +1,6 @@
 internal import AV
 import Glibc
+internal import SyntheticMedia
 
 /// Says something that is no result.
 func note(_ text: String) { _ = write(STDERR_FILENO, text, text.utf8.count) }
@@ -15,27 +16,19 @@ guard arguments.count == 1, let folder = arguments.first, !folder.hasPrefix("-")
   exit(64)
 }
 
-/// An A minor ninth from the phone's back, its relative major from the front: one evening, heard from two sides.
+/// The front camera begins first, as cameras that are started one after the other do.
 let front = Clip(
   name: "front", scene: PortraitScene(),
-  pad: Pad(
-    notes: [
-      .init(frequency: 130.81, start: 0.0, place: -0.2), .init(frequency: 196.00, start: 0.25, place: 0.3),
-      .init(frequency: 246.94, start: 0.6, place: -0.5), .init(frequency: 329.63, start: 1.1, place: 0.5),
-      .init(frequency: 392.00, start: 2.0, place: 0.1), .init(frequency: 587.33, start: 3.0, place: -0.3),
-    ],
-    breeze: (strength: 0.10, step: 0.0011), seconds: 5),
-  quarterTurns: 1)
+  microphone: Microphone(gain: 0.7, isMirrored: true, hiss: Noise(seed: 71)), start: 0, quarterTurns: 1, tags: nil)
+/// A place at sea, where nobody lives, and a phone that nobody makes.
 let back = Clip(
   name: "back", scene: DuskScene(),
-  pad: Pad(
-    notes: [
-      .init(frequency: 110.00, start: 0.0, place: 0.2), .init(frequency: 164.81, start: 0.3, place: -0.4),
-      .init(frequency: 261.63, start: 0.8, place: 0.4), .init(frequency: 329.63, start: 1.5, place: -0.1),
-      .init(frequency: 493.88, start: 2.4, place: 0.5),
-    ],
-    breeze: (strength: 0.40, step: 0.0019), seconds: 5),
-  quarterTurns: 0)
+  microphone: Microphone(gain: 1, isMirrored: false, hiss: Noise(seed: 72)), start: 0.18, quarterTurns: 3,
+  tags: PhoneTags(values: [
+    ("com.apple.quicktime.location.ISO6709", "+46.5000-030.0000+000.000/"),
+    ("com.apple.quicktime.make", "Nobody"), ("com.apple.quicktime.model", "Phone of Nowhere"),
+    ("com.apple.quicktime.software", "1.0"),
+  ]))
 
 /// Shows on a terminal how far a clip is.
 func report(_ name: String) -> (Double) -> Void {
