@@ -25,7 +25,7 @@ struct MimeForm: ~Copyable {
       }
     case .file(let path, let file, let count):
       let reader = Unmanaged.passRetained(PartReader(path, file, count: count, exchange)).toOpaque()
-      codes.append(curl_mime_filename(new, "\(part.name).mp4"))
+      codes.append(curl_mime_filename(new, part.name))
       codes.append(curl_mime_data_cb(new, curl_off_t(count), readPart, seekPart, freePart, reader))
     }
     guard codes.allSatisfy({ $0 == CURLE_OK }) else { fatalError("no memory for a form") }

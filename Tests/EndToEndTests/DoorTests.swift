@@ -125,6 +125,7 @@ struct DoorTests {
   }
 
   private static func makeKey(_ data: String) async throws -> String {
+    #expect(try await Take5Command.run(["init", "--data", data]).status == 0)
     let made = try await Take5Command.run(
       ["keys", "create", "test", "--scopes", "submit,read,change,delete,admin", "--json", "--data", data])
     try #require(made.status == 0, "\(made)")

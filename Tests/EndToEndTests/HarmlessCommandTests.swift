@@ -267,7 +267,7 @@ struct HarmlessCommandTests {
         let what = "\(command.name), SIG\(signal) after \(milliseconds) ms"
         let seconds = "0.\(String(1000 + milliseconds).dropFirst())"
         let run = try await place.run(
-          command, limit: ["--preserve-status", "--kill-after=20", "--signal=\(signal)", seconds])
+          command, limit: ["--foreground", "--preserve-status", "--kill-after=20", "--signal=\(signal)", seconds])
         if command.isEndless {
           #expect([0, 130].contains(run.status) || run.errors.isEmpty && run.status == 143, "\(what): \(run)")
           continue

@@ -10,7 +10,7 @@ struct AnswerFailureTests {
     let location = "https://take5.example/v1/posts"
     let failure = CommandFailure(HTTPAnswer(status: 308, headers: ["location": location], body: []))
     #expect(failure.status == .usage)
-    #expect(failure.message.contains(location))
+    #expect(failure.message?.contains(location) == true)
     #expect(failure.remedy?.contains("--server") == true)
   }
 }

@@ -51,7 +51,7 @@ struct OutputFile: ~Copyable {
         }
         guard isReplacing else { throw Self.isThere(path) }
       }
-      let target = Self.resolved(path)
+      let target = Self.target(of: path)
       let folder = Self.folder(of: target)
       if let unnamed = try? Descriptor(unnamedIn: folder) {
         descriptor = unnamed
@@ -159,5 +159,10 @@ struct OutputFile: ~Copyable {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  private static func resolved(_ path: String) -> String { (try? Folder.resolved(path)) ?? path }
+  /// The absolute path of what has a path, links followed, or of what would get it.
+  static func target(of path: String) -> String {
+    if let resolved = try? Folder.resolved(path) { return resolved }
+    guard let folder = try? Folder.resolved(folder(of: path)) else { return path }
+    return "\(folder)/\(path.split(separator: "/").last ?? "")"
+  }
 }

@@ -27,7 +27,7 @@ struct OutputFiles<Name: Hashable & Sendable>: ~Copyable {
   init(_ paths: [Name: String], replacing: Bool, sparing inputs: Set<FileIdentity>) throws(CommandFailure) {
     var targets: Set<String> = []
     for (name, path) in paths.sorted(by: { $0.value < $1.value }) {
-      guard targets.insert((try? Folder.resolved(path)) ?? path).inserted else {
+      guard targets.insert(OutputFile.target(of: path)).inserted else {
         throw CommandFailure(.usage, "\(path) is where two outputs would go", remedy: "name another file")
       }
       files[name] = try Box(path, replacing: replacing, sparing: inputs)

@@ -13,7 +13,7 @@ struct ShellRun: Sendable {
   ///
   /// - Parameters:
   ///   - redirection: in the shell's words, `>/dev/full`.
-  ///   - limit: what timeout(1) is told: after how long which signal is sent.
+  ///   - limit: what timeout(1) is told: after how long which signal is sent. With `--foreground` it is sent once.
   static func run(
     _ words: [String], _ redirection: String = "", limit: [String] = ["--kill-after=1", "60"],
     environment: [String: String] = [:], in folder: String

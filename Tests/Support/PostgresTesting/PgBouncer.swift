@@ -75,9 +75,10 @@ final class PgBouncer: Sendable {
 
       """
     try Descriptor(writing: configurationFile, replacing: true).write(Array(configuration.utf8))
-    // The program may lie where the user who is to run it cannot go.
-    try Descriptor(writing: program, replacing: true, mode: 0o755).write(
-      Descriptor(reading: try Self.find()).contents())
+    // The program may lie where the user who is to run it cannot go. Another process copies it: a child that this one makes
+    // at the same moment would hold the file open for writing, and it could not be run.
+    let copy = try ChildProcess(.init(path: "/bin/cp", arguments: [try Self.find(), program]))
+    guard copy.wait() == .exited(0) else { throw PgBouncerFailure(message: "pgbouncer cannot be copied") }
   }
 
   private func start() throws {

@@ -9,6 +9,8 @@ package actor RunningTake5 {
   /// The process id; nil once it was waited for.
   package private(set) var process: Int32?
   private var heard = 0
+  // Standard output, so that nobody who writes to it finds that its reader has gone.
+  private var output: OpenFile?
 
   nonisolated package var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -37,7 +39,9 @@ package actor RunningTake5 {
     process = started.id
     child = consume started
     try lines.read(from: errors.keepReading())
-    return saysFirstLine ? String(read(output.keepReading(), line: true).filter { !$0.isNewline }) : ""
+    let reading = OpenFile(output.keepReading())
+    self.output = reading
+    return saysFirstLine ? String(read(reading.descriptor, line: true).filter { !$0.isNewline }) : ""
   }
 
   /// Sends it a signal.
