@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import HTTPClient
 import HTTPTesting
 import MediaFixtures
 import Model
@@ -29,7 +30,7 @@ struct SubmitTests {
     let post = try #require(text.output.split(separator: "\"").dropFirst(3).first.map(String.init))
     let submissions: [(words: [String], saved: String)] = [
       (["photo", photo, photo, "--author", "ada"], "1.photo.large.jpg"),
-      (["marker", photo, "--location", "52.52,13.405"], "poster.jpg"), (["marker", clip], "clip.mp4"),
+      (["marker", photo, "--location", "52.52,13.405"], "1.photo.large.jpg"), (["marker", clip], "clip.mp4"),
       (["reaction", post, photo, "--author", "grace"], "photo.small.jpg"),
       (["profile-image", "a user/with a slash", photo], "avatar.jpg"),
       (["thumbnail", "spring", photo], "photo.medium.jpg"), (["place-photo", "gate", photo], "photo.large.jpg"),

@@ -18,6 +18,6 @@ struct ProgressBarTests {
       title: "composing", fraction: 0.5, stage: "compose", elapsed: .seconds(4), width: width)
     #expect(text.count < max(width, 1))
     #expect(text.contains("50 %") == (width > 15), "\(text)")
-    #expect(text.contains("[#") == (width > 45), "\(text)")
+    #expect(text.contains("[#") == (width > 42), "\(text)")
   }
 }

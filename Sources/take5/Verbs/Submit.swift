@@ -7,7 +7,8 @@ extension Verb {
   private static let waiting = [
     Option("--wait", help: "wait until it is ready, and show how far it is"),
     Option("--save", "DIR", help: "wait, and save every asset into this folder"),
-    Option("--explain", help: "wait, and print what was chosen, and why"), Option.force, .server, .certificates, .apiKey, .json,
+    Option("--explain", help: "wait, and print what was chosen, and why"), .force, .server, .certificates, .apiKey,
+    .json,
   ]
   private static let post = [
     author, Option("--title", "TEXT", help: "of the post"), Option("--caption", "TEXT", help: "of the post"),
