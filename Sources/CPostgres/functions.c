@@ -31,6 +31,7 @@ LAZY_FUNCTION(pq, PQgetlength);
 LAZY_FUNCTION(pq, PQgetvalue);
 LAZY_FUNCTION(pq, PQnotifies);
 LAZY_FUNCTION(pq, PQntuples);
+LAZY_FUNCTION(pq, PQpingParams);
 LAZY_FUNCTION(pq, PQpipelineSync);
 LAZY_FUNCTION(pq, PQprepare);
 LAZY_FUNCTION(pq, PQputCopyData);
