@@ -16,10 +16,14 @@ struct Nginx {
   /// - Parameters:
   ///   - url: of the service.
   ///   - apiKey: is sent with every request that passes; nil: what the client sends.
-  init(before url: String, apiKey: String? = nil) async throws {
+  ///   - isPlain: whether it passes requests on and is told nothing more.
+  init(before url: String, apiKey: String? = nil, isPlain: Bool = false) async throws {
     folder = try TemporaryFolder(prefix: "take5-nginx")
     port = try Self.freePort()
-    let location = try Document("docs/operations.md").lines(of: "nginx").joined(separator: "\n")
+    let location =
+      isPlain
+      ? "location / { proxy_pass http://127.0.0.1:8080; }"
+      : try Document("docs/operations.md").lines(of: "nginx").joined(separator: "\n")
     try #require(location.contains("http://127.0.0.1:8080"))
     let authorization = apiKey.map { " proxy_set_header Authorization 'Bearer \($0)';" } ?? ""
     let configuration = """
