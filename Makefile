@@ -27,8 +27,9 @@ TESTING := -c release -Xswiftc -enable-testing --scratch-path .build/tests
 WAITING := ^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|QueueWorker|Blobs|Store|Integrity|ControlAPI)Tests
 SOURCES := Sources Tests jobs Package.swift
 
-# What only 'make test-api' needs.
-TEST_API_PACKAGES := python3-venv
+# What only 'make test-api' needs: Java is for one of the generators of clients.
+TEST_API_PACKAGES := python3-venv default-jre-headless
+CLIENT_GENERATORS := openapi-python-client==0.29.1 openapi-generator-cli==7.26.0
 
 # What only 'make test-players' needs: the judges, and the plugins of GStreamer that they are built of.
 TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-progs webp libavif-bin libvips-tools \
@@ -98,10 +99,13 @@ test-chaos: setup ## kill, freeze and cut off workers, API and PostgreSQL while 
 	$(SWIFT) build $(TESTING) --product chaos
 	.build/tests/release/chaos all --write docs/reliability.md
 
-test-api: build ## test the API against its own OpenAPI document with schemathesis, a few minutes
+test-api: build ## test the API against its own OpenAPI document with schemathesis and with generated clients, a few minutes
 	@$(call install,$(TEST_API_PACKAGES))
 	@[ -x .build/schemathesis/bin/pip ] || python3 -m venv .build/schemathesis
 	@[ -x .build/schemathesis/bin/schemathesis ] || .build/schemathesis/bin/pip install --quiet schemathesis==4.32.5
+	@[ -x .build/clients/bin/pip ] || python3 -m venv .build/clients
+	@.build/clients/bin/pip install --quiet $(CLIENT_GENERATORS)
+	@SWIFT=$(SWIFT) Tests/api/clients.sh $(TAKE5) .build/clients/bin .build/generated
 	@Tests/api/run.sh $(TAKE5) .build/schemathesis/bin/schemathesis
 
 test-players: setup ## let ten programs of other hands judge what take5 makes, some minutes

@@ -94,7 +94,8 @@ let package = Package(
         .embedInCode("SQL/Reprocessing.sql"),
         .embedInCode("SQL/v0105_holding.sql"), .embedInCode("SQL/v0106_retiring.sql"),
         .embedInCode("SQL/v0107_crashes.sql"),
-        .embedInCode("SQL/Collecting.sql"), .embedInCode("SQL/v0108_damage.sql"), .embedInCode("SQL/Damage.sql"),
+        .embedInCode("SQL/Collecting.sql"), .embedInCode("SQL/v0108_damage.sql"),
+        .embedInCode("SQL/v0109_authors.sql"), .embedInCode("SQL/Damage.sql"),
       ]),
     target(
       "Integrity",

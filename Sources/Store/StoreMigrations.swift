@@ -15,6 +15,7 @@ package enum StoreMigrations {
       Migration(version: 106, name: "retiring", PackageResources.v0106_retiring_sql),
       Migration(version: 107, name: "crashes", PackageResources.v0107_crashes_sql),
       Migration(version: 108, name: "damage", PackageResources.v0108_damage_sql),
+      Migration(version: 109, name: "authors", PackageResources.v0109_authors_sql),
     ]
   }
 }

@@ -27,6 +27,9 @@ struct ChangeTests {
           "POST", "/v1/posts/\(post)/comments", #"{"author":"bob","text":"\#(text)"}"#, api)
         #expect(answer.status == 201)
         ids.append(try #require(answer.json["id"].text))
+        let location = try #require(answer.headers["location"])
+        #expect(try await api.get(location).body == answer.body)
+        #expect(try await api.get(location.replacing(post, with: "\(PublicID.now())")).status == 404)
       }
       #expect(try await api.get("/v1/posts/\(post)").json["counts"]["comments"] == .number(3))
       let latest = try await api.get("/v1/posts/\(post)/comments?limit=1")

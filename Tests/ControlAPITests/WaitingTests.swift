@@ -13,7 +13,7 @@ import Testing
 @Suite("Waiting for a job", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct WaitingTests {
   /// Ends the job of the only submission as a worker does, and tells of it.
-  private static func end(_ api: RunningAPI, telling: Bool = true) async throws {
+  static func end(_ api: RunningAPI, telling: Bool = true) async throws {
     let store = api.store
     let job = try await api.pool.transaction { session in
       let worker = try JobQueue.register(host: "test", process: 1, session)
@@ -53,6 +53,22 @@ struct WaitingTests {
       #expect(try await api.get("\(url)?wait=60").json["state"] == .string("completed"))
       #expect(try await api.get("\(url)?wait=61").status == 400)
       #expect(try await api.get("/v1/jobs/\(PublicID.now())?wait=60").status == 404)
+    }
+  }
+
+  @Test("progress is told in thousandths, also where the database has fewer bits than that takes")
+  func progress() async throws {
+    try await RunningAPI.with { api in
+      let post = try await api.submit(.moment())
+      try await api.pool.run { session in
+        try session.executeScript(
+          "INSERT INTO job_progress (job_id, token, fraction, stage) SELECT id, 1, 0.01, 'probe' FROM job", name: "test"
+        )
+      }
+      let job = try await api.get(try #require(post.json["job"]["url"].text))
+      for answer in [job, try await api.get(try #require(post.headers["location"])), try await api.get("/v1/jobs")] {
+        #expect(String(decoding: answer.body, as: UTF8.self).contains(#""progress":0.01,"#))
+      }
     }
   }
 

@@ -73,6 +73,13 @@ struct AppsTests {
     #expect(calendar["days", 0, "image", "url"] != nil)
     #expect(try await api.get("/v1/posts?author=ada&from=\(yesterday)&limit=1")["items", 0, "id"]?.text == id)
 
+    // the latest post of today right after posting: its media are not ready yet, and it is asked for all the same
+    let next = try await api.submit(
+      "/v1/posts", [("front", front), ("back", back), ("post", Self.json(draft))], headers: [])
+    let ofToday = "/v1/posts?author=ada&from=\(yesterday)&status=ready&status=processing&limit=1"
+    #expect(try await api.get(ofToday)["items", 0, "id"] == next["id"])
+    #expect(try await api.delete(try #require(next.response.headers["location"])) == 204)
+
     // post details: both clips play without any header, and the flag says which lies on top
     let details = try await api.get("/v1/posts/\(id)")
     #expect(details["foreground"]?.text == "front")
@@ -221,6 +228,11 @@ struct AppsTests {
     let photo = try #require(rest["items", 0, "id"]?.text)
     #expect(try await api.delete("/v1/places/tower/photos/\(photo)") == 204)
     #expect(try await api.get("/v1/places/tower/photos")["items"]?.items.count == 2)
+    // a user's own photos of the place
+    let own = try await api.submit(
+      "/v1/places/tower/photos", [("author", Self.json("bob")), ("image", try Self.photo((9, 9, 9)))])
+    #expect(try await api.get("/v1/places/tower/photos?author=bob")["items"]?.items.map { $0["id"] } == [own["id"]])
+    #expect(try await api.get("/v1/places/tower/photos?author=ada")["items"]?.items.count == 2)
     // profile: the picture of the user
     #expect(
       try await api.submit("/v1/users/ada/profile-image", [("image", try Self.photo((5, 5, 5)))], method: "PUT").status

@@ -1,4 +1,5 @@
 import HTTPTesting
+import MediaFixtures
 import Platform
 import Take5Testing
 import Testing
@@ -42,6 +43,29 @@ struct ProxyTests {
     for text in ["warning", "client=127.0.0.1", "take5 keys create", "--trusted-proxy"] {
       #expect(lines.first?.lowercased().contains(text) == true, "\(text): \(lines)")
     }
+  }
+
+  @Test("events come one by one through a proxy that is told nothing of them")
+  func events() async throws {
+    let service = try await Service(workers: 0)
+    let nginx = try await Nginx(before: service.url, isPlain: true)
+    let (port, api) = (nginx.port, try service.api())
+    let (front, back) = (
+      try TemporaryFile.bytes(of: Clips.front.write()), try TemporaryFile.bytes(of: Clips.back.write())
+    )
+    let parts = [("kind", Array("take5".utf8)), ("author", Array("ada".utf8)), ("front", front), ("back", back)]
+    let job = try #require(
+      try await api.submit("/v1/posts", parts.map { (name: $0.0, bytes: $0.1) }, headers: [])["job", "url"]?.text)
+    // Nobody works on the job: nothing ends the answer, which a proxy that gathers it would wait for.
+    let event = try await onThread("client") {
+      var connection = try ClientConnection(port: port)
+      try connection.send("GET \(job)/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      _ = try connection.receiveHead()
+      return String(decoding: try connection.receiveChunk() ?? [], as: UTF8.self)
+    }
+    #expect(event.contains("event: progress"))
+    await nginx.stop()
+    try await service.stop()
   }
 
   @Test("what is ambiguous gets no second answer through a proxy")

@@ -10,42 +10,35 @@ examples=${EXAMPLES:-130}
 seed=${SEED:-20261120}
 least=5000
 
-# Directly under /tmp: as root, PostgreSQL runs as another user, who has to reach it.
-folder=$(mktemp -d /tmp/take5-api.XXXXXX)
-chmod 755 "$folder"
-export TAKE5_API_KEY=test-api-key
-mkfifo "$folder/url"
-"$take5" serve --workers 1 --listen 127.0.0.1:0 --data "$folder/data" \
-  --key-requests 10000000 --author-submissions 10000000 >"$folder/url" 2>"$folder/service.log" &
-service=$!
-trap 'kill $service 2>/dev/null || true; wait $service 2>/dev/null || true; rm -rf "$folder"' EXIT
-trap 'exit 1' INT TERM
-read -r url <"$folder/url" || { cat "$folder/service.log"; exit 1; }
+set -- --key-requests 10000000 --author-submissions 10000000
+. "$here/service.sh"
 
 # What is there to be read: a post with its job, its media, a comment, and one image of each kind.
 ask() { curl --silent --fail --header "Authorization: Bearer $TAKE5_API_KEY" --header 'Prefer: wait=60' "$@"; }
 "$take5" still "$here/../../samples/front.mp4" -o "$folder/photo.jpg"
 post=$(ask --form front=@"$here/../../samples/front.mp4" --form back=@"$here/../../samples/back.mp4" \
-  --form 'post={"author":"ada","caption":"Dusk","location":{"latitude":52.5,"longitude":13.4}};type=application/json' \
+  --form kind=take5 --form author=ada --form caption=Dusk --form latitude=52.5 --form longitude=13.4 \
   "$url/v1/posts")
 post_id=$(echo "$post" | sed 's/.*,"id":"\([0-9a-f-]*\)","job".*/\1/')
 job_id=$(echo "$post" | sed 's/.*"url":"\/v1\/jobs\/\([0-9a-f-]*\)".*/\1/')
 media_id=$(echo "$post" | sed 's/.*"poster":{[^}]*"url":"\/v1\/media\/\([0-9a-f-]*\).*/\1/')
-ask --output /dev/null --header 'Content-Type: application/json' --data '{"author":"grace","text":"What a light!"}' \
-  "$url/v1/posts/$post_id/comments"
+comment=$(ask --header 'Content-Type: application/json' --data '{"author":"grace","text":"What a light!"}' \
+  "$url/v1/posts/$post_id/comments")
+comment_id=$(echo "$comment" | sed 's/.*"id":"\([0-9a-f-]*\)".*/\1/')
 ask --output /dev/null --form image=@"$folder/photo.jpg" --form author=grace "$url/v1/posts/$post_id/reactions"
 put() { ask --header 'Content-Type: image/jpeg' --data-binary @"$folder/photo.jpg" "$@"; }
 image=$(put --request PUT "$url/v1/users/ada/profile-image")
 image_id=$(echo "$image" | sed 's/.*"url":"\/v1\/images\/\([0-9a-f-]*\)".*/\1/')
 put --output /dev/null --request PUT "$url/v1/itineraries/spring/thumbnail"
 put --output /dev/null "$url/v1/places/gate/photos"
-for name in "$post_id" "$job_id" "$media_id" "$image_id"; do
+for name in "$post_id" "$job_id" "$media_id" "$image_id" "$comment_id"; do
   [ ${#name} = 36 ] || { echo "the seeds could not be submitted: $post $image"; exit 1; }
 done
 
 TAKE5_PHOTO=$folder/photo.jpg
 TAKE5_SEEDS=$(cat <<JSON
 {"/v1/posts/{id}#id": "$post_id", "/v1/posts/{id}/comments#id": "$post_id", "/v1/posts/{id}/reactions#id": "$post_id",
+ "/v1/posts/{id}/comments/{comment}#id": "$post_id", "/v1/posts/{id}/comments/{comment}#comment": "$comment_id",
  "/v1/jobs/{id}#id": "$job_id", "/v1/images/{id}#id": "$image_id", "/v1/media/{asset}#asset": "$media_id",
  "/v1/users/{id}/profile-image#id": "ada", "/v1/users/{id}/calendar#id": "ada",
  "/v1/itineraries/{id}/thumbnail#id": "spring", "/v1/places/{id}/photos#id": "gate"}

@@ -10,6 +10,7 @@ extension ControlAPI {
       route(
         "POST", "/v1/posts/{id}/comments", needs: [.submit], bodyLimit: Int64(JSONBody.most), handler: submitComment),
       route("GET", "/v1/posts/{id}/comments", needs: [.read], handler: listComments),
+      route("GET", "/v1/posts/{id}/comments/{comment}", needs: [.read], handler: readComment),
       route("DELETE", "/v1/posts/{id}/comments/{comment}", needs: [.delete], handler: deleteComment),
     ]
   }
@@ -47,12 +48,25 @@ extension ControlAPI {
     return try .fresh(PageAnswer(comments, CommentAnswer.init))
   }
 
+  private func readComment(_ request: Request) async throws -> Response {
+    let text = request.parameter("comment")
+    let (store, post) = (store, try postID(request))
+    guard let id = PublicID(text), let comment = try await database.read({ try store.comment(id, on: post, $0) }) else {
+      throw Self.noComment(text)
+    }
+    return try .fresh(CommentAnswer(comment))
+  }
+
+  private static func noComment(_ id: String) -> Problem {
+    ProblemKind.commentNotFound.problem("The post has no comment \(id).")
+  }
+
   private func deleteComment(_ request: Request) async throws -> Response {
     let text = request.parameter("comment")
     let (store, post) = (store, try postID(request))
     guard let id = PublicID(text),
       try await database.transaction({ try store.delete(comment: id, on: post, $0) })
-    else { throw ProblemKind.commentNotFound.problem("The post has no comment \(text).") }
+    else { throw Self.noComment(text) }
     return Response(.noContent)
   }
 }

@@ -36,7 +36,10 @@ extension ControlAPI {
     try reader.finish()
     let text = request.parameter("id")
     guard let id = PublicID(text) else { throw Self.noJob(text) }
-    let headers: HeaderFields = ["Content-Type": "text/event-stream", "Cache-Control": "no-store"]
+    // A proxy that gathers answers before it passes them on, as nginx does unless told, leaves this one alone.
+    let headers: HeaderFields = [
+      "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
+    ]
     let events = JobEvents(lastID: request.headers["Last-Event-ID"])
     if request.method == "HEAD" {
       guard try await database.read({ try JobQueue.find(id, $0) }) != nil else { throw Self.noJob(text) }

@@ -61,7 +61,7 @@ extension ControlAPI {
       }
     // Before the transaction, so that it holds no lock while the disk is busy.
     for source in sources { try source.content.synchronize() }
-    let payload = [form.post] + sources.flatMap { [Array($0.role.rawValue.utf8), $0.content.hash.bytes] }
+    let payload = form.words + sources.flatMap { [Array($0.role.rawValue.utf8), $0.content.hash.bytes] }
     let response = try await submitting(request, payload: payload) { session in
       let (draft, id) = (form.draft, request.id.description)
       let post =
@@ -85,7 +85,7 @@ extension ControlAPI {
   private func readPost(_ request: Request) async throws -> Response {
     let (store, id) = (store, try postID(request))
     guard let post = try await database.read({ try store.post(id, $0) }) else { throw Self.noPost("\(id)") }
-    return try .fresh(PostAnswer(post, access.mediaURLs(for: request)))
+    return try answer(request, with: post)
   }
 
   private func changePost(_ request: Request) async throws -> Response {
@@ -93,7 +93,7 @@ extension ControlAPI {
     let change = try PostChange(fields: try await JSONBody.fields(of: request))
     let store = store
     let post = try await database.transaction { session in
-      switch try store.change(post: id, change, session) {
+      switch try store.change(post: id, change, session, check: request.checkVersion) {
       case .changed: return try store.post(id, session)
       case .notFound: return nil
       case .wordless:
@@ -101,12 +101,21 @@ extension ControlAPI {
       }
     }
     guard let post else { throw Self.noPost("\(id)") }
-    return try .fresh(PostAnswer(post, access.mediaURLs(for: request)))
+    return try answer(request, with: post)
+  }
+
+  /// A post and its version.
+  private func answer(_ request: Request, with post: Post) throws -> Response {
+    var response = try Response.fresh(PostAnswer(post, access.mediaURLs(for: request)))
+    response.headers["ETag"] = try post.version().description
+    return response
   }
 
   private func deletePost(_ request: Request) async throws -> Response {
     let (store, id) = (store, try postID(request))
-    guard try await database.transaction({ try store.delete(post: id, $0) }) else { throw Self.noPost("\(id)") }
+    guard try await database.transaction({ try store.delete(post: id, $0, check: request.checkVersion) }) else {
+      throw Self.noPost("\(id)")
+    }
     return await removed()
   }
 

@@ -28,8 +28,10 @@ struct FieldReader {
   }
 
   /// One of the values of an enumeration.
-  mutating func choice<Value: RawRepresentable<String> & CaseIterable>(_ name: String, of type: Value.Type) -> Value? {
-    guard let value = take(name) else { return nil }
+  mutating func choice<Value: RawRepresentable<String> & CaseIterable>(
+    _ name: String, of type: Value.Type, isRequired: Bool = false
+  ) -> Value? {
+    guard let value = take(name, isRequired: isRequired) else { return nil }
     if case .string(let text) = value, let choice = Value(rawValue: text) { return choice }
     return refuse(name, "expected one of " + Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))
   }

@@ -6,13 +6,17 @@ enum JSONBody {
   /// The most bytes of one.
   static let most = 64 << 10
 
+  /// Whether a request says that its body is JSON, and nothing more particular.
+  static func isPlain(_ request: Request) -> Bool { type(of: request) == "application/json" }
+
+  private static func type(of request: Request) -> String {
+    (request.headers["Content-Type"] ?? "").prefix { $0 != ";" }.lowercased().split(separator: " ").joined()
+  }
+
   /// Reads the fields of the object; throws a problem when it is none.
   static func fields(of request: Request) async throws -> [String: JSONValue] {
-    let type = (request.headers["Content-Type"] ?? "").prefix { $0 != ";" }.lowercased()
-    guard
-      ["application/json", "application/merge-patch+json", "application/geo+json"].contains(
-        type.split(separator: " ").joined())
-    else {
+    let type = type(of: request)
+    guard ["application/json", "application/merge-patch+json", "application/geo+json"].contains(type) else {
       throw ProblemKind.notJSON.problem("The request's Content-Type is \(type.isEmpty ? "missing" : type).")
     }
     return try fields(of: try await request.body.collect(upTo: most), part: "body")

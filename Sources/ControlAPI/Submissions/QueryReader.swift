@@ -66,8 +66,9 @@ struct QueryReader {
     return found
   }
 
-  /// A part of the map: `west,south,east,north`.
+  /// A part of the map: `west,south,east,north`, or each of them a parameter of its own, as generated clients send lists.
   mutating func box(_ name: String) -> MapArea? {
+    if let parts = values[name], parts.count == 4 { values[name] = [parts.joined(separator: ",")] }
     guard let value = take(name) else { return nil }
     let numbers = value.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
     // Decimal alone: Double also reads hexadecimal digits and words.

@@ -2,7 +2,7 @@ internal import Blobs
 internal import HTTPServer
 internal import Model
 
-/// What a submission's form held: the post and its media, staged, hashed and not yet looked at.
+/// What a submission held: the post and its media, staged, hashed and not yet looked at.
 struct SubmissionForm: Sendable {
   /// What came beside the post.
   enum Media: Sendable {
@@ -15,14 +15,15 @@ struct SubmissionForm: Sendable {
   }
 
   let draft: PostDraft
-  /// The part `post` as it came.
-  let post: [UInt8]
+  /// What is said of the post as it came, piece by piece.
+  let words: [[UInt8]]
   let media: Media
 
-  static let postBytes = 64 << 10
+  /// The most bytes of what is said of the post.
+  static let textBytes = 64 << 10
 
-  /// The longest form that holds nothing but the part `post`, with what delimits it.
-  static let mostOfText = Int64(postBytes) + 4096
+  /// The longest submission that holds no media, with what delimits its parts.
+  static let mostOfText = Int64(textBytes) + 4096
 
   /// The most bytes of each part.
   struct PartLimits: Sendable {
@@ -42,7 +43,6 @@ struct SubmissionForm: Sendable {
     /// Of a part.
     func bytes(of part: SubmissionPart) -> Int64 {
       switch part {
-      case .post: Int64(SubmissionForm.postBytes)
       case .front, .back: momentBytes
       case .video: clipBytes
       case .photo, .image: photoBytes
@@ -50,15 +50,29 @@ struct SubmissionForm: Sendable {
     }
   }
 
-  /// Reads it from a request, each file straight into the blob store; throws a problem that names the part.
+  init(draft: PostDraft, words: [[UInt8]], media: Media) {
+    self.draft = draft
+    self.words = words
+    self.media = media
+  }
+
+  /// Reads it from a request: a form, each file straight into the blob store, or JSON, which can hold no media; throws a
+  /// problem that names the part or the field.
   init(_ request: Request, room: MediaRoom, limits: PartLimits) async throws {
+    self =
+      JSONBody.isPlain(request)
+      ? try await Self.words(of: request) : try await Self.form(of: request, room: room, limits: limits)
+  }
+
+  private static func form(of request: Request, room: MediaRoom, limits: PartLimits) async throws -> SubmissionForm {
     var reading = FormReading(room: room, limits: limits)
     do {
       // More parts than known ones, so that the one too many can be named.
       var reader = try MultipartReader(
         request,
         limits: MultipartLimits(
-          parts: limits.photos + 4, partBytes: SubmissionPart.allCases.map { limits.bytes(of: $0) }.max() ?? 0))
+          parts: limits.photos + SubmissionPart.allCases.count + PostField.allCases.count,
+          partBytes: SubmissionPart.allCases.map { limits.bytes(of: $0) }.max() ?? 0))
       while let event = try await reader.next() {
         switch event {
         case .part(let header): try reading.begin(header.name)
@@ -69,6 +83,26 @@ struct SubmissionForm: Sendable {
     } catch let error as MultipartError {
       throw error.problem
     }
-    (draft, post, media) = try reading.finish()
+    return try reading.finish()
+  }
+
+  private static func words(of request: Request) async throws -> SubmissionForm {
+    let body = try await request.body.collect(upTo: JSONBody.most)
+    let draft = try PostDraft(body: try JSONBody.fields(of: body, part: "body"))
+    guard draft.kind != .take5 else {
+      throw ProblemKind.missingPart.problem(
+        "JSON holds no clips: a moment is submitted as multipart/form-data.",
+        errors: ["back", "front"].map { FieldError($0, "is required") })
+    }
+    try checkWords(draft, field: "caption")
+    return SubmissionForm(draft: draft, words: [body], media: .photos([]))
+  }
+
+  /// Throws a problem where a post without media says nothing.
+  static func checkWords(_ draft: PostDraft, field: String) throws {
+    guard (draft.title ?? "").isEmpty, (draft.caption ?? "").isEmpty else { return }
+    throw ProblemKind.invalidFields.problem(
+      "A post without media needs a caption or a title.",
+      errors: [FieldError(field, "is required where there are no media and no title")])
   }
 }

@@ -1,15 +1,14 @@
 internal import Model
 
-/// The parts that a submission's form may have, by their names.
+/// The parts of media that a submission's form may have, by their names.
 enum SubmissionPart: String, CaseIterable, Sendable {
-  case post
   case front
   case back
   case video
   case image
   case photo
 
-  /// The parts of media that a kind of post may have.
+  /// Those that a kind of post may have.
   static func media(of kind: PostKind) -> Set<SubmissionPart> {
     switch kind {
     case .take5: [.front, .back]

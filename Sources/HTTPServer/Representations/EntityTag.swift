@@ -23,6 +23,18 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 
   package var description: String { (isWeak ? "W/" : "") + "\"\(opaque)\"" }
 
+  /// Whether a request with these header fields is meant for another version (RFC 9110 section 13.1.1).
+  package func isExcluded(by headers: HeaderFields) -> Bool {
+    let wanted = headers.list("If-Match")
+    return !wanted.isEmpty && !wanted.contains("*") && !wanted.contains { EntityTag($0)?.isSame(as: self) == true }
+  }
+
+  /// The answer to such a request.
+  package func preconditionFailed(remedy: String) -> Problem {
+    Problem(
+      .preconditionFailed, detail: "The stored version is \(self), which If-Match does not name.", remedy: remedy)
+  }
+
   /// Strong comparison: the same bytes.
   func isSame(as other: EntityTag) -> Bool { !isWeak && !other.isWeak && opaque == other.opaque }
 

@@ -30,10 +30,7 @@ package struct Representation: Sendable {
       headers["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"
       return Response(.partialContent, headers: headers, body: try body(range))
     case .notModified: return Response(.notModified, headers: headers)
-    case .preconditionFailed:
-      throw Problem(
-        .preconditionFailed, detail: "The stored version is \(entityTag), which If-Match does not name.",
-        remedy: "Fetch it without If-Match.")
+    case .preconditionFailed: throw entityTag.preconditionFailed(remedy: "Fetch it without If-Match.")
     case .unsatisfiable:
       throw Problem(
         .rangeNotSatisfiable, detail: "The range asked for lies outside the \(length) bytes there are.",
@@ -51,12 +48,7 @@ package struct Representation: Sendable {
 
   /// What a request with these header fields gets, in the order of RFC 9110 section 13.2.2.
   func selection(method: String, headers: HeaderFields) -> Selection {
-    let ifMatch = headers.list("If-Match")
-    if !ifMatch.isEmpty, !ifMatch.contains("*"),
-      !ifMatch.contains(where: { EntityTag($0)?.isSame(as: entityTag) == true })
-    {
-      return .preconditionFailed
-    }
+    if entityTag.isExcluded(by: headers) { return .preconditionFailed }
     let ifNoneMatch = headers.list("If-None-Match")
     if ifNoneMatch.contains("*") || ifNoneMatch.contains(where: { EntityTag($0)?.isEquivalent(to: entityTag) == true })
     {

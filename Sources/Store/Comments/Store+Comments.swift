@@ -15,6 +15,12 @@ extension Store {
     ).first.map(Self.comment)
   }
 
+  /// A comment under a post; nil if the post has none of this id.
+  package func comment(_ id: PublicID, on post: PublicID, _ session: Session) throws -> Comment? {
+    try session.execute(Self.statements["comment"], .text(post.description), .text(id.description)).first
+      .map(Self.comment)
+  }
+
   /// A page of a post's comments, the newest first; nil if there is no such post.
   package func comments(on post: PublicID, _ page: PageRequest, _ session: Session) throws -> Page<Comment>? {
     try session.snapshot { session in

@@ -14,14 +14,18 @@ extension Store {
   }
 
   /// A page of the images of an owner that can be shown, the newest first.
+  ///
+  /// - Parameter author: whose alone; nil: everybody's.
   package func images(
-    _ kind: ImageKind, of owner: String, _ page: PageRequest, _ session: Session
+    _ kind: ImageKind, of owner: String, by author: String? = nil, _ page: PageRequest, _ session: Session
   ) throws -> Page<StoredImage> {
     try session.snapshot { session in
+      let ofAll: [Parameter] = [
+        .text(kind.rawValue), .text(owner), .integer(page.after?.id ?? .max), .integer(page.limit + 1),
+      ]
       let rows = Array(
         try session.execute(
-          Self.statements["images"], .text(kind.rawValue), .text(owner), .integer(page.after?.id ?? .max),
-          .integer(page.limit + 1)))
+          Self.statements[author == nil ? "images" : "images_of_author"], ofAll + (author.map { [.text($0)] } ?? [])))
       let shown = rows.prefix(page.limit)
       let sets = try shown.compactMap { try $0.get("asset_set_id", as: Int64?.self) }
       let assets = try self.assets(ofSets: sets, session)

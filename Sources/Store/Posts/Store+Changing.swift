@@ -17,10 +17,15 @@ extension Store {
   /// Changes what is said of a post.
   ///
   /// Where fewer may see it than before, its media get new ids: no URL that was given out leads to them any longer.
-  package func change(post id: PublicID, _ change: PostChange, _ session: Session) throws -> Changed {
+  ///
+  /// - Parameter check: is given the post as it is once nobody else can change it; what it throws leaves it so.
+  package func change(
+    post id: PublicID, _ change: PostChange, _ session: Session, check: (Post) throws -> Void = { _ in }
+  ) throws -> Changed {
     guard try !session.execute(Self.statements["lock_post"], .text(id.description)).isEmpty,
       let row = try session.execute(Self.statements["post"], .text(id.description)).first
     else { return .notFound }
+    try post(id, session).map(check)
     let before = try PostDraft(row)
     let draft = change.applied(to: before)
     let hasMedia = try row.get("job", as: String?.self) != nil
@@ -44,9 +49,12 @@ extension Store {
 
   /// Removes a post with its comments, its reactions and all of their media; a job that runs for any of them is cancelled,
   /// and publishes nothing. False if there is none.
-  package func delete(post id: PublicID, _ session: Session) throws -> Bool {
+  ///
+  /// - Parameter check: is given the post as it is once nobody else can change it; what it throws is to roll back.
+  package func delete(post id: PublicID, _ session: Session, check: (Post) throws -> Void = { _ in }) throws -> Bool {
     try cancelJobs(session.execute(Self.statements["jobs_of_post"], .text(id.description)), session)
     guard let row = try session.execute(Self.statements["lock_post"], .text(id.description)).first else { return false }
+    try post(id, session).map(check)
     let number: Int64 = try row.get("id")
     try dropSets(session.execute(Self.statements["drop_reactions"], .integer(number)), session)
     try dropSets(session.execute(Self.statements["drop_post"], .integer(number)), session)

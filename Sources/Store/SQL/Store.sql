@@ -84,6 +84,11 @@ WITH parent AS (UPDATE post SET comment_count = comment_count + 1 WHERE public_i
 INSERT INTO comment (public_id, post_id, author, text) SELECT $2::uuid, id, $3, $4 FROM parent
 RETURNING id, public_id, $1::uuid AS post, author, text, created_at
 
+-- name: comment
+SELECT comment.id, comment.public_id, post.public_id AS post, comment.author, comment.text, comment.created_at
+FROM comment JOIN post ON post.id = comment.post_id
+WHERE post.public_id = $1::uuid AND comment.public_id = $2::uuid
+
 -- name: comments
 SELECT comment.id, comment.public_id, post.public_id AS post, comment.author, comment.text, comment.created_at
 FROM comment JOIN post ON post.id = comment.post_id
@@ -231,6 +236,11 @@ FROM image WHERE public_id = $1::uuid
 -- name: images
 SELECT id, public_id, kind, owner, author, status, created_at, reasons, job, asset_set_id, source_set_id
 FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint
+ORDER BY id DESC LIMIT $4::int
+
+-- name: images_of_author
+SELECT id, public_id, kind, owner, author, status, created_at, reasons, job, asset_set_id, source_set_id
+FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint AND author = $5
 ORDER BY id DESC LIMIT $4::int
 
 -- name: current_image

@@ -87,11 +87,11 @@ struct API: Sendable {
     return Answer(response: try await request(method, path, port: port, headers: all, body: form.bytes))
   }
 
-  /// A form whose parts are files, but for JSON and names.
+  /// A form whose parts are files, but for JSON and words.
   static func form(_ parts: [(name: String, bytes: [UInt8])]) -> MultipartForm {
     var form = MultipartForm()
     for part in parts {
-      let isField = part.name == "post" || part.name == "author"
+      let isField = !["front", "back", "photo", "image", "video"].contains(part.name)
       form.add(part.name, filename: isField ? nil : "file", part.bytes)
     }
     return form

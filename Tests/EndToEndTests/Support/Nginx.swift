@@ -17,10 +17,16 @@ struct Nginx {
   ///   - url: of the service.
   ///   - apiKey: is sent with every request that passes; nil: what the client sends.
   ///   - certificate: what it speaks TLS with; nil: it speaks none.
-  init(before url: String, apiKey: String? = nil, certificate: Certificate? = nil) async throws {
+  ///   - isPlain: whether it passes requests on and is told nothing more.
+  init(
+    before url: String, apiKey: String? = nil, certificate: Certificate? = nil, isPlain: Bool = false
+  ) async throws {
     folder = try TemporaryFolder(prefix: "take5-nginx")
     port = try Self.freePort()
-    let location = try Document("docs/operations.md").lines(of: "nginx").joined(separator: "\n")
+    let location =
+      isPlain
+      ? "location / { proxy_pass http://127.0.0.1:8080; }"
+      : try Document("docs/operations.md").lines(of: "nginx").joined(separator: "\n")
     try #require(location.contains("http://127.0.0.1:8080"))
     let security = certificate.map { "ssl_certificate \($0.path); ssl_certificate_key \($0.key);" } ?? ""
     let authorization = apiKey.map { " proxy_set_header Authorization 'Bearer \($0)';" } ?? ""
