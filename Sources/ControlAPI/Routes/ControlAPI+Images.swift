@@ -98,14 +98,14 @@ extension ControlAPI {
 
   private func listImages(_ request: Request, _ kind: ImageKind) async throws -> Response {
     var reader = QueryReader(request.target)
-    let author = reader.text("author")
+    let authors = reader.texts("author")
     let page = reader.page()
     try reader.finish()
     let owner = try owner(request, kind)
     let (store, urls) = (store, access.mediaURLs(for: request))
     let images = try await database.read { session in
       if kind == .reaction, try !store.hasPost(owner, session) { throw Self.noPost(owner) }
-      return try store.images(kind, of: owner, by: author, page, session)
+      return try store.images(kind, of: owner, by: authors, page, session)
     }
     return try .fresh(PageAnswer(images) { ImageAnswer($0, urls) })
   }

@@ -17,7 +17,7 @@ extension ControlAPI {
   private func listPosts(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
     var filter = PostFilter()
-    filter.author = reader.text("author")
+    filter.authors = reader.texts("author")
     filter.kind = reader.choice("kind", of: PostKind.self)
     filter.place = reader.text("place")
     filter.from = reader.time("from")

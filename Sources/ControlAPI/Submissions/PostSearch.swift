@@ -14,7 +14,7 @@ struct PostSearch: Sendable {
     filter.area = reader.value("polygon", "expected a GeoJSON Polygon or MultiPolygon (RFC 7946)", isRequired: true) {
       MapArea(geoJSON: $0)
     }
-    filter.author = reader.text("author", limit: 200, mayBeEmpty: false)
+    filter.authors = Set([reader.text("author", limit: 200, mayBeEmpty: false)].compactMap(\.self))
     filter.kind = reader.choice("kind", of: PostKind.self)
     filter.place = reader.text("place", limit: 200, mayBeEmpty: false)
     filter.from = reader.time("from").map { Int64(($0.timeIntervalSince1970 * 1e6).rounded()) }

@@ -17,6 +17,15 @@ struct QueryReader {
     return 1...limit ~= value.unicodeScalars.count ? value : refuse(name, "expected 1 to \(limit) characters")
   }
 
+  /// Up to 100 texts of 1 to `limit` characters, each a parameter of its own; empty when there is none.
+  mutating func texts(_ name: String, limit: Int = 200) -> Set<String> {
+    guard let texts = values.removeValue(forKey: name) else { return [] }
+    if texts.count > 100 || !texts.allSatisfy({ 1...limit ~= $0.unicodeScalars.count }) {
+      errors.append(FieldError(name, "expected up to 100 names, each of 1 to \(limit) characters"))
+    }
+    return Set(texts)
+  }
+
   /// One of the values of an enumeration.
   mutating func choice<Value: RawRepresentable<String> & CaseIterable>(_ name: String, of type: Value.Type) -> Value? {
     guard let value = take(name) else { return nil }

@@ -1,6 +1,7 @@
 /// Which posts a list shows.
 package struct PostFilter: Sendable, Hashable {
-  package var author: String?
+  /// Of any of these; empty: of anybody.
+  package var authors: Set<String>
   package var kind: PostKind?
   /// The app's own name of a place.
   package var place: String?
@@ -13,10 +14,10 @@ package struct PostFilter: Sendable, Hashable {
   package var area: MapArea?
 
   package init(
-    author: String? = nil, kind: PostKind? = nil, place: String? = nil, visibilities: Set<Visibility> = [],
+    authors: Set<String> = [], kind: PostKind? = nil, place: String? = nil, visibilities: Set<Visibility> = [],
     statuses: Set<PostStatus> = [.ready], from: Int64? = nil, to: Int64? = nil, area: MapArea? = nil
   ) {
-    self.author = author
+    self.authors = authors
     self.kind = kind
     self.place = place
     self.visibilities = visibilities

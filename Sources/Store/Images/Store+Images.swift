@@ -15,9 +15,9 @@ extension Store {
 
   /// A page of the images of an owner that can be shown, the newest first.
   ///
-  /// - Parameter author: whose alone; nil: everybody's.
+  /// - Parameter authors: of any of these; empty: of anybody.
   package func images(
-    _ kind: ImageKind, of owner: String, by author: String? = nil, _ page: PageRequest, _ session: Session
+    _ kind: ImageKind, of owner: String, by authors: Set<String> = [], _ page: PageRequest, _ session: Session
   ) throws -> Page<StoredImage> {
     try session.snapshot { session in
       let ofAll: [Parameter] = [
@@ -25,7 +25,8 @@ extension Store {
       ]
       let rows = Array(
         try session.execute(
-          Self.statements[author == nil ? "images" : "images_of_author"], ofAll + (author.map { [.text($0)] } ?? [])))
+          Self.statements[authors.isEmpty ? "images" : "images_of_authors"],
+          ofAll + (authors.isEmpty ? [] : [.texts(authors.sorted())])))
       let shown = rows.prefix(page.limit)
       let sets = try shown.compactMap { try $0.get("asset_set_id", as: Int64?.self) }
       let assets = try self.assets(ofSets: sets, session)

@@ -120,11 +120,17 @@ extension Store {
       parameters.append(parameter)
       conditions.append(condition.replacing("$", with: "$\(parameters.count)"))
     }
-    if let author = filter.author { demand("author = $", .text(author)) }
+    let authors = filter.authors.sorted()
+    if authors.count == 1 { demand("author = $", .text(authors[0])) }
     if let place = filter.place { demand("place_id = $", .text(place)) }
     if let kind = filter.kind { demand("kind = $", .text(kind.rawValue)) }
     let cells = piece?.cells(most: Self.mostCells)
-    if cells != nil { conditions.append("map_cell = near.cell") }
+    // Of several cells, or authors, each has its part of an index.
+    let isByAuthor = authors.count > 1 && cells == nil
+    if cells != nil { conditions.append("map_cell = near.key") }
+    if isByAuthor { conditions.append("author = near.key") } else if authors.count > 1 {
+      demand("author = ANY ($::text[])", .texts(authors))
+    }
     if let piece {
       demand("position <@ $::polygon", .text(Self.polygon(piece.ring)))
       if !piece.holes.isEmpty {
@@ -134,11 +140,19 @@ extension Store {
     let base = Self.statements["posts"]
     let text = conditions.map { $0 + " AND " }.joined()
     let list = base.text.replacing("CONDITIONS ", with: text)
-    guard let cells else { return (Statement(name: base.name + "." + text, text: list), parameters) }
-    parameters.append(.integers(cells.map(Int64.init)))
-    // The newest of each cell by the index, and the newest of those.
+    let keys: String
+    if let cells {
+      keys = "int[]"
+      parameters.append(.integers(cells.map(Int64.init)))
+    } else if isByAuthor {
+      keys = "text[]"
+      parameters.append(.texts(authors))
+    } else {
+      return (Statement(name: base.name + "." + text, text: list), parameters)
+    }
+    // The newest of each by the index, and the newest of those.
     let near = """
-      SELECT found.* FROM unnest($\(parameters.count)::int[]) AS near (cell) CROSS JOIN LATERAL (\(list)) AS found
+      SELECT found.* FROM unnest($\(parameters.count)::\(keys)) AS near (key) CROSS JOIN LATERAL (\(list)) AS found
       ORDER BY found.created_at DESC, found.id DESC LIMIT $6::int
       """
     return (Statement(name: base.name + ".near." + text, text: near), parameters)

@@ -238,9 +238,9 @@ SELECT id, public_id, kind, owner, author, status, created_at, reasons, job, ass
 FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint
 ORDER BY id DESC LIMIT $4::int
 
--- name: images_of_author
+-- name: images_of_authors
 SELECT id, public_id, kind, owner, author, status, created_at, reasons, job, asset_set_id, source_set_id
-FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint AND author = $5
+FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint AND author = ANY ($5::text[])
 ORDER BY id DESC LIMIT $4::int
 
 -- name: current_image

@@ -31,7 +31,7 @@ enum ReadingShape: String, CaseIterable, Sendable {
     switch self {
     case .newest: break
     case .author:
-      filter.author = data.author(&random)
+      filter.authors = [data.author(&random)]
       filter.to = data.time(&random)
     case .place: filter.place = data.place(&random)
     case .calendar:
