@@ -128,7 +128,9 @@ extension Store {
     // Of several cells, or authors, each has its part of an index.
     let isByAuthor = authors.count > 1 && cells == nil
     if cells != nil { conditions.append("map_cell = near.key") }
-    if isByAuthor { conditions.append("author = near.key") } else if authors.count > 1 {
+    if isByAuthor {
+      conditions.append("author = near.key")
+    } else if authors.count > 1 {
       demand("author = ANY ($::text[])", .texts(authors))
     }
     if let piece {
