@@ -65,12 +65,12 @@ struct VerdictTests {
     let expected = inspected?.codes
     let validated = try await answer(["validate", path, back] + rule, of: name)
     #expect(validated?.codes == expected, "\(name): validate, \(validated?.reasons ?? [])")
-    let outputs = ["-o", "\(service.folder.path)/out.mp4", "--outputs", "\(service.folder.path)/outputs"]
+    let outputs = ["-o", "\(service.folder.path)/out.mp4", "--outputs", "\(service.folder.path)/outputs", "--force"]
     let composed = try await Take5Command.run(["compose", path, back] + outputs + rule)
     #expect(composed.status == (expected == [] ? 0 : 65), "\(name): compose, \(composed.errors)")
     for code in expected ?? [] { #expect(composed.errors.contains(code), "\(name): compose, \(composed.errors)") }
     if expected == [] {
-      let still = try await Take5Command.run(["still", path, "-o", "\(service.folder.path)/out.jpg"] + rule)
+      let still = try await Take5Command.run(["still", path, "-o", "\(service.folder.path)/out.jpg", "--force"] + rule)
       #expect(still.status == 0, "\(name): still, \(still.errors)")
     }
     let contents = try (Descriptor(reading: path).contents(), Descriptor(reading: back).contents())
@@ -105,7 +105,7 @@ struct VerdictTests {
       #expect(abs((answer?.duration ?? 0) - clip.seconds) < 0.1, "\(clip): \(answer?.duration ?? 0) s")
       for (seconds, frame) in Self.shown[clip.description] ?? [] {
         let output = "\(folder.path)/still.jpg"
-        _ = try await Take5Command.run(["still", path, "--at", "\(seconds)", "-o", output])
+        _ = try await Take5Command.run(["still", path, "--at", "\(seconds)", "-o", output, "--force"])
         let counter = try StillPicture(Descriptor(reading: output).contents()).counter
         #expect(abs((counter ?? -9) - frame) <= 1, "\(clip): frame \(counter ?? -9) at \(seconds) s, not \(frame)")
       }

@@ -21,7 +21,10 @@ struct Take5: Contestant {
     let footage = workbench.footage
     let command = Command(
       path: workbench.programs.take5,
-      arguments: ["compose", footage.front, footage.back, "--outputs", outputs, "--definition", description, "--json"]
+      arguments: [
+        "compose", footage.front, footage.back, "--outputs", outputs, "--force", "--definition", description,
+        "--json",
+      ]
         + (mode == .latency ? ["--latency"] : []),
       log: "\(folder)/log")
     let paths = definition.outputs.roles.map { ($0, "\(outputs)/\($0.fileName)") }
