@@ -53,7 +53,7 @@ toolchain:
 	@$(SWIFT) --version 2>/dev/null | grep -qE 'Swift version (6\.([3-9]|[1-9][0-9])|[7-9]|[1-9][0-9])' || { \
 	  echo "$(SWIFT) is too old, or lacks libraries of its own: Swift 6.3 is needed; what it says itself:"; $(SWIFT) --version; exit 1; }
 
-build: setup ## build the release binary, $(TAKE5)
+build: setup ## build the release binary, .build/release/take5
 	$(SWIFT) build -c release --product take5
 
 demo: build ## start the service, submit the two sample clips, show what becomes of them, stop the service
