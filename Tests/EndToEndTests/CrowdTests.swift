@@ -37,8 +37,8 @@ struct CrowdTests {
     let ends = try await onThread("crowd") { try crowd.ends() }
     #expect(ends.count == 2 * Self.clients)
     #expect(ends.allSatisfy { $0.contains(#""state":"cancelled""#) })
-    let status = try await service.stop()
-    #expect(status == 0, "\(service.process.log.suffix(4000))")
+    let exit = try await service.stop()
+    #expect(exit == 0, "\(service.process.log.suffix(4000))")
   }
 
   @Test("a stream of events tells each step once, also to who comes back")
