@@ -82,6 +82,7 @@ let package = Package(
       resources: [
         .embedInCode("SQL/Queue.sql"), .embedInCode("SQL/v0001_queue.sql"), .embedInCode("SQL/v0002_groups.sql"),
         .embedInCode("SQL/v0003_lighter.sql"), .embedInCode("SQL/v0004_faults.sql"),
+        .embedInCode("SQL/v0005_single.sql"),
         .embedInCode("SQL/Operating.sql"),
       ]),
     target("Blobs", ["Crypto", "Model", "Platform"]),

@@ -15,7 +15,7 @@ package struct ControlAPI: Sendable {
   let uploads: UploadLimit
   let definitions: SubmissionDefinitions
   let access: AccessControl
-  let watch: JobWatch
+  let watch: JobChangeNotifier
   let metrics: Metrics
   let isLive: @Sendable () -> Bool
   let scrub: ScrubQueue
@@ -27,13 +27,13 @@ package struct ControlAPI: Sendable {
   ///   - access: who may ask for what.
   ///   - watch: tells of jobs; it runs as long as the API is served.
   ///   - metrics: what is done is counted there, and told at `/metrics`.
-  ///   - leastFree: with less room for media, in bytes, none are taken in.
+  ///   - minFree: with less room for media, in bytes, none are taken in.
   ///   - uploads: how many submissions are taken in at a time.
   ///   - scrub: is offered the blobs that are served, to be read to their ends.
   ///   - isLive: whether the process can go on as it is; if not, whoever looks after it should start it anew.
   package init(
     database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
-    access: AccessControl, watch: JobWatch, metrics: Metrics, leastFree: Int64 = 256 << 20,
+    access: AccessControl, watch: JobChangeNotifier, metrics: Metrics, minFree: Int64 = 256 << 20,
     uploads: UploadLimit = UploadLimit(), scrub: ScrubQueue, isLive: @escaping @Sendable () -> Bool = { true }
   ) {
     self.database = database
@@ -46,7 +46,7 @@ package struct ControlAPI: Sendable {
     self.metrics = metrics
     self.isLive = isLive
     self.scrub = scrub
-    room = MediaRoom(blobs: blobs, leastFree: leastFree)
+    room = MediaRoom(blobs: blobs, minFree: minFree)
     self.uploads = uploads
     metrics.measure {
       [MetricGauge("take5_uploads", "Submissions that are being taken in.", [:], Double(uploads.count))]

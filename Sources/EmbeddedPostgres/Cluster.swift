@@ -96,12 +96,12 @@ struct Cluster {
     return configuration
   }
 
-  private static let mostLogBytes: Int64 = 8 << 20
+  private static let maxLogBytes: Int64 = 8 << 20
 
   // Appends; a log grown large is set aside when the server starts.
   private func openLog() throws(SystemError) -> Descriptor {
     var status = stat()
-    if stat(layout.logFile, &status) == 0, Int64(status.st_size) > Self.mostLogBytes {
+    if stat(layout.logFile, &status) == 0, Int64(status.st_size) > Self.maxLogBytes {
       _ = rename(layout.logFile, "\(layout.logFile).1")
     }
     let number = open(layout.logFile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)

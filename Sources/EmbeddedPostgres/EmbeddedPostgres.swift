@@ -18,7 +18,7 @@ package final class EmbeddedPostgres: Sendable {
     /// False gives up safety against power loss for speed: for tests.
     package var isDurable = true
     /// How long a start, crash recovery included, may take.
-    package var patience: Duration = .seconds(120)
+    package var timeout: Duration = .seconds(120)
     /// Told what is seen of the server; on a thread of its own.
     package var report: @Sendable (String) -> Void = { _ in }
 
@@ -64,7 +64,7 @@ package final class EmbeddedPostgres: Sendable {
     } catch {
       throw EmbeddedPostgresError(causedBy: error)
     }
-    let limit = ContinuousClock.now + configuration.patience
+    let limit = ContinuousClock.now + configuration.timeout
     let place = OwnerPlace(folder: folder, isService: configuration.isService)
     let announcement = try place.announceService()
     while true {
@@ -102,7 +102,7 @@ package final class EmbeddedPostgres: Sendable {
 
   private static func reachable(_ urlFile: String) -> DatabaseURL? {
     guard let line = SmallFile.read(urlFile), let url = try? DatabaseURL(line) else { return nil }
-    guard (try? Session.connect(url, patience: .zero)) != nil else { return nil }
+    guard (try? Session.connect(url, timeout: .zero)) != nil else { return nil }
     return url
   }
 }

@@ -19,7 +19,7 @@ struct Layout: Equatable {
   static let systemFolder = "/var/lib/take5"
 
   // sockaddr_un has 108 bytes with the closing zero; the server adds this name (unix(7)).
-  private static let longestPath = 107
+  private static let maxPathLength = 107
   private static let socketName = "/.s.PGSQL.5432"
 
   /// Decides by what is there already, then by what the server's user can reach.
@@ -39,7 +39,7 @@ struct Layout: Equatable {
       UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
         || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "/._-".utf8.contains(byte)
     }
-    let isShort = inside.utf8.count + Self.socketName.utf8.count <= Self.longestPath
+    let isShort = inside.utf8.count + Self.socketName.utf8.count <= Self.maxPathLength
     socketFolder = isPlain && isShort ? inside : "/tmp/take5-\(id)"
   }
 

@@ -7,20 +7,20 @@ struct Orphans {
   /// The folder in which they work.
   let cluster: String
 
-  private static let patience = Duration.seconds(10)
+  private static let timeout = Duration.seconds(10)
 
   /// Those that there are; a process that has ended works nowhere, even if nobody has waited for it (proc(5)).
   var processes: [Int32] {
     ((try? Folder.names(in: "/proc")) ?? []).compactMap { Int32($0) }.filter { process in
       // Somebody's shell may stand in the folder too.
       SmallFile.read("/proc/\(process)/comm") == "postgres"
-        && Survivor(process: process, cluster: cluster).isRunning
+        && OrphanedServer(process: process, cluster: cluster).isRunning
     }
   }
 
   /// Ends them; to be called when the postmaster is gone. What they had not committed is lost with it anyway.
   func end() throws(EmbeddedPostgresError) {
-    let limit = ContinuousClock.now + Self.patience
+    let limit = ContinuousClock.now + Self.timeout
     while true {
       let left = processes
       if left.isEmpty { return }

@@ -63,7 +63,7 @@ final class OwnedServer: Sendable {
   }
 
   private func makeDatabase() throws(PostgresError) {
-    let session = try Session.connect(url.with(database: "postgres"), patience: .zero)
+    let session = try Session.connect(url.with(database: "postgres"), timeout: .zero)
     let found = try session.execute("SELECT FROM pg_database WHERE datname = $1", .text(Cluster.database))
     if found.isEmpty { try session.executeScript("CREATE DATABASE \(Cluster.database)", name: "CREATE DATABASE") }
   }

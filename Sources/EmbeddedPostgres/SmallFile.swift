@@ -30,11 +30,11 @@ enum SmallFile {
   static func text(of path: String, from position: Int64) -> String {
     guard let file = try? Descriptor(reading: path), let size = try? file.size() else { return "" }
     // A log that was set aside meanwhile begins anew.
-    let start = max(position > size ? 0 : position, size - mostText)
+    let start = max(position > size ? 0 : position, size - maxText)
     var buffer = [UInt8](repeating: 0, count: Int(size - start))
     let count = (try? buffer.withUnsafeMutableBytes { try file.read(into: $0, at: start) }) ?? 0
     return String(decoding: buffer.prefix(count), as: UTF8.self)
   }
 
-  private static let mostText: Int64 = 1 << 16
+  private static let maxText: Int64 = 1 << 16
 }

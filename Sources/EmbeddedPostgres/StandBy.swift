@@ -14,7 +14,7 @@ final class StandBy: Sendable {
   private let ended: Event
 
   private static let interval = Duration.milliseconds(100)
-  private static let longestPause = Duration.seconds(10)
+  private static let maxPause = Duration.seconds(10)
 
   init(_ place: OwnerPlace, _ configuration: EmbeddedPostgres.Configuration) throws(SystemError) {
     self.place = place
@@ -54,7 +54,7 @@ final class StandBy: Sendable {
       } catch {
         // Others who stand by, perhaps as another user, may do better meanwhile.
         configuration.report("the place of PostgreSQL's owner cannot be taken: \(error)")
-        pause = min(pause * 2, Self.longestPause)
+        pause = min(pause * 2, Self.maxPause)
       }
     }
   }

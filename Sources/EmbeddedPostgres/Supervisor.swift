@@ -18,7 +18,7 @@ final class Supervisor: Sendable {
   private let ended: Event
 
   // A server that ends this often before it ever served will not serve.
-  private static let mostFailedStarts = 6
+  private static let maxFailedStarts = 6
 
   init(
     cluster: Cluster, binaries: Binaries, report: @escaping @Sendable (String) -> Void
@@ -82,7 +82,7 @@ final class Supervisor: Sendable {
             report("PostgreSQL ended unexpectedly (\(ending)); it is started anew")
           } else {
             failedStarts += 1
-            guard failedStarts < Self.mostFailedStarts else { throw neverServed(ending, since: logged) }
+            guard failedStarts < Self.maxFailedStarts else { throw neverServed(ending, since: logged) }
           }
         } catch {
           // It has served, and somebody waits for it: what is in its way may pass.
@@ -102,7 +102,7 @@ final class Supervisor: Sendable {
   }
 
   private func runOnce() throws -> ChildProcess.Ending {
-    try Survivor.find(in: cluster.layout)?.stop()
+    try OrphanedServer.find(in: cluster.layout)?.stop()
     try Orphans(cluster: cluster.layout.cluster).end()
     let child = try cluster.start(with: binaries)
     let id = child.id

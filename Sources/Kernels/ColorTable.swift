@@ -65,7 +65,7 @@ package final class ColorTable: Sendable {
   }
 
   /// Maps a picture of the target's size, which is even in both directions.
-  package func map(_ source: Source, into target: MutablePicture) {
+  package func map(_ source: Source, into target: MutableImagePlanes) {
     precondition(target.width % 2 == 0 && target.height % 2 == 0, "a mapped picture has an even size")
     var from = source.planes
     var to = ckernels_planes8(

@@ -16,7 +16,7 @@ package final class ResamplingFilter: Sendable {
 
   /// The filters that were computed last: photos have few sizes.
   private static let known = Mutex<[(source: Int, target: Int, filter: ResamplingFilter)]>([])
-  private static let mostKnown = 32
+  private static let maxKnown = 32
 
   /// The filter from one length to another, computed where it is not known yet.
   package static func shared(from source: Int, to target: Int) -> ResamplingFilter {
@@ -24,7 +24,7 @@ package final class ResamplingFilter: Sendable {
     if let found { return found }
     let filter = ResamplingFilter(from: source, to: target)
     known.withLock { known in
-      if known.count == mostKnown { known.removeFirst() }
+      if known.count == maxKnown { known.removeFirst() }
       known.append((source, target, filter))
     }
     return filter

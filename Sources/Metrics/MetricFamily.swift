@@ -29,15 +29,11 @@ struct MetricFamily: Sendable {
 
   mutating func set(_ value: Double, _ labels: MetricLabels) { values[labels] = value }
 
-  mutating func observe(_ seconds: Double, _ labels: MetricLabels) { observe([seconds], labels) }
-
-  mutating func observe(_ values: [Double], _ labels: MetricLabels) {
+  mutating func observe(_ seconds: Double, _ labels: MetricLabels) {
     var histogram = histograms[labels] ?? Histogram()
-    for seconds in values {
-      for (place, bound) in Self.bounds.enumerated() where seconds <= bound { histogram.buckets[place] += 1 }
-      histogram.count += 1
-      histogram.sum += seconds
-    }
+    for (index, bound) in Self.bounds.enumerated() where seconds <= bound { histogram.buckets[index] += 1 }
+    histogram.count += 1
+    histogram.sum += seconds
     histograms[labels] = histogram
   }
 

@@ -34,13 +34,6 @@ package final class Metrics: Sendable {
     }
   }
 
-  /// Adds several observations to a histogram, under one lock.
-  package func observe(_ name: String, _ help: String, _ labels: MetricLabels = [:], seconds: [Double]) {
-    families.withLock { families in
-      families[name, default: MetricFamily(.histogram, help)].observe(seconds, labels)
-    }
-  }
-
   /// The text of everything that was counted, and of what is measured at this moment.
   ///
   /// - Parameter gauges: by their names, with what they say.

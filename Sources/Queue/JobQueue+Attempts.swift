@@ -6,16 +6,13 @@ extension JobQueue {
   /// Takes up to `limit` jobs of a queue, the first in rank first, each under a token of its own; none if the worker
   /// was swept away.
   ///
-  /// - Parameters:
-  ///   - floor: jobs below this rank are not looked at: see `ClaimFloor`.
-  ///   - lease: the secret of this claim, of which the tokens are made.
+  /// - Parameter lease: the secret of this claim, from which the tokens are made.
   package static func claim(
-    worker: Int64, queue: String, limit: Int, floor: Int64 = .min, lease: Lease = Lease(), _ session: Session
+    worker: Int64, queue: String, limit: Int, lease: Lease = Lease(), _ session: Session
   ) throws(PostgresError) -> [ClaimedJob] {
     try jobs(
       session.execute(
-        statements["claim"], .integer(worker), .text(queue), .integer(limit), .integer(floor),
-        .integer(lease.number)))
+        statements["claim"], .integer(worker), .text(queue), .integer(limit), .integer(lease.number)))
   }
 
   /// What claims gave whose answers were never heard: what is still held under their leases.
@@ -82,17 +79,6 @@ extension JobQueue {
       job,
       session.execute(
         statements["postpone"], .integer(job.id), .integer(job.token), .double(seconds), .text(error)))
-  }
-
-  /// Keeps what the next attempt is to find, should this one not come to its end.
-  ///
-  /// - Parameter state: a JSON object.
-  package static func checkpoint(_ job: ClaimedJob, _ state: [UInt8], _ session: Session) throws {
-    try fenced(
-      job,
-      session.execute(
-        statements["checkpoint"], .integer(job.id), .integer(job.token),
-        .text(String(decoding: state, as: UTF8.self))))
   }
 
   /// Notes how far a job has come; a lost lease is no error here, the next beat tells.

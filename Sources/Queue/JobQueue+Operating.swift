@@ -13,22 +13,13 @@ extension JobQueue {
     _ ids: [PublicID], _ session: Session
   ) throws(PostgresError) -> [PublicID: Cancelling] {
     var outcomes: [PublicID: Cancelling] = [:]
-    // Between two looks one may have moved: from its row into a group, or back.
-    for _ in 0..<3 {
-      let rest = ids.filter { outcomes[$0] == nil }
-      guard !rest.isEmpty else { break }
-      let parameter = Parameter.texts(rest.map(\.description))
-      if try !session.execute(statements["hold"], parameter).isEmpty {
-        for row in try session.execute(statements["cancel_waiting"], parameter) {
-          outcomes[try row.publicID("public_id")] = .cancelled
-        }
-        for row in try session.execute(statements["cancel_executing"], parameter) {
-          outcomes[try row.publicID("public_id")] = .requested
-        }
-      }
-      for row in try session.execute(statements["cancel_members"], parameter) {
-        outcomes[try row.publicID("public_id")] = .requested
-      }
+    let parameter = Parameter.texts(ids.map(\.description))
+    guard try !session.execute(statements["hold"], parameter).isEmpty else { return outcomes }
+    for row in try session.execute(statements["cancel_waiting"], parameter) {
+      outcomes[try row.publicID("public_id")] = .cancelled
+    }
+    for row in try session.execute(statements["cancel_executing"], parameter) {
+      outcomes[try row.publicID("public_id")] = .requested
     }
     return outcomes
   }
@@ -45,8 +36,8 @@ extension JobQueue {
   ) throws(PostgresError) -> [PublicID: String] {
     let names = Parameter.texts(ids.map(\.description))
     // The scheduled ones first: what was dead is none of them.
-    let hastened = try queues(session.execute(statements["hasten"], names))
-    return try hastened.merging(queues(session.execute(statements["redrive"], names, .bool(false)))) { $1 }
+    let retriedNow = try queues(session.execute(statements["retry_now"], names))
+    return try retriedNow.merging(queues(session.execute(statements["redrive"], names, .bool(false)))) { $1 }
   }
 
   /// Lets jobs that died while the fleet was unwell be tried again: which, and in which queue.
@@ -54,7 +45,7 @@ extension JobQueue {
     by policy: FaultPolicy = FaultPolicy(), _ session: Session
   ) throws(PostgresError) -> [PublicID: String] {
     let rows = try session.execute(
-      statements["revivable"], .double(policy.unwell / .seconds(1)), .double(policy.patience / .seconds(1)),
+      statements["revivable"], .double(policy.unwell / .seconds(1)), .double(policy.timeout / .seconds(1)),
       .double(policy.revival / .seconds(1)))
     var ids: [String] = []
     for row in rows { ids.append(try row.publicID("public_id").description) }

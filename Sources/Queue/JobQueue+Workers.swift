@@ -20,12 +20,12 @@ extension JobQueue {
   }
 
   /// A worker's sign of life, for itself and the jobs it holds.
-  package static func beat(
+  package static func heartbeat(
     worker: Int64, holding jobs: [(id: Int64, token: Int64)], _ session: Session
-  ) throws(PostgresError) -> BeatAnswer {
+  ) throws(PostgresError) -> HeartbeatReply {
     let rows = try session.execute(
-      statements["beat"], .integer(worker), .integers(jobs.map(\.id)), .integers(jobs.map(\.token)))
-    var answer = BeatAnswer()
+      statements["heartbeat"], .integer(worker), .integers(jobs.map(\.id)), .integers(jobs.map(\.token)))
+    var answer = HeartbeatReply()
     for row in rows {
       guard let token = try row.get("token", as: Int64?.self) else {
         answer.isEvicted = try row.get("evicted")
@@ -43,12 +43,10 @@ extension JobQueue {
     by policy: FaultPolicy = FaultPolicy(), _ session: Session
   ) throws(PostgresError) -> [Reaped] {
     var reaped: [Reaped] = []
-    let (most, unwell) = (Parameter.integer(policy.mostBlamed), Parameter.double(policy.unwell / .seconds(1)))
-    let patience = Parameter.double(policy.patience / .seconds(1))
     let rows = try session.execute(
-      statements["reap"], most, .texts(policy.stagesAtRisk.sorted()), unwell, patience)
-    let members = try session.execute(statements["reap_groups"], most, unwell, patience)
-    for row in Array(rows) + Array(members) {
+      statements["reap"], .integer(policy.maxBlamed), .texts(policy.stagesAtRisk.sorted()),
+      .double(policy.unwell / .seconds(1)), .double(policy.timeout / .seconds(1)))
+    for row in rows {
       let state: JobState =
         switch try row.get("state", as: String.self) {
         case "s": .scheduled

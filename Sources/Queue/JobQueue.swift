@@ -13,38 +13,30 @@ package enum JobQueue {
   /// Puts a job into its queue; nil if a live job has its unique key.
   @discardableResult
   package static func enqueue(_ job: NewJob, _ session: Session) throws(PostgresError) -> Int64? {
-    let isSimple = job.uniqueKey == nil && job.share == nil && job.limit == nil
-    var parameters: [Parameter] = [
-      .text(job.publicID.description), .text(job.queue), .text(job.kind), .double(job.delay),
+    return try session.execute(
+      statements["enqueue"], .text(job.publicID.description), .text(job.queue), .text(job.kind), .double(job.delay),
       .integer(job.priority), .integer(job.maxAttempts), .integer(job.deadlineSeconds), .text(job.author),
       .bytes(job.definition), .text(job.request), .text(String(decoding: job.arguments, as: UTF8.self)),
-    ]
-    if !isSimple {
-      parameters += [
-        .bytes(job.uniqueKey),
-        .text(job.share?.name), .double(job.share?.seconds), .text(job.limit?.name),
-        .integer(job.limit.map { Int64($0.most) }),
-      ]
-    }
-    let statement = statements[isSimple ? "enqueue_simple" : "enqueue"]
-    return try session.execute(statement, parameters).first?.get("id")
+      .bytes(job.uniqueKey), .text(job.share?.name), .double(job.share?.seconds), .text(job.limit?.name),
+      .integer(job.limit.map { Int64($0.max) })
+    ).first?.get("id")
   }
 
   /// Tells waiting workers that there may be a job: once the open transaction is committed, where there is one.
   ///
   /// A commit that notifies waits for every other that does, in the whole cluster: so it is never the one that keeps the job.
-  package static func announce(queue: String, _ session: Session) throws(PostgresError) {
-    try session.executeAfterCommit(statements["announce"], .text(QueueChannel.jobs), .text(queue))
+  package static func notify(queue: String, _ session: Session) throws(PostgresError) {
+    try session.executeAfterCommit(statements["notify"], .text(QueueChannel.jobs), .text(queue))
   }
 
   /// Tells whoever waits for a job that it has changed, as `announce` does.
-  package static func tell(of job: PublicID, _ session: Session) throws(PostgresError) {
-    try session.executeAfterCommit(statements["announce"], .text(QueueChannel.changes), .text(job.description))
+  package static func notifyChange(of job: PublicID, _ session: Session) throws(PostgresError) {
+    try session.executeAfterCommit(statements["notify"], .text(QueueChannel.changes), .text(job.description))
   }
 
   /// Tells whoever waits for one of these jobs that it has changed, as `announce` does.
-  package static func tell(of jobs: [PublicID], _ session: Session) throws(PostgresError) {
+  package static func notifyChange(of jobs: [PublicID], _ session: Session) throws(PostgresError) {
     try session.executeAfterCommit(
-      statements["announce_many"], .text(QueueChannel.changes), .texts(jobs.map(\.description)))
+      statements["notify_many"], .text(QueueChannel.changes), .texts(jobs.map(\.description)))
   }
 }

@@ -9,6 +9,7 @@ package enum QueueMigrations {
       Migration(version: 2, name: "groups", PackageResources.v0002_groups_sql),
       Migration(version: 3, name: "lighter", PackageResources.v0003_lighter_sql),
       Migration(version: 4, name: "faults", PackageResources.v0004_faults_sql),
+      Migration(version: 5, name: "single", PackageResources.v0005_single_sql),
     ]
   }
 }

@@ -1,57 +1,57 @@
 import Glibc
 package import Logging
 package import Metrics
+import Model
 import Platform
 package import Postgres
 package import Queue
 
-/// Takes jobs from the queue and has them carried out.
+/// A worker: it claims jobs from the queues that it consumes and hands each to the queue's handler.
 ///
-/// Beside the jobs go signs of life on a connection of their own, the care for what others left behind, and an ear for
-/// new jobs. Any number of workers share one queue. What the jobs are is the business of their handlers.
+/// Beside the jobs run the heartbeat, the maintenance that every worker shares, and a listener for new jobs. Any number of
+/// workers share one database. A worker knows nothing of what its jobs do.
 package final class QueueWorker: Sendable {
   private let configuration: QueueWorkerConfiguration
   private let database: DatabaseURL
   private let pool: Pool
-  private let lines: [JobLine]
-  private let chores: [Chore]
+  private let consumers: [ConsumerConfiguration]
+  private let tasks: [MaintenanceTask]
   private let onReaped: @Sendable ([Reaped], Session) throws -> Void
   private let log: Logger
-  private let metrics: WorkMetrics
+  private let metrics: WorkerMetrics
   private let held = HeldJobs()
-  private let contexts = Locked<[LineContext]>([])
-  private let threads = Locked<[ThreadWakeUp]>([])
+  private let running = Locked<[JobConsumer]>([])
   private let stopping = CancellationFlag()
   private let isEvicted = CancellationFlag()
 
   /// - Parameters:
-  ///   - database: for the connections of its own: signs of life, listening, and short jobs.
-  ///   - pool: for everything else.
-  ///   - chores: what it does now and then beside the queue's own.
-  ///   - onReaped: what follows when jobs are taken from a lost worker, in the same transaction.
-  ///   - metrics: what is done is counted there.
+  ///   - database: for the worker's own connections: the heartbeat and the listener.
+  ///   - pool: for all other statements.
+  ///   - consumers: the queues that the worker claims from.
+  ///   - tasks: maintenance beside the queue's own.
+  ///   - onReaped: runs in the transaction that reaps jobs.
   package init(
-    configuration: QueueWorkerConfiguration, database: DatabaseURL, pool: Pool, lines: [JobLine],
-    chores: [Chore] = [], onReaped: @escaping @Sendable ([Reaped], Session) throws -> Void = { _, _ in }, log: Logger,
-    metrics: Metrics
+    configuration: QueueWorkerConfiguration, database: DatabaseURL, pool: Pool, consumers: [ConsumerConfiguration],
+    tasks: [MaintenanceTask] = [], onReaped: @escaping @Sendable ([Reaped], Session) throws -> Void = { _, _ in },
+    log: Logger, metrics: Metrics
   ) {
     self.configuration = configuration
     self.database = database.with(idleTransactionLimit: configuration.lease)
     self.pool = pool
-    self.lines = lines
-    self.chores = chores
+    self.consumers = consumers
+    self.tasks = tasks
     self.onReaped = onReaped
     self.log = log
-    self.metrics = WorkMetrics(metrics)
+    self.metrics = WorkerMetrics(metrics)
   }
 
-  /// Asks it to end: `run()` takes no new job and returns after the drain.
+  /// Asks the worker to end: `run()` claims no more jobs and returns after the drain.
   package func stop() {
     stopping.cancel()
-    wakeAll()
+    wakeConsumers()
   }
 
-  /// Works until `stop()`, or until it was taken for dead: then it must be made anew, under a new id.
+  /// Works until `stop()`, or until the worker loses its lease; the caller then starts a new worker under a new id.
   package func run() async throws {
     let worker = try await register()
     do {
@@ -64,40 +64,42 @@ package final class QueueWorker: Sendable {
   }
 
   private func run(as worker: Int64, log: Logger) async throws {
-    let heart = try Heart(
+    let heartbeat = try Heartbeat(
       worker: worker, configuration: configuration, database: database, held: held, log: log
     ) { [self] in
       isEvicted.cancel()
-      wakeAll()
+      wakeConsumers()
     }
     let maintenance = Maintenance(
-      configuration: configuration, pool: pool, onReaped: onReaped, chores: chores, metrics: metrics,
-      onAvailable: { [self] in wakeAll() }, log: log)
-    var runs: [@Sendable () async throws -> Void] = []
-    for line in lines { runs += try self.runs(of: line, worker, heart, log) }
-    let listener = try listener()
+      configuration: configuration, pool: pool, onReaped: onReaped, tasks: tasks, metrics: metrics,
+      onAvailable: { [self] in wakeConsumers() }, log: log)
+    let context = WorkerContext(
+      worker: worker, configuration: configuration, pool: pool, heartbeat: heartbeat, stopping: stopping,
+      isEvicted: isEvicted, held: held, metrics: metrics, log: log)
+    let consumers = consumers.map { JobConsumer($0, context: context) }
+    running.withLock { $0 = consumers }
+    let listener = try Listener(database, channels: [QueueChannel.jobs]) { [self] _ in wakeConsumers() }
     try listener?.start()
     log.info("worker started")
-    // A stop that came before there was anybody to wake is heard by the first look of each line.
+    // A stop that came before there were consumers to wake is seen when each checks the flag for the first time.
     let outcome = await withTaskGroup { group in
-      group.addTask { await heart.run() }
+      group.addTask { await heartbeat.run() }
       group.addTask { await maintenance.run() }
       group.addTask { await self.reportProgress() }
-      let outcome = await work(runs)
+      let outcome = await consume(consumers)
       group.cancelAll()
       return outcome
     }
     try await onThread("listener-stop") { listener?.stop() }
-    contexts.withLock { $0 = [] }
-    threads.withLock { $0 = [] }
+    running.withLock { $0 = [] }
     log.info("worker ended")
     try outcome.get()
   }
 
-  private func work(_ runs: [@Sendable () async throws -> Void]) async -> Result<Void, any Error> {
+  private func consume(_ consumers: [JobConsumer]) async -> Result<Void, any Error> {
     do {
       try await withThrowingTaskGroup { group in
-        for run in runs { group.addTask { try await run() } }
+        for consumer in consumers { group.addTask { try await consumer.run() } }
         try await group.waitForAll()
       }
       return .success(())
@@ -106,42 +108,8 @@ package final class QueueWorker: Sendable {
     }
   }
 
-  private func runs(
-    of line: JobLine, _ worker: Int64, _ heart: Heart, _ log: Logger
-  ) throws -> [@Sendable () async throws -> Void] {
-    func context() -> LineContext {
-      let context = LineContext(
-        worker: worker, configuration: configuration, pool: pool, heart: heart, stopping: stopping,
-        isEvicted: isEvicted, metrics: metrics, log: log)
-      contexts.withLock { $0.append(context) }
-      return context
-    }
-    switch line {
-    case .long(let queue, let slots, let handler):
-      let line = LongLine(queue: queue, slots: slots, handler: handler, context: context(), held: held)
-      return [{ try await line.run() }]
-    case .short(let queue, let group, let connections, let handler):
-      return try (1...connections).map { number in
-        let wake = try ThreadWakeUp()
-        threads.withLock { $0.append(wake) }
-        let line = ShortLine(
-          queue: queue, limit: group, handler: handler,
-          connection: try Connection(database, name: "short-\(number)"), context: context(), wake: wake)
-        return { await line.run() }
-      }
-    }
-  }
-
-  /// For the long lines; the short ones hear for themselves, where they can.
-  private func listener() throws(SystemError) -> Listener? {
-    let isNeeded = database.pooling == .transaction || lines.contains { if case .long = $0 { true } else { false } }
-    guard isNeeded else { return nil }
-    return try Listener(database, channels: [QueueChannel.jobs]) { [self] _ in wakeAll() }
-  }
-
-  private func wakeAll() {
-    for thread in threads.withLock({ $0 }) { thread.raise() }
-    for context in contexts.withLock({ $0 }) { context.wake.raise() }
+  private func wakeConsumers() {
+    for consumer in running.withLock({ $0 }) { consumer.wake.raise() }
   }
 
   private func register() async throws -> Int64 {
@@ -154,17 +122,25 @@ package final class QueueWorker: Sendable {
     }
   }
 
-  // A row that stays behind is swept once its lease is long over.
+  // Maintenance sweeps a row that stays behind once its lease is long over.
   private func deregister(_ worker: Int64) async {
-    try? await pool.run { session in try JobQueue.deregister(worker: worker, session) }
+    do {
+      try await pool.run { session in try JobQueue.deregister(worker: worker, session) }
+    } catch {
+      log.warning("the worker could not be deregistered", ["error": "\(error)"])
+    }
   }
 
-  /// Writes down how far the long jobs have come, at most twice a second.
+  /// Stores the progress of running jobs, at most twice a second.
   private func reportProgress() async {
     while !Task.isCancelled {
       for held in held.all {
         guard let progress = held.takeProgress() else { continue }
-        try? await pool.run { session in try JobQueue.report(progress, of: held.job, session) }
+        do {
+          try await pool.run { session in try JobQueue.report(progress, of: held.job, session) }
+        } catch {
+          log.debug("progress could not be stored", ["job": held.job.publicID.description, "error": "\(error)"])
+        }
       }
       try? await Task.sleep(for: .milliseconds(500))
     }

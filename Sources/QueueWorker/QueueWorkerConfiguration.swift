@@ -1,20 +1,20 @@
 package import Queue
 
-/// How long things may take in a worker.
+/// The timeouts and intervals of a worker.
 package struct QueueWorkerConfiguration: Sendable {
-  /// Without a sign of life for this long a worker is taken for dead, and its jobs are given to others.
+  /// Other workers take the jobs of a worker whose last heartbeat is older than this.
   package var lease: Duration
-  /// How often dead workers and passed deadlines are looked for.
+  /// The interval between two searches for lost workers and passed deadlines.
   package var reapInterval: Duration
-  /// How long a job may lie unseen if every notification is lost.
+  /// The longest time that a job waits unseen if every notification is lost.
   package var pollInterval: Duration
-  /// How long running jobs may go on once the worker is asked to end.
+  /// The time that running jobs have left once the worker is asked to end.
   package var drain: Duration
-  /// How many days what is over stays readable.
+  /// The days for which history stays readable.
   package var historyDays: Int
-  /// How long what is not a job's fault is borne with.
+  /// When a lost worker counts against a job, and when a job that died comes back.
   package var faults = FaultPolicy()
-  /// From when on it warns of what keeps dead rows.
+  /// The thresholds of the warnings about dead rows.
   package var vacuum = VacuumLimits()
 
   package init(
@@ -28,9 +28,9 @@ package struct QueueWorkerConfiguration: Sendable {
     self.historyDays = historyDays
   }
 
-  /// Between two signs of life: three may be missed.
-  var beatInterval: Duration { lease / 3 }
+  /// The interval between two heartbeats: a lease covers three.
+  var heartbeatInterval: Duration { lease / 3 }
 
-  /// Without a successful sign of life for this long the worker stops its own jobs, before others may take them.
+  /// The age of the last heartbeat at which a worker stops its own jobs, before other workers may take them.
   var selfFence: Duration { lease * 3 / 5 }
 }

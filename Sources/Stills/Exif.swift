@@ -14,7 +14,7 @@ package struct Exif: Sendable {
   private static let exifDirectory = 0x8769
   private static let placeDirectory = 0x8825
   /// Directories hold this many fields at most; more are no camera's.
-  private static let mostFields = 512
+  private static let maxFields = 512
 
   private static let names: [Int: (Kind, String)] = [
     0x010E: (.other, "ImageDescription"), 0x010F: (.device, "Make"), 0x0110: (.device, "Model"),
@@ -40,7 +40,7 @@ package struct Exif: Sendable {
     var waiting = [number(4, 4) ?? 0]
     var seen: Set<Int> = []
     while let directory = waiting.popLast(), seen.insert(directory).inserted, let fields = number(directory, 2) {
-      for index in 0..<min(fields, Self.mostFields) {
+      for index in 0..<min(fields, Self.maxFields) {
         let field = directory + 2 + 12 * index
         guard let tag = number(field, 2), let value = number(field + 8, 4) else { break }
         switch tag {
@@ -50,7 +50,7 @@ package struct Exif: Sendable {
         case Self.placeDirectory:
           // Cameras without a position write the directory with its version alone.
           if let entries = number(value, 2),
-            (0..<min(entries, Self.mostFields)).contains(where: {
+            (0..<min(entries, Self.maxFields)).contains(where: {
               number(value + 2 + 12 * $0, 2) != 0
             })
           {

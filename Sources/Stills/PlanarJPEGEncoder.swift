@@ -15,7 +15,7 @@ package struct PlanarJPEGEncoder: Hashable, Sendable {
   /// Encodes a picture, each edge at most 65500 pixels.
   ///
   /// - Parameter portable: leaves out what only some processors have; the bytes are the same.
-  package func encode(_ picture: PlanarPicture, portable: Bool = false) throws(JPEGError) -> [UInt8] {
+  package func encode(_ picture: PlanarImage, portable: Bool = false) throws(JPEGError) -> [UInt8] {
     var planes = cjpegcoder_picture()
     func bytes(_ index: Int) -> UnsafePointer<UInt8> {
       UnsafePointer(picture.plane(index).base.assumingMemoryBound(to: UInt8.self))

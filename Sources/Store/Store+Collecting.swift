@@ -44,7 +44,7 @@ extension Store {
   /// committed yet is waited for, and one that comes later publishes them again.
   ///
   /// - Parameter bytes: its length.
-  package func collectStray(_ hash: SHA256Digest, bytes: Int64, _ session: Session) throws -> Bool {
+  package func collectOrphan(_ hash: SHA256Digest, bytes: Int64, _ session: Session) throws -> Bool {
     guard try mayCollect(session), try claim(hash, bytes: bytes, session) else { return false }
     try session.execute(Self.collecting["drop_blob"], .bytes(hash.bytes))
     return try blobs.remove(hash)
@@ -53,17 +53,17 @@ extension Store {
   /// Whether a file of the blob store has no row and no asset names it, so that nobody will miss it. Nothing is changed.
   ///
   /// Call it in a transaction of its own.
-  package func isStray(_ hash: SHA256Digest, _ session: Session) throws -> Bool {
+  package func isOrphan(_ hash: SHA256Digest, _ session: Session) throws -> Bool {
     struct Undone: Error {}
-    var isStray = false
+    var isOrphan = false
     do {
       try session.savepoint { session in
-        isStray = try claim(hash, bytes: 0, session)
+        isOrphan = try claim(hash, bytes: 0, session)
         throw Undone()
       }
     } catch is Undone {}
     // What is gone by now was somebody's who has been rolled back, or was collected.
-    return try isStray && blobs.contains(hash)
+    return try isOrphan && blobs.contains(hash)
   }
 
   // Inserts the row that is missing: false if it is not, or if an asset names it all the same.

@@ -6,7 +6,7 @@ extension Store {
   /// blobs for `collectReleased`; how many.
   ///
   /// A set is written together with the reference to it: one that is seen without it will never have one.
-  package func dropLoose(_ sets: [Int64], _ session: Session) throws(PostgresError) -> Int {
+  package func dropOrphans(_ sets: [Int64], _ session: Session) throws(PostgresError) -> Int {
     let rows = try session.execute(Self.collecting["loose_sets"], .integers(sets))
     for row in rows { try dropSet(try row.get("id"), session) }
     return rows.count

@@ -8,7 +8,7 @@ extension Store {
   ///
   /// The rows of the blobs are locked first, in the order of their hashes so that two writers never wait for each other;
   /// the files become visible only after that, and before the commit.
-  func keepSet(
+  func insertSet(
     _ assets: [NewAsset], definition: SHA256Digest?, recipe: SHA256Digest?, job: PublicID?, _ session: Session
   ) throws -> Int64 {
     // Files that are not on the disk yet get there before any lock is held.

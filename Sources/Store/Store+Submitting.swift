@@ -49,7 +49,7 @@ extension Store {
     }
     let (image, job) = (PublicID.now(), PublicID.now())
     let definition = try StoredDefinition(definition)
-    let set = try keepSet([source], definition: nil, recipe: nil, job: nil, session)
+    let set = try insertSet([source], definition: nil, recipe: nil, job: nil, session)
     try keep(definition, session)
     try session.execute(
       Self.statements["keep_image"], .text(image.description), .text(draft.kind.rawValue), .text(draft.owner),
@@ -66,7 +66,7 @@ extension Store {
     _ session: Session
   ) throws {
     let job = PublicID.now()
-    let set = try keepSet(sources, definition: nil, recipe: nil, job: nil, session)
+    let set = try insertSet(sources, definition: nil, recipe: nil, job: nil, session)
     // After the files: others who are the first with this definition wait for the commit.
     try keep(definition, session)
     try keep(post, draft, status: .processing, job: job, set: set, session)
@@ -89,7 +89,7 @@ extension Store {
         publicID: job, queue: PostJob.queue, kind: kind, maxAttempts: definition.attempts,
         deadlineSeconds: definition.deadlineSeconds, author: author, definition: definition.hash.bytes,
         request: request, share: JobShare(name: name),
-        limit: authorConcurrency.map { JobLimit(name: name, most: $0) }, arguments: arguments), session)
+        limit: authorConcurrency.map { JobLimit(name: name, max: $0) }, arguments: arguments), session)
   }
 
   func keep(_ definition: StoredDefinition, _ session: Session) throws(PostgresError) {

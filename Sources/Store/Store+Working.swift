@@ -112,7 +112,7 @@ extension Store {
       return try replace(outputs, of: work, recipe: recipe, job: job.publicID, seconds: seconds, session)
     }
     try show(
-      work, { try keepSet(outputs, definition: work.definitionHash, recipe: recipe, job: job.publicID, session) },
+      work, { try insertSet(outputs, definition: work.definitionHash, recipe: recipe, job: job.publicID, session) },
       session)
   }
 

@@ -5,7 +5,7 @@ internal import Platform
 /// Writes a clip as phones do: H.264 and AAC in MP4, the index in front.
 package struct ClipWriter: ~Copyable {
   private let settings: ClipSettings
-  private let sound: StereoSound
+  private let sound: StereoAudio
   private let muxer: Muxer
   private let video: VideoEncoder
   private let audio: AudioEncoder
@@ -17,7 +17,7 @@ package struct ClipWriter: ~Copyable {
   private var sampleCount = 0
 
   /// Opens the file, which is replaced, and both encoders.
-  package init(path: String, settings: ClipSettings, sound: StereoSound) throws {
+  package init(path: String, settings: ClipSettings, sound: StereoAudio) throws {
     let coded = settings.coding.size(width: settings.width, height: settings.height)
     let rate = Int32(settings.frameRate)
     let video = try VideoEncoder(
@@ -43,7 +43,7 @@ package struct ClipWriter: ~Copyable {
   }
 
   /// Appends a picture, as the viewer shall see it, and the sound that goes with it.
-  package mutating func write(_ picture: Picture) throws(AVError) {
+  package mutating func write(_ picture: ImagePlanes) throws(AVError) {
     try frame.makeWritable()
     pixels(of: frame).copy(from: picture, orientation: settings.coding)
     frame.pts = Int64(frameCount)
@@ -63,13 +63,13 @@ package struct ClipWriter: ~Copyable {
     try muxer.finish()
   }
 
-  private func pixels(of frame: borrowing Frame) -> MutablePicture {
+  private func pixels(of frame: borrowing Frame) -> MutableImagePlanes {
     func plane(_ index: Int, divisor: Int) -> MutablePlane {
       guard let plane = frame.plane(index) else { preconditionFailure("a frame of yuv420p has three planes") }
       return MutablePlane(
         base: plane.base, stride: plane.stride, width: frame.width / divisor, height: frame.height / divisor)
     }
-    return MutablePicture(y: plane(0, divisor: 1), u: plane(1, divisor: 2), v: plane(2, divisor: 2))
+    return MutableImagePlanes(y: plane(0, divisor: 1), u: plane(1, divisor: 2), v: plane(2, divisor: 2))
   }
 
   private mutating func writeSound(upTo end: Int) throws(AVError) {

@@ -22,14 +22,14 @@ struct Clip<Filmed: Scene> {
   /// Films and writes the clip; `progress` is told the share that is done.
   func write(into folder: String, progress: (Double) -> Void) async throws {
     let path = "\(folder)/\(name).mp4"
-    let renderer = PictureRenderer(width: 1080, height: 1920, grain: 0.7)
+    let renderer = FrameRenderer(width: 1080, height: 1920, grain: 0.7)
     let settings = ClipSettings(
       width: renderer.width, height: renderer.height, frameRate: Self.frameRate, quarterTurns: quarterTurns,
       videoOptions: ["preset": "slow", "crf": "24", "x264-params": "bframes=0:keyint=30:threads=1"],
       soundBitRate: 96_000)
     let sound = microphone.record(Evening(), from: start, seconds: Float(Self.seconds))
     var writer = try ClipWriter(path: path, settings: settings, sound: sound)
-    let picture = PictureBuffer(width: renderer.width, height: renderer.height)
+    let picture = ImageBuffer(width: renderer.width, height: renderer.height)
     let count = Self.frameRate * Self.seconds
     for frame in 0..<count {
       let time = start + Float(frame) / Float(Self.frameRate)

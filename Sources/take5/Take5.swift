@@ -10,7 +10,7 @@ struct Take5 {
     exit(await run(Array(CommandLine.arguments.dropFirst()), environment: environment()).rawValue)
   }
 
-  private static let verbs: [Verb] = [
+  private static let verbs: [Subcommand] = [
     .`init`, .serve, .worker, .submitPost, .submitPhoto, .submitMarker, .submitReaction, .submitProfileImage,
     .submitThumbnail, .submitPlacePhoto, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .jobsStats, .jobsWatch,
     .keysCreate,

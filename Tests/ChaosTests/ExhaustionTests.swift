@@ -15,12 +15,12 @@ struct ExhaustionTests {
     let pool: Pool
     let done: Shared<Int>
 
-    func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceFinding {
+    func handle(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceHealth {
       try? await pool.transaction { session in
         try JobQueue.complete(held.job, .accepted, result: nil, session)
       }
       done.withLock { $0 += 1 }
-      return .served
+      return .healthy
     }
   }
 
@@ -28,14 +28,16 @@ struct ExhaustionTests {
   func pool() async throws {
     try await ChaosFixture.with { fixture in
       let run = fixture.run
-      let pool = Pool(run.database, size: 2, patience: .milliseconds(100))
+      let pool = Pool(run.database, size: 2, timeout: .milliseconds(100))
       let done = Shared(0)
       let complaint = OneShot<String>()
       let log = Logger { line in if line.contains("no job could be claimed") { complaint.fulfil(line) } }
       let worker = QueueWorker(
         configuration: QueueWorkerConfiguration(lease: .seconds(2), pollInterval: .milliseconds(50)),
         database: run.database, pool: pool,
-        lines: [.long(queue: ChaosJob.longQueue, slots: 2, handler: Handler(pool: pool, done: done))], log: log,
+        consumers: [
+          ConsumerConfiguration(queue: ChaosJob.longQueue, slots: 2, handler: Handler(pool: pool, done: done))
+        ], log: log,
         metrics: Metrics())
       async let running: Void = worker.run()
       while try await run.pool.run({ try $0.execute("SELECT FROM worker").isEmpty }) {}
@@ -46,7 +48,7 @@ struct ExhaustionTests {
       try await withThrowingTaskGroup { group in
         for _ in 0..<2 {
           group.addTask {
-            _ = try await pool.run(patience: .seconds(60)) { _ in
+            _ = try await pool.run(timeout: .seconds(60)) { _ in
               held.withLock { $0 += 1 }
               _ = gate.take()
             }
@@ -55,7 +57,7 @@ struct ExhaustionTests {
         while held.withLock({ $0 }) < 2 { try await Task.sleep(for: .milliseconds(5)) }
         try await run.enqueue([ChaosJob](repeating: ChaosJob(ChaosJob.longQueue), count: 5))
         let error = await #expect(throws: PostgresError.self) {
-          try await pool.run { session in try JobQueue.announce(queue: ChaosJob.longQueue, session) }
+          try await pool.run { session in try JobQueue.notify(queue: ChaosJob.longQueue, session) }
         }
         #expect(error?.isExhausted == true)
         #expect(error?.remedy?.contains("pool") == true)

@@ -95,7 +95,7 @@ struct ChangeTests {
       }
       #expect(try await api.remains() == 0)
       let beat = try await api.pool.run { session in
-        try JobQueue.beat(worker: 1, holding: [(id: job.id, token: job.token)], session)
+        try JobQueue.heartbeat(worker: 1, holding: [(id: job.id, token: job.token)], session)
       }
       #expect(beat.cancelled == [job.token])
       #expect(try await request("DELETE", "/v1/posts/\(post)", port: api.port).status == 404)

@@ -34,7 +34,7 @@ struct OutageTests {
 
   @Test("with little room left no media are taken in, as /readyz says, and readers go on")
   func littleRoom() async throws {
-    try await RunningAPI.with(.init(leastFree: .max)) { api in
+    try await RunningAPI.with(.init(minFree: .max)) { api in
       // One that is too long to be text alone, and one whose parts tell that it is not.
       let short = MultipartForm.moment(front: [1], back: [2])
       let answers = [
@@ -54,7 +54,7 @@ struct OutageTests {
   @Test("with little room left, and with none, a post of text alone is taken in")
   func textWithoutRoom() async throws {
     let settings = [
-      RunningAPI.Setting(leastFree: .max), RunningAPI.Setting(wrap: { FullBlobStore(base: $0) }),
+      RunningAPI.Setting(minFree: .max), RunningAPI.Setting(wrap: { FullBlobStore(base: $0) }),
     ]
     for setting in settings {
       try await RunningAPI.with(setting) { api in

@@ -58,7 +58,7 @@ struct OverloadTests {
   @Test("slow uploads hold no connection to the database, and wait for one longer than readers do")
   func smallPool() async throws {
     let limit = UploadLimit()
-    try await RunningAPI.with(.init(uploads: limit, patience: .milliseconds(100))) { api in
+    try await RunningAPI.with(.init(uploads: limit, timeout: .milliseconds(100))) { api in
       let count = 40
       let gate = Channel<Int>(capacity: 1)
       let release = Channel<Int>(capacity: 1)
@@ -71,7 +71,7 @@ struct OverloadTests {
         // All connections of the pool are at work for longer than a reader waits.
         for _ in 0..<3 {
           group.addTask {
-            try await api.pool.run(patience: .seconds(60)) { _ in
+            try await api.pool.run(timeout: .seconds(60)) { _ in
               held.withLock { $0 += 1 }
               _ = release.take()
               return nil

@@ -38,11 +38,11 @@ struct RunningAPI: Sendable {
     var isLoopback = true
     var searchLimit = Duration.seconds(2)
     var limits = RateLimits.Configuration()
-    var leastFree: Int64 = 0
+    var minFree: Int64 = 0
     var isLive = true
     var uploads = UploadLimit()
     /// How long a request waits for the database.
-    var patience = Duration.seconds(20)
+    var timeout = Duration.seconds(20)
     var clipBytes: Int64 = 64 << 20
     /// Nil: the test's own database.
     var database: DatabaseURL?
@@ -61,7 +61,7 @@ struct RunningAPI: Sendable {
       let blobs = setting.wrap(try FolderBlobStore(folder: blobFolder))
       let store = Store(blobs: blobs)
       let pool = Pool(
-        setting.database ?? url, size: 3, patience: setting.database == nil ? setting.patience : .milliseconds(50))
+        setting.database ?? url, size: 3, timeout: setting.database == nil ? setting.timeout : .milliseconds(50))
       var definitions = SubmissionDefinitions(
         moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos())
       definitions.moment.limits.bytes = setting.clipBytes
@@ -75,13 +75,13 @@ struct RunningAPI: Sendable {
       let lists = Pool((setting.database ?? url).with(statementLimit: setting.searchLimit), size: 1)
       var watched = setting.database ?? url
       watched.pooling = setting.listens ? .session : .transaction
-      let watch = try JobWatch(database: pool, url: watched)
+      let watch = try JobChangeNotifier(database: pool, url: watched)
       let watching = Task { await watch.run() }
       let scrub = ScrubQueue()
       let api = ControlAPI(
         database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access,
         watch: watch,
-        metrics: Metrics(), leastFree: setting.leastFree, uploads: setting.uploads, scrub: scrub,
+        metrics: Metrics(), minFree: setting.minFree, uploads: setting.uploads, scrub: scrub,
         isLive: { setting.isLive })
       let value = try await withServer(router: api.router) { server in
         try await body(

@@ -28,7 +28,7 @@ struct SlowSearchTests {
       try await onThread("lock") { [self] in
         // Whoever waits for it goes on, also where it cannot be had.
         defer { isHeld.fulfil(()) }
-        try Session.connect(url, patience: .seconds(5)).transaction { session in
+        try Session.connect(url, timeout: .seconds(5)).transaction { session in
           try session.execute("LOCK TABLE post IN ACCESS EXCLUSIVE MODE")
           isHeld.fulfil(())
           release.wait()

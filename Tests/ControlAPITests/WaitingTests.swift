@@ -24,7 +24,7 @@ struct WaitingTests {
         verdict: Verdict(reasons: [], inputs: [:], decisions: []), seconds: 1, session)
       return job.publicID
     }
-    if telling { try await api.pool.run { try JobQueue.tell(of: job, $0) } }
+    if telling { try await api.pool.run { try JobQueue.notifyChange(of: job, $0) } }
   }
 
   @Test(

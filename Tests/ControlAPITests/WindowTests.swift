@@ -26,8 +26,8 @@ struct WindowTests {
             kind: TaskKind.window.rawValue), session)
         _ = try JobQueue.run(cron: "daily", session)
         let worker = try JobQueue.register(host: "here", process: 1, session)
-        let group = try #require(try JobQueue.claimGroup(worker: worker, queue: TaskKind.queue, limit: 1, session))
-        try store.openWindow(for: group.jobs[0], session)
+        let job = try #require(try JobQueue.claim(worker: worker, queue: TaskKind.queue, limit: 1, session).first)
+        try store.openWindow(for: job, session)
         return try JobQueue.nextFiring(ofKind: TaskKind.window.rawValue, session)
       }
       let open = try await api.get("/v1/window")

@@ -19,7 +19,7 @@ struct EmbeddedPostgresTests {
   }
 
   private func connect(_ server: EmbeddedPostgres) throws -> Session {
-    try Session.connect(server.url, patience: .seconds(20))
+    try Session.connect(server.url, timeout: .seconds(20))
   }
 
   /// Waits until the server closes the connection.
@@ -47,7 +47,7 @@ struct EmbeddedPostgresTests {
     #expect(try row.get("zone") == "UTC")
     try session.executeScript("CREATE TABLE kept AS SELECT 7 AS value", name: "kept")
     first.stop()
-    #expect(throws: PostgresError.self) { try Session.connect(first.url, patience: .zero) }
+    #expect(throws: PostgresError.self) { try Session.connect(first.url, timeout: .zero) }
     #expect(access("\(folder.path)/data/postgres.url", F_OK) != 0)
 
     let second = try EmbeddedPostgres.start(configuration())
@@ -88,7 +88,7 @@ struct EmbeddedPostgresTests {
     let owner = try OwnerProcess(dataFolder: configuration().dataFolder)
     #expect(owner.greeting.first == "owner")
     let server = try #require(owner.greeting.last.flatMap { Int32($0) })
-    let session = try Session.connect(try owner.url, patience: .seconds(20))
+    let session = try Session.connect(try owner.url, timeout: .seconds(20))
     try session.executeScript("CREATE TABLE kept AS SELECT 7 AS value", name: "kept")
     owner.kill()
     try waitForEnd(of: session)
@@ -96,7 +96,7 @@ struct EmbeddedPostgresTests {
     let next = try EmbeddedPostgres.start(configuration())
     defer { next.stop() }
     #expect(next.isOwner)
-    #expect(!Survivor(process: server, cluster: "\(folder.path)/data/postgres/data").isRunning)
+    #expect(!OrphanedServer(process: server, cluster: "\(folder.path)/data/postgres/data").isRunning)
     #expect(try connect(next).execute("SELECT value FROM kept").single().get("value") == 7)
   }
 
@@ -104,7 +104,7 @@ struct EmbeddedPostgresTests {
   func endsWithOwner() throws {
     let owner = try OwnerProcess(dataFolder: configuration().dataFolder)
     let server = try #require(owner.greeting.last.flatMap { Int32($0) })
-    let process = Survivor(process: server, cluster: "\(folder.path)/data/postgres/data")
+    let process = OrphanedServer(process: server, cluster: "\(folder.path)/data/postgres/data")
     #expect(process.isRunning)
     #expect(owner.end() == .exited(0))
     #expect(!process.isRunning)

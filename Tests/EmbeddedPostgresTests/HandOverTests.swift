@@ -13,16 +13,16 @@ struct HandOverTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func start(isService: Bool, patience: Duration = .seconds(60)) throws -> EmbeddedPostgres {
+  private func start(isService: Bool, timeout: Duration = .seconds(60)) throws -> EmbeddedPostgres {
     var configuration = EmbeddedPostgres.Configuration(dataFolder: data)
     configuration.isDurable = false
     configuration.isService = isService
-    configuration.patience = patience
+    configuration.timeout = timeout
     return try EmbeddedPostgres.start(configuration)
   }
 
   private func value(_ server: EmbeddedPostgres) throws -> Int {
-    try Session.connect(server.url, patience: .seconds(30)).execute("SELECT value FROM kept").single().get("value")
+    try Session.connect(server.url, timeout: .seconds(30)).execute("SELECT value FROM kept").single().get("value")
   }
 
   enum End: CaseIterable { case orderly, killed }
@@ -35,7 +35,7 @@ struct HandOverTests {
     let left = try start(isService: isService)
     defer { left.stop() }
     #expect(!left.isOwner)
-    try Session.connect(left.url, patience: .zero)
+    try Session.connect(left.url, timeout: .zero)
       .executeScript("CREATE TABLE kept AS SELECT 7 AS value", name: "kept")
     switch end {
     case .orderly: #expect(owner.end() == .exited(0))
@@ -72,7 +72,7 @@ struct HandOverTests {
     // A service that lives and has not yet noticed that the owner is gone.
     let service = try #require(try OwnerPlace(folder: data, isService: true).announceService())
     let error = #expect(throws: EmbeddedPostgresError.self) {
-      try start(isService: false, patience: .milliseconds(200))
+      try start(isService: false, timeout: .milliseconds(200))
     }
     #expect(error?.remedy?.contains("postgres.service") == true)
     #expect(Orphans(cluster: "\(data)/postgres/data").processes.isEmpty)
@@ -92,7 +92,7 @@ struct HandOverTests {
       service.stop()
     }
     owner.kill()
-    _ = try Session.connect(command.url, patience: .seconds(30))
+    _ = try Session.connect(command.url, timeout: .seconds(30))
     #expect(service.isOwner)
     #expect(!command.isOwner)
   }

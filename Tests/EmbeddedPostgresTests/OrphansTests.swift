@@ -53,7 +53,7 @@ struct OrphansTests {
     configuration.parentDeathSignal = 0
     let bystander = try ChildProcess(configuration)
     let id = bystander.id
-    #expect(Survivor(process: id, cluster: "\(data)/postgres/data").isRunning)
+    #expect(OrphanedServer(process: id, cluster: "\(data)/postgres/data").isRunning)
     try Orphans(cluster: "\(data)/postgres/data").end()
     #expect(kill(id, 0) == 0)
     bystander.send(signal: SIGTERM)
@@ -79,7 +79,7 @@ struct OrphansTests {
         }
       }
       await isBusy.value
-      let look = try Session.connect(url, patience: .seconds(5))
+      let look = try Session.connect(url, timeout: .seconds(5))
       while try look.execute(
         "SELECT FROM pg_stat_activity WHERE pid = $1 AND state = 'active' AND query LIKE '%generate_series%'",
         .integer(Int64(backend))
@@ -90,9 +90,9 @@ struct OrphansTests {
 
   private func expectGone(_ backend: Int32, _ url: DatabaseURL) async throws {
     let one = try await onThread("look") {
-      try Session.connect(url, patience: .seconds(30)).execute("SELECT 1").single().get(0, as: Int.self)
+      try Session.connect(url, timeout: .seconds(30)).execute("SELECT 1").single().get(0, as: Int.self)
     }
     #expect(one == 1)
-    #expect(!Survivor(process: backend, cluster: "\(data)/postgres/data").isRunning)
+    #expect(!OrphanedServer(process: backend, cluster: "\(data)/postgres/data").isRunning)
   }
 }

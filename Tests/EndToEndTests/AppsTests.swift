@@ -65,7 +65,7 @@ struct AppsTests {
     #expect(pin["items", 0, "created_at"]?.text?.hasPrefix(today.prefix(7)) == true)
     #expect(pin["items", 0, "counts", "comments"]?.number == 0)
     let image = try await api.get(try #require(pin["items", 0, "assets", "image", "url"]?.text))
-    #expect(try StillPicture(image.response.body).color(atX: 0.5, y: 0.25) == .blue)
+    #expect(try StillImage(image.response.body).color(atX: 0.5, y: 0.25) == .blue)
 
     // calendar: the month's cells; the latest post of today
     let calendar = try await api.get("/v1/users/ada/calendar?month=\(month)&zone=UTC")

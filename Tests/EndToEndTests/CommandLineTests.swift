@@ -45,7 +45,7 @@ struct CommandLineTests {
     let output = "\(folder.path)/still.jpg"
     let run = try await Take5Command.run(["still", path, "--at", "2.0", "-o", output])
     #expect(run.status == 0, "\(run.errors)")
-    let picture = try StillPicture(Descriptor(reading: output).contents())
+    let picture = try StillImage(Descriptor(reading: output).contents())
     #expect(picture.width == 270 && picture.height == 480)
     #expect(picture.counter == 60)
   }

@@ -26,7 +26,7 @@ struct InspectTests {
     let frames: Int?
     let audio: Sound?
     let color: Color?
-    let identifying: [Identification]
+    let identifying: [IdentifyingMetadata]
   }
 
   static func path(_ name: String) -> String { "\(Document.root)/\(name)" }

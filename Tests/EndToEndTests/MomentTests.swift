@@ -35,7 +35,7 @@ struct MomentTests {
     let composed = try await clip(.composed, of: post, service)
     var numbers: [Int] = []
     try composed.forEachPicture { picture, seconds in
-      let marks = ComposedPicture(picture, inset: Self.inset)
+      let marks = ComposedFrame(picture, inset: Self.inset)
       #expect(marks.insideColors == [inside], "at \(seconds) s")
       #expect(marks.outsideColors == [outside], "at \(seconds) s")
       let (first, second) = (try #require(marks.inset), try #require(marks.background))
@@ -105,8 +105,8 @@ struct MomentTests {
     return try DecodedClip(TemporaryFile.make(await service.get(asset.url).body))
   }
 
-  private func still(_ role: Role, of post: PostAnswer, _ service: Service) async throws -> StillPicture {
+  private func still(_ role: Role, of post: PostAnswer, _ service: Service) async throws -> StillImage {
     let asset = try #require(post.assets[role])
-    return try StillPicture(await service.get(asset.url).body)
+    return try StillImage(await service.get(asset.url).body)
   }
 }

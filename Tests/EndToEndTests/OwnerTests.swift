@@ -9,7 +9,7 @@ import Testing
 @Suite("Whoever owns the embedded PostgreSQL", .tags(.process), .serialized, .timeLimit(.minutes(10)))
 struct OwnerTests {
   /// More than enough for a hand-over, each of which waits for a database that is away.
-  private static let mostTries = 10
+  private static let maxTries = 10
 
   @Test("a service that started beside a command takes over when that is stopped, and answers")
   func commandBefore() async throws {
@@ -66,7 +66,7 @@ struct OwnerTests {
   /// Submits until it is taken; until then the answer has to be that this is worth it.
   private static func submit(_ front: String, _ back: String, to service: Service) async throws -> HTTPAnswer {
     var answer = try await service.submit(front: front, back: back)
-    for _ in 1..<mostTries where answer.status != 202 {
+    for _ in 1..<maxTries where answer.status != 202 {
       #expect(answer.status == 503 && answer.headers["retry-after"] != nil)
       answer = try await service.submit(front: front, back: back)
     }

@@ -101,7 +101,7 @@ struct PhotoServiceTests {
     let clip = try DecodedClip(TemporaryFile.make(try await onThread("test-client") { try client.get(url) }.body))
     var pictures = 0
     try clip.forEachPicture { picture, _ in
-      #expect(ComposedPicture(picture, inset: Rectangle(x: 8, y: 8, width: 344, height: 624)).insideColors == [.green])
+      #expect(ComposedFrame(picture, inset: Rectangle(x: 8, y: 8, width: 344, height: 624)).insideColors == [.green])
       pictures += 1
     }
     #expect(pictures == 120, "two seconds at sixty pictures")

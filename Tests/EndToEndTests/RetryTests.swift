@@ -29,12 +29,12 @@ struct RetryTests {
       // Cut off somewhere between the first byte and the answer, once or twice.
       for _ in 0...Int(random.next() % 2) {
         let count = random.next() % 4 == 0 ? Int(random.next() % UInt64(bytes.count)) : bytes.count
-        let patience = Int32(random.next() % 12)
+        let timeout = Int32(random.next() % 12)
         try await onThread("client") { [port] in
           let client = try ClientConnection(port: port)
           try client.send(Array(bytes.prefix(count)))
           // The answer may come within this time, or not: the client does not read it.
-          _ = client.hears(within: patience)
+          _ = client.hears(within: timeout)
           client.reset()
         }
         if random.next() % 8 == 0 {

@@ -106,7 +106,7 @@ struct VerdictTests {
       for (seconds, frame) in Self.shown[clip.description] ?? [] {
         let output = "\(folder.path)/still.jpg"
         _ = try await Take5Command.run(["still", path, "--at", "\(seconds)", "-o", output, "--force"])
-        let counter = try StillPicture(Descriptor(reading: output).contents()).counter
+        let counter = try StillImage(Descriptor(reading: output).contents()).counter
         #expect(abs((counter ?? -9) - frame) <= 1, "\(clip): frame \(counter ?? -9) at \(seconds) s, not \(frame)")
       }
     }

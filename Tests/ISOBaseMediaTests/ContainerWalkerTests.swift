@@ -45,14 +45,16 @@ struct ContainerWalkerTests {
   @Test("Boxes outside of the movie give away place and device too")
   func tellsWhatLiesOutside() throws {
     let film = fileType("isom") + movie("vide") + mediaData
-    func identifying(_ boxes: [UInt8]) throws -> [Identification] { try Self.examine(film + boxes).get().identifying }
+    func identifying(_ boxes: [UInt8]) throws -> [IdentifyingMetadata] {
+      try Self.examine(film + boxes).get().identifying
+    }
     #expect(try identifying(box("free", [1, 2]) + box("skip")) == [])
     let placed = box("uuid", MovieMetadataTests.xmp, MovieMetadataTests.placed)
-    #expect(try identifying(placed) == [Identification(kind: .place, key: "XMP")])
-    #expect(try identifying(box("uuid", [1, 2])) == [Identification(kind: .other, key: "uuid")])
-    #expect(try identifying(box("sefd", [1])) == [Identification(kind: .device, key: "sefd")])
-    #expect(try identifying(box("meta", [0, 0, 0, 0])) == [Identification(kind: .other, key: "meta")])
-    let outside = [Identification(kind: .device, key: "sefd")]
+    #expect(try identifying(placed) == [IdentifyingMetadata(kind: .place, key: "XMP")])
+    #expect(try identifying(box("uuid", [1, 2])) == [IdentifyingMetadata(kind: .other, key: "uuid")])
+    #expect(try identifying(box("sefd", [1])) == [IdentifyingMetadata(kind: .device, key: "sefd")])
+    #expect(try identifying(box("meta", [0, 0, 0, 0])) == [IdentifyingMetadata(kind: .other, key: "meta")])
+    let outside = [IdentifyingMetadata(kind: .device, key: "sefd")]
     #expect(MovieMetadata(movie: [], outside: outside + outside).identifying == outside)
   }
 

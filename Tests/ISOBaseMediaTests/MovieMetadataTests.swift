@@ -29,8 +29,8 @@ struct MovieMetadataTests {
         ]))
     #expect(
       metadata.identifying == [
-        Identification(kind: .place, key: "com.apple.quicktime.location.ISO6709"),
-        Identification(kind: .device, key: "com.apple.quicktime.model"),
+        IdentifyingMetadata(kind: .place, key: "com.apple.quicktime.location.ISO6709"),
+        IdentifyingMetadata(kind: .device, key: "com.apple.quicktime.model"),
       ])
     #expect(metadata.recorded == 1_667_759_212)
   }
@@ -57,7 +57,7 @@ struct MovieMetadataTests {
     return box("trak", box("mdia", box("hdlr", name), table))
   }
 
-  static let hints: [(bytes: [UInt8], kind: Identification.Kind?, key: String)] = [
+  static let hints: [(bytes: [UInt8], kind: IdentifyingMetadata.Kind?, key: String)] = [
     (box("uuid", xmp, placed), .place, "XMP"), (box("uuid", xmp, described), .other, "XMP"),
     (box("udta", box("uuid", xmp, placed)), .place, "XMP"), (box("udta", box("XMP_", placed)), .place, "XMP_"),
     (box("trak", box("uuid", xmp, placed)), .place, "XMP"),
@@ -78,8 +78,8 @@ struct MovieMetadataTests {
   ]
 
   @Test("wherever phones and editors put place, device and person, it is told by its name", arguments: hints)
-  func telling(bytes: [UInt8], kind: Identification.Kind?, key: String) {
-    #expect(MovieMetadata(movie: bytes).identifying == (kind.map { [Identification(kind: $0, key: key)] } ?? []))
+  func telling(bytes: [UInt8], kind: IdentifyingMetadata.Kind?, key: String) {
+    #expect(MovieMetadata(movie: bytes).identifying == (kind.map { [IdentifyingMetadata(kind: $0, key: key)] } ?? []))
   }
 
   @Test(

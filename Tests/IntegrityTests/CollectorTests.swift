@@ -43,17 +43,17 @@ struct CollectorTests {
       #expect(try await counts(tables, fixture) == rows)
       #expect(try fixture.files() == files)
       #expect(try Folder.names(in: "\(fixture.blobFolder)/.staging") == ["1-dead"])
-      #expect(dry.isDryRun && dry.retiredSets == 1 && dry.looseSets == 2 && dry.answers == 1)
-      #expect(dry.strayFiles == .init(count: 1, bytes: 5) && dry.stagedFiles.count == 1)
+      #expect(dry.isDryRun && dry.retiredSets == 1 && dry.orphanSets == 2 && dry.answers == 1)
+      #expect(dry.orphanFiles == .init(count: 1, bytes: 5) && dry.stagedFiles.count == 1)
 
       let run = try await fixture.collect()
-      #expect(run.retiredSets == dry.retiredSets && run.looseSets == dry.looseSets && run.answers == dry.answers)
-      #expect(run.blobs == dry.blobs && run.strayFiles == dry.strayFiles && run.stagedFiles == dry.stagedFiles)
+      #expect(run.retiredSets == dry.retiredSets && run.orphanSets == dry.orphanSets && run.answers == dry.answers)
+      #expect(run.blobs == dry.blobs && run.orphanFiles == dry.orphanFiles && run.stagedFiles == dry.stagedFiles)
       #expect(try await fixture.verify().isWhole)
       // The sources of the one whose outputs went, and all of the one that was kept.
       #expect(try await fixture.count("asset_set") == 3)
       let nothing = try await fixture.dryRun()
-      #expect(nothing.blobs.count == 0 && nothing.looseSets == 0 && nothing.retiredSets == 0)
+      #expect(nothing.blobs.count == 0 && nothing.orphanSets == 0 && nothing.retiredSets == 0)
     }
   }
 
@@ -103,7 +103,7 @@ struct CollectorTests {
         if !commits { throw Undone() }
       }
       let report = try #require(try await collection.withLock { $0 }?.value)
-      #expect(report.strayFiles.count == (commits ? 0 : 1))
+      #expect(report.orphanFiles.count == (commits ? 0 : 1))
       #expect(try fixture.blobs.contains(IntegrityFixture.hash("open")) == commits)
       #expect(try await fixture.verify().isWhole)
     }
@@ -143,7 +143,7 @@ struct CollectorTests {
       try await fixture.pool.transaction { session in try fixture.store.collectReleased(session) }
       try fixture.stray("stray")
       let report = try await fixture.collect()
-      #expect(report.heldUntil == until && report.blobs.count == 0 && report.strayFiles.count == 0)
+      #expect(report.heldUntil == until && report.blobs.count == 0 && report.orphanFiles.count == 0)
       #expect(try fixture.files().isSuperset(of: files))
       #expect(try await fixture.pool.run { session in try fixture.store.releaseCollecting(session) })
       #expect(try await fixture.collect().blobs.count > 0)

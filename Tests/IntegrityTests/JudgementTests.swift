@@ -70,7 +70,7 @@ struct JudgementTests {
     let finding = Finding(.blobMissing, .blob(hash), .damaged, detail: "-", subjects: [post])
     #expect(finding.settled(lost: [post]).severity == .lost)
     #expect(finding.settled(lost: [.image(post.id)]).severity == .damaged)
-    let litter = Finding(.strayFile, .file("-"), .litter, detail: "-", subjects: [post])
+    let litter = Finding(.orphanFile, .file("-"), .litter, detail: "-", subjects: [post])
     #expect(litter.settled(lost: [post]).severity == .litter)
   }
 

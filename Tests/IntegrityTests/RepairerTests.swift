@@ -49,7 +49,7 @@ struct RepairerTests {
                       WHERE role = 'image' AND post.public_id = '\(a)')
         """)
       try fixture.stray("stray")
-      #expect(try await fixture.codes() == [.blobCorrupt, .blobMissing, .inlineCorrupt, .strayFile])
+      #expect(try await fixture.codes() == [.blobCorrupt, .blobMissing, .inlineCorrupt, .orphanFile])
       let asked = Shared<[Subject]>([])
       let remake = remake(fixture, [.post(a): "a"])
       let failures = try await fixture.repair { subjects in
@@ -121,7 +121,7 @@ struct RepairerTests {
       }
       let failures = try await fixture.repair()
       #expect(failures.count == 1 && failures[0].reason.contains("hold"))
-      #expect(try await fixture.codes() == [.strayFile])
+      #expect(try await fixture.codes() == [.orphanFile])
     }
   }
 

@@ -42,7 +42,7 @@ struct VerifierTests {
       #expect(corrupt.severity == .damaged && corrupt.subjects == [.post(a)])
       let missing = try #require(report.findings.first { $0.code == .blobMissing })
       #expect(missing.object == .blob(IntegrityFixture.hash("clip.front b")) && missing.subjects == [.post(b)])
-      let found = try #require(report.findings.first { $0.code == .strayFile })
+      let found = try #require(report.findings.first { $0.code == .orphanFile })
       #expect(found.object == .file("\(stray.hex.prefix(2))/\(stray.hex)") && found.severity == .litter)
     }
   }
@@ -119,7 +119,7 @@ struct VerifierTests {
       #expect(findings.map(\.code) == [.blobRowMissing])
       #expect(findings.first?.object == .blob(IntegrityFixture.hash("composed a")))
       // It is nobody's litter.
-      #expect(try await fixture.collect().strayFiles.count == 0)
+      #expect(try await fixture.collect().orphanFiles.count == 0)
       _ = try await fixture.repair { _ in [:] }
       #expect(try await fixture.codes() == [])
     }
@@ -212,7 +212,7 @@ struct VerifierTests {
       }
       let report = try #require(try await verification.withLock { $0 }?.value)
       // Of a writer that was rolled back the file stays behind.
-      #expect(report.findings.map(\.code) == (commits ? [] : [.strayFile]))
+      #expect(report.findings.map(\.code) == (commits ? [] : [.orphanFile]))
     }
   }
 

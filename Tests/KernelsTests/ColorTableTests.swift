@@ -6,7 +6,7 @@ struct ColorTableTests {
   /// A 10-bit picture of one colour, mapped.
   static func mapped(_ table: ColorTable, y: UInt16, u: UInt16, v: UInt16) -> (UInt8, UInt8, UInt8) {
     let planes = [y, u, v].map { value in [UInt16](repeating: value, count: 64) }
-    let target = PictureBuffer(width: 8, height: 8)
+    let target = ImageBuffer(width: 8, height: 8)
     planes[0].withUnsafeBytes { y in
       planes[1].withUnsafeBytes { u in
         planes[2].withUnsafeBytes { v in

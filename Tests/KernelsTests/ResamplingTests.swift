@@ -55,7 +55,7 @@ struct ResamplingTests {
 
   @Test("colours that are mapped to themselves do not change")
   func identity() {
-    let picture = PlanarPicture(width: 64, height: 48, halvesChroma: true)
+    let picture = PlanarImage(width: 64, height: 48, halvesChroma: true)
     for index in 0..<3 {
       let plane = picture.plane(index)
       for y in 0..<plane.height {
@@ -73,7 +73,7 @@ struct ResamplingTests {
     for (width, height) in [(64, 48), (37, 21), (8, 2), (3, 3)] {
       for halves in [true, false] {
         let pictures = [false, true].map { portable in
-          let picture = PlanarPicture(width: width, height: height, halvesChroma: halves)
+          let picture = PlanarImage(width: width, height: height, halvesChroma: halves)
           for index in 0..<3 {
             let plane = picture.plane(index)
             for y in 0..<plane.height {

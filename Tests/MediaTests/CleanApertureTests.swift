@@ -23,7 +23,7 @@ struct CleanApertureTests {
     #expect(run.plan?.clips.first { $0.role == .clipFront }?.mode == .encode)
     #expect(run.facts(.clipFront).map { Size(width: $0.width, height: $0.height) } == Size(width: 200, height: 400))
     #expect(
-      PictureLayout(video).crop(filling: Size(width: 200, height: 400))
+      FrameLayout(video).crop(filling: Size(width: 200, height: 400))
         == Rectangle(x: 30, y: 20, width: 200, height: 400))
   }
 
@@ -44,7 +44,7 @@ struct CleanApertureTests {
     }
     let inset = try #require(run.plan?.composition?.inset)
     try run.video(.composed).forEachPicture { picture, seconds in
-      let composed = ComposedPicture(picture, inset: inset)
+      let composed = ComposedFrame(picture, inset: inset)
       #expect(composed.insideColors == [.red] && composed.outsideColors == [.blue], "at \(seconds) s")
     }
   }

@@ -15,7 +15,7 @@ struct ColorTests {
     let run = try MomentRun(front: clips.front.write(), back: clips.back.write())
     try CompositionTests.expectMarks(run, inside: .red, outside: .blue, pictures: 150)
     #expect(run.report.verdict.decisions.filter { $0.subject == .color }.map(\.input) == [onTop ? .front : .back])
-    let image = try StillPicture(run.bytes(.image))
+    let image = try StillImage(run.bytes(.image))
     #expect(image.color(atX: 0.5, y: 0.25) == .blue)
   }
 
@@ -60,8 +60,8 @@ struct ColorTests {
         (plane.base + row * plane.stride).assumingMemoryBound(to: UInt16.self).update(repeating: value, count: edge)
       }
     }
-    let target = PictureBuffer(width: 16, height: 16)
-    try #require(PictureLayout(facts).colors).map(source.tenBitPlanes(of: (0, 0)), into: target.picture)
+    let target = ImageBuffer(width: 16, height: 16)
+    try #require(FrameLayout(facts).colors).map(source.tenBitPlanes(of: (0, 0)), into: target.picture)
     let found = [target.picture.y[9, 6], target.picture.u[4, 3], target.picture.v[5, 2]].map { Int($0) }
     #expect(zip(found, expected).allSatisfy { abs($0 - $1) <= 2 }, "\(wide) became \(found), not \(expected)")
   }

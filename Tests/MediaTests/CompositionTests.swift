@@ -18,7 +18,7 @@ struct CompositionTests {
     let inset = try #require(run.plan?.composition?.inset)
     var numbers: [Int] = []
     try run.video(.composed).forEachPicture { picture, seconds in
-      let composed = ComposedPicture(picture, inset: inset)
+      let composed = ComposedFrame(picture, inset: inset)
       #expect(composed.insideColors == [inside], "at \(seconds) s")
       #expect(composed.outsideColors == [outside], "at \(seconds) s")
       let (front, back) = (try #require(composed.inset), try #require(composed.background))
@@ -46,7 +46,7 @@ struct CompositionTests {
     let sound = try #require(try run.video(.composed).sound())
     #expect(sound.strength(of: 1000) > 0.3)
     #expect(sound.strength(of: 440) < 0.01)
-    let image = try StillPicture(run.bytes(.image))
+    let image = try StillImage(run.bytes(.image))
     #expect(image.color(atX: 0.5, y: 0.25) == .blue)
   }
 
@@ -61,12 +61,12 @@ struct CompositionTests {
     definition.outputs.thumbnailBack?.at = 0.88
     let run = try MomentRun(front: front.write(), back: back.write(), definition: definition)
     for (role, color) in [(Role.thumbnailFront, MarkColor.red), (.thumbnailBack, .blue), (.image, .blue)] {
-      let picture = try StillPicture(run.bytes(role))
+      let picture = try StillImage(run.bytes(role))
       for place in [0.05, 0.2, 0.35, 0.6] {
         #expect(picture.color(atX: place, y: place / 2) == color, "\(role.rawValue) at \(place)")
       }
     }
-    let poster = try StillPicture(run.bytes(.poster))
+    let poster = try StillImage(run.bytes(.poster))
     #expect(poster.color(atX: 0.2, y: 0.15) == .red)
     #expect(poster.color(atX: 0.7, y: 0.15) == .blue)
     #expect(poster.counter == 30)

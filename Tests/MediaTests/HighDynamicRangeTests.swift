@@ -33,7 +33,7 @@ struct HighDynamicRangeTests {
       definition: definition)
     #expect(run.codes == [])
     #expect(run.choices(.color).contains { $0.contains("tone-mapped") })
-    let still = try StillPicture(run.bytes(.thumbnailBack))
+    let still = try StillImage(run.bytes(.thumbnailBack))
     for (index, expected) in [(0, 0.0...0.01), (1, 0.38...0.46), (2, 0.9...0.98), (3, 0.99...1.0)] {
       let x = (Double(index) + 0.5) / 4
       let pixel = try #require(try run.video(.composed).firstPicture(atX: x, y: 0.9))
@@ -61,7 +61,7 @@ struct HighDynamicRangeTests {
       stream: 0, codec: "hevc", profile: nil, pixelFormat: "yuv420p10le", coded: Size(width: 64, height: 64),
       sampleAspectRatio: 1, transform: .identity, display: Size(width: 64, height: 64), framesPerSecond: 30,
       color: ColorFacts(range: "tv", matrix: "bt2020nc", primaries: "bt2020", transfer: "bt2020-10"))
-    let layout = PictureLayout(facts)
+    let layout = FrameLayout(facts)
     let colors = try #require(layout.colors)
     // Green of 75 % by BT.2020's own luma: Y = 0.678 * 0.75.
     let y = UInt16(64 + 876 * 0.678 * 0.75)
@@ -75,7 +75,7 @@ struct HighDynamicRangeTests {
         (plane.base + row * plane.stride).assumingMemoryBound(to: UInt16.self).update(repeating: value, count: rows)
       }
     }
-    let target = PictureBuffer(width: 64, height: 64)
+    let target = ImageBuffer(width: 64, height: 64)
     colors.map(source.tenBitPlanes(of: (0, 0)), into: target.picture)
     let (luma, blue, red) = (
       Double(target.picture.y[8, 8]), Double(target.picture.u[4, 4]), Double(target.picture.v[4, 4])

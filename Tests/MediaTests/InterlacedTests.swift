@@ -6,7 +6,7 @@ import Testing
 @Suite("Interlaced clips", .tags(.media))
 struct InterlacedTests {
   /// How many samples of a frame differ from both of the rows around them in the same direction.
-  private static func combedSamples(_ picture: Picture) -> Int {
+  private static func combedSamples(_ picture: ImagePlanes) -> Int {
     var count = 0
     for y in 1..<picture.height - 1 {
       for x in 0..<picture.width {

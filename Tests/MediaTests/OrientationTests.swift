@@ -27,13 +27,13 @@ struct OrientationTests {
     let run = try MomentRun(
       front: MarkedClip(.red, turn: turn).write(), back: MarkedClip(.blue, turn: turn).write())
     for role in [Role.image, .thumbnailFront, .thumbnailBack, .poster] {
-      let picture = try StillPicture(run.bytes(role))
+      let picture = try StillImage(run.bytes(role))
       #expect(picture.width < picture.height, "\(role.rawValue)")
       let facts = try #require(run.facts(role))
       #expect(facts.width == picture.width && facts.height == picture.height)
     }
     // The first block of the counter is light and stands at the left, in the lower half.
-    let image = try StillPicture(run.bytes(.image))
+    let image = try StillImage(run.bytes(.image))
     #expect(image.luma(atX: 0.14, y: 0.6) > 180)
     #expect(image.luma(atX: 0.86, y: 0.6) < 80)
   }

@@ -70,7 +70,7 @@ struct PrivacyTests {
     let run = try MomentRun(front: MarkedClip(.red).write(), back: MarkedClip(.blue).write())
     var bytes = try run.bytes(role)
     func check(_ bytes: [UInt8]) throws {
-      try OutputProof(role: role, file: try TemporaryFile.make(bytes)).check()
+      try PrivacyCheck(role: role, file: try TemporaryFile.make(bytes)).check()
     }
     #expect(throws: Never.self) { try check(bytes) }
     switch role {

@@ -8,7 +8,7 @@ import Testing
 @Suite("A picture out of one clip", .tags(.media))
 struct StillTests {
   private static func still(of clip: MarkedClip, at seconds: Double, longEdge: Int? = nil) throws -> (
-    StillPicture, OutputFacts
+    StillImage, OutputFacts
   ) {
     let definition = try MomentRun.definition()
     let file = try clip.write()
@@ -17,7 +17,7 @@ struct StillTests {
     let output = try TemporaryFile.make()
     let report = try PlanRunner(plan).run(inputs: [.clip: file], outputs: [.image: output])
     #expect(report.verdict.reasons == [])
-    return (try StillPicture(TemporaryFile.bytes(of: output)), try #require(report.outputs.first))
+    return (try StillImage(TemporaryFile.bytes(of: output)), try #require(report.outputs.first))
   }
 
   @Test(

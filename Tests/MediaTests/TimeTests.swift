@@ -22,7 +22,7 @@ struct TimeTests {
     let inset = try #require(run.plan?.composition?.inset)
     var slot = 0
     try run.video(.composed).forEachPicture { picture, _ in
-      let composed = ComposedPicture(picture, inset: inset)
+      let composed = ComposedFrame(picture, inset: inset)
       #expect(composed.background == slot)
       // The inset shows the picture that the camera made last.
       let expected = try #require(Self.uneven.lastIndex { ($0 * 30).rounded() <= Double(slot) })
@@ -40,7 +40,7 @@ struct TimeTests {
     #expect(run.isAccepted)
     let inset = try #require(run.plan?.composition?.inset)
     try run.video(.composed).forEachPicture { picture, seconds in
-      let composed = ComposedPicture(picture, inset: inset)
+      let composed = ComposedFrame(picture, inset: inset)
       let number = try #require(composed.inset)
       // Within half a slot and a picture; counters are eight bits wide.
       let distance = abs((seconds * framesPerSecond).truncatingRemainder(dividingBy: 256) - Double(number))
@@ -69,7 +69,7 @@ struct TimeTests {
     let inset = try #require(run.plan?.composition?.inset)
     var last: (Int?, Int?) = (nil, nil)
     try run.video(.composed).forEachPicture { picture, _ in
-      let composed = ComposedPicture(picture, inset: inset)
+      let composed = ComposedFrame(picture, inset: inset)
       last = (composed.inset, composed.background)
     }
     #expect(last == (60, 149))

@@ -21,7 +21,7 @@ struct MapAreaTests {
     let polar = [(0.0, 80.0), (90, 80), (180, 80), (-90, 80)].map { MapArea.Corner($0.0, $0.1) }
     #expect(MapArea(polygons: [[polar]]) == nil)
     #expect(MapArea(polygons: [[Array(ring.prefix(2))]]) == nil)
-    let many = (0...MapArea.mostCorners).map { MapArea.Corner(Double($0 % 90), Double($0 % 80)) }
+    let many = (0...MapArea.maxCorners).map { MapArea.Corner(Double($0 % 90), Double($0 % 80)) }
     #expect(MapArea(polygons: [[many]]) == nil)
   }
 

@@ -7,7 +7,7 @@ import Testing
 struct ConnectionTests {
   /// Ends another session from the server's side.
   private func terminate(_ process: Int, _ url: DatabaseURL) throws {
-    let session = try Session.connect(url, patience: .seconds(5))
+    let session = try Session.connect(url, timeout: .seconds(5))
     try session.execute("SELECT pg_terminate_backend($1::int, 10000)", .integer(process))
   }
 
@@ -26,7 +26,7 @@ struct ConnectionTests {
   @Test("A server that turns a connection away is there all the same")
   func answers() async throws {
     try await withDatabase { url in
-      let refused = Pool(url.with(database: "none of that name"), size: 1, patience: .seconds(1))
+      let refused = Pool(url.with(database: "none of that name"), size: 1, timeout: .seconds(1))
       let error = await #expect(throws: PostgresError.self) { try await refused.run { _ in } }
       #expect(error?.isUnavailable == true)
       #expect(await refused.isAnswered())

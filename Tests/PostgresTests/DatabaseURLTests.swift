@@ -8,7 +8,7 @@ struct DatabaseURLTests {
     let url = try DatabaseURL("postgresql://moritz:geheim@127.0.0.1:1/take5?connect_timeout=1")
     #expect(!"\(url)".contains("geheim"))
     #expect(url.connectionString.contains("geheim"))
-    let refused = try #require(throws: PostgresError.self) { try Session.connect(url, patience: .zero) }
+    let refused = try #require(throws: PostgresError.self) { try Session.connect(url, timeout: .zero) }
     #expect(!"\(refused)".contains("geheim"))
     #expect(refused.isUnavailable)
     #expect(refused.remedy != nil)

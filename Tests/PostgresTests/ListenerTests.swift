@@ -13,7 +13,7 @@ struct ListenerTests {
       var heard = reports.makeAsyncIterator()
       #expect(await heard.next() == .connected)
 
-      let session = try Session.connect(url, patience: .seconds(5))
+      let session = try Session.connect(url, timeout: .seconds(5))
       let notify: Statement = "SELECT pg_notify($1, $2)"
       try session.execute(notify, .text("another"), .text("not for us"))
       try session.execute(notify, .text("it's \"odd\""), .text("one"))

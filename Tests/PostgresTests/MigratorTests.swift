@@ -13,7 +13,7 @@ struct MigratorTests {
   @Test("Runs what is missing, in order, once")
   func runsOnce() async throws {
     try await withDatabase { url in
-      let session = try Session.connect(url, patience: .seconds(5))
+      let session = try Session.connect(url, timeout: .seconds(5))
       #expect(try Migrator([first]).migrate(session) == [first])
       #expect(try Migrator([second, first]).migrate(session) == [second])
       #expect(try Migrator([first, second]).migrate(session) == [])
@@ -24,7 +24,7 @@ struct MigratorTests {
   @Test("A failing step leaves nothing behind, not even the steps before it")
   func allOrNothing() async throws {
     try await withDatabase { url in
-      let session = try Session.connect(url, patience: .seconds(5))
+      let session = try Session.connect(url, timeout: .seconds(5))
       let error = #expect(throws: PostgresError.self) { try Migrator([first, second, broken]).migrate(session) }
       #expect(error?.statement == "migration 3 broken")
       #expect(try session.execute("SELECT to_regclass('a') IS NULL").single().get(0) == true)
@@ -52,7 +52,7 @@ struct MigratorTests {
       let migrator = Migrator([
         first, Migration(version: 2, name: "wider", Array("ALTER TABLE a ADD COLUMN n int".utf8)),
       ])
-      let dump = try Session.connect(url, patience: .seconds(5))
+      let dump = try Session.connect(url, timeout: .seconds(5))
       try Migrator([first]).migrate(dump)
       try dump.executeScript("BEGIN; LOCK TABLE a IN ACCESS SHARE MODE", name: "dump")
       let (migrating, reader) = (
@@ -60,7 +60,7 @@ struct MigratorTests {
       )
       let hasWaited = CancellationFlag()
       async let migrated = migrating.run { try migrator.migrate($0, onWait: { _ in hasWaited.cancel() }) }
-      let look = try Session.connect(url, patience: .seconds(5))
+      let look = try Session.connect(url, timeout: .seconds(5))
       while try look.execute("SELECT FROM pg_locks WHERE relation = 'a'::regclass AND NOT granted").isEmpty {}
       // Were the step to wait for the lock without end, this would wait behind it.
       let reading = await Task { try await reader.run { try $0.execute("SELECT FROM a").count } }.result
@@ -77,13 +77,13 @@ struct MigratorTests {
   func lockedForLong() async throws {
     try await withDatabase { url in
       let (dump, session) = (
-        try Session.connect(url, patience: .seconds(5)), try Session.connect(url, patience: .seconds(5))
+        try Session.connect(url, timeout: .seconds(5)), try Session.connect(url, timeout: .seconds(5))
       )
       try Migrator([first]).migrate(session)
       try dump.executeScript("BEGIN; LOCK TABLE a IN ACCESS SHARE MODE", name: "dump")
       let wider = Migration(version: 2, name: "wider", Array("ALTER TABLE a ADD COLUMN n int".utf8))
       let error = #expect(throws: PostgresError.self) {
-        try Migrator([first, wider]).migrate(session, patience: .zero)
+        try Migrator([first, wider]).migrate(session, timeout: .zero)
       }
       #expect(error?.isLockTimeout == true)
       #expect(error?.remedy?.contains("pg_dump") == true)
@@ -94,11 +94,11 @@ struct MigratorTests {
   func nothingMissing() async throws {
     try await withDatabase { url in
       let (other, session) = (
-        try Session.connect(url, patience: .seconds(5)), try Session.connect(url, patience: .seconds(5))
+        try Session.connect(url, timeout: .seconds(5)), try Session.connect(url, timeout: .seconds(5))
       )
       try Migrator([first]).migrate(session)
       try other.executeScript("BEGIN; SELECT pg_advisory_xact_lock(x'74616B6535'::bigint)", name: "migrator")
-      #expect(try Migrator([first]).migrate(session, patience: .zero).isEmpty)
+      #expect(try Migrator([first]).migrate(session, timeout: .zero).isEmpty)
     }
   }
 }

@@ -9,7 +9,7 @@ struct PoolTests {
   func limitsConnections() async throws {
     try await withDatabase { url in
       // What is measured is who gets a turn, not how soon: a loaded machine may take its time.
-      let pool = Pool(url, size: 3, patience: .seconds(300))
+      let pool = Pool(url, size: 3, timeout: .seconds(300))
       let processes = Shared(Set<Int>())
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<60 {
@@ -39,7 +39,7 @@ struct PoolTests {
       }
       for await _ in held {}
       let error = await #expect(throws: PostgresError.self) {
-        try await pool.run(patience: .milliseconds(1)) { _ in }
+        try await pool.run(timeout: .milliseconds(1)) { _ in }
       }
       #expect(error?.isExhausted == true && error?.isUnavailable == false)
       release.signal()
@@ -51,15 +51,15 @@ struct PoolTests {
   @Test("Who may wait longer for a connection than for the server has his turn")
   func longCheckout() async throws {
     try await withDatabase { url in
-      let pool = Pool(url, size: 1, patience: .milliseconds(1))
+      let pool = Pool(url, size: 1, timeout: .milliseconds(1))
       let release = try Event()
       let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
-      async let holder: Void = pool.run(patience: .seconds(5)) { _ in
+      async let holder: Void = pool.run(timeout: .seconds(5)) { _ in
         isHeld.finish()
         release.wait()
       }
       for await _ in held {}
-      async let patient = pool.run(patience: .seconds(5), checkout: .seconds(600)) { session in
+      async let patient = pool.run(timeout: .seconds(5), checkout: .seconds(600)) { session in
         try session.execute("SELECT 1").single().get(0, as: Int.self)
       }
       let error = await #expect(throws: PostgresError.self) { try await pool.run { _ in } }
@@ -82,7 +82,7 @@ struct PoolTests {
         release.wait()
       }
       for await _ in held {}
-      let waiter = Task { try await pool.run(patience: .seconds(600)) { _ in } }
+      let waiter = Task { try await pool.run(timeout: .seconds(600)) { _ in } }
       waiter.cancel()
       await #expect(throws: CancellationError.self) { try await waiter.value }
       release.signal()
@@ -95,7 +95,7 @@ struct PoolTests {
     let folder = try TemporaryFolder()
     let pool = Pool(DatabaseURL(socketFolder: folder.path, user: "take5", database: "take5"), size: 1)
     let error = await #expect(throws: PostgresError.self) {
-      try await pool.run(patience: .milliseconds(50)) { _ in }
+      try await pool.run(timeout: .milliseconds(50)) { _ in }
     }
     #expect(error?.isUnavailable == true)
   }

@@ -10,7 +10,7 @@ struct PoolerTests {
   private func withSessions(_ body: (DatabaseURL, [Session]) throws -> Void) async throws {
     try await withDatabase { url in
       try await withPooler(before: url, connections: 2) { url in
-        let sessions = try (0..<4).map { _ in try Session.connect(url, patience: .seconds(5)) }
+        let sessions = try (0..<4).map { _ in try Session.connect(url, timeout: .seconds(5)) }
         try sessions[0].transaction { first in
           try first.execute("SELECT")
           try sessions[1].transaction { try $0.execute("SELECT") }
@@ -52,7 +52,7 @@ struct PoolerTests {
       var careless = url
       careless.pooling = .session
       var failures: [PostgresError] = []
-      let sessions = try (0..<4).map { _ in try Session.connect(careless, patience: .seconds(5)) }
+      let sessions = try (0..<4).map { _ in try Session.connect(careless, timeout: .seconds(5)) }
       for _ in 0..<8 {
         for (number, session) in sessions.enumerated() {
           let statement = Statement(name: "number", text: "SELECT \(number) AS number")
@@ -72,9 +72,9 @@ struct PoolerTests {
   @Test("a connection tells whether it leads through one")
   func detection() async throws {
     try await withDatabase { url in
-      #expect(try !Session.connect(url, patience: .seconds(5)).isPooled())
+      #expect(try !Session.connect(url, timeout: .seconds(5)).isPooled())
       try await withPooler(before: url) { url in
-        let isPooled = try Session.connect(url, patience: .seconds(5)).isPooled()
+        let isPooled = try Session.connect(url, timeout: .seconds(5)).isPooled()
         #expect(isPooled)
       }
     }
@@ -93,7 +93,7 @@ struct PoolerTests {
         var heard = reports.makeAsyncIterator()
         #expect(await heard.next() == .connected)
         let said = Statement(name: "said", text: "SELECT pg_notify('news', 'one')")
-        try Session.connect(url, patience: .seconds(5)).execute(said)
+        try Session.connect(url, timeout: .seconds(5)).execute(said)
         #expect(await heard.next() == .notification(Notification(channel: "news", payload: "one")))
         listener.stop()
       }
@@ -106,7 +106,7 @@ struct PoolerTests {
       try await withPooler(before: url) { pooled in
         var url = try DatabaseURL(pooled.connectionString + " options='-c statement_timeout=1s'")
         url.pooling = .transaction
-        let error = try #require(throws: PostgresError.self) { try Session.connect(url, patience: .seconds(3600)) }
+        let error = try #require(throws: PostgresError.self) { try Session.connect(url, timeout: .seconds(3600)) }
         #expect(error.message.contains("unsupported startup parameter"), "\(error)")
       }
     }

@@ -9,7 +9,7 @@ struct SessionTests {
     try await withDatabase { url in
       var url = url
       url.pooling = preparing ? .session : .transaction
-      try body(try Session.connect(url, patience: .seconds(5)))
+      try body(try Session.connect(url, timeout: .seconds(5)))
     }
   }
 
@@ -124,9 +124,9 @@ struct SessionTests {
   @Test("A transaction whose client stands still is ended by the server, with all that it holds")
   func idleTransaction() async throws {
     try await withDatabase { url in
-      let other = try Session.connect(url, patience: .seconds(5))
+      let other = try Session.connect(url, timeout: .seconds(5))
       try other.executeScript("CREATE TABLE t (id int PRIMARY KEY)", name: "t")
-      let session = try Session.connect(url.with(idleTransactionLimit: .milliseconds(1)), patience: .seconds(5))
+      let session = try Session.connect(url.with(idleTransactionLimit: .milliseconds(1)), timeout: .seconds(5))
       let error = try #require(throws: PostgresError.self) {
         try session.transaction { session in
           // On a busy machine it is over before it has begun.

@@ -19,7 +19,6 @@ struct FaultTests {
     case beforeAnyStage
     case inAHarmlessStage
     case besideAnotherJob
-    case besideAGroup
     case besideAnotherWorker
     case afterAnotherWorker
     case afterGoodbye
@@ -130,25 +129,6 @@ struct FaultTests {
     }
   }
 
-  @Test("members of a group of a lost worker lose no attempt, until one is alone")
-  func groups() async throws {
-    try await withSession { session in
-      try JobQueue.enqueue((0..<2).map { _ in QueueDatabase.job(maxAttempts: 1) }, session)
-      let worker = try JobQueue.register(host: "here", process: 1, session)
-      #expect(try JobQueue.claimGroup(worker: worker, queue: "media", limit: 9, session)?.jobs.count == 2)
-      try silence(session)
-      #expect(try JobQueue.reap(by: Self.policy, session).map(\.state) == [.scheduled, .scheduled])
-      let attempts = try session.execute("SELECT attempt FROM job").map { try $0.get(0, as: Int.self) }
-      #expect(attempts == [0, 0])
-      try session.execute("UPDATE job SET state = 'a'")
-      try session.execute("DELETE FROM worker_loss")
-      let next = try JobQueue.register(host: "here", process: 2, session)
-      #expect(try JobQueue.claimGroup(worker: next, queue: "media", limit: 9, session)?.jobs.count == 1)
-      try silence(session)
-      #expect(try JobQueue.reap(by: Self.policy, session).map(\.state) == [.dead])
-    }
-  }
-
   @Test("what is known of lost workers is forgotten after a day")
   func forgotten() async throws {
     try await withSession { session in
@@ -173,9 +153,6 @@ struct FaultTests {
     case .besideAnotherJob:
       try enqueueElsewhere("others", session)
       #expect(try JobQueue.claim(worker: worker, queue: "others", limit: 1, session).count == 1)
-    case .besideAGroup:
-      try enqueueElsewhere("others", session)
-      #expect(try JobQueue.claimGroup(worker: worker, queue: "others", limit: 1, session) != nil)
     case .besideAnotherWorker:
       let other = try JobQueue.register(host: "here", process: 2, session)
       try enqueueElsewhere("others", session)

@@ -14,7 +14,7 @@ struct HistoryTests {
   func dump() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let limited = url.with(statementLimit: Self.statementLimit)
-      let dump = try Session.connect(url, patience: .seconds(5))
+      let dump = try Session.connect(url, timeout: .seconds(5))
       let (maintenance, worker) = (
         try Connection(limited, name: "maintenance"), try Connection(limited, name: "worker")
       )
@@ -49,7 +49,7 @@ struct HistoryTests {
   @Test("days that are missing while a dump reads: tomorrow's is told of, later ones can wait")
   func isPrepared() async throws {
     try await withDatabase(QueueDatabase.template) { url in
-      let dump = try Session.connect(url, patience: .seconds(5))
+      let dump = try Session.connect(url, timeout: .seconds(5))
       let maintenance = try Connection(url.with(statementLimit: Self.statementLimit), name: "maintenance")
       _ = try await maintenance.run { try Self.dropLastDay($0) }
       try Self.beginDump(dump)
@@ -66,7 +66,7 @@ struct HistoryTests {
   @Test("a day that is made ahead has the indexes, the checks and the defaults of the history")
   func sameShape() async throws {
     try await withDatabase(QueueDatabase.template) { url in
-      let session = try Session.connect(url, patience: .seconds(5))
+      let session = try Session.connect(url, timeout: .seconds(5))
       try session.executeScript(
         "CREATE TABLE job_done_20000101 PARTITION OF job_done FOR VALUES FROM ('2000-01-01Z') TO ('2000-01-02Z')",
         name: "day")

@@ -45,7 +45,7 @@ struct JobQueueTests {
       for (queue, isKept) in [("first", false), ("second", true)] {
         try? await pool.transaction { session in
           try JobQueue.enqueue(QueueDatabase.job(), session)
-          try JobQueue.announce(queue: queue, session)
+          try JobQueue.notify(queue: queue, session)
           if !isKept { throw CancellationError() }
         }
       }
@@ -184,7 +184,7 @@ struct JobQueueTests {
       let worker = try JobQueue.register(host: "here", process: 1, leaseSeconds: 30, session)
       try session.execute("UPDATE worker SET beat_at = beat_at - interval '20 seconds'")
       #expect(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).isEmpty)
-      _ = try JobQueue.beat(worker: worker, holding: [], session)
+      _ = try JobQueue.heartbeat(worker: worker, holding: [], session)
       #expect(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).count == 1)
     }
   }
@@ -227,9 +227,9 @@ struct JobQueueTests {
       try JobQueue.enqueue(running, session)
       let worker = try JobQueue.register(host: "here", process: 1, session)
       let mine = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
-      #expect(try JobQueue.beat(worker: worker, holding: [(mine.id, mine.token)], session) == BeatAnswer())
+      #expect(try JobQueue.heartbeat(worker: worker, holding: [(mine.id, mine.token)], session) == HeartbeatReply())
       #expect(try JobQueue.cancel(running.publicID, session) == .requested)
-      let answer = try JobQueue.beat(worker: worker, holding: [(mine.id, mine.token)], session)
+      let answer = try JobQueue.heartbeat(worker: worker, holding: [(mine.id, mine.token)], session)
       #expect(answer.cancelled == [mine.token])
       try JobQueue.complete(mine, .cancelled, result: nil, session)
       #expect(try JobQueue.find(running.publicID, session)?.state == .cancelled)
@@ -242,10 +242,11 @@ struct JobQueueTests {
       try JobQueue.enqueue(QueueDatabase.job(), session)
       let worker = try JobQueue.register(host: "here", process: 1, session)
       let mine = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
-      #expect(try JobQueue.beat(worker: worker, holding: [(mine.id, mine.token + 1)], session).lost == [mine.token + 1])
+      #expect(
+        try JobQueue.heartbeat(worker: worker, holding: [(mine.id, mine.token + 1)], session).lost == [mine.token + 1])
       try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
       _ = try JobQueue.reap(session)
-      #expect(try JobQueue.beat(worker: worker, holding: [], session).isEvicted)
+      #expect(try JobQueue.heartbeat(worker: worker, holding: [], session).isEvicted)
       try session.execute("UPDATE job SET state = 'a'")
       #expect(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).isEmpty)
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Leases", .tags(.database))
 struct LeaseTests {
   @Test("a claim whose answer was not heard is looked up by its lease, and by nobody else's")
-  func unheard() async throws {
+  func unacknowledged() async throws {
     try await withSession { session in
       for _ in 0..<3 { try JobQueue.enqueue(QueueDatabase.job(), session) }
       let worker = try JobQueue.register(host: "here", process: 1, session)
@@ -23,44 +23,29 @@ struct LeaseTests {
     }
   }
 
-  @Test("so is a group, with the members that stayed in their rows")
-  func unheardGroup() async throws {
-    try await withSession { session in
-      try JobQueue.enqueue([QueueDatabase.job(), QueueDatabase.job(key: [1]), QueueDatabase.job()], session)
-      let worker = try JobQueue.register(host: "here", process: 1, session)
-      let lease = Lease()
-      let group = try #require(
-        try JobQueue.claimGroup(worker: worker, queue: "media", limit: 9, lease: lease, session))
-      #expect(group.jobs.count == 3)
-      let heard = try JobQueue.claimedGroup(worker: worker, lease: lease, session)
-      #expect(heard?.token == group.token && heard?.jobs.map(\.id) == group.jobs.map(\.id))
-      #expect(try JobQueue.claimedGroup(worker: worker + 1, lease: lease, session) == nil)
-      try JobQueue.settle(group, [:], session)
-      #expect(try JobQueue.claimedGroup(worker: worker, lease: lease, session) == nil)
-    }
-  }
-
   @Test("no token is given twice, not even where a crash has set the database back")
   func setBack() async throws {
     try await withSession { session in
       try JobQueue.enqueue(QueueDatabase.job(), session)
       let worker = try JobQueue.register(host: "here", process: 1, session)
-      var zombie: [GroupClaim] = []
+      var zombies: [ClaimedJob] = []
       for _ in 0..<2 {
         // A rollback forgets the claim as a crash does; a sequence would be set back too.
         struct Crash: Error {}
         #expect(throws: Crash.self) {
           try session.transaction { session in
-            zombie.append(try #require(try JobQueue.claimGroup(worker: worker, queue: "media", limit: 1, session)))
+            zombies += try JobQueue.claim(worker: worker, queue: "media", limit: 1, session)
             throw Crash()
           }
         }
         try session.execute("SELECT setval('job_token', 1, false)")
       }
-      #expect(zombie[0].token != zombie[1].token)
-      let heir = try #require(try JobQueue.claimGroup(worker: worker, queue: "media", limit: 1, session))
-      for claim in zombie { #expect(throws: LeaseLost.self) { try JobQueue.settle(claim, [:], session) } }
-      try JobQueue.settle(heir, [:], session)
+      #expect(zombies.count == 2 && zombies[0].token != zombies[1].token)
+      let heir = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
+      for job in zombies {
+        #expect(throws: LeaseLost.self) { try JobQueue.complete(job, .accepted, result: nil, session) }
+      }
+      try JobQueue.complete(heir, .accepted, result: nil, session)
     }
   }
 
@@ -69,11 +54,11 @@ struct LeaseTests {
     try await withSession { session in
       try JobQueue.enqueue([QueueDatabase.job(), QueueDatabase.job()], session)
       let worker = try JobQueue.register(host: "here", process: 1, leaseSeconds: 600, session)
-      let long = try JobQueue.claim(worker: worker, queue: "media", limit: 1, session)
-      let short = try #require(try JobQueue.claimGroup(worker: worker, queue: "media", limit: 1, session))
+      let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: 2, session)
       #expect(try JobQueue.reap(session).isEmpty)
       try JobQueue.deregister(worker: worker, session)
-      #expect(Set(try JobQueue.reap(session).map(\.id)) == Set((long + short.jobs).map(\.id)))
+      #expect(claimed.count == 2)
+      #expect(Set(try JobQueue.reap(session).map(\.id)) == Set(claimed.map(\.id)))
     }
   }
 

@@ -15,7 +15,7 @@ struct ListTests {
       jobs[1].kind = "image"
       jobs[2].author = "bob"
       jobs[3].delay = 60
-      jobs[4].limit = JobLimit(name: "one", most: 1)
+      jobs[4].limit = JobLimit(name: "one", max: 1)
       jobs[5].queue = "mail"
       for job in jobs { try JobQueue.enqueue(job, session) }
       let worker = try JobQueue.register(host: "here", process: 7, session)
@@ -57,22 +57,20 @@ struct ListTests {
         } == [])
       let page = try JobQueue.list(JobFilter(before: jobs[4].publicID, limit: 2), session).map(\.publicID)
       #expect(page == [jobs[3].publicID, jobs[2].publicID])
-      #expect(try JobQueue.find(jobs[4].publicID, session)?.isParked == true)
+      #expect(try JobQueue.find(jobs[4].publicID, session)?.isThrottled == true)
     }
   }
 
-  @Test("a job that runs tells its worker, its deadline and its checkpoint")
+  @Test("a job that runs tells its worker and its deadline")
   func record() async throws {
     try await withSession { session in
       try JobQueue.enqueue(QueueDatabase.job(), session)
       let worker = try JobQueue.register(host: "here", process: 7, session)
       let claimed = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
       #expect(claimed.waitedSeconds >= 0 && claimed.waitedSeconds < 60)
-      try JobQueue.checkpoint(claimed, Array(#"{"page": 3}"#.utf8), session)
       let job = try #require(try JobQueue.find(claimed.publicID, session))
       #expect(job.worker == worker && job.workerProcess == "here:7")
       #expect(job.deadlineAt.map { $0 > job.createdAt } == true)
-      #expect(job.checkpoint == Array(#"{"page": 3}"#.utf8))
       _ = try JobQueue.cancel(claimed.publicID, session)
       #expect(try JobQueue.find(claimed.publicID, session)?.isCancelling == true)
     }

@@ -26,14 +26,14 @@ struct ModelTests {
     let completed = try #require(life.after(.completed))
     for event in JobLife.Event.allCases { #expect(completed.after(event) == nil) }
     let dead = try #require(life.after(.buried))
-    #expect(dead.after(.hastened)?.state == .available)
-    #expect(JobLife.Event.allCases.filter { dead.after($0) != nil } == [.hastened])
+    #expect(dead.after(.retriedNow)?.state == .available)
+    #expect(JobLife.Event.allCases.filter { dead.after($0) != nil } == [.retriedNow])
   }
 
   @Test("a job that costs one worker after the other is dead, whatever attempts it has left")
   func poison() throws {
     var life = JobLife(maxAttempts: 99)
-    for _ in 0..<FaultPolicy().mostBlamed {
+    for _ in 0..<FaultPolicy().maxBlamed {
       if life.place == .scheduled { life = try #require(life.after(.due)) }
       life = try #require(life.after(.claimed)?.after(.blamed))
     }

@@ -17,52 +17,31 @@ struct MutationTests {
       ("bury", "AND token = $2", "AND $2::bigint IS NOT NULL"),
       ("release", "AND token = $2", "AND $2::bigint IS NOT NULL"),
       ("snooze", "AND token = $2", "AND $2::bigint IS NOT NULL"),
-      ("checkpoint", "AND job.token = $2", "AND $2::bigint IS NOT NULL"),
     ])
   func token(_ name: String, _ guardian: String, _ nothing: String) async throws {
     #expect(try await !holds { try zombieWrites(name, $0) })
     #expect(try await holds(without: guardian, of: [name], instead: nothing) { try zombieWrites(name, $0) })
   }
 
-  @Test("without its token a group ends under another's lease")
-  func groupToken() async throws {
+  @Test("without the lock on its row a worker that is just swept away gets a job")
+  func keyShare() async throws {
+    #expect(try await !evictedClaims())
+    let broken = JobQueue.statements.replacing("FOR KEY SHARE", in: "claim", with: "")
+    #expect(try await JobQueue.$statements.withValue(broken) { try await evictedClaims() })
+  }
+
+  @Test("without its guard the sweep removes a worker that has a job")
+  func sweep() async throws {
     let body: @Sendable (Session) throws -> Bool = { session in
       try JobQueue.enqueue([QueueDatabase.job()], session)
-      let zombie = try claimGroup(session)
-      try lose(session)
-      let heir = try claimGroup(session)
-      #expect(heir.token != zombie.token)
-      return succeeds { try JobQueue.settle(zombie, [:], session) }
+      _ = try claim(session)
+      try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
+      try session.execute(JobQueue.statements["sweep"])
+      return try session.execute("SELECT FROM worker").isEmpty
     }
     #expect(try await !holds(body))
-    #expect(
-      try await holds(without: "token = $1", of: ["settle"], instead: "$1::bigint IS NOT NULL", body))
-  }
-
-  @Test("without the lock on its row a worker that is just swept away gets a job", arguments: ["claim", "claim_group"])
-  func keyShare(_ name: String) async throws {
-    let isGroup = name == "claim_group"
-    #expect(try await !evictedClaims(isGroup: isGroup))
-    let broken = JobQueue.statements.replacing("FOR KEY SHARE", in: name, with: "")
-    #expect(try await JobQueue.$statements.withValue(broken) { try await evictedClaims(isGroup: isGroup) })
-  }
-
-  @Test("without its guard the sweep removes a worker that has a job, or a group")
-  func sweep() async throws {
-    for (isGroup, part) in [
-      (false, "AND NOT EXISTS (SELECT FROM job WHERE job.worker_id = worker.id AND job.state = 'x')"),
-      (true, "AND NOT EXISTS (SELECT FROM job_group WHERE job_group.worker_id = worker.id)"),
-    ] {
-      let body: @Sendable (Session) throws -> Bool = { session in
-        try JobQueue.enqueue([QueueDatabase.job()], session)
-        if isGroup { _ = try claimGroup(session) } else { _ = try claim(session) }
-        try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
-        try session.execute(JobQueue.statements["sweep"])
-        return try session.execute("SELECT FROM worker").isEmpty
-      }
-      #expect(try await !holds(body))
-      #expect(try await holds(without: part, of: ["sweep"], instead: "", body))
-    }
+    let part = "AND NOT EXISTS (SELECT FROM job WHERE job.worker_id = worker.id AND job.state = 'x')"
+    #expect(try await holds(without: part, of: ["sweep"], instead: "", body))
   }
 
   @Test("without its guard the reaper takes jobs from workers that beat")
@@ -92,14 +71,13 @@ struct MutationTests {
       case "retry": try JobQueue.retry(zombie, afterSeconds: 1, error: "zombie", session)
       case "bury": try JobQueue.bury(zombie, error: "zombie", session)
       case "release": try JobQueue.release(zombie, session)
-      case "snooze": try JobQueue.snooze(zombie, seconds: 1, session)
-      default: try JobQueue.checkpoint(zombie, Array("{}".utf8), session)
+      default: try JobQueue.snooze(zombie, seconds: 1, session)
       }
     }
   }
 
   /// Whether a worker gets a job although its row is removed in a transaction that is still open when it asks.
-  private func evictedClaims(isGroup: Bool) async throws -> Bool {
+  private func evictedClaims() async throws -> Bool {
     try await withDatabase(QueueDatabase.template) { url in
       let pool = Pool(url, size: 3)
       let worker = try await pool.run { session in
@@ -117,9 +95,6 @@ struct MutationTests {
       let claimed = Shared(false)
       async let claiming: Bool = pool.run { session in
         defer { claimed.withLock { $0 = true } }
-        if isGroup {
-          return try JobQueue.claimGroup(worker: worker, queue: "media", limit: 1, session) != nil
-        }
         return try !JobQueue.claim(worker: worker, queue: "media", limit: 1, session).isEmpty
       }
       // Until it has its answer, or waits for the lock.
@@ -176,10 +151,5 @@ struct MutationTests {
   private func claim(_ session: Session) throws -> ClaimedJob {
     let worker = try JobQueue.register(host: "here", process: 1, session)
     return try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
-  }
-
-  private func claimGroup(_ session: Session) throws -> GroupClaim {
-    let worker = try JobQueue.register(host: "here", process: 1, session)
-    return try #require(try JobQueue.claimGroup(worker: worker, queue: "media", limit: 1, session))
   }
 }

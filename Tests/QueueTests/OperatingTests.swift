@@ -8,7 +8,7 @@ import Testing
 
 @Suite("What operators see and do", .tags(.database))
 struct OperatingTests {
-  @Test("many are cancelled at once, parked ones and members of groups too")
+  @Test("many are cancelled at once, throttled ones too")
   func cancelling() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let pool = Pool(url, size: 1)
@@ -16,12 +16,11 @@ struct OperatingTests {
         let jobs = (0..<4).map { _ in QueueDatabase.job() }
         for job in jobs.prefix(2) { try JobQueue.enqueue(job, session) }
         let worker = try JobQueue.register(host: "here", process: 1, session)
-        _ = try JobQueue.claim(worker: worker, queue: "media", limit: 1, session)
-        _ = try JobQueue.claimGroup(worker: worker, queue: "media", limit: 1, session)
+        _ = try JobQueue.claim(worker: worker, queue: "media", limit: 2, session)
         try JobQueue.enqueue(jobs[2], session)
-        var parked = jobs[3]
-        parked.limit = JobLimit(name: "one", most: 1)
-        try JobQueue.enqueue(parked, session)
+        var throttled = jobs[3]
+        throttled.limit = JobLimit(name: "one", max: 1)
+        try JobQueue.enqueue(throttled, session)
         let missing = PublicID.now()
         let outcomes = try JobQueue.cancel(jobs.map(\.publicID) + [missing], session)
         #expect(jobs.map { outcomes[$0.publicID] } == [.requested, .requested, .cancelled, .cancelled])
@@ -56,9 +55,9 @@ struct OperatingTests {
   @Test("an open transaction is seen with its age and application; a role without rights sees less, and no error")
   func horizon() async throws {
     try await withDatabase(QueueDatabase.template) { url in
-      let observer = try Session.connect(url, patience: .seconds(5))
+      let observer = try Session.connect(url, timeout: .seconds(5))
       let holder = try Session.connect(
-        DatabaseURL("\(url.connectionString) application_name='nightly report'"), patience: .seconds(5))
+        DatabaseURL("\(url.connectionString) application_name='nightly report'"), timeout: .seconds(5))
       let name = "ordinary_\(url.database ?? "")"
       try observer.executeScript(
         "CREATE ROLE \(name) LOGIN NOSUPERUSER; GRANT SELECT ON ALL TABLES IN SCHEMA public TO \(name)", name: "role")
@@ -68,10 +67,10 @@ struct OperatingTests {
         #expect(seen?.kind == .session && seen?.state == "idle in transaction")
         #expect(seen?.seconds.map { $0 >= 0 } == true && Int(seen?.name ?? "") != nil)
         let ordinary = try Session.connect(
-          DatabaseURL("\(url.connectionString) user='\(name)'"), patience: .seconds(5))
+          DatabaseURL("\(url.connectionString) user='\(name)'"), timeout: .seconds(5))
         let health = try JobQueue.health(ordinary)
         #expect(health.holders.allSatisfy { $0.application != "nightly report" })
-        #expect(Set(health.tables.map(\.table)) == ["job", "job_dead", "job_group", "job_progress"])
+        #expect(Set(health.tables.map(\.table)) == ["job", "job_dead", "job_progress"])
         #expect(try !QueueGauges.measure(ordinary).isEmpty)
       }
       try observer.executeScript("DROP OWNED BY \(name); DROP ROLE \(name)", name: "role")

@@ -38,39 +38,6 @@ struct PoolerTests {
     }
   }
 
-  @Test("short jobs are claimed and end in groups, by many at once on two connections")
-  func groups() async throws {
-    try await withDatabase(QueueDatabase.template) { url in
-      try await withPooler(before: url, connections: 2) { pooled in
-        let connections = try (1...Self.workers).map { try Connection(pooled, name: "pooled-\($0)") }
-        try await enqueue(connections)
-        let ended = try await withThrowingTaskGroup(of: [PublicID].self) { group in
-          for connection in connections {
-            group.addTask {
-              let worker = try await connection.run { try JobQueue.register(host: "here", process: 1, $0) }
-              var ended: [PublicID] = []
-              while let group = try await connection.run({ session in
-                try JobQueue.claimGroup(worker: worker, queue: "media", limit: 7, session)
-              }) {
-                try await connection.transaction { try JobQueue.settle(group, [:], $0) }
-                ended += group.jobs.map(\.publicID)
-              }
-              return ended
-            }
-          }
-          return try await group.reduce(into: []) { $0 += $1 }
-        }
-        #expect(ended.count == Self.jobs)
-        #expect(Set(ended).count == Self.jobs)
-        let history = try await connections[0].run { session in
-          try JobQueue.dropHistory(olderThanDays: 1, session)
-          return try session.execute("SELECT FROM job_done").count
-        }
-        #expect(history == Self.jobs)
-      }
-    }
-  }
-
   @Test("a lost worker's jobs go to another, and running ones are cancelled by the beat")
   func leases() async throws {
     try await withDatabase(QueueDatabase.template) { url in
@@ -88,7 +55,7 @@ struct PoolerTests {
           let mine = try Self.claim(session)
           #expect(mine.id == zombie.id)
           #expect(try JobQueue.cancel(job.publicID, session) == .requested)
-          let beat = try JobQueue.beat(worker: 0, holding: [(mine.id, mine.token)], session)
+          let beat = try JobQueue.heartbeat(worker: 0, holding: [(mine.id, mine.token)], session)
           #expect(beat.cancelled == [mine.token])
         }
         await #expect(throws: LeaseLost.self) {
@@ -122,7 +89,7 @@ struct PoolerTests {
           for job in jobs.prefix(5) { try await connection.transaction { try JobQueue.enqueue(job, $0) } }
           try await connection.run { session in
             try JobQueue.enqueue(Array(jobs.dropFirst(5)), session)
-            try JobQueue.announce(queue: "media", session)
+            try JobQueue.notify(queue: "media", session)
           }
         }
       }
@@ -142,8 +109,8 @@ struct PoolerTests {
       for job in claimed {
         let isOver = try await worker.connection.run { session in
           try JobQueue.report(JobProgress(fraction: 0.5, stage: "half"), of: job, session)
-          let beat = try JobQueue.beat(worker: worker.id, holding: [(job.id, job.token)], session)
-          #expect(beat == BeatAnswer())
+          let beat = try JobQueue.heartbeat(worker: worker.id, holding: [(job.id, job.token)], session)
+          #expect(beat == HeartbeatReply())
           return try session.transaction { try end(job, $0) }
         }
         if isOver { ended.append(job.id) }

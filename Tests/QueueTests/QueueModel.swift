@@ -7,17 +7,20 @@ import Testing
 
 /// A queue and what the pure state machine says of its jobs, which go through the same random events.
 final class QueueModel {
-  /// A claim that somebody holds, or believes to hold.
-  private struct Claim {
-    let job: ClaimedJob
-    let group: GroupClaim?
+  /// How a holder ends its attempt.
+  private enum Ending {
+    case completed(Completion, result: [UInt8]?)
+    case retry(seconds: Double, error: String)
+    case snoozed(seconds: Double)
+    case dead(error: String)
+    case released
   }
 
   private let session: Session
   private var random: SeededGenerator
   private var lives: [PublicID: JobLife] = [:]
-  private var held: [Claim] = []
-  private var stale: [Claim] = []
+  private var held: [ClaimedJob] = []
+  private var stale: [ClaimedJob] = []
   private var worker: Int64
   private(set) var log: [String] = []
 
@@ -29,17 +32,15 @@ final class QueueModel {
 
   /// One random event, and a look at whether both agree.
   func step() throws {
-    switch Int.random(in: 0..<15, using: &random) {
+    switch Int.random(in: 0..<13, using: &random) {
     case 0, 1: try enqueue()
     case 2, 3: try claim()
-    case 4: try claimGroup()
-    case 5, 6, 7: try end()
-    case 8: try settle()
-    case 9: try promote()
-    case 10: try cancel()
-    case 11: try hasten()
-    case 12: try loseWorker()
-    case 13: try loseWorkerInPeace()
+    case 4, 5, 6: try end()
+    case 7: try promote()
+    case 8: try cancel()
+    case 9: try retryNow()
+    case 10: try loseWorker()
+    case 11: try loseWorkerInPeace()
     default: try writeAsZombie()
     }
     try compare()
@@ -62,7 +63,7 @@ final class QueueModel {
     var job = QueueDatabase.job(maxAttempts: Int.random(in: 1...3, using: &random))
     let isScheduled = chance(4)
     if isScheduled { job.delay = 3600 }
-    if chance(3) { job.limit = JobLimit(name: "some", most: 2) }
+    if chance(3) { job.limit = JobLimit(name: "some", max: 2) }
     log.append("enqueue \(job.publicID) limited \(job.limit != nil)")
     if chance(2) {
       #expect(try JobQueue.enqueue([job], session).isEmpty)
@@ -80,46 +81,23 @@ final class QueueModel {
     #expect(claimed.count == min(limit, available))
     for job in claimed {
       apply(.claimed, to: job.publicID)
-      held.append(Claim(job: job, group: nil))
+      held.append(job)
     }
   }
 
-  private func claimGroup() throws {
-    let available = count(.available)
-    guard let group = try JobQueue.claimGroup(worker: worker, queue: "media", limit: 4, session) else {
-      #expect(available == 0)
-      return
-    }
-    // One that a worker was lost with goes alone.
-    if group.jobs.contains(where: { $0.lost > 0 }) { #expect(group.jobs.count == 1) }
-    for job in group.jobs {
-      apply(.claimed, to: job.publicID)
-      held.append(Claim(job: job, group: group))
-    }
-  }
-
-  /// Its holder ends a job that it claimed by itself.
+  /// Its holder ends a job.
   private func end() throws {
-    guard let place = held.indices.filter({ held[$0].group == nil }).randomElement(using: &random) else { return }
-    let claim = held.remove(at: place)
-    let (event, ending) = ending(of: claim.job)
+    guard let place = held.indices.randomElement(using: &random) else { return }
+    let job = held.remove(at: place)
+    let (event, ending) = ending(of: job)
     do {
-      try write(ending, for: claim.job)
+      try write(ending, for: job)
     } catch is LeaseLost {
-      #expect(lives[claim.job.publicID]?.isToBeCancelled == true)
-      try JobQueue.complete(claim.job, .cancelled, result: nil, session)
+      #expect(lives[job.publicID]?.isToBeCancelled == true)
+      try JobQueue.complete(job, .cancelled, result: nil, session)
     }
-    apply(event, to: claim.job.publicID)
-    stale.append(claim)
-  }
-
-  private func settle() throws {
-    guard let group = held.compactMap(\.group).randomElement(using: &random) else { return }
-    let endings = Dictionary(uniqueKeysWithValues: group.jobs.map { ($0.id, ending(of: $0)) })
-    try session.transaction { session in try JobQueue.settle(group, endings.mapValues(\.1), session) }
-    for job in group.jobs { if let event = endings[job.id]?.0 { apply(event, to: job.publicID) } }
-    stale += held.filter { $0.group == group }
-    held.removeAll { $0.group == group }
+    apply(event, to: job.publicID)
+    stale.append(job)
   }
 
   private func promote() throws {
@@ -128,13 +106,13 @@ final class QueueModel {
     _ = try JobQueue.promote(session)
     for id in lives.keys where lives[id]?.place == .scheduled { apply(.due, to: id) }
     let granted = try JobQueue.grant(session)
-    let parked = lives.filter { $0.value.place == .parked }
+    let throttled = lives.filter { $0.value.place == .throttled }
     let busy = lives.count { $0.value.isLimited && ($0.value.place == .available || $0.value.place == .executing) }
-    #expect(granted == min(parked.count, max(0, 2 - busy)))
+    #expect(granted == min(throttled.count, max(0, 2 - busy)))
     // Which of them is the order's business.
     for row in try session.execute("SELECT public_id FROM job WHERE state = 'a'") {
       let id = try row.publicID("public_id")
-      if lives[id]?.place == .parked { apply(.granted, to: id) }
+      if lives[id]?.place == .throttled { apply(.granted, to: id) }
     }
   }
 
@@ -150,11 +128,11 @@ final class QueueModel {
     if expected != .notLive { apply(.cancelled, to: id) }
   }
 
-  private func hasten() throws {
+  private func retryNow() throws {
     guard let id = lives.keys.sorted().randomElement(using: &random), let life = lives[id] else { return }
     let isDone = try JobQueue.retryNow(id, session)
     #expect(isDone == (life.place == .dead || life.place == .scheduled))
-    if isDone { apply(.hastened, to: id) }
+    if isDone { apply(.retriedNow, to: id) }
   }
 
   /// The worker gives no sign of life any more, as others before; another takes its place.
@@ -169,18 +147,17 @@ final class QueueModel {
     log.append("lose the worker in peace")
     try session.execute("DELETE FROM worker_loss")
     var isBlamed = held.count == 1
-    // A member that leaves its row has no stage; one that stays in it does.
-    if let claim = held.first, claim.group == nil || claim.job.isRow {
+    if let job = held.first {
       isBlamed = isBlamed && chance(2)
       let stage = isBlamed ? "risky" : "harmless"
-      try JobQueue.report(JobProgress(fraction: 0.5, stage: stage), of: claim.job, session)
+      try JobQueue.report(JobProgress(fraction: 0.5, stage: stage), of: job, session)
     }
     try loseWorker(isBlamed ? .blamed : .lost)
   }
 
   private func loseWorker(_ event: JobLife.Event) throws {
     try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
-    let expected = Set(held.map(\.job.publicID))
+    let expected = Set(held.map(\.publicID))
     var policy = FaultPolicy()
     policy.stagesAtRisk = ["risky"]
     let reaped = try JobQueue.reap(by: policy, session)
@@ -196,20 +173,14 @@ final class QueueModel {
 
   /// Who held a job once writes for it again: nothing comes of it.
   private func writeAsZombie() throws {
-    guard let claim = stale.randomElement(using: &random) else { return }
-    log.append("zombie \(claim.job.publicID)")
-    #expect(throws: LeaseLost.self) {
-      if let group = claim.group {
-        try session.transaction { session in try JobQueue.settle(group, [:], session) }
-      } else {
-        try write(ending(of: claim.job).1, for: claim.job)
-      }
-    }
+    guard let job = stale.randomElement(using: &random) else { return }
+    log.append("zombie \(job.publicID)")
+    #expect(throws: LeaseLost.self) { try write(ending(of: job).1, for: job) }
   }
 
   // MARK: Support
 
-  private func ending(of job: ClaimedJob) -> (JobLife.Event, MemberEnding) {
+  private func ending(of job: ClaimedJob) -> (JobLife.Event, Ending) {
     switch Int.random(in: 0..<5, using: &random) {
     case 0: (.retried, .retry(seconds: 3600, error: "failed"))
     case 1: (.snoozed, .snoozed(seconds: 3600))
@@ -219,7 +190,7 @@ final class QueueModel {
     }
   }
 
-  private func write(_ ending: MemberEnding, for job: ClaimedJob) throws {
+  private func write(_ ending: Ending, for job: ClaimedJob) throws {
     switch ending {
     case .completed(let completion, let result): try JobQueue.complete(job, completion, result: result, session)
     case .retry(let seconds, let error): try JobQueue.retry(job, afterSeconds: seconds, error: error, session)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Retry policy")
 struct RetryPolicyTests {
-  let policy = RetryPolicy(firstPause: 1, longestPause: 60)
+  let policy = RetryPolicy(firstPause: 1, maxPause: 60)
 
   @Test("pauses double up to the longest", arguments: [(1, 1.0), (2, 2), (3, 4), (6, 32), (7, 60), (30, 60)])
   func doubling(attempt: Int, seconds: Double) {

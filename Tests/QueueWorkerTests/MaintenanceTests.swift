@@ -15,22 +15,22 @@ struct MaintenanceTests {
     try JobQueue.prepareHistory(session)
   }
 
-  private struct Handler: ShortJobHandler {
+  private struct Handler: JobHandler {
     let body: @Sendable () -> Void
 
-    func carryOut(_ job: ClaimedJob, _ session: Session) throws -> MemberEnding {
+    func handle(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceHealth {
       body()
-      return .completed()
+      return .healthy
     }
   }
 
-  @Test("a chore that does not come to its end keeps no job from its time")
+  @Test("a task that does not come to its end keeps no job from its time")
   func sideBySide() async throws {
     try await withDatabase(Self.template) { url in
       let pool = Pool(url, size: 4)
       let (started, release, ended) = (OneShot<Void>(), OneShot<Void>(), OneShot<Void>())
       let isDone = CancellationFlag()
-      let endless = Chore("endless", every: .zero) { _ in
+      let endless = MaintenanceTask("endless", every: .zero) { _ in
         started.fulfil(())
         await withTaskCancellationHandler {
           await release.value
@@ -44,7 +44,8 @@ struct MaintenanceTests {
       }
       let worker = QueueWorker(
         configuration: QueueWorkerConfiguration(pollInterval: .milliseconds(20)), database: url, pool: pool,
-        lines: [.short(queue: "tasks", handler: handler)], chores: [endless], log: Logger { _ in }, metrics: Metrics())
+        consumers: [ConsumerConfiguration(queue: "tasks", slots: 1, handler: handler)], tasks: [endless],
+        log: Logger { _ in }, metrics: Metrics())
       // A worker that ends by itself has failed: nothing is waited for then.
       async let running: Void = {
         defer {

@@ -11,8 +11,8 @@ struct PlanarJPEGEncoderTests {
 
   static let sizes = [(1, 1), (7, 9), (8, 8), (16, 16), (17, 33), (31, 15), (200, 120), (333, 77)]
 
-  private static func picture(_ content: Content, _ width: Int, _ height: Int, halves: Bool) -> PlanarPicture {
-    let picture = PlanarPicture(width: width, height: height, halvesChroma: halves)
+  private static func picture(_ content: Content, _ width: Int, _ height: Int, halves: Bool) -> PlanarImage {
+    let picture = PlanarImage(width: width, height: height, halvesChroma: halves)
     var state: UInt64 = 99
     for index in 0..<3 {
       let plane = picture.plane(index)
@@ -55,11 +55,11 @@ struct PlanarJPEGEncoderTests {
 
   @Test("what is larger than a JPEG can be is refused")
   func tooLarge() throws {
-    let picture = PlanarPicture(width: 65_501, height: 1, halvesChroma: true)
+    let picture = PlanarImage(width: 65_501, height: 1, halvesChroma: true)
     #expect(throws: JPEGError.self) { try PlanarJPEGEncoder(quality: 80).encode(picture) }
   }
 
-  private static func libjpeg(_ picture: PlanarPicture, quality: Int) -> [UInt8] {
+  private static func libjpeg(_ picture: PlanarImage, quality: Int) -> [UInt8] {
     func plane(_ index: Int) -> UnsafePointer<UInt8> {
       UnsafePointer(picture.plane(index).base.assumingMemoryBound(to: UInt8.self))
     }

@@ -11,7 +11,7 @@ struct ConnectionLossTests {
   /// Lets the server end this very session before it can commit.
   private func cutOff(_ session: Session, _ url: DatabaseURL) throws {
     let process: Int = try session.execute("SELECT pg_backend_pid()").single().get(0)
-    try Session.connect(url, patience: .seconds(5)).execute(
+    try Session.connect(url, timeout: .seconds(5)).execute(
       "SELECT pg_terminate_backend($1::int, 10000)", .integer(process))
   }
 

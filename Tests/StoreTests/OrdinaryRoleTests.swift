@@ -12,7 +12,7 @@ struct OrdinaryRoleTests {
   @Test("A role that owns its database and has no other right migrates, works, and hears of jobs")
   func databaseOwner() async throws {
     try await withDatabase { url in
-      let admin = try Session.connect(url, patience: .seconds(5))
+      let admin = try Session.connect(url, timeout: .seconds(5))
       let name = "owner_of_\(url.database ?? "")"
       try admin.executeScript("CREATE ROLE \(name) LOGIN NOSUPERUSER", name: "role")
       try admin.executeScript("ALTER DATABASE \(url.database ?? "") OWNER TO \(name)", name: "owner")
@@ -36,7 +36,7 @@ struct OrdinaryRoleTests {
       #expect(await heard.next() == .connected)
 
       let id = try await fixture.submit()
-      try await fixture.pool.run { try JobQueue.announce(queue: PostJob.queue, $0) }
+      try await fixture.pool.run { try JobQueue.notify(queue: PostJob.queue, $0) }
       #expect(
         await heard.next() == .notification(Notification(channel: QueueChannel.jobs, payload: PostJob.queue)))
       listener.stop()

@@ -78,7 +78,7 @@ struct ReprocessingTests {
       let post = try await fixture.ready("first")
       let run = try await fixture.begin()
       try await fixture.feed()
-      for _ in 0..<FaultPolicy().mostBlamed {
+      for _ in 0..<FaultPolicy().maxBlamed {
         try await fixture.execute("UPDATE job SET state = 'a', run_at = clock_timestamp() WHERE state = 's'")
         _ = try await fixture.claim(from: ReprocessJob.queue)
         // Past its deadline a job takes the blame, whoever holds it.

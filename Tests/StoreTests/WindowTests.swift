@@ -12,23 +12,23 @@ struct WindowTests {
     try await StoreFixture.with { fixture in
       try await fixture.pool.run { [store = fixture.store] session in
         #expect(try store.window(session) == nil)
-        let group = try Self.group(seconds.map { #"{"seconds": \#($0)}"# } ?? "{}", session)
+        let job = try Self.job(seconds.map { #"{"seconds": \#($0)}"# } ?? "{}", session)
         // An attempt that comes to nothing opens nothing.
         #expect(throws: CancellationError.self) {
           try session.transaction { session in
-            try store.openWindow(for: group.jobs[0], session)
+            try store.openWindow(for: job, session)
             throw CancellationError()
           }
         }
         #expect(try store.window(session) == nil)
         try session.transaction { session in
-          try store.openWindow(for: group.jobs[0], session)
-          try JobQueue.settle(group, [:], session)
+          try store.openWindow(for: job, session)
+          try JobQueue.complete(job, .accepted, result: nil, session)
         }
         let window = try #require(try store.window(session))
         #expect(window.isOpen)
         #expect(window.closesAt.timeIntervalSince(window.openedAt).rounded() == Double(seconds ?? 300))
-        let again = #expect(throws: PostgresError.self) { try store.openWindow(for: group.jobs[0], session) }
+        let again = #expect(throws: PostgresError.self) { try store.openWindow(for: job, session) }
         #expect(again?.isDuplicate == true)
       }
     }
@@ -38,7 +38,7 @@ struct WindowTests {
   func latest() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.pool.run { [store = fixture.store] session in
-        for _ in 0..<2 { try store.openWindow(for: Self.group("{}", session).jobs[0], session) }
+        for _ in 0..<2 { try store.openWindow(for: Self.job("{}", session), session) }
         let latest = try #require(try store.window(session))
         try session.execute(
           "UPDATE daily_window SET opened_at = opened_at - interval '1 day', closes_at = closes_at - interval '1 day' WHERE id = 1"
@@ -57,12 +57,12 @@ struct WindowTests {
     #expect(throws: DecodingError.self) { try JSON.decode(WindowJob.self, from: Array(text.utf8)) }
   }
 
-  private static func group(_ arguments: String, _ session: Session) throws -> GroupClaim {
+  private static func job(_ arguments: String, _ session: Session) throws -> ClaimedJob {
     try JobQueue.enqueue(
       NewJob(
         publicID: .now(), queue: TaskKind.queue, kind: TaskKind.window.rawValue, deadlineSeconds: 60,
         arguments: Array(arguments.utf8)), session)
     let worker = try JobQueue.register(host: "here", process: 1, session)
-    return try #require(try JobQueue.claimGroup(worker: worker, queue: TaskKind.queue, limit: 9, session))
+    return try #require(try JobQueue.claim(worker: worker, queue: TaskKind.queue, limit: 1, session).first)
   }
 }

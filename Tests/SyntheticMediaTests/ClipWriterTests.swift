@@ -22,8 +22,8 @@ import Testing
     let settings = ClipSettings(
       width: Self.size.width, height: Self.size.height, frameRate: 30, quarterTurns: quarterTurns,
       videoOptions: ["preset": "veryfast", "crf": "12"])
-    let sound = StereoSound(seconds: Double(frames) / 30) { time in (sin(2000 * time) * 0.5, 0) }
-    let picture = PictureBuffer(width: Self.size.width, height: Self.size.height)
+    let sound = StereoAudio(seconds: Double(frames) / 30) { time in (sin(2000 * time) * 0.5, 0) }
+    let picture = ImageBuffer(width: Self.size.width, height: Self.size.height)
     picture.picture.fill(y: 0, u: 128, v: 128)
     for y in 0..<Self.size.height {
       for x in 0..<Self.size.width { picture.picture.y[x, y] = Self.brightness(x: x, y: y) }

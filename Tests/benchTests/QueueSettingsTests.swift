@@ -7,12 +7,12 @@ struct QueueSettingsTests {
   @Test("what the contestant is told, its process understands")
   func shipped() throws {
     for settings in [QueueContestant.take5.drain, QueueContestant.take5.worker] { _ = try QueueSettings(settings) }
-    #expect(try QueueSettings(["--connections", "3"]).connections == 3)
+    #expect(try QueueSettings(["--slots", "3"]).slots == 3)
   }
 
   @Test(
     "anything else is refused",
-    arguments: [["--group"], ["--group", "0"], ["--batch", "5"], ["--connections", "two"]])
+    arguments: [["--slots"], ["--slots", "0"], ["--batch", "5"], ["--slots", "two"]])
   func wrong(words: [String]) {
     #expect(throws: BenchError.self) { try QueueSettings(words) }
   }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Arguments")
 struct ArgumentsTests {
-  static let verb = Verb(
+  static let verb = Subcommand(
     "thing", abstract: "Do a thing.", operands: ["FRONT", "[BACK]"],
     options: [
       Option("--data", "DIR", variable: "TAKE5_DATA", default: ".take5", help: ""),

@@ -9,9 +9,9 @@ internal import Model
 /// is bound to the API key that it was given to, and worth nothing once that is revoked.
 package struct MediaURLs: Sendable {
   /// How long a URL is valid at least, in seconds.
-  static let leastLifetime = 24 * 3600
+  static let minLifetime = 24 * 3600
   /// How long one is valid at most; a signature that promises more is none of ours.
-  package static let lifetime = leastLifetime + step
+  package static let lifetime = minLifetime + step
   private static let step = 3600
   /// So far apart the clocks of machines may be.
   private static let skew = 60
@@ -47,7 +47,7 @@ package struct MediaURLs: Sendable {
   func url(of asset: Asset) -> String {
     let path = "/v1/media/\(asset.id)"
     guard let key = keys.first else { return path }
-    let expires = (now / Self.step + 1) * Self.step + Self.leastLifetime
+    let expires = (now / Self.step + 1) * Self.step + Self.minLifetime
     let signature = signature(path, expires, key)
     return "\(path)?expires=\(expires)&key=\(key.id)&reader=\(reader.name)&signature=\(signature.hex)"
   }

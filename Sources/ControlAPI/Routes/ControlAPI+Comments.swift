@@ -15,14 +15,14 @@ extension ControlAPI {
     ]
   }
 
-  private static let longestText = 5000
+  private static let maxTextLength = 5000
 
   private func submitComment(_ request: Request) async throws -> Response {
     let post = try postID(request)
     let fields = try await JSONBody.fields(of: request)
     var reader = FieldReader(fields, path: "")
     let author = reader.text("author", limit: 200, isRequired: true, mayBeEmpty: false)
-    let text = reader.text("text", limit: Self.longestText, isRequired: true, mayBeEmpty: false)
+    let text = reader.text("text", limit: Self.maxTextLength, isRequired: true, mayBeEmpty: false)
     let errors = reader.finish()
     guard errors.isEmpty, let author, let text else { throw JSONBody.problem(errors) }
     try access.countSubmission(of: author, request)

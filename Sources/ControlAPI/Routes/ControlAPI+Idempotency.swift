@@ -26,7 +26,7 @@ extension ControlAPI {
           (answer, isReplay) = (try body(session), false)
         }
         // Also after a replay: the first time may have ended between the commit and the word to the workers.
-        if answer.status == Status.accepted.code { try JobQueue.announce(queue: PostJob.queue, session) }
+        if answer.status == Status.accepted.code { try JobQueue.notify(queue: PostJob.queue, session) }
         return (answer, isReplay)
       }
     } catch let fault as Store.IdempotencyFault {
@@ -46,7 +46,7 @@ extension ControlAPI {
     return Response(status, headers: headers, body: .bytes(answer.body))
   }
 
-  private static let longestKey = 200
+  private static let maxKeyLength = 200
 
   private func idempotencyKey(of request: Request, payload: [[UInt8]]) throws -> IdempotencyKey? {
     let fields = request.headers.values("Idempotency-Key")
@@ -54,11 +54,11 @@ extension ControlAPI {
     // The draft has a quoted string (RFC 9651); many clients send it bare.
     let isQuoted = field.count >= 2 && field.hasPrefix("\"") && field.hasSuffix("\"")
     let key = isQuoted ? String(field.dropFirst().dropLast()) : field
-    guard fields.count == 1, 1...Self.longestKey ~= key.utf8.count,
+    guard fields.count == 1, 1...Self.maxKeyLength ~= key.utf8.count,
       key.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != 0x22 })
     else {
       throw ProblemKind.invalidIdempotencyKey.problem(
-        "The header field Idempotency-Key is not one key of 1 to \(Self.longestKey) visible characters.")
+        "The header field Idempotency-Key is not one key of 1 to \(Self.maxKeyLength) visible characters.")
     }
     var hasher = SHA256()
     for piece in [Array(request.method.utf8), Array(request.target.path.utf8)] + payload {

@@ -37,7 +37,7 @@ extension ControlAPI {
   }
 
   /// The longest name of a user, an itinerary or a place, in characters.
-  private static let longestOwner = 200
+  private static let maxOwnerLength = 200
 
   /// Whose image is meant: a post's id, or a name of the app's own.
   private func owner(_ request: Request, _ kind: ImageKind) throws(Problem) -> String {
@@ -47,20 +47,20 @@ extension ControlAPI {
   /// A name of the app's own in a path.
   func name(_ request: Request) throws(Problem) -> String {
     let name = request.parameter("id")
-    guard 1...Self.longestOwner ~= name.unicodeScalars.count, !name.unicodeScalars.contains("\0") else {
+    guard 1...Self.maxOwnerLength ~= name.unicodeScalars.count, !name.unicodeScalars.contains("\0") else {
       throw ProblemKind.invalidFields.problem(
-        "The name in the path is wrong.", errors: [FieldError("id", "expected 1 to \(Self.longestOwner) characters")])
+        "The name in the path is wrong.", errors: [FieldError("id", "expected 1 to \(Self.maxOwnerLength) characters")])
     }
     return name
   }
 
   /// Takes an image in. It is answered once everything is on the disk, before any work is done.
   private func submitImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
-    let response = try await takingIn(request) { try await keepImage(request, kind) }
+    let response = try await takingIn(request) { try await insertImage(request, kind) }
     return await waiting(request, for: response)
   }
 
-  private func keepImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
+  private func insertImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
     let owner = try owner(request, kind)
     let definition = try photoDefinition(kind.definition)
     let upload = try await ImageUpload(request, room: room, limits: definition.limits)

@@ -14,11 +14,11 @@ extension ControlAPI {
   }
 
   /// The longest that a request waits, in seconds.
-  static let longestWait = 60
+  static let maxWait = 60
 
   private func readJob(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
-    let seconds = reader.number("wait", in: 0...Self.longestWait) ?? 0
+    let seconds = reader.number("wait", in: 0...Self.maxWait) ?? 0
     try reader.finish()
     let text = request.parameter("id")
     guard let id = PublicID(text) else { throw Self.noJob(text) }
@@ -91,14 +91,14 @@ extension ControlAPI {
     let job: Job?
   }
 
-  /// The seconds of a preference `wait=N`, `longestWait` at most; nil: none, or none that makes sense.
+  /// The seconds of a preference `wait=N`, `maxWait` at most; nil: none, or none that makes sense.
   static func preferredWait(_ headers: HeaderFields) -> Int? {
     for preference in headers.list("Prefer") {
       let parts = preference.split(separator: "=", maxSplits: 1)
       guard parts.count == 2, parts[0].lowercased() == "wait", let seconds = Int(parts[1]), seconds > 0 else {
         continue
       }
-      return min(seconds, longestWait)
+      return min(seconds, maxWait)
     }
     return nil
   }

@@ -44,8 +44,8 @@ extension ControlAPI {
     let id = try jobID(request)
     let wasDone = try await database.transaction { [store] session in
       guard let queue = try store.retry(jobs: [id], session)[id] else { return false }
-      try JobQueue.announce(queue: queue, session)
-      try JobQueue.tell(of: id, session)
+      try JobQueue.notify(queue: queue, session)
+      try JobQueue.notifyChange(of: id, session)
       return true
     }
     return try await answer(id, wasDone: wasDone, "tried again")
@@ -55,7 +55,7 @@ extension ControlAPI {
     let id = try jobID(request)
     let wasDone = try await database.transaction { [store] session in
       guard try store.cancel(job: id, session) != .notLive else { return false }
-      try JobQueue.tell(of: id, session)
+      try JobQueue.notifyChange(of: id, session)
       return true
     }
     return try await answer(id, wasDone: wasDone, "cancelled")

@@ -44,11 +44,11 @@ extension ControlAPI {
   /// Takes a post in: its media and what is said of it. It is answered once everything is on the disk, before any work is
   /// done.
   private func submit(_ request: Request) async throws -> Response {
-    let response = try await takingIn(request) { try await keepPost(request) }
+    let response = try await takingIn(request) { try await insertPost(request) }
     return await waiting(request, for: response)
   }
 
-  private func keepPost(_ request: Request) async throws -> Response {
+  private func insertPost(_ request: Request) async throws -> Response {
     let form = try await SubmissionForm(request, room: room, limits: formLimits)
     try access.countSubmission(of: form.draft.author, request)
     let (store, definitions, urls) = (store, definitions, access.mediaURLs(for: request))
@@ -96,7 +96,7 @@ extension ControlAPI {
       switch try store.change(post: id, change, session, check: request.checkVersion) {
       case .changed: return try store.post(id, session)
       case .notFound: return nil
-      case .wordless:
+      case .missingText:
         throw JSONBody.problem([FieldError("caption", "is required where there are no media and no title")])
       }
     }

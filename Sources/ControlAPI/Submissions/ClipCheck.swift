@@ -5,7 +5,7 @@ internal import Model
 /// What a clip's container says at the end of its upload: cheap to ask, and before anything is stored.
 enum ClipCheck {
   /// It may be a clip, of this media type.
-  case sound(type: String)
+  case valid(type: String)
   case refused(Reason)
 
   init(_ blob: SealedBlob, input: InputName, limits: Limits) throws(BlobError) {
@@ -21,7 +21,7 @@ enum ClipCheck {
           Reason(.unsupportedContainer, input: input, detail: "The file is \(found); accepted are \(allowed)."))
         return
       }
-      self = .sound(type: Self.mediaType(of: structure.family))
+      self = .valid(type: Self.mediaType(of: structure.family))
     case .failure(let refusal):
       self = .refused(Reason(refusal, input: input))
     }

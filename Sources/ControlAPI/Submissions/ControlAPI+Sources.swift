@@ -15,7 +15,7 @@ extension ControlAPI {
     for camera in Camera.allCases {
       guard let clip = clips[camera] else { continue }
       switch try ClipCheck(clip, input: InputName(camera), limits: limits) {
-      case .sound(let type): sources.append(NewAsset(role: .source(camera), type: type, content: clip))
+      case .valid(let type): sources.append(NewAsset(role: .source(camera), type: type, content: clip))
       case .refused(let reason): reasons.append(reason)
       }
     }
@@ -26,7 +26,7 @@ extension ControlAPI {
   /// A clip by itself as an asset to be kept; throws a problem with the reason when its container speaks against it.
   static func checkedClip(_ clip: SealedBlob, limits: Limits) throws -> [NewAsset] {
     switch try ClipCheck(clip, input: .clip, limits: limits) {
-    case .sound(let type): return [NewAsset(role: .sourceClip, type: type, content: clip)]
+    case .valid(let type): return [NewAsset(role: .sourceClip, type: type, content: clip)]
     case .refused(let reason): throw refused([reason])
     }
   }
@@ -37,7 +37,7 @@ extension ControlAPI {
     var reasons: [Reason] = []
     for (place, photo) in photos.enumerated() {
       switch try PhotoCheck(photo, limits: limits) {
-      case .sound(let type):
+      case .valid(let type):
         sources.append(NewAsset(role: .sourcePhoto, type: type, content: photo, place: place))
       case .refused(var reason):
         reason.photo = place

@@ -9,7 +9,7 @@ extension ControlAPI {
   /// byte is read.
   func takingIn(_ request: Request, _ body: () async throws -> Response) async throws -> Response {
     // A form that can only be text needs no room. Whether it is, its parts will tell.
-    let isShort = request.head.contentLength.map { $0 <= SubmissionForm.mostOfText } ?? false
+    let isShort = request.head.contentLength.map { $0 <= SubmissionForm.maxText } ?? false
     if !isShort { try room.check() }
     return try await uploads.admit(request.client) { try await body() }
   }

@@ -8,7 +8,7 @@ struct ImageUpload: Sendable {
   /// From the part `author`.
   let author: String?
 
-  private static let longestAuthor = 200
+  private static let maxAuthorLength = 200
 
   /// Reads it from a request straight into the blob store.
   init(_ request: Request, room: MediaRoom, limits: PhotoLimits) async throws {
@@ -76,7 +76,7 @@ struct ImageUpload: Sendable {
   private static func text(_ reader: inout MultipartReader) async throws -> [UInt8] {
     var text: [UInt8] = []
     while case .bytes(let bytes)? = try await reader.next() {
-      guard text.count + bytes.count <= 4 * longestAuthor else { throw wrongAuthor }
+      guard text.count + bytes.count <= 4 * maxAuthorLength else { throw wrongAuthor }
       text += bytes
     }
     return text
@@ -84,13 +84,14 @@ struct ImageUpload: Sendable {
 
   private static func checked(_ bytes: [UInt8]) throws -> String {
     guard let text = String(validating: bytes, as: UTF8.self), !text.isEmpty,
-      text.unicodeScalars.count <= longestAuthor, !text.unicodeScalars.contains("\0")
+      text.unicodeScalars.count <= maxAuthorLength, !text.unicodeScalars.contains("\0")
     else { throw wrongAuthor }
     return text
   }
 
   private static var wrongAuthor: Problem {
     ProblemKind.invalidFields.problem(
-      "The part author is wrong.", errors: [FieldError("author", "expected 1 to \(longestAuthor) characters in UTF-8")])
+      "The part author is wrong.",
+      errors: [FieldError("author", "expected 1 to \(maxAuthorLength) characters in UTF-8")])
   }
 }

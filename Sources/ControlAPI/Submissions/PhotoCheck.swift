@@ -5,7 +5,7 @@ internal import Model
 /// What a photo's first bytes say at the end of its upload: cheap to ask, and before anything is stored.
 enum PhotoCheck {
   /// It may be a photo, of this media type.
-  case sound(type: String)
+  case valid(type: String)
   case refused(Reason)
 
   init(_ blob: SealedBlob, limits: PhotoLimits) throws(BlobError) {
@@ -19,6 +19,6 @@ enum PhotoCheck {
       self = .refused(Reason(unsupportedPhoto: FileSignature(start), taken: limits.formats))
       return
     }
-    self = .sound(type: "image/\(format == .heif ? "heic" : format.rawValue)")
+    self = .valid(type: "image/\(format == .heif ? "heic" : format.rawValue)")
   }
 }

@@ -23,7 +23,7 @@ struct SubmissionForm: Sendable {
   static let textBytes = 64 << 10
 
   /// The longest submission that holds no media, with what delimits its parts.
-  static let mostOfText = Int64(textBytes) + 4096
+  static let maxText = Int64(textBytes) + 4096
 
   /// The most bytes of each part.
   struct PartLimits: Sendable {

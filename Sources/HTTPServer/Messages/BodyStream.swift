@@ -9,7 +9,7 @@ internal import Platform
 /// no wake-up is lost.
 package final class BodyStream: Sendable {
   /// How long a stream lives at most, whatever is asked for.
-  package static let longestDeadline = Duration.seconds(3600)
+  package static let maxDeadline = Duration.seconds(3600)
 
   private struct Shared {
     var state: BodyStreamState
@@ -25,7 +25,7 @@ package final class BodyStream: Sendable {
   /// Makes a stream for one answer.
   ///
   /// - Parameters:
-  ///   - deadline: how long it lives, at most `longestDeadline`.
+  ///   - deadline: how long it lives, at most `maxDeadline`.
   ///   - backlog: bytes that may wait for the client; one that lets more wait is cut off.
   ///   - heartbeat: what is written after a silence of `ServerConfiguration.heartbeat`, between two writes: only a
   ///     write finds out that a client is gone. By default an empty comment of server-sent events.
@@ -33,13 +33,13 @@ package final class BodyStream: Sendable {
   ///     after `finish()`. It is called on a thread of the server's, never from within `write` or `finish`, and must
   ///     not block.
   package init(
-    deadline: Duration = longestDeadline, backlog: Int = 256 << 10, heartbeat: [UInt8] = Array(":\n\n".utf8),
+    deadline: Duration = maxDeadline, backlog: Int = 256 << 10, heartbeat: [UInt8] = Array(":\n\n".utf8),
     onEnd: @escaping @Sendable (BodyStream) -> Void = { _ in }
   ) {
-    self.deadline = min(deadline, Self.longestDeadline)
+    self.deadline = min(deadline, Self.maxDeadline)
     self.heartbeat = heartbeat
     self.onEnd = onEnd
-    shared = Locked(Shared(state: BodyStreamState(mostWaiting: backlog)))
+    shared = Locked(Shared(state: BodyStreamState(maxWaiting: backlog)))
   }
 
   // MARK: The producer, on any thread

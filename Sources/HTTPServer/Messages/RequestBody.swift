@@ -1,6 +1,6 @@
 /// The bytes of a request as they come off the network.
 ///
-/// Nothing is taken from the client while `ServerConfiguration.parkedBytes` wait to be read, so that a slow reader slows the
+/// Nothing is taken from the client while `ServerConfiguration.bufferedBytes` wait to be read, so that a slow reader slows the
 /// sender and memory stays flat. Until the first read nothing is taken from the client at all: a handler that refuses
 /// a request from its head spares the upload.
 package struct RequestBody: AsyncSequence, Sendable {

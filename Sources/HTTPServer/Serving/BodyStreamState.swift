@@ -17,7 +17,7 @@ struct BodyStreamState {
 
   private enum Phase { case open, finished, cut, ended }
 
-  private let mostWaiting: Int
+  private let maxWaiting: Int
   private var phase = Phase.open
   /// What was written; its first `taken` bytes have been sent. An event that many streams share is held once.
   private var bytes: [UInt8] = []
@@ -27,8 +27,8 @@ struct BodyStreamState {
   /// How many bytes the network took.
   private(set) var sentBytes: Int64 = 0
 
-  /// - Parameter mostWaiting: bytes that may wait for the client.
-  init(mostWaiting: Int) { self.mostWaiting = mostWaiting }
+  /// - Parameter maxWaiting: bytes that may wait for the client.
+  init(maxWaiting: Int) { self.maxWaiting = maxWaiting }
 
   private var waiting: Int { bytes.count - taken }
 
@@ -43,7 +43,7 @@ struct BodyStreamState {
   /// Whether the bytes are taken. Something too long is taken while nothing waits: no client is too slow for that.
   mutating func write(_ more: [UInt8], at now: ContinuousClock.Instant) -> Bool {
     guard phase == .open else { return false }
-    guard waiting == 0 || waiting + more.count <= mostWaiting else {
+    guard waiting == 0 || waiting + more.count <= maxWaiting else {
       cut()
       return false
     }

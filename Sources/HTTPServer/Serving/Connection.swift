@@ -18,7 +18,7 @@ final class Connection {
 
   let number: UInt64
   private let socket: StreamSocket
-  private let reception: Reception
+  private let reception: Dispatcher
   private let waker: Waker
 
   private var phase = Phase.reading
@@ -44,7 +44,7 @@ final class Connection {
   /// What the network thread watches it for, at least what is `wanted`.
   var watched: EventPoll.Condition = [.readable, .finished]
 
-  init(_ socket: consuming StreamSocket, number: UInt64, reception: Reception, mailbox: Mailbox) {
+  init(_ socket: consuming StreamSocket, number: UInt64, reception: Dispatcher, mailbox: Mailbox) {
     self.socket = socket
     self.number = number
     self.reception = reception

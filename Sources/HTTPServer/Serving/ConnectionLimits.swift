@@ -12,23 +12,23 @@ package enum Refusal: String, Sendable, CaseIterable {
 
 /// How many connections, requests and streams there are, and how many there may be.
 struct ConnectionLimits: Sendable {
-  private let mostConnections: Int
-  private let mostPerAddress: Int
-  private let mostStreams: Int
+  private let maxConnections: Int
+  private let maxPerAddress: Int
+  private let maxStreams: Int
 
   private(set) var connections = 0
   private(set) var streams = 0
   private var byAddress: [IPAddress: Int] = [:]
 
   init(connections: Int, perAddress: Int, streams: Int) {
-    mostConnections = connections
-    mostPerAddress = perAddress
-    mostStreams = streams
+    maxConnections = connections
+    maxPerAddress = perAddress
+    maxStreams = streams
   }
 
   /// Counts a connection; false, and it is not counted, where there are as many as may be.
   mutating func open() -> Bool {
-    guard connections < mostConnections else { return false }
+    guard connections < maxConnections else { return false }
     connections += 1
     return true
   }
@@ -38,7 +38,7 @@ struct ConnectionLimits: Sendable {
   /// Counts something that an address does; false if it does as much as it may, which is not counted.
   mutating func begin(from address: IPAddress) -> Bool {
     let count = byAddress[address.site, default: 0]
-    guard count < mostPerAddress else { return false }
+    guard count < maxPerAddress else { return false }
     byAddress[address.site] = count + 1
     return true
   }
@@ -49,7 +49,7 @@ struct ConnectionLimits: Sendable {
   }
 
   mutating func openStream() -> Bool {
-    guard streams < mostStreams else { return false }
+    guard streams < maxStreams else { return false }
     streams += 1
     return true
   }

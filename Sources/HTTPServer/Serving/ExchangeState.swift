@@ -25,14 +25,14 @@ struct ExchangeState {
 
   private enum Phase { case head, body, received, answered }
 
-  private static let mostJoined = 16 << 10
+  private static let maxJoined = 16 << 10
 
   private let limits: Limits
   private let hasBody: Bool
   private var phase = Phase.head
   private var chunks: [[UInt8]] = []
   private var firstChunk = 0
-  private var parkedBytes = 0
+  private var bufferedBytes = 0
   private var receivedBytes: Int64 = 0
   private var isBodyWanted = false
   private var failure: BodyError?
@@ -44,7 +44,7 @@ struct ExchangeState {
     /// The whole body.
     var body: Int64
     /// Waiting for the handler.
-    var parked: Int
+    var buffered: Int
   }
 
   /// - Parameter hasBody: whether a body follows, or something that must not be read as the next request.
@@ -58,7 +58,7 @@ struct ExchangeState {
     if isCut || pendingAnswer != nil { return true }
     return switch phase {
     case .head: isBodyWanted
-    case .body: failure == nil && parkedBytes <= limits.parked / 2
+    case .body: failure == nil && bufferedBytes <= limits.buffered / 2
     case .received, .answered: false
     }
   }
@@ -99,7 +99,7 @@ struct ExchangeState {
       guard isBodyWanted else { return .wait }
       phase = .body
       return .proceed
-    case .body: return failure == nil && parkedBytes < limits.parked ? .proceed : .wait
+    case .body: return failure == nil && bufferedBytes < limits.buffered ? .proceed : .wait
     case .received, .answered: return .wait
     }
   }
@@ -122,7 +122,7 @@ struct ExchangeState {
       let chunk = chunks[firstChunk]
       chunks[firstChunk] = []
       firstChunk += 1
-      parkedBytes -= chunk.count
+      bufferedBytes -= chunk.count
       if firstChunk > chunks.count / 2 {
         chunks.removeFirst(firstChunk)
         firstChunk = 0
@@ -155,8 +155,8 @@ struct ExchangeState {
 
   /// Small chunks are joined: each that stands alone costs more memory than its bytes.
   private mutating func park(_ chunk: [UInt8]) {
-    parkedBytes += chunk.count
-    if firstChunk < chunks.count, chunks[chunks.count - 1].count + chunk.count <= Self.mostJoined {
+    bufferedBytes += chunk.count
+    if firstChunk < chunks.count, chunks[chunks.count - 1].count + chunk.count <= Self.maxJoined {
       chunks[chunks.count - 1] += chunk
     } else {
       chunks.append(chunk)
@@ -166,6 +166,6 @@ struct ExchangeState {
   private mutating func forgetChunks() {
     chunks.removeAll(keepingCapacity: false)
     firstChunk = 0
-    parkedBytes = 0
+    bufferedBytes = 0
   }
 }

@@ -35,11 +35,11 @@ final class NetworkEndpoint: Sendable {
 final class NetworkThread {
   private static let bufferBytes = 64 << 10
   /// So many are accepted before others have a turn.
-  private static let mostAccepted = 64
+  private static let maxAccepted = 64
   /// So many are looked at as time passes before others have a turn: to close thousands at once takes a while.
-  private static let mostTicked = 128
+  private static let maxTicked = 128
 
-  private let reception: Reception
+  private let reception: Dispatcher
   private let endpoint: NetworkEndpoint
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferBytes, alignment: 16)
   private let tickInterval: Duration
@@ -53,7 +53,7 @@ final class NetworkThread {
   /// Those that are still to be told that time has passed.
   private var unticked: [UInt64] = []
 
-  init(_ endpoint: NetworkEndpoint, reception: Reception) {
+  init(_ endpoint: NetworkEndpoint, reception: Dispatcher) {
     self.reception = reception
     self.endpoint = endpoint
     let configuration = reception.configuration
@@ -68,7 +68,7 @@ final class NetworkThread {
   func run() {
     var nextTick = ContinuousClock.now + tickInterval
     while true {
-      for (key, found) in endpoint.poll.wait(for: patience(until: nextTick)) {
+      for (key, found) in endpoint.poll.wait(for: timeout(until: nextTick)) {
         switch key {
         case NetworkEndpoint.mailboxKey: if !readMail() { return closeAll() }
         case NetworkEndpoint.listenerKey: accept()
@@ -81,13 +81,13 @@ final class NetworkThread {
         if isAcceptingPaused { watchListener(true) }
         if unticked.isEmpty { unticked = Array(connections.keys) }
       }
-      for key in unticked.suffix(Self.mostTicked) { with(key) { $0.tick(at: now) } }
-      unticked.removeLast(min(unticked.count, Self.mostTicked))
+      for key in unticked.suffix(Self.maxTicked) { with(key) { $0.tick(at: now) } }
+      unticked.removeLast(min(unticked.count, Self.maxTicked))
     }
   }
 
   /// How long to wait for something to happen; nil: for ever.
-  private func patience(until nextTick: ContinuousClock.Instant) -> Duration? {
+  private func timeout(until nextTick: ContinuousClock.Instant) -> Duration? {
     if !unticked.isEmpty { return .zero }
     return connections.isEmpty && !isAcceptingPaused ? nil : max(.zero, ContinuousClock.now.duration(to: nextTick))
   }
@@ -145,7 +145,7 @@ final class NetworkThread {
   // MARK: Accepting
 
   private func accept() {
-    for _ in 0..<Self.mostAccepted {
+    for _ in 0..<Self.maxAccepted {
       // Another thread may have been quicker.
       guard isListening, let socket = acceptOne() else { return }
       let peer = socket.peer

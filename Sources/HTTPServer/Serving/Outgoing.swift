@@ -22,9 +22,9 @@ struct Outgoing {
   }
 
   /// A body of so many bytes is sent with the head in one piece.
-  private static let mostJoined = 16 << 10
+  private static let maxJoined = 16 << 10
   /// So much of a file is sent in one turn.
-  private static let mostInTurn = 4 << 20
+  private static let maxInTurn = 4 << 20
   private static let streamBuffer = 16 << 10
 
   private var bytes: [UInt8]
@@ -40,7 +40,7 @@ struct Outgoing {
     if isHeadOnly { return }
     switch body {
     case .bytes(let body):
-      if body.count <= Self.mostJoined { bytes += body } else { rest = .bytes(body) }
+      if body.count <= Self.maxJoined { bytes += body } else { rest = .bytes(body) }
     case .file(let region): rest = .file(region, sent: 0)
     case .stream(let stream): rest = .stream(stream, isChunked: isChunked)
     }
@@ -51,7 +51,7 @@ struct Outgoing {
 
   /// Sends as much as the client takes.
   mutating func send(on socket: borrowing StreamSocket, waker: Waker) -> Progress {
-    var room = Self.mostInTurn
+    var room = Self.maxInTurn
     while true {
       if sent < bytes.count {
         switch sendBytes(on: socket) {

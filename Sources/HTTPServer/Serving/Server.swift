@@ -8,7 +8,7 @@ package final class Server: Sendable {
   /// The port it listens on.
   package let port: UInt16
 
-  private let reception: Reception
+  private let reception: Dispatcher
   private let handlers: HandlerTasks
   private let endpoints: [NetworkEndpoint]
   private let threads = ActivityCount()
@@ -26,7 +26,7 @@ package final class Server: Sendable {
     port = socket.port
     do {
       handlers = try HandlerTasks(threads: configuration.handlerThreads)
-      reception = Reception(
+      reception = Dispatcher(
         configuration: configuration, handlers: handlers, router: router, observer: observer)
       endpoints = try (0..<configuration.networkThreads).map { _ in
         try NetworkEndpoint(try socket.descriptor.duplicate())
@@ -84,7 +84,7 @@ package final class Server: Sendable {
   }
 
   private static func start(
-    _ endpoint: NetworkEndpoint, _ reception: Reception, counting threads: ActivityCount
+    _ endpoint: NetworkEndpoint, _ reception: Dispatcher, counting threads: ActivityCount
   ) throws(SystemError) {
     threads.begin()
     do {

@@ -14,12 +14,12 @@ package struct ServerConfiguration: Sendable {
 
   /// Open connections at most, if the process may have as many files. When there are as many, those that are idle, or
   /// dawdle, and never showed a key make room.
-  package var mostConnections = 16_384
+  package var maxConnections = 16_384
   /// Connections from one address without a key, where the idle ones make room too; and requests under way of one
   /// address that a proxy names.
-  package var mostPerAddress = 1024
+  package var maxPerAddress = 1024
   /// Answers at most that are being produced over time, so that others find room.
-  package var mostStreams = 12_288
+  package var maxStreams = 12_288
   /// Reverse proxies: they have as many connections as they like, and the client is whom they name in X-Forwarded-For.
   package var trustedProxies: [AddressRange] = []
 
@@ -28,7 +28,7 @@ package struct ServerConfiguration: Sendable {
   /// The longest head of a request in bytes; a longer one is answered with 431.
   package var headBytes = 32 << 10
   /// Body bytes that may wait for a handler before no more are taken from the client.
-  package var parkedBytes = 256 << 10
+  package var bufferedBytes = 256 << 10
 
   /// Silence on a connection after which it is closed.
   package var inactivity: Duration = .seconds(30)

@@ -18,8 +18,8 @@ struct ChunkedBody {
     case trailers
   }
 
-  private static let mostLineBytes = 256
-  private static let mostTrailerBytes = 8 << 10
+  private static let maxLineBytes = 256
+  private static let maxTrailerBytes = 8 << 10
 
   private var phase = Phase.size
   private var trailerBytes = 0
@@ -37,15 +37,15 @@ struct ChunkedBody {
       phase = .size
       return .framing(line.count + 2)
     case .size:
-      guard let line = try Self.line(input, most: Self.mostLineBytes) else { return nil }
+      guard let line = try Self.line(input, most: Self.maxLineBytes) else { return nil }
       let size = try Self.size(line)
       phase = size == 0 ? .trailers : .content(size)
       return .framing(line.count + 2)
     case .trailers:
-      guard let line = try Self.line(input, most: Self.mostTrailerBytes) else { return nil }
+      guard let line = try Self.line(input, most: Self.maxTrailerBytes) else { return nil }
       if line.isEmpty { return .end(2) }
       trailerBytes += line.count
-      guard trailerBytes <= Self.mostTrailerBytes else { throw .malformedRequest("The trailers are too long.") }
+      guard trailerBytes <= Self.maxTrailerBytes else { throw .malformedRequest("The trailers are too long.") }
       _ = try HeadParser.field(line)
       return .framing(line.count + 2)
     }

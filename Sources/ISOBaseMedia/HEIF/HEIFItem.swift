@@ -12,8 +12,8 @@ struct HEIFItem {
   fileprivate(set) var properties: [Association] = []
 
   // Cameras write an extent an item, and a dozen properties.
-  fileprivate static let mostExtents = 1 << 14
-  fileprivate static let mostProperties = 255
+  fileprivate static let maxExtents = 1 << 14
+  fileprivate static let maxProperties = 255
 
   /// A run of bytes.
   struct Extent {
@@ -68,7 +68,7 @@ extension [UInt32: HEIFItem] {
       else { return }
       offset += baseSize + 2
       extentCount += Int(number)
-      guard extentCount <= HEIFItem.mostExtents else { return }
+      guard extentCount <= HEIFItem.maxExtents else { return }
       var extents: [HEIFItem.Extent] = []
       for _ in 0..<number {
         guard let start = reader.number(at: offset + indexSize, count: offsetSize),
@@ -102,7 +102,7 @@ extension [UInt32: HEIFItem] {
         offset += size
         let index = Int(value & (essential - 1))
         // 0 stands for no property.
-        guard index > 0, self[UInt32(id)]?.properties.count ?? .max < HEIFItem.mostProperties else { continue }
+        guard index > 0, self[UInt32(id)]?.properties.count ?? .max < HEIFItem.maxProperties else { continue }
         self[UInt32(id)]?.properties.append(
           HEIFItem.Association(index: index - 1, isEssential: value & essential != 0))
       }

@@ -8,13 +8,13 @@ struct HEIFTree {
   private var pixels = 0
 
   private let file: HEIFItems
-  private let mostPixels: Int
+  private let maxPixels: Int
 
   // A photo is a grid of pictures, which may be turned first; a thousand tiles make 64 megapixels.
   private static let deepest = 8
-  private static let mostVisits = 4096
+  private static let maxVisits = 4096
   // What a decoder is made to do over and above the size of the picture: tiles stand over its edges.
-  private static let mostCoded = 2
+  private static let maxCodedBytes = 2
 
   /// The properties that a decoder needs.
   static let decoding: Set<BoxType> = ["av1C", "auxC", "clap", "colr", "hvcC", "imir", "irot", "ispe", "pixi"]
@@ -25,14 +25,14 @@ struct HEIFTree {
   init(_ root: UInt32, in file: HEIFItems, pixels: Int) throws(HEIFRefusal) {
     self.file = file
     // So that sums do not overflow.
-    mostPixels = min(pixels, 1 << 40)
+    maxPixels = min(pixels, 1 << 40)
     try visit(root, depth: 0)
   }
 
   /// Takes an item as often as it is referred to: a decoder will decode it as often.
   private mutating func visit(_ id: UInt32, depth: Int) throws(HEIFRefusal) {
     visits += 1
-    guard visits <= Self.mostVisits, depth <= Self.deepest else {
+    guard visits <= Self.maxVisits, depth <= Self.deepest else {
       throw .damaged("its picture is put together of more parts than any camera writes")
     }
     guard let item = file.items[id] else { throw .damaged("its item \(id) is missing") }
@@ -64,7 +64,7 @@ struct HEIFTree {
     guard let pixels = HEIFProperties(properties).pixels else {
       throw .damaged("its item \(item.id) has no size")
     }
-    if pixels > mostPixels { throw .tooManyPixels }
+    if pixels > maxPixels { throw .tooManyPixels }
     let configuration: BoxType? = item.type == "hvc1" ? "hvcC" : item.type == "av01" ? "av1C" : nil
     guard let configuration, !properties.contains(where: { $0.type == configuration }) else { return }
     throw .damaged("its item \(item.id) has no '\(configuration)' property, without which it cannot be decoded")
@@ -73,7 +73,7 @@ struct HEIFTree {
   /// Adds up what is to be decoded.
   private mutating func count(_ item: HEIFItem) throws(HEIFRefusal) {
     let coded = file.properties(of: item).flatMap { HEIFProperties($0).pixels } ?? .max
-    pixels += min(coded, mostPixels)
-    if pixels / Self.mostCoded > mostPixels { throw .tooManyPixels }
+    pixels += min(coded, maxPixels)
+    if pixels / Self.maxCodedBytes > maxPixels { throw .tooManyPixels }
   }
 }

@@ -6,7 +6,7 @@ struct Box {
   let isCut: Bool
 
   // More than any file that means something: a photo of 64 megapixels in tiles of 256 samples has a thousand items.
-  private static let mostChildren = 4096
+  private static let maxChildren = 4096
 
   init(type: BoxType, content: ArraySlice<UInt8>, isCut: Bool = false) {
     self.type = type
@@ -18,7 +18,7 @@ struct Box {
   static func list(in bytes: ArraySlice<UInt8>) -> [Box] {
     var boxes: [Box] = []
     var rest = bytes
-    while rest.count >= 8, boxes.count < mostChildren {
+    while rest.count >= 8, boxes.count < maxChildren {
       let reader = BigEndian(rest)
       var header = 8
       var size = Int(reader.unsigned32(at: 0) ?? 0)

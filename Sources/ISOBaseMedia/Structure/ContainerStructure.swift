@@ -17,7 +17,7 @@ package struct ContainerStructure: Sendable, Hashable {
   /// The types of the outermost boxes, in order.
   package let outermost: [BoxType]
   /// What the outermost boxes give away, without `moov`, in order.
-  package let identifying: [Identification]
+  package let identifying: [IdentifyingMetadata]
   /// The handler type of each track in order: `vide`, `soun`, `meta`…
   package let handlers: [BoxType]
 

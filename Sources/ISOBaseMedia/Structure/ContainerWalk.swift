@@ -9,10 +9,10 @@ struct ContainerWalk<Failure: Error> {
   }
 
   // A phone's clip has a few dozen boxes; a fragmented one of some seconds a few hundred.
-  private let mostBoxes = 10_000
+  private let maxBoxes = 10_000
   // Of a box that is looked into; a packet of XMP has a few kilobytes.
-  private let mostContent: Int64 = 1 << 16
-  private let mostIdentifying = 16
+  private let maxContent: Int64 = 1 << 16
+  private let maxIdentifying = 16
 
   private var window: FileWindow<Failure>
   private var visitedBoxes = 0
@@ -21,7 +21,7 @@ struct ContainerWalk<Failure: Error> {
   private var mediaDataOffset: Int64?
   private var isFragmented = false
   private var outermost: [BoxType] = []
-  private var identifying: [Identification] = []
+  private var identifying: [IdentifyingMetadata] = []
   private var handlers: [BoxType] = []
 
   init(window: FileWindow<Failure>) { self.window = window }
@@ -61,8 +61,8 @@ struct ContainerWalk<Failure: Error> {
     while offset < limit {
       if limit - offset < 8, isComplete(atDepth: depth) { return }
       visitedBoxes += 1
-      guard visitedBoxes <= mostBoxes else {
-        throw .refused(.damaged(finding: "it has more than \(mostBoxes) boxes", offset: offset))
+      guard visitedBoxes <= maxBoxes else {
+        throw .refused(.damaged(finding: "it has more than \(maxBoxes) boxes", offset: offset))
       }
       let box = try header(at: offset, limit: limit, depth: depth)
       if depth == 0 { try visitTopLevel(box) } else { try visitMovie(box, depth: depth) }
@@ -111,10 +111,10 @@ struct ContainerWalk<Failure: Error> {
   }
 
   private mutating func visitOther(_ box: BoxHeader) throws(Ending) {
-    guard identifying.count < mostIdentifying else { return }
+    guard identifying.count < maxIdentifying else { return }
     if box.type == "uuid" {
-      identifying.append(.named(try bytes(at: box.content, count: Int(min(box.end - box.content, mostContent)))))
-    } else if let identification = Identification.outermost(box.type) {
+      identifying.append(.named(try bytes(at: box.content, count: Int(min(box.end - box.content, maxContent)))))
+    } else if let identification = IdentifyingMetadata.outermost(box.type) {
       identifying.append(identification)
     }
   }

@@ -25,11 +25,11 @@ package struct CollectReport: Encodable, Sendable {
   /// Sets that others took the place of, longer ago than the grace period.
   package internal(set) var retiredSets = 0
   /// Sets that nobody refers to.
-  package internal(set) var looseSets = 0
+  package internal(set) var orphanSets = 0
   /// Blobs that no asset names any more.
   package internal(set) var blobs = Amount()
   /// Files without a row.
-  package internal(set) var strayFiles = Amount()
+  package internal(set) var orphanFiles = Amount()
   /// Files that died before they were whole.
   package internal(set) var stagedFiles = Amount()
   /// Answers to repeated requests whose time is over.
@@ -41,9 +41,9 @@ package struct CollectReport: Encodable, Sendable {
     case isDryRun = "dryRun"
     case heldUntil
     case retiredSets
-    case looseSets
+    case orphanSets
     case blobs
-    case strayFiles
+    case orphanFiles
     case stagedFiles
     case answers
   }

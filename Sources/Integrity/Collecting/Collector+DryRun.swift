@@ -13,15 +13,15 @@ extension Collector {
     while let page = try await overdue(after: last) {
       last = page.last
       report.retiredSets += page.sets.count(where: \.isRetired)
-      report.looseSets += page.sets.count { !$0.isRetired }
+      report.orphanSets += page.sets.count { !$0.isRetired }
     }
     report.answers = try await pool.run { session in try Store.expiredAnswers(session) }
     progress(0.1)
     guard report.heldUntil == nil else { return report }
     try await countBlobs(&report)
-    try await forEachRowless { hash, bytes in
-      let isStray = try await pool.transaction { [store] session in try store.isStray(hash, session) }
-      if isStray { report.strayFiles += Amount(count: 1, bytes: bytes) }
+    try await forEachOrphan { hash, bytes in
+      let isOrphan = try await pool.transaction { [store] session in try store.isOrphan(hash, session) }
+      if isOrphan { report.orphanFiles += Amount(count: 1, bytes: bytes) }
     }
     let blobs = blobs
     report.stagedFiles = Amount(try await onThread("collect") { try blobs.leftovers() })

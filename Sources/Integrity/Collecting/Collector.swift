@@ -59,7 +59,7 @@ package struct Collector: Sendable {
       last = page.last
       let loose = page.sets.filter { !$0.isRetired }.map(\.number)
       guard !loose.isEmpty else { continue }
-      report.looseSets += try await pool.transaction { [store] session in try store.dropLoose(loose, session) }
+      report.orphanSets += try await pool.transaction { [store] session in try store.dropOrphans(loose, session) }
     }
     progress(0.1)
   }
@@ -82,7 +82,7 @@ package struct Collector: Sendable {
     }
     // What no release tells of: its asset was removed by hand.
     var last: [UInt8] = []
-    while let page = try await looseBlobs(after: last) {
+    while let page = try await orphanBlobs(after: last) {
       last = page.last
       var rest = page.hashes[...]
       while !rest.isEmpty {
@@ -96,11 +96,11 @@ package struct Collector: Sendable {
   }
 
   private func collectFiles(_ report: inout CollectReport) async throws {
-    try await forEachRowless { hash, bytes in
+    try await forEachOrphan { hash, bytes in
       let isCollected = try await pool.transaction { [store] session in
-        try store.collectStray(hash, bytes: bytes, session)
+        try store.collectOrphan(hash, bytes: bytes, session)
       }
-      if isCollected { report.strayFiles += CollectReport.Amount(count: 1, bytes: bytes) }
+      if isCollected { report.orphanFiles += CollectReport.Amount(count: 1, bytes: bytes) }
     }
     let blobs = blobs
     report.stagedFiles = CollectReport.Amount(
@@ -108,7 +108,7 @@ package struct Collector: Sendable {
   }
 
   /// Every file that had no row when it was looked for; whether it will have one is still to be seen.
-  func forEachRowless(_ body: (SHA256Digest, Int64) async throws -> Void) async throws {
+  func forEachOrphan(_ body: (SHA256Digest, Int64) async throws -> Void) async throws {
     let blobs = blobs
     for part in 0..<blobs.parts {
       let holdings = try await onThread("collect") { try blobs.holdings(inPart: part) }
@@ -130,7 +130,7 @@ package struct Collector: Sendable {
     }
   }
 
-  private func looseBlobs(after last: [UInt8]) async throws -> (hashes: [SHA256Digest], last: [UInt8])? {
+  private func orphanBlobs(after last: [UInt8]) async throws -> (hashes: [SHA256Digest], last: [UInt8])? {
     try await pool.run { session in
       let end = try session.execute(Integrity.statements["last_blob"], .bytes(last), .integer(Self.page)).first?
         .get("hash", as: [UInt8].self)

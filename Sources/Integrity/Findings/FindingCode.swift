@@ -17,7 +17,7 @@ package enum FindingCode: String, Encodable, Sendable, Hashable, CaseIterable {
   /// Nothing refers to a blob, and nothing has released it.
   case blobUnreferenced = "blob_unreferenced"
   /// A file in the blob store has no row.
-  case strayFile = "stray_file"
+  case orphanFile = "stray_file"
   /// A file was begun by a process that has died.
   case stagedFile = "staged_file"
   /// Something lies in the folder of the blobs that is none.

@@ -117,7 +117,7 @@ package struct Repairer: Sendable {
     var failures: [RepairFailure] = []
     if let until = try await pool.run({ [store] session in try store.collectingHold(session) }) {
       let reason = "nothing is removed until \(JSON.text(of: until)): 'take5 gc hold' was said"
-      failures = findings.filter { $0.code == .strayFile || $0.code == .blobUnreferenced }
+      failures = findings.filter { $0.code == .orphanFile || $0.code == .blobUnreferenced }
         .map { RepairFailure(object: $0.object, reason: reason) }
     }
     for finding in findings {
@@ -125,15 +125,15 @@ package struct Repairer: Sendable {
       case (.setUnreferenced, .set(let id)):
         try await pool.transaction { [store] session in
           let row = try session.execute(Integrity.statements["set_number"], .text(id.description)).first
-          if let number = try row?.get("id", as: Int64.self) { _ = try store.dropLoose([number], session) }
+          if let number = try row?.get("id", as: Int64.self) { _ = try store.dropOrphans([number], session) }
         }
       case (.blobMissing, .blob(let hash)), (.blobCorrupt, .blob(let hash)), (.inlineCorrupt, .blob(let hash)):
         try await dropReplaced(naming: hash)
       case (.blobUnreferenced, .blob(let hash)):
         try await pool.transaction { [store] session in _ = try store.collect([hash], session) }
-      case (.strayFile, .file(let path)):
+      case (.orphanFile, .file(let path)):
         guard let hash = SHA256Digest(hex: path.suffix(64)) else { continue }
-        _ = try await pool.transaction { [store] session in try store.collectStray(hash, bytes: 0, session) }
+        _ = try await pool.transaction { [store] session in try store.collectOrphan(hash, bytes: 0, session) }
       case (.foreignFile, let object):
         failures.append(RepairFailure(object: object, reason: "take5 did not put it there, and leaves it"))
       default: break

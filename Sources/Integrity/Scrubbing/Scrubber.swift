@@ -53,7 +53,7 @@ extension InspectableBlobStore {
     of hash: SHA256Digest, bytes: Int64, until stop: CancellationFlag = CancellationFlag()
   ) async throws -> BlobDamage? {
     try await onThread("scrub") {
-      NamedThread.giveWay()
+      NamedThread.lowerPriority()
       return try damage(of: hash, bytes: bytes, pace: ReadingPace(bytesPerSecond: Scrubber.rate, until: stop))
     }
   }

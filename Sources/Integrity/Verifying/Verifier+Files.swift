@@ -14,7 +14,7 @@ extension Verifier {
       for hash in try await strays(among: holdings) {
         report.findings.append(
           Finding(
-            .strayFile, .file(Self.path(of: hash)), .litter,
+            .orphanFile, .file(Self.path(of: hash)), .litter,
             detail: "it has \(holdings.blobs[hash] ?? 0) bytes, and no row"))
       }
       report.findings += holdings.foreign.map { file in
@@ -33,8 +33,8 @@ extension Verifier {
     var strays: [SHA256Digest] = []
     for hash in rowless {
       // Perhaps its writer has not committed yet, or is being rolled back.
-      let isStray = try await pool.transaction { [store] session in try store.isStray(hash, session) }
-      if isStray { strays.append(hash) }
+      let isOrphan = try await pool.transaction { [store] session in try store.isOrphan(hash, session) }
+      if isOrphan { strays.append(hash) }
     }
     return strays
   }

@@ -9,9 +9,9 @@ import Model
 final class Compositor {
   private let canvas: Canvas
   /// Drawn when their pictures change.
-  private let painted: [TilePicture]
+  private let painted: [TileImage]
   /// Drawn for each picture, over what lies below.
-  private let overlaid: [TilePicture]
+  private let overlaid: [TileImage]
 
   /// What the tiles are drawn on.
   private enum Canvas {
@@ -22,7 +22,7 @@ final class Compositor {
   }
 
   /// - Parameter layouts: how the pictures of each input lie in memory.
-  init(_ plan: CompositionPlan, layouts: [InputName: PictureLayout], inPlace: Bool) throws(Stop) {
+  init(_ plan: CompositionPlan, layouts: [InputName: FrameLayout], inPlace: Bool) throws(Stop) {
     let whole = Rectangle(x: 0, y: 0, width: plan.canvas.width, height: plan.canvas.height)
     var tiles = plan.tiles[...]
     if let first = tiles.first, first.rectangle == whole, first.radius == 0, first.border == nil {
@@ -34,13 +34,13 @@ final class Compositor {
     } else {
       canvas = .plain(try PlainCanvas(plan.canvas.size, color: plan.canvas.color ?? .black))
     }
-    var painted: [TilePicture] = []
-    var overlaid: [TilePicture] = []
+    var painted: [TileImage] = []
+    var overlaid: [TileImage] = []
     for tile in tiles {
       guard tile.rectangle.isInside(whole) else {
         throw .failed(MediaError(.invalidPlan, "a picture does not lie on the canvas"))
       }
-      let picture = try TilePicture(tile, layout: try Self.layout(of: tile.input, layouts))
+      let picture = try TileImage(tile, layout: try Self.layout(of: tile.input, layouts))
       let isFree = painted.allSatisfy { !$0.tile.rectangle.intersects(tile.rectangle) } && overlaid.isEmpty
       if case .plain = canvas, isFree { painted.append(picture) } else { overlaid.append(picture) }
     }
@@ -88,8 +88,8 @@ final class Compositor {
   }
 
   private static func layout(
-    of input: InputName, _ layouts: [InputName: PictureLayout]
-  ) throws(Stop) -> PictureLayout {
+    of input: InputName, _ layouts: [InputName: FrameLayout]
+  ) throws(Stop) -> FrameLayout {
     guard let layout = layouts[input] else {
       throw .failed(MediaError(.invalidPlan, "the canvas shows \(input.rawValue), which did not come with the plan"))
     }

@@ -18,7 +18,7 @@ final class PlainCanvas {
   }
 
   /// To be painted on.
-  var picture: MutablePicture { memory.picture }
+  var picture: MutableImagePlanes { memory.picture }
 
   /// Lends it to `use`, which may draw on it if it puts back what it covered.
   func lend(to use: (borrowing Frame) throws(Stop) -> Void) throws(Stop) {

@@ -6,7 +6,7 @@ final class TileFrame {
   /// Of what is drawn inside.
   let inner: Size
   /// Takes what is drawn inside.
-  let scaled: PictureBuffer
+  let scaled: ImageBuffer
   private let width: Int
   private let color: YUVColor
   private let corners: RoundedCorners
@@ -20,13 +20,13 @@ final class TileFrame {
     }
     self.width = line
     inner = Size(width: width - 2 * line, height: height - 2 * line)
-    scaled = PictureBuffer(width: inner.width, height: inner.height)
+    scaled = ImageBuffer(width: inner.width, height: inner.height)
     color = YUVColor(border.color)
     corners = RoundedCorners(radius: max(0, min(radius - line, min(inner.width, inner.height) / 2 - 1)))
   }
 
   /// Draws line and picture.
-  func draw(into framed: MutablePicture) {
+  func draw(into framed: MutableImagePlanes) {
     // The corners are blended with what lies below: that is the line's colour, each time.
     if !isPainted || corners.radius > 0 { framed.fill(y: color.y, u: color.u, v: color.v) }
     isPainted = true

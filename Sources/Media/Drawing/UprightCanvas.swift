@@ -14,7 +14,7 @@ final class UprightCanvas {
   private var drawn: Int?
 
   /// - Parameter inPlace: whether the reader's frame may be drawn on: nothing is decoded while it is lent.
-  init(from layout: PictureLayout, to size: Size, inPlace: Bool) throws(Stop) {
+  init(from layout: FrameLayout, to size: Size, inPlace: Bool) throws(Stop) {
     let converter = try UprightConverter(from: layout, to: size)
     self.converter = converter
     preparation = Preparation(layout: layout, size: size)

@@ -13,17 +13,17 @@ final class UprightConverter {
   let isIdentity: Bool
   /// What it does, for the decision log.
   let summary: String
-  private let layout: PictureLayout
+  private let layout: FrameLayout
   private let crop: Rectangle
   private let reduction: Reduction
   /// The samples as `reduction` leaves them, where more is done to them.
-  private let reduced: PictureBuffer?
+  private let reduced: ImageBuffer?
   /// Nil where the samples already have size and colours.
   private let scaler: Scaler?
   /// The scaled samples in 10 bits, for `layout.colors`; nil where it takes the frame itself, or where there is none.
   private let deep: Frame?
   /// The picture before its turn; nil where it is upright, or only turned.
-  private let unturned: PictureBuffer?
+  private let unturned: ImageBuffer?
 
   /// What a kernel of our own does to the samples first.
   private enum Reduction: Equatable {
@@ -39,7 +39,7 @@ final class UprightConverter {
     var isComplete: Bool { self != .none && self != .half }
   }
 
-  init(from layout: PictureLayout, to size: Size) throws(Stop) {
+  init(from layout: FrameLayout, to size: Size) throws(Stop) {
     self.size = size
     self.layout = layout
     let turned = layout.orientation.size(width: size.width, height: size.height)
@@ -50,7 +50,7 @@ final class UprightConverter {
     let isWhole = crop.width == layout.coded.width && crop.height == layout.coded.height
     isIdentity = !isScaled && !isTurned && isWhole && layout.hasOutputColors
     reduction = layout.hasOutputColors && isScaled ? Self.reduction(of: crop, to: target) : .none
-    reduced = reduction == .half ? PictureBuffer(width: crop.width / 2, height: crop.height / 2) : nil
+    reduced = reduction == .half ? ImageBuffer(width: crop.width / 2, height: crop.height / 2) : nil
 
     let isDeep = layout.colors != nil
     let needsScaler =
@@ -60,7 +60,7 @@ final class UprightConverter {
     scaler = try needsScaler ? Self.scaler(layout, crop, divisor: divisor, target: target, isDeep: isDeep) : nil
     deep = try isDeep && needsScaler ? Self.frame(target) : nil
     let hasSteps = needsScaler || isDeep || reduction != .none
-    unturned = isTurned && hasSteps ? PictureBuffer(width: target.width, height: target.height) : nil
+    unturned = isTurned && hasSteps ? ImageBuffer(width: target.width, height: target.height) : nil
 
     let cropped = isWhole ? "" : " cropped to \(crop.width)x\(crop.height)"
     let scaled = isScaled ? "scaled to \(size.width)x\(size.height), \(Self.name(of: reduction))" : "not scaled"
@@ -70,7 +70,7 @@ final class UprightConverter {
   /// Draws a frame's upright picture.
   ///
   /// - Parameter target: of this converter's size, all of an aligned picture: vector loops write past a row's end.
-  func draw(_ frame: borrowing Frame, into target: MutablePicture) throws(Stop) {
+  func draw(_ frame: borrowing Frame, into target: MutableImagePlanes) throws(Stop) {
     switch unturned {
     case .some(let unturned):
       try drawUnturned(frame, into: unturned.picture)
@@ -82,7 +82,7 @@ final class UprightConverter {
     }
   }
 
-  private func drawUnturned(_ frame: borrowing Frame, into target: MutablePicture) throws(Stop) {
+  private func drawUnturned(_ frame: borrowing Frame, into target: MutableImagePlanes) throws(Stop) {
     if let colors = layout.colors {
       switch deep {
       case .some(let deep):
@@ -103,14 +103,14 @@ final class UprightConverter {
     }
   }
 
-  private var reducedPicture: MutablePicture? {
+  private var reducedPicture: MutableImagePlanes? {
     switch reduced {
     case .some(let buffer): buffer.picture
     case .none: nil
     }
   }
 
-  private func samples(of frame: borrowing Frame) -> MutablePicture {
+  private func samples(of frame: borrowing Frame) -> MutableImagePlanes {
     frame.picture.region(x: crop.x, y: crop.y, width: crop.width, height: crop.height)
   }
 
@@ -147,7 +147,7 @@ final class UprightConverter {
   }
 
   private static func scaler(
-    _ layout: PictureLayout, _ crop: Rectangle, divisor: Int, target: Size, isDeep: Bool
+    _ layout: FrameLayout, _ crop: Rectangle, divisor: Int, target: Size, isDeep: Bool
   ) throws(Stop) -> Scaler {
     // Where a table maps the colours, the scaler leaves them as they are.
     let matrix = isDeep ? layout.matrix : .bt709

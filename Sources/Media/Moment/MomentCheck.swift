@@ -4,7 +4,7 @@ import Model
 struct MomentCheck {
   let report: MomentReport
   /// Set where the sounds say it.
-  let alignment: SoundAlignment?
+  let alignment: AudioAlignment?
   /// Why they may not be one moment, as a finding; nil where nothing speaks against it.
   let doubt: String?
 
@@ -12,11 +12,11 @@ struct MomentCheck {
   ///   - sounds: of both clips; nil where one has none.
   ///   - most: the largest offset that is looked for, in seconds.
   init(
-    front: ClipFacts, back: ClipFacts, sounds: (front: SoundScan, back: SoundScan)?, rule: Definition.Moment,
+    front: ClipFacts, back: ClipFacts, sounds: (front: AudioScan, back: AudioScan)?, rule: Definition.Moment,
     most: Double
   ) {
     let alignment = sounds.map { sounds in
-      SoundAlignment(sounds.front.detail, sounds.back.detail, rate: SoundScan.rate, most: most)
+      AudioAlignment(sounds.front.detail, sounds.back.detail, rate: AudioScan.rate, most: most)
     }
     let isAligned = alignment?.outcome == .aligned
     let apart = front.recorded.flatMap { front in back.recorded.map { abs(front - $0) } }

@@ -4,7 +4,7 @@ import Model
 /// A photo decoded to the size of its largest variant: upright, sRGB, on white.
 struct DecodedPhoto {
   let facts: PhotoFacts
-  let picture: PlanarPicture
+  let picture: PlanarImage
   /// What was chosen on the way.
   let decisions: [Decision]
 

@@ -8,7 +8,7 @@ struct HighDynamicRangePhoto {
   let size: Size
 
   /// Maps its colours and reduces it, a few rows at a time.
-  func map(by table: ColorTable, into picture: PlanarPicture) {
+  func map(by table: ColorTable, into picture: PlanarImage) {
     let chroma = Size(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
     let even = Size(width: chroma.width * 2, height: chroma.height * 2)
     let scalers = (0..<3).map { index in
@@ -18,7 +18,7 @@ struct HighDynamicRangePhoto {
     }
     // Two rows of luma and one of each chroma, at ten bits and even in width.
     let wide = AlignedBuffer(count: 2 * 4 * even.width)
-    let mapped = PictureBuffer(width: even.width, height: 2)
+    let mapped = ImageBuffer(width: even.width, height: 2)
     func words(_ row: Int) -> UnsafeMutablePointer<UInt16> {
       (wide.base + 2 * row * even.width).assumingMemoryBound(to: UInt16.self)
     }

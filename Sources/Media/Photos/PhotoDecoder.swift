@@ -42,7 +42,7 @@ struct PhotoDecoder {
     let profile = PhotoProfile(segments.profile, isInverted: header.color == .cmyk(isInverted: true))
     let facts = PhotoFacts(
       format: .jpeg, bytes: source.size, coded: coded, transform: transform, display: display, bits: 8,
-      model: header.color.name, profile: profile.name, identifying: Identification.found(in: exif, segments))
+      model: header.color.name, profile: profile.name, identifying: IdentifyingMetadata.found(in: exif, segments))
     let picture = target(display)
     switch header.color {
     case .ycbcr, .grey: try readPlanes(&decoder, into: picture, transform.orientation)
@@ -56,7 +56,7 @@ struct PhotoDecoder {
     let isHEIF = format == .heif
     let bytes = try source.bytes()
     // Its size is checked before libheif is asked, which need not even be loaded for a bomb.
-    let heif = isHEIF ? try HEIFPicture(bytes, pixels: source.limits.pixels) : nil
+    let heif = isHEIF ? try HEIFImage(bytes, pixels: source.limits.pixels) : nil
     var reader = try ImageReader(heif?.bytes ?? bytes, format: format, pixels: source.limits.pixels)
     let header = reader.header
     let exif = Exif(heif?.exif ?? reader.exif[...])
@@ -71,7 +71,7 @@ struct PhotoDecoder {
       display: !isHEIF && transform.swapsAxes ? exchanged : given, bits: header.bits, model: model,
       hasAlpha: header.hasAlpha,
       isAnimated: heif?.hasSequence ?? (header.isAnimated || Self.isAnimated(bytes, format)), profile: profile.name,
-      dynamicRange: profile.dynamicRange, identifying: Identification.found(in: exif))
+      dynamicRange: profile.dynamicRange, identifying: IdentifyingMetadata.found(in: exif))
     let picture = target(facts.display)
     if profile.dynamicRange != .standard, header.bits > 8 {
       let size = given
@@ -86,13 +86,13 @@ struct PhotoDecoder {
     return DecodedPhoto(facts: facts, picture: picture, decisions: facts.decisions + decisions)
   }
 
-  private func target(_ display: Size) -> PlanarPicture {
+  private func target(_ display: Size) -> PlanarImage {
     let target = DecodedPhoto.Target(variants, of: display)
-    return PlanarPicture(width: target.size.width, height: target.size.height, halvesChroma: target.halvesChroma)
+    return PlanarImage(width: target.size.width, height: target.size.height, halvesChroma: target.halvesChroma)
   }
 
   private func readPlanes(
-    _ decoder: inout JPEGDecoder, into picture: PlanarPicture, _ orientation: Orientation
+    _ decoder: inout JPEGDecoder, into picture: PlanarImage, _ orientation: Orientation
   ) throws {
     let isGrey = decoder.header.components == 1
     try decoder.readPlanes { components in
@@ -106,10 +106,10 @@ struct PhotoDecoder {
   }
 
   private func readRows(
-    _ decoder: inout JPEGDecoder, into picture: PlanarPicture, _ orientation: Orientation, _ profile: PhotoProfile
+    _ decoder: inout JPEGDecoder, into picture: PlanarImage, _ orientation: Orientation, _ profile: PhotoProfile
   ) throws {
     let (width, height) = (decoder.header.width, decoder.header.height)
-    let scaler = PictureScaler(
+    let scaler = ImageScaler(
       width: width, height: height, target: picture, orientation: orientation)
     let rowBytes = decoder.bytesPerPixel * width
     let memory = AlignedBuffer(count: rowBytes + 3 * width + 4 * width)
@@ -134,10 +134,10 @@ struct PhotoDecoder {
   }
 
   private func readRows(
-    _ reader: inout ImageReader, into picture: PlanarPicture, _ orientation: Orientation
+    _ reader: inout ImageReader, into picture: PlanarImage, _ orientation: Orientation
   ) throws {
     let header = reader.header
-    let scaler = PictureScaler(
+    let scaler = ImageScaler(
       width: header.width, height: header.height, target: picture, orientation: orientation)
     let memory = AlignedBuffer(count: 4 * header.width)
     let row = memory.base.assumingMemoryBound(to: UInt8.self)

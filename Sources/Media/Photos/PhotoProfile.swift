@@ -74,7 +74,7 @@ final class PhotoProfile {
   }
 
   /// Brings a decoded picture's colours into sRGB; says what was done.
-  func apply(to picture: PlanarPicture) -> [Decision] {
+  func apply(to picture: PlanarImage) -> [Decision] {
     guard dynamicRange == .standard else {
       return [
         Decision(

@@ -39,7 +39,7 @@ package struct PhotoRunner: Sendable {
     for role in plan.outputs.filter({ !isSquare($0) }) + plan.outputs.filter(isSquare) {
       guard let variant = plan.variants[role], let file = outputs[role] else { continue }
       let geometry = variant.geometry(of: photo.facts.display)
-      let picture: PlanarPicture
+      let picture: PlanarImage
       if variant.square == nil {
         picture = resized(whole, to: geometry.size, halvesChroma: variant.halvesChroma)
         if picture.width < smallest.width { smallest = picture }
@@ -56,7 +56,7 @@ package struct PhotoRunner: Sendable {
       dominantColor: DominantColor(image).hexadecimal, outputs: facts)
   }
 
-  private func resized(_ picture: PlanarPicture, to size: Size, halvesChroma: Bool) -> PlanarPicture {
+  private func resized(_ picture: PlanarImage, to size: Size, halvesChroma: Bool) -> PlanarImage {
     if picture.width == size.width, picture.height == size.height, picture.halvesChroma == halvesChroma {
       return picture
     }
@@ -65,8 +65,8 @@ package struct PhotoRunner: Sendable {
 
   /// The middle of a picture that may be smaller than the photo already.
   private func square(
-    of picture: PlanarPicture, _ geometry: PhotoGeometry, halvesChroma: Bool
-  ) -> PlanarPicture {
+    of picture: PlanarImage, _ geometry: PhotoGeometry, halvesChroma: Bool
+  ) -> PlanarImage {
     let edge = min(picture.width, picture.height)
     let crop = (x: (picture.width - edge) / 4 * 2, y: (picture.height - edge) / 4 * 2, width: edge, height: edge)
     let target = min(geometry.size.width, edge)

@@ -13,7 +13,7 @@ struct VariantWriter {
   private static let lowestQuality = 10
   private static let qualityStep = 7
 
-  func write(_ picture: PlanarPicture) throws(Stop) -> OutputFacts {
+  func write(_ picture: PlanarImage) throws(Stop) -> OutputFacts {
     var quality = variant.quality
     var bytes = try encode(picture, quality: quality)
     while let most = variant.mostBytes, bytes.count > most, quality > Self.lowestQuality {
@@ -29,7 +29,7 @@ struct VariantWriter {
       height: picture.height)
   }
 
-  private func encode(_ picture: PlanarPicture, quality: Int) throws(Stop) -> [UInt8] {
+  private func encode(_ picture: PlanarImage, quality: Int) throws(Stop) -> [UInt8] {
     do {
       switch variant.format ?? .jpeg {
       case .jpeg: return try PlanarJPEGEncoder(quality: quality).encode(picture)
@@ -44,14 +44,14 @@ struct VariantWriter {
   /// What an output has beside its picture; nil: nothing.
   private static func finding(in bytes: [UInt8], _ format: PhotoVariant.Format) -> String? {
     switch format {
-    case .jpeg: JPEGProof.finding(in: bytes)
-    case .webp: WebPProof.finding(in: bytes)
-    case .avif: AVIFProof.finding(in: bytes)
+    case .jpeg: JPEGPrivacyCheck.finding(in: bytes)
+    case .webp: WebPPrivacyCheck.finding(in: bytes)
+    case .avif: AVIFPrivacyCheck.finding(in: bytes)
     }
   }
 }
 
-extension PlanarPicture {
+extension PlanarImage {
   /// As RGB pixels.
   var image: RGBImage { RGBImage(width: width, height: height, bytes: rgb()) }
 }

@@ -8,7 +8,7 @@ struct ContainerCheck {
   let metadata: MovieMetadata
 
   // A phone's index of some seconds has a few kilobytes; of a longer one no metadata is read.
-  private static let mostMovieBytes: Int64 = 16 << 20
+  private static let maxMovieBytes: Int64 = 16 << 20
 
   /// Checks a file of this many bytes.
   init(_ source: InputSource, bytes: Int64) throws(Stop) {
@@ -43,7 +43,7 @@ struct ContainerCheck {
     do {
       return MovieMetadata(
         movie: try source.file.descriptor.bytes(
-          count: Int(min(content.upperBound - content.lowerBound, mostMovieBytes)), at: content.lowerBound),
+          count: Int(min(content.upperBound - content.lowerBound, maxMovieBytes)), at: content.lowerBound),
         outside: structure.identifying)
     } catch {
       throw Stop(error)

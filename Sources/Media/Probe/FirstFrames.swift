@@ -8,8 +8,8 @@ struct FirstFrames {
   private(set) var audio: AudioFacts?
 
   // Enough to meet the first sound behind the first picture in every interleaving that phones write.
-  private static let mostPacketsForSound = 512
-  private static let mostSounds = 4
+  private static let maxAudioPackets = 512
+  private static let maxAudioStreams = 4
 
   /// Decodes the first picture and, of the first of `sounds` that gives any, the first stretch of sound.
   init(
@@ -17,15 +17,15 @@ struct FirstFrames {
     sounds: [StreamInfo]
   ) throws(Stop) {
     let track = { (stream: StreamInfo) in tracks.first { $0.number == stream.number } }
-    var candidates: [FirstSound] = []
-    for sound in sounds.prefix(Self.mostSounds) {
-      if let candidate = FirstSound(sound, track: track(sound), of: demuxer, source) { candidates.append(candidate) }
+    var candidates: [FirstAudio] = []
+    for sound in sounds.prefix(Self.maxAudioStreams) {
+      if let candidate = FirstAudio(sound, track: track(sound), of: demuxer, source) { candidates.append(candidate) }
     }
     demuxer.select(Set([stream.index] + candidates.map(\.stream.index)))
-    let picture = try FirstPicture(stream, track: track(stream), of: demuxer, source)
+    let picture = try FirstFrame(stream, track: track(stream), of: demuxer, source)
     let packet = try Stop.wrap { () throws(AVError) in try Packet() }
     var facts: VideoFacts?
-    var budget = Self.mostPacketsForSound
+    var budget = Self.maxAudioPackets
     while facts == nil || (budget > 0 && candidates.contains { $0.facts == nil }) {
       guard try source.read(demuxer, into: packet) else {
         if facts == nil { facts = try picture.finish() }

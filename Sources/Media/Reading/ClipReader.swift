@@ -24,7 +24,7 @@ final class ClipReader {
 
   private let mode: ExecutionMode
   private let expected: PacketScan?
-  private var pictures: any PictureSource
+  private var pictures: any FrameSource
   private var following: Frame
   private var followingPrepared: Frame?
   /// When the following picture is shown, in the file's own ticks; nil after the last one.
@@ -43,7 +43,7 @@ final class ClipReader {
     self.plan = plan
     self.expected = expected
     self.mode = mode
-    let decoder = try PictureDecoder(source, plan: plan, expected: expected)
+    let decoder = try FrameDecoder(source, plan: plan, expected: expected)
     timeBase = decoder.demuxer.streams[plan.facts.video.stream].timeBase
     pictures = try decoder.deinterlaced()
     current = try Stop.wrap { () throws(AVError) in try Frame() }

@@ -7,7 +7,7 @@ import Platform
 ///
 /// The thread also brings each picture into the form in which the composition wants it, which is most of what is left
 /// to do to a picture: the thread that encodes is the one that everybody waits for.
-final class DecodeAhead: PictureSource {
+final class DecodeAhead: FrameSource {
   let demuxer: Demuxer
   /// What the thread makes of each picture, beside decoding it.
   let preparation: Preparation?
@@ -44,9 +44,9 @@ final class DecodeAhead: PictureSource {
     do {
       thread = try NamedThread(name: "decode \(source.name.rawValue)") {
         // The thread that encodes has the most to do: what is ahead of it gives way.
-        NamedThread.giveWay()
+        NamedThread.lowerPriority()
         do throws(Stop) {
-          let decoder = try PictureDecoder(source, plan: plan, expected: expected).deinterlaced()
+          let decoder = try FrameDecoder(source, plan: plan, expected: expected).deinterlaced()
           try Self.run(decoder, preparation, sendsPackets: sendsPackets, into: items, reusing: used)
         } catch {
           _ = items.put(.stopped(error))
@@ -89,7 +89,7 @@ final class DecodeAhead: PictureSource {
 
   /// What the thread does until the input ends, or nobody wants it any longer.
   private static func run(
-    _ decoder: any PictureSource, _ preparation: Preparation?, sendsPackets: Bool, into items: Channel<Item>,
+    _ decoder: any FrameSource, _ preparation: Preparation?, sendsPackets: Bool, into items: Channel<Item>,
     reusing used: Channel<Frame>
   ) throws(Stop) {
     let converter = try preparation.map { (preparation) throws(Stop) in

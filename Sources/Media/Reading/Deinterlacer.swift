@@ -6,8 +6,8 @@ import Model
 ///
 /// The rate stays: of each frame the field that was taken first is kept. It works one frame behind its decoder, since what
 /// moves shows by the next frame.
-final class Deinterlacer: PictureSource {
-  private let source: any PictureSource
+final class Deinterlacer: FrameSource {
+  private let source: any FrameSource
   private let previous: Frame
   private let current: Frame
   private let following: Frame
@@ -15,7 +15,7 @@ final class Deinterlacer: PictureSource {
   private var followingTicks: Int64?
   private var isStarted = false
 
-  init(_ source: any PictureSource) throws(Stop) {
+  init(_ source: any FrameSource) throws(Stop) {
     self.source = source
     previous = try Stop.wrap { () throws(AVError) in try Frame() }
     current = try Stop.wrap { () throws(AVError) in try Frame() }
@@ -65,7 +65,7 @@ final class Deinterlacer: PictureSource {
   }
 }
 
-extension PictureDecoder {
+extension FrameDecoder {
   /// The same frames, each of one moment.
-  func deinterlaced() throws(Stop) -> any PictureSource { isInterlaced ? try Deinterlacer(self) : self }
+  func deinterlaced() throws(Stop) -> any FrameSource { isInterlaced ? try Deinterlacer(self) : self }
 }

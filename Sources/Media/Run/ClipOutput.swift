@@ -8,7 +8,7 @@ final class ClipOutput {
   let reader: ClipReader
   private let output: OutputFile
   private let seconds: Double
-  private let sound: (any SoundTrack)?
+  private let sound: (any AudioTrack)?
   private let encoding: Encoding?
 
   private struct Encoding {
@@ -40,7 +40,7 @@ final class ClipOutput {
     }
     sound =
       if let audio = plan.audio {
-        try SoundTracks.track(audio.mode, of: reader, until: seconds, output: output)
+        try AudioTracks.track(audio.mode, of: reader, until: seconds, output: output)
       } else { nil }
     if let sound { reader.packetTaps.append(sound) }
     try output.start()

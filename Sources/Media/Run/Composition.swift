@@ -14,7 +14,7 @@ final class Composition {
   private let compositor: Compositor
   private let output: OutputFile
   private let video: VideoTrack
-  private let sound: (any SoundTrack)?
+  private let sound: (any AudioTrack)?
   private let stills: [StillWriter]
   private let preview: PreviewWriter?
 
@@ -40,7 +40,7 @@ final class Composition {
     video = try VideoTrack(plan.video, size: plan.canvas.size, grid: grid, output: output)
     self.sound =
       if let mode = plan.audio?.mode, let sound {
-        try SoundTracks.track(
+        try AudioTracks.track(
           mode, of: sound, from: grid.seconds(shifts[sound.source.name] ?? 0), until: grid.seconds(slots),
           output: output)
       } else { nil }

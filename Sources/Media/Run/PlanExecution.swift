@@ -10,9 +10,9 @@ final class PlanExecution {
   private let outputs: [Role: OpenFile]
   private let rule: DurationRule
   private var scans: [InputName: PacketScan] = [:]
-  private var sounds: [InputName: SoundScan] = [:]
+  private var sounds: [InputName: AudioScan] = [:]
   private var moment: MomentCheck?
-  private var watches: [PictureWatch] = []
+  private var watches: [FrameMonitor] = []
   private var clips: [InputName: OpenClip] = [:]
   private var compositions: [Composition] = []
   private var clipOutputs: [ClipOutput] = []
@@ -131,15 +131,15 @@ final class PlanExecution {
 
   /// Decodes the sounds of all inputs that are judged as a whole.
   private func listen() throws(Stop) {
-    var requests: [SoundScan.Request] = []
+    var requests: [AudioScan.Request] = []
     for (input, scan) in scans.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       guard let audio = plan.inputs[input]?.facts.audio else { continue }
       requests.append(
-        SoundScan.Request(
+        AudioScan.Request(
           source: try source(input), stream: audio.stream, origin: scan.timeBase.seconds(scan.origin),
           longest: scan.seconds))
     }
-    for (request, sound) in zip(requests, try SoundScan.all(requests, mode: mode)) {
+    for (request, sound) in zip(requests, try AudioScan.all(requests, mode: mode)) {
       sounds[request.source.name] = sound
       warnings += sound.warnings(of: request.source.name)
     }
@@ -189,10 +189,10 @@ final class PlanExecution {
     for input in inputs {
       guard let inputPlan = plan.inputs[input] else { continue }
       let reader = try ClipReader(try source(input), plan: inputPlan, expected: scans[input], mode: mode)
-      let layout = PictureLayout(inputPlan.facts.video)
+      let layout = FrameLayout(inputPlan.facts.video)
       clips[input] = OpenClip(reader: reader, layout: layout, scan: scans[input])
       if scans[input] != nil {
-        let watch = PictureWatch(layout, of: input)
+        let watch = FrameMonitor(layout, of: input)
         reader.frameTaps.append(watch)
         watches.append(watch)
       }
@@ -237,13 +237,13 @@ final class PlanExecution {
     for plan in plan.stills where plan.input == nil && compositions.isEmpty {
       stills.append(
         try StillWriter(
-          plan, layout: PictureLayout(upright: composition.canvas.size), file: try file(plan.role)))
+          plan, layout: FrameLayout(upright: composition.canvas.size), file: try file(plan.role)))
     }
     let isFirst = compositions.isEmpty
     let preview = try self.plan.preview.flatMap { (plan) throws(Stop) -> PreviewWriter? in
       guard isFirst, plan.input == nil else { return nil }
       return try PreviewWriter(
-        plan, layout: PictureLayout(upright: composition.canvas.size), file: try file(plan.role))
+        plan, layout: FrameLayout(upright: composition.canvas.size), file: try file(plan.role))
     }
     let composed = try Composition(
       composition, seconds: seconds, shifts: shifts, clips: shown, file: try file(composition.role),
@@ -291,7 +291,7 @@ final class PlanExecution {
   private func prove(_ facts: [OutputFacts]) throws(Stop) {
     guard !facts.isEmpty else { return }
     for output in facts {
-      try OutputProof(role: output.role, file: try file(output.role)).check()
+      try PrivacyCheck(role: output.role, file: try file(output.role)).check()
     }
     let kinds = Set(plan.inputs.values.flatMap(\.facts.identifying).map(\.kind.rawValue)).sorted()
     let found = kinds.isEmpty ? "the inputs told of none" : "the inputs told of \(kinds.joined(separator: ", "))"

@@ -8,7 +8,7 @@ final class PreviewWriter {
   let plan: PreviewPlan
   private let file: OpenFile
   private let converter: UprightConverter
-  private let upright: PictureBuffer
+  private let upright: ImageBuffer
   private let scaler: Scaler
   private let encoder: VideoEncoder
   private let frame: Frame
@@ -20,12 +20,12 @@ final class PreviewWriter {
   private static let effort = "2"
 
   /// - Parameter layout: of the pictures it is given.
-  init(_ plan: PreviewPlan, layout: PictureLayout, file: OpenFile) throws(Stop) {
+  init(_ plan: PreviewPlan, layout: FrameLayout, file: OpenFile) throws(Stop) {
     self.plan = plan
     self.file = file
     let size = plan.size
     converter = try UprightConverter(from: layout, to: size)
-    upright = PictureBuffer(width: size.width, height: size.height)
+    upright = ImageBuffer(width: size.width, height: size.height)
     func side(_ matrix: ColorMatrix) -> Scaler.Side {
       Scaler.Side(width: size.width, height: size.height, format: .yuv420p, matrix: matrix, isFullRange: false)
     }

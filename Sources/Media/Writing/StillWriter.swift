@@ -13,7 +13,7 @@ final class StillWriter {
   private(set) var facts: OutputFacts?
 
   /// - Parameter layout: of the frames it is given.
-  init(_ plan: StillPlan, layout: PictureLayout, file: OpenFile) throws(Stop) {
+  init(_ plan: StillPlan, layout: FrameLayout, file: OpenFile) throws(Stop) {
     self.plan = plan
     self.file = file
     converter = try UprightConverter(from: layout, to: plan.size)
@@ -21,7 +21,7 @@ final class StillWriter {
 
   /// Writes the picture of a frame.
   func write(_ frame: borrowing Frame) throws(Stop) {
-    let upright = PictureBuffer(width: plan.size.width, height: plan.size.height)
+    let upright = ImageBuffer(width: plan.size.width, height: plan.size.height)
     try converter.draw(frame, into: upright.picture)
     let small = plan.size.fitted(longEdge: ThumbHash.longestEdge)
     let hash = try withRGB(upright.picture, size: small) { (view) throws(Stop) in ThumbHash(view).base64 }
@@ -45,7 +45,7 @@ final class StillWriter {
   }
 
   private func withRGB<Result>(
-    _ picture: MutablePicture, size: Size, use: (RGBView) throws(Stop) -> Result
+    _ picture: MutableImagePlanes, size: Size, use: (RGBView) throws(Stop) -> Result
   ) throws(Stop) -> Result {
     let stride = AlignedBuffer.aligned(3 * size.width)
     let memory = AlignedBuffer(count: stride * size.height + AlignedBuffer.alignment)

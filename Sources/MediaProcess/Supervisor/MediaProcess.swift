@@ -49,7 +49,7 @@ package struct MediaProcess: ~Copyable {
   private let configuration: Configuration
   private var child: Child?
   private var runs = 0
-  private var watch = ChildWatch()
+  private var watch = ChildMonitor()
   /// The id of the running process; nil while there is none.
   package private(set) var processID: Int32?
 

@@ -10,13 +10,13 @@ package struct ClipFacts: Codable, Sendable, Hashable {
   /// The first audio stream that can be decoded.
   package var audio: AudioFacts?
   /// What gives away place, device or person.
-  package var identifying: [Identification]
+  package var identifying: [IdentifyingMetadata]
   /// Streams that are not used, by index, and what they are.
   package var unusedStreams: [String]
 
   package init(
     container: ContainerName, bytes: Int64, duration: Double?, recorded: Double? = nil,
-    video: VideoFacts, audio: AudioFacts?, identifying: [Identification] = [], unusedStreams: [String]
+    video: VideoFacts, audio: AudioFacts?, identifying: [IdentifyingMetadata] = [], unusedStreams: [String]
   ) {
     self.container = container
     self.bytes = bytes

@@ -80,7 +80,7 @@ package struct Planner: Sendable {
   /// The plan to decode any single clip whole and make nothing of it.
   package func plan(inspecting facts: ClipFacts) -> Plan {
     var limits = definition.limits
-    limits.seconds = ClosedSeconds(shortest: 0, longest: Self.longestInspected)
+    limits.seconds = ClosedSeconds(shortest: 0, longest: Self.maxInspected)
     return Plan(
       definition: definition.name, version: definition.version, limits: limits,
       inputs: [.clip: InputPlan(facts: facts, readsAudio: facts.audio != nil)],
@@ -88,7 +88,7 @@ package struct Planner: Sendable {
   }
 
   // An hour: what is longer is no clip of anybody's, and would not end before the deadline.
-  private static let longestInspected = 3600.0
+  private static let maxInspected = 3600.0
 
   private func streamDecisions(of facts: ClipFacts, input: InputName) -> [Decision] {
     var decisions = [

@@ -19,12 +19,12 @@ package struct PhotoFacts: Codable, Sendable, Hashable {
   package var profile: String?
   package var dynamicRange: DynamicRange
   /// What gives away place, device or person.
-  package var identifying: [Identification]
+  package var identifying: [IdentifyingMetadata]
 
   package init(
     format: PhotoFormat, bytes: Int64, coded: Size, transform: Transform, display: Size, bits: Int, model: String,
     hasAlpha: Bool = false, isAnimated: Bool = false, profile: String? = nil, dynamicRange: DynamicRange = .standard,
-    identifying: [Identification] = []
+    identifying: [IdentifyingMetadata] = []
   ) {
     self.format = format
     self.bytes = bytes

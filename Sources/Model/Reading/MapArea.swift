@@ -4,9 +4,9 @@
 /// -180 to 180, so that each is found in one of them.
 package struct MapArea: Sendable, Hashable {
   /// The most corners of an area, its holes included.
-  package static let mostCorners = 1000
+  package static let maxCorners = 1000
   /// The most polygons of an area.
-  package static let mostPolygons = 32
+  package static let maxPolygons = 32
 
   /// A corner: longitude, which may lie outside of -180 to 180, and latitude.
   package struct Corner: Sendable, Hashable {
@@ -44,8 +44,8 @@ package struct MapArea: Sendable, Hashable {
   /// An edge is the short way between two corners. Nil where a ring has less than three corners, goes around a pole, or
   /// all of them have too many.
   package init?(polygons: [[[Corner]]]) {
-    guard (1...Self.mostPolygons).contains(polygons.count),
-      polygons.joined().map(\.count).reduce(0, +) <= Self.mostCorners
+    guard (1...Self.maxPolygons).contains(polygons.count),
+      polygons.joined().map(\.count).reduce(0, +) <= Self.maxCorners
     else { return nil }
     var pieces: [Piece] = []
     for polygon in polygons {

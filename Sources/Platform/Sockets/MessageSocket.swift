@@ -8,7 +8,7 @@ package struct MessageSocket: ~Copyable, Sendable {
   /// The most bytes in one message; Linux's default socket buffer holds it.
   package static let mostBytes = 160 << 10
   /// The most descriptors in one message.
-  package static let mostDescriptors = 32
+  package static let maxDescriptors = 32
 
   /// Takes ownership of a connected SOCK_SEQPACKET socket.
   package init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
@@ -49,7 +49,7 @@ package struct MessageSocket: ~Copyable, Sendable {
   /// Waits for a message; nil when the other end is closed.
   package borrowing func receive() throws(SystemError) -> Message? {
     var bytes = [UInt8](repeating: 0, count: Self.mostBytes)
-    var descriptors = [Int32](repeating: -1, count: Self.mostDescriptors)
+    var descriptors = [Int32](repeating: -1, count: Self.maxDescriptors)
     var count = Int32(descriptors.count)
     let received = csystem_receive(descriptor.number, &bytes, bytes.count, &descriptors, &count)
     // A peer that died with unread data resets the connection: that is an end like any other.

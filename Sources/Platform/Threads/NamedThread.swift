@@ -45,7 +45,7 @@ package struct NamedThread: ~Copyable, @unchecked Sendable {
   package consuming func detach() { pthread_detach(handle) }
 
   /// Lets other threads go first from now on, wherever they and the calling one want the same core (sched(7), nice).
-  package static func giveWay() { csystem_nice_thread(15) }
+  package static func lowerPriority() { csystem_nice_thread(15) }
 
   fileprivate static func run(_ context: UnsafeMutableRawPointer) {
     let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()

@@ -26,12 +26,12 @@ package actor Connection {
   /// repeated: an error with `isConnectionLost` says that the outcome is unknown. A server that turned out to be read-only
   /// is left: the next connection may find the one that took its place.
   ///
-  /// - Parameter patience: how long to go on trying to connect.
+  /// - Parameter timeout: how long to go on trying to connect.
   @discardableResult
   package func run<Result: Sendable>(
-    patience: Duration = .seconds(5), _ body: @Sendable (Session) throws -> Result
+    timeout: Duration = .seconds(5), _ body: @Sendable (Session) throws -> Result
   ) throws -> Result {
-    let session = try open(patience: patience)
+    let session = try open(timeout: timeout)
     defer {
       // A body that left its transaction open must not hand it to the next one.
       if session.isInTransaction || session.isReadOnly || !session.isAlive { self.session = nil }
@@ -41,9 +41,9 @@ package actor Connection {
 
   /// Runs a `body` that only reads; where the reading is given up meanwhile, the statement that runs is cancelled.
   func read<Result: Sendable>(
-    patience: Duration, _ reading: AbandonedReading, _ body: @Sendable (Session) throws -> Result
+    timeout: Duration, _ reading: AbandonedReading, _ body: @Sendable (Session) throws -> Result
   ) throws -> Result {
-    try run(patience: patience) { session in
+    try run(timeout: timeout) { session in
       guard reading.begin(session.cancellation) else { throw CancellationError() }
       defer { reading.end() }
       return try body(session)
@@ -53,15 +53,15 @@ package actor Connection {
   /// Runs `body` inside a transaction on the connection's thread: commits when it returns, rolls back when it throws.
   @discardableResult
   package func transaction<Result: Sendable>(
-    patience: Duration = .seconds(5), _ body: @Sendable (Session) throws -> Result
+    timeout: Duration = .seconds(5), _ body: @Sendable (Session) throws -> Result
   ) throws -> Result {
-    try run(patience: patience) { session in try session.transaction(body) }
+    try run(timeout: timeout) { session in try session.transaction(body) }
   }
 
-  private func open(patience: Duration) throws(PostgresError) -> Session {
+  private func open(timeout: Duration) throws(PostgresError) -> Session {
     if let session, session.isAlive { return session }
     session = nil
-    let new = try Session.connect(url, patience: patience)
+    let new = try Session.connect(url, timeout: timeout)
     session = new
     return new
   }

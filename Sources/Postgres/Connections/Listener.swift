@@ -56,10 +56,10 @@ package final class Listener: Sendable {
     while !stopping.isCancelled {
       do {
         let session = try Session(url)
-        for channel in channels { _ = try session.listen(to: channel) }
+        for channel in channels { try session.listen(to: channel) }
         pause = .milliseconds(20)
         report(.connected)
-        try hear(session)
+        try receive(session)
       } catch {
         report(.disconnected(error))
         // Returns at once when the listener is stopped.
@@ -70,7 +70,7 @@ package final class Listener: Sendable {
     ended.signal()
   }
 
-  private func hear(_ session: Session) throws(PostgresError) {
+  private func receive(_ session: Session) throws(PostgresError) {
     while !stopping.isCancelled {
       while let notification = try session.nextNotification() { report(.notification(notification)) }
       var requests = [

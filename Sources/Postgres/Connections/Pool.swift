@@ -4,7 +4,7 @@ internal import Platform
 package actor Pool {
   private let url: DatabaseURL
   private let size: Int
-  private let patience: Duration
+  private let timeout: Duration
   private var idle: [Connection] = []
   private var opened = 0
   private var waiters: [Waiter] = []
@@ -21,13 +21,13 @@ package actor Pool {
   ///
   /// - Parameters:
   ///   - size: the most connections at a time; each has a thread.
-  ///   - patience: how long a caller waits for a free connection, before `isExhausted`, and then for the server, before
+  ///   - timeout: how long a caller waits for a free connection, before `isExhausted`, and then for the server, before
   ///     `isUnavailable`.
-  package init(_ url: DatabaseURL, size: Int, patience: Duration = .seconds(5)) {
+  package init(_ url: DatabaseURL, size: Int, timeout: Duration = .seconds(5)) {
     precondition(size > 0)
     self.url = url
     self.size = size
-    self.patience = patience
+    self.timeout = timeout
   }
 
   /// Runs `body` on a connection's thread; see `Connection.run`.
@@ -35,12 +35,12 @@ package actor Pool {
   /// - Parameter checkout: how long to wait for a free connection, where that is not as long as for the server.
   @discardableResult
   package nonisolated func run<Result: Sendable>(
-    patience: Duration? = nil, checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
+    timeout: Duration? = nil, checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
-    let patience = patience ?? self.patience
-    let connection = try await acquire(patience: checkout ?? patience)
+    let timeout = timeout ?? self.timeout
+    let connection = try await acquire(timeout: checkout ?? timeout)
     do {
-      let result = try await connection.run(patience: patience, body)
+      let result = try await connection.run(timeout: timeout, body)
       await release(connection)
       return result
     } catch {
@@ -54,21 +54,21 @@ package actor Pool {
   /// - Parameter checkout: how long to wait for a free connection, where that is not as long as for the server.
   @discardableResult
   package nonisolated func transaction<Result: Sendable>(
-    patience: Duration? = nil, checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
+    timeout: Duration? = nil, checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
-    try await run(patience: patience, checkout: checkout) { session in try session.transaction(body) }
+    try await run(timeout: timeout, checkout: checkout) { session in try session.transaction(body) }
   }
 
   /// Runs a `body` that only reads, and has the server give it up where the task is cancelled meanwhile.
   package nonisolated func read<Result: Sendable>(
-    patience: Duration? = nil, _ body: @Sendable (Session) throws -> Result
+    timeout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
-    let patience = patience ?? self.patience
-    let connection = try await acquire(patience: patience)
+    let timeout = timeout ?? self.timeout
+    let connection = try await acquire(timeout: timeout)
     let reading = AbandonedReading()
     do {
       let result = try await withTaskCancellationHandler {
-        try await connection.read(patience: patience, reading, body)
+        try await connection.read(timeout: timeout, reading, body)
       } onCancel: {
         reading.abandon()
       }
@@ -97,7 +97,7 @@ package actor Pool {
 
   private static let closed = PostgresError(.unavailable, "the connection pool is closed")
 
-  private func acquire(patience: Duration) async throws -> Connection {
+  private func acquire(timeout: Duration) async throws -> Connection {
     guard !isClosed else { throw Self.closed }
     if let connection = idle.popLast() { return connection }
     if opened < size {
@@ -114,11 +114,11 @@ package actor Pool {
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let timer = Task {
-          try? await Task.sleep(for: patience)
+          try? await Task.sleep(for: timeout)
           giveUp(
             id,
             PostgresError(
-              .exhausted, "all \(size) connections were busy for \(patience)",
+              .exhausted, "all \(size) connections were busy for \(timeout)",
               remedy: "Raise the pool's size or lower the load"))
         }
         waiters.append(Waiter(id: id, continuation: continuation, timer: timer))

@@ -3,11 +3,11 @@ import Glibc
 extension Session {
   /// Connects on the calling thread, again and again with growing pauses while the server is away or just starting.
   ///
-  /// - Parameter patience: how long to go on; a server that refuses for another reason is believed at once.
+  /// - Parameter timeout: how long to go on; a server that refuses for another reason is believed at once.
   package static func connect(
-    _ url: DatabaseURL, patience: Duration
+    _ url: DatabaseURL, timeout: Duration
   ) throws(PostgresError) -> Session {
-    let limit = ContinuousClock.now + patience
+    let limit = ContinuousClock.now + timeout
     var pause = 10_000 as UInt32
     while true {
       do {

@@ -22,7 +22,7 @@ extension Session {
   private func send(
     _ count: Int, _ columns: Int, by statement: Statement, _ row: (Int, inout CopiedRows) -> Void
   ) throws(PostgresError) {
-    try settle()
+    try drainPipeline()
     _ = try check(PQexec(handle, statement.text), statement.name)
     var rows = CopiedRows(columns: columns)
     var isSent = true

@@ -109,7 +109,7 @@ package final class Session {
 
   // Sends COMMIT with its followers behind it, and waits for the answer to COMMIT alone.
   private func commit(before followers: [BoundStatement]) throws(PostgresError) -> ResultHandle {
-    try settle()
+    try drainPipeline()
     passBefore(.commit)
     isPipelining = true
     var isSent =
@@ -130,7 +130,7 @@ package final class Session {
   }
 
   // Reads what has not been read of the last pipeline.
-  func settle() throws(PostgresError) {
+  func drainPipeline() throws(PostgresError) {
     guard isPipelining else { return }
     var synchronized = 0
     var ends = 0
@@ -160,7 +160,7 @@ package final class Session {
   }
 
   private func send(_ statement: Statement, _ parameters: [Parameter]) throws(PostgresError) -> Rows {
-    try settle()
+    try drainPipeline()
     let name = statement.isPrepared && preparesStatements ? try prepare(statement, for: parameters) : nil
     let result = Self.withValues(of: parameters) { count, values, lengths, formats in
       if let name { return PQexecPrepared(handle, name, count, values, lengths, formats, 1) }
@@ -253,23 +253,10 @@ package final class Session {
     return value
   }
 
-  /// Asks for what is said on a channel; false behind a pooler, where nothing would be heard.
-  package func listen(to channel: String) throws(PostgresError) -> Bool {
-    guard preparesStatements else { return false }
+  /// Subscribes to the notifications of a channel; its name is taken literally.
+  package func listen(to channel: String) throws(PostgresError) {
     let name = channel.replacing("\"", with: "\"\"")
     try executeScript("LISTEN \"\(name)\"", name: "LISTEN", failpoint: .listen)
-    return true
-  }
-
-  /// Waits until something is said on a channel that it listens to, or the connection ends, or it is woken, or `limit` passes.
-  package func hear(orUntil wake: ThreadWakeUp, atMost limit: Duration) throws(PostgresError) {
-    try settle()
-    // What came with an earlier answer lies here already, and was not yet acted upon.
-    var isNews = false
-    while try nextNotification() != nil { isNews = true }
-    guard !isNews else { return }
-    wake.wait(orFor: socket, atMost: limit)
-    while try nextNotification() != nil {}
   }
 
   /// The next notification that has arrived; does not wait.
@@ -293,7 +280,7 @@ package final class Session {
   }
 
   private func run(_ script: String, name: String, failpoint: Failpoint?) throws(PostgresError) -> ResultHandle {
-    try settle()
+    try drainPipeline()
     guard Failpoints.areArmed, let failpoint else { return try check(PQexec(handle, script), name) }
     return try interruptible(failpoint) { () throws(PostgresError) in try check(PQexec(handle, script), name) }
   }

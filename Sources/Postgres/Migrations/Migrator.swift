@@ -25,13 +25,13 @@ package struct Migrator: Sendable {
   /// in between.
   ///
   /// - Parameters:
-  ///   - patience: how long to go on with that.
+  ///   - timeout: how long to go on with that.
   ///   - onWait: called when the first lock could not be had.
   @discardableResult
   package func migrate(
-    _ session: Session, patience: Duration = .seconds(600), onWait: (PostgresError) -> Void = { _ in }
+    _ session: Session, timeout: Duration = .seconds(600), onWait: (PostgresError) -> Void = { _ in }
   ) throws -> [Migration] {
-    let limit = ContinuousClock.now + patience
+    let limit = ContinuousClock.now + timeout
     var hasWaited = false
     while try !missing(session).isEmpty {
       do {

@@ -100,7 +100,7 @@ extension JobQueue {
       publicID: .now(), queue: entry.queue, kind: entry.kind, deadlineSeconds: entry.deadlineSeconds, uniqueKey: key,
       arguments: entry.arguments)
     guard try enqueue(job, session) != nil else { return nil }
-    try announce(queue: job.queue, session)
+    try notify(queue: job.queue, session)
     return CronFiring(name: entry.name, queue: entry.queue, job: job.publicID)
   }
 
@@ -115,7 +115,7 @@ extension JobQueue {
       throw PostgresError(.decoding, "the local time is none", statement: "queue.cron_time")
     }
     // Where clocks are changed, the order of local times is not that of the instants: all that may come next is asked for.
-    let (first, last) = (now.advanced(byMinutes: -longestChange), now.advanced(byMinutes: longestChange))
+    let (first, last) = (now.advanced(byMinutes: -maxChange), now.advanced(byMinutes: maxChange))
     var candidates = [schedule.next(after: first)]
     var beyond = 0
     while beyond < 2 * count {
@@ -133,7 +133,7 @@ extension JobQueue {
   }
 
   /// By more minutes no clock is changed at a time.
-  private static let longestChange = 180
+  private static let maxChange = 180
 }
 
 extension CronEntry {

@@ -26,18 +26,10 @@ package struct ClaimedJob: Sendable, Hashable {
   package let limit: String?
   /// Its place in the order of claims.
   package let rank: Int64
-  /// A JSON object: what an earlier attempt wanted this one to find.
-  package let checkpoint: [UInt8]?
   /// How long it could have run before it was claimed, by the server's clock.
   package let waitedSeconds: Double
   /// How long ago something that is not its fault kept it from being done for the first time; nil: nothing did.
   package let postponedSeconds: Double?
-  /// Whether a claim under this lease gave it.
-  package func isHeld(under lease: Lease) -> Bool { token == lease.number ^ id }
-
-  /// Whether it stays in a row of its own while it executes, instead of in the row of its group.
-  let isRow: Bool
-
   // By place, in the order in which all statements of claims return them: a name would be looked up in each row.
   init(_ row: Row) throws(PostgresError) {
     id = try row.get(0)
@@ -55,12 +47,15 @@ package struct ClaimedJob: Sendable, Hashable {
     arguments = try row.get(12, as: RowJSON.self).text
     limit = try row.get(13)
     rank = try row.get(14)
-    checkpoint = try row.get(15, as: RowJSON?.self)?.text
-    isRow = try row.get(16)
-    let (couldRun, claimed): (Int64, Int64) = (try row.get(17), try row.get(18))
+    let (couldRun, claimed): (Int64, Int64) = (try row.get(15), try row.get(16))
     waitedSeconds = Double(max(0, claimed - couldRun)) / 1e6
-    postponedSeconds = try row.get(19)
+    postponedSeconds = try row.get(17)
   }
+}
+
+extension ClaimedJob {
+  /// Whether a claim under this lease gave it.
+  package func isHeld(under lease: Lease) -> Bool { token == lease.number ^ id }
 }
 
 extension Row {

@@ -27,7 +27,7 @@ package struct JobRecord: Sendable, Hashable {
   /// Whether its worker was told to stop it.
   package let isCancelling: Bool
   /// Whether it waits for room under its limit.
-  package let isParked: Bool
+  package let isThrottled: Bool
   /// The name of the limit under which it runs.
   package let limit: String?
   /// The number of the worker that has, or had, it.
@@ -42,8 +42,6 @@ package struct JobRecord: Sendable, Hashable {
   package let result: [UInt8]?
   /// Whether it completed with a rejection.
   package let isRejected: Bool
-  /// A JSON object: what an attempt left for the next one.
-  package let checkpoint: [UInt8]?
   package let progress: JobProgress
 
   init(_ row: Row) throws(PostgresError) {
@@ -65,13 +63,12 @@ package struct JobRecord: Sendable, Hashable {
     startedAt = try row.get("started_at", as: Int64?.self).map(Date.init(microseconds:))
     deadlineAt = try row.get("deadline_at", as: Int64?.self).map(Date.init(microseconds:))
     isCancelling = try row.get("is_cancelling")
-    isParked = try row.get("is_parked")
+    isThrottled = try row.get("is_throttled")
     isRejected = try row.get("is_rejected")
     limit = try row.get("limit_name")
     worker = try row.get("worker_id")
     let process = try row.get("worker_process", as: Int?.self)
     workerProcess = try row.get("worker_host", as: String?.self).map { "\($0):\(process ?? 0)" }
-    checkpoint = try row.get("checkpoint", as: String?.self).map { Array($0.utf8) }
     finishedAt = try row.get("finished_at", as: Int64?.self).map(Date.init(microseconds:))
     error = try row.get("last_error")
     arguments = Array(try row.get("arguments", as: String.self).utf8)

@@ -59,7 +59,6 @@ struct JobSelection {
         if wants(.scheduled) { branches += [("live", ["state = 's'"]), ("live", ["state = 'p'"])] }
         if wants(.executing) { branches.append(("live", ["state = 'x'"])) }
       }
-      if wants(.executing) { branches.append(("member", [])) }
     }
     if wants(.completed) || wants(.cancelled) {
       var conditions = times("finished_at", filter.finishedAfter, filter.finishedBefore)

@@ -11,15 +11,15 @@ package struct RetryPolicy: Sendable, Hashable {
   /// The pause after the first failed attempt, in seconds; it doubles with each further one.
   package var firstPause: Double
   /// In seconds.
-  package var longestPause: Double
+  package var maxPause: Double
 
   /// How long after the first fault that is not its own a job is tried again, in seconds.
-  package var patience: Double
+  package var timeout: Double
 
-  package init(firstPause: Double = 1, longestPause: Double = 300, patience: Double = 24 * 60 * 60) {
+  package init(firstPause: Double = 1, maxPause: Double = 300, timeout: Double = 24 * 60 * 60) {
     self.firstPause = firstPause
-    self.longestPause = longestPause
-    self.patience = patience
+    self.maxPause = maxPause
+    self.timeout = timeout
   }
 
   /// What follows attempt number `attempt` (the first is 1) of at most `maxAttempts`.
@@ -29,8 +29,8 @@ package struct RetryPolicy: Sendable, Hashable {
   package func next(attempt: Int, maxAttempts: Int, random: Double) -> Next {
     guard attempt < maxAttempts else { return .bury }
     var pause = firstPause
-    for _ in 1..<max(attempt, 1) where pause < longestPause { pause *= 2 }
-    return .retry(seconds: min(pause, longestPause) * (0.5 + random))
+    for _ in 1..<max(attempt, 1) where pause < maxPause { pause *= 2 }
+    return .retry(seconds: min(pause, maxPause) * (0.5 + random))
   }
 
   /// What follows an attempt that failed for something that is not its job's fault: a pause that grows with the time for
@@ -39,7 +39,7 @@ package struct RetryPolicy: Sendable, Hashable {
   /// - Parameter seconds: since the first time; nil: this is the first.
   package func next(postponedFor seconds: Double?, random: Double) -> Next {
     let passed = seconds ?? 0
-    guard passed < patience else { return .bury }
-    return .retry(seconds: min(max(firstPause, passed / 4), longestPause) * (0.5 + random))
+    guard passed < timeout else { return .bury }
+    return .retry(seconds: min(max(firstPause, passed / 4), maxPause) * (0.5 + random))
   }
 }

@@ -2,7 +2,7 @@
 -- of its own: where the word CONDITIONS stands come those of a filter.
 
 -- name: jobs
-SELECT found.*, job_progress.fraction, job_progress.stage, job_progress.checkpoint, worker.host AS worker_host,
+SELECT found.*, job_progress.fraction, job_progress.stage, worker.host AS worker_host,
   worker.process AS worker_process
 FROM (BRANCHES) AS found
   LEFT JOIN job_progress ON job_progress.job_id = found.id AND found.finished_at IS NULL
@@ -12,29 +12,22 @@ FROM (BRANCHES) AS found
 SELECT id, public_id, queue, kind,
   CASE state WHEN 'a' THEN 'available' WHEN 'x' THEN 'executing' ELSE 'scheduled' END AS state,
   priority, attempt, max_attempts, lost, author, request, created_at, run_at, started_at, deadline_at,
-  NULL::timestamptz AS finished_at, cancel_at IS NOT NULL AS is_cancelling, state = 'p' AS is_parked, worker_id,
+  NULL::timestamptz AS finished_at, cancel_at IS NOT NULL AS is_cancelling, state = 'p' AS is_throttled, worker_id,
   limit_name, last_error, arguments, NULL::jsonb AS result,
   false AS is_rejected
 FROM job WHERE CONDITIONS
 
--- name: member
-SELECT id, public_id, queue, kind, 'executing' AS state, priority, attempt + 1 AS attempt, max_attempts, lost, author,
-  request, created_at, NULL::timestamptz AS run_at, started_at, deadline_at, NULL::timestamptz AS finished_at,
-  is_cancelled AS is_cancelling, false AS is_parked, worker_id, NULL::text AS limit_name, last_error, arguments,
-  NULL::jsonb AS result, false AS is_rejected
-FROM job_member WHERE CONDITIONS
-
 -- name: done
 SELECT id, public_id, queue, kind, CASE outcome WHEN 'c' THEN 'cancelled' ELSE 'completed' END AS state,
   NULL::smallint AS priority, attempt, max_attempts, lost, author, request, created_at, NULL::timestamptz AS run_at,
-  started_at, NULL::timestamptz AS deadline_at, finished_at, false AS is_cancelling, false AS is_parked, worker_id,
+  started_at, NULL::timestamptz AS deadline_at, finished_at, false AS is_cancelling, false AS is_throttled, worker_id,
   NULL::text AS limit_name, last_error, arguments, result, outcome = 'r' AS is_rejected
 FROM job_done WHERE CONDITIONS
 
 -- name: dead
 SELECT id, public_id, queue, kind, 'dead' AS state, priority, attempt, max_attempts, lost, author, request, created_at,
   NULL::timestamptz AS run_at, started_at, NULL::timestamptz AS deadline_at, died_at AS finished_at,
-  false AS is_cancelling, false AS is_parked, NULL::bigint AS worker_id, limit_name, last_error, arguments,
+  false AS is_cancelling, false AS is_throttled, NULL::bigint AS worker_id, limit_name, last_error, arguments,
   NULL::jsonb AS result, false AS is_rejected
 FROM job_dead WHERE CONDITIONS
 
@@ -43,10 +36,6 @@ SELECT queue, kind, CASE state WHEN 'a' THEN 'available' WHEN 'x' THEN 'executin
   count(*) AS jobs, greatest(extract(epoch FROM clock_timestamp() - min(run_at)), 0)::float8 AS oldest,
   sum(attempt)::bigint AS attempts, sum(lost)::bigint AS lost
 FROM job GROUP BY 1, 2, 3
-UNION ALL
-SELECT queue, kind, 'executing', count(*), extract(epoch FROM clock_timestamp() - min(created_at))::float8,
-  sum(attempt + 1)::bigint, sum(lost)::bigint
-FROM job_member GROUP BY 1, 2
 UNION ALL
 SELECT queue, kind, 'dead', count(*), extract(epoch FROM clock_timestamp() - min(died_at))::float8,
   sum(attempt)::bigint, sum(lost)::bigint
@@ -70,8 +59,7 @@ ORDER BY kind
 -- name: workers
 SELECT id, host, process, started_at, extract(epoch FROM clock_timestamp() - beat_at)::float8 AS silence,
   beat_at >= clock_timestamp() - make_interval(secs => lease_seconds) AS is_alive,
-  (SELECT count(*) FROM job WHERE job.worker_id = worker.id AND state = 'x')
-    + (SELECT coalesce(sum(cardinality(members)), 0) FROM job_group WHERE job_group.worker_id = worker.id) AS jobs
+  (SELECT count(*) FROM job WHERE job.worker_id = worker.id AND state = 'x') AS jobs
 FROM worker ORDER BY id
 
 -- name: worker_counts
@@ -104,5 +92,5 @@ FROM pg_replication_slots WHERE xmin IS NOT NULL OR catalog_xmin IS NOT NULL
 -- name: tables
 SELECT relname AS name, n_live_tup AS live, n_dead_tup AS dead
 FROM pg_stat_user_tables
-WHERE relid IN ('job'::regclass, 'job_group'::regclass, 'job_progress'::regclass, 'job_dead'::regclass)
+WHERE relid IN ('job'::regclass, 'job_progress'::regclass, 'job_dead'::regclass)
 ORDER BY relname

@@ -29,15 +29,6 @@ FROM time
 ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING
 RETURNING id
 
--- name: enqueue_simple
--- The same for a job without a key, that takes nobody's turn and has no limit.
-INSERT INTO job (public_id, queue, kind, state, rank, run_at, priority, max_attempts, deadline_seconds, author,
-                 definition, request, arguments)
-VALUES ($1::uuid, $2, $3, CASE WHEN $4::float8 > 0 THEN 's' ELSE 'a' END::"char",
-  (extract(epoch FROM statement_timestamp() + make_interval(secs => $4::float8)) * 1e6)::bigint + $5::int * 30000000,
-  statement_timestamp() + make_interval(secs => $4::float8), $5::int, $6::int, $7::int, $8, $9, $10, $11::jsonb)
-RETURNING id
-
 -- name: now
 SELECT (extract(epoch FROM clock_timestamp()) * 1e6)::bigint AS now
 
@@ -47,12 +38,12 @@ COPY job (public_id, queue, kind, state, rank, run_at, priority, max_attempts, d
           request, arguments)
 FROM STDIN WITH (FORMAT binary)
 
--- name: announce_many
+-- name: notify_many
 -- Of each of them, as announce says of one.
 SELECT pg_notify($1, about) FROM unnest($2::text[]) AS about
 WHERE set_config('synchronous_commit', 'off', true) = 'off'
 
--- name: announce
+-- name: notify
 -- Nothing is lost with it: whoever does not hear it looks by himself. So its commit need not wait for the disk.
 SELECT pg_notify($1, $2) WHERE set_config('synchronous_commit', 'off', true) = 'off'
 
@@ -66,136 +57,26 @@ WITH me AS MATERIALIZED (
     FOR KEY SHARE),
   chosen AS MATERIALIZED (
     SELECT ctid AS place FROM job
-    WHERE state = 'a' AND queue = $2 AND rank >= $4 AND EXISTS (SELECT FROM me)
+    WHERE state = 'a' AND queue = $2 AND EXISTS (SELECT FROM me)
     ORDER BY rank, id LIMIT $3::int
     FOR NO KEY UPDATE SKIP LOCKED)
 UPDATE job SET
-  state = 'x', attempt = job.attempt + 1, worker_id = $1, token = $5::bigint # id,
+  state = 'x', attempt = job.attempt + 1, worker_id = $1, token = $4::bigint # id,
   started_at = clock_timestamp(), deadline_at = clock_timestamp() + make_interval(secs => job.deadline_seconds + 30)
 WHERE ctid = ANY (ARRAY (SELECT place FROM chosen)) AND state = 'a'
 RETURNING id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request,
-  deadline_seconds, arguments, limit_name, rank,
-  (SELECT checkpoint FROM job_progress WHERE job_id = job.id) AS checkpoint, true AS is_row, run_at,
-  clock_timestamp() AS claimed_at, extract(epoch FROM clock_timestamp() - postponed_at)::float8 AS postponed
-
--- name: claim_group
--- Short jobs leave the queue together, under one token. One that was lost before is claimed alone, so that it takes no
--- other with it if it is to blame. Whatever holds a key or a place stays in its row, where both are seen. A claim that a
--- crash of the server forgets is made again, and its token is worth nothing: its commit need not wait for the disk.
-WITH me AS MATERIALIZED (
-    SELECT id FROM worker
-    WHERE id = $1 AND beat_at >= clock_timestamp() - make_interval(secs => lease_seconds * 0.6)
-      AND set_config('synchronous_commit', 'off', true) = 'off'
-    FOR KEY SHARE),
-  found AS MATERIALIZED (
-    SELECT ctid AS place, rank, id, lost, unique_key IS NULL AND limit_name IS NULL AS leaves FROM job
-    WHERE state = 'a' AND queue = $2 AND rank >= $4 AND EXISTS (SELECT FROM me)
-    ORDER BY rank, id LIMIT $3::int
-    FOR UPDATE SKIP LOCKED),
-  first AS MATERIALIZED (SELECT id, lost FROM found ORDER BY rank, id LIMIT 1),
-  chosen AS MATERIALIZED (
-    SELECT place, leaves FROM found
-    WHERE CASE WHEN (SELECT lost FROM first) > 0 THEN id = (SELECT id FROM first) ELSE lost = 0 END),
-  taken AS (
-    DELETE FROM job WHERE ctid = ANY (ARRAY (SELECT place FROM chosen WHERE leaves)) AND state = 'a'
-    RETURNING id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
-      request, created_at, last_error, arguments, run_at, blamed, postponed_at),
-  grouped AS (
-    INSERT INTO job_group (token, worker_id, queue, deadline_at, members)
-    SELECT $5::bigint, $1, $2,
-      clock_timestamp() + make_interval(secs => max(deadline_seconds) + 30), array_agg(
-        ROW(id, public_id, kind, rank, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
-            request, created_at, last_error, arguments,
-            CASE WHEN blamed > 0 OR postponed_at IS NOT NULL
-              THEN jsonb_build_object('blamed', blamed, 'postponed_at', postponed_at) END)::packed_job)
-    FROM taken HAVING count(*) > 0),
-  kept AS (
-    UPDATE job SET
-      state = 'x', attempt = job.attempt + 1, worker_id = $1, token = $5::bigint,
-      started_at = clock_timestamp(), deadline_at = clock_timestamp() + make_interval(secs => job.deadline_seconds + 30)
-    WHERE ctid = ANY (ARRAY (SELECT place FROM chosen WHERE NOT leaves)) AND state = 'a'
-    RETURNING id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request,
-      deadline_seconds, arguments, limit_name, rank, run_at, postponed_at)
-SELECT id, public_id, $5::bigint AS token, $2 AS queue, kind, attempt + 1 AS attempt, max_attempts,
-  lost, author, definition, request, deadline_seconds, arguments, NULL::text AS limit_name, rank,
-  NULL::jsonb AS checkpoint, false AS is_row, run_at, clock_timestamp() AS claimed_at, NULL::float8 AS postponed
-FROM taken
-UNION ALL
-SELECT id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request, deadline_seconds,
-  arguments, limit_name, rank, (SELECT checkpoint FROM job_progress WHERE job_id = kept.id), true, run_at,
-  clock_timestamp(), extract(epoch FROM clock_timestamp() - postponed_at)::float8
-FROM kept
+  deadline_seconds, arguments, limit_name, rank, run_at, clock_timestamp() AS claimed_at,
+  extract(epoch FROM clock_timestamp() - postponed_at)::float8 AS postponed
 
 -- name: claimed
 -- What claims gave whose answers were never heard.
 SELECT id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request, deadline_seconds,
-  arguments, limit_name, rank, (SELECT checkpoint FROM job_progress WHERE job_id = job.id) AS checkpoint,
-  true AS is_row, run_at, started_at AS claimed_at,
+  arguments, limit_name, rank, run_at, started_at AS claimed_at,
   extract(epoch FROM clock_timestamp() - postponed_at)::float8 AS postponed
 FROM job
 WHERE worker_id = $1 AND state = 'x' AND token # id = ANY ($2::bigint[])
 
--- name: claimed_group
--- The same for a group.
-SELECT id, public_id, token, queue, kind, attempt + 1 AS attempt, max_attempts, lost, author, definition, request,
-  deadline_seconds, arguments, NULL::text AS limit_name, rank, NULL::jsonb AS checkpoint, false AS is_row,
-  started_at AS run_at, started_at AS claimed_at, NULL::float8 AS postponed
-FROM job_member WHERE worker_id = $1 AND token = $2
-UNION ALL
-SELECT id, public_id, token, queue, kind, attempt, max_attempts, lost, author, definition, request, deadline_seconds,
-  arguments, limit_name, rank, (SELECT checkpoint FROM job_progress WHERE job_id = job.id), true,
-  run_at, started_at, extract(epoch FROM clock_timestamp() - postponed_at)::float8
-FROM job WHERE worker_id = $1 AND state = 'x' AND token = $2
-
--- name: settle
--- Ends a group: the members that are not named are completed. A cancelled one gets no further attempt.
--- b: back as it was; s: another attempt, or the same later; d: dead; a, r, c: as in job_done.
-WITH ended AS (
-    DELETE FROM job_group WHERE token = $1
-    RETURNING token, worker_id, queue, started_at, cancelled, members),
-  said AS MATERIALIZED (
-    SELECT said.id, said.seconds, said.counts, said.error, said.result,
-      CASE WHEN said.ending IN ('b', 's', 'd') AND said.id = ANY (ended.cancelled) THEN 'c' ELSE said.ending END AS ending
-    FROM ended, unnest($2::bigint[], $3::text[], $4::float8[], $5::boolean[], $6::text[], $7::text[]) AS said (
-      id, ending, seconds, counts, error, result)),
-  -- Most groups have none of these, and then they are not unpacked twice.
-  others AS MATERIALIZED (
-    SELECT ended.queue, ended.started_at, member.id, member.public_id, member.kind, member.rank, member.priority,
-      member.attempt, member.max_attempts, member.lost, member.deadline_seconds, member.author, member.definition,
-      member.request, member.created_at, member.arguments, coalesce(said.error, member.last_error) AS last_error,
-      said.ending, said.seconds, said.counts, coalesce((member.more ->> 'blamed')::smallint, 0) AS blamed,
-      (member.more ->> 'postponed_at')::timestamptz AS postponed_at
-    FROM ended, said, unnest(members) AS member
-    WHERE said.id = member.id AND said.ending IN ('b', 's', 'd')
-      AND EXISTS (SELECT FROM said WHERE ending IN ('b', 's', 'd'))),
-  back AS (
-    INSERT INTO job (id, public_id, queue, kind, state, rank, run_at, priority, attempt, max_attempts, lost,
-                     deadline_seconds, author, definition, request, created_at, last_error, arguments, blamed,
-                     postponed_at)
-    OVERRIDING SYSTEM VALUE
-    SELECT id, public_id, queue, kind, CASE ending WHEN 'b' THEN 'a' ELSE 's' END::"char", rank,
-      clock_timestamp() + make_interval(secs => coalesce(seconds, 0)), priority,
-      CASE WHEN counts THEN attempt + 1 ELSE attempt END, max_attempts, lost, deadline_seconds, author, definition,
-      request, created_at, last_error, arguments, blamed, postponed_at
-    FROM others WHERE ending IN ('b', 's')),
-  buried AS (
-    INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, author,
-                          definition, request, created_at, started_at, arguments, last_error, postponed_at)
-    SELECT id, public_id, queue, kind, priority, attempt + 1, max_attempts, lost, deadline_seconds, author, definition,
-      request, created_at, started_at, arguments, last_error, postponed_at
-    FROM others WHERE ending = 'd'),
-  done AS (
-    INSERT INTO job_done (id, public_id, queue, kind, outcome, attempt, max_attempts, lost, worker_id, token, author,
-                          definition, request, created_at, started_at, arguments, result, last_error)
-    SELECT member.id, member.public_id, ended.queue, member.kind, coalesce(said.ending, 'a')::"char",
-      member.attempt + 1, member.max_attempts, member.lost, ended.worker_id, ended.token, member.author,
-      member.definition, member.request, member.created_at, ended.started_at, member.arguments, said.result::jsonb,
-      coalesce(said.error, member.last_error)
-    FROM ended, unnest(members) AS member LEFT JOIN said ON said.id = member.id
-    WHERE coalesce(said.ending, 'a') IN ('a', 'r', 'c'))
-SELECT count(*) AS groups FROM ended HAVING count(*) > 0
-
--- name: beat
+-- name: heartbeat
 -- Answers what the worker must know: leases it has lost, jobs to be cancelled, and whether it was swept away.
 -- The time that it writes is as old as the question, never newer: if a crash forgets it, the lease only ends earlier.
 WITH me AS (
@@ -268,13 +149,6 @@ UPDATE job SET
 WHERE id = $1 AND token = $2 AND cancel_at IS NULL
 RETURNING id
 
--- name: checkpoint
-INSERT INTO job_progress (job_id, token, fraction, stage, checkpoint)
-SELECT job.id, job.token, 0, '', $3::jsonb FROM job WHERE job.id = $1 AND job.token = $2 FOR KEY SHARE
-ON CONFLICT (job_id) DO UPDATE SET
-  token = excluded.token, checkpoint = excluded.checkpoint, at = clock_timestamp()
-RETURNING job_id
-
 -- name: progress
 -- The job is locked: a report that comes too late finds it gone and leaves nothing.
 INSERT INTO job_progress (job_id, token, fraction, stage)
@@ -302,8 +176,7 @@ WITH victims AS MATERIALIZED (
     LIMIT 500
     FOR NO KEY UPDATE OF job SKIP LOCKED),
   lost_workers AS MATERIALIZED (
-    SELECT worker_id, CASE WHEN count(*) = 1 AND NOT EXISTS (
-        SELECT FROM job_group WHERE job_group.worker_id = victims.worker_id) THEN min(id) END AS job_id
+    SELECT worker_id, CASE WHEN count(*) = 1 THEN min(id) END AS job_id
     FROM victims WHERE is_lost AND worker_id IS NOT NULL GROUP BY worker_id),
   noted AS (
     INSERT INTO worker_loss (worker_id, job_id) SELECT worker_id, job_id FROM lost_workers
@@ -366,84 +239,12 @@ WITH victims AS MATERIALIZED (
 SELECT id, public_id, kind, 's' AS state FROM returned
 UNION ALL SELECT id, public_id, kind, CASE WHEN cancelled THEN 'c' ELSE 'd' END FROM ended
 
--- name: reap_groups
--- The same for groups, whose attempt is counted now. A member takes the blame if it was alone; one that was not is claimed
--- alone the next time.
-WITH ended AS (
-    DELETE FROM job_group WHERE token = ANY (ARRAY (
-      SELECT token FROM job_group
-      WHERE deadline_at < clock_timestamp()
-        OR NOT EXISTS (
-          SELECT FROM worker
-          WHERE worker.id = job_group.worker_id
-            AND worker.beat_at >= clock_timestamp() - make_interval(secs => worker.lease_seconds))
-      LIMIT 10
-      FOR UPDATE SKIP LOCKED))
-    RETURNING token, worker_id, queue, started_at, deadline_at, cancelled, members,
-      NOT EXISTS (
-        SELECT FROM worker
-        WHERE worker.id = job_group.worker_id
-          AND worker.beat_at >= clock_timestamp() - make_interval(secs => worker.lease_seconds)) AS is_lost),
-  noted AS (
-    INSERT INTO worker_loss (worker_id, job_id)
-    SELECT worker_id, CASE WHEN count(*) = 1 THEN min((members[1]).id) FILTER (WHERE cardinality(members) = 1) END
-    FROM ended WHERE is_lost GROUP BY worker_id
-    ON CONFLICT (worker_id) DO UPDATE SET job_id = NULL WHERE worker_loss.job_id IS DISTINCT FROM excluded.job_id),
-  judged AS MATERIALIZED (
-    SELECT ended.token, ended.worker_id, ended.queue, ended.started_at, member.id, member.public_id, member.kind,
-      member.priority, member.attempt, member.max_attempts, member.lost + 1 AS lost, member.deadline_seconds,
-      member.author, member.definition, member.request, member.created_at, member.arguments,
-      coalesce((member.more ->> 'blamed')::smallint, 0) AS blamed,
-      (member.more ->> 'postponed_at')::timestamptz AS postponed_at, member.id = ANY (ended.cancelled) AS is_cancelled,
-      CASE WHEN ended.is_lost THEN 'the worker was lost' ELSE 'the deadline passed' END AS error,
-      cardinality(ended.members) = 1 AND (NOT ended.is_lost
-        OR NOT EXISTS (SELECT FROM ended AS other WHERE other.is_lost AND other.token <> ended.token)
-          AND NOT EXISTS (
-            SELECT FROM worker_loss
-            WHERE lost_at > clock_timestamp() - make_interval(secs => $2::float8)
-              AND job_id IS DISTINCT FROM member.id)) AS is_blamed
-    FROM ended, unnest(members) AS member),
-  members AS MATERIALIZED (
-    SELECT token, worker_id, queue, started_at, id, public_id, kind, priority, attempt + (is_blamed OR is_cancelled)::int AS attempt,
-      max_attempts, lost, deadline_seconds, author, definition, request, created_at, arguments, error,
-      blamed + is_blamed::int AS blamed,
-      CASE WHEN is_blamed THEN postponed_at ELSE coalesce(postponed_at, clock_timestamp()) END AS postponed_at,
-      CASE WHEN is_cancelled THEN 'c'
-        WHEN CASE WHEN is_blamed THEN attempt + 1 < max_attempts AND blamed + 1 < $1::int
-          ELSE postponed_at IS NULL OR postponed_at > clock_timestamp() - make_interval(secs => $3::float8) END
-        THEN 's' ELSE 'd' END AS ending
-    FROM judged),
-  returned AS (
-    INSERT INTO job (id, public_id, queue, kind, state, rank, run_at, priority, attempt, max_attempts, lost,
-                     deadline_seconds, author, definition, request, created_at, last_error, arguments, blamed,
-                     postponed_at)
-    OVERRIDING SYSTEM VALUE
-    SELECT id, public_id, queue, kind, 's', 0,
-      clock_timestamp() + make_interval(secs => (0.5 + random()) * power(4, least(lost - 1, 4))), priority, attempt,
-      max_attempts, lost, deadline_seconds, author, definition, request, created_at, error, arguments, blamed,
-      postponed_at
-    FROM members WHERE ending = 's'),
-  dead AS (
-    INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, author,
-                          definition, request, created_at, started_at, arguments, last_error, postponed_at)
-    SELECT id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, author, definition,
-      request, created_at, started_at, arguments, error, postponed_at
-    FROM members WHERE ending = 'd'),
-  done AS (
-    INSERT INTO job_done (id, public_id, queue, kind, outcome, attempt, max_attempts, lost, worker_id, token, author,
-                          definition, request, created_at, started_at, arguments, last_error)
-    SELECT id, public_id, queue, kind, 'c', attempt, max_attempts, lost, worker_id, token, author, definition, request,
-      created_at, started_at, arguments, error
-    FROM members WHERE ending = 'c')
-SELECT id, public_id, kind, ending AS state FROM members
-
 -- name: sweep
 -- A worker's row goes once nothing depends on it any more, and what is known of lost ones after a day.
 WITH forgotten AS (DELETE FROM worker_loss WHERE lost_at < clock_timestamp() - interval '1 day')
 DELETE FROM worker
 WHERE beat_at < clock_timestamp() - make_interval(secs => lease_seconds * 4)
   AND NOT EXISTS (SELECT FROM job WHERE job.worker_id = worker.id AND job.state = 'x')
-  AND NOT EXISTS (SELECT FROM job_group WHERE job_group.worker_id = worker.id)
 
 -- name: promote
 UPDATE job SET
@@ -562,17 +363,6 @@ UPDATE job SET cancel_at = coalesce(cancel_at, clock_timestamp())
 WHERE public_id = ANY ($1::uuid[]) AND state = 'x'
 RETURNING public_id
 
--- name: cancel_members
--- A short job is not stopped, but gets no further attempt.
-WITH asked AS MATERIALIZED (
-    SELECT job_member.token, job_member.id, job_member.public_id
-    FROM job_member WHERE job_member.public_id = ANY ($1::uuid[])),
-  marked AS (
-    UPDATE job_group SET cancelled = cancelled || ARRAY (SELECT id FROM asked WHERE asked.token = job_group.token)
-    WHERE token IN (SELECT token FROM asked)
-    RETURNING token)
-SELECT public_id FROM asked JOIN marked USING (token)
-
 -- name: revivable
 -- Jobs that died while others were lost with their workers: the fleet was unwell, and nobody knows what they died of. Each
 -- comes back for a day ($2), after pauses that grow.
@@ -611,7 +401,7 @@ SELECT id, public_id, queue, kind, CASE WHEN limit_name IS NULL THEN 'a' ELSE 'p
 FROM back ORDER BY public_id
 RETURNING public_id, queue
 
--- name: hasten
+-- name: retry_now
 -- A job that waits for its next attempt is tried at once.
 UPDATE job SET
   state = CASE WHEN limit_name IS NULL THEN 'a' ELSE 'p' END::"char", run_at = clock_timestamp(),

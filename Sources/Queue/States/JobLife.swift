@@ -10,7 +10,7 @@ package struct JobLife: Sendable, Hashable {
     /// Waits for its time.
     case scheduled
     /// Its time has come, and its limit has no room.
-    case parked
+    case throttled
     case available
     case executing
     case completed
@@ -45,7 +45,7 @@ package struct JobLife: Sendable, Hashable {
     /// Somebody wants it cancelled.
     case cancelled
     /// Somebody wants it to be tried at once, or again.
-    case hastened
+    case retriedNow
   }
 
   package private(set) var place: Place
@@ -64,13 +64,13 @@ package struct JobLife: Sendable, Hashable {
   package init(maxAttempts: Int, isScheduled: Bool = false, isLimited: Bool = false) {
     self.maxAttempts = maxAttempts
     self.isLimited = isLimited
-    place = isScheduled ? .scheduled : isLimited ? .parked : .available
+    place = isScheduled ? .scheduled : isLimited ? .throttled : .available
   }
 
   /// What others see of it.
   package var state: JobState {
     switch place {
-    case .scheduled, .parked: .scheduled
+    case .scheduled, .throttled: .scheduled
     case .available: .available
     case .executing: .executing
     case .completed: .completed
@@ -83,8 +83,8 @@ package struct JobLife: Sendable, Hashable {
   package func after(_ event: Event) -> JobLife? {
     var next = self
     switch (place, event) {
-    case (.scheduled, .due), (.scheduled, .hastened): next.place = waiting
-    case (.parked, .granted): next.place = .available
+    case (.scheduled, .due), (.scheduled, .retriedNow): next.place = waiting
+    case (.throttled, .granted): next.place = .available
     case (.available, .claimed):
       next.place = .executing
       next.attempt += 1
@@ -99,8 +99,8 @@ package struct JobLife: Sendable, Hashable {
       }
     case (.executing, .lost), (.executing, .blamed): next.lose(isBlamed: event == .blamed)
     case (.executing, .cancelled): next.isToBeCancelled = true
-    case (.scheduled, .cancelled), (.parked, .cancelled), (.available, .cancelled): next.place = .cancelled
-    case (.dead, .hastened):
+    case (.scheduled, .cancelled), (.throttled, .cancelled), (.available, .cancelled): next.place = .cancelled
+    case (.dead, .retriedNow):
       next = JobLife(maxAttempts: maxAttempts, isLimited: isLimited)
     default: return nil
     }
@@ -108,7 +108,7 @@ package struct JobLife: Sendable, Hashable {
   }
 
   /// Where it waits once its time has come.
-  private var waiting: Place { isLimited ? .parked : .available }
+  private var waiting: Place { isLimited ? .throttled : .available }
 
   private mutating func leave(by event: Event) {
     switch event {
@@ -133,7 +133,7 @@ package struct JobLife: Sendable, Hashable {
       return
     }
     blamed += 1
-    let mayReturn = attempt < maxAttempts && blamed < FaultPolicy().mostBlamed
+    let mayReturn = attempt < maxAttempts && blamed < FaultPolicy().maxBlamed
     place = isToBeCancelled ? .cancelled : mayReturn ? .scheduled : .dead
   }
 }

@@ -1,23 +1,97 @@
-import Platform
-import Queue
+package import Model
+package import Platform
+package import Queue
 
-/// The jobs whose leases this worker holds now: by token, since the next attempt at a job may begin here before all that
-/// follows from the last one is done.
+/// A job whose lease this worker holds.
+package final class HeldJob: Sendable {
+  /// Why an attempt must stop before it has ended.
+  package enum StopReason: Sendable, Hashable {
+    /// Another worker may hold the job by now: the attempt must write nothing.
+    case leaseLost
+    /// The job is cancelled.
+    case cancelled
+    /// The worker ends and releases the job.
+    case drained
+  }
+
+  private struct State {
+    var stopReason: StopReason?
+    var progress = JobProgress(fraction: 0, stage: "")
+    var isStored = true
+    var stageStart = ContinuousClock.now
+  }
+
+  package let job: ClaimedJob
+  /// Raised together with `stop`; media work reads it between packets.
+  package let cancellation = CancellationFlag()
+  private let state = Locked(State())
+  private let metrics: WorkerMetrics
+
+  init(_ job: ClaimedJob, metrics: WorkerMetrics) {
+    self.job = job
+    self.metrics = metrics
+  }
+
+  /// Asks the attempt to stop; a lost lease overrules earlier reasons.
+  package func stop(_ reason: StopReason) {
+    state.withLock { state in
+      if state.stopReason == nil || reason == .leaseLost { state.stopReason = reason }
+    }
+    cancellation.cancel()
+  }
+
+  /// Why the attempt must stop; nil while it may run.
+  package var stopReason: StopReason? { state.withLock { $0.stopReason } }
+
+  /// Notes the attempt's progress.
+  package func advance(to progress: JobProgress) {
+    let ended = state.withLock { state -> (stage: String, start: ContinuousClock.Instant)? in
+      defer {
+        state.isStored = state.isStored && state.progress == progress
+        state.progress = progress
+      }
+      guard state.progress.stage != progress.stage else { return nil }
+      defer { state.stageStart = .now }
+      return (state.progress.stage, state.stageStart)
+    }
+    if let ended { count(ended.stage, since: ended.start) }
+  }
+
+  /// Ends the last stage of the attempt.
+  package func endStage() {
+    let (stage, start) = state.withLock { ($0.progress.stage, $0.stageStart) }
+    count(stage, since: start)
+  }
+
+  /// Counts the attempt by its outcome: see `WorkerMetrics.end`.
+  package func end(_ outcome: String) { metrics.end(kind: job.kind, outcome: outcome) }
+
+  private func count(_ stage: String, since start: ContinuousClock.Instant) {
+    guard !stage.isEmpty else { return }
+    metrics.stage(stage, kind: job.kind, seconds: start.duration(to: .now) / .seconds(1))
+  }
+
+  /// The progress that is not stored yet; nil if there is none.
+  func takeProgress() -> JobProgress? {
+    state.withLock { state in
+      defer { state.isStored = true }
+      return state.isStored ? nil : state.progress
+    }
+  }
+}
+
+/// The jobs that this worker holds, by token: the next attempt at a job may start here before the last one has returned.
 final class HeldJobs: Sendable {
   private let jobs = Locked<[Int64: HeldJob]>([:])
 
-  /// Adds a job that was just claimed.
   func add(_ held: HeldJob) { jobs.withLock { $0[held.job.token] = held } }
 
-  /// Takes away a job whose attempt is over.
   func remove(_ held: HeldJob) { jobs.withLock { $0[held.job.token] = nil } }
 
-  /// All of them.
   var all: [HeldJob] { jobs.withLock { Array($0.values) } }
 
-  /// The one with this token, if it is still held.
   subscript(token: Int64) -> HeldJob? { jobs.withLock { $0[token] } }
 
   /// Asks every attempt to stop.
-  func stopAll(_ reason: HeldJob.Stop) { for held in all { held.stop(reason) } }
+  func stopAll(_ reason: HeldJob.StopReason) { for held in all { held.stop(reason) } }
 }

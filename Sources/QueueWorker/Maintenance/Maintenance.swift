@@ -1,66 +1,82 @@
 import Logging
 import Model
 import Platform
-import Postgres
+package import Postgres
 import Queue
 
-/// Looks after what others left behind: dead workers, passed deadlines, jobs whose time has come, days of history.
+/// Work that every worker repeats beside its jobs.
+package struct MaintenanceTask: Sendable {
+  let name: String
+  let interval: Duration
+  let body: @Sendable (Pool) async throws -> Void
+
+  /// - Parameters:
+  ///   - interval: the pause between two runs, also after a failure. A slow task does not delay the others.
+  ///   - body: several workers may run it at once.
+  package init(_ name: String, every interval: Duration, _ body: @escaping @Sendable (Pool) async throws -> Void) {
+    self.name = name
+    self.interval = interval
+    self.body = body
+  }
+}
+
+/// Runs the maintenance tasks: lost workers, passed deadlines, scheduled jobs, cron schedules, history.
 ///
-/// Every worker does it, without a leader: each statement skips what another holds.
+/// Every worker does so, and none leads: each statement skips rows that another worker has locked.
 struct Maintenance: Sendable {
   let configuration: QueueWorkerConfiguration
   let pool: Pool
-  /// What follows from the ends of jobs, in the same transaction.
+  /// Runs in the transaction that reaps jobs.
   let onReaped: @Sendable ([Reaped], Session) throws -> Void
-  let chores: [Chore]
-  let metrics: WorkMetrics
+  let tasks: [MaintenanceTask]
+  let metrics: WorkerMetrics
   /// Called when jobs became available.
   let onAvailable: @Sendable () -> Void
   let log: Logger
 
-  /// Goes on until its task is cancelled.
+  /// Runs until its task is cancelled.
   func run() async {
-    // Side by side: one that has much to do must not put off the return of lost jobs.
+    // Concurrently: a slow task must not delay the return of lost jobs.
     await withDiscardingTaskGroup { group in
-      for chore in own + chores { group.addTask { await self.goOn(with: chore) } }
+      for task in queueTasks + tasks { group.addTask { await self.repeat(task) } }
     }
   }
 
-  private func goOn(with chore: Chore) async {
+  private func `repeat`(_ task: MaintenanceTask) async {
     while !Task.isCancelled {
       do {
-        try await chore.body(pool)
+        try await task.body(pool)
       } catch is CancellationError {
         return
       } catch {
-        log.warning("the queue could not be looked after", ["chore": chore.name, "error": "\(error)"])
+        log.warning("a maintenance task failed", ["task": task.name, "error": "\(error)"])
       }
-      try? await Task.sleep(for: max(chore.interval, configuration.pollInterval))
+      try? await Task.sleep(for: max(task.interval, configuration.pollInterval))
     }
   }
 
-  private var own: [Chore] {
+  private var queueTasks: [MaintenanceTask] {
     [
-      Chore("reap", every: configuration.reapInterval, reap),
-      Chore("promote", every: .zero) { [onAvailable] pool in
+      MaintenanceTask("reap", every: configuration.reapInterval, reap),
+      MaintenanceTask("promote", every: .zero) { [onAvailable] pool in
         let promoted = try await pool.run { session in try JobQueue.promote(session) + JobQueue.grant(session) }
         if promoted > 0 { onAvailable() }
       },
-      Chore("cron", every: .zero, fireCron),
-      Chore("history", every: .seconds(3600)) { [configuration] pool in
+      MaintenanceTask("cron", every: .zero, fireCron),
+      MaintenanceTask("history", every: .seconds(3600)) { [configuration] pool in
         var isPrepared = try await pool.run { session in
           let isPrepared = try JobQueue.prepareHistory(session)
           try JobQueue.dropHistory(olderThanDays: configuration.historyDays, session)
           try JobQueue.dropShares(session)
           return isPrepared
         }
-        // Somebody has been reading the history for days: what is needed by tomorrow cannot wait for the next turn.
+        // A reader has locked the history for days: tomorrow's partition cannot wait for the next run.
         while !isPrepared {
           try await Task.sleep(for: configuration.reapInterval * 12)
           isPrepared = try await pool.run { try JobQueue.prepareHistory($0) }
         }
       },
-      VacuumWatch(limits: configuration.vacuum, log: log).chore,
+      VacuumMonitor(limits: configuration.vacuum, log: log).task,
     ]
   }
 
@@ -79,7 +95,7 @@ struct Maintenance: Sendable {
   @Sendable private func fireCron(_ pool: Pool) async throws {
     try await pool.run { [log] session in
       try JobQueue.fireCron(session) { firing in
-        log.info("a cron entry fired", ["entry": firing.name, "job": firing.job.description])
+        log.info("a cron schedule fired", ["schedule": firing.name, "job": firing.job.description])
       }
     }
   }

@@ -47,8 +47,8 @@ package struct NewAsset: Sendable {
   }
 
   /// The most bytes that lie in the blob's row instead of the blob store.
-  static let mostInline: Int64 = 256 << 10
+  static let maxInlineBytes: Int64 = 256 << 10
 
   /// Whether its bytes lie in the database: small images are read with one query. Sources are read by descriptor.
-  var isInline: Bool { !role.isSource && type.hasPrefix("image/") && content.bytes <= Self.mostInline }
+  var isInline: Bool { !role.isSource && type.hasPrefix("image/") && content.bytes <= Self.maxInlineBytes }
 }

@@ -11,7 +11,7 @@ extension Store {
     case changed
     case notFound
     /// A post without media needs a caption or a title.
-    case wordless
+    case missingText
   }
 
   /// Changes what is said of a post.
@@ -29,7 +29,7 @@ extension Store {
     let before = try PostDraft(row)
     let draft = change.applied(to: before)
     let hasMedia = try row.get("job", as: String?.self) != nil
-    if !hasMedia, (draft.title ?? "").isEmpty, (draft.caption ?? "").isEmpty { return .wordless }
+    if !hasMedia, (draft.title ?? "").isEmpty, (draft.caption ?? "").isEmpty { return .missingText }
     try session.execute(
       Self.statements["change_post"], .text(id.description), .text(draft.title), .text(draft.caption),
       .text(draft.visibility.rawValue), .text(draft.place?.id), .text(draft.place?.name),

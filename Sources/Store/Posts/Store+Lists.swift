@@ -13,7 +13,7 @@ extension Store {
   /// A page of the posts that a filter lets through.
   package func posts(_ filter: PostFilter, _ page: PageRequest, _ session: Session) throws -> Page<Post> {
     try session.snapshot { session in
-      let end = ContinuousClock.now + Self.mostListTime
+      let end = ContinuousClock.now + Self.maxListTime
       var rows = try pieces(of: filter).flatMap { piece in
         // Each statement has a limit of its own, and beyond this one none begins; nor where nobody waits for it.
         guard .now < end, !Task.isCancelled else {
@@ -124,7 +124,7 @@ extension Store {
     if authors.count == 1 { demand("author = $", .text(authors[0])) }
     if let place = filter.place { demand("place_id = $", .text(place)) }
     if let kind = filter.kind { demand("kind = $", .text(kind.rawValue)) }
-    let cells = piece?.cells(most: Self.mostCells)
+    let cells = piece?.cells(most: Self.maxCells)
     // Of several cells, or authors, each has its part of an index.
     let isByAuthor = authors.count > 1 && cells == nil
     if cells != nil { conditions.append("map_cell = near.key") }
@@ -161,10 +161,10 @@ extension Store {
   }
 
   /// For so long the pieces of an area are looked for.
-  private static let mostListTime = Duration.seconds(3)
+  private static let maxListTime = Duration.seconds(3)
 
   /// Five degrees by five. In what is larger the newest posts of all are looked through: many of them lie in it.
-  private static let mostCells = 400
+  private static let maxCells = 400
 
   /// As PostgreSQL reads a polygon: the longitude is x.
   private static func polygon(_ corners: [MapArea.Corner]) -> String {

@@ -12,7 +12,7 @@ extension Store {
     /// The old outputs stay.
     case failed(String)
     /// Its run is paused: it waits again.
-    case putBack
+    case requeued
     case cancelled
   }
 
@@ -47,7 +47,7 @@ extension Store {
       throw StoreError.itemIsOver(work.subject)
     }
     let keep = { () throws -> Int64 in
-      try keepSet(outputs, definition: work.definitionHash, recipe: recipe, job: job, session)
+      try insertSet(outputs, definition: work.definitionHash, recipe: recipe, job: job, session)
     }
     if let current = again.currentSet {
       let set = try keep()
@@ -70,7 +70,7 @@ extension Store {
     case .skipped: try end(itemOf: job, "skipped", error: nil, seconds: seconds, session)
     case .failed(let error): try end(itemOf: job, "failed", error: error, seconds: seconds, session)
     case .cancelled: try end(itemOf: job, "cancelled", error: nil, seconds: seconds, session)
-    case .putBack: try !session.execute(Self.runStatements["put_back_item"], .text(job.description)).isEmpty
+    case .requeued: try !session.execute(Self.runStatements["put_back_item"], .text(job.description)).isEmpty
     }
   }
 

@@ -190,11 +190,11 @@ FROM (SELECT date_trunc('milliseconds', clock_timestamp()) AS at) AS time
 -- name: window
 SELECT opened_at, closes_at, closes_at > clock_timestamp() AS is_open FROM daily_window ORDER BY opened_at DESC LIMIT 1
 
--- name: tell_of_windows
+-- name: notify_window
 SELECT pg_notify($1, json_build_object(
   'opened_at', to_char(opened_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
   'closes_at', to_char(closes_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text)
-FROM daily_window WHERE job = ANY ($2::uuid[])
+FROM daily_window WHERE job = $2::uuid
 
 -- name: asset
 SELECT asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height,

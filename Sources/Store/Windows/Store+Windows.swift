@@ -8,7 +8,8 @@ extension Store {
   /// The channel on which is said that a window has opened, with its times as JSON.
   package static let windowChannel = "take5_windows"
 
-  /// Opens the window for a job, from now on, in the transaction that ends the job: once for each, however often it is tried.
+  /// Opens the window for a job, in the transaction that completes the job: once for each job, however many attempts it
+  /// takes. Listeners are notified after the commit.
   package func openWindow(for job: ClaimedJob, _ session: Session) throws {
     let window: WindowJob
     do { window = try JSON.decode(WindowJob.self, from: job.arguments) } catch {
@@ -16,12 +17,8 @@ extension Store {
     }
     try session.execute(
       Self.statements["open_window"], .text(job.publicID.description), .integer(window.seconds))
-  }
-
-  /// Tells of the windows that these jobs opened; to be called after the commit.
-  package func tellOfWindows(openedBy jobs: [ClaimedJob], _ session: Session) throws(PostgresError) {
-    try session.execute(
-      Self.statements["tell_of_windows"], .text(Self.windowChannel), .texts(jobs.map(\.publicID.description)))
+    try session.executeAfterCommit(
+      Self.statements["notify_window"], .text(Self.windowChannel), .text(job.publicID.description))
   }
 
   /// The window that is open, or else the last one; nil if there was none yet.

@@ -31,8 +31,8 @@ struct Attempt<Control: AttemptControl>: Sendable {
 
   private func carryOut(_ work: Work) async -> AttemptEnding {
     switch work.reprocessing?.state {
-    case .paused: return .unwanted(.putBack)
-    case .cancelled: return .unwanted(.cancelled)
+    case .paused: return .superseded(.requeued)
+    case .cancelled: return .superseded(.cancelled)
     case .running, .completed, nil: break
     }
     do {

@@ -18,7 +18,7 @@ protocol AttemptControl: Sendable {
   /// Raised when it is to stop; the media work reads it between packets.
   var cancellation: CancellationFlag { get }
   /// Why it is to stop; nil while it is to go on.
-  var stopReason: HeldJob.Stop? { get }
+  var stopReason: HeldJob.StopReason? { get }
   /// Notes how far the attempt has come.
   func advance(to progress: JobProgress)
 }

@@ -29,9 +29,9 @@ enum AttemptEnding {
   /// What is there already is what would come out.
   case unchanged
   /// It is not wanted any more: its run is paused or over.
-  case unwanted(Store.ItemEnding)
+  case superseded(Store.ItemEnding)
   /// The attempt was asked to stop.
-  case stopped(HeldJob.Stop)
+  case stopped(HeldJob.StopReason)
 }
 
 extension AttemptEnding {

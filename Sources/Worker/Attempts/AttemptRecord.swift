@@ -17,7 +17,7 @@ struct AttemptRecord: Sendable {
   /// When the attempt began.
   private let began = ContinuousClock.now
   /// Media that are proven to have broken the media process so often are refused.
-  static let mostCrashes = 2
+  static let maxCrashes = 2
 
   /// What the log says once the transaction is committed.
   private struct Note: Sendable {
@@ -65,7 +65,7 @@ struct AttemptRecord: Sendable {
     var ending = ending
     while true {
       do {
-        let note = try await pool.transaction(patience: .seconds(5)) { [ending] session in
+        let note = try await pool.transaction(timeout: .seconds(5)) { [ending] session in
           try write(ending, of: work, session)
         }
         log.log(
@@ -108,7 +108,7 @@ struct AttemptRecord: Sendable {
 
   // Whoever waits and does not hear it looks by himself before long.
   private func tell() async {
-    _ = try? await pool.run { [job] session in try JobQueue.tell(of: job.publicID, session) }
+    _ = try? await pool.run { [job] session in try JobQueue.notifyChange(of: job.publicID, session) }
   }
 
   // What is not collected now, the maintenance of any worker collects later.
@@ -157,7 +157,7 @@ struct AttemptRecord: Sendable {
       try JobQueue.complete(job, .accepted, result: nil, session)
       try store.end(itemOf: job.publicID, .skipped, session)
       return Note(message: "outputs are those of the definition", subject: work.subject, outcome: "skipped")
-    case (.unwanted(let ending), _):
+    case (.superseded(let ending), _):
       try JobQueue.complete(job, .cancelled, result: nil, session)
       try store.end(itemOf: job.publicID, ending, session)
       return Note(message: "the item of a run is not to be made", outcome: "cancelled")
@@ -176,7 +176,7 @@ struct AttemptRecord: Sendable {
     _ failure: MediaFailure, _ code: ReasonCode, isProven: Bool, _ work: Work, _ session: Session
   ) throws -> Note {
     let crashes = try store.countCrash(of: work, error: failure.detail, isProven: isProven, session)
-    guard isProven, crashes >= Self.mostCrashes else {
+    guard isProven, crashes >= Self.maxCrashes else {
       // It costs no attempt: it is proven, or it is not, before long.
       return try postpone("the media process broke", failure.description, session)
     }

@@ -6,7 +6,7 @@ import QueueWorker
 struct LocalControl: AttemptControl {
   let cancellation: CancellationFlag
 
-  var stopReason: HeldJob.Stop? { cancellation.isCancelled ? .drained : nil }
+  var stopReason: HeldJob.StopReason? { cancellation.isCancelled ? .drained : nil }
 
   func advance(to progress: JobProgress) {}
 }

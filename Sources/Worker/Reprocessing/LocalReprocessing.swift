@@ -9,7 +9,7 @@ package import Store
 
 /// Carries out a local run in this process: its items one after the other, in as many media processes as there are slots.
 package struct LocalReprocessing: Sendable {
-  private static let mostInterruptions = 3
+  private static let maxInterruptions = 3
 
   private let slots: [MediaSlot]
   private let pool: Pool
@@ -78,7 +78,7 @@ package struct LocalReprocessing: Sendable {
       log: log)
     var ending = await attempt.run(work)
     // Somebody who ends media processes ends them all, or soon has enough.
-    for _ in 0..<Self.mostInterruptions {
+    for _ in 0..<Self.maxInterruptions {
       guard case .interrupted = ending else { break }
       ending = await attempt.run(work)
     }
@@ -104,14 +104,14 @@ package struct LocalReprocessing: Sendable {
     case .broken(let failure, _, _): try await end(item, .failed(failure.description))
     case .damaged(let error, _): try await end(item, .failed(error.description))
     case .failed(let error): try await end(item, .failed(error))
-    case .unwanted(let ending): try await end(item, ending)
-    case .stopped, .crowded: try await end(item, .putBack)
+    case .superseded(let ending): try await end(item, ending)
+    case .stopped, .crowded: try await end(item, .requeued)
     // The run can be resumed: nothing is laid to its items.
     case .interrupted(let failure):
-      try await end(item, .putBack)
+      try await end(item, .requeued)
       throw Outage(failure.description)
     case .unable(let outage):
-      try await end(item, .putBack)
+      try await end(item, .requeued)
       throw outage
     }
   }
@@ -130,7 +130,7 @@ package struct LocalReprocessing: Sendable {
     var attempt = 1
     while true {
       do {
-        return try await pool.run(patience: .seconds(30), body)
+        return try await pool.run(timeout: .seconds(30), body)
       } catch let error as PostgresError where error.isTransient && attempt < 10 {
         attempt += 1
         try await Task.sleep(for: .milliseconds(200))

@@ -21,12 +21,12 @@ struct MediaHandler: JobHandler {
   let damages: DamageRecorder
 
   /// One that waits longer to be alone, or behind one that does, has too little time left.
-  private static let longestWait = Duration.seconds(20)
+  private static let maxWait = Duration.seconds(20)
 
   /// While one works alone, or waits to, others are better off elsewhere.
   var takesMore: Bool { !isolation.isReserved }
 
-  func carryOut(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceFinding {
+  func handle(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceHealth {
     let record = AttemptRecord(held: held, pool: pool, store: store, log: log)
     guard let slot = free.take() else {
       await record.write(.stopped(.drained), of: nil)
@@ -39,13 +39,13 @@ struct MediaHandler: JobHandler {
         try session.snapshot { session in try store.work(for: held.job, session) }
       }
       guard let found else {
-        await record.write(.unwanted(.cancelled), of: nil)
+        await record.write(.superseded(.cancelled), of: nil)
         return .unknown
       }
       work = found
     } catch let error as StoreError where held.job.kind == ReprocessJob.kind {
       // What is deleted by now has no need of other outputs.
-      await record.write(.unwanted(.failed("\(error)")), of: nil)
+      await record.write(.superseded(.failed("\(error)")), of: nil)
       return .unknown
     } catch {
       // The database is no reason to keep away from a queue: it is what claims ask first.
@@ -55,7 +55,7 @@ struct MediaHandler: JobHandler {
     let ending = await attempt(held, work, slot, isAlone: isAlone, log)
     held.endStage()
     switch await record.write(ending, of: work) {
-    case .accepted, .rejected, .unchanged: return .served
+    case .accepted, .rejected, .unchanged: return .healthy
     case .unable(let outage): return .outage(outage)
     case .damaged(let error, let hash):
       do { try await damages.judge(hash, pool) } catch {
@@ -71,7 +71,7 @@ struct MediaHandler: JobHandler {
     _ held: HeldJob, _ work: Work, _ slot: MediaSlot, isAlone: Bool, _ log: Logger
   ) async -> AttemptEnding {
     let isIsolated = work.isSuspect || held.job.lost > 0
-    guard await isolation.enter(alone: isIsolated, within: Self.longestWait) else { return .crowded }
+    guard await isolation.enter(alone: isIsolated, within: Self.maxWait) else { return .crowded }
     defer { isolation.leave() }
     if let stop = held.stopReason { return .stopped(stop) }
     if isIsolated { await slot.renew() }

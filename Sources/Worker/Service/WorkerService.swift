@@ -45,30 +45,31 @@ package final class WorkerService: Sendable {
     let repair = DamageRepair(recorder: recorder)
     worker = QueueWorker(
       configuration: queue, database: database, pool: pool,
-      lines: [
-        .long(queue: PostJob.queue, slots: slots.count, handler: media),
-        .short(queue: TaskKind.queue, handler: TaskHandler(store: store)),
+      consumers: [
+        ConsumerConfiguration(queue: PostJob.queue, slots: slots.count, handler: media),
+        ConsumerConfiguration(queue: TaskKind.queue, slots: 1, handler: TaskHandler(pool: pool, store: store)),
       ]
         + (backgroundSlots.isEmpty
-          ? [] : [.long(queue: ReprocessJob.queue, slots: backgroundSlots.count, handler: again)]),
-      chores: [
+          ? [] : [ConsumerConfiguration(queue: ReprocessJob.queue, slots: backgroundSlots.count, handler: again)]),
+      tasks: [
         // What a worker released and died before it could collect.
-        Chore("collect", every: configuration.queue.reapInterval) { pool in
+        MaintenanceTask("collect", every: configuration.queue.reapInterval) { pool in
           _ = try await pool.transaction { session in try store.collectReleased(session) }
         },
-        Chore("revive", every: configuration.queue.reapInterval) { [faults = configuration.queue.faults] pool in
+        MaintenanceTask("revive", every: configuration.queue.reapInterval) {
+          [faults = configuration.queue.faults] pool in
           let revived = try await pool.transaction { session in try store.revive(by: faults, session) }
           for (job, _) in revived { log.info("a dead job is tried again", ["job": job.description]) }
           try await pool.run { session in
-            for queue in Set(revived.values) { try JobQueue.announce(queue: queue, session) }
+            for queue in Set(revived.values) { try JobQueue.notify(queue: queue, session) }
           }
         },
-        Chore("reprocess", every: .seconds(1)) { pool in
+        MaintenanceTask("reprocess", every: .seconds(1)) { pool in
           try await pool.transaction { session in
-            if try store.feedRuns(session) > 0 { try JobQueue.announce(queue: ReprocessJob.queue, session) }
+            if try store.feedRuns(session) > 0 { try JobQueue.notify(queue: ReprocessJob.queue, session) }
           }
         },
-        Chore("retired", every: .seconds(60)) { [grace = configuration.grace] pool in
+        MaintenanceTask("retired", every: .seconds(60)) { [grace = configuration.grace] pool in
           // A worker that ends leaves the rest to others.
           while try await pool.transaction({ session in try store.dropRetired(olderThan: grace, session) }) > 0 {
             try Task.checkCancellation()
@@ -77,8 +78,8 @@ package final class WorkerService: Sendable {
             try Task.checkCancellation()
           }
         },
-        Chore("repair", every: .seconds(5)) { pool in try await repair.run(pool) },
-        Chore("answers", every: .seconds(3600)) { pool in
+        MaintenanceTask("repair", every: .seconds(5)) { pool in try await repair.run(pool) },
+        MaintenanceTask("answers", every: .seconds(3600)) { pool in
           try await pool.run { session in while try store.dropExpiredAnswers(session) > 0 {} }
         },
       ],

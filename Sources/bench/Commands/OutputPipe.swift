@@ -23,14 +23,14 @@ struct OutputPipe: ~Copyable {
 
   /// The next line; nil once the program has closed its end.
   ///
-  /// - Parameter patience: seconds to wait for it; nil: as long as it takes.
-  func line(patience: Int? = nil) throws -> String? {
+  /// - Parameter timeout: seconds to wait for it; nil: as long as it takes.
+  func line(timeout: Int? = nil) throws -> String? {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
     while true {
       var request = pollfd(fd: output.number, events: Int16(POLLIN), revents: 0)
-      guard poll(&request, 1, patience.map { Int32($0) * 1000 } ?? -1) != 0 else {
-        throw BenchError("nothing was heard of a program for \(patience ?? 0) seconds", status: EX_UNAVAILABLE)
+      guard poll(&request, 1, timeout.map { Int32($0) * 1000 } ?? -1) != 0 else {
+        throw BenchError("nothing was heard of a program for \(timeout ?? 0) seconds", status: EX_UNAVAILABLE)
       }
       guard Glibc.read(output.number, &byte, 1) == 1 else { break }
       if byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }

@@ -45,12 +45,12 @@ struct PhoneFootage {
         "preset": "fast", "b": "9000000", "maxrate": "10000000", "bufsize": "9000000", "g": "30", "bf": "0",
         "refs": "1", "level": "40", "x264-params": "scenecut=0",
       ])
-    let sound = StereoSound(seconds: Double(seconds)) { time in
+    let sound = StereoAudio(seconds: Double(seconds)) { time in
       let value = 0.12 * sin(2 * .pi * 330 * time) * (0.75 + 0.25 * sin(2 * .pi * 3 * time))
       return (value, value)
     }
-    let renderer = PictureRenderer(width: settings.width, height: settings.height, grain: 0)
-    let picture = PictureBuffer(width: settings.width, height: settings.height)
+    let renderer = FrameRenderer(width: settings.width, height: settings.height, grain: 0)
+    let picture = ImageBuffer(width: settings.width, height: settings.height)
     // Whoever finds a file under its name finds a whole one.
     let unfinished = path + ".part"
     var writer = try ClipWriter(path: unfinished, settings: settings, sound: sound)

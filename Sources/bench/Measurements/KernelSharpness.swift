@@ -49,7 +49,7 @@ struct KernelSharpness: Measurement {
   }
 
   private func draw(_ clip: String, into video: RawVideo) throws {
-    let target = PictureBuffer(width: video.size.width, height: video.size.height)
+    let target = ImageBuffer(width: video.size.width, height: video.size.height)
     let writer = try RawVideoWriter(video)
     var count = 0
     try ClipDecoder(clip).forEach { frame in

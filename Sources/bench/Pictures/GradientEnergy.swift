@@ -9,7 +9,7 @@ struct GradientEnergy {
   /// Of all pictures of a video.
   static func mean(of video: RawVideo) throws -> Double {
     let reader = try RawVideoReader(video)
-    let picture = PictureBuffer(width: video.size.width, height: video.size.height)
+    let picture = ImageBuffer(width: video.size.width, height: video.size.height)
     var energy = GradientEnergy()
     while try reader.next(into: picture.picture) { energy.add(picture.picture.y.reading) }
     return Double(energy.sum) / Double(energy.count)

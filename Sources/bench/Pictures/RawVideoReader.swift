@@ -15,7 +15,7 @@ final class RawVideoReader {
   }
 
   /// Copies the next picture; false after the last.
-  func next(into picture: MutablePicture) throws -> Bool {
+  func next(into picture: MutableImagePlanes) throws -> Bool {
     var filled = 0
     while filled < buffer.count {
       let room = UnsafeMutableRawBufferPointer(start: buffer.base + filled, count: buffer.count - filled)

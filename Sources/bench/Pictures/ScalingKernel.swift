@@ -9,7 +9,7 @@ struct ScalingKernel: Sendable {
   let meaning: String
   /// Of the pictures that it makes of `PhoneFootage.size`.
   let target: Size
-  private let scale: @Sendable (Picture, MutablePicture) throws -> Void
+  private let scale: @Sendable (ImagePlanes, MutableImagePlanes) throws -> Void
 
   static let all = [
     ScalingKernel("two_thirds", "two thirds, as a canvas of 720 is filled", to: Size(width: 720, height: 1280)) {
@@ -26,7 +26,7 @@ struct ScalingKernel: Sendable {
 
   private init(
     _ name: String, _ meaning: String, to target: Size,
-    scale: @escaping @Sendable (Picture, MutablePicture) throws -> Void
+    scale: @escaping @Sendable (ImagePlanes, MutableImagePlanes) throws -> Void
   ) {
     self.name = name
     self.meaning = meaning
@@ -35,10 +35,10 @@ struct ScalingKernel: Sendable {
   }
 
   /// Takes the pixels of a picture of `PhoneFootage.size`.
-  func draw(_ source: Picture, into target: MutablePicture) throws { try scale(source, target) }
+  func draw(_ source: ImagePlanes, into target: MutableImagePlanes) throws { try scale(source, target) }
 
-  @Sendable private static func halveThenScale(_ source: Picture, into target: MutablePicture) throws {
-    let half = PictureBuffer(width: source.width / 2, height: source.height / 2)
+  @Sendable private static func halveThenScale(_ source: ImagePlanes, into target: MutableImagePlanes) throws {
+    let half = ImageBuffer(width: source.width / 2, height: source.height / 2)
     half.picture.copy(halving: source)
     try Scaler(from: side(half.width, half.height), to: side(target.width, target.height))
       .scale(half.picture.planes, to: target.planes)
@@ -49,7 +49,7 @@ struct ScalingKernel: Sendable {
   }
 }
 
-extension MutablePicture {
+extension MutableImagePlanes {
   /// To be scaled from or into.
   fileprivate var planes: Scaler.Planes {
     Scaler.Planes((y.base, y.stride), (u.base, u.stride), (v.base, v.stride))

@@ -7,16 +7,10 @@ struct QueueFigures {
   /// What has to be as good as promised.
   var judged: [Finding] {
     [
-      ratio("drain.vs_pgqueuer", "jobs drained a second against pgqueuer", .atLeast(4), \.drain, .pgqueuer),
-      ratio("drain.vs_procrastinate", "the same against procrastinate", .atLeast(50), \.drain, .procrastinate),
-      ratio("drain.vs_awa", "the same against awa", .atLeast(6), \.drain, .awa),
       ratio("enqueue_bulk.vs_pgqueuer", "jobs enqueued a second, many at once", .atLeast(3), \.bulk, .pgqueuer),
       ratio("enqueue_single.vs_pgqueuer", "the same one by one", .atLeast(1.5), \.single, .pgqueuer),
       latency(50, "from the call that enqueues to the handler of an idle worker, the half of all", .atMost(0.5)),
       latency(99, "the same, the slowest hundredth", .atMost(1.1)),
-      finding(
-        "pinned_xmin.vs_free", "jobs drained a second beside a snapshot against without", .atLeast(0.6),
-        our: (\.pinnedDrain, "beside a snapshot, jobs/s"), their: (\.drain, "without, jobs/s"), of: .take5),
       Finding(
         Figure("queue.claim.million_waiting.vs_thousand", "time of a claim with 1,000,000 jobs waiting", .atMost(1.3)),
         runs.map { $0.claimsOfMillion.median / $0.claimsOfThousand.median },
@@ -81,18 +75,6 @@ struct QueueFigures {
       },
       details: QueueContestant.all.map { contestant in
         Finding.Detail("\(contestant.title), ms", runs.map { milliseconds($0, contestant) }, decimals: 2)
-      })
-  }
-
-  private func finding(
-    _ name: String, _ meaning: String, _ goal: Goal, our: (path: KeyPath<QueueResult, Double>, name: String),
-    their: (path: KeyPath<QueueResult, Double>, name: String), of contestant: QueueContestant
-  ) -> Finding {
-    Finding(
-      Figure("queue.\(name)", meaning, goal),
-      runs.map { $0[contestant][keyPath: our.path] / $0[contestant][keyPath: their.path] },
-      details: [our, their].map { rate in
-        Finding.Detail(rate.name, runs.map { $0[contestant][keyPath: rate.path] }, decimals: 0)
       })
   }
 

@@ -10,8 +10,8 @@ struct Microphone {
   let hiss: Noise
 
   /// What it records from a time of the moment on, in seconds.
-  func record(_ evening: Evening, from start: Float, seconds: Float) -> StereoSound {
-    StereoSound(seconds: Double(seconds)) { time in
+  func record(_ evening: Evening, from start: Float, seconds: Float) -> StereoAudio {
+    StereoAudio(seconds: Double(seconds)) { time in
       let heard = evening.sample(at: start + time)
       let place = time / 0.0004
       let left = (isMirrored ? heard.right : heard.left) * gain + (hiss.smooth(place, 0.5) - 0.5) * 0.008

@@ -7,10 +7,10 @@ struct Arguments: Sendable {
   private let values: [String: String]
   private let switches: Set<String>
   private let environment: [String: String]
-  private let verb: Verb
+  private let verb: Subcommand
 
   /// Reads the words after the verb; a word after `--` is always an operand.
-  init(_ words: [String], of verb: Verb, environment: [String: String]) throws(CommandFailure) {
+  init(_ words: [String], of verb: Subcommand, environment: [String: String]) throws(CommandFailure) {
     var operands: [String] = []
     var values: [String: String] = [:]
     var switches: Set<String> = []
@@ -144,7 +144,7 @@ struct Arguments: Sendable {
   /// The variable of the environment that is not tied to an option.
   func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-  private static func wrong(_ message: String, _ verb: Verb) -> CommandFailure {
+  private static func wrong(_ message: String, _ verb: Subcommand) -> CommandFailure {
     CommandFailure(.usage, message, remedy: "'take5 \(verb.name) --help' tells how it is used")
   }
 }

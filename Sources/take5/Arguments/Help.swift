@@ -1,7 +1,7 @@
 /// The texts of `--help`.
 enum Help {
   /// Of the command line as a whole.
-  static func text(verbs: [Verb]) -> String {
+  static func text(verbs: [Subcommand]) -> String {
     let shown = verbs.filter { !$0.isHidden }
     let width = (shown.map { synopsis($0).count }.max() ?? 0) + 2
     let lines = shown.map { verb in
@@ -23,7 +23,7 @@ enum Help {
   }
 
   /// Of one verb.
-  static func text(verb: Verb) -> String {
+  static func text(verb: Subcommand) -> String {
     var text = "\(verb.abstract)\n\nusage: take5 \(synopsis(verb)) [OPTIONS]\n"
     let rows = verb.options.map { option -> (String, String) in
       let short = option.short.map { "\($0), " } ?? ""
@@ -40,5 +40,5 @@ enum Help {
     return text + "\nexample: \(verb.example)\n"
   }
 
-  private static func synopsis(_ verb: Verb) -> String { ([verb.name] + verb.operands).joined(separator: " ") }
+  private static func synopsis(_ verb: Subcommand) -> String { ([verb.name] + verb.operands).joined(separator: " ") }
 }

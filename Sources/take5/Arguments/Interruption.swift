@@ -4,7 +4,7 @@ import Platform
 /// Ends a command that a signal finds at work.
 enum Interruption {
   /// How long an orderly end may take: whatever does not end by then leaves nothing behind either.
-  private static let patience = Duration.seconds(5)
+  private static let timeout = Duration.seconds(5)
 
   /// Carries out `work`; the first signal cancels it, and makes `.interrupted` of whatever failure follows.
   static func run(
@@ -17,7 +17,7 @@ enum Interruption {
       guard !Task.isCancelled else { return }
       isInterrupted.cancel()
       task.cancel()
-      try? await Task.sleep(for: patience)
+      try? await Task.sleep(for: timeout)
       guard !Task.isCancelled else { return }
       for line in CommandFailure.interrupted.lines { Console.note(line) }
       exit(ExitStatus.interrupted.rawValue)

@@ -26,7 +26,7 @@ struct DatabaseAccess: Sendable {
   ///
   /// - Parameters:
   ///   - connections: the most that are open at a time.
-  ///   - patience: how long a database that is away is waited for.
+  ///   - timeout: how long a database that is away is waited for.
   ///   - idleTransactionLimit: how long a transaction may hold its locks while this process stands still.
   ///   - statementLimit: how long a statement may take; nil: as long as it likes, as for who looks through everything.
   ///   - migrating: whether the schema is brought up to date; what has none is left alone then.
@@ -34,7 +34,7 @@ struct DatabaseAccess: Sendable {
   ///     folder or in the URL where there is none.
   ///   - isService: whether the verb serves until it is stopped: while it does, no command owns the embedded server.
   static func open(
-    _ arguments: Arguments, connections: Int, patience: Duration = .seconds(5),
+    _ arguments: Arguments, connections: Int, timeout: Duration = .seconds(5),
     idleTransactionLimit: Duration = .seconds(30), statementLimit: Duration? = nil, migrating: Bool = true,
     isMaking: Bool = false, isService: Bool = false, log: Logger
   ) async throws -> DatabaseAccess {
@@ -53,7 +53,7 @@ struct DatabaseAccess: Sendable {
     let tellsOfWaiting = isService ? nil : Task { await tellOfWaiting() }
     defer { tellsOfWaiting?.cancel() }
     do {
-      let applied = try await access.pool.run(patience: patience) { [access] session -> [Migration] in
+      let applied = try await access.pool.run(timeout: timeout) { [access] session -> [Migration] in
         try access.address.check(session)
         guard migrating else { return [] }
         guard try isMaking || Migrator.hasSchema(session) else { throw noStore(in: access.url.description) }
@@ -99,7 +99,7 @@ struct DatabaseAccess: Sendable {
   func noteListening(_ log: Logger) async throws {
     if url.listening == nil {
       log.info("no notifications are heard behind the pooler: jobs are looked for, as often as --poll says")
-    } else if try await !address.reachesDirect(patience: .seconds(5)) {
+    } else if try await !address.reachesDirect(timeout: .seconds(5)) {
       log.warning("--listen-database does not answer: jobs are looked for until it does, as often as --poll says")
     }
   }

@@ -56,12 +56,12 @@ struct DatabaseAddress: Sendable {
   }
 
   /// Whether the way past a pooler, if one was named, can be gone now; status 64 if it is none.
-  func reachesDirect(patience: Duration) async throws -> Bool {
+  func reachesDirect(timeout: Duration) async throws -> Bool {
     guard let direct else { return true }
     let pool = Pool(direct, size: 1)
     let isPooled: Bool
     do {
-      isPooled = try await pool.run(patience: patience) { try $0.isPooled() }
+      isPooled = try await pool.run(timeout: timeout) { try $0.isPooled() }
       await pool.close()
     } catch {
       await pool.close()

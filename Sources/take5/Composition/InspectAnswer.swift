@@ -138,7 +138,7 @@ struct InspectAnswer: Encodable {
     ] + Self.tells(photo.identifying)
   }
 
-  private static func tells(_ identifying: [Identification]) -> [String] {
+  private static func tells(_ identifying: [IdentifyingMetadata]) -> [String] {
     guard !identifying.isEmpty else { return [] }
     return ["  tells of   \(identifying.map { "\($0.kind.rawValue) (\($0.key))" }.joined(separator: ", "))"]
   }

@@ -58,7 +58,7 @@ struct JobWatching: Sendable {
       }
       try view.show(jobs, depths, most: filter.limit)
       if let named {
-        guard let job = jobs.first else { throw Verb.noJob(named) }
+        guard let job = jobs.first else { throw Subcommand.noJob(named) }
         if job.state.isFinal { return job.state == .completed && !job.isRejected ? .done : .rejected }
       }
       if Console.isClosed { throw CommandFailure.closedOutput }

@@ -35,9 +35,9 @@ struct ReprocessWatching: Sendable {
 
   /// A run and its counts as of one moment; waits for a database that is away.
   private func look(_ id: PublicID) async throws -> (ReprocessRun, ReprocessCounts) {
-    try await pool.run(patience: .seconds(60)) { session in
+    try await pool.run(timeout: .seconds(60)) { session in
       try session.snapshot { session in
-        guard let run = try store.run(id, session) else { throw Verb.noRun(id) }
+        guard let run = try store.run(id, session) else { throw Subcommand.noRun(id) }
         return (run, try store.counts(of: run, session))
       }
     }

@@ -58,7 +58,7 @@ struct Reprocessing: Sendable {
   /// Shows how a run comes along until it is over, or a signal comes; a local one is carried out meanwhile.
   func follow(_ id: PublicID, isDetached: Bool, until signals: StopSignals) async throws -> ExitStatus {
     let run = try await pool.run { session in try store.run(id, session) }
-    guard let run else { throw Verb.noRun(id) }
+    guard let run else { throw Subcommand.noRun(id) }
     if isDetached && !run.isLocal {
       let counts = try await pool.run { session in try store.counts(of: run, session) }
       try Console.print(
@@ -93,7 +93,7 @@ struct Reprocessing: Sendable {
   private func finished(_ run: ReprocessRun) async throws -> ReprocessReport {
     try await pool.run { session in
       try session.snapshot { session in
-        guard let run = try store.run(run.id, session) else { throw Verb.noRun(run.id) }
+        guard let run = try store.run(run.id, session) else { throw Subcommand.noRun(run.id) }
         var report = ReprocessReport(run, try store.counts(of: run, session))
         report.failures = try store.failures(of: run, limit: 20, session).map {
           ReprocessReport.Failure(id: $0.subject.id, error: $0.error)

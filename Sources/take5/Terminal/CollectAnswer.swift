@@ -5,8 +5,8 @@ extension CollectReport {
   /// For a person.
   var text: String {
     var lines = [
-      Self.line(retiredSets, "replaced sets"), Self.line(looseSets, "sets of nobody"),
-      Self.line(blobs, "blobs that nothing names"), Self.line(strayFiles, "files without a row"),
+      Self.line(retiredSets, "replaced sets"), Self.line(orphanSets, "sets of nobody"),
+      Self.line(blobs, "blobs that nothing names"), Self.line(orphanFiles, "files without a row"),
       Self.line(stagedFiles, "files that were never finished"), Self.line(answers, "expired answers"),
     ].compactMap(\.self).map { "\(isDryRun ? "would remove" : "removed") \($0)" }
     if let heldUntil {

@@ -30,7 +30,6 @@ struct JobReport: Encodable {
   let workerProcess: String?
   let error: String?
   /// JSON, as text.
-  let checkpoint: String?
   /// JSON, as text.
   let arguments: String
   let verdict: Verdict?
@@ -56,11 +55,10 @@ struct JobReport: Encodable {
     finishedAt = job.finishedAt
     isCancelling = job.isCancelling
     limit = job.limit
-    isParked = job.isParked
+    isParked = job.isThrottled
     worker = job.worker
     workerProcess = job.workerProcess
     error = job.error
-    checkpoint = job.checkpoint.map { String(decoding: $0, as: UTF8.self) }
     arguments = String(decoding: job.arguments, as: UTF8.self)
     verdict = job.result.flatMap { try? JSON.decode(Verdict.self, from: $0) }
   }
@@ -119,7 +117,6 @@ struct JobReport: Encodable {
     add("deadline", deadlineAt.map(JSON.text(of:)))
     add(state == .dead ? "died" : "ended", finishedAt.map(JSON.text(of:)))
     add("last error", error)
-    add("checkpoint", checkpoint)
     add("arguments", arguments)
     if let verdict { lines.append(VerdictText.text(of: verdict, explains: true)) }
     return lines.joined(separator: "\n")

@@ -3,8 +3,8 @@ import Model
 import Postgres
 import Store
 
-extension Verb {
-  static let gc = Verb(
+extension Subcommand {
+  static let gc = Subcommand(
     "gc", abstract: "Remove what nothing refers to; it may be done while the service writes.",
     options: [
       Option("--dry-run", help: "tell what it would be, and change nothing"),
@@ -27,7 +27,7 @@ extension Verb {
     return .done
   }
 
-  static let gcHold = Verb(
+  static let gcHold = Subcommand(
     "gc hold",
     abstract: "Let no blob be removed by anybody for a while, so that a dump and a later copy of the blobs fit.",
     options: [
@@ -45,7 +45,7 @@ extension Verb {
     return .done
   }
 
-  static let gcRelease = Verb(
+  static let gcRelease = Subcommand(
     "gc release", abstract: "End 'gc hold'; status 1 if it had ended by itself.",
     options: [.data, .database, .pooling, .json],
     example: "take5 gc release"

@@ -2,8 +2,8 @@ import Glibc
 import Model
 import Platform
 
-extension Verb {
-  static let compose = Verb(
+extension Subcommand {
+  static let compose = Subcommand(
     "compose", abstract: "Make one video of two clips.", operands: ["FRONT", "BACK"],
     options: [
       Option("--output", "OUT.mp4", short: "-o", help: "where the composed video goes; - is standard output"),

@@ -3,10 +3,10 @@ import Postgres
 import Queue
 import Store
 
-extension Verb {
+extension Subcommand {
   private static let access: [Option] = [.data, .database, .pooling, .json]
 
-  static let cronList = Verb(
+  static let cronList = Subcommand(
     "cron list", abstract: "List what is done by the calendar, each with its next three times.", options: access,
     example: "take5 cron list"
   ) { arguments in
@@ -16,7 +16,7 @@ extension Verb {
     return .done
   }
 
-  static let cronSet = Verb(
+  static let cronSet = Subcommand(
     "cron set", abstract: "Add an entry of the calendar, or change the one of its name.", operands: ["NAME"],
     options: [
       Option(
@@ -41,14 +41,14 @@ extension Verb {
     return .done
   }
 
-  static let cronRemove = Verb(
+  static let cronRemove = Subcommand(
     "cron remove", abstract: "Remove an entry of the calendar.", operands: ["NAME"], options: access,
     example: "take5 cron remove daily"
   ) { arguments in
     try await change(arguments, to: "removed") { name, session in try JobQueue.remove(cron: name, session) }
   }
 
-  static let cronPause = Verb(
+  static let cronPause = Subcommand(
     "cron pause", abstract: "Let an entry of the calendar rest until it is resumed.", operands: ["NAME"],
     options: access,
     example: "take5 cron pause daily"
@@ -56,14 +56,14 @@ extension Verb {
     try await change(arguments, to: "paused") { name, session in try JobQueue.pause(cron: name, session) }
   }
 
-  static let cronResume = Verb(
+  static let cronResume = Subcommand(
     "cron resume", abstract: "Let a paused entry of the calendar go on, from its next time on.", operands: ["NAME"],
     options: access, example: "take5 cron resume daily"
   ) { arguments in
     try await change(arguments, to: "resumed") { name, session in try JobQueue.resume(cron: name, session) }
   }
 
-  static let cronRun = Verb(
+  static let cronRun = Subcommand(
     "cron run", abstract: "Do now what an entry of the calendar does; its times stay.", operands: ["NAME"],
     options: access, example: "take5 cron run daily"
   ) { arguments in

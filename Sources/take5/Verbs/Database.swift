@@ -3,8 +3,8 @@ import Logging
 import Platform
 import Postgres
 
-extension Verb {
-  static let database = Verb(
+extension Subcommand {
+  static let database = Subcommand(
     "database",
     abstract: "Run a program of PostgreSQL's, as pg_dump or psql, that finds the service's database by its variables.",
     operands: ["PROGRAM", "[ARGUMENT]…"], options: [.data, .database, .pooling],

@@ -2,8 +2,8 @@ import Blobs
 import Logging
 import Model
 
-extension Verb {
-  static let `init` = Verb(
+extension Subcommand {
+  static let `init` = Subcommand(
     "init", abstract: "Make a store: a database, its schema, and a folder of blobs; one that is there stays as it is.",
     options: [
       Option("--empty", help: "without schema and blobs: a PostgreSQL for a backup that is to be restored"),

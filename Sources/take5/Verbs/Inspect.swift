@@ -1,8 +1,8 @@
 import ISOBaseMedia
 import Model
 
-extension Verb {
-  static let inspect = Verb(
+extension Subcommand {
+  static let inspect = Subcommand(
     "inspect", abstract: "Tell everything that is known of media files, each decoded once.", operands: ["FILE…"],
     options: [.definition, .mediaMemory, Option("--json", help: "one JSON object a file and line, for programs")],
     example: "take5 inspect samples/front.mp4 samples/back.mp4 --json"

@@ -2,8 +2,8 @@ import Model
 import Postgres
 import Queue
 
-extension Verb {
-  static let jobsList = Verb(
+extension Subcommand {
+  static let jobsList = Subcommand(
     "jobs list", abstract: "List jobs, the newest first.", operands: ["[JOB]…"],
     options: Option.jobFilter(limit: .jobListLimit) + Option.jobAccess, example: "take5 jobs list --state dead"
   ) { arguments in
@@ -21,7 +21,7 @@ extension Verb {
     return .done
   }
 
-  static let jobsShow = Verb(
+  static let jobsShow = Subcommand(
     "jobs show", abstract: "Show a job with its times, its attempts, its verdict and what was decided.",
     operands: ["JOB"], options: Option.jobAccess, example: "take5 jobs show 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70"
   ) { arguments in

@@ -3,8 +3,8 @@ import Postgres
 import Queue
 import Store
 
-extension Verb {
-  static let jobsRetry = Verb(
+extension Subcommand {
+  static let jobsRetry = Subcommand(
     "jobs retry",
     abstract: "Try dead jobs, or ones that wait for their next attempt, at once: by their ids, or by a filter.",
     operands: ["[JOB]…"], options: Option.jobSweep, example: "take5 jobs retry --state dead --kind post --all"
@@ -22,15 +22,15 @@ extension Verb {
       JobSweep { ids, session in
         try store.retry(jobs: ids, session)
       } announce: { queues, session in
-        for queue in Set(queues.values).sorted() { try JobQueue.announce(queue: queue, session) }
-        try JobQueue.tell(of: queues.keys.sorted(), session)
+        for queue in Set(queues.values).sorted() { try JobQueue.notify(queue: queue, session) }
+        try JobQueue.notifyChange(of: queues.keys.sorted(), session)
       }
     } state: { _ in
       "available"
     }
   }
 
-  static let jobsCancel = Verb(
+  static let jobsCancel = Subcommand(
     "jobs cancel",
     abstract: "Cancel jobs that are not over, by their ids or by a filter; their posts have failed then.",
     operands: ["[JOB]…"], options: Option.jobSweep,
@@ -50,7 +50,7 @@ extension Verb {
       JobSweep { ids, session in
         try store.cancel(jobs: ids, session).mapValues { $0 == .cancelled ? "cancelled" : "cancelling" }
       } announce: { outcomes, session in
-        try JobQueue.tell(of: outcomes.keys.sorted(), session)
+        try JobQueue.notifyChange(of: outcomes.keys.sorted(), session)
       }
     } state: {
       $0

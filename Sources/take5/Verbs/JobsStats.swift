@@ -2,8 +2,8 @@ import Model
 import Postgres
 import Queue
 
-extension Verb {
-  static let jobsStats = Verb(
+extension Subcommand {
+  static let jobsStats = Subcommand(
     "jobs stats", abstract: "Tell how the queue stands: what waits, what was done, who works, what holds back vacuum.",
     options: Option.jobAccess, example: "take5 jobs stats"
   ) { arguments in

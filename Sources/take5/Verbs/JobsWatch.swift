@@ -4,8 +4,8 @@ import Platform
 import Postgres
 import Queue
 
-extension Verb {
-  static let jobsWatch = Verb(
+extension Subcommand {
+  static let jobsWatch = Subcommand(
     "jobs watch",
     abstract:
       "Show jobs as they change, until Ctrl-C; a job that is named until it is over: status 0 if it was accepted.",

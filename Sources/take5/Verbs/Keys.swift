@@ -4,10 +4,10 @@ import Model
 import Postgres
 import Store
 
-extension Verb {
+extension Subcommand {
   private static let access: [Option] = [.data, .database, .pooling, .json]
 
-  static let keysCreate = Verb(
+  static let keysCreate = Subcommand(
     "keys create", abstract: "Make an API key; it is shown once and stored as its hash.", operands: ["NAME"],
     options: [
       Option(
@@ -37,7 +37,7 @@ extension Verb {
     return .done
   }
 
-  static let keysList = Verb(
+  static let keysList = Subcommand(
     "keys list", abstract: "List the API keys, revoked ones included.", options: access, example: "take5 keys list"
   ) { arguments in
     let keys = try await DatabaseAccess.use(arguments) { pool in
@@ -52,7 +52,7 @@ extension Verb {
     return .done
   }
 
-  static let keysRevoke = Verb(
+  static let keysRevoke = Subcommand(
     "keys revoke", abstract: "Revoke an API key; within seconds it admits to nothing.", operands: ["NUMBER"],
     options: access, example: "take5 keys revoke 3"
   ) { arguments in
@@ -71,7 +71,7 @@ extension Verb {
     return .done
   }
 
-  static let keysRotate = Verb(
+  static let keysRotate = Subcommand(
     "keys rotate", abstract: "Sign media URLs with a new secret; those signed before are worth nothing any more.",
     options: [Option("--keep", help: "let URLs that were signed before be good until they expire")] + access,
     example: "take5 keys rotate"

@@ -1,7 +1,7 @@
 import Logging
 
-extension Verb {
-  static let migrate = Verb(
+extension Subcommand {
+  static let migrate = Subcommand(
     "migrate", abstract: "Bring the schema of a store up to date; every other verb does it too.",
     options: [.data, .database, .pooling, .logLevel, .logFormat],
     example: "take5 migrate --database postgresql://localhost/take5"

@@ -2,8 +2,8 @@ import Definitions
 import Model
 import Platform
 
-extension Verb {
-  static let photo = Verb(
+extension Subcommand {
+  static let photo = Subcommand(
     "photo", abstract: "Make the variants of photos: upright, sRGB, without a trace of place or device.",
     operands: ["FILE…"],
     options: [

@@ -8,8 +8,8 @@ import Queue
 import Store
 import Worker
 
-extension Verb {
-  static let reprocess = Verb(
+extension Subcommand {
+  static let reprocess = Subcommand(
     "reprocess",
     abstract: "Make the outputs of stored posts and images again, beside the live work; the newest first.",
     operands: ["[ID]…"],

@@ -3,10 +3,10 @@ import Platform
 import Postgres
 import Store
 
-extension Verb {
+extension Subcommand {
   private static let access: [Option] = [.data, .database, .pooling, .json]
 
-  static let reprocessStatus = Verb(
+  static let reprocessStatus = Subcommand(
     "reprocess status",
     abstract: "Tell where runs over stored media stand, the newest first, or one with its failures.",
     operands: ["[RUN]"],
@@ -38,14 +38,14 @@ extension Verb {
     return .done
   }
 
-  static let reprocessPause = Verb(
+  static let reprocessPause = Subcommand(
     "reprocess pause", abstract: "Let a run rest: what is at work ends, and nothing begins until it is resumed.",
     operands: ["RUN"], options: access, example: "take5 reprocess pause 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70"
   ) { arguments in
     try await change(arguments, to: .paused)
   }
 
-  static let reprocessResume = Verb(
+  static let reprocessResume = Subcommand(
     "reprocess resume", abstract: "Let a paused run go on, and follow it; a local one is carried on by this process.",
     operands: ["RUN"],
     options: [
@@ -64,7 +64,7 @@ extension Verb {
     }
   }
 
-  static let reprocessCancel = Verb(
+  static let reprocessCancel = Subcommand(
     "reprocess cancel", abstract: "End a run: what is made again already stays, the rest stays as it was.",
     operands: ["RUN"], options: access, example: "take5 reprocess cancel 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70"
   ) { arguments in

@@ -12,8 +12,8 @@ import QueueWorker
 import Store
 import Worker
 
-extension Verb {
-  static let serve = Verb(
+extension Subcommand {
+  static let serve = Subcommand(
     "serve", abstract: "Serve the HTTP API and work on what is submitted, until stopped.",
     options: [
       Option(
@@ -59,7 +59,7 @@ extension Verb {
       moment: try LocalWork.definition(arguments), clip: try Definitions.markerVideo(),
       photos: try Definitions.photos())
     let database = try await DatabaseAccess.open(
-      arguments, connections: workers + configuration.backgroundSlots + 8, patience: .seconds(30),
+      arguments, connections: workers + configuration.backgroundSlots + 8, timeout: .seconds(30),
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit,
       isMaking: true, isService: true, log: log)
     try await database.noteListening(log)
@@ -97,12 +97,12 @@ extension Verb {
       queue: scrub, recorder: DamageRecorder(store: store, blobs: blobs, log: log, metrics: metrics),
       pool: database.pool)
     let lists = Pool(database.url.with(statementLimit: .seconds(2)), size: 4)
-    let watch = try JobWatch(database: database.pool, url: database.url)
+    let watch = try JobChangeNotifier(database: database.pool, url: database.url)
     let presence = DatabasePresence(at: .now)
     let api = ControlAPI(
       database: database.pool, lists: lists, store: store, blobs: blobs, definitions: definitions,
       access: access, watch: watch, metrics: metrics,
-      leastFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20,
+      minFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20,
       uploads: UploadLimit(
         most: try arguments.number("--uploads", in: 1...100_000) ?? UploadLimit.usual,
         onRefusal: { client in refusals.tell("uploads", of: client.description) }),
@@ -121,7 +121,7 @@ extension Verb {
 
     // They end after the last request.
     let beside = [
-      Task { await watch.run() }, Task { await keepFresh(access, store, keys, presence, log) },
+      Task { await watch.run() }, Task { await refresh(access, store, keys, presence, log) },
       Task { await scrubber.run() },
     ]
     await withTaskGroup { group in
@@ -146,7 +146,7 @@ extension Verb {
     return time.tv_sec
   }
 
-  private static func keepFresh(
+  private static func refresh(
     _ access: AccessControl, _ store: Store, _ keys: Pool, _ presence: DatabasePresence, _ log: Logger
   ) async {
     while (try? await Task.sleep(for: AccessControl.freshness)) != nil {
@@ -173,8 +173,8 @@ extension Verb {
     _ arguments: Arguments, _ address: ListenAddress
   ) throws(CommandFailure) -> ServerConfiguration {
     var configuration = ServerConfiguration(host: address.host, port: address.port)
-    configuration.mostPerAddress =
-      try arguments.number("--address-connections", in: 1...1_000_000) ?? configuration.mostPerAddress
+    configuration.maxPerAddress =
+      try arguments.number("--address-connections", in: 1...1_000_000) ?? configuration.maxPerAddress
     for text in (arguments.value("--trusted-proxy") ?? "").split(separator: ",") {
       guard let range = AddressRange(String(text)) else {
         throw CommandFailure(

@@ -1,8 +1,8 @@
 import Model
 import Platform
 
-extension Verb {
-  static let still = Verb(
+extension Subcommand {
+  static let still = Subcommand(
     "still", abstract: "Take one picture out of a clip, upright.", operands: ["CLIP"],
     options: [
       Option("--at", "SECONDS", default: "0", help: "the time of the frame from the clip's start"),

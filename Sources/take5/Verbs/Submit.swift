@@ -2,7 +2,7 @@ import HTTPClient
 import ISOBaseMedia
 import Model
 
-extension Verb {
+extension Subcommand {
   private static let author = Option("--author", "NAME", default: "me", help: "who posts, by the app's own name")
   private static let waiting = [
     Option("--wait", help: "wait until it is ready, and show how far it is"),
@@ -17,7 +17,7 @@ extension Verb {
     Option("--captured-at", "TIME", help: "when it was filmed, as 2026-11-20T18:30:00Z"),
   ]
 
-  static let submitPost = Verb(
+  static let submitPost = Subcommand(
     "submit post", abstract: "Submit a moment to a running service.", operands: ["FRONT", "BACK"],
     options: post + [.foreground] + waiting,
     example: "take5 submit post samples/front.mp4 samples/back.mp4 --author ada --wait --save moment"
@@ -28,7 +28,7 @@ extension Verb {
     return try await Submission.post(draft, files).carryOut(arguments)
   }
 
-  static let submitPhoto = Verb(
+  static let submitPhoto = Subcommand(
     "submit photo", abstract: "Submit a post of one to ten photos.", operands: ["FILE…"], options: post + waiting,
     example: "take5 submit photo still.jpg --author ada --caption 'Dusk' --save post"
   ) { arguments in
@@ -38,7 +38,7 @@ extension Verb {
     return try await Submission.post(draft, files).carryOut(arguments)
   }
 
-  static let submitMarker = Verb(
+  static let submitMarker = Subcommand(
     "submit marker", abstract: "Submit a marker of a map, with a photo or a clip or without.", operands: ["[FILE]"],
     options: post + waiting,
     example: "take5 submit marker still.jpg --author ada --title 'The gate' --location 52.52,13.405"
@@ -52,7 +52,7 @@ extension Verb {
     return try await Submission.post(draft, files).carryOut(arguments)
   }
 
-  static let submitReaction = Verb(
+  static let submitReaction = Subcommand(
     "submit reaction", abstract: "Submit a selfie in answer to a post.", operands: ["POST", "FILE"],
     options: [author] + waiting,
     example: "take5 submit reaction 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70 still.jpg --author grace --wait"
@@ -63,21 +63,21 @@ extension Verb {
     return try await image("POST", "/v1/posts/\(post)/reactions", arguments)
   }
 
-  static let submitProfileImage = Verb(
+  static let submitProfileImage = Subcommand(
     "submit profile-image", abstract: "Submit a user's picture, in place of the one before.",
     operands: ["USER", "FILE"], options: waiting, example: "take5 submit profile-image ada still.jpg --wait"
   ) { arguments in
     try await image("PUT", "/v1/users/\(Submission.escaped(arguments.operands[0]))/profile-image", arguments)
   }
 
-  static let submitThumbnail = Verb(
+  static let submitThumbnail = Subcommand(
     "submit thumbnail", abstract: "Submit an itinerary's picture, in place of the one before.",
     operands: ["ITINERARY", "FILE"], options: waiting, example: "take5 submit thumbnail spring still.jpg --wait"
   ) { arguments in
     try await image("PUT", "/v1/itineraries/\(Submission.escaped(arguments.operands[0]))/thumbnail", arguments)
   }
 
-  static let submitPlacePhoto = Verb(
+  static let submitPlacePhoto = Subcommand(
     "submit place-photo", abstract: "Submit one more photo of a place.", operands: ["PLACE", "FILE"],
     options: [author] + waiting, example: "take5 submit place-photo gate still.jpg --author ada --wait"
   ) { arguments in

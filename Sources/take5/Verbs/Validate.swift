@@ -1,7 +1,7 @@
 import Model
 
-extension Verb {
-  static let validate = Verb(
+extension Subcommand {
+  static let validate = Subcommand(
     "validate", abstract: "Tell whether two clips are sound and of the right length.", operands: ["FRONT", "BACK"],
     options: [.definition, .mediaMemory, .json, Option("--explain", help: "print what was chosen, and why")],
     example: "take5 validate samples/front.mp4 samples/back.mp4 --explain"

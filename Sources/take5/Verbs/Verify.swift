@@ -3,8 +3,8 @@ import Integrity
 import MediaProcess
 import Model
 
-extension Verb {
-  static let verify = Verb(
+extension Subcommand {
+  static let verify = Subcommand(
     "verify", abstract: "Look whether everything stored is there and right; status 1 if it is not.",
     options: [
       Option("--deep", help: "decode every media file too, and compare it with what is told of it"),

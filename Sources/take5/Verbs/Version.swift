@@ -1,8 +1,8 @@
 import MediaProcess
 import Model
 
-extension Verb {
-  static let version = Verb(
+extension Subcommand {
+  static let version = Subcommand(
     "version", abstract: "Tell which take5 this is, and which libraries it runs with.", options: [.json],
     example: "take5 version"
   ) { arguments in

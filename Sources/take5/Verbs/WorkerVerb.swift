@@ -9,8 +9,8 @@ import QueueWorker
 import Store
 import Worker
 
-extension Verb {
-  static let worker = Verb(
+extension Subcommand {
+  static let worker = Subcommand(
     "worker", abstract: "Take jobs from the queue until stopped.",
     options: [
       Option("--slots", "N", variable: "TAKE5_SLOTS", default: "1", help: "jobs at a time; one for each core"),
@@ -26,7 +26,7 @@ extension Verb {
     let slots = try arguments.number("--slots", in: 1...256) ?? 1
     let configuration = try WorkerConfiguration(arguments, slots: slots)
     let database = try await DatabaseAccess.open(
-      arguments, connections: slots + configuration.backgroundSlots + 3, patience: .seconds(30),
+      arguments, connections: slots + configuration.backgroundSlots + 3, timeout: .seconds(30),
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, isService: true,
       log: log)
     try await database.noteListening(log)

@@ -13,7 +13,7 @@ struct BodyStreamStateTests {
   }
 
   @Test func sendsWhatWasWrittenAndWaitsForMore() {
-    var state = BodyStreamState(mostWaiting: 100)
+    var state = BodyStreamState(maxWaiting: 100)
     #expect(!state.canProceed)
     #expect(read(&state) == .wait)
     #expect(state.write(chunk(60), at: start) == true)
@@ -26,7 +26,7 @@ struct BodyStreamStateTests {
   }
 
   @Test func keepsTheOrderOfPartlySentBytes() {
-    var state = BodyStreamState(mostWaiting: 100)
+    var state = BodyStreamState(maxWaiting: 100)
     var sent: [UInt8] = []
     for byte in UInt8(0)..<200 {
       #expect(state.write([byte, byte], at: start) == true)
@@ -38,7 +38,7 @@ struct BodyStreamStateTests {
   }
 
   @Test func givesUpAClientThatLetsTooMuchWait() {
-    var state = BodyStreamState(mostWaiting: 100)
+    var state = BodyStreamState(maxWaiting: 100)
     #expect(state.write(chunk(60), at: start) == true)
     #expect(state.write(chunk(40), at: start) == true)
     #expect(state.write(chunk(1), at: start) == false)
@@ -47,13 +47,13 @@ struct BodyStreamStateTests {
   }
 
   @Test func takesSomethingTooLongWhileNothingWaits() {
-    var state = BodyStreamState(mostWaiting: 100)
+    var state = BodyStreamState(maxWaiting: 100)
     #expect(state.write(chunk(200), at: start) == true)
     #expect(state.write(chunk(1), at: start) == false)
   }
 
   @Test func finishesAfterWhatWasWritten() {
-    var state = BodyStreamState(mostWaiting: 100)
+    var state = BodyStreamState(maxWaiting: 100)
     #expect(state.write(chunk(10), at: start) == true)
     state.finish()
     #expect(state.write(chunk(10), at: start) == false)
@@ -63,7 +63,7 @@ struct BodyStreamStateTests {
   }
 
   @Test func beatsAfterASilenceOnly() {
-    var state = BodyStreamState(mostWaiting: 100)
+    var state = BodyStreamState(maxWaiting: 100)
     // Before the answer begins there is nobody to write to.
     state.beat(chunk(3), at: start + .seconds(60), after: .seconds(15))
     #expect(!state.canProceed)
@@ -83,14 +83,14 @@ struct BodyStreamStateTests {
   }
 
   @Test func finishesAtItsDeadline() {
-    var state = BodyStreamState(mostWaiting: 100)
+    var state = BodyStreamState(maxWaiting: 100)
     state.open(at: start, until: start + .seconds(10))
     state.beat(chunk(3), at: start + .seconds(10), after: .seconds(5))
     #expect(read(&state) == .end)
   }
 
   @Test func endsOnce() {
-    var state = BodyStreamState(mostWaiting: 100)
+    var state = BodyStreamState(maxWaiting: 100)
     #expect(state.write(chunk(10), at: start) == true)
     #expect(state.end() == true)
     #expect(state.end() == false)

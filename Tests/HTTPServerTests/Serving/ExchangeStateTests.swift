@@ -4,8 +4,8 @@ import Testing
 
 /// The decisions of an exchange, step by step, without a network.
 struct ExchangeStateTests {
-  private func state(hasBody: Bool = true, body: Int64 = 1000, parked: Int = 100) -> ExchangeState {
-    ExchangeState(hasBody: hasBody, limits: .init(body: body, parked: parked))
+  private func state(hasBody: Bool = true, body: Int64 = 1000, buffered: Int = 100) -> ExchangeState {
+    ExchangeState(hasBody: hasBody, limits: .init(body: body, buffered: buffered))
   }
 
   private func chunk(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
@@ -33,7 +33,7 @@ struct ExchangeStateTests {
   }
 
   @Test func smallChunksAreParkedTogether() {
-    var state = state(body: 1 << 20, parked: 64 << 10)
+    var state = state(body: 1 << 20, buffered: 64 << 10)
     _ = (state.read(), state.headArrived())
     var sent = 0
     while case .proceed = state.arrived(chunk(1)) { sent += 1 }

@@ -27,7 +27,7 @@ struct LimitTests {
   func perAddress() async throws {
     var configuration = ServerConfiguration()
     configuration.networkThreads = 1
-    configuration.mostPerAddress = 2
+    configuration.maxPerAddress = 2
     let (refusals, continuation) = AsyncStream.makeStream(of: String.self)
     let (answers, told) = AsyncStream.makeStream(of: Int.self)
     let observer = ServerObserver(
@@ -63,7 +63,7 @@ struct LimitTests {
   func sameAddress() async throws {
     var configuration = ServerConfiguration()
     configuration.networkThreads = 1
-    configuration.mostPerAddress = 3
+    configuration.maxPerAddress = 3
     try await withServer(configuration, router: Self.waiting) { server in
       let port = server.port
       try await onThread("client") {
@@ -93,7 +93,7 @@ struct LimitTests {
   func lingering() async throws {
     var configuration = ServerConfiguration()
     configuration.networkThreads = 1
-    configuration.mostConnections = 3
+    configuration.maxConnections = 3
     try await withServer(configuration, router: Self.waiting) { server in
       let port = server.port
       try await onThread("client") {
@@ -115,7 +115,7 @@ struct LimitTests {
   func makesRoom() async throws {
     var configuration = ServerConfiguration()
     configuration.networkThreads = 1
-    configuration.mostConnections = 3
+    configuration.maxConnections = 3
     let router = Self.hello { (head, _) throws(Problem) in head.headers["Authorization"] }
     try await withServer(configuration, router: router) { server in
       let port = server.port
@@ -145,7 +145,7 @@ struct LimitTests {
   func noRoom() async throws {
     var configuration = ServerConfiguration()
     configuration.networkThreads = 1
-    configuration.mostConnections = 2
+    configuration.maxConnections = 2
     let router = Router(routes: [Route("GET", "/wait") { _ in Response(.ok, body: .stream(BodyStream())) }])
     try await withServer(configuration, router: router) { server in
       let port = server.port
@@ -166,7 +166,7 @@ struct LimitTests {
   @Test("Streams leave room for others")
   func streams() async throws {
     var configuration = ServerConfiguration()
-    configuration.mostStreams = 1
+    configuration.maxStreams = 1
     let router = Router(routes: [Route("GET", "/wait") { _ in Response(.ok, body: .stream(BodyStream())) }])
     try await withServer(configuration, router: router) { server in
       let port = server.port
@@ -209,7 +209,7 @@ struct LimitTests {
   func behindAProxy() async throws {
     var configuration = ServerConfiguration()
     configuration.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
-    configuration.mostPerAddress = 2
+    configuration.maxPerAddress = 2
     let router = Router(routes: [
       Route("GET", "/wait") { _ in Response(.ok, body: .stream(BodyStream())) },
       Route("GET", "/hello") { _ in Response(.ok) },

@@ -8,7 +8,7 @@ final class StreamProducer: Sendable {
   private let change: Event
   private let deadline: Duration
 
-  init(deadline: Duration = BodyStream.longestDeadline) throws {
+  init(deadline: Duration = BodyStream.maxDeadline) throws {
     change = try Event()
     self.deadline = deadline
   }

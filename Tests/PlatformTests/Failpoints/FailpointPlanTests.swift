@@ -4,7 +4,7 @@ import Testing
 
 struct FailpointPlanTests {
   static let known = [
-    Failpoint("queue.claim", isOnConnection: true), Failpoint("queue.beat", isOnConnection: true),
+    Failpoint("queue.claim", isOnConnection: true), Failpoint("queue.heartbeat", isOnConnection: true),
     Failpoint("blob.link"),
   ]
 
@@ -33,7 +33,7 @@ struct FailpointPlanTests {
   func unknown() throws {
     for text in ["queue.clam.before=kill", "queue.claim=kill", "queue.claim.between=kill"] {
       let error = try #require(throws: FailpointError.self) { try FailpointPlan(text).check(Self.known) }
-      #expect(error.remedy.contains("queue.beat, queue.claim"))
+      #expect(error.remedy.contains("queue.heartbeat, queue.claim"))
     }
     let plan = try FailpointPlan("nonsense.before=kill")
     #expect(throws: FailpointError.self) { try plan.check(Self.known) }
@@ -42,7 +42,7 @@ struct FailpointPlanTests {
   @Test("only what happens on a connection can be cut")
   func cut() throws {
     #expect(throws: FailpointError.self) { try FailpointPlan("blob.link.after=cut").check(Self.known) }
-    try FailpointPlan("queue.beat.after=cut").check(Self.known)
+    try FailpointPlan("queue.heartbeat.after=cut").check(Self.known)
   }
 
   @Test("an action happens at its passage, and at no other")

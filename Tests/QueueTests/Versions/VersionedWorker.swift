@@ -9,10 +9,8 @@ struct VersionedWorker: Sendable {
   enum Version: Sendable, CaseIterable {
     /// The schema's first version: what it sends stands in `v0001_statements.sql`.
     case first
-    /// The present one, job by job.
-    case rows
-    /// The present one, in groups.
-    case groups
+    /// The present one.
+    case present
   }
 
   /// How an attempt ends.
@@ -24,7 +22,6 @@ struct VersionedWorker: Sendable {
   struct Claim: Sendable {
     fileprivate var leases: [(id: Int64, token: Int64)] = []
     fileprivate var jobs: [ClaimedJob] = []
-    fileprivate var group: GroupClaim?
 
     /// The ids of its jobs, in the order of their claim.
     fileprivate(set) var ids: [PublicID] = []
@@ -43,7 +40,7 @@ struct VersionedWorker: Sendable {
     case .first:
       let row = try session.execute(Self.first["register"], .text("here"), .integer(1), .double(30)).single()
       id = try row.get("id")
-    case .rows, .groups: id = try JobQueue.register(host: "here", process: 1, session)
+    case .present: id = try JobQueue.register(host: "here", process: 1, session)
     }
   }
 
@@ -57,8 +54,7 @@ struct VersionedWorker: Sendable {
           .integer(job.priority), .integer(job.maxAttempts), .integer(job.deadlineSeconds), .bytes(nil),
           .text(job.author), .bytes(nil), .text(nil), .text(String(decoding: job.arguments, as: UTF8.self)))
       }
-    case .rows: for job in jobs { try JobQueue.enqueue(job, session) }
-    case .groups: try JobQueue.enqueue(jobs, session)
+    case .present: for job in jobs { try JobQueue.enqueue(job, session) }
     }
     return jobs.map(\.publicID)
   }
@@ -73,11 +69,8 @@ struct VersionedWorker: Sendable {
         claim.attempts.append(try row.get("attempt"))
       }
       return claim
-    case .rows:
+    case .present:
       claim.jobs = try JobQueue.claim(worker: id, queue: "media", limit: limit, session)
-    case .groups:
-      claim.group = try JobQueue.claimGroup(worker: id, queue: "media", limit: limit, session)
-      claim.jobs = claim.group?.jobs ?? []
     }
     claim.ids = claim.jobs.map(\.publicID)
     claim.attempts = claim.jobs.map(\.attempt)
@@ -90,7 +83,7 @@ struct VersionedWorker: Sendable {
       switch version {
       case .first:
         for (place, lease) in claim.leases.enumerated() { try endFirst(lease, ending(place), session) }
-      case .rows:
+      case .present:
         for (place, job) in claim.jobs.enumerated() {
           switch ending(place) {
           case .completed: try JobQueue.complete(job, .accepted, result: nil, session)
@@ -99,17 +92,6 @@ struct VersionedWorker: Sendable {
           case .released: try JobQueue.release(job, session)
           }
         }
-      case .groups:
-        guard let group = claim.group else { return }
-        let endings = claim.jobs.enumerated().map { place, job -> (Int64, MemberEnding) in
-          switch ending(place) {
-          case .completed: (job.id, .completed())
-          case .retried: (job.id, .retry(seconds: 0, error: "again"))
-          case .dead: (job.id, .dead(error: "never"))
-          case .released: (job.id, .released)
-          }
-        }
-        try JobQueue.settle(group, Dictionary(uniqueKeysWithValues: endings), session)
       }
     }
   }
@@ -118,7 +100,7 @@ struct VersionedWorker: Sendable {
   func promote(_ session: Session) throws {
     switch version {
     case .first: try session.execute(Self.first["promote"], .integer(1000))
-    case .rows, .groups: _ = try JobQueue.promote(session)
+    case .present: _ = try JobQueue.promote(session)
     }
   }
 

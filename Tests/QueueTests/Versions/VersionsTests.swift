@@ -33,7 +33,7 @@ struct VersionsTests {
   @Test("all at once: every job ends, and once", .timeLimit(.minutes(5)))
   func together() async throws {
     try await withDatabase(QueueDatabase.template) { url in
-      let pool = Pool(url, size: 6, patience: .seconds(60))
+      let pool = Pool(url, size: 6, timeout: .seconds(60))
       let ended = Shared<[PublicID]>([])
       let enqueued = try await withThrowingTaskGroup(of: [PublicID].self) { group in
         for version in Version.allCases + Version.allCases {
@@ -71,7 +71,7 @@ struct VersionsTests {
           }
         }
         let left = try session.execute(
-          "SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM job_group) + (SELECT count(*) FROM job_dead) AS left"
+          "SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM job_dead) AS left"
         )
         #expect(try left.single().get("left") == 0)
         #expect(try session.execute("SELECT public_id FROM job_done").count == enqueued.count)
@@ -93,23 +93,16 @@ struct VersionsTests {
       let claim = try lost.claim(9, session)
       try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
       let finder = try VersionedWorker(finding, session)
-      if losing == .groups && finding == .first {
-        // It knows of no groups; it may take the worker's row away, and those who know of them find all the same.
-        #expect(try finder.reap(session) == 0)
-        #expect(try VersionedWorker(.rows, session).reap(session) == 2)
-      } else {
-        #expect(try finder.reap(session) == 2)
-      }
+      #expect(try finder.reap(session) == 2)
       #expect(throws: LeaseLost.self) { try lost.end(claim, { _ in .completed }, session) }
       try session.execute("UPDATE job SET run_at = clock_timestamp()")
       try finder.promote(session)
       var found: [PublicID] = []
       while true {
-        // A group takes one that was lost before by itself.
         let claim = try finder.claim(9, session)
         if claim.ids.isEmpty { break }
         // The first version counts an attempt whose worker was lost; this one lays it to nobody's charge.
-        let expected = finding == .first && losing != .groups ? 2 : 1
+        let expected = finding == .first ? 2 : 1
         #expect(claim.attempts.allSatisfy { $0 == expected })
         try finder.end(claim, { _ in .completed }, session)
         found += claim.ids

@@ -39,7 +39,7 @@ package enum CounterBlocks {
   }
 
   /// Reads the number out of an upright picture, or a region of one; nil when there is none.
-  package static func read(_ picture: Picture) -> Int? {
+  package static func read(_ picture: ImagePlanes) -> Int? {
     let bits = (0..<columns).map { index in
       let block = block(index, width: picture.width, height: picture.height)
       let luma = mean(

@@ -52,13 +52,13 @@ package final class DecodedClip {
   }
 
   /// Decodes the pictures as they are coded; each is valid during its call.
-  package func forEachPicture(_ use: (_ picture: Picture, _ seconds: Double) throws -> Void) throws {
+  package func forEachPicture(_ use: (_ picture: ImagePlanes, _ seconds: Double) throws -> Void) throws {
     guard let stream = stream(.video) else { return }
     try decode(stream) { frame, seconds in
       guard let y = frame.plane(0), let u = frame.plane(1), let v = frame.plane(2) else { return }
       let half = (width: (frame.width + 1) / 2, height: (frame.height + 1) / 2)
       try use(
-        Picture(
+        ImagePlanes(
           y: Plane(base: y.base, stride: y.stride, width: frame.width, height: frame.height),
           u: Plane(base: u.base, stride: u.stride, width: half.width, height: half.height),
           v: Plane(base: v.base, stride: v.stride, width: half.width, height: half.height)), seconds)
@@ -77,9 +77,9 @@ package final class DecodedClip {
   }
 
   /// Decodes the sound's first channel.
-  package func sound() throws -> DecodedSound? {
+  package func sound() throws -> DecodedAudio? {
     guard let stream = stream(.audio) else { return nil }
-    var sound = DecodedSound(sampleRate: stream.sampleRate)
+    var sound = DecodedAudio(sampleRate: stream.sampleRate)
     try decode(stream) { frame, seconds in
       guard let samples = frame.samples(ofChannel: 0) else { return }
       sound.append(samples, at: seconds)

@@ -10,7 +10,7 @@ extension MarkedClip {
   package func write() throws -> OpenFile {
     let file = try TemporaryFile.make()
     let muxer = try Muxer(writing: file, format: format)
-    let pictures = hasVideo ? try PictureEncoding(self, timeBase: Self.timeBase, muxer: muxer) : nil
+    let pictures = hasVideo ? try ImageEncoding(self, timeBase: Self.timeBase, muxer: muxer) : nil
     let sounds = try [tone, secondTone].compactMap(\.self).map { try ToneEncoding($0, seconds: seconds, muxer: muxer) }
     try muxer.start()
     if beginsWithOpenGOP { try pictures?.encodeCutOff(into: muxer) }

@@ -41,7 +41,7 @@ final class PgBouncer: Sendable {
     try configure(database, settings)
     try start()
     do {
-      _ = try Session.connect(url, patience: .seconds(10))
+      _ = try Session.connect(url, timeout: .seconds(10))
     } catch {
       stop()
       throw PgBouncerFailure(message: "pgbouncer does not answer: \(error)\n\(log)")

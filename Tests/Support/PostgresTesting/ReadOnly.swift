@@ -3,7 +3,7 @@ package import Postgres
 /// Lets the server refuse writes in a test's database, as around a failover, or take them again. Who is connected is cut off
 /// when it begins, and stays on what he has when it ends.
 package func setReadOnly(_ isReadOnly: Bool, _ database: DatabaseURL) throws {
-  let session = try Session.connect(database, patience: .seconds(5))
+  let session = try Session.connect(database, timeout: .seconds(5))
   // Of this session alone, so that it may end what it began.
   try session.executeScript("SET default_transaction_read_only = off", name: "SET")
   let name = database.database ?? ""

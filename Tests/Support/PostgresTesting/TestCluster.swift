@@ -34,7 +34,7 @@ actor TestCluster {
     let url = server.url.with(database: name)
     let building = Task {
       try execute("CREATE DATABASE \(name) TEMPLATE template0", on: server)
-      try template.build(try Session.connect(url, patience: .seconds(5)))
+      try template.build(try Session.connect(url, timeout: .seconds(5)))
       return name
     }
     templates[template.name] = building
@@ -42,7 +42,7 @@ actor TestCluster {
   }
 
   private func execute(_ sql: String, on server: EmbeddedPostgres) throws {
-    try Session.connect(server.url, patience: .seconds(5)).executeScript(sql, name: "test database")
+    try Session.connect(server.url, timeout: .seconds(5)).executeScript(sql, name: "test database")
   }
 
   private func start() throws -> EmbeddedPostgres {

@@ -35,7 +35,7 @@ enum Players {
     let producer = try Producer(
       Producer.Configuration(
         ledger: options.text("--ledger"), jobs: options.number("--jobs", 100),
-        largestBatch: options.number("--batch", 100), mostLive: options.number("--live", 200),
+        maxBatch: options.number("--batch", 100), maxLive: options.number("--live", 200),
         operatesEvery: options.number("--operates", 20), seed: options.number("--seed", 0)),
       database: try DatabaseURL(options.text("--database")))
     try producer.run(until: stopping)

@@ -25,8 +25,8 @@ struct QueueContestant: Sendable {
   let completed: String
 
   static let take5 = QueueContestant(
-    name: "take5", title: "take5", program: .bench, jobs: 100_000, singles: 1000,
-    drain: ["--group", "1000", "--connections", "2"], worker: ["--group", "1000", "--connections", "1"],
+    name: "take5", title: "take5", program: .bench, jobs: 20_000, singles: 1000, drain: ["--slots", "16"],
+    worker: ["--slots", "2"],
     completed: "SELECT count(*) FROM job_done WHERE outcome = 'a'")
 
   static let pgqueuer = QueueContestant(

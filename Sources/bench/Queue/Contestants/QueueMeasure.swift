@@ -12,6 +12,6 @@ enum QueueMeasure: String, Sendable, CaseIterable {
   case worker
   /// Enqueues a job every 20 ms, with its index and the time; none of them: one of index -1.
   case producer
-  /// Claims so many groups of a hundred, enqueues as many jobs again after each, and tells how long each claim took.
+  /// Claims a hundred jobs so many times, enqueues as many again after each, and tells how long each claim took.
   case claims
 }

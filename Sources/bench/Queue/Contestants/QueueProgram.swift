@@ -4,7 +4,7 @@ internal import Platform
 /// A contestant's program that runs; it ends with whoever holds it.
 struct QueueProgram: ~Copyable {
   /// No step of a measurement takes that long.
-  private static let patience = 300
+  private static let timeout = 300
 
   private let command: Command
   private var output: OutputPipe
@@ -21,7 +21,7 @@ struct QueueProgram: ~Copyable {
 
   /// The next line that it prints.
   func answer() throws -> QueueAnswer {
-    guard let line = try output.line(patience: Self.patience) else {
+    guard let line = try output.line(timeout: Self.timeout) else {
       throw BenchError("\(command.path) ended too early; what it said: \(command.log)", status: EX_SOFTWARE)
     }
     return try QueueAnswer(line: line)
@@ -29,7 +29,7 @@ struct QueueProgram: ~Copyable {
 
   /// Waits for its end, which must be of status 0.
   consuming func end() throws {
-    while try output.line(patience: Self.patience) != nil {}
+    while try output.line(timeout: Self.timeout) != nil {}
     try command.check(child.wait())
   }
 

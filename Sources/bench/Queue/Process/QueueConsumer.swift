@@ -46,17 +46,14 @@ struct QueueConsumer: Sendable {
   /// Works until a job says that it is the last one, and returns once that is committed.
   private func work(_ carryOut: @escaping @Sendable (ClaimedJob, _ finish: () -> Void) throws -> Void) async throws {
     let current = Locked<QueueWorker?>(nil)
-    let handler = QueueHandler { job in
+    let pool = Pool(database, size: settings.slots + 1)
+    let handler = QueueHandler(pool: pool) { job in
       // It is given its worker before that takes a job.
       try carryOut(job) { current.withLock { $0 }?.stop() }
     }
-    let pool = Pool(database, size: 2)
     let worker = QueueWorker(
       configuration: QueueWorkerConfiguration(), database: database, pool: pool,
-      lines: [
-        .short(
-          queue: QueueProcess.queue, group: settings.group, connections: settings.connections, handler: handler)
-      ],
+      consumers: [ConsumerConfiguration(queue: QueueProcess.queue, slots: settings.slots, handler: handler)],
       log: Logger(lowest: .warning), metrics: Metrics())
     current.withLock { $0 = worker }
     try await worker.run()
@@ -65,12 +62,18 @@ struct QueueConsumer: Sendable {
   }
 }
 
-/// Carries out jobs by a closure.
-private struct QueueHandler: ShortJobHandler {
+/// Handles jobs by a closure, and completes them.
+private struct QueueHandler: JobHandler {
+  let pool: Pool
   let body: @Sendable (ClaimedJob) throws -> Void
 
-  func carryOut(_ job: ClaimedJob, _ session: Session) throws -> MemberEnding {
-    try body(job)
-    return .completed()
+  func handle(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceHealth {
+    do {
+      try body(held.job)
+      try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
+    } catch {
+      log.error("a job of the benchmark failed", ["error": "\(error)"])
+    }
+    return .healthy
   }
 }

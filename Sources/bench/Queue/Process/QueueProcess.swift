@@ -30,7 +30,7 @@ struct QueueProcess: Sendable {
     switch measure {
     case .install, .single, .bulk, .producer, .claims:
       try await onThread("queue-producer") {
-        try carryOut(Session.connect(database, patience: .seconds(5)))
+        try carryOut(Session.connect(database, timeout: .seconds(5)))
       }
     case .drain: try await QueueConsumer(database: database, settings: settings).drain(count)
     case .worker: try await QueueConsumer(database: database, settings: settings).wait(for: count)
@@ -71,7 +71,7 @@ struct QueueProcess: Sendable {
   private func submit(_ job: NewJob, _ session: Session) throws {
     try session.transaction { session in
       try JobQueue.enqueue(job, session)
-      try JobQueue.announce(queue: job.queue, session)
+      try JobQueue.notify(queue: job.queue, session)
     }
   }
 
@@ -81,7 +81,7 @@ struct QueueProcess: Sendable {
       // As the service does with the items of a run.
       try session.transaction { session in
         try JobQueue.enqueue(jobs, session)
-        try JobQueue.announce(queue: Self.queue, session)
+        try JobQueue.notify(queue: Self.queue, session)
       }
     }
   }

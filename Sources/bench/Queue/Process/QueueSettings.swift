@@ -1,9 +1,7 @@
 /// How our own worker takes its jobs.
 struct QueueSettings: Sendable, Hashable {
-  /// Jobs that are claimed together at most.
-  private(set) var group = 1000
-  /// Each has a thread.
-  private(set) var connections = 1
+  /// Jobs that it performs at a time.
+  private(set) var slots = 2
 
   init(_ arguments: some Sequence<String>) throws {
     var rest = Array(arguments)[...]
@@ -12,8 +10,7 @@ struct QueueSettings: Sendable, Hashable {
         throw BenchError("\(name) needs a number of at least 1")
       }
       switch name {
-      case "--group": group = value
-      case "--connections": connections = value
+      case "--slots": slots = value
       default: throw BenchError("a queue's process has no setting \(name)")
       }
     }

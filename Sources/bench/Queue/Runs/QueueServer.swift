@@ -10,7 +10,7 @@ final class QueueServer {
   /// The thread that calls must outlive it.
   init(folder: String) throws {
     server = try EmbeddedPostgres.start(EmbeddedPostgres.Configuration(dataFolder: folder))
-    control = try Session.connect(server.url.with(database: "postgres"), patience: .seconds(5))
+    control = try Session.connect(server.url.with(database: "postgres"), timeout: .seconds(5))
     let safety = try control.execute("SELECT current_setting('fsync') || current_setting('synchronous_commit')")
     guard try safety.single().get(0, as: String.self) == "onon" else {
       throw BenchError("this PostgreSQL does not wait for the disk")
@@ -33,14 +33,14 @@ final class QueueServer {
 
   /// Brings a database to rest, so that none has to do the work of another's time.
   func settle(_ database: DatabaseURL, vacuums: Bool = false) throws {
-    let session = try Session.connect(database, patience: .seconds(5))
+    let session = try Session.connect(database, timeout: .seconds(5))
     try session.executeScript(vacuums ? "VACUUM (ANALYZE)" : "ANALYZE", name: "bench.settle")
     try session.executeScript("CHECKPOINT", name: "bench.checkpoint")
   }
 
   /// Runs `body` while somebody else looks at the database as it was before, and so keeps what dies from being removed.
   func pinning<Result>(_ database: DatabaseURL, _ body: () throws -> Result) throws -> Result {
-    try Session.connect(database, patience: .seconds(5)).snapshot { session in
+    try Session.connect(database, timeout: .seconds(5)).snapshot { session in
       try session.execute("SELECT FROM pg_class LIMIT 1")
       return try body()
     }
@@ -48,7 +48,7 @@ final class QueueServer {
 
   /// The one number that a statement gives.
   func number(_ statement: String, in database: DatabaseURL) throws -> Int {
-    let session = try Session.connect(database, patience: .seconds(5))
+    let session = try Session.connect(database, timeout: .seconds(5))
     return Int(try session.execute(Statement(stringLiteral: statement)).single().get(0, as: Int64.self))
   }
 

@@ -15,23 +15,14 @@ extension Check {
       let tokens = attempts.map(\.token)
       if Set(tokens).count < tokens.count { violations.append("job \(job): a token was given twice") }
     }
-    let crashes = evidence.ledger.filter { $0.event == .fault(.crash, process: 0) }.map(\.moment.wall)
     for entry in evidence.ledger {
       guard case .began(let job, let token, _) = entry.event else { continue }
-      // A crash may forget a group's claim that it has not yet written down: such an attempt has no authority.
-      let isForgotten = crashes.contains { ($0 - longestUnwritten...$0 + longestFrozen) ~= entry.moment.wall }
-      if !isForgotten && attempts[job]?.contains(where: { $0.token == token }) != true {
+      if attempts[job]?.contains(where: { $0.token == token }) != true {
         violations.append("job \(job): attempt \(token) began, and was never claimed")
       }
     }
     return violations.sorted()
   }
-
-  /// In microseconds; the server writes down at least every three delays of its writer of the log, 0.6 s by default
-  /// (PostgreSQL manual, "Asynchronous Commit"), and the claim was a moment before.
-  private static let longestUnwritten: Int64 = 1_500_000
-  /// In microseconds: a worker may be frozen between a claim and the line in its ledger.
-  private static let longestFrozen: Int64 = 10_000_000
 
   /// No attempt begins before its time by the database's clock, whatever the clocks of others say.
   package static let nothingBeginsEarly = Check(name: "nothing begins early") { evidence in

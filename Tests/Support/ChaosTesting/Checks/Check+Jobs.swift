@@ -49,11 +49,11 @@ extension Check {
 
   /// What is dead had all its attempts, or took its workers with it.
   package static let theDeadHadTheirChance = Check(name: "the dead had their chance") { evidence in
-    evidence.fates.filter { $0.place == .dead && $0.attempt < $0.maxAttempts && $0.lost < mostLost }.map { fate in
+    evidence.fates.filter { $0.place == .dead && $0.attempt < $0.maxAttempts && $0.lost < maxLost }.map { fate in
       "job \(fate.job) is dead after \(fate.attempt) of \(fate.maxAttempts) attempts and \(fate.lost) lost workers"
     }
   }
 
   /// The queue's own limit; told again here, so that a change of it is noticed.
-  private static let mostLost = 3
+  private static let maxLost = 3
 }

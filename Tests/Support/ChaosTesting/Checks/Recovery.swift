@@ -36,7 +36,7 @@ package struct Recovery: Sendable, Hashable {
       return (process, entry.moment.wall)
     }
     let outages = Self.outages(evidence.ledger)
-    let parked = Self.parked(evidence.passages)
+    let throttled = Self.throttled(evidence.passages)
     var cases: [Case] = []
     var untouched = 0
     for attempts in attempts.values {
@@ -54,7 +54,7 @@ package struct Recovery: Sendable, Hashable {
         var untilClaimed: Int64 = 0
         if case .taken(let runAt) = ending, place + 1 < attempts.count {
           untilClaimed = Self.time(
-            from: max(runAt, end), to: attempts[place + 1].claimedAt, without: outages + (parked[attempt.job] ?? []))
+            from: max(runAt, end), to: attempts[place + 1].claimedAt, without: outages + (throttled[attempt.job] ?? []))
         }
         cases.append(
           Case(
@@ -77,16 +77,16 @@ package struct Recovery: Sendable, Hashable {
     outages.reduce(max(0, end - began)) { $0 - max(0, min($1.upperBound, end) - max($1.lowerBound, began)) }
   }
 
-  private static func parked(_ passages: [Passage]) -> [PublicID: [ClosedRange<Int64>]] {
+  private static func throttled(_ passages: [Passage]) -> [PublicID: [ClosedRange<Int64>]] {
     var since: [PublicID: Int64] = [:]
-    var parked: [PublicID: [ClosedRange<Int64>]] = [:]
+    var throttled: [PublicID: [ClosedRange<Int64>]] = [:]
     for passage in passages {
       if passage.to == "p" { since[passage.job] = passage.at }
       if passage.from == "p", let began = since.removeValue(forKey: passage.job) {
-        parked[passage.job, default: []].append(began...max(began, passage.at))
+        throttled[passage.job, default: []].append(began...max(began, passage.at))
       }
     }
-    return parked
+    return throttled
   }
 
   private static func outages(_ ledger: [LedgerEntry]) -> [ClosedRange<Int64>] {

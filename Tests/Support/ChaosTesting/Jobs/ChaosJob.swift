@@ -3,9 +3,8 @@ package import Queue
 
 /// What a job carries, and how it is enqueued.
 package struct ChaosJob: Sendable, Hashable, Codable {
-  /// Claimed one for each free slot.
   package static let longQueue = "long"
-  /// Claimed in groups.
+  /// Its jobs take no time.
   package static let shortQueue = "short"
   /// Author of jobs that a producer may cancel while they run.
   package static let cancellable = "cancellable"
@@ -72,7 +71,7 @@ package struct ChaosJob: Sendable, Hashable, Codable {
     return NewJob(
       publicID: id, queue: queue, kind: queue, delay: isPutOff ? 3600 : delay, priority: priority,
       maxAttempts: attempts, deadlineSeconds: 60, uniqueKey: uniqueKey.map { Array($0.utf8) }, author: author,
-      share: share.map { JobShare(name: $0, seconds: 0.01) }, limit: limit.map { JobLimit(name: $0, most: 2) },
+      share: share.map { JobShare(name: $0, seconds: 0.01) }, limit: limit.map { JobLimit(name: $0, max: 2) },
       arguments: try JSON.encode(self))
   }
 

@@ -8,7 +8,7 @@ package enum JobBehaviour: String, Sendable, Hashable, Codable, CaseIterable {
   case breaks
   /// It completes with a refusal, and has no effect.
   case refuses
-  /// Its first attempt keeps a checkpoint and is put off; the next one finds it and works.
+  /// Half of its attempts put it off; the others work.
   case snoozes
   /// It has itself cancelled while it runs.
   case cancelsItself = "cancels-itself"

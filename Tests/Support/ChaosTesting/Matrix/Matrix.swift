@@ -12,9 +12,9 @@ package enum Matrix {
       "transaction.savepoint", "transaction.rollback_to", "transaction.release", "chaos.effect",
     ]
     + [
-      "register", "deregister", "beat", "claim", "claimed", "claim_group", "claimed_group", "settle", "complete",
-      "retry", "bury", "release", "snooze", "checkpoint", "progress", "announce", "announce_many", "hold",
-      "cancel_waiting", "cancel_executing", "cancel_members", "reap", "reap_groups", "sweep", "promote",
+      "register", "deregister", "heartbeat", "claim", "claimed", "complete",
+      "retry", "bury", "release", "snooze", "progress", "notify", "notify_many", "hold",
+      "cancel_waiting", "cancel_executing", "reap", "sweep", "promote",
       "lock_limits", "grant", "drop_shares", "lock_history", "missing_days", "add_partition", "expired_days",
       "lock_timeout", "drop_partition", "drop_rest", "cron_due", "cron_time", "cron_instants", "cron_advance",
       "enqueue",
@@ -27,16 +27,14 @@ package enum Matrix {
       "chaos.live",
     ]
     + [
-      "enqueue", "enqueue_simple", "enqueue_many", "now", "announce", "hold", "cancel_waiting", "cancel_executing",
-      "redrive", "hasten",
+      "enqueue", "enqueue_many", "now", "notify", "hold", "cancel_waiting", "cancel_executing",
+      "redrive", "retry_now",
       "cron_has_zone", "cron_time", "cron_instants", "cron_set", "cron_pause", "cron_entry", "cron_resume",
       "cron_entries", "cron_next_of_kind", "cron_remove",
     ].map { "queue." + $0 }
 
   /// What has to go wrong before, so that an act comes about at all.
-  static let conditions = [
-    "queue.claimed": "queue.claim.after=cut", "queue.claimed_group": "queue.claim_group.after=cut",
-  ]
+  static let conditions = ["queue.claimed": "queue.claim.after=cut"]
 
   /// What only the controller does.
   static let foreignActs = [

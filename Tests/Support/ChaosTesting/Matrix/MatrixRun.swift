@@ -18,7 +18,7 @@ package struct MatrixRun {
   let run: ChaosRun
   private let scene: MatrixScene
   // Whatever takes longer has come to a standstill.
-  private static let patience = Duration.seconds(30)
+  private static let timeout = Duration.seconds(30)
 
   /// - Parameter run: a fresh one.
   package init(_ cell: MatrixCell, in run: ChaosRun) {
@@ -40,8 +40,8 @@ package struct MatrixRun {
     }
     if !(await isProduced(members)) { violations.append("a producer came to a standstill") }
     if !members.dropFirst().contains(where: { $0.role == .worker }) { members.append(try run.worker("rescuer")) }
-    if !(await run.isOver(within: Self.patience)) { violations.append("jobs came to a standstill") }
-    for member in members where await member.end(within: Self.patience) == nil {
+    if !(await run.isOver(within: Self.timeout)) { violations.append("jobs came to a standstill") }
+    for member in members where await member.end(within: Self.timeout) == nil {
       violations.append("\(member.name) did not end")
     }
     let evidence = try await run.evidence()
@@ -74,10 +74,10 @@ package struct MatrixRun {
 
   private func isReached(by victim: Member) async -> Bool {
     switch cell.fault {
-    case .kill: await victim.child.end(within: Self.patience) == .killed(signal: SIGKILL)
+    case .kill: await victim.child.end(within: Self.timeout) == .killed(signal: SIGKILL)
     // It happens without anybody's help, and nothing tells of it.
     case .cut: true
-    default: await victim.child.isStopped(within: Self.patience)
+    default: await victim.child.isStopped(within: Self.timeout)
     }
   }
 
@@ -121,7 +121,7 @@ package struct MatrixRun {
 
   private func isProduced(_ members: [Member]) async -> Bool {
     for member in members where member.role == .producer {
-      guard let ending = await member.child.end(within: Self.patience) else { return false }
+      guard let ending = await member.child.end(within: Self.timeout) else { return false }
       guard ending == .exited(0) || (cell.fault == .kill && member.name == "victim") else { return false }
     }
     return true

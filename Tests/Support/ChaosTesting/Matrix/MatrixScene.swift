@@ -60,8 +60,8 @@ struct MatrixScene {
     try await run.pool.run { session in
       let ghost = try JobQueue.register(host: "ghost", process: 0, leaseSeconds: 0.05, session)
       let long = try JobQueue.claim(worker: ghost, queue: ChaosJob.longQueue, limit: 2, session)
-      let short = try JobQueue.claimGroup(worker: ghost, queue: ChaosJob.shortQueue, limit: 3, session)
-      for job in [long.first, short?.jobs.first] {
+      let short = try JobQueue.claim(worker: ghost, queue: ChaosJob.shortQueue, limit: 3, session)
+      for job in [long.first, short.first] {
         if let job { _ = try session.transaction { session in try JobQueue.cancel(job.publicID, session) } }
       }
       _ = try JobQueue.register(host: "ghost", process: 0, leaseSeconds: 0.01, session)

@@ -23,7 +23,7 @@ package actor ChaosServer {
     self.server = server
     self.url = url
     socket = try await onThread("chaos-server") {
-      let session = try Session.connect(url, patience: .seconds(5))
+      let session = try Session.connect(url, timeout: .seconds(5))
       let row = try session.execute("SELECT current_setting('unix_socket_directories')").single()
       return try row.get(0, as: String.self).replacing("\"", with: "") + "/.s.PGSQL.5432"
     }
@@ -38,7 +38,7 @@ package actor ChaosServer {
     try await onThread("chaos-server") {
       if isFirst {
         try Self.execute("CREATE DATABASE chaos_template", url)
-        try ChaosSchema.migrate(try Session.connect(url.with(database: "chaos_template"), patience: .seconds(5)))
+        try ChaosSchema.migrate(try Session.connect(url.with(database: "chaos_template"), timeout: .seconds(5)))
       }
       try Self.execute("CREATE DATABASE \(name) TEMPLATE chaos_template", url)
     }
@@ -72,6 +72,6 @@ package actor ChaosServer {
   }
 
   private static func execute(_ sql: String, _ url: DatabaseURL) throws {
-    try Session.connect(url, patience: .seconds(10)).executeScript(sql, name: "chaos database")
+    try Session.connect(url, timeout: .seconds(10)).executeScript(sql, name: "chaos database")
   }
 }

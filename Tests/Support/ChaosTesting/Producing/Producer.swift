@@ -15,18 +15,18 @@ package final class Producer {
     /// How many jobs it intends in all, over all its lives.
     package var jobs: Int
     /// The most jobs of one transaction.
-    package var largestBatch: Int
+    package var maxBatch: Int
     /// It waits while more jobs than this are live.
-    package var mostLive: Int
+    package var maxLive: Int
     /// After so many transactions it looks around as an operator would.
     package var operatesEvery: Int
     package var seed: UInt64
 
-    package init(ledger: String, jobs: Int, largestBatch: Int, mostLive: Int, operatesEvery: Int, seed: UInt64) {
+    package init(ledger: String, jobs: Int, maxBatch: Int, maxLive: Int, operatesEvery: Int, seed: UInt64) {
       self.ledger = ledger
       self.jobs = jobs
-      self.largestBatch = largestBatch
-      self.mostLive = mostLive
+      self.maxBatch = maxBatch
+      self.maxLive = maxLive
       self.operatesEvery = operatesEvery
       self.seed = seed
     }
@@ -85,14 +85,14 @@ package final class Producer {
       switch Int.random(in: 0..<10, using: &sizes) {
       case ..<6: 1
       case ..<9: Int.random(in: 2...20, using: &sizes)
-      default: configuration.largestBatch
+      default: configuration.maxBatch
       }
-    return min(size, configuration.largestBatch, configuration.jobs - intended)
+    return min(size, configuration.maxBatch, configuration.jobs - intended)
   }
 
   private func waitForRoom() throws {
     while try database.repeating({ try $0.execute(ChaosSchema.statements["live"]).single().get(0, as: Int.self) })
-      > configuration.mostLive
+      > configuration.maxLive
     {
       usleep(20_000)
     }
@@ -112,7 +112,7 @@ package final class Producer {
           }
         for id in absorbed { try session.execute(statements["absorb"], .text(id.description)) }
         // Lost, it costs the time until a worker looks by itself.
-        for queue in [ChaosJob.longQueue, ChaosJob.shortQueue] { try JobQueue.announce(queue: queue, session) }
+        for queue in [ChaosJob.longQueue, ChaosJob.shortQueue] { try JobQueue.notify(queue: queue, session) }
       }
     }
     var absorbed: Set<PublicID> = []

@@ -10,7 +10,7 @@ package final class ReconnectingSession {
 
   /// Runs a body once; a connection that was lost in it is made anew by the next.
   package func once<Result>(_ body: (Session) throws -> Result) throws -> Result {
-    let session = try self.session ?? Session.connect(url, patience: .seconds(1))
+    let session = try self.session ?? Session.connect(url, timeout: .seconds(1))
     self.session = session
     do {
       return try body(session)

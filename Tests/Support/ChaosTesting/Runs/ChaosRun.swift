@@ -24,7 +24,7 @@ package final class ChaosRun: Sendable {
     self.folder = folder
     self.times = times
     database = try await server.makeDatabase()
-    pool = Pool(database, size: 2, patience: .seconds(20))
+    pool = Pool(database, size: 2, timeout: .seconds(20))
     ledger = try Ledger("\(folder)/controller.ledger")
   }
 

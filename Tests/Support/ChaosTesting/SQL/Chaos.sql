@@ -11,7 +11,7 @@ SELECT id, absorbed FROM chaos_order WHERE id = ANY ($1::uuid[])
 INSERT INTO chaos_effect (job, token) VALUES ($1::uuid, $2)
 
 -- name: live
-SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM job_member)
+SELECT count(*) FROM job
 
 -- name: terminate
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -22,7 +22,6 @@ SELECT id, absorbed FROM chaos_order
 
 -- name: fates
 SELECT public_id, kind, state::text AS place, token, attempt, max_attempts, lost FROM job
-UNION ALL SELECT public_id, kind, 'x', token, attempt, max_attempts, lost FROM job_member
 UNION ALL SELECT public_id, kind, 'done ' || outcome::text, token, attempt, max_attempts, lost FROM job_done
 UNION ALL SELECT public_id, kind, 'dead', NULL, attempt, max_attempts, lost FROM job_dead
 

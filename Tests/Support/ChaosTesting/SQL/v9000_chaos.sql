@@ -46,22 +46,6 @@ END $$;
 CREATE TRIGGER chaos_passage AFTER INSERT OR UPDATE OR DELETE ON job
 FOR EACH ROW EXECUTE FUNCTION chaos_note_passage();
 
--- The members of a group are as good as rows of their own.
-CREATE FUNCTION chaos_note_group() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  IF TG_OP = 'INSERT' THEN
-    INSERT INTO chaos_passage (job, to_state, to_token, worker, lost, run_at)
-    SELECT member.public_id, 'x', NEW.token, NEW.worker_id, member.lost, NEW.started_at
-    FROM unnest(NEW.members) AS member;
-  ELSE
-    INSERT INTO chaos_passage (job, from_state, from_token, worker, lost, run_at)
-    SELECT member.public_id, 'x', OLD.token, OLD.worker_id, member.lost, OLD.started_at
-    FROM unnest(OLD.members) AS member;
-  END IF;
-  RETURN NULL;
-END $$;
-CREATE TRIGGER chaos_passage AFTER INSERT OR DELETE ON job_group FOR EACH ROW EXECUTE FUNCTION chaos_note_group();
-
 -- Which process was which worker: the queue's own row goes when the worker does.
 CREATE TABLE chaos_worker (
   worker bigint PRIMARY KEY,

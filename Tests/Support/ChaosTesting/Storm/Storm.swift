@@ -62,7 +62,7 @@ package actor Storm {
     case .worker, .service, .command: return try run.worker(name, failpoints: failpoints)
     case .producer:
       return try run.producer(
-        name, jobs: isCalm ? 0 : .max, batch: configuration.largestBatch, live: configuration.mostLive,
+        name, jobs: isCalm ? 0 : .max, batch: configuration.maxBatch, live: configuration.maxLive,
         seed: configuration.seed &+ UInt64(number * 1000 + life), failpoints: failpoints, heir: heir)
     }
   }

@@ -9,9 +9,9 @@ package struct StormConfiguration: Sendable {
   package var workers = 6
   package var producers = 3
   /// Producers wait while more jobs than this are live.
-  package var mostLive = 20
+  package var maxLive = 20
   /// Jobs of the largest transaction.
-  package var largestBatch = 40
+  package var maxBatch = 40
   /// Between two faults.
   package var pause: ClosedRange<Int> = 100...1100
   /// It ends after this long, whatever is still missing.

@@ -23,17 +23,17 @@ package final class ChaosWorker: Sendable {
   ) throws {
     let ledger = try Ledger(path)
     let database = database.with(idleTransactionLimit: configuration.lease)
-    let pool = Pool(database, size: slots + 3)
-    let lines: [JobLine] = [
-      .long(
-        queue: ChaosJob.longQueue, slots: slots, handler: LongHandler(ledger: ledger, pool: pool, mayDrain: mayDrain)),
-      .short(queue: ChaosJob.shortQueue, group: 50, handler: ShortHandler(ledger: ledger)),
-    ]
+    let pool = Pool(database, size: 2 * slots + 3)
+    let handler = ChaosHandler(ledger: ledger, pool: pool, mayDrain: mayDrain)
+    let consumers = [ChaosJob.longQueue, ChaosJob.shortQueue].map {
+      ConsumerConfiguration(queue: $0, slots: slots, handler: handler)
+    }
     self.ledger = ledger
     self.pool = pool
     make = { [log] in
       QueueWorker(
-        configuration: configuration, database: database, pool: pool, lines: lines, log: log, metrics: Metrics())
+        configuration: configuration, database: database, pool: pool, consumers: consumers, log: log, metrics: Metrics()
+      )
     }
   }
 

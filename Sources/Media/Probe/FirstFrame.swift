@@ -1,0 +1,111 @@
+import AV
+import ISOBaseMedia
+import Model
+
+/// Decodes the video stream up to its first picture.
+final class FirstFrame {
+  private let stream: StreamInfo
+  private let track: TrackMetadata?
+  private let source: InputSource
+  private let decoder: Decoder
+  private let frame: Frame
+  private var openStart: OpenStart
+
+  // 4:2:0 chroma and the filters of scalers need a few pixels.
+  private static let smallestEdge = 16
+
+  /// - Parameter track: what the boxes say of the stream beside its headers.
+  init(
+    _ stream: StreamInfo, track: TrackMetadata?, of demuxer: borrowing Demuxer, _ source: InputSource
+  ) throws(Stop) {
+    self.stream = stream
+    self.track = track
+    self.source = source
+    openStart = OpenStart(stream)
+    do {
+      decoder = try Decoder(
+        stream: stream.index, of: demuxer, limits: source.decoderLimits(source.videoCodecs),
+        drawsPictures: false)
+    } catch {
+      throw source.blame(error, .unsupportedCodec, "its video cannot be decoded")
+    }
+    frame = try Stop.wrap { () throws(AVError) in try Frame() }
+  }
+
+  /// The facts, once a picture came.
+  func take(_ packet: borrowing Packet) throws(Stop) -> VideoFacts? {
+    if openStart.isLeading(packet) { return nil }
+    do { try decoder.send(packet) } catch { throw damaged(error) }
+    return try receive()
+  }
+
+  /// The facts, if only the end of the stream brings a picture out.
+  func finish() throws(Stop) -> VideoFacts? {
+    do { try decoder.finish() } catch { throw damaged(error) }
+    return try receive()
+  }
+
+  private func receive() throws(Stop) -> VideoFacts? {
+    do {
+      guard try decoder.receive(into: frame) == .output else { return nil }
+    } catch {
+      throw damaged(error)
+    }
+    try check()
+    return facts()
+  }
+
+  private func damaged(_ error: AVError) -> Stop {
+    source.blame(error, .corruptVideo, "its first picture cannot be decoded", at: 0)
+  }
+
+  private func check() throws(Stop) {
+    let format = frame.format
+    guard format.isPlanar420, format.bitDepth == 8 || format.bitDepth == 10 else {
+      throw source.refusal(.unsupportedCodec, "its pictures are \(format); 4:2:0 in 8 or 10 bits is taken")
+    }
+    guard min(frame.width, frame.height) >= Self.smallestEdge else {
+      throw source.refusal(
+        .unsupportedCodec,
+        "its pictures have \(frame.width)x\(frame.height) pixels; \(Self.smallestEdge) each way are the least")
+    }
+    guard frame.width * frame.height <= source.limits.pixels else {
+      throw source.refusal(
+        .tooLarge,
+        "its pictures have \(frame.width)x\(frame.height) pixels; at most \(source.limits.pixels) in all are taken")
+    }
+  }
+
+  private func facts() -> VideoFacts {
+    let transform = stream.displayMatrix.map { Transform(displayMatrix: $0) } ?? .identity
+    let aspect = aspectRatio()
+    let aperture = track?.cleanAperture?.samples(ofWidth: frame.width, height: frame.height)
+      .map { Rectangle(x: $0.x, y: $0.y, width: $0.width, height: $0.height) }
+    let shown =
+      aperture.map { Size(width: $0.width, height: $0.height) }
+      ?? Size(width: frame.width, height: frame.height)
+    let width = max(1, Int((Double(shown.width) * aspect).rounded()))
+    let color = frame.color
+    return VideoFacts(
+      stream: stream.index, codec: stream.codec, tag: stream.tag, profile: decoder.profile,
+      pixelFormat: frame.format.description, coded: Size(width: frame.width, height: frame.height),
+      sampleAspectRatio: aspect, transform: transform, cleanAperture: aperture,
+      display: transform.swapsAxes
+        ? Size(width: shown.height, height: width) : Size(width: width, height: shown.height),
+      framesPerSecond: stream.frameRate.quotient,
+      color: ColorFacts(
+        range: color.range, matrix: color.matrix, primaries: color.primaries, transfer: color.transfer),
+      dynamicRange: DynamicRange(transfer: color.transfer), dolbyVisionProfile: track?.dolbyVision?.profile,
+      isInterlaced: frame.isInterlaced ? true : nil, editEnd: track?.editEnd,
+      dwells: track.flatMap { track in
+        track.dwells.isEmpty
+          ? nil : track.dwells.map { ClosedSeconds(shortest: $0.lowerBound, longest: $0.upperBound) }
+      })
+  }
+
+  // The container's word counts before the bitstream's; a shape that no camera has is damage and is ignored.
+  private func aspectRatio() -> Double {
+    let ratio = stream.sampleAspectRatio.quotient ?? frame.sampleAspectRatio.quotient ?? 1
+    return (0.25...4).contains(ratio) ? ratio : 1
+  }
+}
