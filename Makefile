@@ -25,7 +25,7 @@ DEMO := .build/demo
 TESTING := -c release -Xswiftc -enable-testing --scratch-path .build/tests
 # Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them.
 WAITING := ^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|QueueWorker|Blobs|Store|Integrity|ControlAPI)Tests
-SOURCES := Sources Tests jobs Package.swift
+SOURCES := Sources Tests Benchmarks jobs Package.swift
 
 # What only 'make test-api' needs: Java is for one of the generators of clients.
 TEST_API_PACKAGES := python3-venv default-jre-headless

@@ -19,6 +19,12 @@ func program(_ name: String, _ dependencies: [Target.Dependency], resources: [Re
   .executableTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
+/// A program of the benchmark.
+func benchmark(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Benchmarks/\(name)", resources: resources, swiftSettings: settings)
+}
+
 /// What several test targets share.
 func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, path: "Tests/Support/\(name)", swiftSettings: settings)
@@ -131,10 +137,9 @@ let package = Package(
         "Store", "Worker",
       ]),
 
-    // Pictures and sound by formula: what makes the samples, and what the benchmark measures with. Not shipped.
-    target("SyntheticMedia", ["AV", "Kernels", "Platform"]),
-    program("make-samples", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
-    program(
+    // What paints the samples, and the benchmark. They use `package` declarations, so they belong to this package. Not shipped.
+    benchmark("make-samples", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
+    benchmark(
       "bench",
       [
         "AV", "Blobs", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPTesting", "Kernels", "Logging", "Metrics",
@@ -166,6 +171,7 @@ let package = Package(
     support("HTTPTesting", ["HTTPServer", "Platform"]),
     support("MediaFixtures", ["AV", "BoxTesting", "CHEIFFixture", "Kernels", "Model", "Platform", "Stills"]),
     support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),
+    support("SyntheticMedia", ["AV", "Kernels", "Platform"]),
     support("Take5Testing", ["HTTPClient", "Platform"]),
     .executableTarget(
       name: "PostgresOwner", dependencies: ["EmbeddedPostgres", "Postgres"], path: "Tests/Support/PostgresOwner",
