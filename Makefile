@@ -39,24 +39,24 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
 .PHONY: help setup toolchain build demo pgbouncer nginx test test-chaos test-api test-players run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
 .DEFAULT_GOAL := help
 
-help: ## tell what there is
+help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 	  printf '  make %-13s %s\n' "$$name" "$$what"; done
 
 setup: toolchain ## install the Debian packages that are missing
 	@$(call install,$(PACKAGES))
 
-# Before anything is installed for a build that could not begin.
+# Fails before anything is installed.
 toolchain:
 	@command -v $(SWIFT) >/dev/null || { \
-	  echo "there is no $(SWIFT) in PATH: a Swift 6.3 toolchain for Debian 12 is needed, see https://www.swift.org/install"; exit 1; }
+	  echo "$(SWIFT) was not found in PATH: install a Swift 6.3 toolchain for Debian 12, see https://www.swift.org/install"; exit 1; }
 	@$(SWIFT) --version 2>/dev/null | grep -qE 'Swift version (6\.([3-9]|[1-9][0-9])|[7-9]|[1-9][0-9])' || { \
-	  echo "$(SWIFT) is too old, or lacks libraries of its own: Swift 6.3 is needed; what it says itself:"; $(SWIFT) --version; exit 1; }
+	  echo "$(SWIFT) is too old or does not start: Swift 6.3 is required. Its output:"; $(SWIFT) --version; exit 1; }
 
 build: setup ## build the release binary, .build/release/take5
 	$(SWIFT) build -c release --product take5
 
-demo: build ## start the service, submit the two sample clips, show what becomes of them, stop the service
+demo: build ## start the service, submit the two sample clips, show the result, stop the service
 	@rm -rf $(DEMO) && mkdir -p $(DEMO) && mkfifo $(DEMO)/url
 	@$(TAKE5) serve --listen 127.0.0.1:0 --workers 1 --data $(DEMO)/data >$(DEMO)/url 2>$(DEMO)/service.log & \
 	  service=$$!; trap 'kill $$service 2>/dev/null; wait $$service' EXIT; \
@@ -69,7 +69,7 @@ pgbouncer: $(PGBOUNCER)
 
 nginx: $(NGINX)
 
-# Package lists that are missing or old are brought first.
+# Updates missing or old package lists first.
 define unpack
 	@rm -rf .build/$(1) .build/$(1).deb && mkdir -p .build/$(1).deb && cd .build/$(1).deb && \
 	{ apt-get download -qq $(1) 2>/dev/null || { \
@@ -85,8 +85,8 @@ endef
 	@$(call install,$(TEST_PACKAGES))
 	$(call unpack,nginx)
 
-# All tests of a process begin at once and share Swift's pool, a thread for each core: those that decode hold it for minutes.
-# Workers, whose beats must come in time, get a process without them, as the chaos and the whole service do.
+# All tests of a process start at once and share Swift's pool, which has a thread for each core; tests that decode occupy it for
+# minutes. Workers, whose heartbeats must not be late, get a process without them, and so do the chaos tests and the service.
 test: setup pgbouncer nginx ## run every test, on a private PostgreSQL, a private pgbouncer and real files
 	$(SWIFT) build $(TESTING) --build-tests
 	$(SWIFT) test $(TESTING) --skip-build --skip '$(WAITING)' --skip EndToEndTests --skip ChaosTests --skip PlayersTests
@@ -108,7 +108,7 @@ test-api: build ## test the API against its own OpenAPI document with schemathes
 	@SWIFT=$(SWIFT) Tests/api/clients.sh $(TAKE5) .build/clients/bin .build/generated
 	@Tests/api/run.sh $(TAKE5) .build/schemathesis/bin/schemathesis
 
-test-players: setup ## let ten programs of other hands judge what take5 makes, some minutes
+test-players: setup ## check the outputs with ten independent programs, some minutes
 	@$(call install,$(TEST_PLAYERS_PACKAGES))
 	@rm -rf .build/players
 	$(SWIFT) build $(TESTING) --build-tests
@@ -121,35 +121,36 @@ bench: bench-video bench-photo bench-read bench-crowd bench-queue ## measure eve
 
 bench-video: build ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
 	@$(call install,$(BENCH_PACKAGES))
-	$(SWIFT) run -c release bench --write docs/benchmarks.md
+	$(SWIFT) run -c release bench --write docs/benchmarks/video.md
 
 bench-photo: build ## measure photos against libvips and Pillow, five minutes; BENCH_PHOTO names photos of your own
 	@$(call install,$(BENCH_PACKAGES) $(BENCH_PHOTO_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/venv/bin/python ] || python3 -m venv .build/bench/venv
 	@.build/bench/venv/bin/python -c 'import pyvips, PIL' 2>/dev/null || .build/bench/venv/bin/pip install --quiet pyvips Pillow
-	$(SWIFT) run -c release bench --photos --write docs/benchmarks.md
+	$(SWIFT) run -c release bench --photos --write docs/benchmarks/photo.md
 
 bench-read: ## measure what lists cost the database as the history grows, four minutes
-	$(SWIFT) run -c release bench --reading --write docs/benchmarks.md
+	$(SWIFT) run -c release bench --reading --write docs/benchmarks/read.md
 
 bench-crowd: ## measure what many connections from one address cost the requests of another, a minute
 	$(SWIFT) build -c release --product take5
-	$(SWIFT) run -c release bench --crowd --write docs/benchmarks.md
+	$(SWIFT) run -c release bench --crowd --write docs/benchmarks/crowd.md
 
 bench-queue: ## measure the queue against pgqueuer, procrastinate and awa, a quarter of an hour
 	@$(call install,$(BENCH_QUEUE_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/peers/bin/pip ] || python3 -m venv .build/bench/peers
 	@.build/bench/peers/bin/pip install --quiet $(BENCH_QUEUE_PEERS)
 	$(SWIFT) build -c release --product take5
-	$(SWIFT) run -c release bench --queue --write docs/benchmarks.md
+	$(SWIFT) run -c release bench --queue --write docs/benchmarks/queue.md
 
-lint: ## hold the sources against the formatter's rules
+lint: ## check the sources against the formatter's rules, and all texts against the glossary
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
+	@.ci/words
 
-format: ## rewrite the sources by the formatter's rules
+format: ## format the sources
 	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)
 
-clean: ## remove what was built
+clean: ## remove all build products
 	rm -rf .build
 
 # Installs what is missing of a list of packages, as root or through sudo. PostgreSQL comes without a cluster of the

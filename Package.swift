@@ -182,7 +182,7 @@ let package = Package(
     tests("CryptoTests", ["Crypto", "Platform"]),
     tests("AVTests", ["AV", "MediaFixtures", "Platform"]),
     tests("KernelsTests", ["Kernels"]),
-    tests("StillsTests", ["CJPEGComparison", "Kernels", "Stills"]),
+    tests("StillsTests", ["CJPEGComparison", "Kernels", "MediaFixtures", "Platform", "Stills"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
@@ -240,7 +240,7 @@ let package = Package(
       "PlayersTests",
       [
         "AV", "BoxTesting", "Definitions", "HTTPServer", "HTTPTesting", "Media", "MediaFixtures", "Model", "Platform",
-      ], resources: [.embedInCode("Judges/page.html")]),
+      ], resources: [.embedInCode("Checkers/page.html")]),
     tests(
       "EndToEndTests",
       [

@@ -1,26 +1,26 @@
 package import Model
 
-/// The definitions that are built in, so that no verb depends on the current folder.
+/// The built-in definitions, which are compiled into the program.
 package enum Definitions {
-  /// A post of both clips of one moment.
+  /// The definition of a post with both clips of a moment.
   package static func take5Post() throws -> Definition {
     try JSON.decode(Definition.self, from: PackageResources.take5_post_json)
   }
 
-  /// A marker's one clip.
+  /// The definition of a marker with one clip.
   package static func markerVideo() throws -> Definition {
     try JSON.decode(Definition.self, from: PackageResources.marker_video_json)
   }
 
-  /// The definitions of photos by their names, in the order in which they are told.
+  /// The names of the photo definitions, in the order in which they are listed.
   package static let photoNames = ["photo-post", "reaction", "profile-image", "itinerary-thumbnail", "place-photo"]
 
-  /// All definitions of photos, by their names.
+  /// All photo definitions by name.
   package static func photos() throws -> [String: PhotoDefinition] {
     try photoNames.reduce(into: [:]) { definitions, name in definitions[name] = try photo(name) }
   }
 
-  /// The definition of a kind of photos; nil: there is none of this name.
+  /// The photo definition of a name; nil if there is none.
   package static func photo(_ name: String) throws -> PhotoDefinition? {
     let bytes: [UInt8]
     switch name {

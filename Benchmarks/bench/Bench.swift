@@ -3,20 +3,20 @@ internal import Definitions
 import Glibc
 internal import Platform
 
-/// Measures what the service is for: the composition, against other ways to make the same.
+/// Measures the composition, photos, lists, concurrent clients or the queue, and prints a report.
 @main
 struct Bench {
   static func main() async {
     do {
-      let words = Array(CommandLine.arguments.dropFirst())
-      // Everything that is decoded here was made here, so nothing hostile can ask for more.
-      Library.configure(largestAllocation: 1 << 28)
-      if words.first == LimitProcess.word {
-        try LimitProcess.run(Array(words.dropFirst()))
-      } else if words.first == QueueProcess.word {
-        try await QueueProcess(Array(words.dropFirst())).run()
+      let arguments = Array(CommandLine.arguments.dropFirst())
+      // The largest allocation for one frame; all files that are decoded here were made here.
+      Library.configure(maxAllocation: 1 << 28)
+      if arguments.first == LimitProcess.command {
+        try LimitProcess.run(Array(arguments.dropFirst()))
+      } else if arguments.first == QueueProcess.command {
+        try await QueueProcess(Array(arguments.dropFirst())).run()
       } else {
-        let options = try Options(words)
+        let options = try Options(arguments)
         switch options.subject {
         case .reading where !options.asksForHelp:
           try await report(options) { try await ReadingBench(folder: options.folder).findings() }
@@ -48,11 +48,11 @@ struct Bench {
     }
     let section = MarkedSection(target: options.subject.target)
     let (figures, observations) = try catalogue.selected(options.only)
-    // A report that cannot be written would be known only after a quarter of an hour.
-    if let document = options.document { _ = try section.inside(document) }
+    // Fails before a quarter of an hour of measurements if the report cannot be written.
+    if let document = options.document { _ = try section.content(of: document) }
     let machine = try Machine.current()
     if let load = machine.load, load > 0.3 {
-      Console.note("bench: the machine is busy, with a load of \(load.text(decimals: 2)); figures will scatter")
+      Console.note("bench: the machine is busy, with a load of \(load.text(decimals: 2)); the figures will vary")
     }
 
     try Folder.make(options.folder)
@@ -71,20 +71,20 @@ struct Bench {
       if isComplete && options.only.isEmpty {
         try section.replace(report.markdown, in: document)
       } else {
-        Console.note("bench: \(document) stays as it is, because only a part was measured")
+        Console.note("bench: \(document) is not changed, because only some figures were measured")
       }
     }
     if let misses = report.misses { Console.note(misses) }
-    guard isComplete else { throw BenchError("not everything could be measured", status: EX_SOFTWARE) }
+    guard isComplete else { throw BenchError("some figures could not be measured", status: EX_SOFTWARE) }
   }
 
-  /// Measures what is not chosen from, in one go.
+  /// Runs a benchmark whose figures cannot be selected one by one, and prints its report.
   private static func report(
     _ options: Options, runs: Int = 1,
     _ measure: @Sendable () async throws -> (figures: [Finding], observations: [Finding])
   ) async throws {
     let section = MarkedSection(target: options.subject.target)
-    if let document = options.document { _ = try section.inside(document) }
+    if let document = options.document { _ = try section.content(of: document) }
     try Folder.make(options.folder)
     let (figures, observations) = try await measure()
     let report = Report(
@@ -95,7 +95,7 @@ struct Bench {
     if let misses = report.misses { Console.note(misses) }
   }
 
-  /// One that fails does not take the others with it.
+  /// Measures one figure after the other. A measurement that fails is reported and left out.
   private static func findings(of measurements: [any Measurement], on workbench: Workbench) async -> [Finding] {
     var findings: [Finding] = []
     for measurement in measurements {
@@ -108,4 +108,29 @@ struct Bench {
     }
     return findings
   }
+}
+
+/// The reason why some or all figures cannot be measured.
+struct BenchError: Error, CustomStringConvertible {
+  let description: String
+  /// The exit status, one of sysexits.h; a usage error by default.
+  let status: Int32
+
+  init(_ description: String, status: Int32 = EX_USAGE) {
+    self.description = description
+    self.status = status
+  }
+}
+
+/// Messages on standard error, apart from the report.
+enum Console {
+  /// Prints a message that is not part of the report.
+  static func note(_ text: String) { write("\(text)\n") }
+
+  /// Replaces the progress line of a terminal; an empty text removes it.
+  static func progress(_ text: String) {
+    if isatty(STDERR_FILENO) == 1 { write("\r\u{1B}[K\(text)") }
+  }
+
+  private static func write(_ text: String) { _ = Glibc.write(STDERR_FILENO, text, text.utf8.count) }
 }

@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The parsed command line.
 struct Options {
   private(set) var pairs = 9
   private(set) var only: [String] = []
@@ -7,10 +7,10 @@ struct Options {
   private(set) var document: String?
   private(set) var asksForHelp = false
   private(set) var subject = Subject.composition
-  /// How often the queue and its peers are measured.
+  /// The number of runs of the queue benchmark.
   private(set) var runs = 5
 
-  /// What is measured.
+  /// The benchmark to run.
   enum Subject: String {
     case composition
     case photos = "--photos"
@@ -18,7 +18,7 @@ struct Options {
     case queue = "--queue"
     case crowd = "--crowd"
 
-    /// What writes its figures into a document.
+    /// The target of the Makefile that writes its figures into a document.
     var target: String {
       switch self {
       case .composition: "bench-video"
@@ -33,7 +33,7 @@ struct Options {
   init(_ arguments: [String]) throws {
     var rest = arguments[...]
     func value(of option: String) throws -> String {
-      guard let value = rest.popFirst() else { throw BenchError("\(option) needs a value; see --help") }
+      guard let value = rest.popFirst() else { throw BenchError("\(option) requires a value; see --help") }
       return value
     }
     while let option = rest.popFirst() {
@@ -52,7 +52,7 @@ struct Options {
       case "--runs": runs = try Self.count(value(of: option), of: option)
       default:
         guard let subject = Subject(rawValue: option) else {
-          throw BenchError("there is no option \(option); see --help")
+          throw BenchError("unknown option \(option); see --help")
         }
         self.subject = subject
       }
@@ -60,31 +60,31 @@ struct Options {
   }
 
   private static func count(_ value: String, of option: String) throws -> Int {
-    guard let count = Int(value), count > 0 else { throw BenchError("\(option) takes a number of at least 1") }
+    guard let count = Int(value), count > 0 else { throw BenchError("\(option) requires a number of at least 1") }
     return count
   }
 
-  /// - Parameter names: what `--only` takes.
+  /// - Parameter names: the figures that `--only` accepts.
   static func help(names: [String]) -> String {
     """
     bench [--photos | --reading | --queue | --crowd] [--pairs N] [--runs N] [--only NAME...] [--take5 PATH]
           [--folder DIR] [--write FILE]
 
-    Measures the composition against other ways to make the same: CPU, memory, time by the clock, pictures and bytes.
+    Compares the composition with ffmpeg: CPU, memory, elapsed time, quality and size of the outputs.
 
-      --photos        measures photos instead, those that BENCH_PHOTO names or one that is made
-      --reading       measures what lists cost the database, at 100,000 and at 1,000,000 posts
+      --photos        measures photos instead: the files that BENCH_PHOTO names, or a synthetic one
+      --reading       measures the cost of lists in the database, with 100,000 and with 1,000,000 posts
       --queue         measures the job queue against others, which 'make bench-queue' installs
-      --crowd         measures what many connections from one address cost the requests of another
-      --pairs N       runs of each two that are compared, in turns; 9 unless told
-      --runs N        runs of --queue; 5 unless told
-      --only NAME...  measures these alone, or all whose names begin so
-      --take5 PATH    the program to measure; unless told the one beside this program
-      --folder DIR    keeps the clips that are measured with, and the outputs; .build/bench unless told
-      --write FILE    writes the figures into a document too, between its two marks
-      --help          this text
+      --crowd         measures the latency of one client while another address holds many connections
+      --pairs N       the number of alternating runs of each comparison; default: 9
+      --runs N        the number of runs of --queue; default: 5
+      --only NAME...  measures only the figures with these names or prefixes
+      --take5 PATH    the program to measure; default: take5 in the folder of this program
+      --folder DIR    the folder for the input clips and the outputs; default: .build/bench
+      --write FILE    also writes the figures into a document, between its two markers
+      --help          prints this text
 
-    There are:
+    Figures:
       \(names.joined(separator: "\n  "))
     """
   }

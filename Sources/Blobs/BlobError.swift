@@ -2,36 +2,45 @@ package import Crypto
 import Glibc
 package import Platform
 
-/// Why a blob could not be kept or read.
+/// An error of a blob store.
 package enum BlobError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// There is no blob of that hash.
   case missing(SHA256Digest)
-  /// Its file is not what its row and its name say.
+  /// The file does not match its row or its name.
   case damaged(SHA256Digest, BlobDamage)
-  /// The store itself is not there, in words: nothing is known of any blob.
-  case away(String)
-  /// The system refused; `isOutOfSpace` tells a full disk from the rest.
+  /// The store cannot be reached, with the reason; nothing is known about its blobs.
+  case unavailable(String)
+  /// A system call failed.
   case system(SystemError)
 
   package var description: String {
     switch self {
-    case .missing(let hash): "there is no blob \(hash)"
+    case .missing(let hash): "blob not found: \(hash)"
     case .damaged(let hash, let damage): "the blob \(hash) is \(damage.rawValue)"
-    case .away(let words): "the blob store is away: \(words)"
+    case .unavailable(let reason): "the blob store is unavailable: \(reason)"
     case .system(let error): "blob store: \(error)"
     }
   }
 
-  /// How the blob that was asked for is damaged; nil: it is something else.
+  /// The damage of the requested blob; nil if the error is another one.
   package var damage: BlobDamage? {
     switch self {
     case .missing: .missing
     case .damaged(_, let damage): damage
     case .system(let error) where Self.damages.contains(error.code): .corrupt
-    case .away, .system: nil
+    case .unavailable, .system: nil
     }
   }
 
-  // By these a file system says that it is the file, not the way to it.
+  // The errors that concern the file itself and not the access to it.
   private static let damages: Set<Int32> = [EIO, EISDIR, ELOOP, EILSEQ, EUCLEAN]
+}
+
+/// The kind of a damaged blob; the raw value is used in metrics and in the database.
+package enum BlobDamage: String, Sendable, Hashable, CaseIterable {
+  /// The file does not exist.
+  case missing
+  /// The file is too short.
+  case truncated
+  /// The content differs, or cannot be read.
+  case corrupt
 }

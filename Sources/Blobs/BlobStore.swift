@@ -1,40 +1,41 @@
 package import Crypto
 package import Platform
 
-/// Keeps the bytes of media files under their SHA-256. All calls block.
+/// A store of media files, named by their SHA-256. All calls block.
 ///
-/// How it is used, so that no crash and no collector leaves a row without a file: in ONE database transaction upsert
-/// and thereby lock the blob's row, then `publish`, then commit. Who collects locks the row, sees that nothing refers
-/// to it, calls `remove`, deletes the row, commits. A crash in between leaves a file without a row, never the reverse.
+/// A writer upserts the blob's row, which locks it, calls `publish`, and commits, in one database transaction. The
+/// collector locks the row, checks that nothing refers to it, calls `remove`, deletes the row, and commits. So a crash
+/// can leave a file without a row, but never a row without a file.
 package protocol BlobStore: Sendable {
-  /// Begins a blob; what is not published leaves nothing behind.
+  /// Starts a blob; a blob that is not published leaves no file.
   func stage() throws(BlobError) -> StagedBlob
 
-  /// Makes a sealed blob readable under its hash, durably.
+  /// Makes a sealed blob durable and readable under its hash.
   ///
-  /// - Parameter replacing: whether it takes the place of one that is there already, which is known to be damaged; otherwise
-  ///   that one is left as it is.
+  /// - Parameter replacing: whether to replace an existing blob, because it is known to be damaged; otherwise an
+  ///   existing blob does not change.
   func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError)
 
-  /// Opens a published blob for reading; `.missing` if there is none, `.away` if nobody can know.
+  /// Opens a published blob for reading; throws `.missing` if it does not exist, `.unavailable` if the store cannot be
+  /// reached.
   func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor
 
-  /// Removes a blob; true if there was one. Who has it open reads on.
+  /// Removes a blob; returns whether it existed. Readers that have it open are not affected.
   @discardableResult
   func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool
 
-  /// How many bytes more it can take; nil: nobody knows a limit.
+  /// The free space in bytes; nil if there is no known limit.
   func freeBytes() throws(BlobError) -> Int64?
 
-  /// Whether there is a blob of that hash.
+  /// Whether a blob exists.
   func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool
 }
 
 extension BlobStore {
-  /// Makes a sealed blob readable under its hash, durably; one that is there already is left as it is.
+  /// Makes a sealed blob durable and readable under its hash; an existing blob does not change.
   package func publish(_ blob: SealedBlob) throws(BlobError) { try publish(blob, replacing: false) }
 
-  /// Opens a published blob that has so many bytes; `.damaged` if it has others.
+  /// Opens a published blob; throws `.damaged` if its length differs from `bytes`.
   package func open(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor {
     let file = try open(hash)
     let found: Int64
@@ -43,16 +44,16 @@ extension BlobStore {
     return file
   }
 
-  /// Reads a blob to its end, and tells how it is damaged; nil: it is whole.
+  /// Reads a blob to its end and returns its damage; nil if it is intact.
   ///
-  /// - Parameter pace: how fast; nil: as fast as it can be read.
+  /// - Parameter rate: the rate limit; nil: none.
   package func damage(
-    of hash: SHA256Digest, bytes: Int64, pace: ReadingPace? = nil
+    of hash: SHA256Digest, bytes: Int64, rate: ReadRate? = nil
   ) throws(BlobError) -> BlobDamage? {
     do throws(BlobError) {
       let file = try open(hash, bytes: bytes)
       do throws(SystemError) {
-        let digest = if let pace { try pace.digest(of: file) } else { try SHA256.digest(of: file) }
+        let digest = if let rate { try rate.digest(of: file) } else { try SHA256.digest(of: file) }
         return digest == hash ? nil : .corrupt
       } catch {
         throw BlobError.system(error)
@@ -63,13 +64,53 @@ extension BlobStore {
     }
   }
 
-  /// Whether blobs can be read and written now: it is there, and has room for a small file.
+  /// Checks that the store can be reached and has room for a small file.
   package func check() throws(BlobError) {
-    // One that is not published leaves nothing behind; an empty one would need no room.
+    // An empty blob would need no space.
     var staged = try stage()
     let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
     defer { block.deallocate() }
     block.initializeMemory(as: UInt8.self, repeating: 0)
     try staged.append(UnsafeRawBufferPointer(block))
+  }
+}
+
+/// A blob store that can list its files, for verification and collection. All calls block.
+package protocol InspectableBlobStore: BlobStore {
+  /// The number of parts in which the files are listed, each small enough for memory.
+  var parts: Int { get }
+
+  /// Lists one part, numbered from 0.
+  func listing(ofPart part: Int) throws(BlobError) -> BlobListing
+
+  /// The staged files whose writers ended before they were published.
+  func stagedOrphans() throws(BlobError) -> [StoredFile]
+
+  /// Removes the staged files whose writers ended; returns them.
+  @discardableResult
+  func removeStagedOrphans() throws(BlobError) -> [StoredFile]
+
+  /// The path of a blob, for messages.
+  func location(of hash: SHA256Digest) -> String
+}
+
+/// The files in one part of a blob store.
+package struct BlobListing: Sendable, Hashable {
+  /// The published blobs with their lengths.
+  package var blobs: [SHA256Digest: Int64] = [:]
+  /// Files that no blob store created.
+  package var foreign: [StoredFile] = []
+}
+
+/// A file in a blob store.
+package struct StoredFile: Sendable, Hashable {
+  /// Relative to the folder of the store.
+  package let path: String
+  /// The length.
+  package let bytes: Int64
+
+  package init(path: String, bytes: Int64) {
+    self.path = path
+    self.bytes = bytes
   }
 }

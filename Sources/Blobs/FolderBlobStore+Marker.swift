@@ -3,39 +3,38 @@ import Glibc
 package import Model
 import Platform
 
-/// A store is known by a file in its folder that holds its id: what lies elsewhere, as under a mount point that nothing
-/// is mounted on, is never taken for it.
+/// The marker of a store: a file in its folder with the id of the store. A folder without it, such as a mount point
+/// without its file system, is not mistaken for the store.
 extension FolderBlobStore {
   static let markerName = "store-id"
 
-  /// The id of the store in a folder; nil: there is no marker, or no folder.
+  /// The id of the store in a folder; nil if the folder or the marker does not exist.
   package static func id(in folder: String) throws(BlobError) -> PublicID? {
     do throws(SystemError) { return try readMarker(folder) } catch { throw .system(error) }
   }
 
-  /// Whether a folder has the file of a blob, be it a store or not.
+  /// Whether a folder contains the file of a blob, with or without a marker.
   package static func holds(_ hash: SHA256Digest, in folder: String) -> Bool {
     access("\(folder)/\(hash.hex.prefix(2))/\(hash.hex)", F_OK) == 0
   }
 
-  /// `.away` unless the folder is this store's at this moment.
+  /// Throws `.unavailable` unless the folder is that of this store now.
   func checkMarker() throws(BlobError) {
     guard let found = try Self.id(in: folder) else {
-      throw .away("there is no \(Self.markerName) in \(folder)")
+      throw .unavailable("no \(Self.markerName) in \(folder)")
     }
-    guard found == id else { throw .away("\(folder) is the store \(found), not \(id)") }
+    guard found == id else { throw .unavailable("\(folder) is the store \(found), not \(id)") }
   }
 
-  /// Gives a folder its marker, unless it has one; what it says now.
+  /// Creates the marker of a folder unless it exists; returns the id in it.
   static func mark(_ folder: String, _ id: PublicID) throws(SystemError) -> PublicID {
     if let found = try readMarker(folder) { return found }
-    // Whole or not at all, whoever dies and whoever comes at the same time: linked once it is on the disk.
+    // Atomic, even with crashes and concurrent writers: the file is linked once it is on the disk.
     let path = "\(folder)/\(markerName)"
     while true {
-      let draft = StagingName(
-        path: "\(folder)/.staging/\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))")
+      let draft = StagingName(path: newStagingPath(in: folder))
       let file = try Descriptor(writing: draft.path, replacing: false, mode: 0o644)
-      // Others who open the store sweep away what nobody holds.
+      // Another process that opens the store removes staged files that are not locked.
       _ = try file.lock(waiting: true)
       guard try file.linkCount() > 0 else { continue }
       try file.write(Array("\(id)\n".utf8))
@@ -43,8 +42,8 @@ extension FolderBlobStore {
       guard link(draft.path, path) == 0 || errno == EEXIST else { throw SystemError(call: "link", subject: path) }
       break
     }
-    guard let kept = try readMarker(folder) else { throw SystemError(call: "open", code: EBADMSG, subject: path) }
-    return kept
+    guard let stored = try readMarker(folder) else { throw SystemError(call: "open", code: EBADMSG, subject: path) }
+    return stored
   }
 
   private static func readMarker(_ folder: String) throws(SystemError) -> PublicID? {

@@ -3,20 +3,20 @@ import Glibc
 package import Model
 package import Platform
 
-/// Blobs as files `ab/<sha256>` in a folder, made durable before they are seen.
+/// A blob store in a folder, with files `ab/<sha256>` that are durable before they are visible.
 package struct FolderBlobStore: BlobStore {
   let folder: String
-  /// What its marker says: another store's folder, or one that nothing is mounted on, has another or none.
+  /// The id in the marker.
   package let id: PublicID
   private let hasUnnamedFiles: Bool
 
-  // Names of staged files, where the file system has no files without a name, lie here until they are published.
+  // The folder of staged files on file systems without O_TMPFILE.
   private var stagingFolder: String { "\(folder)/.staging" }
-  private static let oldestStaged: Int = 24 * 60 * 60
+  private static let maxStagedAge: Int = 24 * 60 * 60
 
-  /// Opens the store, making what is missing and sweeping what dead processes staged.
+  /// Opens the store, creates missing folders, and removes staged files of ended processes.
   ///
-  /// - Parameter id: for a folder that has no marker yet.
+  /// - Parameter id: the id of a new store.
   package init(folder: String, id: PublicID = .now()) throws(BlobError) {
     try self.init(folder: folder, id: id, allowsUnnamedFiles: true)
   }
@@ -24,15 +24,15 @@ package struct FolderBlobStore: BlobStore {
   init(folder: String, id: PublicID = .now(), allowsUnnamedFiles: Bool) throws(BlobError) {
     do throws(SystemError) {
       try Folder.make(folder, mode: 0o700)
-      // All folders at once: a blob's name then never waits for the durability of its folder's.
+      // All folders now, so that publishing a blob does not have to synchronize the parent folder.
       for number in 0..<256 { try Folder.make("\(folder)/\(Self.prefix(UInt8(number)))", mode: 0o700) }
       try Folder.make("\(folder)/.staging", mode: 0o700)
       self.folder = folder
       hasUnnamedFiles = allowsUnnamedFiles && Self.probeUnnamedFiles(in: folder)
       self.id = try Self.mark(folder, id)
       try Folder.synchronize(folder)
-      // Where it fails the next opening sees to it.
-      _ = try? leftovers(removing: true)
+      // If this fails, the next opening removes them.
+      _ = try? stagedOrphans(removing: true)
     } catch {
       throw .system(error)
     }
@@ -44,10 +44,10 @@ package struct FolderBlobStore: BlobStore {
       return try Failpoint.stage.around { () throws(SystemError) in
         if hasUnnamedFiles { return StagedBlob(try Descriptor(unnamedIn: folder), name: nil) }
         while true {
-          let name = StagingName(path: newStagingPath())
+          let name = StagingName(path: Self.newStagingPath(in: folder))
           let file = try Descriptor(writing: name.path, replacing: false, mode: 0o640)
-          // The lock says that the file is somebody's, as long as anybody has it open. A sweeper that came in between has
-          // taken it away by now.
+          // The lock shows that the file is in use while a process has it open. Another process may have removed the
+          // file before it was locked.
           _ = try file.lock(waiting: true)
           if try file.linkCount() > 0 { return StagedBlob(file, name: name) }
         }
@@ -58,9 +58,9 @@ package struct FolderBlobStore: BlobStore {
   }
 
   package func freeBytes() throws(BlobError) -> Int64? {
-    var facts = statvfs()
-    guard statvfs(folder, &facts) == 0 else { throw .system(SystemError(call: "statvfs", subject: folder)) }
-    return Int64(clamping: UInt64(facts.f_bavail) * UInt64(facts.f_frsize))
+    var status = statvfs()
+    guard statvfs(folder, &status) == 0 else { throw .system(SystemError(call: "statvfs", subject: folder)) }
+    return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
   }
 
   package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
@@ -71,19 +71,18 @@ package struct FolderBlobStore: BlobStore {
       do throws(SystemError) {
         try Failpoint.link.around { () throws(SystemError) in try link(blob, at: path) }
       } catch  where error.code == EEXIST {
-        // Somebody published the same bytes. A file that a failing disk has cut short or spoiled is replaced as a whole:
-        // whoever reads it sees the one or the other.
-        let isKept = if replacing { false } else { try Descriptor(reading: path).size() == blob.bytes }
-        if !isKept {
+        // The blob was published before. A file that a failing disk has truncated or corrupted is replaced atomically.
+        let isIntact = if replacing { false } else { try Descriptor(reading: path).size() == blob.bytes }
+        if !isIntact {
           _ = try blob.file.lock(waiting: true)
-          let whole = StagingName(path: newStagingPath())
-          try link(blob, at: whole.path)
+          let replacement = StagingName(path: Self.newStagingPath(in: folder))
+          try link(blob, at: replacement.path)
           try Failpoint.replace.around { () throws(SystemError) in
-            guard rename(whole.path, path) == 0 else { throw SystemError(call: "rename", subject: path) }
+            guard rename(replacement.path, path) == 0 else { throw SystemError(call: "rename", subject: path) }
           }
         }
       }
-      // Also for a file of somebody else's, who may not have come so far yet.
+      // Also for a file of another process, which may not have synchronized the folder yet.
       try Failpoint.synchronizeFolder.around { () throws(SystemError) in
         try Folder.synchronize("\(folder)/\(Self.prefix(of: blob.hash))")
       }
@@ -97,7 +96,7 @@ package struct FolderBlobStore: BlobStore {
       return try Descriptor(reading: path(of: hash))
     } catch {
       guard error.code == ENOENT else { throw .system(error) }
-      // Of a store that is not there no file is found, and none is lost.
+      // If the store is unavailable, the blob may exist.
       try checkMarker()
       throw .missing(hash)
     }
@@ -128,7 +127,8 @@ package struct FolderBlobStore: BlobStore {
     do throws(SystemError) {
       try blob.file.link(at: path)
     } catch  where error.code == ENOENT {
-      // It was published before, in a transaction that failed, and then collected: such a file cannot be linked again.
+      // linkat(2): an O_TMPFILE file that was linked before, in a transaction that failed, and unlinked by the
+      // collector cannot be linked again.
       let copy = try Descriptor(unnamedIn: folder)
       try copy.write(contentOf: blob.file)
       try copy.synchronize()
@@ -144,31 +144,31 @@ package struct FolderBlobStore: BlobStore {
     (number < 16 ? "0" : "") + String(number, radix: 16)
   }
 
-  private func newStagingPath() -> String {
-    "\(stagingFolder)/\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+  static func newStagingPath(in folder: String) -> String {
+    "\(folder)/.staging/\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))"
   }
 
-  // open(2): EOPNOTSUPP where the file system cannot; EISDIR and ENOENT where the kernel does not know the flag.
+  // open(2): EOPNOTSUPP if the file system does not support O_TMPFILE, EISDIR or ENOENT if the kernel does not.
   private static func probeUnnamedFiles(in folder: String) -> Bool {
     (try? Descriptor(unnamedIn: folder)) != nil
   }
 
-  /// The staged files that nobody has open any more.
+  /// The staged files that no process has open.
   ///
-  /// Where the file system knows no locks only their age can tell: nobody stages for a day.
-  func leftovers(removing: Bool) throws(SystemError) -> [StoredFile] {
-    let limit = time(nil) - Self.oldestStaged
+  /// On a file system without locks, these are the files that are older than a day.
+  func stagedOrphans(removing: Bool) throws(SystemError) -> [StoredFile] {
+    let oldest = time(nil) - Self.maxStagedAge
     var found: [StoredFile] = []
     for name in try Folder.names(in: stagingFolder) {
       let path = "\(stagingFolder)/\(name)"
       let number = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-      // It is published, or swept by another.
+      // Otherwise it was published, or removed by another process.
       guard number >= 0, let status = Self.status(path) else { continue }
       let file = Descriptor(owning: number)
       switch try file.lock(waiting: false) {
       case .locked: break
       case .held: continue
-      case .unsupported: if status.st_mtim.tv_sec >= limit { continue }
+      case .unsupported: if status.st_mtim.tv_sec >= oldest { continue }
       }
       if removing, unlink(path) != 0 { continue }
       found.append(StoredFile(path: ".staging/\(name)", bytes: Int64(status.st_size)))

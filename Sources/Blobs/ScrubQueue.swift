@@ -1,14 +1,15 @@
 package import Crypto
-import Platform
+import Glibc
+package import Platform
 
-/// Blobs that wait to be read to their ends, because they were served or something speaks against them.
+/// A bounded queue of blobs to scrub, because they were served or are suspected to be damaged.
 ///
-/// Offering one costs a lock and a lookup, and nobody ever waits: what it has no room for is dropped.
+/// Offering a blob costs a lock and a lookup and never waits: if the queue is full, the blob is dropped.
 package final class ScrubQueue: Sendable {
-  /// A blob that is to be read.
+  /// A blob to scrub.
   package struct Item: Sendable, Hashable {
     package let hash: SHA256Digest
-    /// The length that it should have.
+    /// The expected length.
     package let bytes: Int64
   }
 
@@ -24,28 +25,28 @@ package final class ScrubQueue: Sendable {
   private let wake = WakeUp()
 
   /// - Parameters:
-  ///   - capacity: the most that wait.
-  ///   - interval: for so long a blob that was offered is not taken again, unless something speaks against it.
+  ///   - capacity: the maximum number of waiting blobs.
+  ///   - interval: the time during which a blob is not enqueued again, unless it is suspect.
   package init(capacity: Int = 256, interval: Duration = .seconds(3600)) {
     self.capacity = capacity
-    state = Locked(State(recent: RecentlyOffered(interval: interval, most: 1 << 15, now: .now)))
+    state = Locked(State(recent: RecentlyOffered(interval: interval, maxCount: 1 << 15, now: .now)))
   }
 
-  /// Lets a blob be read at some time.
+  /// Enqueues a blob, unless the queue is full or closed, or the blob was offered lately.
   ///
-  /// - Parameter isSuspect: whether something speaks against it.
+  /// - Parameter isSuspect: whether the blob is suspected to be damaged.
   package func offer(_ hash: SHA256Digest, bytes: Int64, isSuspect: Bool = false) {
-    let isTaken = state.withLock { state in
+    let isEnqueued = state.withLock { state in
       guard !state.isClosed, state.items.count < capacity, isSuspect || !state.recent.note(hash, now: .now),
         state.waiting.insert(hash).inserted
       else { return false }
       state.items.append(Item(hash: hash, bytes: bytes))
       return true
     }
-    if isTaken { wake.raise() }
+    if isEnqueued { wake.raise() }
   }
 
-  /// The blob that has waited longest; one is waited for. Nil once the queue is closed; one loop at a time may take.
+  /// Dequeues the next blob, and waits for one; nil once the queue is closed. One task at a time may call it.
   package func take() async -> Item? {
     while true {
       let (item, isClosed) = state.withLock { state -> (Item?, Bool) in
@@ -60,9 +61,70 @@ package final class ScrubQueue: Sendable {
     }
   }
 
-  /// Ends it: what waits is given up.
+  /// Closes the queue and discards waiting blobs.
   package func close() {
     state.withLock { $0.isClosed = true }
     wake.raise()
+  }
+}
+
+/// The blobs that were offered lately, with bounded memory.
+struct RecentlyOffered {
+  private let interval: Duration
+  private let maxCount: Int
+  // Two generations: the old one is discarded as the young one replaces it.
+  private var young: Set<SHA256Digest> = []
+  private var old: Set<SHA256Digest> = []
+  private var rotated: ContinuousClock.Instant
+
+  /// - Parameters:
+  ///   - interval: the minimum time for which a blob is remembered, unless `maxCount` others are offered.
+  ///   - maxCount: the size of one generation.
+  init(interval: Duration, maxCount: Int, now: ContinuousClock.Instant) {
+    self.interval = interval
+    self.maxCount = maxCount
+    rotated = now
+  }
+
+  /// Notes that a blob is offered; returns whether it was offered lately.
+  mutating func note(_ hash: SHA256Digest, now: ContinuousClock.Instant) -> Bool {
+    if young.count >= maxCount || rotated + interval <= now {
+      old = rotated + interval * 2 <= now ? [] : young
+      young = []
+      rotated = now
+    }
+    return old.contains(hash) || !young.insert(hash).inserted
+  }
+}
+
+/// The rate limit of reading blobs in the background.
+package struct ReadRate: Sendable {
+  private let bytesPerSecond: Int
+  private let stop: CancellationFlag
+
+  /// - Parameters:
+  ///   - bytesPerSecond: the maximum average over a file.
+  ///   - stop: reading fails with `ECANCELED` once it is raised.
+  package init(bytesPerSecond: Int, until stop: CancellationFlag) {
+    self.bytesPerSecond = bytesPerSecond
+    self.stop = stop
+  }
+
+  /// The digest of a file; the calling thread sleeps between reads to keep the rate.
+  package func digest(of file: borrowing Descriptor) throws(SystemError) -> SHA256Digest {
+    var hasher = SHA256()
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
+    defer { buffer.deallocate() }
+    let start = ContinuousClock.now
+    var offset: Int64 = 0
+    while true {
+      if stop.isCancelled { throw SystemError(call: "pread", code: ECANCELED) }
+      let count = try file.read(into: buffer, at: offset)
+      if count == 0 { return hasher.finalize() }
+      hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      offset += Int64(count)
+      let ahead = Double(offset) / Double(bytesPerSecond) - start.duration(to: .now) / .seconds(1)
+      if ahead > 0 { usleep(UInt32(min(ahead, 0.5) * 1e6)) }
+    }
   }
 }

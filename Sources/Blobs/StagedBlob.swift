@@ -1,7 +1,8 @@
-import Crypto
-import Platform
+package import Crypto
+import Glibc
+package import Platform
 
-/// A blob that is being written: here, or by another process that was given the descriptor.
+/// A blob that is being written, by this process or by another one that has the descriptor.
 package struct StagedBlob: ~Copyable, Sendable {
   private let file: Descriptor
   private let name: StagingName?
@@ -13,30 +14,96 @@ package struct StagedBlob: ~Copyable, Sendable {
     self.name = name
   }
 
-  /// The open file, readable and writable, for a writer that seeks: another process, a muxer.
+  /// The descriptor, for reading and writing, for a writer that seeks: another process, a muxer.
   package var descriptor: Int32 { file.number }
 
-  /// How many bytes were appended here.
+  /// The number of bytes that were appended.
   package var count: Int64 { appended }
 
-  /// Adds bytes at the end; they are hashed on the way.
+  /// Appends bytes, and hashes them.
   package mutating func append(_ bytes: UnsafeRawBufferPointer) throws(BlobError) {
     do throws(SystemError) { try file.write(bytes) } catch { throw .system(error) }
     hasher.update(bytes)
     appended += Int64(bytes.count)
   }
 
-  /// Ends writing; the digest of bytes that were not appended here is taken from the file.
+  /// Ends writing.
   ///
-  /// - Parameter writtenElsewhere: whether somebody else held the descriptor and may have written.
+  /// - Parameter writtenElsewhere: whether another writer had the descriptor: the digest is then computed from the
+  ///   file.
   package consuming func seal(writtenElsewhere: Bool = false) throws(BlobError) -> SealedBlob {
     do throws(SystemError) {
       let bytes = try file.size()
-      let isOurs = !writtenElsewhere && bytes == appended
-      let hash = isOurs ? hasher.finalize() : try SHA256.digest(of: file)
+      let isHashed = !writtenElsewhere && bytes == appended
+      let hash = isHashed ? hasher.finalize() : try SHA256.digest(of: file)
       return SealedBlob(hash: hash, bytes: bytes, file: file, name: name)
     } catch {
       throw .system(error)
     }
   }
+}
+
+/// A blob with its final content and hash that is not published yet; it is deleted with its last reference.
+package final class SealedBlob: Sendable {
+  package let hash: SHA256Digest
+  /// The length.
+  package let bytes: Int64
+  let file: Descriptor
+  let name: StagingName?
+  private let isOnDisk = Locked(false)
+
+  init(hash: SHA256Digest, bytes: Int64, file: consuming Descriptor, name: StagingName?) {
+    self.hash = hash
+    self.bytes = bytes
+    self.file = file
+    self.name = name
+  }
+
+  /// The descriptor, for reading.
+  package var descriptor: Int32 { file.number }
+
+  /// Waits until the content is on the disk. `publish` does this too; calling it before a transaction avoids holding
+  /// locks during the wait.
+  package func synchronize() throws(BlobError) {
+    do throws(SystemError) {
+      if isOnDisk.withLock({ $0 }) { return }
+      try Failpoint.synchronize.around { () throws(SystemError) in try file.synchronize() }
+      isOnDisk.withLock { $0 = true }
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  /// Reads the entire content.
+  package func content() throws(BlobError) -> [UInt8] {
+    do throws(SystemError) { return try file.contents() } catch { throw .system(error) }
+  }
+}
+
+extension SealedBlob {
+  /// Reads `count` bytes at an offset, fewer only at the end.
+  package func bytes(count: Int, at offset: Int64) throws(BlobError) -> [UInt8] {
+    do throws(SystemError) { return try file.bytes(count: count, at: offset) } catch { throw .system(error) }
+  }
+}
+
+/// The name of a staged file on a file system without O_TMPFILE; removed with the last reference.
+final class StagingName: Sendable {
+  let path: String
+
+  init(path: String) { self.path = path }
+
+  deinit { _ = unlink(path) }
+}
+
+extension Failpoint {
+  static let stage = Failpoint("blob.stage")
+  static let synchronize = Failpoint("blob.synchronize")
+  static let link = Failpoint("blob.link")
+  static let replace = Failpoint("blob.replace")
+  static let synchronizeFolder = Failpoint("blob.synchronize_folder")
+  static let remove = Failpoint("blob.remove")
+
+  /// The failpoints of a blob store.
+  package static let blobs = [stage, synchronize, link, replace, synchronizeFolder, remove]
 }

@@ -1,6 +1,6 @@
 #include "CLazyLibrary.h"
 
-// What of OpenSSL's libcrypto is called; a function that is missing here fails to link.
+// The functions of OpenSSL's libcrypto that are called. A call to a function that is missing here fails to link.
 
 LAZY_LIBRARY(crypto, "libcrypto.so.3");
 LAZY_FUNCTION(crypto, EVP_DigestFinal_ex);

@@ -1,6 +1,6 @@
 #include "CLazyLibrary.h"
 
-// What of libcurl is called; a function that is missing here fails to link.
+// The functions of libcurl that are called. A call to a function that is missing here fails to link.
 
 LAZY_LIBRARY(curl, "libcurl.so.4");
 LAZY_FUNCTION(curl, curl_easy_cleanup);

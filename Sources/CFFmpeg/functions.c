@@ -1,7 +1,8 @@
 #include "CFFmpeg.h"
 #include "CLazyLibrary.h"
 
-// What of FFmpeg is called, by library; docs/decisions/0010-lazy-libraries.md. A function that is missing here fails to link.
+// The functions of FFmpeg that are called, by library (docs/decisions/0010-lazy-libraries.md). A call to a function
+// that is missing here fails to link.
 
 #define LIBRARY(name, major) LAZY_LIBRARY(name, "lib" #name ".so." AV_STRINGIFY(major))
 

@@ -5,7 +5,7 @@
 
 #include "reader.h"
 
-struct heif_picture {
+struct heif_file {
   struct cimages_reader reader;
   struct heif_context *context;
   struct heif_image_handle *primary;
@@ -13,7 +13,7 @@ struct heif_picture {
   uint8_t *profile;
   uint32_t width;
   uint32_t height;
-  uint32_t given;
+  uint32_t rows_read;
 };
 
 static enum cimages_status fail(struct cimages_failure *failure, struct heif_error error) {
@@ -32,10 +32,10 @@ static enum cimages_status fail(struct cimages_failure *failure, struct heif_err
   }
 }
 
-static enum cimages_status decode(struct heif_picture *self, enum heif_colorspace space, enum heif_chroma chroma,
+static enum cimages_status decode(struct heif_file *self, enum heif_colorspace space, enum heif_chroma chroma,
                                   int to_8bit, struct cimages_failure *failure) {
   struct heif_decoding_options *options = heif_decoding_options_alloc();
-  if (!options) return cimages_fail(failure, cimages_out_of_memory, "no memory for options");
+  if (!options) return cimages_fail(failure, cimages_out_of_memory, "out of memory for decoding options");
   options->convert_hdr_to_8bit = (uint8_t)to_8bit;
   options->strict_decoding = 1;
   const struct heif_error error = heif_decode_image(self->primary, &self->image, space, chroma, options);
@@ -45,13 +45,13 @@ static enum cimages_status decode(struct heif_picture *self, enum heif_colorspac
   if (heif_image_get_decoding_warnings(self->image, 0, &warning, 1) > 0) return fail(failure, warning);
   if ((uint32_t)heif_image_get_primary_width(self->image) != self->width ||
       (uint32_t)heif_image_get_primary_height(self->image) != self->height)
-    return cimages_fail(failure, cimages_malformed, "the picture is not of the size that the header says");
+    return cimages_fail(failure, cimages_malformed, "the size of the image differs from the size in the header");
   return cimages_ok;
 }
 
 static enum cimages_status read_heif(struct cimages_reader *reader, uint8_t *rows, size_t stride, uint32_t row_count,
                                      struct cimages_failure *failure) {
-  struct heif_picture *self = (struct heif_picture *)reader;
+  struct heif_file *self = (struct heif_file *)reader;
   if (!self->image) {
     const enum cimages_status status =
         decode(self, heif_colorspace_RGB, heif_chroma_interleaved_RGBA, 1, failure);
@@ -59,17 +59,18 @@ static enum cimages_status read_heif(struct cimages_reader *reader, uint8_t *row
   }
   int plane_stride;
   const uint8_t *plane = heif_image_get_plane_readonly(self->image, heif_channel_interleaved, &plane_stride);
-  if (!plane || row_count > self->height - self->given)
-    return cimages_fail(failure, cimages_malformed, "it has no such rows");
+  if (!plane || row_count > self->height - self->rows_read)
+    return cimages_fail(failure, cimages_malformed, "the image has no more rows");
   for (uint32_t row = 0; row < row_count; row++)
-    memcpy(rows + row * stride, plane + (size_t)(self->given + row) * (size_t)plane_stride, 4 * (size_t)self->width);
-  self->given += row_count;
+    memcpy(rows + row * stride, plane + (size_t)(self->rows_read + row) * (size_t)plane_stride,
+           4 * (size_t)self->width);
+  self->rows_read += row_count;
   return cimages_ok;
 }
 
 static enum cimages_status read_planes(struct cimages_reader *reader, struct cimages_planes *planes,
                                        struct cimages_failure *failure) {
-  struct heif_picture *self = (struct heif_picture *)reader;
+  struct heif_file *self = (struct heif_file *)reader;
   if (!self->image) {
     const enum cimages_status status = decode(self, heif_colorspace_YCbCr, heif_chroma_420, 0, failure);
     if (status != cimages_ok) return status;
@@ -79,8 +80,9 @@ static enum cimages_status read_planes(struct cimages_reader *reader, struct cim
   for (int index = 0; index < 3; index++) {
     int stride;
     const uint8_t *plane = heif_image_get_plane_readonly(self->image, channels[index], &stride);
-    if (!plane || heif_image_get_bits_per_pixel_range(self->image, channels[index]) != planes->bits || planes->bits <= 8)
-      return cimages_fail(failure, cimages_unsupported, "its planes are of several kinds");
+    if (!plane || planes->bits <= 8 ||
+        heif_image_get_bits_per_pixel_range(self->image, channels[index]) != planes->bits)
+      return cimages_fail(failure, cimages_unsupported, "the planes have unsupported or different bit depths");
     planes->planes[index] = (const uint16_t *)plane;
     planes->strides[index] = (size_t)stride;
   }
@@ -88,7 +90,7 @@ static enum cimages_status read_planes(struct cimages_reader *reader, struct cim
 }
 
 static void close_heif(struct cimages_reader *reader) {
-  struct heif_picture *self = (struct heif_picture *)reader;
+  struct heif_file *self = (struct heif_file *)reader;
   if (self->image) heif_image_release(self->image);
   if (self->primary) heif_image_handle_release(self->primary);
   if (self->context) heif_context_free(self->context);
@@ -96,12 +98,12 @@ static void close_heif(struct cimages_reader *reader) {
   free(self);
 }
 
-static enum cimages_status read_profile(struct heif_picture *self, struct cimages_header *header,
+static enum cimages_status read_profile(struct heif_file *self, struct cimages_header *header,
                                         struct cimages_failure *failure) {
   const size_t count = heif_image_handle_get_raw_color_profile_size(self->primary);
   if (count > 0) {
     self->profile = malloc(count);
-    if (!self->profile) return cimages_fail(failure, cimages_out_of_memory, "no memory for its profile");
+    if (!self->profile) return cimages_fail(failure, cimages_out_of_memory, "out of memory for the colour profile");
     const struct heif_error error = heif_image_handle_get_raw_color_profile(self->primary, self->profile);
     if (error.code != heif_error_Ok) return fail(failure, error);
     self->reader.profile = self->profile;
@@ -118,17 +120,17 @@ static enum cimages_status read_profile(struct heif_picture *self, struct cimage
   return cimages_ok;
 }
 
-static enum cimages_status read_header(struct heif_picture *self, const uint8_t *bytes, size_t count, uint64_t pixels,
+static enum cimages_status read_header(struct heif_file *self, const uint8_t *bytes, size_t count, uint64_t pixels,
                                        struct cimages_header *header, struct cimages_failure *failure) {
   self->context = heif_context_alloc();
-  if (!self->context) return cimages_fail(failure, cimages_out_of_memory, "no memory for libheif");
+  if (!self->context) return cimages_fail(failure, cimages_out_of_memory, "out of memory for libheif");
   heif_context_set_max_decoding_threads(self->context, 0);
   struct heif_error error = heif_context_read_from_memory_without_copy(self->context, bytes, count, NULL);
   if (error.code == heif_error_Ok) error = heif_context_get_primary_image_handle(self->context, &self->primary);
   if (error.code != heif_error_Ok) return fail(failure, error);
   const int width = heif_image_handle_get_width(self->primary);
   const int height = heif_image_handle_get_height(self->primary);
-  if (width <= 0 || height <= 0) return cimages_fail(failure, cimages_malformed, "it has no size");
+  if (width <= 0 || height <= 0) return cimages_fail(failure, cimages_malformed, "the width or the height is 0");
   if ((uint64_t)width * (uint64_t)height > pixels)
     return cimages_fail(failure, cimages_too_many_pixels, "more pixels than the limit");
   self->width = (uint32_t)width;
@@ -150,8 +152,8 @@ enum cimages_status cimages_open_heif(const uint8_t *bytes, size_t count, uint64
                                       struct cimages_reader **reader, struct cimages_header *header,
                                       struct cimages_failure *failure) {
   *failure = (struct cimages_failure){.status = cimages_ok};
-  struct heif_picture *self = calloc(1, sizeof *self);
-  if (!self) return cimages_fail(failure, cimages_out_of_memory, "no memory for a reader");
+  struct heif_file *self = calloc(1, sizeof *self);
+  if (!self) return cimages_fail(failure, cimages_out_of_memory, "out of memory for a reader");
   self->reader = (struct cimages_reader){.read = read_heif, .read_planes = read_planes, .close = close_heif};
   if (read_header(self, bytes, count, pixels, header, failure) == cimages_ok)
     *reader = &self->reader;
@@ -160,7 +162,7 @@ enum cimages_status cimages_open_heif(const uint8_t *bytes, size_t count, uint64
   return failure->status;
 }
 
-/// Where an encoded picture grows.
+/// A growing buffer for an encoded image.
 struct output {
   uint8_t *bytes;
   size_t count;
@@ -170,7 +172,8 @@ static struct heif_error take_bytes(struct heif_context *context, const void *da
   (void)context;
   struct output *output = user;
   uint8_t *bytes = realloc(output->bytes, output->count + count);
-  if (!bytes) return (struct heif_error){heif_error_Memory_allocation_error, heif_suberror_Unspecified, "no memory"};
+  if (!bytes)
+    return (struct heif_error){heif_error_Memory_allocation_error, heif_suberror_Unspecified, "out of memory"};
   memcpy(bytes + output->count, data, count);
   output->bytes = bytes;
   output->count += count;
@@ -188,13 +191,13 @@ static struct heif_error encode_avif(struct heif_context *context, struct heif_e
   for (uint32_t row = 0; row < height; row++)
     memcpy(target + (size_t)row * (size_t)target_stride, rows + row * stride, 3 * (size_t)width);
   heif_encoder_set_lossy_quality(encoder, quality);
-  // More threads change the bytes.
+  // The bytes depend on the number of threads.
   heif_encoder_set_parameter_integer(encoder, "threads", 1);
   return heif_context_encode_image(context, image, encoder, NULL, NULL);
 }
 
-enum cimages_status cimages_encode_avif(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height, int quality,
-                                        uint8_t **bytes, size_t *count, struct cimages_failure *failure) {
+enum cimages_status cimages_encode_avif(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height,
+                                        int quality, uint8_t **bytes, size_t *count, struct cimages_failure *failure) {
   *failure = (struct cimages_failure){.status = cimages_ok};
   struct heif_context *context = heif_context_alloc();
   struct heif_encoder *encoder = NULL;

@@ -1,6 +1,6 @@
 #include "CLazyLibrary.h"
 
-// What of libheif is called; a function that is missing here fails to link. A JPEG needs none of it.
+// The functions of libheif that are called. A call to a function that is missing here fails to link.
 
 LAZY_LIBRARY(heif, "libheif.so.1");
 LAZY_FUNCTION(heif, heif_context_alloc);

@@ -24,8 +24,8 @@ static enum cimages_profile_space space_of(cmsHPROFILE profile) {
 static cmsHTRANSFORM open_transform(const struct cimages_transform *self, enum cimages_profile_space space,
                                     int inverted) {
   cmsUInt32Number source, target = TYPE_RGB_16;
-  // No cache: one transform serves any thread. What is asked for 16 bits wants exact colours of a table's nodes; pixels
-  // of ink want speed.
+  // Without the cache, any thread may use the transform. 16-bit colours are the nodes of a table and must be exact; for
+  // CMYK pixels speed matters more.
   cmsUInt32Number flags = cmsFLAGS_NOCACHE | cmsFLAGS_NOOPTIMIZE;
   switch (space) {
     case cimages_space_grey: source = TYPE_GRAY_16; break;
@@ -45,7 +45,7 @@ enum cimages_status cimages_open_transform(const uint8_t *profile, size_t count,
                                            char name[100], struct cimages_failure *failure) {
   *failure = (struct cimages_failure){.status = cimages_ok};
   struct cimages_transform *self = calloc(1, sizeof *self);
-  if (!self) return cimages_fail(failure, cimages_out_of_memory, "no memory for a transform");
+  if (!self) return cimages_fail(failure, cimages_out_of_memory, "out of memory for a colour transform");
   name[0] = 0;
   self->context = cmsCreateContext(NULL, NULL);
   if (self->context) {
@@ -59,7 +59,7 @@ enum cimages_status cimages_open_transform(const uint8_t *profile, size_t count,
   }
   if (!self->transform) {
     cimages_close_transform(self);
-    return cimages_fail(failure, cimages_malformed, "its colour profile cannot be used");
+    return cimages_fail(failure, cimages_malformed, "the colour profile is invalid or unsupported");
   }
   *transform = self;
   return cimages_ok;

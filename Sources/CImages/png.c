@@ -6,8 +6,8 @@
 
 #include "reader.h"
 
-// A profile is the largest chunk that is inflated; text, which may be large, is skipped.
-enum { largest_chunk = 4 << 20 };
+// The limit on chunks that are decompressed: the colour profile is the largest of them. Text chunks are skipped.
+enum { max_chunk_bytes = 4 << 20 };
 
 struct png_reader {
   struct cimages_reader reader;
@@ -18,18 +18,18 @@ struct png_reader {
   const uint8_t *bytes;
   size_t left;
   uint32_t height;
-  uint32_t given;
-  struct cimages_pixels whole;  // of an interlaced picture
+  uint32_t rows_read;
+  struct cimages_pixels decoded;  // all pixels of an interlaced image
 };
 
 static void fail(png_structp png, png_const_charp message) {
   struct png_reader *self = png_get_error_ptr(png);
-  // A reason of our own may be noted already.
+  // The caller may have stored a more specific failure.
   if (self->failure->status == cimages_ok) cimages_fail(self->failure, cimages_malformed, message);
   longjmp(self->back, 1);
 }
 
-// Ancillary chunks that are damaged are left out; pixels are never touched by what libpng only warns of.
+// libpng warns about damaged ancillary chunks, which it ignores; its warnings never affect pixels.
 static void warn(png_structp png, png_const_charp message) {
   (void)png;
   (void)message;
@@ -50,21 +50,21 @@ static void finish(struct png_reader *self) { png_read_end(self->png, NULL); }
 
 static void read_rows(struct png_reader *self, uint8_t *rows, size_t stride, uint32_t row_count) {
   for (uint32_t row = 0; row < row_count; row++) png_read_row(self->png, rows + row * stride, NULL);
-  self->given += row_count;
-  if (self->given == self->height) finish(self);
+  self->rows_read += row_count;
+  if (self->rows_read == self->height) finish(self);
 }
 
-// Each pass of an interlaced picture refines rows that the passes before have drawn.
-static void read_whole(struct png_reader *self, int passes) {
-  struct cimages_pixels *whole = &self->whole;
-  whole->bytes = calloc(whole->height, whole->stride);
-  if (!whole->bytes) {
-    cimages_fail(self->failure, cimages_out_of_memory, "no memory for an interlaced picture");
-    png_error(self->png, "no memory");
+// Each pass of an interlaced image refines the rows of the passes before.
+static void read_interlaced(struct png_reader *self, int passes) {
+  struct cimages_pixels *pixels = &self->decoded;
+  pixels->bytes = calloc(pixels->height, pixels->stride);
+  if (!pixels->bytes) {
+    cimages_fail(self->failure, cimages_out_of_memory, "out of memory for an interlaced image");
+    png_error(self->png, "out of memory");
   }
   for (int pass = 0; pass < passes; pass++)
-    for (uint32_t row = 0; row < whole->height; row++)
-      png_read_row(self->png, whole->bytes + row * whole->stride, NULL);
+    for (uint32_t row = 0; row < pixels->height; row++)
+      png_read_row(self->png, pixels->bytes + row * pixels->stride, NULL);
   finish(self);
 }
 
@@ -72,15 +72,17 @@ static enum cimages_status read_png(struct cimages_reader *reader, uint8_t *rows
                                     struct cimages_failure *failure) {
   struct png_reader *self = (struct png_reader *)reader;
   self->failure = failure;
-  if (row_count > self->height - self->given) return cimages_fail(failure, cimages_malformed, "it has no such rows");
+  if (row_count > self->height - self->rows_read)
+    return cimages_fail(failure, cimages_malformed, "the image has no more rows");
   if (setjmp(self->back)) return failure->status;
-  const int passes = png_get_interlace_type(self->png, self->info) == PNG_INTERLACE_NONE ? 1 : PNG_INTERLACE_ADAM7_PASSES;
+  const int passes =
+      png_get_interlace_type(self->png, self->info) == PNG_INTERLACE_NONE ? 1 : PNG_INTERLACE_ADAM7_PASSES;
   if (passes == 1) {
     read_rows(self, rows, stride, row_count);
   } else {
-    if (!self->whole.bytes) read_whole(self, passes);
-    cimages_take_rows(&self->whole, rows, stride, row_count);
-    self->given += row_count;
+    if (!self->decoded.bytes) read_interlaced(self, passes);
+    cimages_copy_rows(&self->decoded, rows, stride, row_count);
+    self->rows_read += row_count;
   }
   return failure->status;
 }
@@ -88,11 +90,11 @@ static enum cimages_status read_png(struct cimages_reader *reader, uint8_t *rows
 static void close_png(struct cimages_reader *reader) {
   struct png_reader *self = (struct png_reader *)reader;
   png_destroy_read_struct(&self->png, &self->info, NULL);
-  free(self->whole.bytes);
+  free(self->decoded.bytes);
   free(self);
 }
 
-static void ask_for_rgba(png_structp png) {
+static void set_rgba_output(png_structp png) {
   png_set_expand(png);
   png_set_scale_16(png);
   png_set_gray_to_rgb(png);
@@ -103,7 +105,7 @@ static void ask_for_rgba(png_structp png) {
 static void read_header(struct png_reader *self, uint64_t pixels, struct cimages_header *header) {
   png_structp png = self->png;
   png_set_read_fn(png, self, read_bytes);
-  png_set_chunk_malloc_max(png, largest_chunk);
+  png_set_chunk_malloc_max(png, max_chunk_bytes);
   png_set_user_limits(png, 0x7FFFFFFF, 0x7FFFFFFF);
   static const png_byte skipped[] = "tEXt\0zTXt\0iTXt\0sPLT";
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, skipped, 4);
@@ -139,9 +141,9 @@ static void read_header(struct png_reader *self, uint64_t pixels, struct cimages
     self->reader.exif = exif;
     self->reader.exif_count = exif_count;
   }
-  ask_for_rgba(png);
+  set_rgba_output(png);
   png_read_update_info(png, self->info);
-  self->whole = (struct cimages_pixels){.stride = 4 * (size_t)width, .width = width, .height = self->height};
+  self->decoded = (struct cimages_pixels){.stride = 4 * (size_t)width, .width = width, .height = self->height};
 }
 
 enum cimages_status cimages_open_png(const uint8_t *bytes, size_t count, uint64_t pixels,
@@ -149,7 +151,7 @@ enum cimages_status cimages_open_png(const uint8_t *bytes, size_t count, uint64_
                                      struct cimages_failure *failure) {
   *failure = (struct cimages_failure){.status = cimages_ok};
   struct png_reader *self = calloc(1, sizeof *self);
-  if (!self) return cimages_fail(failure, cimages_out_of_memory, "no memory for a reader");
+  if (!self) return cimages_fail(failure, cimages_out_of_memory, "out of memory for a reader");
   self->reader = (struct cimages_reader){.read = read_png, .close = close_png};
   self->failure = failure;
   self->bytes = bytes;
@@ -157,7 +159,7 @@ enum cimages_status cimages_open_png(const uint8_t *bytes, size_t count, uint64_
   self->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, self, fail, warn);
   self->info = self->png ? png_create_info_struct(self->png) : NULL;
   if (!self->info)
-    cimages_fail(failure, cimages_out_of_memory, "no memory for libpng");
+    cimages_fail(failure, cimages_out_of_memory, "out of memory for libpng");
   else if (setjmp(self->back) == 0)
     read_header(self, pixels, header);
   if (failure->status == cimages_ok)

@@ -10,11 +10,11 @@ enum cimages_status cimages_fail(struct cimages_failure *failure, enum cimages_s
   return status;
 }
 
-int cimages_take_rows(struct cimages_pixels *pixels, uint8_t *rows, size_t stride, uint32_t row_count) {
-  if (row_count > pixels->height - pixels->given) return 0;
+int cimages_copy_rows(struct cimages_pixels *pixels, uint8_t *rows, size_t stride, uint32_t row_count) {
+  if (row_count > pixels->height - pixels->rows_read) return 0;
   for (uint32_t row = 0; row < row_count; row++)
-    memcpy(rows + row * stride, pixels->bytes + (pixels->given + row) * pixels->stride, 4 * (size_t)pixels->width);
-  pixels->given += row_count;
+    memcpy(rows + row * stride, pixels->bytes + (pixels->rows_read + row) * pixels->stride, 4 * (size_t)pixels->width);
+  pixels->rows_read += row_count;
   return 1;
 }
 
@@ -27,7 +27,7 @@ enum cimages_status cimages_read(struct cimages_reader *reader, uint8_t *rows, s
 enum cimages_status cimages_read_planes(struct cimages_reader *reader, struct cimages_planes *planes,
                                         struct cimages_failure *failure) {
   *failure = (struct cimages_failure){.status = cimages_ok};
-  if (!reader->read_planes) return cimages_fail(failure, cimages_unsupported, "the format has no such planes");
+  if (!reader->read_planes) return cimages_fail(failure, cimages_unsupported, "the format has no 16-bit planes");
   return reader->read_planes(reader, planes, failure);
 }
 

@@ -2,7 +2,7 @@
 
 #include "include/CImages.h"
 
-/// What all formats have in common; each embeds it as its first member.
+/// The common part of the readers of all formats; each embeds it as its first member.
 struct cimages_reader {
   enum cimages_status (*read)(struct cimages_reader *, uint8_t *rows, size_t stride, uint32_t row_count,
                               struct cimages_failure *);
@@ -14,17 +14,17 @@ struct cimages_reader {
   size_t exif_count;
 };
 
-/// Notes a failure and returns its code.
+/// Stores a failure and returns its status.
 enum cimages_status cimages_fail(struct cimages_failure *failure, enum cimages_status status, const char *message);
 
-/// Hands out rows of a picture that is decoded whole already.
+/// The pixels of a decoded image, with the number of rows that the caller has read.
 struct cimages_pixels {
   uint8_t *bytes;
   size_t stride;
   uint32_t width;
   uint32_t height;
-  uint32_t given;
+  uint32_t rows_read;
 };
 
-/// Copies the next rows; false if there are not so many.
-int cimages_take_rows(struct cimages_pixels *pixels, uint8_t *rows, size_t stride, uint32_t row_count);
+/// Copies the next rows. Returns 0 if fewer are left.
+int cimages_copy_rows(struct cimages_pixels *pixels, uint8_t *rows, size_t stride, uint32_t row_count);

@@ -14,8 +14,8 @@ struct webp_reader {
   WebPDemuxer *demuxer;
   WebPChunkIterator profile;
   WebPChunkIterator exif;
-  WebPAnimDecoder *animation;  // owns the pixels of an animated picture
-  uint8_t *decoded;            // else they are here
+  WebPAnimDecoder *animation;  // owns the pixels of an animated image
+  uint8_t *decoded;            // the pixels of any other image
   struct cimages_pixels pixels;
   int is_animated;
 };
@@ -24,7 +24,7 @@ static enum cimages_status decode_still(struct webp_reader *self, struct cimages
   struct cimages_pixels *pixels = &self->pixels;
   const size_t size = pixels->stride * pixels->height;
   self->decoded = malloc(size);
-  if (!self->decoded) return cimages_fail(failure, cimages_out_of_memory, "no memory for the picture");
+  if (!self->decoded) return cimages_fail(failure, cimages_out_of_memory, "out of memory for the image");
   WebPDecoderConfig config;
   WebPInitDecoderConfig(&config);
   config.output.colorspace = MODE_RGBA;
@@ -32,10 +32,10 @@ static enum cimages_status decode_still(struct webp_reader *self, struct cimages
   config.output.u.RGBA = (WebPRGBABuffer){.rgba = self->decoded, .stride = (int)pixels->stride, .size = size};
   switch (WebPDecode(self->bytes, self->count, &config)) {
     case VP8_STATUS_OK: break;
-    case VP8_STATUS_OUT_OF_MEMORY: return cimages_fail(failure, cimages_out_of_memory, "no memory for libwebp");
+    case VP8_STATUS_OUT_OF_MEMORY: return cimages_fail(failure, cimages_out_of_memory, "out of memory for libwebp");
     case VP8_STATUS_NOT_ENOUGH_DATA: return cimages_fail(failure, cimages_truncated, "the data end too early");
-    case VP8_STATUS_UNSUPPORTED_FEATURE: return cimages_fail(failure, cimages_unsupported, "a feature of its own");
-    default: return cimages_fail(failure, cimages_malformed, "its bitstream is damaged");
+    case VP8_STATUS_UNSUPPORTED_FEATURE: return cimages_fail(failure, cimages_unsupported, "an unsupported feature");
+    default: return cimages_fail(failure, cimages_malformed, "the bitstream is damaged");
   }
   pixels->bytes = self->decoded;
   return cimages_ok;
@@ -50,7 +50,7 @@ static enum cimages_status decode_first(struct webp_reader *self, struct cimages
   uint8_t *canvas;
   int time;
   if (!self->animation || !WebPAnimDecoderGetNext(self->animation, &canvas, &time))
-    return cimages_fail(failure, cimages_malformed, "its first picture is damaged");
+    return cimages_fail(failure, cimages_malformed, "the first frame is damaged");
   self->pixels.bytes = canvas;
   return cimages_ok;
 }
@@ -62,8 +62,8 @@ static enum cimages_status read_webp(struct cimages_reader *reader, uint8_t *row
     const enum cimages_status status = self->is_animated ? decode_first(self, failure) : decode_still(self, failure);
     if (status != cimages_ok) return status;
   }
-  if (!cimages_take_rows(&self->pixels, rows, stride, row_count))
-    return cimages_fail(failure, cimages_malformed, "it has no such rows");
+  if (!cimages_copy_rows(&self->pixels, rows, stride, row_count))
+    return cimages_fail(failure, cimages_malformed, "the image has no more rows");
   return cimages_ok;
 }
 
@@ -82,8 +82,8 @@ static enum cimages_status read_header(struct webp_reader *self, uint64_t pixels
   WebPBitstreamFeatures features;
   switch (WebPGetFeatures(self->bytes, self->count, &features)) {
     case VP8_STATUS_OK: break;
-    case VP8_STATUS_NOT_ENOUGH_DATA: return cimages_fail(failure, cimages_truncated, "the header is cut off");
-    default: return cimages_fail(failure, cimages_malformed, "its header is damaged");
+    case VP8_STATUS_NOT_ENOUGH_DATA: return cimages_fail(failure, cimages_truncated, "the header is truncated");
+    default: return cimages_fail(failure, cimages_malformed, "the header is damaged");
   }
   if ((uint64_t)features.width * features.height > pixels)
     return cimages_fail(failure, cimages_too_many_pixels, "more pixels than the limit");
@@ -91,7 +91,7 @@ static enum cimages_status read_header(struct webp_reader *self, uint64_t pixels
   WebPDemuxState state;
   self->demuxer = WebPDemuxPartial(&data, &state);
   if (!self->demuxer || state == WEBP_DEMUX_PARSE_ERROR)
-    return cimages_fail(failure, cimages_malformed, "its chunks contradict each other");
+    return cimages_fail(failure, cimages_malformed, "the chunks are inconsistent");
   if (state != WEBP_DEMUX_DONE) return cimages_fail(failure, cimages_truncated, "the data end too early");
   if (WebPDemuxGetChunk(self->demuxer, "ICCP", 1, &self->profile)) {
     self->reader.profile = self->profile.chunk.bytes;
@@ -126,7 +126,7 @@ enum cimages_status cimages_open_webp(const uint8_t *bytes, size_t count, uint64
                                       struct cimages_failure *failure) {
   *failure = (struct cimages_failure){.status = cimages_ok};
   struct webp_reader *self = calloc(1, sizeof *self);
-  if (!self) return cimages_fail(failure, cimages_out_of_memory, "no memory for a reader");
+  if (!self) return cimages_fail(failure, cimages_out_of_memory, "out of memory for a reader");
   self->reader = (struct cimages_reader){.read = read_webp, .close = close_webp};
   self->bytes = bytes;
   self->count = count;
@@ -137,15 +137,15 @@ enum cimages_status cimages_open_webp(const uint8_t *bytes, size_t count, uint64
   return failure->status;
 }
 
-enum cimages_status cimages_encode_webp(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height, int quality,
-                                        uint8_t **bytes, size_t *count, struct cimages_failure *failure) {
+enum cimages_status cimages_encode_webp(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height,
+                                        int quality, uint8_t **bytes, size_t *count, struct cimages_failure *failure) {
   *failure = (struct cimages_failure){.status = cimages_ok};
   uint8_t *encoded = NULL;
   *count = WebPEncodeRGB(rows, (int)width, (int)height, (int)stride, (float)quality, &encoded);
-  if (*count == 0) return cimages_fail(failure, cimages_out_of_memory, "libwebp could not encode the picture");
-  // libwebp's memory is its own to free: what leaves here comes from malloc.
+  if (*count == 0) return cimages_fail(failure, cimages_out_of_memory, "libwebp cannot encode the image");
+  // libwebp's memory must be freed by WebPFree; the caller frees memory of malloc.
   *bytes = malloc(*count);
   if (*bytes) memcpy(*bytes, encoded, *count);
   WebPFree(encoded);
-  return *bytes ? cimages_ok : cimages_fail(failure, cimages_out_of_memory, "no memory for the encoded picture");
+  return *bytes ? cimages_ok : cimages_fail(failure, cimages_out_of_memory, "out of memory for the encoded image");
 }

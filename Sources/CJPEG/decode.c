@@ -7,12 +7,12 @@ struct cjpeg_decoder {
   struct jpeg_decompress_struct info;
   struct jpeg_progress_mgr progress;
   struct cjpeg_errors errors;
-  struct jpeg_source_mgr *file;  // NULL: the bytes are in memory
+  struct jpeg_source_mgr *source;
   int scan_limit;
   int has_started;
 };
 
-// jpeg_decompress_struct's client_data leads back to the decoder: libjpeg knows only its own members.
+// libjpeg passes its own struct; `client_data` points to the decoder.
 static void count_scans(j_common_ptr common) {
   const struct jpeg_decompress_struct *info = (struct jpeg_decompress_struct *)common;
   struct cjpeg_decoder *decoder = info->client_data;
@@ -27,23 +27,19 @@ static enum cjpeg_color color_of(struct cjpeg_decoder *decoder) {
     case JCS_RGB: return cjpeg_rgb;
     case JCS_CMYK:
     case JCS_YCCK: return cjpeg_cmyk;
-    default: cjpeg_fail(&decoder->errors, cjpeg_unsupported, "a colour space of its own");
+    default: cjpeg_fail(&decoder->errors, cjpeg_unsupported, "an unknown colour space");
   }
 }
 
-static void read_header(struct cjpeg_decoder *decoder, const struct cjpeg_source *source,
-                        const struct cjpeg_limits *limits, struct cjpeg_header *header) {
+static void read_header(struct cjpeg_decoder *decoder, int descriptor, const struct cjpeg_limits *limits,
+                        struct cjpeg_header *header) {
   struct jpeg_decompress_struct *info = &decoder->info;
   jpeg_create_decompress(info);
   info->client_data = decoder;
   info->progress = &decoder->progress;
   decoder->progress.progress_monitor = count_scans;
-  if (source->bytes) {
-    jpeg_mem_src(info, source->bytes, source->count);
-  } else {
-    info->src = decoder->file = cjpeg_file_source_open(source->descriptor);
-    if (!info->src) cjpeg_fail(&decoder->errors, cjpeg_out_of_memory, "no memory for a buffer");
-  }
+  info->src = decoder->source = cjpeg_file_source_open(descriptor);
+  if (!info->src) cjpeg_fail(&decoder->errors, cjpeg_out_of_memory, "out of memory for a buffer");
   jpeg_read_header(info, TRUE);
   const uint64_t pixels = (uint64_t)info->image_width * info->image_height;
   if (pixels > limits->pixels) cjpeg_fail(&decoder->errors, cjpeg_too_many_pixels, "more pixels than the limit");
@@ -54,23 +50,21 @@ static void read_header(struct cjpeg_decoder *decoder, const struct cjpeg_source
       .width = info->image_width,
       .height = info->image_height,
       .components = info->num_components,
-      .is_progressive = info->progressive_mode,
       .color = color_of(decoder),
       .is_inverted = info->saw_Adobe_marker,
   };
   info->out_color_space = header->color == cjpeg_cmyk ? JCS_CMYK : JCS_RGB;
 }
 
-enum cjpeg_status cjpeg_open(const struct cjpeg_source *source, const struct cjpeg_limits *limits,
-                             struct cjpeg_decoder **decoder, struct cjpeg_header *header,
-                             struct cjpeg_failure *failure) {
+enum cjpeg_status cjpeg_open(int descriptor, const struct cjpeg_limits *limits, struct cjpeg_decoder **decoder,
+                             struct cjpeg_header *header, struct cjpeg_failure *failure) {
   *failure = (struct cjpeg_failure){.status = cjpeg_ok};
   struct cjpeg_decoder *opened = calloc(1, sizeof *opened);
   if (!opened) return failure->status = cjpeg_out_of_memory;
   opened->info.err = cjpeg_errors_start(&opened->errors);
   opened->errors.failure = failure;
   opened->scan_limit = limits->scans;
-  if (setjmp(opened->errors.back) == 0) read_header(opened, source, limits, header);
+  if (setjmp(opened->errors.back) == 0) read_header(opened, descriptor, limits, header);
   if (failure->status == cjpeg_ok)
     *decoder = opened;
   else
@@ -87,7 +81,7 @@ static void read_rows(struct cjpeg_decoder *decoder, uint8_t *rows, size_t strid
   for (uint32_t done = 0; done < row_count;) {
     JSAMPROW row = rows + done * stride;
     const JDIMENSION read = jpeg_read_scanlines(info, &row, 1);
-    if (read == 0) cjpeg_fail(&decoder->errors, cjpeg_malformed, "asked for more rows than the picture has");
+    if (read == 0) cjpeg_fail(&decoder->errors, cjpeg_malformed, "the image has no more rows");
     done += read;
   }
   if (info->output_scanline == info->output_height) jpeg_finish_decompress(info);
@@ -104,7 +98,7 @@ enum cjpeg_status cjpeg_read(struct cjpeg_decoder *decoder, uint8_t *rows, size_
 static void start_planes(struct cjpeg_decoder *decoder, struct cjpeg_component *components) {
   struct jpeg_decompress_struct *info = &decoder->info;
   if (info->jpeg_color_space != JCS_GRAYSCALE && info->jpeg_color_space != JCS_YCbCr)
-    cjpeg_fail(&decoder->errors, cjpeg_unsupported, "planes of another colour space");
+    cjpeg_fail(&decoder->errors, cjpeg_unsupported, "planes of an unsupported colour space");
   decoder->has_started = 1;
   info->raw_data_out = TRUE;
   info->out_color_space = info->jpeg_color_space;
@@ -132,7 +126,7 @@ static void read_band(struct cjpeg_decoder *decoder, uint8_t *const *const *rows
   struct jpeg_decompress_struct *info = &decoder->info;
   const JDIMENSION band = (JDIMENSION)info->max_v_samp_factor * DCTSIZE;
   if (info->output_scanline >= info->output_height)
-    cjpeg_fail(&decoder->errors, cjpeg_malformed, "asked for more rows than the picture has");
+    cjpeg_fail(&decoder->errors, cjpeg_malformed, "the image has no more rows");
   jpeg_read_raw_data(info, (JSAMPIMAGE)rows, band);
   if (info->output_scanline >= info->output_height) jpeg_finish_decompress(info);
 }
@@ -148,6 +142,6 @@ enum cjpeg_status cjpeg_read_band(struct cjpeg_decoder *decoder, uint8_t *const 
 void cjpeg_close(struct cjpeg_decoder *decoder) {
   if (!decoder) return;
   jpeg_destroy_decompress(&decoder->info);
-  free(decoder->file);
+  free(decoder->source);
   free(decoder);
 }

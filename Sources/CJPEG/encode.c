@@ -2,38 +2,38 @@
 
 #include "errors.h"
 
-enum { first_room = 64 * 1024 };
+enum { initial_capacity = 64 * 1024 };
 
-/// All that must survive a jump back lies here, not in registers.
+/// The state of an encoding. It is in memory because longjmp does not restore local variables.
 struct encoder {
   struct jpeg_compress_struct info;
   struct jpeg_destination_mgr destination;
   struct cjpeg_errors errors;
   uint8_t *bytes;
-  size_t room;
+  size_t capacity;
 };
 
-// jpeg_mem_dest keeps the memory to itself until the end, so that it cannot be freed after an error: hence our own.
-static void reserve(struct encoder *encoder, size_t room, size_t used) {
-  uint8_t *bytes = realloc(encoder->bytes, room);
-  if (!bytes) cjpeg_fail(&encoder->errors, cjpeg_out_of_memory, "no memory for the encoded picture");
+// A replacement for jpeg_mem_dest, which does not expose its memory until the end, so that an error would leak it.
+static void reserve(struct encoder *encoder, size_t capacity, size_t used) {
+  uint8_t *bytes = realloc(encoder->bytes, capacity);
+  if (!bytes) cjpeg_fail(&encoder->errors, cjpeg_out_of_memory, "out of memory for the encoded image");
   encoder->bytes = bytes;
-  encoder->room = room;
+  encoder->capacity = capacity;
   encoder->destination.next_output_byte = bytes + used;
-  encoder->destination.free_in_buffer = room - used;
+  encoder->destination.free_in_buffer = capacity - used;
 }
 
-static void start_output(j_compress_ptr info) { reserve(info->client_data, first_room, 0); }
+static void start_output(j_compress_ptr info) { reserve(info->client_data, initial_capacity, 0); }
 
 static boolean grow_output(j_compress_ptr info) {
   struct encoder *encoder = info->client_data;
-  reserve(encoder, 2 * encoder->room, encoder->room);
+  reserve(encoder, 2 * encoder->capacity, encoder->capacity);
   return TRUE;
 }
 
 static void end_output(j_compress_ptr info) { (void)info; }
 
-static void encode(struct encoder *encoder, const struct cjpeg_picture *picture) {
+static void encode(struct encoder *encoder, const struct cjpeg_image *image) {
   struct jpeg_compress_struct *info = &encoder->info;
   jpeg_create_compress(info);
   info->client_data = encoder;
@@ -41,38 +41,38 @@ static void encode(struct encoder *encoder, const struct cjpeg_picture *picture)
   encoder->destination.empty_output_buffer = grow_output;
   encoder->destination.term_destination = end_output;
   info->dest = &encoder->destination;
-  info->image_width = picture->width;
-  info->image_height = picture->height;
+  info->image_width = image->width;
+  info->image_height = image->height;
   info->input_components = 3;
   info->in_color_space = JCS_RGB;
   jpeg_set_defaults(info);
-  jpeg_set_quality(info, picture->quality, TRUE);
+  jpeg_set_quality(info, image->quality, TRUE);
   info->optimize_coding = TRUE;
-  if (!picture->halves_chroma) {
+  if (!image->halves_chroma) {
     info->comp_info[0].h_samp_factor = 1;
     info->comp_info[0].v_samp_factor = 1;
   }
-  if (picture->is_progressive) jpeg_simple_progression(info);
+  if (image->is_progressive) jpeg_simple_progression(info);
   jpeg_start_compress(info, TRUE);
   while (info->next_scanline < info->image_height) {
-    JSAMPROW row = (JSAMPROW)(picture->rows + info->next_scanline * picture->stride);
+    JSAMPROW row = (JSAMPROW)(image->rows + info->next_scanline * image->stride);
     jpeg_write_scanlines(info, &row, 1);
   }
   jpeg_finish_compress(info);
 }
 
-enum cjpeg_status cjpeg_encode(const struct cjpeg_picture *picture, uint8_t **bytes, size_t *count,
+enum cjpeg_status cjpeg_encode(const struct cjpeg_image *image, uint8_t **bytes, size_t *count,
                                struct cjpeg_failure *failure) {
   *failure = (struct cjpeg_failure){.status = cjpeg_ok};
   struct encoder *encoder = calloc(1, sizeof *encoder);
   if (!encoder) return failure->status = cjpeg_out_of_memory;
   encoder->info.err = cjpeg_errors_start(&encoder->errors);
   encoder->errors.failure = failure;
-  if (setjmp(encoder->errors.back) == 0) encode(encoder, picture);
+  if (setjmp(encoder->errors.back) == 0) encode(encoder, image);
   jpeg_destroy_compress(&encoder->info);
   if (failure->status == cjpeg_ok) {
     *bytes = encoder->bytes;
-    *count = encoder->room - encoder->destination.free_in_buffer;
+    *count = encoder->capacity - encoder->destination.free_in_buffer;
   } else {
     free(encoder->bytes);
   }

@@ -4,7 +4,7 @@
 
 #include <jerror.h>
 
-// Encoders pad; decoders stop at the last block. More than this left over means that blocks were lost before.
+// Encoders pad, and decoders stop at the last block. More bytes than this behind it mean that blocks are missing.
 enum { padding_limit = 64, end_of_image = 0xD9 };
 
 static enum cjpeg_status classify(int code) {
@@ -24,15 +24,15 @@ static enum cjpeg_status classify(int code) {
   }
 }
 
-static _Noreturn void fail_with_own_message(j_common_ptr info) {
+static _Noreturn void fail_with_message(j_common_ptr info) {
   struct cjpeg_errors *errors = (struct cjpeg_errors *)info->err;
   char message[JMSG_LENGTH_MAX];
   errors->manager.format_message(info, message);
   cjpeg_fail(errors, classify(errors->manager.msg_code), message);
 }
 
-// libjpeg goes on after damage and paints grey: a warning is an error here, unless the pixels cannot be touched by it.
-static void judge_message(j_common_ptr info, int level) {
+// libjpeg continues after damage and fills blocks with grey: a warning is an error here unless it cannot affect pixels.
+static void handle_message(j_common_ptr info, int level) {
   if (level >= 0) return;
   const struct jpeg_error_mgr *manager = info->err;
   switch (manager->msg_code) {
@@ -41,15 +41,15 @@ static void judge_message(j_common_ptr info, int level) {
     case JWRN_EXTRANEOUS_DATA:
       if (manager->msg_parm.i[0] <= padding_limit && manager->msg_parm.i[1] == end_of_image) return;
   }
-  fail_with_own_message(info);
+  fail_with_message(info);
 }
 
 static void print_nothing(j_common_ptr info) { (void)info; }
 
 struct jpeg_error_mgr *cjpeg_errors_start(struct cjpeg_errors *errors) {
   struct jpeg_error_mgr *manager = jpeg_std_error(&errors->manager);
-  manager->error_exit = fail_with_own_message;
-  manager->emit_message = judge_message;
+  manager->error_exit = fail_with_message;
+  manager->emit_message = handle_message;
   manager->output_message = print_nothing;
   return manager;
 }

@@ -8,15 +8,15 @@
 
 #include "CJPEG.h"
 
-/// libjpeg's error manager with the way back and what to say there.
+/// libjpeg's error manager with the jump target and the failure to report.
 struct cjpeg_errors {
-  struct jpeg_error_mgr manager;  // first: libjpeg hands this pointer back
+  struct jpeg_error_mgr manager;  // first, because libjpeg passes this pointer to its callbacks
   jmp_buf back;
   struct cjpeg_failure *failure;
 };
 
-/// Prepares the manager; the caller sets `back` before every libjpeg call and `failure` before every jump.
+/// Initialises the manager. The caller sets `back` before every libjpeg call and `failure` before every jump.
 struct jpeg_error_mgr *cjpeg_errors_start(struct cjpeg_errors *errors);
 
-/// Says what failed and jumps back.
+/// Stores the failure and jumps to `back`.
 _Noreturn void cjpeg_fail(struct cjpeg_errors *errors, enum cjpeg_status status, const char *message);

@@ -15,9 +15,9 @@ static boolean fill(j_decompress_ptr info) {
   ssize_t count;
   do count = pread(self->descriptor, self->bytes, sizeof self->bytes, (off_t)self->position);
   while (count < 0 && errno == EINTR);
-  if (count < 0) cjpeg_fail((struct cjpeg_errors *)info->err, cjpeg_unreadable, "the file could not be read");
+  if (count < 0) cjpeg_fail((struct cjpeg_errors *)info->err, cjpeg_unreadable, "cannot read the file");
   if (count == 0) {
-    // As libjpeg's own sources do: whoever goes on after the warning comes to an end.
+    // As libjpeg's own sources do: a decoder that continues after the warning finds the end of the image.
     WARNMS(info, JWRN_JPEG_EOF);
     self->manager.next_input_byte = end_of_image;
     self->manager.bytes_in_buffer = sizeof end_of_image;

@@ -2,13 +2,14 @@
 
 #include "errors.h"
 
-/// Hands libjpeg a file piece by piece, so that it is never in memory whole.
+/// A libjpeg source that reads a file in pieces.
 struct cjpeg_file_source {
-  struct jpeg_source_mgr manager;  // first: libjpeg hands this pointer back
+  struct jpeg_source_mgr manager;  // first, because libjpeg passes this pointer to its callbacks
   int descriptor;
-  uint64_t position;  // of what is read next
+  uint64_t position;  // offset of the next read
   uint8_t bytes[1 << 16];
 };
 
-/// A source from the beginning of a file on, for free(); the descriptor stays the caller's. NULL: no memory.
+/// Creates a source that starts at the beginning of a file, to be freed with free(); NULL if memory is exhausted. The
+/// caller owns the descriptor.
 struct jpeg_source_mgr *cjpeg_file_source_open(int descriptor);

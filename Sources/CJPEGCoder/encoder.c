@@ -1,31 +1,32 @@
-// The encoder: walks the picture once, transforms it strip by strip, feeds every scan and then writes the file.
+// The encoder: transforms the image strip by strip, tokenises the coefficients for every scan, and then writes the
+// file.
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/// The largest width and height JPEG encoders agree on.
-enum { largest_side = 65500 };
+/// The maximum width and height, as in libjpeg (JPEG_MAX_DIMENSION).
+enum { max_side = 65500 };
 
-/// The scans of a colour picture.
+/// The scans of a colour image.
 ///
-/// Leaving one bit of luma's AC to a last scan and ending its first band at index 9 was the best compromise for
-/// photographs at qualities 30 to 95 among scripts with one pass of refinement; scripts without take up to four
-/// percent more.
+/// The last scan adds the lowest bit of luma's AC, and the first band of AC ends at index 9. For photographs at
+/// qualities 30 to 95 this was the best compromise among scripts with one refinement scan; scripts without one take up
+/// to four percent more.
 static const cjpegcoder_scan colour_script[] = {
   {CJPEGCODER_DC_SCAN, 0, 0, 0, 0},      {CJPEGCODER_FIRST_SCAN, 0, 1, 9, 1},
   {CJPEGCODER_FIRST_SCAN, 2, 1, 63, 0},  {CJPEGCODER_FIRST_SCAN, 1, 1, 63, 0},
   {CJPEGCODER_FIRST_SCAN, 0, 10, 63, 1}, {CJPEGCODER_REFINEMENT_SCAN, 0, 1, 63, 0}};
 
-/// The scans of a grey picture.
+/// The scans of a grey image.
 static const cjpegcoder_scan grey_script[] = {
   {CJPEGCODER_DC_SCAN, 0, 0, 0, 0},
   {CJPEGCODER_FIRST_SCAN, 0, 1, 9, 1},
   {CJPEGCODER_FIRST_SCAN, 0, 10, 63, 1},
   {CJPEGCODER_REFINEMENT_SCAN, 0, 1, 63, 0}};
 
-/// One component of the picture.
+/// One component of the image.
 typedef struct {
   /// Its samples.
   const uint8_t *samples;
@@ -43,7 +44,7 @@ typedef struct {
   int16_t *dc;
 } component_plane;
 
-/// All that encoding a picture takes.
+/// The state of an encoding.
 typedef struct {
   /// The inner loops.
   const cjpegcoder_kernels *kernels;
@@ -61,7 +62,7 @@ typedef struct {
   int stream_count;
   /// The memory of all components' DC values.
   int16_t *dc_memory;
-  /// Samples of a strip that reaches beyond the picture.
+  /// Samples of a strip that extends beyond the image.
   uint8_t padded[8][CJPEGCODER_STRIP * 8];
   /// The coefficients and masks of one strip.
   int16_t coefficients[CJPEGCODER_STRIP][CJPEGCODER_BLOCK];
@@ -85,39 +86,39 @@ static cjpegcoder_kernels best_kernels(void) {
   return portable_kernels();
 }
 
-/// Whether a picture is one the encoder accepts.
-static bool is_valid(const cjpegcoder_picture *picture) {
-  int width = picture->width, height = picture->height;
-  if (width < 1 || width > largest_side || height < 1 || height > largest_side) { return false; }
-  if (picture->components != 1 && picture->components != 3) { return false; }
-  for (int index = 0; index < picture->components; index++) {
-    int plane_width = index ? picture->chroma_width : width;
-    // A negative stride is a picture stored bottom row first.
-    ptrdiff_t stride = picture->stride[index];
-    if (!picture->plane[index] || (stride < plane_width && stride > -plane_width)) { return false; }
+/// Whether the encoder accepts an image.
+static bool is_valid(const cjpegcoder_image *image) {
+  int width = image->width, height = image->height;
+  if (width < 1 || width > max_side || height < 1 || height > max_side) { return false; }
+  if (image->components != 1 && image->components != 3) { return false; }
+  for (int index = 0; index < image->components; index++) {
+    int plane_width = index ? image->chroma_width : width;
+    // A negative stride means that the bottom row is stored first.
+    ptrdiff_t stride = image->stride[index];
+    if (!image->plane[index] || (stride < plane_width && stride > -plane_width)) { return false; }
   }
-  if (picture->components == 1) { return true; }
-  return (picture->chroma_width == width && picture->chroma_height == height) ||
-         (picture->chroma_width == (width + 1) / 2 && picture->chroma_height == (height + 1) / 2);
+  if (image->components == 1) { return true; }
+  return (image->chroma_width == width && image->chroma_height == height) ||
+         (image->chroma_width == (width + 1) / 2 && image->chroma_height == (height + 1) / 2);
 }
 
 /// Lays out components and scans and allocates; false when memory is exhausted.
-static bool prepare(encoder *state, const cjpegcoder_picture *picture, int quality) {
+static bool prepare(encoder *state, const cjpegcoder_image *image, int quality) {
   cjpegcoder_prepare_quantiser(&state->quantisers[0], false, quality);
   cjpegcoder_prepare_quantiser(&state->quantisers[1], true, quality);
-  state->component_count = picture->components;
-  state->halved_chroma = picture->components == 3 &&
-                         (picture->chroma_width != picture->width || picture->chroma_height != picture->height);
+  state->component_count = image->components;
+  state->halved_chroma = image->components == 3 &&
+                         (image->chroma_width != image->width || image->chroma_height != image->height);
   int mcu_side = state->halved_chroma ? 16 : 8;
-  state->mcus_across = (picture->width + mcu_side - 1) / mcu_side;
-  state->mcus_down = (picture->height + mcu_side - 1) / mcu_side;
+  state->mcus_across = (image->width + mcu_side - 1) / mcu_side;
+  state->mcus_down = (image->height + mcu_side - 1) / mcu_side;
   size_t dc_count = 0;
   for (int index = 0; index < state->component_count; index++) {
     component_plane *component = &state->components[index];
-    component->samples = picture->plane[index];
-    component->stride = picture->stride[index];
-    component->width = index ? picture->chroma_width : picture->width;
-    component->height = index ? picture->chroma_height : picture->height;
+    component->samples = image->plane[index];
+    component->stride = image->stride[index];
+    component->width = index ? image->chroma_width : image->width;
+    component->height = index ? image->chroma_height : image->height;
     component->blocks_across = (component->width + 7) / 8;
     component->blocks_down = (component->height + 7) / 8;
     component->sampling = index == 0 && state->halved_chroma ? 2 : 1;
@@ -142,7 +143,7 @@ static bool prepare(encoder *state, const cjpegcoder_picture *picture, int quali
   return true;
 }
 
-/// Copies a strip that reaches beyond its component, repeating the last column and row (T.81 A.2.4).
+/// Copies a strip that extends beyond its component and repeats the last column and row (T.81 A.2.4).
 static void pad_strip(encoder *state, const component_plane *component, int x, int y, int columns) {
   int inside = component->width - x < columns ? component->width - x : columns;
   for (int row = 0; row < 8; row++) {
@@ -153,7 +154,7 @@ static void pad_strip(encoder *state, const component_plane *component, int x, i
   }
 }
 
-/// Transforms one row of blocks, keeps its DC values and tokenises its AC; false when memory is exhausted.
+/// Transforms one row of blocks, stores its DC values and tokenises its AC; false when memory is exhausted.
 static bool encode_block_row(encoder *state, int index, int block_row, int16_t *dc) {
   const component_plane *component = &state->components[index];
   int y = block_row * 8;
@@ -188,8 +189,8 @@ static bool encode_block_row(encoder *state, int index, int block_row, int16_t *
 
 /// Encodes the blocks of one component in a row of MCUs.
 ///
-/// Interleaved scans also have the blocks that fill up the last MCUs (T.81 A.2.4). They repeat the DC of the block
-/// before them, which costs the fewest bits.
+/// Interleaved scans also contain the blocks that complete the last MCUs (T.81 A.2.4). They repeat the DC of the block
+/// before them, which takes the fewest bits.
 static bool encode_component_row(encoder *state, int index, int mcu_row) {
   const component_plane *component = &state->components[index];
   for (int row = 0; row < component->sampling; row++) {
@@ -227,15 +228,15 @@ static bool tokenise_dc_row(encoder *state) {
   return true;
 }
 
-/// Collects the tokens of the whole picture and writes the file; false when memory is exhausted.
-static bool encode(encoder *state, const cjpegcoder_picture *picture, cjpegcoder_buffer *out) {
+/// Collects the tokens of the image and writes the file; false when memory is exhausted.
+static bool encode(encoder *state, const cjpegcoder_image *image, cjpegcoder_buffer *out) {
   for (int mcu_row = 0; mcu_row < state->mcus_down; mcu_row++) {
     for (int index = 0; index < state->component_count; index++) {
       if (!encode_component_row(state, index, mcu_row)) { return false; }
     }
     if (!tokenise_dc_row(state)) { return false; }
   }
-  bool written = cjpegcoder_write_headers(out, picture, state->halved_chroma, state->quantisers);
+  bool written = cjpegcoder_write_headers(out, image, state->halved_chroma, state->quantisers);
   for (int scan = 0; written && scan < state->stream_count; scan++) {
     cjpegcoder_stream *stream = &state->streams[scan];
     written = cjpegcoder_stream_finish(stream) &&
@@ -244,11 +245,11 @@ static bool encode(encoder *state, const cjpegcoder_picture *picture, cjpegcoder
   return written && cjpegcoder_write_end(out);
 }
 
-static int encode_with(const cjpegcoder_picture *picture, int quality, cjpegcoder_buffer *out,
+static int encode_with(const cjpegcoder_image *image, int quality, cjpegcoder_buffer *out,
                            const cjpegcoder_kernels *kernels) {
   if (!out) { return CJPEGCODER_BAD_ARGUMENT; }
   out->count = 0;
-  if (!picture || quality < 1 || quality > 100 || !is_valid(picture)) {
+  if (!image || quality < 1 || quality > 100 || !is_valid(image)) {
     cjpegcoder_free(out);
     return CJPEGCODER_BAD_ARGUMENT;
   }
@@ -256,7 +257,7 @@ static int encode_with(const cjpegcoder_picture *picture, int quality, cjpegcode
   bool written = false;
   if (state) {
     state->kernels = kernels;
-    written = prepare(state, picture, quality) && encode(state, picture, out);
+    written = prepare(state, image, quality) && encode(state, image, out);
     for (int scan = 0; scan < state->stream_count; scan++) { cjpegcoder_stream_free(&state->streams[scan]); }
     free(state->dc_memory);
     free(state);
@@ -265,7 +266,7 @@ static int encode_with(const cjpegcoder_picture *picture, int quality, cjpegcode
   return written ? CJPEGCODER_OK : CJPEGCODER_OUT_OF_MEMORY;
 }
 
-int cjpegcoder_encode(const cjpegcoder_picture *picture, int quality, int portable, cjpegcoder_buffer *out) {
+int cjpegcoder_encode(const cjpegcoder_image *image, int quality, int portable, cjpegcoder_buffer *out) {
   const cjpegcoder_kernels kernels = portable ? portable_kernels() : best_kernels();
-  return encode_with(picture, quality, out, &kernels);
+  return encode_with(image, quality, out, &kernels);
 }

@@ -1,12 +1,12 @@
-// Headers: everything in the file but the coded data of its scans (T.81 annex B).
+// Headers: everything in the file except the entropy-coded data of the scans (T.81 annex B).
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/// The least memory allocated for a file.
-enum { least_capacity = 4096 };
+/// The minimum capacity of a buffer.
+enum { min_capacity = 4096 };
 
 void cjpegcoder_free(cjpegcoder_buffer *buffer) {
   if (!buffer) { return; }
@@ -19,7 +19,7 @@ bool cjpegcoder_reserve(cjpegcoder_buffer *out, size_t more) {
   if (more > SIZE_MAX / 2 - out->count || out->capacity > SIZE_MAX / 2) { return false; }
   size_t capacity = out->count + more;
   capacity = capacity < out->capacity * 2 ? out->capacity * 2 : capacity;
-  capacity = capacity < least_capacity ? least_capacity : capacity;
+  capacity = capacity < min_capacity ? min_capacity : capacity;
   uint8_t *bytes = realloc(out->bytes, capacity);
   if (!bytes) { return false; }
   out->bytes = bytes;
@@ -46,34 +46,34 @@ static bool put_word(cjpegcoder_buffer *out, int value) {
   return put_byte(out, value >> 8) && put_byte(out, value);
 }
 
-/// Adds a marker and the length of its segment, of which the two bytes of the length are part.
+/// Adds a marker and the length of its segment, which includes the two bytes of the length.
 static bool put_segment(cjpegcoder_buffer *out, int marker, int payload) {
   return put_byte(out, 0xff) && put_byte(out, marker) && put_word(out, payload + 2);
 }
 
 /// Adds SOF2 (T.81 B.2.2).
-static bool put_frame(cjpegcoder_buffer *out, const cjpegcoder_picture *picture, bool halved_chroma) {
-  bool written = put_segment(out, 0xc2, 6 + 3 * picture->components) && put_byte(out, 8) &&
-                 put_word(out, picture->height) && put_word(out, picture->width) &&
-                 put_byte(out, picture->components);
-  for (int component = 0; written && component < picture->components; component++) {
+static bool put_frame(cjpegcoder_buffer *out, const cjpegcoder_image *image, bool halved_chroma) {
+  bool written = put_segment(out, 0xc2, 6 + 3 * image->components) && put_byte(out, 8) &&
+                 put_word(out, image->height) && put_word(out, image->width) &&
+                 put_byte(out, image->components);
+  for (int component = 0; written && component < image->components; component++) {
     written = put_byte(out, component + 1) && put_byte(out, component == 0 && halved_chroma ? 0x22 : 0x11) &&
               put_byte(out, component ? 1 : 0);
   }
   return written;
 }
 
-bool cjpegcoder_write_headers(cjpegcoder_buffer *out, const cjpegcoder_picture *picture, bool halved_chroma,
+bool cjpegcoder_write_headers(cjpegcoder_buffer *out, const cjpegcoder_image *image, bool halved_chroma,
                               const cjpegcoder_quantiser quantisers[2]) {
   // SOI, then APP0 of JFIF 1.01: no unit, a density of 1 : 1 and no thumbnail.
   static const uint8_t start[] = {0xff, 0xd8, 0xff, 0xe0, 0,    16,   'J',  'F',  'I', 'F',
                                   0,    1,    1,    0,    0,    1,    0,    1,    0,   0};
   bool written = put_bytes(out, start, sizeof start);
-  for (int table = 0; written && table < (picture->components > 1 ? 2 : 1); table++) {
+  for (int table = 0; written && table < (image->components > 1 ? 2 : 1); table++) {
     written = put_segment(out, 0xdb, 1 + CJPEGCODER_BLOCK) && put_byte(out, table) &&
               put_bytes(out, quantisers[table].values, CJPEGCODER_BLOCK);
   }
-  return written && put_frame(out, picture, halved_chroma);
+  return written && put_frame(out, image, halved_chroma);
 }
 
 bool cjpegcoder_write_huffman(cjpegcoder_buffer *out, int slot, const cjpegcoder_huffman *huffman) {

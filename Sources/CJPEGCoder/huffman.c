@@ -5,19 +5,19 @@
 #include "internal.h"
 
 enum {
-  /// The longest code a table may have.
-  longest_code = 16,
-  /// All symbols and the one that reserves the code of ones.
-  most_leaves = 257
+  /// The maximum length of a code.
+  max_code_length = 16,
+  /// All symbols, and the one that reserves the code of all ones.
+  max_leaves = 257
 };
 
-/// A symbol and how often it occurs.
+/// A symbol and the number of its occurrences.
 typedef struct {
   uint64_t count;
   int symbol;
 } leaf;
 
-/// Collects the symbols that occur by increasing count, with the one that reserves a code first.
+/// Collects the symbols that occur, by increasing count. The first one reserves the code of all ones.
 static int sorted_leaves(const uint32_t *counts, int symbols, leaf *leaves) {
   int found = 1;
   leaves[0] = (leaf){1, -1};
@@ -35,11 +35,11 @@ static int sorted_leaves(const uint32_t *counts, int symbols, leaf *leaves) {
 
 /// Counts the leaves at each depth of a Huffman tree; returns the largest depth.
 ///
-/// As the leaves are sorted and joined nodes arise by increasing weight, the two lightest are always at the front of
-/// one of two queues. On equal weights a leaf goes before a joined node, which keeps the longest codes short.
+/// The leaves are sorted and inner nodes are created by increasing weight, so the two lightest are always at the front
+/// of one of two queues. On equal weights a leaf is taken before an inner node, which makes the longest codes shorter.
 static int count_depths(const leaf *leaves, int leaf_count, int *depth_counts) {
-  uint64_t weights[most_leaves];
-  int leaf_parents[most_leaves], node_parents[most_leaves], depths[most_leaves];
+  uint64_t weights[max_leaves];
+  int leaf_parents[max_leaves], node_parents[max_leaves], depths[max_leaves];
   int next_leaf = 0, next_node = 0, nodes = 0;
   for (; nodes < leaf_count - 1; nodes++) {
     weights[nodes] = 0;
@@ -65,15 +65,16 @@ static int count_depths(const leaf *leaves, int leaf_count, int *depth_counts) {
 }
 
 void cjpegcoder_huffman_build(cjpegcoder_huffman *huffman, const uint32_t *counts, int symbols) {
-  leaf leaves[most_leaves];
-  int depth_counts[most_leaves + longest_code] = {0};
+  leaf leaves[max_leaves];
+  int depth_counts[max_leaves + max_code_length] = {0};
   memset(huffman, 0, sizeof *huffman);
   int leaf_count = sorted_leaves(counts, symbols, leaves);
   huffman->symbol_count = leaf_count - 1;
   if (leaf_count < 2) { return; }
 
-  // Figure K.3: two codes that are too long make way by splitting the longest code that is shorter than both.
-  for (int depth = count_depths(leaves, leaf_count, depth_counts); depth > longest_code; depth--) {
+  // Figure K.3: of two codes that are too long, one becomes a bit shorter, and the other one and the longest code that
+  // is shorter than both become the two extensions of that code.
+  for (int depth = count_depths(leaves, leaf_count, depth_counts); depth > max_code_length; depth--) {
     while (depth_counts[depth] > 0) {
       int shorter = depth - 2;
       while (depth_counts[shorter] == 0) { shorter--; }
@@ -83,12 +84,12 @@ void cjpegcoder_huffman_build(cjpegcoder_huffman *huffman, const uint32_t *count
       depth_counts[shorter]--;
     }
   }
-  // The last of the longest codes would be all ones, which the symbol without meaning takes away with it.
-  int longest = longest_code;
+  // The last of the longest codes would be all ones: it belongs to the reserved symbol and is removed.
+  int longest = max_code_length;
   while (depth_counts[longest] == 0) { longest--; }
   depth_counts[longest]--;
 
-  for (int length = 1; length <= longest_code; length++) {
+  for (int length = 1; length <= max_code_length; length++) {
     huffman->length_counts[length] = (uint8_t)depth_counts[length];
   }
   for (int index = 0; index < huffman->symbol_count; index++) {
@@ -99,7 +100,7 @@ void cjpegcoder_huffman_build(cjpegcoder_huffman *huffman, const uint32_t *count
 void cjpegcoder_huffman_codes(const cjpegcoder_huffman *huffman, uint32_t *codes) {
   uint32_t code = 0;
   int index = 0;
-  for (uint32_t length = 1; length <= longest_code; length++) {
+  for (uint32_t length = 1; length <= max_code_length; length++) {
     for (int count = huffman->length_counts[length]; count > 0; count--) {
       codes[huffman->symbols[index++]] = code++ << 5 | length;
     }

@@ -8,27 +8,28 @@
 #include "CJPEGCoder.h"
 
 #if defined(__x86_64__)
-/// Marks a function for processors with AVX2 and the bit instructions that came with it.
+/// Marks a function for processors with AVX2 and the bit manipulation instructions.
 #define CJPEGCODER_FAST_TARGET __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
 #endif
 
-/// Forces the body shared by the portable and the fast variant of a function into both.
+/// Forces the common body of the portable and the fast variant of a function to be inlined into both.
 #define CJPEGCODER_SHARED_BODY static inline __attribute__((always_inline))
 
 enum {
   /// The coefficients of one block.
   CJPEGCODER_BLOCK = 64,
-  /// The most blocks transformed at once; their coefficients stay in the first-level cache until tokenised.
+  /// The maximum number of blocks transformed at once; their coefficients stay in the level 1 cache until tokenised.
   CJPEGCODER_STRIP = 32,
-  /// The most scans in a file.
+  /// The maximum number of scans in a file.
   CJPEGCODER_MAX_SCANS = 6,
-  /// The tokens of one chunk, which with its header takes just under 64 KiB.
+  /// The number of tokens in a chunk, which with its header takes just under 64 KiB.
   CJPEGCODER_CHUNK_TOKENS = 16368
 };
 
 // MARK: Quantisation
 
-/// A quantisation table with what dividing by its entries takes, all but `values` in natural (row by row) order.
+/// A quantisation table with the factors that replace the divisions; all but `values` are in natural (row by row)
+/// order.
 typedef struct {
   /// Half of each divisor, added before dividing so that the quotient is rounded.
   uint16_t bias[CJPEGCODER_BLOCK];
@@ -40,10 +41,10 @@ typedef struct {
   uint8_t values[CJPEGCODER_BLOCK];
 } cjpegcoder_quantiser;
 
-/// Facts about each coefficient of a block, one bit each: bit 63 - k speaks of zigzag index k.
+/// Properties of each coefficient of a block, one bit each: bit 63 - k is for zigzag index k.
 ///
-/// The highest bit stands for the lowest index because bits extracted from a mask are then already in the order in
-/// which the file carries them, most significant first.
+/// The highest bit is for the lowest index, so that bits extracted from a mask are already in the order of the file,
+/// most significant first.
 typedef struct {
   /// The coefficient is not zero.
   uint64_t nonzero;
@@ -61,7 +62,7 @@ extern const uint8_t cjpegcoder_natural_position[CJPEGCODER_BLOCK];
 /// Prepares the luma or the chroma table of T.81 annex K.1, scaled to the quality as libjpeg scales it.
 void cjpegcoder_prepare_quantiser(cjpegcoder_quantiser *quantiser, bool chroma, int quality);
 
-/// Transforms and quantises 2 * `pairs` horizontally adjacent blocks; coefficient 63 - k of a block is the one of
+/// Transforms and quantises 2 * `pairs` horizontally adjacent blocks; entry 63 - k of a block is the coefficient of
 /// zigzag index k.
 typedef void cjpegcoder_transform(const uint8_t *samples, ptrdiff_t stride, size_t pairs,
                                   const cjpegcoder_quantiser *quantiser,
@@ -69,30 +70,30 @@ typedef void cjpegcoder_transform(const uint8_t *samples, ptrdiff_t stride, size
 
 // MARK: Tokens
 
-/// One symbol to Huffman-code and the bits that follow its code: bits 0-7 the symbol, 8-12 the count of the bits that
+/// A symbol to be Huffman-coded and the bits that follow its code: bits 0-7 the symbol, 8-12 the number of bits that
 /// follow, 13-31 those bits.
 typedef uint32_t cjpegcoder_token;
 
 enum {
-  /// The most bits one token carries besides its symbol.
+  /// The maximum number of bits in a token that follow its symbol.
   CJPEGCODER_TOKEN_BITS = 19,
-  /// A symbol no scan of 8-bit samples uses, for tokens that carry bits only.
+  /// A symbol that no scan of 8-bit samples uses, for tokens that contain only bits.
   CJPEGCODER_NO_SYMBOL = 0xff,
-  /// What is added to the DC symbols of the chroma components to keep them apart from those of luma.
+  /// The offset of the DC symbols of the chroma components, which distinguishes them from those of luma.
   CJPEGCODER_CHROMA_DC = 0x10
 };
 
-/// A piece of a stream's tokens; pieces never move, so that a token can be completed later in place.
+/// A chunk of a stream's tokens; chunks never move, so that a token can be completed later.
 typedef struct cjpegcoder_chunk {
-  /// The piece that follows, or NULL.
+  /// The next chunk, or NULL.
   struct cjpegcoder_chunk *next;
-  /// How many tokens the piece holds; up to date once the stream has gone on to another piece or has ended.
+  /// The number of tokens in the chunk; valid once the stream has started another chunk or is finished.
   size_t count;
   /// The tokens.
   cjpegcoder_token tokens[CJPEGCODER_CHUNK_TOKENS];
 } cjpegcoder_chunk;
 
-/// The kinds of scan the encoder writes.
+/// The kinds of scans that the encoder writes.
 typedef enum {
   /// DC of every component, interleaved, at full precision.
   CJPEGCODER_DC_SCAN,
@@ -104,33 +105,31 @@ typedef enum {
 
 /// One line of a scan script.
 typedef struct {
-  /// What the scan carries.
   cjpegcoder_scan_kind kind;
   /// The component of an AC scan.
   uint8_t component;
   /// The first and the last zigzag index (Ss and Se).
   uint8_t first, last;
-  /// The low bits left out, 0 or 1 (Al); a refinement scan brings the one bit left out before it.
+  /// The number of low bits omitted, 0 or 1 (Al); a refinement scan adds the bit that the scan before it omitted.
   uint8_t low_bits;
 } cjpegcoder_scan;
 
 /// The tokens of one scan while they are collected.
 typedef struct {
-  /// What the scan carries.
   cjpegcoder_scan scan;
-  /// The first and the last piece.
+  /// The first and the last chunk.
   cjpegcoder_chunk *first_chunk, *last_chunk;
-  /// Where the next token goes, and the end of the last piece.
+  /// The position of the next token, and the end of the last chunk.
   cjpegcoder_token *cursor, *end;
-  /// The place kept for the token of the end-of-band run under way.
+  /// The position reserved for the token of the current end-of-band run.
   cjpegcoder_token *run_token;
-  /// The blocks in that run so far, zero when there is none.
+  /// The number of blocks in that run so far, 0 if there is no run.
   uint32_t run_length;
-  /// Correction bits of that run that do not fill a token yet, and their count.
+  /// Correction bits of that run that do not fill a token yet, and their number.
   uint32_t pending, pending_count;
   /// The last DC value of each component.
   int predicted_dc[3];
-  /// How often each symbol occurs.
+  /// The number of occurrences of each symbol.
   uint32_t counts[256];
 } cjpegcoder_stream;
 
@@ -138,81 +137,82 @@ typedef struct {
 typedef bool cjpegcoder_tokenise(cjpegcoder_stream *stream, const int16_t (*coefficients)[CJPEGCODER_BLOCK],
                                  const cjpegcoder_masks *masks, size_t blocks);
 
-/// Starts another piece of a stream; false when memory is exhausted.
+/// Starts another chunk of a stream; false when memory is exhausted.
 bool cjpegcoder_stream_grow(cjpegcoder_stream *stream);
 /// Adds the token of one DC value; false when memory is exhausted.
 bool cjpegcoder_tokenise_dc(cjpegcoder_stream *stream, int component, int value);
-/// Completes the end-of-band run under way, if any, and the count of the last piece.
+/// Completes the current end-of-band run, if any, and the count of the last chunk.
 bool cjpegcoder_stream_finish(cjpegcoder_stream *stream);
 /// Frees the tokens of a stream.
 void cjpegcoder_stream_free(cjpegcoder_stream *stream);
 
 // MARK: Codes
 
-/// A Huffman table as DHT carries it.
+/// A Huffman table as in a DHT segment.
 typedef struct {
-  /// How many codes there are of each length 1...16; entry 0 is unused.
+  /// The number of codes of each length 1...16; entry 0 is unused.
   uint8_t length_counts[17];
-  /// The symbols by increasing code length.
+  /// The symbols, by increasing code length.
   uint8_t symbols[256];
-  /// How many symbols there are.
+  /// The number of symbols.
   int symbol_count;
 } cjpegcoder_huffman;
 
-/// Finds the best code of at most 16 bits for symbols that occur `counts` times, no code being all ones.
+/// Builds the optimal table for symbols that occur `counts` times, with codes of at most 16 bits, none of them all
+/// ones.
 void cjpegcoder_huffman_build(cjpegcoder_huffman *huffman, const uint32_t *counts, int symbols);
 /// Sets `codes[symbol]` to (code << 5 | length) for every symbol of a table.
 void cjpegcoder_huffman_codes(const cjpegcoder_huffman *huffman, uint32_t *codes);
 
 // MARK: Writing
 
-/// Bits on their way to the file.
+/// A bit buffer in front of the file.
 typedef struct {
-  /// Where the next byte goes.
+  /// The position of the next byte.
   uint8_t *bytes;
-  /// Bits not written yet, the newest lowest.
+  /// Bits not written yet, with the newest ones lowest.
   uint64_t bits;
-  /// How many more bits fit, 0...64.
+  /// The number of bits that still fit, 0...64.
   int room;
 } cjpegcoder_bits;
 
-/// Writes the codes and bits of some tokens, stuffing a zero byte after each byte of ones (T.81 F.1.2.3).
+/// Writes the codes and bits of tokens, with a zero byte stuffed after each 0xff byte (T.81 F.1.2.3).
 typedef void cjpegcoder_emit(cjpegcoder_bits *sink, const cjpegcoder_token *tokens, size_t count,
                              const uint32_t *codes);
 
-/// Makes room for `more` bytes; false when memory is exhausted.
+/// Reserves capacity for `more` bytes; false when memory is exhausted.
 bool cjpegcoder_reserve(cjpegcoder_buffer *out, size_t more);
 /// Writes everything before the first scan.
-bool cjpegcoder_write_headers(cjpegcoder_buffer *out, const cjpegcoder_picture *picture, bool halved_chroma,
+bool cjpegcoder_write_headers(cjpegcoder_buffer *out, const cjpegcoder_image *image, bool halved_chroma,
                               const cjpegcoder_quantiser quantisers[2]);
 /// Writes one Huffman table; `slot` is its class and identifier (Tc << 4 | Th).
 bool cjpegcoder_write_huffman(cjpegcoder_buffer *out, int slot, const cjpegcoder_huffman *huffman);
-/// Writes the header of a scan of a picture of `components` components.
+/// Writes the header of a scan of an image with `components` components.
 bool cjpegcoder_write_scan_header(cjpegcoder_buffer *out, const cjpegcoder_scan *scan, int components);
-/// Writes a whole scan from a finished stream and frees the stream; false when memory is exhausted.
+/// Writes a scan from a finished stream and frees the stream; false when memory is exhausted.
 bool cjpegcoder_write_scan(cjpegcoder_buffer *out, cjpegcoder_stream *stream, int components, cjpegcoder_emit *emit);
 /// Writes the end of the file.
 bool cjpegcoder_write_end(cjpegcoder_buffer *out);
 
 // MARK: Variants
 
-/// The inner loops, in the variant for one kind of processor; every variant gives the same bytes.
+/// The inner loops in the variant for one kind of processor. Every variant gives the same bytes.
 typedef struct {
   /// Forward DCT and quantisation.
   cjpegcoder_transform *transform;
-  /// Tokens of scans of AC that are the first of their band.
+  /// Tokenisation of the first AC scan of a band.
   cjpegcoder_tokenise *tokenise_first;
-  /// Tokens of scans that refine AC.
+  /// Tokenisation of an AC refinement scan.
   cjpegcoder_tokenise *tokenise_refinement;
-  /// Tokens to bits.
+  /// Conversion of tokens to bits.
   cjpegcoder_emit *emit;
 } cjpegcoder_kernels;
 
 /// Forward DCT and quantisation for any processor.
 cjpegcoder_transform cjpegcoder_transform_portable;
-/// Tokens of first scans and of refinement scans for any processor.
+/// Tokenisation of first scans and of refinement scans for any processor.
 cjpegcoder_tokenise cjpegcoder_tokenise_first_portable, cjpegcoder_tokenise_refinement_portable;
-/// Tokens to bits for any processor.
+/// Conversion of tokens to bits for any processor.
 cjpegcoder_emit cjpegcoder_emit_portable;
 #if defined(__x86_64__)
 /// The same for processors of CJPEGCODER_FAST_TARGET.

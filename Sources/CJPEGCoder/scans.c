@@ -4,13 +4,13 @@
 
 #include "internal.h"
 
-/// The most bytes one token becomes: 16 + 19 bits, each byte of ones followed by a stuffed zero.
-enum { most_bytes_of_a_token = 9 };
+/// The maximum number of bytes for a token: 16 + 19 bits, each 0xff byte followed by a stuffed zero.
+enum { max_bytes_per_token = 9 };
 
 /// Writes the eight bytes of a full buffer.
 CJPEGCODER_SHARED_BODY uint8_t *write_word(uint8_t *bytes, uint64_t word) {
-  // A byte of ones has its top bit set and loses it when one is added. No other byte does: a carry that could make
-  // one do so comes from a byte of ones below it.
+  // A 0xff byte has its top bit set and loses it when one is added. No other byte does, unless a carry comes from a
+  // 0xff byte below it.
   if (word & UINT64_C(0x8080808080808080) & ~(word + UINT64_C(0x0101010101010101))) {
     for (int shift = 56; shift >= 0; shift -= 8) {
       uint8_t byte = (uint8_t)(word >> shift);
@@ -41,7 +41,7 @@ CJPEGCODER_SHARED_BODY void emit(cjpegcoder_bits *sink, const cjpegcoder_token *
     room -= total;
     if (room < 0) {
       bytes = write_word(bytes, buffer << (total + room) | bits >> -room);
-      // Bits already written stay above the new ones and leave by the time the buffer is full again.
+      // Bits already written stay above the new ones; they are shifted out before the buffer is full again.
       buffer = bits;
       room += 64;
     } else {
@@ -66,7 +66,7 @@ void cjpegcoder_emit_fast(cjpegcoder_bits *sink, const cjpegcoder_token *tokens,
 }
 #endif
 
-/// Writes what is left in the buffer, filled up with ones to a whole byte (T.81 F.1.2.3).
+/// Writes the remaining bits, padded with ones to a full byte (T.81 F.1.2.3).
 static void finish_bits(cjpegcoder_bits *sink) {
   int left = 64 - sink->room, padding = -left & 7;
   uint64_t bits = sink->bits << padding | ((1u << padding) - 1);
@@ -95,7 +95,7 @@ static bool write_tables(cjpegcoder_buffer *out, const cjpegcoder_stream *stream
 }
 
 bool cjpegcoder_write_scan(cjpegcoder_buffer *out, cjpegcoder_stream *stream, int components, cjpegcoder_emit *emit) {
-  // Tokens that carry bits only find a code of no bits.
+  // Tokens that contain only bits have a code of length 0.
   uint32_t codes[256] = {0};
   if (!write_tables(out, stream, components, codes) ||
       !cjpegcoder_write_scan_header(out, &stream->scan, components)) {
@@ -103,8 +103,8 @@ bool cjpegcoder_write_scan(cjpegcoder_buffer *out, cjpegcoder_stream *stream, in
   }
   cjpegcoder_bits sink = {NULL, 0, 64};
   for (const cjpegcoder_chunk *chunk = stream->first_chunk; chunk; chunk = chunk->next) {
-    // A full buffer of 64 bits may be left from before, and stuffed.
-    if (!cjpegcoder_reserve(out, chunk->count * most_bytes_of_a_token + 32)) { return false; }
+    // The bit buffer may still hold 64 bits, which may need stuffing.
+    if (!cjpegcoder_reserve(out, chunk->count * max_bytes_per_token + 32)) { return false; }
     sink.bytes = out->bytes + out->count;
     emit(&sink, chunk->tokens, chunk->count, codes);
     if (!chunk->next) { finish_bits(&sink); }

@@ -1,15 +1,15 @@
-// Token streams: collecting, for one scan each, the symbols to be coded and the bits that follow them.
+// Token streams: each collects the symbols of one scan and the bits that follow their codes.
 
 #include <stdlib.h>
 
 #include "internal.h"
 
 enum {
-  /// The most tokens one block adds to an AC stream, with room to spare: 63 coefficients, three runs of sixteen
-  /// zeros, one end-of-band run and the corrections, at most 63 + 18 bits, in tokens of their own.
-  most_tokens_of_a_block = 80,
-  /// The longest end-of-band run (T.81 G.1.2.2).
-  longest_run = 0x7fff,
+  /// An upper bound of the tokens that one block adds to an AC stream: 63 coefficients, three runs of sixteen zeros,
+  /// one end-of-band run, and separate tokens for at most 63 + 18 correction bits.
+  max_tokens_per_block = 80,
+  /// The maximum length of an end-of-band run (T.81 G.1.2.2).
+  max_run = 0x7fff,
   /// The symbol of sixteen zeros.
   sixteen_zeros = 0xf0
 };
@@ -44,30 +44,30 @@ void cjpegcoder_stream_free(cjpegcoder_stream *stream) {
   stream->cursor = stream->end = stream->run_token = NULL;
 }
 
-/// Whether a stream has room for `tokens` more, growing it if need be.
+/// Reserves space for `tokens` tokens; false when memory is exhausted.
 CJPEGCODER_SHARED_BODY bool make_room(cjpegcoder_stream *stream, ptrdiff_t tokens) {
   return stream->end - stream->cursor >= tokens || cjpegcoder_stream_grow(stream);
 }
 
-/// A token of a symbol and the bits that follow it.
+/// Returns a token of a symbol and the bits that follow it.
 CJPEGCODER_SHARED_BODY cjpegcoder_token make_token(unsigned symbol, unsigned count, uint32_t bits) {
   return symbol | count << 8 | bits << 13;
 }
 
-/// How many bits a magnitude takes, which is its category in T.81 table F.1; the magnitude is not zero.
+/// The number of bits of a nonzero magnitude, which is its category in T.81 table F.1.
 CJPEGCODER_SHARED_BODY unsigned bits_of(uint32_t magnitude) {
   return 32 - (unsigned)__builtin_clz(magnitude);
 }
 
 // MARK: End-of-band runs (T.81 G.1.2.2 and G.1.2.3)
 
-/// Adds a token with the corrections that wait for one.
+/// Adds a token with the pending correction bits.
 CJPEGCODER_SHARED_BODY void flush_corrections(cjpegcoder_stream *stream) {
   *stream->cursor++ = make_token(CJPEGCODER_NO_SYMBOL, stream->pending_count, stream->pending);
   stream->pending = stream->pending_count = 0;
 }
 
-/// Completes the token kept for the run under way, whose length is known only now.
+/// Completes the token reserved for the current run, whose length is now known.
 CJPEGCODER_SHARED_BODY void finish_run(cjpegcoder_stream *stream) {
   unsigned category = bits_of(stream->run_length) - 1, symbol = category << 4;
   *stream->run_token = make_token(symbol, category, stream->run_length & ((1u << category) - 1));
@@ -76,13 +76,13 @@ CJPEGCODER_SHARED_BODY void finish_run(cjpegcoder_stream *stream) {
   if (stream->pending_count) { flush_corrections(stream); }
 }
 
-/// Adds a block to the run under way, or starts one by keeping a place for its token.
+/// Adds a block to the current run, or starts a run and reserves the position of its token.
 CJPEGCODER_SHARED_BODY void extend_run(cjpegcoder_stream *stream) {
-  if (stream->run_length == longest_run) { finish_run(stream); }
+  if (stream->run_length == max_run) { finish_run(stream); }
   if (stream->run_length++ == 0) { stream->run_token = stream->cursor++; }
 }
 
-/// Adds the corrections of one more block to those that follow the run.
+/// Adds the correction bits of a block to those that follow the run.
 CJPEGCODER_SHARED_BODY void append_corrections(cjpegcoder_stream *stream, uint64_t bits, unsigned count) {
   while (stream->pending_count + count > CJPEGCODER_TOKEN_BITS) {
     unsigned taken = CJPEGCODER_TOKEN_BITS - stream->pending_count;
@@ -97,7 +97,7 @@ CJPEGCODER_SHARED_BODY void append_corrections(cjpegcoder_stream *stream, uint64
 }
 
 bool cjpegcoder_stream_finish(cjpegcoder_stream *stream) {
-  if (!make_room(stream, most_tokens_of_a_block)) { return false; }
+  if (!make_room(stream, max_tokens_per_block)) { return false; }
   if (stream->run_length) { finish_run(stream); }
   stream->last_chunk->count = (size_t)(stream->cursor - stream->last_chunk->tokens);
   return true;
@@ -111,7 +111,7 @@ bool cjpegcoder_tokenise_dc(cjpegcoder_stream *stream, int component, int value)
   stream->predicted_dc[component] = value;
   uint32_t magnitude = (uint32_t)(difference < 0 ? -difference : difference);
   unsigned category = magnitude ? bits_of(magnitude) : 0;
-  // Below zero the bits are those of the difference minus one, which are those of the magnitude inverted.
+  // A negative difference is coded as the low bits of the difference minus one, which are the inverted magnitude.
   uint32_t bits = (difference < 0 ? ~magnitude : magnitude) & ((1u << category) - 1);
   unsigned symbol = category + (component ? CJPEGCODER_CHROMA_DC : 0);
   *stream->cursor++ = make_token(symbol, category, bits);
@@ -131,7 +131,7 @@ CJPEGCODER_SHARED_BODY uint64_t band_of(const cjpegcoder_scan *scan) {
   return from_index(scan->first) & ~(uint64_t)0 << (63 - scan->last);
 }
 
-/// Tokens of a first scan of AC (T.81 G.1.2.2).
+/// Tokenises blocks for the first AC scan of a band (T.81 G.1.2.2).
 CJPEGCODER_SHARED_BODY bool tokenise_first(cjpegcoder_stream *stream, const int16_t (*coefficients)[CJPEGCODER_BLOCK],
                                            const cjpegcoder_masks *masks, size_t blocks) {
   const uint64_t band = band_of(&stream->scan);
@@ -139,7 +139,7 @@ CJPEGCODER_SHARED_BODY bool tokenise_first(cjpegcoder_stream *stream, const int1
   const int start = 63 - stream->scan.first, stop = 63 - stream->scan.last;
   uint32_t *const counts = stream->counts;
   for (size_t block = 0; block < blocks; block++) {
-    if (!make_room(stream, most_tokens_of_a_block)) { return false; }
+    if (!make_room(stream, max_tokens_per_block)) { return false; }
     uint64_t remaining = (low_bits ? masks[block].above_one : masks[block].nonzero) & band;
     if (!remaining) {
       extend_run(stream);
@@ -150,16 +150,16 @@ CJPEGCODER_SHARED_BODY bool tokenise_first(cjpegcoder_stream *stream, const int1
     cjpegcoder_token *cursor = stream->cursor;
     int expected = start;
     do {
-      int place = 63 - __builtin_clzll(remaining);
-      remaining ^= (uint64_t)1 << place;
-      unsigned zeros = (unsigned)(expected - place);
-      expected = place - 1;
+      int position = 63 - __builtin_clzll(remaining);
+      remaining ^= (uint64_t)1 << position;
+      unsigned zeros = (unsigned)(expected - position);
+      expected = position - 1;
       while (zeros > 15) {
         *cursor++ = sixteen_zeros;
         counts[sixteen_zeros]++;
         zeros -= 16;
       }
-      int32_t value = values[place], sign = value >> 31;
+      int32_t value = values[position], sign = value >> 31;
       uint32_t magnitude = (uint32_t)((value ^ sign) - sign) >> low_bits;
       unsigned category = bits_of(magnitude), symbol = zeros << 4 | category;
       *cursor++ = make_token(symbol, category, (magnitude ^ (uint32_t)sign) & ((1u << category) - 1));
@@ -171,10 +171,10 @@ CJPEGCODER_SHARED_BODY bool tokenise_first(cjpegcoder_stream *stream, const int1
   return true;
 }
 
-/// Gathers the bits of `value` that `mask` selects, and keeps their order.
+/// Extracts the bits of `value` that `mask` selects, in their order.
 CJPEGCODER_SHARED_BODY uint64_t extract(uint64_t value, uint64_t mask, bool fast) {
 #if defined(__x86_64__)
-  // As an instruction, because the intrinsic cannot be part of a body shared with the portable variant.
+  // Inline assembly, because the intrinsic is not allowed in a body that the portable variant shares.
   if (fast) {
     uint64_t bits;
     __asm__("pext %2, %1, %0" : "=r"(bits) : "r"(value), "r"(mask));
@@ -185,9 +185,9 @@ CJPEGCODER_SHARED_BODY uint64_t extract(uint64_t value, uint64_t mask, bool fast
 #endif
   uint64_t bits = 0;
   while (mask) {
-    int place = 63 - __builtin_clzll(mask);
-    mask ^= (uint64_t)1 << place;
-    bits = bits << 1 | ((value >> place) & 1);
+    int position = 63 - __builtin_clzll(mask);
+    mask ^= (uint64_t)1 << position;
+    bits = bits << 1 | ((value >> position) & 1);
   }
   return bits;
 }
@@ -205,15 +205,15 @@ CJPEGCODER_SHARED_BODY void add_refinement(cjpegcoder_stream *stream, unsigned s
   }
 }
 
-/// Tokens of a scan that refines AC by its lowest bit (T.81 G.1.2.3).
+/// Tokenises blocks for a scan that adds the lowest bit of AC (T.81 G.1.2.3).
 ///
-/// A coefficient above one was nonzero already and gets a correction bit; it is passed over in counting zeros, and
-/// its bit follows the code of the next symbol. A coefficient of plus or minus one is new and gets a symbol.
+/// A coefficient above one was already nonzero and gets a correction bit: it does not count as a zero, and its bit
+/// follows the code of the next symbol. A coefficient of plus or minus one is new and gets a symbol.
 CJPEGCODER_SHARED_BODY bool tokenise_refinement(cjpegcoder_stream *stream, const cjpegcoder_masks *masks,
                                                 size_t blocks, bool fast) {
   const uint64_t band = band_of(&stream->scan);
   for (size_t block = 0; block < blocks; block++) {
-    if (!make_room(stream, most_tokens_of_a_block)) { return false; }
+    if (!make_room(stream, max_tokens_per_block)) { return false; }
     const cjpegcoder_masks facts = masks[block];
     const uint64_t old = facts.above_one & band;
     uint64_t new = facts.nonzero & ~facts.above_one & band;
@@ -226,7 +226,7 @@ CJPEGCODER_SHARED_BODY bool tokenise_refinement(cjpegcoder_stream *stream, const
       uint64_t passed = old & from_index(index) & ~from_index(next);
       unsigned corrections = (unsigned)__builtin_popcountll(passed), zeros = next - index - corrections;
       while (zeros > 15) {
-        // The code of sixteen zeros ends at the last of them; only what was passed until there follows it.
+        // The code of sixteen zeros ends at the last of them: only the corrections up to there follow it.
         uint64_t gaps = ~old & from_index(index);
         for (int skipped = 0; skipped < 15; skipped++) { gaps ^= (uint64_t)1 << (63 - __builtin_clzll(gaps)); }
         unsigned sixteenth = (unsigned)__builtin_clzll(gaps);

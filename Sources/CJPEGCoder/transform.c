@@ -27,7 +27,7 @@ void cjpegcoder_prepare_quantiser(cjpegcoder_quantiser *quantiser, bool chroma, 
   for (int position = 0; position < CJPEGCODER_BLOCK; position++) {
     int step = (steps[position] * percent + 50) / 100;
     step = step < 1 ? 1 : step > 255 ? 255 : step;
-    // The DCT below leaves its results eight times too large, which the divisor takes back.
+    // The results of the DCT below are eight times too large; the divisor compensates for that.
     unsigned divisor = (unsigned)step * 8, log2 = 3;
     while (1u << log2 < divisor) { log2++; }
     // No result exceeds 8 * 1024 by more than rounding, so n = |result| + divisor / 2 is below 2^14. For such n the
@@ -50,9 +50,9 @@ static inline int32_t rounded_shift(int32_t value, int bits) {
 
 /// One pass of the DCT over eight values that are `step` apart, in place.
 ///
-/// The factorisation of Loeffler, Ligtenberg and Moschytz with factors of 13 fractional bits; its rotations are
-/// written out as products of integers, which changes no bit of the sums. The first pass keeps two fractional bits,
-/// the second drops them.
+/// The factorisation of Loeffler, Ligtenberg and Moschytz with factors of 13 fractional bits. Its rotations are
+/// expanded to integer products, which gives exactly the same sums. The first pass leaves two fractional bits, the
+/// second removes them.
 CJPEGCODER_SHARED_BODY void transform_eight(int32_t *values, int step, bool first_pass) {
   int32_t sum0 = values[0] + values[7 * step], difference0 = values[0] - values[7 * step];
   int32_t sum1 = values[step] + values[6 * step], difference1 = values[step] - values[6 * step];
@@ -89,7 +89,7 @@ void cjpegcoder_transform_portable(const uint8_t *samples, ptrdiff_t stride, siz
     for (int row = 0; row < 8; row++) { transform_eight(values + row * 8, 1, true); }
     for (int column = 0; column < 8; column++) { transform_eight(values + column, 8, false); }
 
-    // In natural order first, which compilers turn into vector instructions.
+    // In natural order first: compilers vectorise this loop.
     for (int position = 0; position < CJPEGCODER_BLOCK; position++) {
       int32_t value = values[position], sign = value >> 31;
       uint32_t n = (uint32_t)((value ^ sign) - sign) + quantiser->bias[position];
@@ -98,10 +98,10 @@ void cjpegcoder_transform_portable(const uint8_t *samples, ptrdiff_t stride, siz
     }
     cjpegcoder_masks found = {0, 0, 0, 0};
     for (int k = 0; k < CJPEGCODER_BLOCK; k++) {
-      int place = CJPEGCODER_BLOCK - 1 - k;
+      int position = CJPEGCODER_BLOCK - 1 - k;
       int32_t value = values[cjpegcoder_natural_position[k]];
-      coefficients[block][place] = (int16_t)value;
-      found.nonzero |= (uint64_t)(value != 0) << place;
+      coefficients[block][position] = (int16_t)value;
+      found.nonzero |= (uint64_t)(value != 0) << position;
     }
     for (uint64_t left = found.nonzero; left; left &= left - 1) {
       int32_t value = coefficients[block][__builtin_ctzll(left)];

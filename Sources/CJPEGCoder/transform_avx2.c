@@ -1,4 +1,4 @@
-// Forward DCT and quantisation for processors with AVX2: two blocks at once, one in each half of the registers.
+// Forward DCT and quantisation for processors with AVX2: two blocks at once, one in each half of a register.
 
 #include "internal.h"
 
@@ -6,12 +6,12 @@
 
 #include <immintrin.h>
 
-/// A helper that becomes part of the one function below.
+/// A helper that is inlined into cjpegcoder_transform_avx2.
 #define AVX2_INLINE static inline __attribute__((always_inline)) CJPEGCODER_FAST_TARGET
 
-/// Where one 16-bit value of natural position `n` lies in its row, if that row is `row`, as two shuffle indices.
+/// The two shuffle indices of the 16-bit value at natural position `n` if it is in row `row`, else indices that give 0.
 #define MOVE(row, n) ((n) / 8 == (row) ? (n) % 8 * 2 : 0x80), ((n) / 8 == (row) ? (n) % 8 * 2 + 1 : 0x80)
-/// The shuffle that takes from one row what a group of eight coefficients needs of it.
+/// The shuffle that extracts from one row the values of a group of eight coefficients.
 #define SHUFFLE(row, a, b, c, d, e, f, g, h) \
   {MOVE(row, a), MOVE(row, b), MOVE(row, c), MOVE(row, d), MOVE(row, e), MOVE(row, f), MOVE(row, g), MOVE(row, h)}
 /// The shuffles of one group for all rows.
@@ -19,7 +19,7 @@
   {SHUFFLE(0, __VA_ARGS__), SHUFFLE(1, __VA_ARGS__), SHUFFLE(2, __VA_ARGS__), SHUFFLE(3, __VA_ARGS__), \
    SHUFFLE(4, __VA_ARGS__), SHUFFLE(5, __VA_ARGS__), SHUFFLE(6, __VA_ARGS__), SHUFFLE(7, __VA_ARGS__)}
 
-/// For each group of eight coefficients in descending zigzag order, the shuffle of each row that holds some of them.
+/// For each group of eight coefficients in descending zigzag order, the shuffles of all rows.
 static const uint8_t descending_zigzag[8][8][16] = {
   GROUP(63, 62, 55, 47, 54, 61, 60, 53), GROUP(46, 39, 31, 38, 45, 52, 59, 58),
   GROUP(51, 44, 37, 30, 23, 15, 22, 29), GROUP(36, 43, 50, 57, 56, 49, 42, 35),
@@ -31,7 +31,7 @@ AVX2_INLINE __m256i load_twice(const void *values) {
   return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)values));
 }
 
-/// The two factors of a pair of interleaved 16-bit values.
+/// Returns two factors for pairs of interleaved 16-bit values.
 AVX2_INLINE __m256i factors(int even, int odd) {
   return _mm256_set1_epi32((int)((uint32_t)(uint16_t)even | (uint32_t)(uint16_t)odd << 16));
 }
@@ -52,7 +52,7 @@ AVX2_INLINE void transpose(__m256i rows[8]) {
   rows[6] = _mm256_unpacklo_epi64(b3, b7), rows[7] = _mm256_unpackhi_epi64(b3, b7);
 }
 
-/// Rounds 32-bit sums, drops `shift` bits and packs them to 16 bits.
+/// Shifts 32-bit sums right by `shift` bits with rounding and packs them to 16 bits.
 AVX2_INLINE __m256i narrow(__m256i low, __m256i high, int shift) {
   __m256i half = _mm256_set1_epi32(1 << (shift - 1));
   low = _mm256_srai_epi32(_mm256_add_epi32(low, half), shift);
@@ -60,7 +60,7 @@ AVX2_INLINE __m256i narrow(__m256i low, __m256i high, int shift) {
   return _mm256_packs_epi32(low, high);
 }
 
-/// The rounded sum of two pairs of interleaved values times their factors.
+/// Returns the rounded sum of the products of two pairs of interleaved values and their factors.
 AVX2_INLINE __m256i combine(__m256i low_a, __m256i high_a, __m256i factors_a, __m256i low_b, __m256i high_b,
                             __m256i factors_b, int shift) {
   __m256i low = _mm256_add_epi32(_mm256_madd_epi16(low_a, factors_a), _mm256_madd_epi16(low_b, factors_b));
@@ -68,10 +68,10 @@ AVX2_INLINE __m256i combine(__m256i low_a, __m256i high_a, __m256i factors_a, __
   return narrow(low, high, shift);
 }
 
-/// One pass of the DCT down all columns; see transform_eight in transform.c, whose names it shares.
+/// One pass of the DCT over all columns, with the variable names of transform_eight in transform.c.
 ///
-/// 16 bits hold every sum: after the first pass values stay within 8 * 128 * 4, so that the largest sum of the second
-/// pass, eight of them, stays within -32768...32512.
+/// 16 bits are sufficient for every sum: the values of the first pass are within 8 * 128 * 4, so that the largest sum
+/// of the second pass, of eight values, is within -32768...32512.
 AVX2_INLINE void transform_columns(__m256i rows[8], bool first_pass) {
   __m256i sum0 = _mm256_add_epi16(rows[0], rows[7]), difference0 = _mm256_sub_epi16(rows[0], rows[7]);
   __m256i sum1 = _mm256_add_epi16(rows[1], rows[6]), difference1 = _mm256_sub_epi16(rows[1], rows[6]);
@@ -113,8 +113,8 @@ AVX2_INLINE __m256i gather(const __m256i rows[8], int group, int first_row, int 
   return result;
 }
 
-/// Turns eight registers of 16-bit values, with one block in each half, into four of bytes, with the two halves of
-/// the first block before those of the second; values are limited to -128...127.
+/// Packs eight registers of 16-bit values, with one block in each half, into four of bytes: first the two halves of the
+/// first block, then those of the second. Values are clamped to -128...127.
 AVX2_INLINE void pack_blocks(const __m256i values[8], __m256i bytes[4]) {
   __m256i a = _mm256_packs_epi16(values[0], values[1]), b = _mm256_packs_epi16(values[2], values[3]);
   __m256i c = _mm256_packs_epi16(values[4], values[5]), d = _mm256_packs_epi16(values[6], values[7]);
@@ -171,7 +171,8 @@ void cjpegcoder_transform_avx2(const uint8_t *samples, ptrdiff_t stride, size_t 
       __m256i low = bytes[block * 2], high = bytes[block * 2 + 1];
       cjpegcoder_masks *found = &masks[pair * 2 + (size_t)block];
       found->nonzero = ~top_bits(_mm256_cmpeq_epi8(low, zero), _mm256_cmpeq_epi8(high, zero));
-      // The magnitude of -128 is 128 only as an unsigned byte, hence the unsigned maximum in place of a comparison.
+      // The magnitude of -128 is 128 only as an unsigned byte, and there is no unsigned comparison: the maximum
+      // replaces it.
       __m256i low_size = _mm256_abs_epi8(low), high_size = _mm256_abs_epi8(high);
       found->above_one = ~top_bits(_mm256_cmpeq_epi8(_mm256_max_epu8(low_size, one), one),
                                    _mm256_cmpeq_epi8(_mm256_max_epu8(high_size, one), one));

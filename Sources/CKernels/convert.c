@@ -1,10 +1,10 @@
 #include "CKernels.h"
 
-// JFIF 1.02: ITU-R BT.601 with the full range. 16-bit fractions, as libjpeg rounds them.
+// JFIF 1.02: ITU-R BT.601 in full range, with 16-bit fractions rounded as in libjpeg.
 enum { fraction_bits = 16, half = 1 << 15 };
 
 static uint8_t flattened(uint8_t value, uint8_t alpha) {
-  // On white: the exact quotient by 255, rounded.
+  // Over white: the rounded quotient by 255, exact.
   const uint32_t product = (uint32_t)value * alpha + 255u * (255u - alpha) + 128;
   return (uint8_t)((product + (product >> 8)) >> 8);
 }
@@ -18,7 +18,7 @@ void ckernels_rgba_to_ycbcr(const uint8_t *rgba, uint8_t *y, uint8_t *cb, uint8_
       b = flattened(rgba[2], rgba[3]);
     }
     y[x] = (uint8_t)((19595 * r + 38470 * g + 7471 * b + half) >> fraction_bits);
-    // 128 and a half less a hair, so that the largest sum stays below 256.
+    // The rounding constant is one less than a half, so that the largest sum stays below 256.
     cb[x] = (uint8_t)((-11059 * r - 21709 * g + 32768 * b + (128 << fraction_bits) + half - 1) >> fraction_bits);
     cr[x] = (uint8_t)((32768 * r - 27439 * g - 5329 * b + (128 << fraction_bits) + half - 1) >> fraction_bits);
   }

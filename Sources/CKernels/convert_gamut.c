@@ -1,11 +1,15 @@
 #include "CKernels.h"
 
-// Light has 20 bits, signals have 14, matrices 16 behind the point.
-enum { node_bits = CKERNELS_LIGHT_STEP_BITS, node_half = 1 << (node_bits - 1), one = CKERNELS_LIGHT_NODES << node_bits };
+// Light has 20 bits, signals have 14 bits, matrices have 16 fraction bits.
+enum {
+  node_bits = CKERNELS_LIGHT_STEP_BITS,
+  node_half = 1 << (node_bits - 1),
+  one = CKERNELS_LIGHT_NODES << node_bits,
+};
 enum { full_light = 1 << 20, dark_light = CKERNELS_SIGNAL_NODES, bright_bits = 8 };
 
-/// What colours are converted by.
-struct work {
+/// The tables of a conversion.
+struct conversion {
   const struct ckernels_gamut *gamut;
   const int32_t *light;
   const uint16_t *dark, *bright;
@@ -15,24 +19,25 @@ struct color {
   int32_t r, g, b;
 };
 
-static inline int32_t within(int64_t value, int32_t most) { return value < 0 ? 0 : value > most ? most : (int32_t)value; }
+static inline int32_t clamp(int64_t value, int32_t max) { return value < 0 ? 0 : value > max ? max : (int32_t)value; }
 
 static inline uint32_t code(uint16_t sample) { return sample < 1024 ? sample : 1023; }
 
-static inline int32_t light(const struct work *work, int32_t scaled) {
-  const int32_t place = within((scaled + 128) >> 8, one);
-  const int32_t *node = work->light + (place >> node_bits);
-  return node[0] + (((node[1] - node[0]) * (place & ((1 << node_bits) - 1)) + node_half) >> node_bits);
+static inline int32_t light(const struct conversion *conversion, int32_t scaled) {
+  const int32_t position = clamp((scaled + 128) >> 8, one);
+  const int32_t *node = conversion->light + (position >> node_bits);
+  return node[0] + (((node[1] - node[0]) * (position & ((1 << node_bits) - 1)) + node_half) >> node_bits);
 }
 
-// The slope is steepest at black: there every step of light has an entry of its own.
-static inline int32_t signal(const struct work *work, const int32_t *row, struct color from) {
+// The slope is steepest at black: there the table has an entry for every value of light.
+static inline int32_t signal(const struct conversion *conversion, const int32_t *row, struct color from) {
   const int64_t sum = (int64_t)row[0] * from.r + (int64_t)row[1] * from.g + (int64_t)row[2] * from.b;
-  const int32_t shown = within((sum + (1 << 15)) >> 16, full_light);
-  return shown < dark_light ? work->dark[shown] : work->bright[(shown + (1 << (bright_bits - 1))) >> bright_bits];
+  const int32_t shown = clamp((sum + (1 << 15)) >> 16, full_light);
+  if (shown < dark_light) return conversion->dark[shown];
+  return conversion->bright[(shown + (1 << (bright_bits - 1))) >> bright_bits];
 }
 
-static inline int32_t weighed(const int32_t *row, struct color color, int shift) {
+static inline int32_t weighted_sum(const int32_t *row, struct color color, int shift) {
   const int64_t sum = (int64_t)row[0] * color.r + (int64_t)row[1] * color.g + (int64_t)row[2] * color.b;
   return (int32_t)((sum + ((int64_t)1 << (shift - 1))) >> shift);
 }
@@ -40,7 +45,7 @@ static inline int32_t weighed(const int32_t *row, struct color color, int shift)
 void ckernels_convert_gamut(const struct ckernels_planes10 *source, const struct ckernels_planes8 *target, size_t width,
                             size_t height, const struct ckernels_gamut *gamut, const int32_t *light_nodes,
                             const uint16_t *dark, const uint16_t *bright) {
-  const struct work work = {gamut, light_nodes, dark, bright};
+  const struct conversion conversion = {gamut, light_nodes, dark, bright};
   for (size_t row = 0; row < height; row += 2) {
     const uint16_t *y = (const uint16_t *)((const char *)source->y + (ptrdiff_t)row * source->y_stride);
     const uint16_t *u = (const uint16_t *)((const char *)source->u + (ptrdiff_t)(row / 2) * source->u_stride);
@@ -57,17 +62,17 @@ void ckernels_convert_gamut(const struct ckernels_planes10 *source, const struct
       struct color sum = {0, 0, 0};
       for (int i = 0; i < 4; i++) {
         const int32_t luma = gamut->luma * ((int32_t)lumas[i] - gamut->black);
-        const struct color from = {light(&work, luma + shift.r), light(&work, luma + shift.g),
-                                   light(&work, luma + shift.b)};
-        const struct color to = {signal(&work, gamut->rows, from), signal(&work, gamut->rows + 3, from),
-                                 signal(&work, gamut->rows + 6, from)};
-        *outs[i] = (uint8_t)(16 + weighed(gamut->to_y, to, 30));
+        const struct color from = {light(&conversion, luma + shift.r), light(&conversion, luma + shift.g),
+                                   light(&conversion, luma + shift.b)};
+        const struct color to = {signal(&conversion, gamut->rows, from), signal(&conversion, gamut->rows + 3, from),
+                                 signal(&conversion, gamut->rows + 6, from)};
+        *outs[i] = (uint8_t)(16 + weighted_sum(gamut->to_y, to, 30));
         sum.r += to.r;
         sum.g += to.g;
         sum.b += to.b;
       }
-      out_u[x / 2] = (uint8_t)(128 + weighed(gamut->to_u, sum, 32));
-      out_v[x / 2] = (uint8_t)(128 + weighed(gamut->to_v, sum, 32));
+      out_u[x / 2] = (uint8_t)(128 + weighted_sum(gamut->to_u, sum, 32));
+      out_v[x / 2] = (uint8_t)(128 + weighted_sum(gamut->to_v, sum, 32));
     }
   }
 }

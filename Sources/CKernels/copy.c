@@ -11,7 +11,7 @@ void ckernels_copy_mirrored(const uint8_t *source, ptrdiff_t source_stride, uint
                             size_t width, size_t height) {
   for (size_t y = 0; y < height; y++, source += source_stride, target += target_stride) {
     size_t x = 0;
-    // Baseline x86-64 cannot shuffle bytes: reversing eight at a time in a general register is what it does best.
+    // Baseline x86-64 cannot shuffle bytes in vectors: reversing eight at a time in a general register is fastest.
     for (; x + 8 <= width; x += 8) {
       uint64_t eight;
       memcpy(&eight, source + width - 8 - x, 8);

@@ -3,9 +3,9 @@
 
 #include "CKernels.h"
 
-// Motion-adaptive deinterlacing: where nothing moves both fields are one picture; where something does, a missing sample
-// is taken from the rows above and below along the edge that runs through it. How far it may leave the mean of the
-// fields before and after is bounded by how much its neighbourhood changes between frames.
+// Motion-adaptive deinterlacing: a missing sample is interpolated from the rows above and below, along the edge that
+// runs through it. Its difference from the mean of the samples before and after is limited by the change of the
+// neighbourhood between frames, so that without motion both fields are combined.
 
 static inline __attribute__((always_inline)) int at(const uint8_t *row, ptrdiff_t x, int is_wide) {
   return is_wide ? ((const uint16_t *)(const void *)row)[x] : row[x];
@@ -13,7 +13,7 @@ static inline __attribute__((always_inline)) int at(const uint8_t *row, ptrdiff_
 
 static inline int larger(int a, int b) { return a > b ? a : b; }
 
-// The mean of two samples across the edge that fits best, out of five directions.
+// The mean of the two samples in the direction that fits best, out of five.
 static inline __attribute__((always_inline)) int across_edge(const uint8_t *above, const uint8_t *below, ptrdiff_t x,
                                                              ptrdiff_t width, int is_wide) {
   int best = (at(above, x, is_wide) + at(below, x, is_wide)) >> 1;
@@ -23,7 +23,8 @@ static inline __attribute__((always_inline)) int across_edge(const uint8_t *abov
   for (int index = 0; index < 5; index++) {
     const int j = directions[index];
     int score = 0;
-    for (int near = -1; near <= 1; near++) score += abs(at(above, x + near + j, is_wide) - at(below, x + near - j, is_wide));
+    for (int near = -1; near <= 1; near++)
+      score += abs(at(above, x + near + j, is_wide) - at(below, x + near - j, is_wide));
     if (best_score < 0 || score < best_score) {
       best_score = score;
       best = (at(above, x + j, is_wide) + at(below, x - j, is_wide)) >> 1;
@@ -39,7 +40,8 @@ static inline __attribute__((always_inline)) void fill_row(const struct ckernels
   const ptrdiff_t up = y > 0 ? y - 1 : y + 1, down = y + 1 < height ? y + 1 : y - 1;
   const uint8_t *above = current->base + up * current->stride, *below = current->base + down * current->stride;
   const uint8_t *before = previous->base + y * previous->stride, *after = current->base + y * current->stride;
-  const uint8_t *above_before = previous->base + up * previous->stride, *below_before = previous->base + down * previous->stride;
+  const uint8_t *above_before = previous->base + up * previous->stride;
+  const uint8_t *below_before = previous->base + down * previous->stride;
   const uint8_t *above_after = next->base + up * next->stride, *below_after = next->base + down * next->stride;
   for (ptrdiff_t x = 0; x < width; x++) {
     const int c = at(above, x, is_wide), e = at(below, x, is_wide);

@@ -2,7 +2,7 @@
 
 #include "CKernels.h"
 
-// Division by 255 to the nearest, exact for every product of two bytes.
+// The division by 255 is rounded to the nearest and exact for every product of two bytes.
 static inline uint8_t blend(uint8_t below, uint8_t above, uint8_t coverage) {
   return (uint8_t)(((below * (255u - coverage) + above * (uint32_t)coverage + 128) * 257) >> 16);
 }

@@ -2,7 +2,7 @@
 
 #include "CKernels.h"
 
-// Sixteen bytes as eight pairs: the compiler maps this to whatever vectors a processor has.
+// Sixteen bytes as eight pairs: the compiler maps this to the vectors of the processor.
 typedef uint16_t pairs __attribute__((vector_size(16)));
 typedef uint8_t bytes __attribute__((vector_size(8)));
 
@@ -12,7 +12,7 @@ static inline pairs load(const uint8_t *source) {
   return value;
 }
 
-// The sum of the two bytes of each pair: it does not matter which of them comes first.
+// The sum of the two bytes of each pair, in either byte order.
 static inline pairs sum(pairs value) { return (value & 0xFF) + (value >> 8); }
 
 void ckernels_halve(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,

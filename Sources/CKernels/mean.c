@@ -2,7 +2,7 @@
 
 #include "CKernels.h"
 
-// With `side` known to the compiler its loops unroll.
+// Inlined, so that the compiler unrolls the loops for a constant `side`.
 static inline __attribute__((always_inline)) void mean(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target,
                                                        ptrdiff_t target_stride, size_t width, size_t height,
                                                        size_t side, uint16_t *columns) {

@@ -2,7 +2,7 @@
 
 #include "CKernels.h"
 
-// Weights are 14-bit fractions that add up to one; sums of 255 times all of them fit 32 bits with room to spare.
+// Weights are 14-bit fractions with a sum of one; 255 times the sum of their magnitudes fits into 32 bits.
 enum { fraction_bits = 14, half = 1 << (fraction_bits - 1) };
 
 static uint8_t clamped(int32_t sum) {
@@ -22,8 +22,8 @@ static void weigh_portable(const uint8_t *const *rows, const int16_t *weights, s
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-// Two rows at a time: their bytes are paired, widened, and each pair is multiplied by a pair of weights and added. The
-// unpacking sorts bytes within halves of a vector, and the packing at the end puts them back.
+// Two rows at a time: their bytes are interleaved and widened, and each pair is multiplied by a pair of weights and
+// added. Unpacking reorders the bytes within the halves of a vector, and packing restores their order.
 __attribute__((target("avx2"))) static size_t weigh_avx2(const uint8_t *const *rows, const int16_t *weights, size_t taps,
                                                          uint8_t *target, size_t count) {
   const __m256i zero = _mm256_setzero_si256();
@@ -66,7 +66,7 @@ void ckernels_weigh_rows(const uint8_t *const *rows, const int16_t *weights, siz
 
 void ckernels_resample_strip(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
                            size_t width, const struct ckernels_filter *filter, int portable) {
-  const uint8_t *rows[CKERNELS_MOST_TAPS];
+  const uint8_t *rows[CKERNELS_MAX_TAPS];
   for (size_t row = 0; row < filter->count; row++) {
     for (size_t tap = 0; tap < filter->taps; tap++)
       rows[tap] = source + (ptrdiff_t)(filter->starts[row] + tap) * source_stride;

@@ -6,8 +6,8 @@ typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
 enum {
   tile = 16,
-  // A strip's columns become this many target rows, each with one cache line in use: 480 lines stay in a level 1 cache
-  // of 32 KiB until the next tiles of the strip have filled them.
+  // The columns of a strip become this many target rows, each with one cache line in use: 480 lines stay in a level 1
+  // cache of 32 KiB until the next tiles of the strip have filled them.
   strip = 480,
 };
 
@@ -19,8 +19,8 @@ static inline bytes16 interleave_high(bytes16 a, bytes16 b) {
   return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 
-// Interleaving row i with row i + 8 turns the bits of a byte's index (row, column) by one place to the left;
-// after four rounds row and column have changed places.
+// Interleaving row i with row i + 8 rotates the bits of a byte's index (row, column) left by one bit; after four
+// rounds, row and column are exchanged.
 static inline void transpose_tile(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target,
                                   ptrdiff_t target_stride) {
   bytes16 rows[tile], turned[tile];
@@ -44,16 +44,16 @@ static void transpose_rest(const uint8_t *source, ptrdiff_t source_stride, uint8
 
 void ckernels_transpose(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
                         size_t width, size_t height) {
-  const size_t whole_width = width / tile * tile, whole_height = height / tile * tile;
-  for (size_t left = 0; left < whole_width; left += strip) {
-    const size_t right = left + strip < whole_width ? left + strip : whole_width;
-    for (size_t y = 0; y < whole_height; y += tile)
+  const size_t tiled_width = width / tile * tile, tiled_height = height / tile * tile;
+  for (size_t left = 0; left < tiled_width; left += strip) {
+    const size_t right = left + strip < tiled_width ? left + strip : tiled_width;
+    for (size_t y = 0; y < tiled_height; y += tile)
       for (size_t x = left; x < right; x += tile)
         transpose_tile(source + (ptrdiff_t)y * source_stride + x, source_stride,
                        target + (ptrdiff_t)x * target_stride + y, target_stride);
   }
-  transpose_rest(source + whole_width, source_stride, target + (ptrdiff_t)whole_width * target_stride, target_stride,
-                 width - whole_width, height);
-  transpose_rest(source + (ptrdiff_t)whole_height * source_stride, source_stride, target + whole_height, target_stride,
-                 whole_width, height - whole_height);
+  transpose_rest(source + tiled_width, source_stride, target + (ptrdiff_t)tiled_width * target_stride, target_stride,
+                 width - tiled_width, height);
+  transpose_rest(source + (ptrdiff_t)tiled_height * source_stride, source_stride, target + tiled_height, target_stride,
+                 tiled_width, height - tiled_height);
 }

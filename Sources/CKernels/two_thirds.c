@@ -3,9 +3,10 @@
 
 #include "CKernels.h"
 
-// Three samples become two. The first lies a quarter of a sample behind the first of the three, the second mirrors it.
-// The four weights are a least-squares fit to a low pass at the target's limit, over a 1/f spectrum: flat within 1 % up
-// to a tenth of the source's rate and 8 % down at a fifth, where bicubic is 9 % down. In 128ths.
+// Three samples become two. The first is a quarter of a sample after the first of the three, the second is its mirror
+// image. The four weights, in units of 1/128, are a least-squares fit to a low-pass filter at the target's Nyquist
+// frequency, for a 1/f spectrum: flat within 1 % up to a tenth of the source's sample rate and 8 % down at a fifth,
+// where bicubic is 9 % down.
 enum { before = 5, near_ = 80, far = 57, beyond = -14 };
 
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
@@ -13,7 +14,7 @@ typedef uint8_t bytes32 __attribute__((vector_size(32)));
 typedef uint16_t words16 __attribute__((vector_size(32)));
 typedef int16_t shorts16 __attribute__((vector_size(32)));
 
-// The helpers below are inlined into functions that have these vectors: no call ever passes one.
+// The warning is about the ABI of vector arguments; the helpers below are always inlined, so no call passes one.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -24,14 +25,14 @@ INLINE words16 widen(const uint8_t *source) {
   return __builtin_convertvector(value, words16);
 }
 
-// The weighted sum lies between -14 * 255 and 142 * 255: with this bias it is never negative and fits 16 bits.
+// The weighted sum is between -14 * 255 and 142 * 255: with this bias it is never negative and fits into 16 bits.
 enum { bias = 28, rounding = bias * 128 + 64 };
 
 INLINE bytes16 filter(words16 a, words16 b, words16 c, words16 d) {
   const words16 sum = a * before + b * near_ + c * far - d * (uint16_t)-beyond + rounding;
-  const shorts16 least = {0}, greatest = least + 255;
+  const shorts16 min = {0}, max = min + 255;
   const shorts16 value = (shorts16)(sum >> 7) - bias;
-  return __builtin_convertvector(__builtin_elementwise_min(__builtin_elementwise_max(value, least), greatest), bytes16);
+  return __builtin_convertvector(__builtin_elementwise_min(__builtin_elementwise_max(value, min), max), bytes16);
 }
 
 INLINE uint8_t filter_one(int a, int b, int c, int d) {
@@ -49,7 +50,7 @@ INLINE void filter_rows(const uint8_t *a, const uint8_t *b, const uint8_t *c, co
   for (; x < width; x++) target[x] = filter_one(a[x], b[x], c[x], d[x]);
 }
 
-// Sorts a row into the first, second and third sample of each three.
+// Separates a row into the first, second and third samples of each three.
 INLINE void separate(const uint8_t *row, uint8_t *first, uint8_t *second, uint8_t *third, size_t count) {
   size_t i = 0;
   for (; i + 16 <= count; i += 16) {
@@ -74,7 +75,7 @@ INLINE void separate(const uint8_t *row, uint8_t *first, uint8_t *second, uint8_
   }
 }
 
-// `third` has a sample before its first, `first` one behind its last: the row's edges, repeated.
+// `third` has one sample before its first and `first` has one after its last: they repeat the edges of the row.
 INLINE void filter_columns(const uint8_t *first, const uint8_t *second, const uint8_t *third, uint8_t *target,
                            size_t count) {
   size_t i = 0;
@@ -97,7 +98,7 @@ INLINE void two_thirds(const uint8_t *source, ptrdiff_t source_stride, uint8_t *
   const size_t columns = width / 2, rows = height / 2 * 3;
   uint8_t *row = scratch, *first = row + 3 * columns, *second = first + columns + 1, *third = second + columns + 1;
   for (size_t y = 0; y < height; y++, target += target_stride) {
-    // The second of two rows is the first one, read upwards.
+    // The second of two rows is the first one with the source read upwards.
     const ptrdiff_t step = y % 2 == 0 ? source_stride : -source_stride;
     const size_t nearest = y / 2 * 3 + (y % 2 == 0 ? 0 : 2);
     const uint8_t *near_row = source + (ptrdiff_t)nearest * source_stride;

@@ -4,28 +4,29 @@
 #include <stdio.h>
 #include <unistd.h>
 
-__attribute__((noreturn)) static void give_up(const struct lazy_library *library) {
-  // What the linker says, and its exit status, when a library is missing at the start.
+__attribute__((noreturn)) static void fail(const struct lazy_library *library) {
+  // The message and the exit status of the dynamic linker for a library that is missing when a program starts.
   fprintf(stderr, "take5: error while loading shared libraries: %s: %s\n", library->file, dlerror());
   _exit(127);
 }
 
-// Two threads may both find a function: they find the same, and a library that is opened twice is opened once.
+// Two threads may resolve a function at the same time: both get the same address, and dlopen loads a library only once.
 __attribute__((used, visibility("hidden"))) void *lazy_library_resolve(struct lazy_function *function) {
   struct lazy_library *library = function->library;
   void *handle = atomic_load_explicit(&library->handle, memory_order_acquire);
   if (!handle) {
     handle = dlopen(library->file, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) give_up(library);
+    if (!handle) fail(library);
     atomic_store_explicit(&library->handle, handle, memory_order_release);
   }
   void *address = dlsym(handle, function->name);
-  if (!address) give_up(library);
+  if (!address) fail(library);
   atomic_store_explicit(&function->address, address, memory_order_release);
   return address;
 }
 
-// Keeps every register that an argument may travel in, finds the function, and goes on into it as if it had been called.
+// Saves every register that may hold an argument, resolves the function, and jumps to it as if the caller had called
+// it.
 #if defined(__x86_64__)
 __asm__(
     ".pushsection .text\n"

@@ -1,6 +1,6 @@
 #include "CLazyLibrary.h"
 
-// What of libpq is called; a function that is missing here fails to link.
+// The functions of libpq that are called. A call to a function that is missing here fails to link.
 
 LAZY_LIBRARY(pq, "libpq.so.5");
 LAZY_FUNCTION(pq, PQbackendPID);

@@ -20,7 +20,7 @@ int csystem_link_unnamed(int descriptor, const char *path) {
 void csystem_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 void csystem_nice_thread(int increment) {
-  // On Linux a priority is a thread's, and the id of a thread is taken for a process's.
+  // On Linux each thread has its own nice value, and PRIO_PROCESS accepts a thread id.
   const pid_t thread = (pid_t)syscall(SYS_gettid);
   setpriority(PRIO_PROCESS, (id_t)thread, getpriority(PRIO_PROCESS, (id_t)thread) + increment);
 }

@@ -5,18 +5,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { most_descriptors = 32 };
+enum { max_descriptors = 32 };
 
 int csystem_socket_pair(int pair[2]) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair); }
 
 int csystem_send(int socket, const void *bytes, size_t count, const int *descriptors, int descriptor_count) {
   union {
     struct cmsghdr header;
-    char room[CMSG_SPACE(most_descriptors * sizeof(int))];
+    char room[CMSG_SPACE(max_descriptors * sizeof(int))];
   } control;
   struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
   struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-  if (descriptor_count > most_descriptors) {
+  if (descriptor_count > max_descriptors) {
     errno = EINVAL;
     return -1;
   }
@@ -39,7 +39,7 @@ int csystem_send(int socket, const void *bytes, size_t count, const int *descrip
 ssize_t csystem_receive(int socket, void *bytes, size_t room, int *descriptors, int *descriptor_count) {
   union {
     struct cmsghdr header;
-    char room[CMSG_SPACE(most_descriptors * sizeof(int))];
+    char room[CMSG_SPACE(max_descriptors * sizeof(int))];
   } control;
   struct iovec part = {.iov_base = bytes, .iov_len = room};
   struct msghdr message = {

@@ -23,9 +23,9 @@ int csystem_poll_set(int poll, int descriptor, uint64_t key, unsigned int intere
 void csystem_poll_remove(int poll, int descriptor) { epoll_ctl(poll, EPOLL_CTL_DEL, descriptor, NULL); }
 
 int csystem_poll_wait(int poll, struct csystem_ready *ready, int room, int milliseconds) {
-  enum { MOST = 256 };
-  struct epoll_event events[MOST];
-  const int count = epoll_wait(poll, events, room < MOST ? room : MOST, milliseconds);
+  enum { MAX_EVENTS = 256 };
+  struct epoll_event events[MAX_EVENTS];
+  const int count = epoll_wait(poll, events, room < MAX_EVENTS ? room : MAX_EVENTS, milliseconds);
   for (int i = 0; i < count; i++) {
     const uint32_t found = events[i].events;
     ready[i].key = events[i].data.u64;
@@ -53,7 +53,7 @@ int csystem_accept(int listener, uint8_t address[16]) {
   socklen_t length = sizeof from;
   const int descriptor = accept4(listener, (struct sockaddr *)&from, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (descriptor < 0) return -1;
-  // Answers are written whole: waiting for more to send would only hold them back.
+  // The server writes complete responses: Nagle's algorithm would only delay them.
   const int one = 1;
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
   write_address(&from, address);

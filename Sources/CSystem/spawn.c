@@ -19,7 +19,7 @@ static int set_limit(int resource, uint64_t value) {
   return setrlimit(resource, &limit);
 }
 
-// Puts descriptors[i] at i. They are moved out of the way first, so that none is overwritten before its turn.
+// Duplicates descriptors[i] to i. All are first moved above the targets, so that no source is overwritten.
 static int place_descriptors(const int *descriptors, int count) {
   int moved[64];
   if (count > 64) {
@@ -47,7 +47,7 @@ static void run_child(const struct csystem_child *child, pid_t parent, int repor
   for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, NULL);
 
-  // The report pipe must survive the shuffle below: it moves above every place.
+  // The pipe for errors moves above all descriptors that place_descriptors overwrites.
   int error_pipe = fcntl(report, F_DUPFD_CLOEXEC, child->descriptor_count + 64);
   if (error_pipe < 0) _exit(127);
 
@@ -58,7 +58,8 @@ static void run_child(const struct csystem_child *child, pid_t parent, int repor
   }
   if (child->no_new_privileges && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) goto failed;
   if (child->parent_death_signal) {
-    // After setuid: the kernel clears it when credentials change. A parent that died meanwhile sends nothing.
+    // After setuid, because the kernel clears the signal when credentials change. A parent that has already died sends
+    // no signal.
     if (prctl(PR_SET_PDEATHSIG, child->parent_death_signal) != 0) goto failed;
     if (getppid() != parent) _exit(127);
   }
@@ -68,9 +69,9 @@ static void run_child(const struct csystem_child *child, pid_t parent, int repor
       set_limit(RLIMIT_FSIZE, child->file_size_limit) != 0 || set_limit(RLIMIT_NOFILE, child->open_files_limit) != 0)
     goto failed;
   if (child->idle) {
-    // sched(7): such a process runs when nobody else wants to. It may always be asked for; nice is for a kernel that knows none.
-    struct sched_param none_of_it = {.sched_priority = 0};
-    if (sched_setscheduler(0, SCHED_IDLE, &none_of_it) != 0 && setpriority(PRIO_PROCESS, 0, 19) != 0) goto failed;
+    // sched(7): SCHED_IDLE needs no privileges. The nice value is for kernels without it.
+    struct sched_param lowest = {.sched_priority = 0};
+    if (sched_setscheduler(0, SCHED_IDLE, &lowest) != 0 && setpriority(PRIO_PROCESS, 0, 19) != 0) goto failed;
   }
   execve(child->path, child->arguments, child->environment);
 
@@ -89,7 +90,7 @@ pid_t csystem_spawn(const struct csystem_child *child, int *error) {
     *error = errno;
     return -1;
   }
-  // A signal handler of the parent must not run in the child: all are blocked across the fork.
+  // A signal handler of the parent must not run in the child, so all signals are blocked across the fork.
   sigset_t all, previous;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &previous);

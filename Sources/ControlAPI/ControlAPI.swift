@@ -1,39 +1,39 @@
 package import Blobs
 package import HTTPServer
 package import Metrics
-internal import Model
+package import Model
 package import Postgres
 package import Store
 
-/// The HTTP interface: what an app submits, reads and plays.
+/// The HTTP API: routes for submitting, reading and playing posts and images, and for operating the service.
 package struct ControlAPI: Sendable {
   let database: Pool
   let lists: Pool
   let store: Store
   let blobs: any BlobStore
-  let room: MediaRoom
+  let mediaSpace: MediaSpace
   let uploads: UploadLimit
   let definitions: SubmissionDefinitions
   let access: AccessControl
-  let watch: JobChangeNotifier
+  let jobChanges: JobChangeNotifier
   let metrics: Metrics
   let isLive: @Sendable () -> Bool
   let scrub: ScrubQueue
 
   /// - Parameters:
-  ///   - lists: the same database for lists that may have much to look through, with a limit for statements.
-  ///   - blobs: where submitted clips are staged; the store's own.
-  ///   - definitions: what is made of what is submitted.
-  ///   - access: who may ask for what.
-  ///   - watch: tells of jobs; it runs as long as the API is served.
-  ///   - metrics: what is done is counted there, and told at `/metrics`.
-  ///   - minFree: with less room for media, in bytes, none are taken in.
-  ///   - uploads: how many submissions are taken in at a time.
-  ///   - scrub: is offered the blobs that are served, to be read to their ends.
-  ///   - isLive: whether the process can go on as it is; if not, whoever looks after it should start it anew.
+  ///   - lists: a second pool for the same database, with a statement timeout, for lists that may scan many rows.
+  ///   - blobs: the blob store that uploads are staged in; the same one that `store` uses.
+  ///   - definitions: the definitions that submissions are processed with.
+  ///   - access: authorizes requests and limits their rate.
+  ///   - jobChanges: notifies waiting clients of job changes; its `run()` must run while the API is served.
+  ///   - metrics: the registry that the API counts in and that `/metrics` returns.
+  ///   - minFree: the free space in bytes below which no media are accepted.
+  ///   - uploads: limits the number of concurrent submissions.
+  ///   - scrub: receives the blobs that are served, so that their content is verified later.
+  ///   - isLive: whether the process works; `/livez` returns 503 otherwise, and a supervisor should restart the process.
   package init(
     database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
-    access: AccessControl, watch: JobChangeNotifier, metrics: Metrics, minFree: Int64 = 256 << 20,
+    access: AccessControl, jobChanges: JobChangeNotifier, metrics: Metrics, minFree: Int64 = 256 << 20,
     uploads: UploadLimit = UploadLimit(), scrub: ScrubQueue, isLive: @escaping @Sendable () -> Bool = { true }
   ) {
     self.database = database
@@ -42,31 +42,31 @@ package struct ControlAPI: Sendable {
     self.blobs = blobs
     self.definitions = definitions
     self.access = access
-    self.watch = watch
+    self.jobChanges = jobChanges
     self.metrics = metrics
     self.isLive = isLive
     self.scrub = scrub
-    room = MediaRoom(blobs: blobs, minFree: minFree)
+    mediaSpace = MediaSpace(blobs: blobs, minFree: minFree)
     self.uploads = uploads
     metrics.measure {
-      [MetricGauge("take5_uploads", "Submissions that are being taken in.", [:], Double(uploads.count))]
+      [MetricGauge("take5_uploads", "Submissions that are being received.", [:], Double(uploads.count))]
     }
   }
 
-  /// The routes, for a server.
+  /// The router for an HTTP server.
   package var router: Router {
     let access = access
     return Router(
-      routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + operatingRoutes + mediaRoutes
+      routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + jobControlRoutes + mediaRoutes
         + healthRoutes + metricRoutes + documentRoutes + windowRoutes
     ) { (head, client) throws(Problem) in try access.admit(head, from: client, needs: nil) }
   }
 
-  /// A route whose failures of database and storage become the problems that they are.
+  /// Returns a route that converts errors of the database and the storage into problems.
   ///
   /// - Parameters:
-  ///   - scopes: what a key must admit to; without any the route is open to everybody.
-  ///   - admission: how heads are judged instead.
+  ///   - scopes: the scopes that an API key must have; with none, the route needs no key.
+  ///   - admission: authorizes the request in place of `scopes`.
   func route(
     _ method: String, _ template: String, needs scopes: Set<Scope>, bodyLimit: Int64 = 0, isSafe: Bool? = nil,
     admission: Route.Admission? = nil, handler: @escaping Route.Handler
@@ -75,14 +75,30 @@ package struct ControlAPI: Sendable {
     let byScope: Route.Admission = { (head, client) throws(Problem) in
       try access.admit(head, from: client, needs: scopes)
     }
-    // Written out: as an autoclosure it breaks the compiler.
-    let judge = if let admission { admission } else { byScope }
-    return Route(method, template, bodyLimit: bodyLimit, isSafe: isSafe, admission: judge) { request in
+    // Not `admission ?? byScope`: the autoclosure crashes the compiler.
+    let admission = if let admission { admission } else { byScope }
+    return Route(method, template, bodyLimit: bodyLimit, isSafe: isSafe, admission: admission) { request in
       do {
         return try await handler(request)
       } catch {
         throw OutageProblem.problem(for: error) ?? error
       }
     }
+  }
+}
+
+/// The definitions that submissions are processed with.
+package struct SubmissionDefinitions: Sendable {
+  /// The definition of moments.
+  package var moment: Definition
+  /// The definition of a marker's video.
+  package var clip: Definition
+  /// The definitions of photos and images, by name.
+  package var photos: [String: PhotoDefinition]
+
+  package init(moment: Definition, clip: Definition, photos: [String: PhotoDefinition]) {
+    self.moment = moment
+    self.clip = clip
+    self.photos = photos
   }
 }

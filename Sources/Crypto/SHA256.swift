@@ -1,13 +1,13 @@
 internal import CCrypto
 package import Platform
 
-/// A SHA-256 that is being computed, piece by piece (OpenSSL, EVP_DigestInit(3)).
+/// An incremental SHA-256 computation (OpenSSL, EVP_DigestInit(3)).
 package struct SHA256: ~Copyable, @unchecked Sendable {
-  // Unchecked: the context has this one owner, who moves it from thread to thread as a whole.
+  // Unchecked: the context has one owner, which moves between threads with it.
   private let context: OpaquePointer
 
   package init() {
-    // These fail only when memory is out or OpenSSL is broken: no caller could go on.
+    // These fail only without memory or with a broken OpenSSL: no caller could continue.
     guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
       fatalError("OpenSSL has no SHA-256")
     }
@@ -40,7 +40,7 @@ package struct SHA256: ~Copyable, @unchecked Sendable {
     return hasher.finalize()
   }
 
-  /// The digest of a file's whole content, wherever its position is.
+  /// The digest of an entire file; the position of the descriptor does not matter.
   package static func digest(of file: borrowing Descriptor) throws(SystemError) -> SHA256Digest {
     var hasher = SHA256()
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
@@ -52,5 +52,24 @@ package struct SHA256: ~Copyable, @unchecked Sendable {
       hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       offset += Int64(count)
     }
+  }
+}
+
+/// Message authentication codes by HMAC-SHA-256 (RFC 2104; OpenSSL, HMAC(3)).
+package enum HMAC {
+  /// The code of a message with a key.
+  package static func code(of message: [UInt8], key: [UInt8]) -> SHA256Digest {
+    var bytes = [UInt8](repeating: 0, count: SHA256Digest.count)
+    var count: UInt32 = 0
+    guard
+      CCrypto.HMAC(EVP_sha256(), key, Int32(key.count), message, message.count, &bytes, &count) != nil,
+      let digest = SHA256Digest(bytes: bytes)
+    else { fatalError("OpenSSL has no HMAC-SHA-256") }
+    return digest
+  }
+
+  /// Whether two codes are equal, in constant time.
+  package static func areEqual(_ one: SHA256Digest, _ other: SHA256Digest) -> Bool {
+    zip(one.bytes, other.bytes).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
   }
 }

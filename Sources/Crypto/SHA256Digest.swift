@@ -1,4 +1,4 @@
-/// The SHA-256 of some bytes (FIPS 180-4): what names a blob and makes a strong ETag.
+/// A SHA-256 digest (FIPS 180-4), the name of a blob and its strong ETag.
 package struct SHA256Digest: Hashable, Sendable {
   /// Its length in bytes.
   package static let count = 32
@@ -17,8 +17,8 @@ package struct SHA256Digest: Hashable, Sendable {
     let digits = Array(hex.utf8)
     guard digits.count == Self.count * 2 else { return nil }
     var bytes: [UInt8] = []
-    for place in stride(from: 0, to: digits.count, by: 2) {
-      guard let high = Self.value(of: digits[place]), let low = Self.value(of: digits[place + 1]) else { return nil }
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let high = Self.value(of: digits[index]), let low = Self.value(of: digits[index + 1]) else { return nil }
       bytes.append(high << 4 | low)
     }
     self.bytes = bytes
@@ -41,7 +41,7 @@ package struct SHA256Digest: Hashable, Sendable {
 }
 
 extension SHA256Digest: Comparable {
-  /// By bytes: an order in which everybody locks.
+  /// Compares bytes; locks on blobs are taken in this order.
   package static func < (one: SHA256Digest, other: SHA256Digest) -> Bool {
     one.bytes.lexicographicallyPrecedes(other.bytes)
   }

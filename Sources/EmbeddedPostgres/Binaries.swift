@@ -1,21 +1,21 @@
 import Glibc
 import Platform
 
-/// Where PostgreSQL's server programs lie.
+/// PostgreSQL's server programs.
 struct Binaries: Equatable {
-  /// The folder that holds `initdb` and `postgres`.
+  /// The folder with `initdb` and `postgres`.
   let folder: String
-  /// The major version: 15.
+  /// The major version, such as 15.
   let version: Int
 
-  static let oldest = 13
+  static let minVersion = 13
 
   var initdb: String { "\(folder)/initdb" }
   var postgres: String { "\(folder)/postgres" }
 
-  /// Finds the newest version, or the one a cluster was made with.
+  /// Finds the newest installed version, or the version that created a cluster.
   ///
-  /// It looks into `TAKE5_POSTGRES_BIN` alone if that is set, then where Debian puts them, then along `PATH`.
+  /// Searches only `TAKE5_POSTGRES_BIN` if it is set, otherwise Debian's folders and `PATH`.
   static func find(
     version wanted: Int? = nil, environment: (String) -> String?
   ) throws(EmbeddedPostgresError) -> Binaries {
@@ -32,16 +32,16 @@ struct Binaries: Equatable {
       guard access("\(folder)/initdb", X_OK) == 0, access("\(folder)/postgres", X_OK) == 0 else { return nil }
       return version(of: folder).map { Binaries(folder: folder, version: $0) }
     }
-    let usable = found.filter { $0.version >= oldest && (wanted == nil || $0.version == wanted) }
+    let usable = found.filter { $0.version >= minVersion && (wanted == nil || $0.version == wanted) }
     if let best = usable.max(by: { $0.version < $1.version }) { return best }
-    let which = wanted.map { "PostgreSQL \($0), with which the data were made," } ?? "PostgreSQL \(oldest) or newer"
+    let name = wanted.map { "PostgreSQL \($0), which created the database," } ?? "PostgreSQL \(minVersion) or newer"
     throw EmbeddedPostgresError(
-      "\(which) is not installed: no initdb and postgres in \(folders.joined(separator: ", "))",
-      remedy: "Install it (Debian: apt-get install postgresql), or name its folder in TAKE5_POSTGRES_BIN, "
-        + "or use a server of your own with --database")
+      "\(name) is not installed: no initdb and postgres in \(folders.joined(separator: ", "))",
+      remedy: "Install it (Debian: apt-get install postgresql), or set TAKE5_POSTGRES_BIN to its folder, "
+        + "or use an existing server with --database")
   }
 
-  // Read from the path where Debian says it, else asked from the program ("postgres (PostgreSQL) 15.4 (Debian 15.4-1)").
+  // From the path, as Debian names its folders, or from the output "postgres (PostgreSQL) 15.4 (Debian 15.4-1)".
   private static func version(of folder: String) -> Int? {
     let parts = folder.split(separator: "/")
     if parts.last == "bin", let version = parts.dropLast().last.flatMap({ Int($0) }) { return version }

@@ -1,20 +1,20 @@
 import Glibc
 import Platform
 
-/// The files of a server: made once, under a name that says unfinished, then renamed.
+/// The database cluster of the server: `initdb` creates it in a temporary folder, which is then renamed.
 struct Cluster {
   let layout: Layout
   let user: ServerUser
   let isDurable: Bool
 
-  /// The role that owns everything; who can open the socket may use it.
+  /// The superuser; every process that can open the socket may use it.
   static let role = "take5"
   static let database = "take5"
 
-  /// The major version that made it; nil if it is yet to be made.
+  /// The major version that created the cluster; nil if there is no cluster.
   var version: Int? { SmallFile.read("\(layout.cluster)/PG_VERSION").flatMap { Int($0) } }
 
-  /// The user it belongs to, if it is there already and was made by another than the one that would run it now.
+  /// The user who runs the server: the owner of an existing cluster, otherwise `user`.
   static func owner(of layout: Layout, otherwise user: ServerUser) throws(EmbeddedPostgresError) -> ServerUser {
     var status = stat()
     guard stat(layout.cluster, &status) == 0, status.st_uid != user.user else { return user }
@@ -26,8 +26,8 @@ struct Cluster {
       remedy: "Run as that user or as root, or choose another data folder with --data")
   }
 
-  /// Makes the cluster if it is missing.
-  func make(with binaries: Binaries) throws(EmbeddedPostgresError) {
+  /// Creates the cluster if it is missing.
+  func create(with binaries: Binaries) throws(EmbeddedPostgresError) {
     guard version == nil else { return }
     do {
       try Folder.remove(layout.unfinishedCluster)
@@ -54,12 +54,12 @@ struct Cluster {
     guard child.wait() == .exited(0) else {
       let failure = StartFailure(log: SmallFile.text(of: layout.logFile, from: logged))
       throw EmbeddedPostgresError(
-        "PostgreSQL's database cannot be made: \(failure?.message ?? "initdb failed and did not say why")",
-        remedy: failure?.remedy.map { "\($0). All that was said is in \(layout.logFile)" } ?? "See \(layout.logFile)")
+        "the PostgreSQL database cannot be created: \(failure?.message ?? "initdb failed without an error message")",
+        remedy: failure?.remedy.map { "\($0). The full log is \(layout.logFile)" } ?? "See \(layout.logFile)")
     }
   }
 
-  /// Starts the server; it ends with the calling thread.
+  /// Starts the server; it is shut down when the calling thread ends.
   func start(with binaries: Binaries) throws(SystemError) -> ChildProcess {
     var arguments = [
       "-D", layout.cluster, "-k", layout.socketFolder, "-c", "listen_addresses=", "-c", "unix_socket_permissions=0700",
@@ -68,19 +68,19 @@ struct Cluster {
     if isDurable {
       arguments += ["-c", "shared_buffers=\(Self.sharedMegabytes)MB"]
     } else {
-      // A killed server still keeps what was committed; only a machine that stops loses it.
+      // Commits survive a crash of the server, but not of the machine.
       arguments += ["-c", "fsync=off", "-c", "full_page_writes=off"]
     }
     let log = try openLog()
     var configuration = configuration(binaries.postgres, arguments, log: log.number)
-    // A fast shutdown, should this process die: nobody is left who could use the server.
+    // A fast shutdown when this process dies: another process then becomes the owner and starts its own server.
     configuration.parentDeathSignal = SIGINT
     configuration.newSession = true
     return try ChildProcess(configuration)
   }
 
-  /// A sixteenth of the machine's memory, from PostgreSQL's own default up to a gibibyte: what waits in a long queue is
-  /// found in memory. It is taken only as it is used.
+  /// The `shared_buffers`: a sixteenth of the machine's memory, from 128 MB, PostgreSQL's default, to 1 GB, so that a
+  /// long queue stays in memory. The kernel allocates pages as they are used.
   private static var sharedMegabytes: Int {
     let bytes = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
     return min(max(bytes >> 24, 128), 1024)
@@ -88,7 +88,7 @@ struct Cluster {
 
   private func configuration(_ path: String, _ arguments: [String], log: Int32) -> ChildProcess.Configuration {
     var configuration = ChildProcess.Configuration(path: path, arguments: arguments)
-    // Nothing of our own environment: PGOPTIONS and its like must not reach this server.
+    // Without this process's environment: PGOPTIONS and other variables must not affect the server.
     configuration.environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC", "HOME": layout.home]
     configuration.directory = "/"
     configuration.descriptors = [nil, log, log]
@@ -98,7 +98,7 @@ struct Cluster {
 
   private static let maxLogBytes: Int64 = 8 << 20
 
-  // Appends; a log grown large is set aside when the server starts.
+  // Opens the log for appending; a large log is renamed first.
   private func openLog() throws(SystemError) -> Descriptor {
     var status = stat()
     if stat(layout.logFile, &status) == 0, Int64(status.st_size) > Self.maxLogBytes {
@@ -107,5 +107,54 @@ struct Cluster {
     let number = open(layout.logFile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     guard number >= 0 else { throw SystemError(call: "open", subject: layout.logFile) }
     return Descriptor(owning: number)
+  }
+}
+
+/// The user who runs the server; PostgreSQL refuses to run as root.
+struct ServerUser: Equatable {
+  let user: UInt32
+  let group: UInt32
+  /// Whether the user differs from that of this process.
+  let isSwitched: Bool
+
+  /// The user of this process; for root, the user `postgres`.
+  static func current() throws(EmbeddedPostgresError) -> ServerUser {
+    guard geteuid() == 0 else { return ServerUser(user: geteuid(), group: getegid(), isSwitched: false) }
+    guard let entry = getpwnam("postgres") else {
+      throw EmbeddedPostgresError(
+        "user postgres not found, and PostgreSQL does not run as root",
+        remedy: "Install the distribution's PostgreSQL, which creates that user, or do not run as root")
+    }
+    return ServerUser(user: entry.pointee.pw_uid, group: entry.pointee.pw_gid, isSwitched: true)
+  }
+
+  /// Whether the modes of all folders down to `path` give this user search permission.
+  func canReach(_ path: String) -> Bool {
+    var folder: String? = path
+    while let current = folder {
+      var status = stat()
+      guard stat(current, &status) == 0 else { return false }
+      let mode = status.st_mode
+      let bit = status.st_uid == user ? S_IXUSR : status.st_gid == group ? S_IXGRP : S_IXOTH
+      guard mode & bit != 0 else { return false }
+      folder = Folder.parent(of: current)
+    }
+    return true
+  }
+
+  /// Creates a folder that only this user can access.
+  func makePrivateFolder(_ path: String) throws(SystemError) {
+    try Folder.make(path, mode: 0o700)
+    var status = stat()
+    guard lstat(path, &status) == 0 else { throw SystemError(call: "lstat", subject: path) }
+    // A folder or a link of another user must not be used for the socket. A folder of this process was just created.
+    let isOurs = status.st_uid == user || (isSwitched && status.st_uid == geteuid())
+    guard isOurs, status.st_mode & S_IFMT == S_IFDIR else {
+      throw SystemError(call: "mkdir", code: EPERM, subject: path)
+    }
+    if isSwitched {
+      guard lchown(path, user, group) == 0 else { throw SystemError(call: "lchown", subject: path) }
+    }
+    guard chmod(path, 0o700) == 0 else { throw SystemError(call: "chmod", subject: path) }
   }
 }

@@ -2,102 +2,104 @@ import Glibc
 import Platform
 package import Postgres
 
-/// A private PostgreSQL in a data folder: one process owns and supervises it, others use it and stand by.
+/// A private PostgreSQL server in a data folder: one process owns and supervises it, other processes use it and stand
+/// by.
 ///
-/// It listens on a socket in a folder that only its user can open, never on the network, and dies with its owner. Then one
-/// of those who are left takes the owner's place, and the server is back under the same address.
+/// The server listens on a Unix socket in a private folder, never on the network, and ends with its owner. Then a
+/// stand-by becomes the owner and starts the server again under the same address.
 package final class EmbeddedPostgres: Sendable {
-  /// What to start and how.
   package struct Configuration: Sendable {
-    /// The folder for everything that take5 keeps; made if it is missing.
+    /// The folder of the store; created if it is missing.
     package var dataFolder: String
-    /// Whether this process serves until it is stopped. While such a one lives, no other process owns the server.
+    /// Whether this process is a service, which runs until it is stopped. While a service runs, only services become
+    /// the owner.
     package var isService = false
-    /// Whether a folder that holds no database gets one; otherwise that is an error, whose `isMissing` tells.
-    package var makesMissing = true
-    /// False gives up safety against power loss for speed: for tests.
+    /// Whether a missing database is created; otherwise it is an error with `isMissing`.
+    package var createsMissing = true
+    /// False: commits do not wait for the disk, for tests.
     package var isDurable = true
-    /// How long a start, crash recovery included, may take.
+    /// The time that a start may take, including crash recovery.
     package var timeout: Duration = .seconds(120)
-    /// Told what is seen of the server; on a thread of its own.
+    /// Called with events of the server for the log, on a thread of its own.
     package var report: @Sendable (String) -> Void = { _ in }
 
     package init(dataFolder: String) { self.dataFolder = dataFolder }
   }
 
-  /// Where the database is, for `Pool` and `Listener`.
+  /// The address of the database, for `Pool` and `Listener`.
   package let url: DatabaseURL
-  // Owned from the beginning, or else waited for.
+  // One of them is nil: this process is the owner from the start, or a stand-by.
   private let server: OwnedServer?
   private let standBy: StandBy?
-  private let announcement: FileLock?
+  private let serviceLock: FileLock?
 
-  private init(url: DatabaseURL, server: OwnedServer? = nil, standBy: StandBy? = nil, announcement: FileLock?) {
+  private init(url: DatabaseURL, server: OwnedServer? = nil, standBy: StandBy? = nil, serviceLock: FileLock?) {
     self.url = url
     self.server = server
     self.standBy = standBy
-    self.announcement = announcement
+    self.serviceLock = serviceLock
   }
 
   deinit { stop() }
 
   private var owned: OwnedServer? { server ?? standBy?.server }
 
-  /// Whether this process owns the server now; otherwise it uses another's.
+  /// Whether this process owns the server now.
   package var isOwner: Bool { owned != nil }
 
-  /// The server's process id, if this process owns it and it runs now.
+  /// The process id of the server, if it runs and this process owns it.
   package var process: Int32? { owned?.process }
 
-  /// Becomes the owner and starts the server, or uses the owner's and stands by; returns when the database answers.
+  /// Becomes the owner and starts the server, or uses the server of the owner and stands by; returns when the database
+  /// accepts connections.
   ///
-  /// Blocks: a new cluster takes about half a second, a start a twentieth.
+  /// Blocks: creating a cluster takes about 500 ms, a start about 50 ms.
   package static func start(_ configuration: Configuration) throws(EmbeddedPostgresError) -> EmbeddedPostgres {
     let folder: String
     do {
-      guard try configuration.makesMissing || Layout.holdsCluster(configuration.dataFolder) else {
+      guard try configuration.createsMissing || Layout.holdsCluster(configuration.dataFolder) else {
         throw EmbeddedPostgresError.missing(in: configuration.dataFolder)
       }
-      // As root others must be able to pass through to what is theirs; they still cannot list it.
+      // The server of root runs as another user, who needs search permission.
       try Folder.make(configuration.dataFolder, mode: geteuid() == 0 ? 0o711 : 0o700)
       folder = try Folder.resolved(configuration.dataFolder)
     } catch {
       throw EmbeddedPostgresError(causedBy: error)
     }
-    let limit = ContinuousClock.now + configuration.timeout
-    let place = OwnerPlace(folder: folder, isService: configuration.isService)
-    let announcement = try place.announceService()
+    let end = ContinuousClock.now + configuration.timeout
+    let ownership = Ownership(folder: folder, isService: configuration.isService)
+    let serviceLock = try ownership.lockService()
     while true {
-      if let lock = try place.take() {
+      if let lock = try ownership.take() {
         let server = try OwnedServer(in: folder, lock, configuration)
         do throws(EmbeddedPostgresError) {
-          try server.waitUntilReady(until: limit)
+          try server.waitUntilReady(until: end)
         } catch {
           server.stop()
           throw error
         }
-        return EmbeddedPostgres(url: server.url, server: server, announcement: announcement)
+        return EmbeddedPostgres(url: server.url, server: server, serviceLock: serviceLock)
       }
-      // The owner may be about to start, or about to end and leave its place to us or to a service.
+      // Not reachable: the owner is starting or ending.
       if let url = reachable("\(folder)/postgres.url") {
         do {
-          let standBy = try StandBy(place, configuration)
+          let standBy = try StandBy(ownership, configuration)
           try standBy.start()
-          return EmbeddedPostgres(url: url, standBy: standBy, announcement: announcement)
+          return EmbeddedPostgres(url: url, standBy: standBy, serviceLock: serviceLock)
         } catch {
           throw EmbeddedPostgresError(error)
         }
       }
-      guard ContinuousClock.now < limit else { throw place.unreachable }
+      guard ContinuousClock.now < end else { throw ownership.unreachable }
       usleep(20_000)
     }
   }
 
-  /// Ends the server if this process owns it, and waits for its end; a second call does nothing.
+  /// Stops the server if this process owns it, and waits for its end; further calls do nothing.
   package func stop() {
     standBy?.stop()
     server?.stop()
-    announcement?.release()
+    serviceLock?.release()
   }
 
   private static func reachable(_ urlFile: String) -> DatabaseURL? {

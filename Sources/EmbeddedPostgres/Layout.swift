@@ -1,11 +1,11 @@
 import Glibc
 import Platform
 
-/// Where everything of one embedded server lies.
+/// The paths of one embedded server.
 struct Layout: Equatable {
   /// The data folder, absolute and without symbolic links.
   let dataFolder: String
-  /// Holds the cluster (`data`), and while it is made `data.tmp`.
+  /// The folder of the cluster, `data`, and of an unfinished one, `data.tmp`.
   let home: String
   let socketFolder: String
 
@@ -15,18 +15,18 @@ struct Layout: Equatable {
   var unfinishedCluster: String { "\(home)/data.tmp" }
   var postmasterFile: String { "\(cluster)/postmaster.pid" }
 
-  /// Where clusters lie whose data folder the user `postgres` cannot reach.
+  /// The folder of clusters whose data folder the user `postgres` cannot access.
   static let systemFolder = "/var/lib/take5"
 
-  // sockaddr_un has 108 bytes with the closing zero; the server adds this name (unix(7)).
+  // sockaddr_un has 108 bytes, including the terminating zero; the server appends this name (unix(7)).
   private static let maxPathLength = 107
   private static let socketName = "/.s.PGSQL.5432"
 
-  /// Decides by what is there already, then by what the server's user can reach.
+  /// Uses an existing cluster, otherwise a folder that the server's user can access.
   ///
   /// - Parameters:
-  ///   - dataFolder: an existing folder, resolved.
-  ///   - id: what tells this data folder from all others, for the folders outside it.
+  ///   - dataFolder: an existing folder, absolute and without symbolic links.
+  ///   - id: the unique id of the data folder, for folders outside of it.
   init(dataFolder: String, id: String, user: ServerUser) {
     self.dataFolder = dataFolder
     let outside = "\(Self.systemFolder)/\(id)"
@@ -34,7 +34,7 @@ struct Layout: Equatable {
     let isReachable = user.canReach(dataFolder)
     home = isReachable && !staysOutside ? "\(dataFolder)/postgres" : outside
     let inside = "\(home)/run"
-    // The server reads its folder's name from a comma-separated, quoted list: a plain name is in no danger there.
+    // unix_socket_directories is a comma-separated, quoted list: only a plain name is safe in it.
     let isPlain = inside.utf8.allSatisfy { byte in
       UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
         || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "/._-".utf8.contains(byte)
@@ -43,7 +43,7 @@ struct Layout: Equatable {
     socketFolder = isPlain && isShort ? inside : "/tmp/take5-\(id)"
   }
 
-  /// Whether a database was made for a data folder; one that this user may not look at is there.
+  /// Whether a data folder has a database; true if this user has no permission to look.
   static func holdsCluster(_ dataFolder: String) throws(EmbeddedPostgresError) -> Bool {
     guard let folder = try? Folder.resolved(dataFolder), let id = SmallFile.read("\(folder)/postgres.id") else {
       return false
@@ -52,9 +52,9 @@ struct Layout: Equatable {
     return access(layout.cluster, F_OK) == 0 || errno != ENOENT
   }
 
-  /// What tells a data folder from all others, chosen at random when it is first used.
+  /// The unique id of a data folder, which its first use chooses at random.
   ///
-  /// It lies in the folder and moves with it; a folder made anew finds no server of a folder that was deleted.
+  /// The id is stored in the folder and moves with it; a new folder at the path of a deleted one has another id.
   static func identify(_ dataFolder: String) throws(SystemError) -> String {
     let path = "\(dataFolder)/postgres.id"
     if let id = SmallFile.read(path) { return id }
@@ -62,4 +62,42 @@ struct Layout: Equatable {
     try SmallFile.write(id, to: path)
     return id
   }
+}
+
+/// Reads and writes files of one line, and the end of a log.
+enum SmallFile {
+  /// The first line; nil if there is no file or it is empty.
+  static func read(_ path: String) -> String? {
+    guard let file = try? Descriptor(reading: path) else { return nil }
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    guard let count = try? bytes.withUnsafeMutableBytes({ buffer in try file.read(into: buffer, at: 0) }) else {
+      return nil
+    }
+    let text = String(decoding: bytes.prefix(count), as: UTF8.self)
+    return text.isEmpty ? nil : text.split(separator: "\n").first.map(String.init)
+  }
+
+  /// Replaces the file atomically; only its owner may read it.
+  static func write(_ line: String, to path: String) throws(SystemError) {
+    let unfinished = "\(path).tmp"
+    let file = try Descriptor(writing: unfinished, replacing: true, mode: 0o600)
+    try file.write(Array((line + "\n").utf8))
+    try file.synchronize()
+    guard rename(unfinished, path) == 0 else { throw SystemError(call: "rename", subject: path) }
+  }
+
+  /// The size of a log; 0 if there is none.
+  static func size(of path: String) -> Int64 { (try? Descriptor(reading: path).size()) ?? 0 }
+
+  /// The text of a log from a position on, at most the last 64 KB.
+  static func text(of path: String, from position: Int64) -> String {
+    guard let file = try? Descriptor(reading: path), let size = try? file.size() else { return "" }
+    // A log that was renamed meanwhile starts at 0.
+    let start = max(position > size ? 0 : position, size - maxText)
+    var buffer = [UInt8](repeating: 0, count: Int(size - start))
+    let count = (try? buffer.withUnsafeMutableBytes { try file.read(into: $0, at: start) }) ?? 0
+    return String(decoding: buffer.prefix(count), as: UTF8.self)
+  }
+
+  private static let maxText: Int64 = 1 << 16
 }

@@ -2,16 +2,16 @@ import Glibc
 import Platform
 import Postgres
 
-/// A server that this process owns: made where it is missing, started, kept running, and ended with its owner.
+/// The server that this process owns: created if it is missing, started, restarted, and stopped with its owner.
 final class OwnedServer: Sendable {
   let url: DatabaseURL
   private let supervisor: Supervisor
   private let lock: FileLock
   private let layout: Layout
 
-  /// Begins to start it; `waitUntilReady` tells when it answers.
+  /// Starts the server; `waitUntilReady` waits until it accepts connections.
   ///
-  /// - Parameter lock: the owner's, which is released when the server has ended.
+  /// - Parameter lock: the owner's lock, which is released once the server has ended.
   init(
     in folder: String, _ lock: FileLock, _ configuration: EmbeddedPostgres.Configuration
   ) throws(EmbeddedPostgresError) {
@@ -33,26 +33,26 @@ final class OwnedServer: Sendable {
     url = DatabaseURL(socketFolder: layout.socketFolder, user: Cluster.role, database: Cluster.database)
   }
 
-  /// The server's process id while it runs.
+  /// The process id of the server while it runs.
   var process: Int32? { supervisor.process }
 
-  /// Waits until it answers, and lets others find it; by nothing else a server says that it is ready.
+  /// Waits until the server accepts connections, creates the database, and writes the URL file for other processes.
   ///
-  /// - Parameter limit: nil waits as long as it takes, or until it is stopped.
-  func waitUntilReady(until limit: ContinuousClock.Instant?) throws(EmbeddedPostgresError) {
+  /// - Parameter end: nil: waits until the server is ready or stopped.
+  func waitUntilReady(until end: ContinuousClock.Instant?) throws(EmbeddedPostgresError) {
     do {
       while true {
         if let failure = supervisor.failure { throw failure }
         if supervisor.isStopping { throw EmbeddedPostgresError("PostgreSQL was stopped before it was ready") }
         do {
-          try makeDatabase()
+          try createDatabase()
           supervisor.markReady()
           return try SmallFile.write(url.connectionString, to: layout.urlFile)
         } catch let error as PostgresError where error.isUnavailable || error.isConnectionLost {
-          if let limit, ContinuousClock.now >= limit {
+          if let end, ContinuousClock.now >= end {
             throw EmbeddedPostgresError(
               "PostgreSQL did not become ready in time: \(error.message)",
-              remedy: "See \(layout.logFile); after a crash it may still be at work on what it has to recover")
+              remedy: "See \(layout.logFile); after a crash the server may still be in recovery")
           }
           usleep(10_000)
         }
@@ -62,17 +62,17 @@ final class OwnedServer: Sendable {
     }
   }
 
-  private func makeDatabase() throws(PostgresError) {
+  private func createDatabase() throws(PostgresError) {
     let session = try Session.connect(url.with(database: "postgres"), timeout: .zero)
     let found = try session.execute("SELECT FROM pg_database WHERE datname = $1", .text(Cluster.database))
     if found.isEmpty { try session.executeScript("CREATE DATABASE \(Cluster.database)", name: "CREATE DATABASE") }
   }
 
-  /// Ends it and waits for its end; any number of callers, any number of times.
+  /// Stops the server and waits for its end; may be called by several threads and repeatedly.
   func stop() {
     supervisor.stop()
     lock.release {
-      // Later the file may be another owner's.
+      // Before the lock is released: later the file may be the next owner's.
       _ = unlink(layout.urlFile)
       if !layout.socketFolder.hasPrefix(layout.home) { _ = rmdir(layout.socketFolder) }
     }

@@ -1,13 +1,13 @@
 import Platform
 
-/// Waits for the owner's end and takes its place, on a thread of its own.
+/// Waits on a thread of its own until the owner ends, and becomes the owner.
 final class StandBy: Sendable {
   private struct State {
     var server: OwnedServer?
     var isStopping = false
   }
 
-  private let place: OwnerPlace
+  private let ownership: Ownership
   private let configuration: EmbeddedPostgres.Configuration
   private let state = Locked(State())
   private let stopRequested: Event
@@ -16,22 +16,22 @@ final class StandBy: Sendable {
   private static let interval = Duration.milliseconds(100)
   private static let maxPause = Duration.seconds(10)
 
-  init(_ place: OwnerPlace, _ configuration: EmbeddedPostgres.Configuration) throws(SystemError) {
-    self.place = place
+  init(_ ownership: Ownership, _ configuration: EmbeddedPostgres.Configuration) throws(SystemError) {
+    self.ownership = ownership
     self.configuration = configuration
     stopRequested = try Event()
     ended = try Event()
   }
 
-  /// Starts the thread, which lives until it has taken the owner's place, or until `stop()`.
+  /// Starts the thread, which runs until this process is the owner, or until `stop()`.
   func start() throws(SystemError) {
     try NamedThread(name: "postgres-standby") { self.run() }.detach()
   }
 
-  /// The server, since it has become this process's.
+  /// The server, once this process owns it.
   var server: OwnedServer? { state.withLock { $0.server } }
 
-  /// Ends the thread, and the server if it has become this process's; to be called once it was started.
+  /// Stops the thread, and the server if this process owns it; call it only after `start()`.
   func stop() {
     let server = state.withLock { state in
       state.isStopping = true
@@ -47,25 +47,25 @@ final class StandBy: Sendable {
     var pause = Self.interval
     while !stopRequested.wait(for: pause) {
       do {
-        guard let lock = try place.take() else { continue }
-        configuration.report("the owner of PostgreSQL has ended; this process takes its place")
+        guard let lock = try ownership.take() else { continue }
+        configuration.report("the owner of PostgreSQL has ended; this process takes over")
         try takeOver(lock)
         return
       } catch {
-        // Others who stand by, perhaps as another user, may do better meanwhile.
-        configuration.report("the place of PostgreSQL's owner cannot be taken: \(error)")
+        // Another stand-by, such as one of another user, may succeed meanwhile.
+        configuration.report("taking over PostgreSQL failed: \(error)")
         pause = min(pause * 2, Self.maxPause)
       }
     }
   }
 
   private func takeOver(_ lock: FileLock) throws(EmbeddedPostgresError) {
-    let server = try OwnedServer(in: place.folder, lock, configuration)
+    let server = try OwnedServer(in: ownership.folder, lock, configuration)
     let isStopping = state.withLock { state in
       state.server = server
       return state.isStopping
     }
-    // Who stopped us before the server was known could not stop it.
+    // A `stop()` before the server was known could not stop it.
     if isStopping { server.stop() }
     do throws(EmbeddedPostgresError) {
       try server.waitUntilReady(until: nil)

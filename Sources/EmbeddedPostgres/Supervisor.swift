@@ -1,7 +1,7 @@
 import Glibc
 import Platform
 
-/// Keeps the server running from one permanent thread: the server is told to end when that thread ends.
+/// Runs the server from one permanent thread, and restarts it; the kernel signals the server when that thread ends.
 final class Supervisor: Sendable {
   private struct State {
     var process: Int32?
@@ -17,7 +17,7 @@ final class Supervisor: Sendable {
   private let stopRequested: Event
   private let ended: Event
 
-  // A server that ends this often before it ever served will not serve.
+  // The number of ends before the first connection after which the start has failed.
   private static let maxFailedStarts = 6
 
   init(
@@ -30,21 +30,22 @@ final class Supervisor: Sendable {
     ended = try Event()
   }
 
-  /// Starts the thread, which makes the cluster if need be and starts the server.
+  /// Starts the thread, which creates the cluster if it is missing and starts the server.
   func start() throws(SystemError) {
     try NamedThread(name: "postgres-server") { self.supervise() }.detach()
   }
 
-  /// The server's process id while it runs.
+  /// The process id of the server while it runs.
   var process: Int32? { state.withLock { $0.process } }
 
-  /// Why the server never came up.
+  /// The error of the start; nil while the server starts or runs.
   var failure: EmbeddedPostgresError? { state.withLock { $0.failure } }
 
-  /// To be called when the first connection succeeded: from now on the server is restarted without end.
+  /// Marks the first successful connection: from now on the server is restarted without limit.
   func markReady() { state.withLock { $0.wasReady = true } }
 
-  /// Ends the server, fast at first, and waits for its end; any number of callers, any number of times.
+  /// Stops the server, by a fast shutdown first, and waits for its end; may be called by several threads and
+  /// repeatedly.
   func stop() {
     state.withLock { $0.isStopping = true }
     stopRequested.signal()
@@ -56,14 +57,13 @@ final class Supervisor: Sendable {
     ended.wait()
   }
 
-  // While the id stands in the state the child is not reaped: the signal can reach nobody else.
+  // The child is not reaped while its id is in the state: the signal cannot reach another process.
   private func send(_ signal: Int32) {
     state.withLock { state in
       if let process = state.process { _ = kill(process, signal) }
     }
   }
 
-  /// Whether it was asked to stop.
   var isStopping: Bool { state.withLock { $0.isStopping } }
 
   private func supervise() {
@@ -71,31 +71,31 @@ final class Supervisor: Sendable {
     var failedStarts = 0
     var pause = Duration.milliseconds(100)
     do {
-      try cluster.make(with: binaries)
+      try cluster.create(with: binaries)
       while !isStopping {
-        let began = ContinuousClock.now
+        let start = ContinuousClock.now
         let logged = SmallFile.size(of: cluster.layout.logFile)
         do {
           let ending = try runOnce()
           if isStopping { return }
           if state.withLock({ $0.wasReady }) {
-            report("PostgreSQL ended unexpectedly (\(ending)); it is started anew")
+            report("PostgreSQL ended unexpectedly (\(ending)); restarting it")
           } else {
             failedStarts += 1
-            guard failedStarts < Self.maxFailedStarts else { throw neverServed(ending, since: logged) }
+            guard failedStarts < Self.maxFailedStarts else { throw startFailure(ending, since: logged) }
           }
         } catch {
-          // It has served, and somebody waits for it: what is in its way may pass.
+          // Clients wait for a server that has run before: the cause may be transient.
           guard state.withLock({ $0.wasReady }) else { throw error }
-          report("PostgreSQL cannot be started anew: \(EmbeddedPostgresError(causedBy: error))")
+          report("PostgreSQL cannot be restarted: \(EmbeddedPostgresError(causedBy: error))")
         }
-        // A server that keeps dying must not spin.
-        if ContinuousClock.now - began > .seconds(60) { pause = .milliseconds(100) }
+        // The pause grows if the server keeps ending.
+        if ContinuousClock.now - start > .seconds(60) { pause = .milliseconds(100) }
         stopRequested.wait(for: pause)
         pause = min(pause * 2, .seconds(5))
       }
     } catch {
-      // Whoever waits for it throws it.
+      // `OwnedServer.waitUntilReady` throws it.
       let failure = EmbeddedPostgresError(causedBy: error)
       state.withLock { $0.failure = failure }
     }
@@ -103,28 +103,28 @@ final class Supervisor: Sendable {
 
   private func runOnce() throws -> ChildProcess.Ending {
     try OrphanedServer.find(in: cluster.layout)?.stop()
-    try Orphans(cluster: cluster.layout.cluster).end()
+    try OrphanedProcesses(cluster: cluster.layout.cluster).end()
     let child = try cluster.start(with: binaries)
     let id = child.id
     let isLate = state.withLock { state in
       state.process = id
       return state.isStopping
     }
-    // Who stopped us before the id was known could not signal.
+    // A `stop()` before the id was known could not signal the server.
     if isLate { child.send(signal: SIGINT) }
     child.waitForEnd()
     state.withLock { $0.process = nil }
     return child.wait()
   }
 
-  private func neverServed(_ ending: ChildProcess.Ending, since position: Int64) -> EmbeddedPostgresError {
+  private func startFailure(_ ending: ChildProcess.Ending, since position: Int64) -> EmbeddedPostgresError {
     let log = cluster.layout.logFile
     guard let failure = StartFailure(log: SmallFile.text(of: log, from: position)) else {
       return EmbeddedPostgresError(
-        "PostgreSQL ends as soon as it starts (\(ending)) and does not say why", remedy: "See \(log)")
+        "PostgreSQL ends during its start (\(ending)) without an error message", remedy: "See \(log)")
     }
     return EmbeddedPostgresError(
       "PostgreSQL cannot start: \(failure.message)",
-      remedy: failure.remedy.map { "\($0). All that it said is in \(log)" } ?? "See \(log)")
+      remedy: failure.remedy.map { "\($0). The full log is \(log)" } ?? "See \(log)")
   }
 }

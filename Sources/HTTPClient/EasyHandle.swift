@@ -1,19 +1,19 @@
 internal import CCurl
 import Glibc
 
-/// One of libcurl's transfers (libcurl-easy(3)), with the connection that it keeps for the next request.
+/// An easy handle of libcurl (libcurl-easy(3)), with the connection that it keeps open for the next request.
 struct EasyHandle: ~Copyable, @unchecked Sendable {
-  // Unchecked: the handle has this one owner, who moves it from thread to thread as a whole.
+  // Unchecked: the handle has one owner, which moves it between threads.
   private let handle: UnsafeMutableRawPointer
-  /// What libcurl says of a failure (CURLOPT_ERRORBUFFER(3)).
+  /// The error message of libcurl (CURLOPT_ERRORBUFFER(3)).
   private let message: UnsafeMutablePointer<CChar>
 
-  // Before any other call, and once (curl_global_init(3)).
+  // Called once, before any other function of libcurl (curl_global_init(3)).
   private static let library = curl_global_init(ccurl_global_default)
 
   init() throws(HTTPClientError) {
     guard Self.library == CURLE_OK, let handle = curl_easy_init() else {
-      throw HTTPClientError("libcurl cannot be used: \(String(cString: curl_easy_strerror(Self.library)))")
+      throw HTTPClientError("libcurl cannot be initialized: \(String(cString: curl_easy_strerror(Self.library)))")
     }
     self.handle = handle
     message = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -24,19 +24,19 @@ struct EasyHandle: ~Copyable, @unchecked Sendable {
     message.deallocate()
   }
 
-  /// Forgets the options of the last request; its connection stays.
+  /// Resets the options of the last request; its connection stays open.
   borrowing func reset() {
     curl_easy_reset(handle)
     message[0] = 0
     check(ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, message), CURLOPT_ERRORBUFFER)
-    // Other threads run: no signal may end a wait, and a socket goes to no child.
+    // In a process with threads, libcurl must not use signals, and a socket must not be inherited by a child.
     set(CURLOPT_NOSIGNAL, 1)
     check(ccurl_set_open_socket(handle, openSocket), CURLOPT_OPENSOCKETFUNCTION)
   }
 
   borrowing func set(_ option: CURLoption, _ number: Int) { check(ccurl_set_number(handle, option, number), option) }
 
-  /// libcurl keeps a copy of the text.
+  /// Sets an option to a text, which libcurl copies.
   borrowing func set(_ option: CURLoption, _ text: String) { check(ccurl_set_text(handle, option, text), option) }
 
   borrowing func set(_ headers: borrowing HeaderList) {
@@ -47,45 +47,45 @@ struct EasyHandle: ~Copyable, @unchecked Sendable {
     check(ccurl_set_pointer(handle, CURLOPT_MIMEPOST, UnsafeMutableRawPointer(form.form)), CURLOPT_MIMEPOST)
   }
 
-  /// Says who hears of the answer, and of how much is sent.
-  borrowing func set(_ exchange: Exchange) {
-    let listener = Unmanaged.passUnretained(exchange).toOpaque()
+  /// Sets the transfer that receives the response and the progress.
+  borrowing func set(_ transfer: Transfer) {
+    let listener = Unmanaged.passUnretained(transfer).toOpaque()
     for option in [CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_XFERINFODATA] {
       check(ccurl_set_pointer(handle, option, listener), option)
     }
     check(ccurl_set_receiver(handle, CURLOPT_HEADERFUNCTION, receiveHeader), CURLOPT_HEADERFUNCTION)
     check(ccurl_set_receiver(handle, CURLOPT_WRITEFUNCTION, receiveBody), CURLOPT_WRITEFUNCTION)
-    check(ccurl_set_progress(handle, tellProgress), CURLOPT_XFERINFOFUNCTION)
+    check(ccurl_set_progress(handle, reportProgress), CURLOPT_XFERINFOFUNCTION)
     set(CURLOPT_NOPROGRESS, 0)
   }
 
-  /// A form of this handle's; whoever made it frees it.
+  /// Creates a form for this handle; the caller frees it.
   borrowing func form() -> OpaquePointer? { curl_mime_init(handle) }
 
-  /// Sends the request and takes the answer in; blocks.
+  /// Sends the request and receives the response; blocks.
   borrowing func perform() -> CURLcode { curl_easy_perform(handle) }
 
-  /// Why it failed, in libcurl's words.
+  /// The cause of a failure, as text of libcurl or the system.
   borrowing func cause(of code: CURLcode) -> String {
-    let said = String(cString: message)
-    guard code == CURLE_COULDNT_CONNECT else { return said.isEmpty ? String(cString: curl_easy_strerror(code)) : said }
-    // It tells where, and the system why.
+    let text = String(cString: message)
+    guard code == CURLE_COULDNT_CONNECT else { return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text }
+    // libcurl names the address, the system the error.
     var number = 0
     ccurl_get_number(handle, CURLINFO_OS_ERRNO, &number)
     return number == 0
-      ? said
-      : said.replacing(": Couldn't connect to server", with: "")
+      ? text
+      : text.replacing(": Couldn't connect to server", with: "")
         + ": \(String(cString: strerror(Int32(number))))"
   }
 
-  /// Whether the last request got as far as a connection.
+  /// Whether the last request established a connection.
   var isConnected: Bool {
     var microseconds: curl_off_t = 0
     ccurl_get_count(handle, CURLINFO_PRETRANSFER_TIME_T, &microseconds)
     return microseconds > 0
   }
 
-  // An option fails only when memory is out or libcurl is older than its headers: no caller could go on.
+  // An option fails only without memory, or if libcurl is older than its headers; a caller cannot handle either.
   private borrowing func check(_ code: CURLcode, _ option: CURLoption) {
     guard code == CURLE_OK else { fatalError("libcurl's option \(option.rawValue): \(code.rawValue)") }
   }
@@ -96,4 +96,16 @@ private func openSocket(
 ) -> curl_socket_t {
   guard let address = address?.pointee else { return -1 }
   return socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.`protocol`)
+}
+
+/// Header fields in addition to those of libcurl (curl_slist_append(3)).
+struct HeaderList: ~Copyable {
+  private(set) var first: UnsafeMutablePointer<curl_slist>?
+
+  mutating func append(_ name: String, _ value: String) {
+    guard let first = curl_slist_append(first, "\(name): \(value)") else { fatalError("no memory for a header") }
+    self.first = first
+  }
+
+  deinit { curl_slist_free_all(first) }
 }

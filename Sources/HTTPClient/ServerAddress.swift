@@ -1,6 +1,6 @@
-/// Where a service is reached: `http://HOST:PORT` or `https://HOST:PORT`.
+/// The address of a service: `http://HOST:PORT` or `https://HOST:PORT`.
 package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
-  /// How it is spoken to.
+  /// The scheme of the URL.
   package enum Scheme: String, Sendable {
     case http
     case https
@@ -23,7 +23,7 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     self.port = port
   }
 
-  /// Reads `http://HOST[:PORT][/]`, or the same with `https`; nil for anything else.
+  /// Parses `http://HOST[:PORT][/]`, or the same with `https`; nil for any other text.
   package init?(url: String) {
     guard let end = url.firstRange(of: "://"), let scheme = Scheme(rawValue: url[..<end.lowerBound].lowercased()) else {
       return nil
@@ -49,7 +49,7 @@ package struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// As it stands in a URL and in a Host header.
+  /// The authority component of a URL, which is also the value of a Host field.
   package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
   package var description: String { "\(scheme.rawValue)://\(authority)" }

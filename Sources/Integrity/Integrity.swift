@@ -1,10 +1,10 @@
 package import Platform
 import Postgres
 
-/// What looks whether a store is whole.
+/// The statements that verification, repair and collection share.
 package enum Integrity {
   static let statements = Statements(topic: "integrity", PackageResources.Integrity_sql)
 
-  /// Every statement of it can be interrupted before and after.
+  /// A failpoint before and after each statement.
   package static var failpoints: [Failpoint] { statements.failpoints }
 }

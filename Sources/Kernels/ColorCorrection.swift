@@ -1,6 +1,6 @@
 internal import CKernels
 
-/// A mapping of all 8-bit YCbCr colours of the full range to others, computed once and applied to any number of pictures.
+/// A lookup table from 8-bit full-range YCbCr colours to other ones, computed once for any number of images.
 package final class ColorCorrection: Sendable {
   let luma: [UInt16]
   let chroma: [UInt16]
@@ -8,13 +8,15 @@ package final class ColorCorrection: Sendable {
   private static let nodes = Int(CKERNELS_CORRECTION_NODES)
   private static let steps = Int(CKERNELS_CORRECTION_STEPS)
 
-  /// Asks `map` once for the colours of all nodes: RGB triples of 16-bit samples, which it returns mapped.
+  /// Computes the table. `map` is called once with the colours of all nodes as 16-bit RGB triples and returns their
+  /// corrected colours.
   ///
-  /// What is kept is how far each colour moves: nodes that lie outside of what RGB has move as the nearest that it has.
+  /// The table applies the difference between both. A node outside the RGB gamut gets the difference of the nearest
+  /// colour inside.
   package init<Failure: Error>(_ map: ([UInt16]) throws(Failure) -> [UInt16]) throws(Failure) {
     let colors = Self.nodeColors
     let mapped = try map(colors)
-    precondition(mapped.count == colors.count, "a colour is missing")
+    precondition(mapped.count == colors.count, "the number of mapped colours is wrong")
     var luma: [UInt16] = []
     var chroma: [UInt16] = []
     luma.reserveCapacity(Self.nodes * Self.nodes * 256)
@@ -22,24 +24,24 @@ package final class ColorCorrection: Sendable {
     for u in 0..<Self.nodes {
       for v in 0..<Self.nodes {
         let first = 3 * (u * Self.nodes + v) * Self.steps
-        let moved = (0..<Self.steps).map { step in
+        let corrected = (0..<Self.steps).map { step in
           let at = first + 3 * step
           return SIMD3(Double(step * 4), Double(u * 8), Double(v * 8)) + Self.codes(mapped, at) - Self.codes(colors, at)
         }
-        // Between two steps luma grows evenly.
+        // Luma is interpolated between two steps.
         for value in 0..<256 {
           let (step, rest) = (value / 4, Double(value % 4) / 4)
-          luma.append(Self.entry(moved[step].x + rest * (moved[step + 1].x - moved[step].x)))
+          luma.append(Self.entry(corrected[step].x + rest * (corrected[step + 1].x - corrected[step].x)))
         }
-        for codes in moved { chroma += [Self.entry(codes.y), Self.entry(codes.z)] }
+        for codes in corrected { chroma += [Self.entry(codes.y), Self.entry(codes.z)] }
       }
     }
-    // Vector units read four bytes where an entry has two.
+    // Vector instructions read four bytes for an entry of two.
     self.luma = luma + [0]
     self.chroma = chroma
   }
 
-  // The last nodes lie at 256, as far as 16 bits reach: what lies just below is interpolated from them.
+  // The last nodes are at code 256, which 16 bits clamp to just below it; the codes between are interpolated from them.
   private static func entry(_ code: Double) -> UInt16 { UInt16(min(max(code * 256, 0), 65535).rounded()) }
 
   private static func codes(_ colors: [UInt16], _ at: Int) -> SIMD3<Double> {
@@ -48,7 +50,7 @@ package final class ColorCorrection: Sendable {
     return SIMD3(y, 128 + (b - y) / 1.772, 128 + (r - y) / 1.402)
   }
 
-  /// The colours of the nodes, as far as RGB has them: what lies outside is brought to the nearest edge.
+  /// The colours of the nodes, clamped to the RGB gamut.
   private static let nodeColors: [UInt16] = {
     var colors: [UInt16] = []
     colors.reserveCapacity(3 * nodes * nodes * steps)

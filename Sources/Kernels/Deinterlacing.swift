@@ -1,6 +1,6 @@
 internal import CKernels
 
-/// Makes frames of one moment out of frames whose rows are two fields.
+/// Deinterlaces frames: keeps the first field and computes the rows of the second one.
 package enum Deinterlacing {
   /// The rows of a plane, of 8-bit samples or of 16-bit words.
   package struct Rows {
@@ -14,10 +14,10 @@ package enum Deinterlacing {
     }
   }
 
-  /// Draws a plane of the current frame.
+  /// Deinterlaces a plane of the current frame.
   ///
   /// - Parameters:
-  ///   - keepsLower: whether the odd rows, counted from 0, were taken first.
+  ///   - keepsLower: whether the bottom field, the odd rows counted from 0, is the first one in time.
   ///   - isWide: whether samples are 16-bit words.
   package static func draw(
     previous: Rows, current: Rows, next: Rows, into target: Rows, width: Int, height: Int, keepsLower: Bool,

@@ -1,15 +1,15 @@
-/// One of the eight ways to lay a picture onto the pixel grid: mirrored left to right or not, then turned clockwise.
+/// One of the eight orientations of an image: mirrored left to right or not, then rotated clockwise.
 package enum Orientation: Hashable, Sendable, CaseIterable {
   case upright, rotated90, rotated180, rotated270
   case mirrored, mirroredRotated90, mirroredRotated180, mirroredRotated270
 
-  /// The transform that mirrors left to right if asked, and then turns clockwise by quarter turns (any whole number).
+  /// The transform that mirrors left to right if `mirroring` is set, and then rotates by clockwise quarter turns.
   package init(quarterTurns: Int, mirroring: Bool = false) {
     let turns = ((quarterTurns % 4) + 4) % 4
     self = Orientation.allCases[mirroring ? turns + 4 : turns]
   }
 
-  /// Clockwise quarter turns, 0 to 3, after mirroring.
+  /// The number of clockwise quarter turns after mirroring, 0 to 3.
   package var quarterTurns: Int {
     switch self {
     case .upright, .mirrored: 0
@@ -19,7 +19,7 @@ package enum Orientation: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether left and right are exchanged before the turn.
+  /// Whether the image is mirrored left to right before the rotation.
   package var isMirrored: Bool {
     switch self {
     case .upright, .rotated90, .rotated180, .rotated270: false
@@ -27,23 +27,20 @@ package enum Orientation: Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether width and height change places.
-  package var exchangesAxes: Bool { quarterTurns % 2 == 1 }
-
-  /// The transform that undoes this one; mirrored ones undo themselves.
+  /// The inverse transform. A mirrored transform is its own inverse.
   package var inverse: Orientation {
     isMirrored ? self : Orientation(quarterTurns: -quarterTurns)
   }
 
-  /// This transform first, `next` after it.
+  /// The composition of this transform and then `next`.
   package func followed(by next: Orientation) -> Orientation {
-    // Mirroring after a turn equals mirroring before the opposite turn.
+    // Mirroring after a rotation equals mirroring before the opposite rotation.
     let turns = next.isMirrored ? next.quarterTurns - quarterTurns : next.quarterTurns + quarterTurns
     return Orientation(quarterTurns: turns, mirroring: isMirrored != next.isMirrored)
   }
 
-  /// The size that a picture of `width` x `height` takes on.
+  /// The size of an image of `width` x `height` after this transform.
   package func size(width: Int, height: Int) -> (width: Int, height: Int) {
-    exchangesAxes ? (height, width) : (width, height)
+    quarterTurns % 2 == 1 ? (height, width) : (width, height)
   }
 }

@@ -1,15 +1,15 @@
 internal import CKernels
 
-/// An 8-bit picture in three planes, YCbCr of the full range as JPEG files have it (JFIF 1.02), of any size.
+/// An 8-bit image in three planes, in full-range YCbCr as in JPEG files (JFIF 1.02).
 package final class PlanarImage {
   package let width: Int
   package let height: Int
-  /// Whether chroma has half the samples in both directions, rounded up, or as many as luma.
+  /// Whether chroma is subsampled in both directions, rounded up (4:2:0), rather than not at all (4:4:4).
   package let halvesChroma: Bool
   private let memory: AlignedBuffer
 
   package init(width: Int, height: Int, halvesChroma: Bool) {
-    precondition(width > 0 && height > 0, "no picture has this size")
+    precondition(width > 0 && height > 0, "the size of an image is not positive")
     self.width = width
     self.height = height
     self.halvesChroma = halvesChroma
@@ -22,10 +22,10 @@ package final class PlanarImage {
     halves ? ((width + 1) / 2, (height + 1) / 2) : (width, height)
   }
 
-  /// Of the planes of chroma.
+  /// The size of the chroma planes.
   package var chromaSize: (width: Int, height: Int) { Self.chromaSize(width, height, halvesChroma) }
 
-  /// Y, Cb or Cr; they live as long as the picture.
+  /// The plane of Y, Cb or Cr; it is valid while the image lives.
   package func plane(_ index: Int) -> MutablePlane {
     let stride = AlignedBuffer.aligned(width)
     guard index > 0 else { return MutablePlane(base: memory.base, stride: stride, width: width, height: height) }
@@ -35,11 +35,11 @@ package final class PlanarImage {
       width: chroma.width, height: chroma.height)
   }
 
-  /// The same picture in another size.
+  /// Returns the image scaled to another size.
   ///
   /// - Parameters:
-  ///   - crop: the part that is taken, from its left and upper edge, even both; nil: all of it.
-  ///   - halvesChroma: of the result.
+  ///   - crop: the rectangle to scale, with even `x` and `y`; nil for the entire image.
+  ///   - halvesChroma: whether the result has subsampled chroma.
   package func scaled(
     toWidth width: Int, height: Int, crop: (x: Int, y: Int, width: Int, height: Int)? = nil, halvesChroma halves: Bool
   ) -> PlanarImage {
@@ -54,9 +54,9 @@ package final class PlanarImage {
         width: columns, height: rows, rowBytes: columns, band: 16, target: result.plane(index))
       for row in stride(from: 0, to: rows, by: 16) {
         let count = min(16, rows - row)
-        for further in 0..<count {
-          scaler.nextRow(after: further).update(
-            from: (source.base + (y + row + further) * source.stride + x).assumingMemoryBound(to: UInt8.self),
+        for next in 0..<count {
+          scaler.nextRow(after: next).update(
+            from: (source.base + (y + row + next) * source.stride + x).assumingMemoryBound(to: UInt8.self),
             count: columns)
         }
         scaler.take(count)
@@ -65,9 +65,9 @@ package final class PlanarImage {
     return result
   }
 
-  /// Changes every colour as a correction says.
+  /// Applies a colour correction to every pixel.
   ///
-  /// - Parameter portable: leaves out what only some processors have; the bytes are the same.
+  /// - Parameter portable: whether to use no instructions that only some processors have. The result is the same.
   package func correct(_ correction: ColorCorrection, portable: Bool = false) {
     func bytes(_ index: Int) -> UnsafeMutablePointer<UInt8> { plane(index).base.assumingMemoryBound(to: UInt8.self) }
     var planes = ckernels_planes8(
@@ -78,7 +78,7 @@ package final class PlanarImage {
       portable ? 1 : 0)
   }
 
-  /// Its pixels as 24-bit RGB, row by row without padding.
+  /// Returns the pixels as 24-bit RGB, row by row without padding.
   package func rgb() -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: 3 * width * height) { buffer, count in
       for row in 0..<height {
@@ -93,5 +93,34 @@ package final class PlanarImage {
       }
       count = 3 * width * height
     }
+  }
+}
+
+/// Scales an RGBA image, received row by row from top to bottom, into an upright planar image. Transparent pixels are
+/// blended with white.
+package final class ImageScaler {
+  private let planes: [PlaneScaler]
+  private let width: Int
+
+  /// - Parameters:
+  ///   - width: the number of pixels in an input row.
+  ///   - height: the number of input rows.
+  ///   - target: the upright result; it must outlive the scaler.
+  ///   - orientation: the transform that makes the input upright.
+  package init(
+    width: Int, height: Int, target: PlanarImage, orientation: Orientation = .upright, portable: Bool = false
+  ) {
+    self.width = width
+    planes = (0..<3).map { index in
+      PlaneScaler(
+        width: width, height: height, rowBytes: width, band: 1, target: target.plane(index), orientation: orientation,
+        portable: portable)
+    }
+  }
+
+  /// Adds the next input row.
+  package func take(_ row: UnsafePointer<UInt8>) {
+    ckernels_rgba_to_ycbcr(row, planes[0].nextRow(), planes[1].nextRow(), planes[2].nextRow(), width)
+    for plane in planes { plane.take(1) }
   }
 }

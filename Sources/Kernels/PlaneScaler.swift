@@ -1,11 +1,11 @@
 internal import CKernels
 
-/// Makes a plane of another size, upright, while its rows come in, top to bottom: few of them are held at a time.
+/// Scales a plane while its rows arrive from top to bottom, and writes it upright. It buffers only a few rows.
 ///
-/// Rows are weighed first. Strips of the result are turned so that their columns lie in rows, weighed again, and laid into
-/// the target as its orientation asks, which costs nothing beyond the turn back.
+/// The vertical filter runs first. Strips of its result are transposed, so that the horizontal filter combines rows
+/// too. Writing a strip to the target in any orientation costs no more than transposing it back.
 package final class PlaneScaler {
-  /// Where the rows lie that come next.
+  /// The input rows that the vertical filter still needs, as a ring buffer.
   private let ring: AlignedBuffer
   private let rowStride: Int
   private let capacity: Int
@@ -17,27 +17,27 @@ package final class PlaneScaler {
   private let target: MutablePlane
   private let portable: Bool
 
-  /// Rows of the strip that is being filled, and how many it has.
+  /// The strip that is being filled, the strip transposed, the transposed strip scaled, and the rows in the strip.
   private let strip: AlignedBuffer
-  private let turned: AlignedBuffer
-  private let reduced: AlignedBuffer
+  private let transposed: AlignedBuffer
+  private let scaled: AlignedBuffer
   private var stripRows = 0
 
-  /// Rows that came in, rows of the strips that are finished, and rows that were made in all.
+  /// The numbers of rows received, written to the target, and produced by the vertical filter.
   private var received = 0
-  private var laid = 0
-  private var made = 0
+  private var written = 0
+  private var produced = 0
   private var rows: [UnsafePointer<UInt8>?]
 
   private static let stripHeight = 64
 
   /// - Parameters:
-  ///   - width: of the rows that come in.
-  ///   - height: how many come.
-  ///   - rowBytes: that a row takes where it is written, padding included.
-  ///   - band: the most rows that come at once.
-  ///   - target: upright; its memory must live as long as the scaler.
-  ///   - orientation: how the rows become upright.
+  ///   - width: the number of samples in an input row.
+  ///   - height: the number of input rows.
+  ///   - rowBytes: the number of bytes that the caller writes for a row, including padding.
+  ///   - band: the maximum number of rows that the caller adds at once.
+  ///   - target: the upright result; its memory must outlive the scaler.
+  ///   - orientation: the transform that makes the input upright.
   package init(
     width: Int, height: Int, rowBytes: Int, band: Int, target: MutablePlane, orientation: Orientation = .upright,
     portable: Bool = false
@@ -55,59 +55,59 @@ package final class PlaneScaler {
     ring = AlignedBuffer(count: capacity * rowStride)
     let stripStride = AlignedBuffer.aligned(width)
     strip = AlignedBuffer(count: Self.stripHeight * stripStride)
-    turned = AlignedBuffer(count: Self.stripHeight * width)
-    reduced = AlignedBuffer(count: Self.stripHeight * size.width)
+    transposed = AlignedBuffer(count: Self.stripHeight * width)
+    scaled = AlignedBuffer(count: Self.stripHeight * size.width)
     rows = Array(repeating: nil, count: vertical.taps)
   }
 
-  /// Where the row after so many further ones is to be written.
-  package func nextRow(after further: Int = 0) -> UnsafeMutablePointer<UInt8> {
-    row((received + further) % capacity)
+  /// Returns the memory for an input row: the next one, or one that `count` others precede.
+  package func nextRow(after count: Int = 0) -> UnsafeMutablePointer<UInt8> {
+    row((received + count) % capacity)
   }
 
   private func row(_ slot: Int) -> UnsafeMutablePointer<UInt8> {
     (ring.base + slot * rowStride).assumingMemoryBound(to: UInt8.self)
   }
 
-  /// Takes the rows that were written since; those beyond the picture's height are left out.
+  /// Adds the rows that the caller has written. Rows beyond the height of the input are ignored.
   package func take(_ count: Int) {
     received = min(received + count, height)
-    while made < vertical.starts.count {
-      let start = Int(vertical.starts[made])
+    while produced < vertical.starts.count {
+      let start = Int(vertical.starts[produced])
       guard start + vertical.taps <= received else { break }
       for tap in 0..<vertical.taps { rows[tap] = UnsafePointer(row((start + tap) % capacity)) }
       let stride = AlignedBuffer.aligned(width)
       let into = (strip.base + stripRows * stride).assumingMemoryBound(to: UInt8.self)
       vertical.weights.withUnsafeBufferPointer { weights in
         ckernels_weigh_rows(
-          rows, weights.baseAddress! + made * vertical.taps, vertical.taps, into, width, portable ? 1 : 0)
+          rows, weights.baseAddress! + produced * vertical.taps, vertical.taps, into, width, portable ? 1 : 0)
       }
-      made += 1
+      produced += 1
       stripRows += 1
-      if stripRows == Self.stripHeight || made == vertical.starts.count { layStrip() }
+      if stripRows == Self.stripHeight || produced == vertical.starts.count { finishStrip() }
     }
   }
 
-  private func layStrip() {
+  private func finishStrip() {
     let side = Self.stripHeight
-    let turnedRows = turned.base.assumingMemoryBound(to: UInt8.self)
-    let reducedRows = reduced.base.assumingMemoryBound(to: UInt8.self)
+    let columns = transposed.base.assumingMemoryBound(to: UInt8.self)
+    let scaledColumns = scaled.base.assumingMemoryBound(to: UInt8.self)
     ckernels_transpose(
-      strip.base.assumingMemoryBound(to: UInt8.self), AlignedBuffer.aligned(width), turnedRows, side, width, stripRows)
+      strip.base.assumingMemoryBound(to: UInt8.self), AlignedBuffer.aligned(width), columns, side, width, stripRows)
     horizontal.resample(
-      turnedRows, stride: side, into: reducedRows, targetStride: side, width: side, portable: portable)
-    lay(reducedRows, columns: horizontal.starts.count)
-    laid += stripRows
+      columns, stride: side, into: scaledColumns, targetStride: side, width: side, portable: portable)
+    write(scaledColumns, columns: horizontal.starts.count)
+    written += stripRows
     stripRows = 0
   }
 
-  /// Lays a strip, whose rows are columns of the source, into the target.
-  private func lay(_ source: UnsafeMutablePointer<UInt8>, columns: Int) {
+  /// Writes a strip, whose rows are columns of the input, to the target.
+  private func write(_ source: UnsafeMutablePointer<UInt8>, columns: Int) {
     let side = Self.stripHeight
     let base = target.base.assumingMemoryBound(to: UInt8.self)
     let height = vertical.starts.count
-    // The place of a sample of the source, and the way from there to its right and lower neighbours.
-    func address(_ x: Int, _ y: Int) -> Int {
+    // The offset of an input sample in the target, and the steps to its right and lower neighbours.
+    func offset(_ x: Int, _ y: Int) -> Int {
       let x = orientation.isMirrored ? columns - 1 - x : x
       return switch orientation.quarterTurns {
       case 0: y * target.stride + x
@@ -116,9 +116,9 @@ package final class PlaneScaler {
       default: (columns - 1 - x) * target.stride + y
       }
     }
-    let origin = address(0, laid)
-    let right = address(1, laid) - origin
-    let down = address(0, laid + 1) - origin
+    let origin = offset(0, written)
+    let right = offset(1, written) - origin
+    let down = offset(0, written + 1) - origin
     switch (right, down) {
     case (_, 1):
       ckernels_copy(source, side, base + origin, right, stripRows, columns)
@@ -127,7 +127,7 @@ package final class PlaneScaler {
     case (1, _):
       ckernels_transpose(source, side, base + origin, down, stripRows, columns)
     default:
-      // From right to left: the strip is read from its last row on.
+      // The columns run from right to left: the strip is read from its last row up.
       ckernels_transpose(
         source + (columns - 1) * side, -side, base + origin - (columns - 1), down, stripRows, columns)
     }

@@ -2,30 +2,31 @@ internal import CKernels
 import Glibc
 import Synchronization
 
-/// Which samples of a row make each sample of another, and with which weights: Lanczos with three lobes, for a shorter
-/// row widened by the ratio so that it is the low pass too (Turkowski, "Filters for Common Resampling Tasks", 1990).
+/// A Lanczos filter with three lobes between rows of two lengths (Turkowski, "Filters for Common Resampling Tasks",
+/// 1990).
 ///
-/// At the edges the weights of the samples that are there are scaled up to one.
+/// To reduce a row, the filter is widened by the ratio, so that it is the low-pass filter too. At the edges the weights
+/// of the existing samples are normalised to a sum of one.
 package final class ResamplingFilter: Sendable {
-  /// Samples that each sample is made of.
+  /// The number of source samples for each target sample.
   package let taps: Int
-  /// The first of them, for each sample of the target.
+  /// The index of the first source sample for each target sample.
   package let starts: [UInt32]
-  /// 14-bit fractions, `taps` for each sample of the target.
+  /// The weights as 14-bit fractions, `taps` for each target sample.
   package let weights: [Int16]
 
-  /// The filters that were computed last: photos have few sizes.
-  private static let known = Mutex<[(source: Int, target: Int, filter: ResamplingFilter)]>([])
-  private static let maxKnown = 32
+  /// The most recently computed filters: photos have few different sizes.
+  private static let cache = Mutex<[(source: Int, target: Int, filter: ResamplingFilter)]>([])
+  private static let maxCached = 32
 
-  /// The filter from one length to another, computed where it is not known yet.
+  /// The filter from one length to another, from the cache if possible.
   package static func shared(from source: Int, to target: Int) -> ResamplingFilter {
-    let found = known.withLock { known in known.first { $0.source == source && $0.target == target }?.filter }
-    if let found { return found }
+    let cached = cache.withLock { cache in cache.first { $0.source == source && $0.target == target }?.filter }
+    if let cached { return cached }
     let filter = ResamplingFilter(from: source, to: target)
-    known.withLock { known in
-      if known.count == maxKnown { known.removeFirst() }
-      known.append((source, target, filter))
+    cache.withLock { cache in
+      if cache.count == maxCached { cache.removeFirst() }
+      cache.append((source, target, filter))
     }
     return filter
   }
@@ -34,10 +35,10 @@ package final class ResamplingFilter: Sendable {
   private static let one = 1 << 14
 
   /// - Parameters:
-  ///   - source: samples that there are.
-  ///   - target: samples that are wanted.
+  ///   - source: the number of source samples.
+  ///   - target: the number of target samples.
   package init(from source: Int, to target: Int) {
-    precondition(target > 0 && source > 0, "no row has this length")
+    precondition(target > 0 && source > 0, "the length of a row is not positive")
     guard target != source else {
       taps = 1
       starts = (0..<UInt32(source)).map(\.self)
@@ -48,7 +49,7 @@ package final class ResamplingFilter: Sendable {
     let width = max(1, scale)
     let reach = Self.lobes * width
     let taps = min(source, Int((2 * reach).rounded(.up)) + 1)
-    precondition(taps <= CKERNELS_MOST_TAPS, "a picture is not reduced so much in one step")
+    precondition(taps <= CKERNELS_MAX_TAPS, "the reduction needs more taps than the kernel has")
     var starts: [UInt32] = []
     var weights: [Int16] = []
     starts.reserveCapacity(target)
@@ -71,7 +72,7 @@ package final class ResamplingFilter: Sendable {
     return lobes * sin(angle) * sin(angle / lobes) / (angle * angle)
   }
 
-  /// Rounded so that they add up to one exactly: what rounding leaves goes to the largest.
+  /// Rounds weights so that their sum is exactly one: the largest weight takes the rounding error.
   private static func fractions(_ values: [Double]) -> [Int16] {
     let sum = values.reduce(0, +)
     var fractions = values.map { Int(($0 / sum * Double(one)).rounded()) }
@@ -80,7 +81,7 @@ package final class ResamplingFilter: Sendable {
     return fractions.map { Int16($0) }
   }
 
-  /// Resamples the rows of a strip.
+  /// Resamples the columns of a strip of `width` columns.
   func resample(
     _ source: UnsafePointer<UInt8>, stride: Int, into target: UnsafeMutablePointer<UInt8>, targetStride: Int,
     width: Int, portable: Bool

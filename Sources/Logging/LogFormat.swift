@@ -1,17 +1,17 @@
 package import FoundationEssentials
 import Glibc
 
-/// How a line of the log is written.
+/// The format of a log line.
 package enum LogFormat: String, Sendable, CaseIterable {
-  /// For people: `12:03:04.567 info  post submitted  post=… job=…`.
+  /// A line for people: `12:03:04.567 info  post submitted  post=… job=…`.
   case text
-  /// For programs: one JSON object a line.
+  /// A line for programs: one JSON object.
   case json
 
-  /// Text on a terminal, JSON otherwise.
+  /// Text for a terminal, JSON otherwise.
   package static func fitting(descriptor: Int32) -> LogFormat { isatty(descriptor) == 1 ? .text : .json }
 
-  /// One line, with its end; pure, so that it can be tested.
+  /// Formats one line, with its line feed.
   package func line(
     time: Date, level: LogLevel, message: String, fields: [(key: String, value: String)]
   ) -> String {
@@ -20,7 +20,7 @@ package enum LogFormat: String, Sendable, CaseIterable {
     case .text:
       let clock = stamp.dropFirst(11).dropLast()
       let padded = level.rawValue + String(repeating: " ", count: 7 - level.rawValue.count)
-      let pairs = fields.map { "\($0.key)=\(Self.word($0.value))" }.joined(separator: " ")
+      let pairs = fields.map { "\($0.key)=\(Self.value($0.value))" }.joined(separator: " ")
       return "\(clock) \(padded) \(Self.oneLine(message))\(pairs.isEmpty ? "" : "  " + pairs)\n"
     case .json:
       let pairs = [("time", stamp), ("level", level.rawValue), ("message", message)] + fields
@@ -28,12 +28,12 @@ package enum LogFormat: String, Sendable, CaseIterable {
     }
   }
 
-  // A value from outside must not be able to forge a line.
+  // A value from outside must not be able to forge a log line.
   private static func oneLine(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }))
   }
 
-  private static func word(_ text: String) -> String {
+  private static func value(_ text: String) -> String {
     let plain = text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F && $0 != "\"" }
     return plain && !text.isEmpty ? text : quoted(text)
   }

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Glibc
 
-/// Writes the log to standard error, a line at a time.
+/// Writes log lines to standard error.
 ///
-/// It carries fields, a request's or a job's id, that stand in each of its lines. Secrets and media never go in.
+/// Each line has the fields of its logger, such as the id of a request or a job. Secrets and media are never logged.
 package struct Logger: Sendable {
   private let format: LogFormat
   private let lowest: LogLevel
@@ -11,8 +11,8 @@ package struct Logger: Sendable {
   private let write: @Sendable (String) -> Void
 
   /// - Parameters:
-  ///   - lowest: lines that matter less are left out.
-  ///   - write: where a line goes; standard error unless a test listens.
+  ///   - lowest: the lowest level that is logged.
+  ///   - write: receives each line; writes it to standard error by default.
   package init(
     format: LogFormat = .fitting(descriptor: 2), lowest: LogLevel = .info,
     write: @escaping @Sendable (String) -> Void = writeToStandardError
@@ -30,7 +30,7 @@ package struct Logger: Sendable {
     self.write = write
   }
 
-  /// A logger whose lines carry these fields too.
+  /// Returns a logger with additional fields.
   package func with(_ added: KeyValuePairs<String, String?>) -> Logger {
     Logger(format: format, lowest: lowest, fields: fields + Self.present(added), write: write)
   }
@@ -53,8 +53,27 @@ package struct Logger: Sendable {
   }
 }
 
-/// One write a line, so that lines of several threads and processes do not mix.
+/// Writes a line with one write(2), so that lines of several threads and processes do not mix.
 @Sendable package func writeToStandardError(_ line: String) {
   var line = line
   line.withUTF8 { bytes in _ = Glibc.write(2, bytes.baseAddress, bytes.count) }
+}
+
+/// The severity of a log line.
+package enum LogLevel: String, Sendable, Comparable, CaseIterable {
+  case debug
+  case info
+  case warning
+  case error
+
+  package static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
+
+  private var rank: Int {
+    switch self {
+    case .debug: 0
+    case .info: 1
+    case .warning: 2
+    case .error: 3
+    }
+  }
 }

@@ -1,16 +1,17 @@
 import AV
 
-/// The libraries under the media work, as far as a whole process is concerned.
+/// The process-wide settings and the versions of the media libraries.
 package enum MediaLibraries {
-  /// Silences them and bounds one allocation; call once, before any other media work in the process.
+  /// Disables the libraries' log and limits single allocations; called once, before any other media work in the
+  /// process.
   ///
   /// - Parameters:
-  ///   - largestAllocation: in bytes; no header can make them ask for more in one piece.
-  ///   - isPortable: whether the processor's vector units are left unused; the outputs are the same.
-  package static func configure(largestAllocation: Int = 512 << 20, isPortable: Bool = false) {
-    Library.configure(largestAllocation: largestAllocation, isPortable: isPortable)
+  ///   - maxAllocation: in bytes; the libraries refuse larger ones, whatever a header claims.
+  ///   - isPortable: whether SIMD code is disabled; the outputs are the same.
+  package static func configure(maxAllocation: Int = 512 << 20, isPortable: Bool = false) {
+    Library.configure(maxAllocation: maxAllocation, isPortable: isPortable)
   }
 
-  /// Their versions at run time, by name: a part of what decides about the bytes of an output.
+  /// The versions at run time, by library; they are part of the recipe.
   package static var versions: [String: String] { Library.versions }
 }

@@ -1,4 +1,4 @@
-/// All time series of one name.
+/// The time series of one metric name.
 struct MetricFamily: Sendable {
   enum Kind: String, Sendable {
     case counter
@@ -6,7 +6,7 @@ struct MetricFamily: Sendable {
     case histogram
   }
 
-  /// Upper bounds in seconds: from a short job or a request to a long job, and to what has waited for its turn.
+  /// The upper bounds of histogram buckets in seconds: from short requests to long jobs and waiting times.
   private static let bounds = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
 
   private struct Histogram: Sendable {
@@ -53,5 +53,29 @@ struct MetricFamily: Sendable {
 
   private static func text(_ value: Double) -> String {
     Int(exactly: value).map(String.init) ?? String(value)
+  }
+}
+
+/// The labels of a time series, sorted by name.
+package struct MetricLabels: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+  private let pairs: [Pair]
+
+  private struct Pair: Sendable, Hashable {
+    let name: String
+    let value: String
+  }
+
+  package init(dictionaryLiteral elements: (String, String)...) {
+    pairs = elements.map { Pair(name: $0.0, value: $0.1) }.sorted { $0.name < $1.name }
+  }
+
+  /// The labels in braces, with one more at the end; empty without any.
+  func text(and last: (name: String, value: String)? = nil) -> String {
+    let all = pairs.map { ($0.name, $0.value) } + (last.map { [($0.name, $0.value)] } ?? [])
+    return all.isEmpty ? "" : "{" + all.map { "\($0.0)=\"\(Self.escaped($0.1))\"" }.joined(separator: ",") + "}"
+  }
+
+  private static func escaped(_ value: String) -> String {
+    value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
   }
 }

@@ -1,17 +1,19 @@
 internal import Platform
 
-/// What a process counts of itself, told in Prometheus' text format (version 0.0.4).
+/// The metrics of a process, in Prometheus' text format (version 0.0.4).
 ///
-/// Counting takes a lock and a lookup. A family is made when it is first counted; its labels hold no names that anybody
-/// can choose, so that there are never many.
+/// An update takes a lock and a lookup and creates its family if needed. Label values are never names that a client can
+/// choose, so the number of time series is bounded.
 package final class Metrics: Sendable {
   private let families = Locked<[String: MetricFamily]>([:])
-  private let measured = Locked<[@Sendable () -> [MetricGauge]]>([])
+  private let measurements = Locked<[@Sendable () -> [MetricGauge]]>([])
 
   package init() {}
 
-  /// Tells these too, measured whenever the text is asked for.
-  package func measure(_ gauges: @escaping @Sendable () -> [MetricGauge]) { measured.withLock { $0.append(gauges) } }
+  /// Registers gauges that are measured for each call of `text`.
+  package func measure(_ gauges: @escaping @Sendable () -> [MetricGauge]) {
+    measurements.withLock { $0.append(gauges) }
+  }
 
   /// Adds to a counter.
   package func count(_ name: String, _ help: String, _ labels: MetricLabels = [:], by amount: Double = 1) {
@@ -20,7 +22,7 @@ package final class Metrics: Sendable {
     }
   }
 
-  /// Says where a gauge stands.
+  /// Sets a gauge.
   package func set(_ name: String, _ help: String, _ labels: MetricLabels = [:], _ value: Double) {
     families.withLock { families in
       families[name, default: MetricFamily(.gauge, help)].set(value, labels)
@@ -34,14 +36,29 @@ package final class Metrics: Sendable {
     }
   }
 
-  /// The text of everything that was counted, and of what is measured at this moment.
+  /// The text of all metrics; registered gauges are measured now.
   ///
-  /// - Parameter gauges: by their names, with what they say.
+  /// - Parameter gauges: further gauges to report.
   package func text(with gauges: [MetricGauge] = []) -> String {
     var all = families.withLock { $0 }
-    for gauge in gauges + measured.withLock({ $0 }).flatMap({ $0() }) {
+    for gauge in gauges + measurements.withLock({ $0 }).flatMap({ $0() }) {
       all[gauge.name, default: MetricFamily(.gauge, gauge.help)].set(gauge.value, gauge.labels)
     }
     return all.sorted { $0.key < $1.key }.map { $0.value.text(named: $0.key) }.joined()
+  }
+}
+
+/// A measured value of a gauge.
+package struct MetricGauge: Sendable {
+  package let name: String
+  package let help: String
+  package let labels: MetricLabels
+  package let value: Double
+
+  package init(_ name: String, _ help: String, _ labels: MetricLabels = [:], _ value: Double) {
+    self.name = name
+    self.help = help
+    self.labels = labels
+    self.value = value
   }
 }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A system call that failed: which one, and with what `errno`.
+/// The failure of a system call.
 package struct SystemError: Error, Hashable, CustomStringConvertible {
-  /// The call, as its manual page is named.
+  /// The name of the call's manual page.
   package let call: String
   /// The `errno` value.
   package let code: Int32
-  /// What it was about: a path, a host.
+  /// The argument of the call: a path, a host.
   package let subject: String?
 
   package init(call: String, code: Int32 = errno, subject: String? = nil) {
@@ -16,13 +16,13 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
   }
 
   package var description: String {
-    let about = subject.map { " \($0)" } ?? ""
-    return "\(call)\(about): \(reason)"
+    let argument = subject.map { " \($0)" } ?? ""
+    return "\(call)\(argument): \(reason)"
   }
 
-  /// What the system says of it, for who knows what it was about.
+  /// The text of `strerror` alone.
   package var reason: String { String(cString: strerror(code)) }
 
-  /// Whether there is no room left on the device or in the quota.
+  /// Whether the device or the quota is full.
   package var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT }
 }

@@ -1,36 +1,36 @@
 internal import CPostgres
 
-/// What PostgreSQL, or the way to it, refused: which statement, why, and what to do about it.
+/// An error of PostgreSQL or of the connection to it, with the statement and a remedy.
 ///
-/// It never holds a password: connection strings are not repeated, and libpq's own messages do not name it.
+/// It never contains a password: it does not repeat connection strings, and libpq's messages do not contain passwords.
 package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of failure it is, for those who decide what to do next.
+  /// The kind of failure, which determines whether the caller may try again.
   package enum Kind: Sendable, Hashable {
     /// The server refused a statement.
     case server
-    /// The connection broke; whether the last statement took effect is unknown.
+    /// The connection was lost; whether the last statement took effect is unknown.
     case connectionLost
-    /// The server could not be reached in time; nothing was sent.
+    /// The server could not be reached within the timeout; nothing was sent.
     case unavailable
-    /// All connections of a pool were in use for too long; nothing was sent.
+    /// All connections of the pool were in use for the entire timeout; nothing was sent.
     case exhausted
-    /// A column is missing or is not of the type asked for.
+    /// A column is missing or does not have the requested type.
     case decoding
-    /// The call itself was wrong.
+    /// The caller made an error.
     case usage
   }
 
   package let kind: Kind
-  /// The five characters of PostgreSQL's appendix A, if the server said anything.
+  /// The five-character SQLSTATE (PostgreSQL manual, appendix A); nil if the error is not the server's.
   package let sqlState: String?
   package let message: String
-  /// The server's detail and hint, if any.
+  /// The server's detail and hint.
   package let detail: String?
   /// The name of the statement, or the start of its text.
   package let statement: String?
-  /// The name of the violated constraint, if that is what happened.
+  /// The name of the violated constraint.
   package let constraint: String?
-  /// What would help.
+  /// What to do about it.
   package let remedy: String?
 
   package init(
@@ -46,37 +46,34 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
     self.remedy = remedy
   }
 
-  /// Whether the connection broke: a transaction that was open has been rolled back, a commit may have happened.
+  /// Whether the connection was lost: an open transaction was rolled back, a commit may have succeeded.
   package var isConnectionLost: Bool { kind == .connectionLost }
 
-  /// Whether nothing was done because the server could not be reached: try again later.
+  /// Whether nothing was sent because the server could not be reached.
   package var isUnavailable: Bool { kind == .unavailable }
 
-  /// Whether nothing was done because all connections of a pool were in use: the database is there, and too much is asked
-  /// of it.
+  /// Whether nothing was sent because all connections of the pool were in use.
   package var isExhausted: Bool { kind == .exhausted }
 
-  /// Whether the server takes no writes: a standby, or one that was set read-only before a failover
+  /// Whether the server refuses writes, as a standby or a server that was set read-only before a failover
   /// (read_only_sql_transaction).
   package var isReadOnly: Bool { sqlState == "25006" }
 
-  /// Whether the same transaction, run once more, may succeed (serialization failure, deadlock).
+  /// Whether the transaction failed because of concurrent ones (serialization_failure, deadlock_detected).
   package var isConflict: Bool { sqlState == "40001" || sqlState == "40P01" }
 
-  /// Whether the server lacks what everybody needs, such as room on its disk, or the disk itself (classes 53 and 58): the
-  /// same may succeed later.
-  package var isStarved: Bool { sqlState?.hasPrefix("53") == true || sqlState?.hasPrefix("58") == true }
+  /// Whether the server lacks a resource, such as disk space, or has a system error (classes 53 and 58).
+  package var isOutOfResources: Bool { sqlState?.hasPrefix("53") == true || sqlState?.hasPrefix("58") == true }
 
-  /// Whether nothing is wrong with the transaction: the same, run again later, may succeed. A job whose end fails so keeps
-  /// its attempt, and whoever can wait tries again.
+  /// Whether the same transaction may succeed later.
   package var isTransient: Bool {
-    isUnavailable || isExhausted || isConnectionLost || isConflict || isStarved || isReadOnly
+    isUnavailable || isExhausted || isConnectionLost || isConflict || isOutOfResources || isReadOnly
   }
 
-  /// Whether a statement was given up: it took longer than it may, or nobody waits for it any longer (query_canceled).
+  /// Whether a statement was cancelled, by `statement_timeout` or by a cancel request (query_canceled).
   package var isCanceled: Bool { sqlState == "57014" }
 
-  /// Whether a value is none that the server can hold (class 22, data exception).
+  /// Whether the server cannot represent a value (class 22, data exception).
   package var isInvalidValue: Bool { sqlState?.hasPrefix("22") == true }
 
   /// Whether a unique constraint was violated.
@@ -85,7 +82,7 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
   /// Whether a check constraint was violated.
   package var isCheckViolation: Bool { sqlState == "23514" }
 
-  /// Whether a lock could not be had within `lock_timeout` (lock_not_available).
+  /// Whether a lock was not available within `lock_timeout` (lock_not_available).
   package var isLockTimeout: Bool { sqlState == "55P03" }
 
   package var description: String {
@@ -100,12 +97,11 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension PostgresError {
-  /// Classes and codes of appendix A after which the session is gone, whatever libpq thinks of the socket.
-  private static let endings: Set<String> = ["57P01", "57P02", "57P04", "57P05", "25P03"]
+  /// The SQLSTATEs after which the session is closed, even if the socket is still open.
+  private static let sessionClosed: Set<String> = ["57P01", "57P02", "57P04", "57P05", "25P03"]
 
-  /// A prepared statement is not there, or is there already: this session knows what it prepared, so somebody changes
-  /// the server's connections behind it.
-  private static let strangersStatements: Set<String> = ["26000", "42P05"]
+  /// A prepared statement is unknown or exists already: a pooler gave this session another server connection.
+  private static let preparedStatementErrors: Set<String> = ["26000", "42P05"]
 
   /// The error in a result, or nil if the statement succeeded.
   init?(result: OpaquePointer?, connection: OpaquePointer, statement: String) {
@@ -115,14 +111,14 @@ extension PostgresError {
     }
     func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }
     let sqlState = field(cpostgres_diag_sqlstate)
-    // What carries no state was never said by a server: libpq could not send or read, but may not have closed yet.
+    // An error without an SQLSTATE is libpq's: it could not send or receive, but may not have closed the socket yet.
     let broken = PQstatus(connection) == CONNECTION_BAD || (result != nil && sqlState == nil)
-    let ended = sqlState.map { Self.endings.contains($0) || $0.hasPrefix("08") } ?? false
+    let ended = sqlState.map { Self.sessionClosed.contains($0) || $0.hasPrefix("08") } ?? false
     let remedy: String? =
       if broken || ended {
-        "The transaction did not end; it is safe to run it again if it is idempotent"
-      } else if sqlState.map(Self.strangersStatements.contains) ?? false {
-        "A pooler in between lends connections for a transaction only: say so with --pooling transaction"
+        "Whether the transaction was committed is unknown; run it again if it is idempotent"
+      } else if sqlState.map(Self.preparedStatementErrors.contains) ?? false {
+        "A connection pooler in transaction mode is in use: set --pooling transaction"
       } else {
         nil
       }
@@ -134,7 +130,7 @@ extension PostgresError {
       constraint: field(cpostgres_diag_constraint_name), remedy: remedy)
   }
 
-  /// What libpq last said about a connection, on one line.
+  /// libpq's last message about a connection, on one line.
   static func lastMessage(of connection: OpaquePointer) -> String {
     guard let text = PQerrorMessage(connection) else { return "no message" }
     let lines = String(cString: text).split(whereSeparator: \.isNewline)

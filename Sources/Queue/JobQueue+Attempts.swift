@@ -1,12 +1,12 @@
 package import Model
 package import Postgres
 
-/// What the holder of a lease does with its job; every write is fenced by the token.
+/// The statements of a job's holder; the token fences every write.
 extension JobQueue {
-  /// Takes up to `limit` jobs of a queue, the first in rank first, each under a token of its own; none if the worker
-  /// was swept away.
+  /// Claims up to `limit` jobs of a queue in the order of their ranks, each with its own token; none if the worker's
+  /// row was swept.
   ///
-  /// - Parameter lease: the secret of this claim, from which the tokens are made.
+  /// - Parameter lease: the random number from which the tokens are derived.
   package static func claim(
     worker: Int64, queue: String, limit: Int, lease: Lease = Lease(), _ session: Session
   ) throws(PostgresError) -> [ClaimedJob] {
@@ -15,15 +15,15 @@ extension JobQueue {
         statements["claim"], .integer(worker), .text(queue), .integer(limit), .integer(lease.number)))
   }
 
-  /// What claims gave whose answers were never heard: what is still held under their leases.
+  /// The jobs that a worker holds under these leases: finds what claims returned whose replies were lost.
   package static func claimed(
     worker: Int64, leases: [Lease], _ session: Session
   ) throws(PostgresError) -> [ClaimedJob] {
     try jobs(session.execute(statements["claimed"], .integer(worker), .integers(leases.map(\.number))))
   }
 
-  /// In the order of their ranks.
-  static func jobs(_ rows: Rows) throws(PostgresError) -> [ClaimedJob] {
+  /// Reads jobs, and sorts them by rank.
+  private static func jobs(_ rows: Rows) throws(PostgresError) -> [ClaimedJob] {
     var jobs: [ClaimedJob] = []
     jobs.reserveCapacity(rows.count)
     for row in rows { jobs.append(try ClaimedJob(row)) }
@@ -31,7 +31,7 @@ extension JobQueue {
     return jobs
   }
 
-  /// Ends a job; throws `LeaseLost`, so that the caller's transaction rolls back, if the token is not the job's.
+  /// Completes a job; throws `LeaseLost`, which rolls the caller's transaction back, if the token is not the job's.
   ///
   /// - Parameter result: a JSON object.
   package static func complete(
@@ -44,7 +44,7 @@ extension JobQueue {
         .text(result.map { String(decoding: $0, as: UTF8.self) })))
   }
 
-  /// Gives a failed job another attempt after `seconds`.
+  /// Schedules another attempt after a pause.
   package static func retry(
     _ job: ClaimedJob, afterSeconds seconds: Double, error: String, _ session: Session
   ) throws {
@@ -54,26 +54,26 @@ extension JobQueue {
         statements["retry"], .integer(job.id), .integer(job.token), .double(seconds), .text(error)))
   }
 
-  /// Puts a job without attempts left among the dead.
+  /// Moves a job that has no attempts left to the dead jobs.
   package static func bury(_ job: ClaimedJob, error: String, _ session: Session) throws {
     try fenced(job, session.execute(statements["bury"], .integer(job.id), .integer(job.token), .text(error)))
   }
 
-  /// Gives a job back unused: the attempt does not count.
+  /// Returns a job unused; the attempt does not count.
   package static func release(_ job: ClaimedJob, _ session: Session) throws {
     try fenced(job, session.execute(statements["release"], .integer(job.id), .integer(job.token)))
   }
 
-  /// Puts a job off for `seconds`: what it waits for is not there yet, and the attempt does not count.
+  /// Puts a job off because something that it waits for is not ready; the attempt does not count.
   package static func snooze(_ job: ClaimedJob, seconds: Double, _ session: Session) throws {
     try fenced(
       job,
       session.execute(statements["snooze"], .integer(job.id), .integer(job.token), .double(seconds)))
   }
 
-  /// Puts a job off for `seconds`: what every job of its kind needs is not to be had, and the attempt does not count.
+  /// Puts a job off because of an outage; the attempt does not count.
   ///
-  /// - Parameter error: what is not to be had.
+  /// - Parameter error: what is missing.
   package static func postpone(_ job: ClaimedJob, seconds: Double, error: String, _ session: Session) throws {
     try fenced(
       job,
@@ -81,7 +81,7 @@ extension JobQueue {
         statements["postpone"], .integer(job.id), .integer(job.token), .double(seconds), .text(error)))
   }
 
-  /// Notes how far a job has come; a lost lease is no error here, the next beat tells.
+  /// Stores the progress of a job. A lost lease is not an error here: the next heartbeat reports it.
   package static func report(
     _ progress: JobProgress, of job: ClaimedJob, _ session: Session
   ) throws(PostgresError) {

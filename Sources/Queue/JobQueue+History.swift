@@ -1,14 +1,15 @@
 package import Postgres
 
-/// The days of the history, a partition each: what makes them and drops them waits for nobody who reads it.
+/// The partitions of `job_done`, one for each day.
 ///
-/// A lock that is waited for holds up everybody who comes later and wants the table, however little he wants; and a dump
-/// reads for hours. So nothing here waits for longer than a moment.
+/// A lock request that waits blocks all later requests for the same table, even those that do not conflict with the
+/// lock held, and pg_dump may hold its lock for hours. So these functions wait for a lock for 200 ms at most and leave
+/// the rest for the next run.
 extension JobQueue {
-  /// Makes the partitions for today and seven days to come; whether today and tomorrow have theirs.
+  /// Creates the partitions for today and the next seven days; returns whether today and tomorrow have theirs.
   ///
-  /// What cannot be made because somebody reads the history just now is left for the next time. A day whose history has
-  /// begun in the rest's partition stays there: it cannot be moved while jobs end.
+  /// Partitions that cannot be created because a reader has locked the history are left for the next run. A day whose
+  /// history has begun in the default partition stays there: moving rows would block jobs that end.
   @discardableResult
   package static func prepareHistory(_ session: Session) throws -> Bool {
     do {
@@ -19,8 +20,8 @@ extension JobQueue {
           let name = try day.get("name", as: String.self)
           let first = try day.get("first", as: String.self)
           let next = try day.get("next", as: String.self)
-          // PARTITION OF would lock the whole history against its readers and writers. ATTACH lets them be, and locks
-          // the rest's partition alone; all days are attached in one go, so that it does so once.
+          // PARTITION OF takes an ACCESS EXCLUSIVE lock on job_done. ATTACH takes one on the default partition only;
+          // all days are attached in one script, so that it does so once.
           script.insert("CREATE TABLE \(name) (LIKE job_done INCLUDING ALL)", at: script.count / 2)
           script.append("ALTER TABLE job_done ATTACH PARTITION \(name) FOR VALUES FROM ('\(first)') TO ('\(next)')")
         }
@@ -28,7 +29,7 @@ extension JobQueue {
         try session.executeScript(script.joined(separator: ";\n"), name: "queue.partition", failpoint: addPartition)
       }
     } catch let error as PostgresError where error.isLockTimeout || error.isCheckViolation {
-      // A violated check: history of one of these days has just begun in the rest's partition.
+      // A check violation: the history of one of the days has just begun in the default partition.
     }
     for day in try session.execute(statements["missing_days"]) where try day.get("ahead", as: Int.self) <= 1 {
       return false
@@ -36,9 +37,8 @@ extension JobQueue {
     return true
   }
 
-  /// Drops the days of the history that are older than so many days.
-  ///
-  /// A day that somebody reads just now is left for the next time: waiting for it would hold up whoever ends a job.
+  /// Drops the partitions that are older than a number of days; a partition that a reader has locked is left for the
+  /// next run.
   package static func dropHistory(olderThanDays days: Int, _ session: Session) throws {
     do {
       for day in try session.execute(statements["expired_days"], .integer(days)) {
@@ -50,12 +50,12 @@ extension JobQueue {
         }
       }
     } catch let error as PostgresError where error.isLockTimeout {
-      // The days after it are read by the same, a dump for instance.
+      // The reader, such as pg_dump, has locked the other partitions as well.
     }
     try session.execute(statements["drop_rest"], .integer(days))
   }
 
-  /// Keeps others from changing the partitions meanwhile, and this transaction from waiting for any lock.
+  /// Serializes changes of the partitions, and limits the time that this transaction waits for a lock.
   private static func lockHistory(_ session: Session) throws(PostgresError) {
     try session.executeScript(
       "SET LOCAL lock_timeout = '200ms'", name: "queue.lock_timeout", failpoint: lockTimeout)

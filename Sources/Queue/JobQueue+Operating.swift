@@ -1,18 +1,18 @@
 package import Model
 package import Postgres
 
-/// What an operator does to jobs, one or many at a time, in the caller's transaction.
+/// Cancellation and retries of jobs, in the caller's transaction.
 extension JobQueue {
-  /// Cancels a job; one that runs is stopped by its worker.
-  package static func cancel(_ id: PublicID, _ session: Session) throws(PostgresError) -> Cancelling {
+  /// Cancels a job; a job that executes is stopped by its worker.
+  package static func cancel(_ id: PublicID, _ session: Session) throws(PostgresError) -> CancelOutcome {
     try cancel([id], session)[id] ?? .notLive
   }
 
-  /// Cancels jobs; those that are not named in the answer were not live.
+  /// Cancels jobs; jobs that are missing in the result were not live.
   package static func cancel(
     _ ids: [PublicID], _ session: Session
-  ) throws(PostgresError) -> [PublicID: Cancelling] {
-    var outcomes: [PublicID: Cancelling] = [:]
+  ) throws(PostgresError) -> [PublicID: CancelOutcome] {
+    var outcomes: [PublicID: CancelOutcome] = [:]
     let parameter = Parameter.texts(ids.map(\.description))
     guard try !session.execute(statements["hold"], parameter).isEmpty else { return outcomes }
     for row in try session.execute(statements["cancel_waiting"], parameter) {
@@ -24,29 +24,29 @@ extension JobQueue {
     return outcomes
   }
 
-  /// Lets a dead job, or one that waits for its next attempt, be tried at once; false if it is neither, or if another
-  /// live job has its key.
+  /// Makes a dead or scheduled job available now; false if it is in another state, or if another live job has its
+  /// unique key.
   package static func retryNow(_ id: PublicID, _ session: Session) throws(PostgresError) -> Bool {
     try !retryNow([id], session).isEmpty
   }
 
-  /// Lets those of the jobs that are dead, or wait for their next attempt, be tried at once: which, and in which queue.
+  /// Makes dead and scheduled jobs available now; returns them with their queues.
   package static func retryNow(
     _ ids: [PublicID], _ session: Session
   ) throws(PostgresError) -> [PublicID: String] {
     let names = Parameter.texts(ids.map(\.description))
-    // The scheduled ones first: what was dead is none of them.
+    // Scheduled jobs first: a redriven job is not scheduled.
     let retriedNow = try queues(session.execute(statements["retry_now"], names))
     return try retriedNow.merging(queues(session.execute(statements["redrive"], names, .bool(false)))) { $1 }
   }
 
-  /// Lets jobs that died while the fleet was unwell be tried again: which, and in which queue.
+  /// Gives jobs that died within the loss window of another job further attempts; returns them with their queues.
   package static func revive(
     by policy: FaultPolicy = FaultPolicy(), _ session: Session
   ) throws(PostgresError) -> [PublicID: String] {
     let rows = try session.execute(
-      statements["revivable"], .double(policy.unwell / .seconds(1)), .double(policy.timeout / .seconds(1)),
-      .double(policy.revival / .seconds(1)))
+      statements["revivable"], .double(policy.lossWindow / .seconds(1)),
+      .double(policy.maxPostponement / .seconds(1)), .double(policy.minRevivalPause / .seconds(1)))
     var ids: [String] = []
     for row in rows { ids.append(try row.publicID("public_id").description) }
     guard !ids.isEmpty else { return [:] }
@@ -58,4 +58,14 @@ extension JobQueue {
     for row in rows { queues[try row.publicID("public_id")] = try row.get("queue", as: String.self) }
     return queues
   }
+}
+
+/// The outcome of a cancellation.
+package enum CancelOutcome: Sendable, Hashable {
+  /// The job was waiting and is cancelled.
+  case cancelled
+  /// The job executes; its worker is asked to stop it.
+  case requested
+  /// The job does not exist or has ended.
+  case notLive
 }

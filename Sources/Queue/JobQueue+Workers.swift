@@ -1,11 +1,11 @@
-import Model
+package import Model
 package import Postgres
 
-/// Who works, and what is left behind by who does not any more.
+/// The registration of workers, and the maintenance that every worker performs.
 extension JobQueue {
-  /// Makes a row for a worker that starts now; its id is never used again.
+  /// Registers a worker; returns its id, which is never used again.
   ///
-  /// - Parameter leaseSeconds: without a sign of life for so long its jobs go to others.
+  /// - Parameter leaseSeconds: the age of the last heartbeat at which other workers may take its jobs.
   package static func register(
     host: String, process: Int32, leaseSeconds: Double = 30, _ session: Session
   ) throws(PostgresError) -> Int64 {
@@ -14,38 +14,40 @@ extension JobQueue {
     return try rows.single().get("id")
   }
 
-  /// Removes the row of a worker that ended; jobs that it still holds go to others.
+  /// Removes the row of a worker that ended; other workers take the jobs that it still holds.
   package static func deregister(worker: Int64, _ session: Session) throws(PostgresError) {
     try session.execute(statements["deregister"], .integer(worker))
   }
 
-  /// A worker's sign of life, for itself and the jobs it holds.
+  /// Renews a worker's lease.
+  ///
+  /// - Parameter jobs: the jobs that the worker holds.
   package static func heartbeat(
     worker: Int64, holding jobs: [(id: Int64, token: Int64)], _ session: Session
   ) throws(PostgresError) -> HeartbeatReply {
     let rows = try session.execute(
       statements["heartbeat"], .integer(worker), .integers(jobs.map(\.id)), .integers(jobs.map(\.token)))
-    var answer = HeartbeatReply()
+    var reply = HeartbeatReply()
     for row in rows {
       guard let token = try row.get("token", as: Int64?.self) else {
-        answer.isEvicted = try row.get("evicted")
+        reply.isEvicted = try row.get("evicted")
         continue
       }
-      if try row.get("lost") { answer.lost.insert(token) } else { answer.cancelled.insert(token) }
+      if try row.get("lost") { reply.lost.insert(token) } else { reply.cancelled.insert(token) }
     }
-    return answer
+    return reply
   }
 
-  /// Takes jobs from workers without a sign of life within their lease, and jobs past their deadline.
+  /// Takes jobs from workers whose lease has expired, and jobs past their deadline.
   ///
-  /// What follows from a job's end, for instance for its post, belongs into the same transaction.
+  /// The caller writes the consequences, such as the failure of a job's post, in the same transaction.
   package static func reap(
     by policy: FaultPolicy = FaultPolicy(), _ session: Session
   ) throws(PostgresError) -> [Reaped] {
     var reaped: [Reaped] = []
     let rows = try session.execute(
       statements["reap"], .integer(policy.maxBlamed), .texts(policy.stagesAtRisk.sorted()),
-      .double(policy.unwell / .seconds(1)), .double(policy.timeout / .seconds(1)))
+      .double(policy.lossWindow / .seconds(1)), .double(policy.maxPostponement / .seconds(1)))
     for row in rows {
       let state: JobState =
         switch try row.get("state", as: String.self) {
@@ -61,12 +63,12 @@ extension JobQueue {
     return reaped
   }
 
-  /// Makes scheduled jobs whose time has come available, or parks them if they are limited; how many.
+  /// Makes scheduled jobs that are due available, or throttled if they have a limit; returns their number.
   package static func promote(limit: Int = 1000, _ session: Session) throws(PostgresError) -> Int {
     try session.execute(statements["promote"], .integer(limit)).count
   }
 
-  /// Makes parked jobs available as far as their limits have room; how many.
+  /// Makes throttled jobs available as far as their limits have room; returns their number.
   package static func grant(_ session: Session) throws -> Int {
     try session.transaction { session in
       var names: [String] = []
@@ -75,8 +77,29 @@ extension JobQueue {
     }
   }
 
-  /// Forgets turns that have passed.
+  /// Deletes fair shares whose next rank has passed.
   package static func dropShares(_ session: Session) throws(PostgresError) {
     while try session.execute(statements["drop_shares"]).affected > 0 {}
   }
+}
+
+/// The reply to a heartbeat.
+package struct HeartbeatReply: Sendable, Hashable {
+  /// The tokens of jobs that the worker does not hold any more.
+  package var lost: Set<Int64> = []
+  /// The tokens of jobs that are to be cancelled.
+  package var cancelled: Set<Int64> = []
+  /// Whether the worker's row is gone: the worker must register again.
+  package var isEvicted = false
+
+  package init() {}
+}
+
+/// A job that was taken from its worker.
+package struct Reaped: Sendable, Hashable {
+  package let id: Int64
+  package let publicID: PublicID
+  package let kind: String
+  /// Scheduled for another attempt, dead, or cancelled.
+  package let state: JobState
 }

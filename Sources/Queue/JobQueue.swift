@@ -1,42 +1,73 @@
 package import Model
+package import Platform
 package import Postgres
 
-/// The job queue: statements on a session, each its own transaction or part of the caller's.
+/// The job queue in PostgreSQL: SQL statements that run on a session, alone or as part of the caller's transaction.
 ///
-/// It knows nothing of posts. Execution is at least once; a job's effects happen exactly once when they are written in
-/// the transaction of its `complete`. All times are the server's. No triggers, no session state: it works behind a
-/// pooler that lends connections per transaction.
+/// Execution is at least once; the effects of a job happen exactly once if they are written in the transaction of its
+/// `complete`. The columns `author` and `definition` and the outcomes accepted and rejected are the service's: the
+/// queue stores them and does not interpret them. All times are the server's. There are no triggers and no session
+/// state, so that the queue works behind a pooler in transaction mode.
 package enum JobQueue {
-  /// Its SQL. A test that breaks a statement, to see what would notice, puts another value here for its own task.
+  /// The statements of `Queue.sql`; a task-local value, so that a test can run with a broken statement.
   @TaskLocal static var statements = Statements(topic: "queue", PackageResources.Queue_sql)
 
-  /// Puts a job into its queue; nil if a live job has its unique key.
-  @discardableResult
-  package static func enqueue(_ job: NewJob, _ session: Session) throws(PostgresError) -> Int64? {
-    return try session.execute(
-      statements["enqueue"], .text(job.publicID.description), .text(job.queue), .text(job.kind), .double(job.delay),
-      .integer(job.priority), .integer(job.maxAttempts), .integer(job.deadlineSeconds), .text(job.author),
-      .bytes(job.definition), .text(job.request), .text(String(decoding: job.arguments, as: UTF8.self)),
-      .bytes(job.uniqueKey), .text(job.share?.name), .double(job.share?.seconds), .text(job.limit?.name),
-      .integer(job.limit.map { Int64($0.max) })
-    ).first?.get("id")
-  }
+  /// The queries of `Operating.sql`.
+  static let operating = Statements(topic: "queue", PackageResources.Operating_sql)
 
-  /// Tells waiting workers that there may be a job: once the open transaction is committed, where there is one.
+  /// Notifies workers that a job of a queue may be available, after the commit of the open transaction if there is one.
   ///
-  /// A commit that notifies waits for every other that does, in the whole cluster: so it is never the one that keeps the job.
+  /// PostgreSQL serializes the commits of all transactions that notify, so the notification is a transaction of its
+  /// own.
   package static func notify(queue: String, _ session: Session) throws(PostgresError) {
     try session.executeAfterCommit(statements["notify"], .text(QueueChannel.jobs), .text(queue))
   }
 
-  /// Tells whoever waits for a job that it has changed, as `announce` does.
+  /// Notifies clients that wait for a job of a change, after the commit of the open transaction if there is one.
   package static func notifyChange(of job: PublicID, _ session: Session) throws(PostgresError) {
     try session.executeAfterCommit(statements["notify"], .text(QueueChannel.changes), .text(job.description))
   }
 
-  /// Tells whoever waits for one of these jobs that it has changed, as `announce` does.
+  /// Notifies clients that wait for one of the jobs of a change, after the commit of the open transaction if there is
+  /// one.
   package static func notifyChange(of jobs: [PublicID], _ session: Session) throws(PostgresError) {
     try session.executeAfterCommit(
       statements["notify_many"], .text(QueueChannel.changes), .texts(jobs.map(\.description)))
   }
+}
+
+/// The channels of the queue's notifications.
+package enum QueueChannel {
+  /// A job may be available; the payload is the name of the queue.
+  package static let jobs = "take5_jobs"
+  /// The state or the progress of a job has changed; the payload is its public id.
+  package static let changes = "take5_changes"
+}
+
+/// The migrations of the queue's schema.
+package enum QueueMigrations {
+  /// Versions 1 to 99 are the queue's.
+  package static var all: [Migration] {
+    [
+      Migration(version: 1, name: "queue", PackageResources.v0001_queue_sql),
+      Migration(version: 2, name: "groups", PackageResources.v0002_groups_sql),
+      Migration(version: 3, name: "lighter", PackageResources.v0003_lighter_sql),
+      Migration(version: 4, name: "faults", PackageResources.v0004_faults_sql),
+      Migration(version: 5, name: "single", PackageResources.v0005_single_sql),
+    ]
+  }
+}
+
+extension JobQueue {
+  static let addPartition = Failpoint("queue.add_partition", isOnConnection: true)
+  static let lockTimeout = Failpoint("queue.lock_timeout", isOnConnection: true)
+  static let dropPartition = Failpoint("queue.drop_partition", isOnConnection: true)
+
+  /// The failpoints before and after each statement.
+  package static var failpoints: [Failpoint] {
+    statements.failpoints + [addPartition, lockTimeout, dropPartition] + readingFailpoints
+  }
+
+  /// The failpoints of the queries of operators and clients, which change nothing.
+  package static var readingFailpoints: [Failpoint] { operating.failpoints }
 }

@@ -1,18 +1,18 @@
 internal import CImages
 
-/// An ICC profile and the way from its colours to sRGB, by LittleCMS.
+/// An ICC profile with the transform from its colours to sRGB, by Little CMS.
 package final class ColorProfile {
-  /// What its colours are made of.
+  /// The colour space of the device.
   package enum Space: Sendable {
     case grey, rgb, cmyk, other
   }
 
   package let space: Space
-  /// What it is called; empty where it has no name.
+  /// The description in the profile; empty if there is none.
   package let name: String
   private let transform: OpaquePointer
 
-  /// - Parameter isInverted: for CMYK where 255 is no ink.
+  /// - Parameter isInverted: whether 255 means no ink in CMYK data.
   package init(_ bytes: [UInt8], isInverted: Bool = false) throws(ImageError) {
     var failure = cimages_failure()
     var found = cimages_space_other
@@ -35,8 +35,8 @@ package final class ColorProfile {
 
   deinit { cimages_close_transform(transform) }
 
-  /// Whether its colours are those of sRGB, within one 8-bit code: what many editors write under many names.
-  package var isStandard: Bool {
+  /// Whether the transform changes no colour by more than one 8-bit code: profiles of sRGB have many names.
+  package var isSRGB: Bool {
     guard space == .rgb || space == .grey else { return false }
     let levels: [UInt16] = [0, 16384, 32768, 49152, 65535]
     let colors =
@@ -46,16 +46,16 @@ package final class ColorProfile {
     return zip(colors, convert(colors)).allSatisfy { abs(Int($0) - Int($1)) <= 257 }
   }
 
-  /// Converts 8-bit inks of a CMYK profile to 24-bit sRGB.
+  /// Converts 8-bit CMYK pixels to 24-bit sRGB.
   package func convert(
     _ source: UnsafePointer<UInt8>, into target: UnsafeMutablePointer<UInt8>, count: Int
   ) {
     cimages_transform8(transform, source, target, count)
   }
 
-  /// Converts 16-bit RGB to 16-bit sRGB; for a profile of grey each red stands for all three.
+  /// Converts 16-bit RGB to 16-bit sRGB. With a grey profile, red is the grey level.
   package func convert(_ colors: [UInt16]) -> [UInt16] {
-    precondition(space == .rgb || space == .grey, "such a profile has no RGB")
+    precondition(space == .rgb || space == .grey, "the profile is neither RGB nor grey")
     let source = space == .rgb ? colors : stride(from: 0, to: colors.count, by: 3).map { colors[$0] }
     return [UInt16](unsafeUninitializedCapacity: colors.count) { buffer, count in
       cimages_transform16(transform, source, buffer.baseAddress, colors.count / 3)

@@ -1,19 +1,19 @@
-/// The fields of Exif data that matter here: which way is up, and what gives away place, device or person (CIPA DC-008).
+/// The orientation and the identifying fields of Exif data (CIPA DC-008).
 package struct Exif: Sendable {
-  /// 1 to 8, as in TIFF 6.0; 1 where nothing sound is said.
+  /// The orientation, 1 to 8, as in TIFF 6.0; 1 if it is missing or invalid.
   package private(set) var orientation = 1
-  /// The fields that give something away, by their names.
+  /// The identifying fields, by name.
   package private(set) var identifying: [(kind: Kind, name: String)] = []
 
-  /// What a field gives away.
+  /// The subject that a field identifies.
   package enum Kind: Sendable {
     case place, device, person, other
   }
 
   private static let orientationTag = 0x0112
   private static let exifDirectory = 0x8769
-  private static let placeDirectory = 0x8825
-  /// Directories hold this many fields at most; more are no camera's.
+  private static let gpsDirectory = 0x8825
+  /// The maximum number of fields read in a directory; cameras write far fewer.
   private static let maxFields = 512
 
   private static let names: [Int: (Kind, String)] = [
@@ -26,7 +26,7 @@ package struct Exif: Sendable {
     0x9C9D: (.person, "XPAuthor"), 0x9C9E: (.other, "XPKeywords"), 0x9C9F: (.other, "XPSubject"),
   ]
 
-  /// Reads from the byte order mark on; damaged data say nothing.
+  /// Parses Exif data that start with the byte order mark or with `Exif\0\0`. Damaged data give no fields.
   package init(_ bytes: ArraySlice<UInt8>) {
     let bytes = Array(bytes.starts(with: Array("Exif\0\0".utf8)) ? bytes.dropFirst(6) : bytes)
     let isLittle = bytes.starts(with: [0x49, 0x49, 0x2A, 0x00])
@@ -36,19 +36,19 @@ package struct Exif: Sendable {
       let value = bytes[offset..<offset + count]
       return isLittle ? value.reversed().reduce(0) { $0 << 8 | Int($1) } : value.reduce(0) { $0 << 8 | Int($1) }
     }
-    // Directories may point at each other: each is read once.
-    var waiting = [number(4, 4) ?? 0]
+    // Directories may point at each other, so each is read once.
+    var pending = [number(4, 4) ?? 0]
     var seen: Set<Int> = []
-    while let directory = waiting.popLast(), seen.insert(directory).inserted, let fields = number(directory, 2) {
+    while let directory = pending.popLast(), seen.insert(directory).inserted, let fields = number(directory, 2) {
       for index in 0..<min(fields, Self.maxFields) {
         let field = directory + 2 + 12 * index
         guard let tag = number(field, 2), let value = number(field + 8, 4) else { break }
         switch tag {
         case Self.orientationTag where seen.count == 1:
           if let found = number(field + 8, 2), 1...8 ~= found { orientation = found }
-        case Self.exifDirectory: waiting.append(value)
-        case Self.placeDirectory:
-          // Cameras without a position write the directory with its version alone.
+        case Self.exifDirectory: pending.append(value)
+        case Self.gpsDirectory:
+          // Cameras without a position write a directory that has only GPSVersionID (tag 0).
           if let entries = number(value, 2),
             (0..<min(entries, Self.maxFields)).contains(where: {
               number(value + 2 + 12 * $0, 2) != 0

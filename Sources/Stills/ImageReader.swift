@@ -1,21 +1,21 @@
 internal import CImages
 
-/// A PNG, WebP, HEIF or AVIF being decoded.
+/// A decoder of PNG, WebP, HEIF and AVIF images.
 package struct ImageReader: ~Copyable {
-  /// Whose library reads it.
+  /// The format, which selects the library.
   package enum Format: Sendable {
     case png, webp
-    /// HEIF and AVIF.
+    /// HEIF or AVIF.
     case heif
   }
 
   package let header: ImageHeader
-  /// Rows not yet decoded.
+  /// The number of rows not yet decoded.
   package private(set) var remainingRows: Int
   private let reader: OpaquePointer
   private let source: UnsafeMutableBufferPointer<UInt8>
 
-  /// Reads and checks the header; the bytes are copied.
+  /// Reads the header and checks it against the limit on pixels. Copies the bytes.
   package init(_ bytes: [UInt8], format: Format, pixels: Int) throws(ImageError) {
     let source = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
     _ = source.initialize(from: bytes)
@@ -44,9 +44,9 @@ package struct ImageReader: ~Copyable {
     source.deallocate()
   }
 
-  /// Decodes the next `rowCount` rows as 32-bit RGBA, not multiplied.
+  /// Decodes the next `rowCount` rows as 32-bit RGBA with straight alpha.
   package mutating func read(into rows: UnsafeMutablePointer<UInt8>, stride: Int, rowCount: Int) throws(ImageError) {
-    precondition(1...remainingRows ~= rowCount && stride >= 4 * header.width, "the picture has no such rows")
+    precondition(1...remainingRows ~= rowCount && stride >= 4 * header.width, "the rows are out of range")
     let rest = remainingRows - rowCount
     remainingRows = 0
     var failure = cimages_failure()
@@ -56,7 +56,7 @@ package struct ImageReader: ~Copyable {
     remainingRows = rest
   }
 
-  /// Decodes a HEIF or AVIF of more than 8 bits whole: 4:2:0, 16-bit words, strides in bytes.
+  /// Decodes a HEIF or AVIF image of more than 8 bits into 4:2:0 planes of 16-bit words, with strides in bytes.
   package mutating func readPlanes<Result>(
     _ use: (_ planes: [(base: UnsafeRawPointer, stride: Int)], _ bits: Int) -> Result
   ) throws(ImageError) -> Result {
@@ -72,10 +72,10 @@ package struct ImageReader: ~Copyable {
       ], Int(planes.bits))
   }
 
-  /// Its ICC profile; empty where there is none.
+  /// The ICC profile; empty if there is none.
   package var profile: [UInt8] { bytes(cimages_profile) }
 
-  /// Its Exif data from the byte order mark on; empty where there are none.
+  /// The Exif data from the byte order mark on; empty if there are none.
   package var exif: [UInt8] { bytes(cimages_exif) }
 
   private func bytes(
@@ -85,5 +85,59 @@ package struct ImageReader: ~Copyable {
     var count = 0
     get(reader, &start, &count)
     return [UInt8](UnsafeBufferPointer(start: start, count: count))
+  }
+}
+
+/// The header of a PNG, WebP, HEIF or AVIF image.
+package struct ImageHeader: Hashable, Sendable {
+  /// The width in pixels. For HEIF and AVIF, width and height are upright: the decoder applies the rotation.
+  package let width: Int
+  package let height: Int
+  /// The number of bits per coded sample.
+  package let bits: Int
+  package let hasAlpha: Bool
+  /// Whether the image is animated. Only the first frame is read.
+  package let isAnimated: Bool
+  /// The code points of ITU-T H.273; 2, "unspecified", if the header has none.
+  package let primaries: Int
+  package let transfer: Int
+  package let matrix: Int
+  package let isFullRange: Bool
+
+  init(_ header: cimages_header) {
+    width = Int(header.width)
+    height = Int(header.height)
+    bits = Int(header.bits)
+    hasAlpha = header.has_alpha != 0
+    isAnimated = header.is_animated != 0
+    primaries = Int(header.primaries)
+    transfer = Int(header.transfer)
+    matrix = Int(header.matrix)
+    isFullRange = header.is_full_range != 0
+  }
+}
+
+/// The reason why a PNG, WebP, HEIF or AVIF image cannot be read or written, with the message of the library.
+package enum ImageError: Error, Hashable, Sendable {
+  /// The data are not of the format, or are inconsistent.
+  case malformed(String)
+  /// The data end too early.
+  case truncated(String)
+  /// The data use a feature of the format that is not supported.
+  case unsupported(String)
+  /// The header states more pixels than the limit; nothing was decoded.
+  case tooManyPixels
+  case outOfMemory
+
+  init(_ failure: cimages_failure) {
+    let message = withUnsafeBytes(of: failure.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    self =
+      switch failure.status {
+      case cimages_truncated: .truncated(message)
+      case cimages_unsupported: .unsupported(message)
+      case cimages_too_many_pixels: .tooManyPixels
+      case cimages_out_of_memory: .outOfMemory
+      default: .malformed(message)
+      }
   }
 }

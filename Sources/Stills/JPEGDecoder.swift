@@ -1,72 +1,50 @@
 internal import CJPEG
 package import Kernels
 
-/// A JPEG being decoded band by band; damage that libjpeg only warns of is an error.
+/// A decoder of JPEG images that works in bands of rows. Damage that libjpeg only warns about is an error.
 package struct JPEGDecoder: ~Copyable {
-  /// What the JPEG says of itself.
   package let header: JPEGHeader
-  /// Rows not yet decoded.
+  /// The number of rows not yet decoded.
   package private(set) var remainingRows: Int
   private let decoder: OpaquePointer
-  /// Nil where a file is read.
-  private let bytes: UnsafeMutableBufferPointer<UInt8>?
 
-  /// Reads and checks the header; the bytes are copied.
-  package init(_ bytes: [UInt8], limits: JPEGLimits) throws(JPEGError) {
-    let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, bytes.count))
-    _ = copy.initialize(from: bytes)
-    try self.init(
-      cjpeg_source(bytes: copy.baseAddress, count: bytes.count, descriptor: -1), bytes: copy, limits: limits)
-  }
-
-  /// Reads and checks the header of a file; the rest is read piece by piece, from the descriptor, which must stay open.
+  /// Reads and checks the header of a file. The rest is read in pieces from the descriptor, which must stay open.
   package init(reading descriptor: Int32, limits: JPEGLimits) throws(JPEGError) {
-    try self.init(cjpeg_source(bytes: nil, count: 0, descriptor: descriptor), bytes: nil, limits: limits)
-  }
-
-  private init(
-    _ source: cjpeg_source, bytes: UnsafeMutableBufferPointer<UInt8>?, limits: JPEGLimits
-  ) throws(JPEGError) {
-    var source = source
     var accepted = cjpeg_limits(
       pixels: UInt64(limits.pixels), buffered_pixels: UInt64(limits.bufferedPixels),
       scans: Int32(clamping: limits.scans))
     var failure = cjpeg_failure()
     var found = cjpeg_header()
     var opened: OpaquePointer?
-    guard cjpeg_open(&source, &accepted, &opened, &found, &failure) == cjpeg_ok,
-      let opened
-    else {
-      bytes?.deallocate()
+    guard cjpeg_open(descriptor, &accepted, &opened, &found, &failure) == cjpeg_ok, let opened else {
       throw JPEGError(failure)
     }
-    self.bytes = bytes
     decoder = opened
     header = JPEGHeader(
-      width: Int(found.width), height: Int(found.height), components: Int(found.components),
-      isProgressive: found.is_progressive != 0, color: JPEGColor(found))
+      width: Int(found.width), height: Int(found.height), components: Int(found.components), color: JPEGColor(found))
     remainingRows = header.height
   }
 
-  deinit {
-    cjpeg_close(decoder)
-    bytes?.deallocate()
-  }
+  deinit { cjpeg_close(decoder) }
 
-  /// Bytes of a pixel that `read` gives: RGB, or CMYK of such a JPEG.
+  /// The number of bytes per pixel that `read` returns: 4 for CMYK, 3 (RGB) for all other images.
   package var bytesPerPixel: Int { header.components == 4 ? 4 : 3 }
 
-  /// Decodes the next `rowCount` rows as 24-bit RGB, or as 32-bit CMYK of such a JPEG; `stride` bytes lie between rows, and the buffer holds them all.
+  /// Decodes the next `rowCount` rows as 24-bit RGB, or as 32-bit CMYK for a CMYK image.
   ///
-  /// The rest of the file is checked with the last row, so that all rows must be read before any may be trusted.
+  /// The last row also checks the rest of the file: do not trust any row before all of them are read.
+  ///
+  /// - Parameters:
+  ///   - buffer: the memory for all these rows.
+  ///   - stride: the distance in bytes between rows.
   package mutating func read(
     into buffer: UnsafeMutableBufferPointer<UInt8>, stride: Int, rowCount: Int
   ) throws(JPEGError) {
-    precondition(0...remainingRows ~= rowCount, "the picture has no such rows")
+    precondition(0...remainingRows ~= rowCount, "the rows are out of range")
     guard rowCount > 0 else { return }
     let rowBytes = bytesPerPixel * header.width
     precondition(stride >= rowBytes && buffer.count >= (rowCount - 1) * stride + rowBytes, "the rows do not fit")
-    // After an error libjpeg may not be asked again.
+    // libjpeg must not be called again after an error.
     let rest = remainingRows - rowCount
     remainingRows = 0
     var failure = cjpeg_failure()
@@ -76,13 +54,14 @@ package struct JPEGDecoder: ~Copyable {
     remainingRows = rest
   }
 
-  /// Decodes the planes of a grey or YCbCr JPEG as they are coded, band by band; instead of `read`.
+  /// Decodes the planes of a grey or YCbCr image as they are coded, band by band. Use this instead of `read`.
   ///
-  /// - Parameter scalers: asked once for a scaler for each component.
+  /// - Parameter scalers: is called once and returns a scaler for each component.
   package mutating func readPlanes(
     into scalers: ([JPEGComponent]) -> [PlaneScaler]
   ) throws(JPEGError) {
-    precondition(remainingRows == header.height && header.components <= 3, "there are no planes to read any more")
+    precondition(
+      remainingRows == header.height && header.components <= 3, "rows are already read, or the image is CMYK")
     remainingRows = 0
     var failure = cjpeg_failure()
     var found = [cjpeg_component](repeating: cjpeg_component(), count: 3)
@@ -90,7 +69,7 @@ package struct JPEGDecoder: ~Copyable {
     let components = found.prefix(header.components).map(JPEGComponent.init)
     let targets = scalers(components)
     precondition(targets.count == components.count, "a component has no scaler")
-    // Each component's pointers to its rows, one array behind the other.
+    // The pointers to the rows of each component, in one array.
     var rows = [UnsafeMutablePointer<UInt8>?](repeating: nil, count: components.map(\.bandRows).reduce(0, +))
     let bands = components.map { ($0.height + $0.bandRows - 1) / $0.bandRows }.max() ?? 0
     for _ in 0..<bands {
@@ -113,15 +92,52 @@ package struct JPEGDecoder: ~Copyable {
       for (component, target) in zip(components, targets) { target.take(component.bandRows) }
     }
   }
+}
 
-  /// Decodes a whole JPEG.
-  package static func decode(_ bytes: [UInt8], limits: JPEGLimits) throws(JPEGError) -> RGBImage {
-    var decoder = try JPEGDecoder(bytes, limits: limits)
-    let header = decoder.header
-    var pixels = [UInt8](repeating: 0, count: 3 * header.width * header.height)
-    try pixels.withUnsafeMutableBufferPointer { (buffer) throws(JPEGError) in
-      try decoder.read(into: buffer, stride: 3 * header.width, rowCount: header.height)
+/// The reason why a JPEG image cannot be read or written, with the message of libjpeg.
+package enum JPEGError: Error, Hashable, CustomStringConvertible {
+  /// The data are not a JPEG image, or are inconsistent.
+  case malformed(String)
+  /// The data end too early.
+  case truncated(String)
+  /// The image uses an unsupported feature, such as 12-bit samples or lossless coding.
+  case unsupported(String)
+  /// The header states more pixels than the limit; nothing was decoded.
+  case tooManyPixels(String)
+  /// A progressive image has more scans than the limit.
+  case tooManyScans(String)
+  /// An edge is longer than 65500 pixels.
+  case tooLarge(String)
+  /// An allocation of libjpeg or its wrapper failed.
+  case outOfMemory
+  /// The file cannot be read.
+  case unreadable(String)
+
+  init(_ failure: cjpeg_failure) {
+    let message = withUnsafeBytes(of: failure.message) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
-    return RGBImage(width: header.width, height: header.height, bytes: pixels)
+    self =
+      switch failure.status {
+      case cjpeg_truncated: .truncated(message)
+      case cjpeg_unsupported: .unsupported(message)
+      case cjpeg_too_many_pixels: .tooManyPixels(message)
+      case cjpeg_too_many_scans: .tooManyScans(message)
+      case cjpeg_too_large: .tooLarge(message)
+      case cjpeg_out_of_memory: .outOfMemory
+      case cjpeg_unreadable: .unreadable(message)
+      default: .malformed(message)
+      }
+  }
+
+  package var description: String {
+    switch self {
+    case .malformed(let message): "malformed JPEG: \(message)"
+    case .truncated(let message): "truncated JPEG: \(message)"
+    case .unsupported(let message): "unsupported JPEG: \(message)"
+    case .tooManyPixels(let message), .tooManyScans(let message), .tooLarge(let message): "JPEG refused: \(message)"
+    case .outOfMemory: "out of memory for a JPEG"
+    case .unreadable(let message): message
+    }
   }
 }

@@ -1,12 +1,67 @@
-/// What a JPEG says of itself before its pixels.
+internal import CJPEG
+
+/// The header of a JPEG image.
 package struct JPEGHeader: Hashable, Sendable {
-  /// Pixels in a row, as stored: an orientation tag is not applied.
+  /// The number of pixels in a row as stored; the Exif orientation is not applied.
   package let width: Int
   /// The number of rows, as stored.
   package let height: Int
-  /// 1 for grey, 3 for colour, 4 for printing inks.
+  /// The number of components: 1 for grey, 3 for colour, 4 for CMYK.
   package let components: Int
-  /// Whether the picture comes in several scans, coarse to fine.
-  package let isProgressive: Bool
   package let color: JPEGColor
+}
+
+/// The colour space of a JPEG image.
+package enum JPEGColor: Hashable, Sendable {
+  case grey
+  /// Full-range YCbCr (JFIF 1.02).
+  case ycbcr
+  case rgb
+  /// CMYK, or YCCK, which is decoded to CMYK. In the inverted form that Adobe's programs write, 255 means no ink.
+  case cmyk(isInverted: Bool)
+
+  init(_ header: cjpeg_header) {
+    self =
+      switch header.color {
+      case cjpeg_grey: .grey
+      case cjpeg_rgb: .rgb
+      case cjpeg_cmyk: .cmyk(isInverted: header.is_inverted != 0)
+      default: .ycbcr
+      }
+  }
+}
+
+/// The coded size of one component of a JPEG image.
+package struct JPEGComponent: Hashable, Sendable {
+  package let width: Int
+  package let height: Int
+  /// The number of bytes of a decoded row, including padding.
+  package let rowBytes: Int
+  /// The number of rows in a band.
+  package let bandRows: Int
+
+  init(_ component: cjpeg_component) {
+    width = Int(component.width)
+    height = Int(component.height)
+    rowBytes = Int(component.row_bytes)
+    bandRows = Int(component.band_rows)
+  }
+}
+
+/// The limits of a JPEG decoder. Both limits on pixels are compared with the header before anything is decoded.
+package struct JPEGLimits: Hashable, Sendable {
+  /// The maximum number of pixels.
+  package let pixels: Int
+  /// The maximum number of pixels of an image in several scans: libjpeg buffers its coefficients, about six bytes per
+  /// pixel.
+  package let bufferedPixels: Int
+  /// The maximum number of scans. Encoders write about ten; each costs a pass over all pixels.
+  package let scans: Int
+
+  package init(pixels: Int, bufferedPixels: Int? = nil, scans: Int = 64) {
+    precondition(pixels > 0 && scans > 0, "a limit is not positive")
+    self.pixels = pixels
+    self.bufferedPixels = bufferedPixels ?? pixels
+    self.scans = scans
+  }
 }

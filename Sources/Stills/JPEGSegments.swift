@@ -1,15 +1,15 @@
-/// What stands in a JPEG before its first scan, beside the picture (ITU-T T.81, annex B).
+/// The metadata segments of a JPEG file in front of its first scan (ITU-T T.81, annex B).
 package struct JPEGSegments: Sendable {
-  /// Exif data from the byte order mark on; empty where there are none.
+  /// The Exif data from the byte order mark on; empty if there are none.
   package private(set) var exif: ArraySlice<UInt8> = []
-  /// An ICC profile, its parts put together (ICC.1, annex B.4).
+  /// The ICC profile, joined from its parts (ICC.1, annex B.4); empty if there is none.
   package private(set) var profile: [UInt8] = []
-  /// XMP, as text.
+  /// The XMP text; empty if there is none.
   package private(set) var xmp: ArraySlice<UInt8> = []
-  /// Whether Photoshop's resources are there, which hold IPTC data.
-  package private(set) var hasResources = false
+  /// Whether there are Photoshop image resources, which hold IPTC data.
+  package private(set) var hasPhotoshopResources = false
 
-  /// Whether the bytes ended before the segments did: more of the file tells more.
+  /// Whether the bytes end before the first scan, so that more of the file may have more segments.
   package private(set) var isCut = false
 
   private static let exifMark = Array("Exif\0\0".utf8)
@@ -17,14 +17,14 @@ package struct JPEGSegments: Sendable {
   private static let xmpMark = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
   private static let resourcesMark = Array("Photoshop 3.0\0".utf8)
 
-  /// Reads as far as the segments make sense; what follows is for the decoder to judge.
+  /// Reads segments up to the first scan or the first invalid one; the decoder reports errors.
   package init(_ bytes: [UInt8]) {
     var parts: [UInt8: ArraySlice<UInt8>] = [:]
     var offset = 2
     defer { isCut = isCut || offset + 4 > bytes.count }
     while offset + 4 <= bytes.count, bytes[offset] == 0xFF {
       let marker = bytes[offset + 1]
-      // Any number of fill bytes may stand before a marker.
+      // A marker may be preceded by any number of fill bytes.
       if marker == 0xFF {
         offset += 1
         continue
@@ -41,7 +41,7 @@ package struct JPEGSegments: Sendable {
       case 0xE1 where xmp.isEmpty && content.starts(with: Self.xmpMark): xmp = content.dropFirst(Self.xmpMark.count)
       case 0xE2 where content.starts(with: Self.profileMark) && content.count > 14:
         parts[content[content.startIndex + 12]] = content.dropFirst(14)
-      case 0xED where content.starts(with: Self.resourcesMark): hasResources = true
+      case 0xED where content.starts(with: Self.resourcesMark): hasPhotoshopResources = true
       default: break
       }
       offset = end

@@ -1,24 +1,24 @@
 import Glibc
 
-/// A picture in at most 25 bytes, to show while the real one loads: Evan Wallace's ThumbHash
-/// (https://evanw.github.io/thumbhash/), for opaque pictures.
+/// A placeholder for an opaque image in at most 25 bytes, by Evan Wallace's ThumbHash
+/// (https://evanw.github.io/thumbhash/).
 ///
-/// Luma and two colour differences are each stored as a few low frequencies of their cosine transform, four bits each.
+/// Luma and two colour differences are stored as a few low frequencies of their cosine transform, four bits each.
 package struct ThumbHash: Hashable, Sendable {
-  /// The longest edge of a picture that is hashed; more pixels would only cost time.
-  package static let longestEdge = 100
+  /// The maximum length of the edges of an image; more pixels would not improve the hash.
+  package static let maxEdge = 100
 
   /// The hash, 5 bytes of header and the frequencies.
   package let bytes: [UInt8]
 
-  /// Hashes a picture of at most 100 x 100 pixels.
-  package init(_ picture: RGBView) {
-    let (width, height) = (picture.width, picture.height)
-    precondition(max(width, height) <= Self.longestEdge, "ThumbHash takes at most 100 x 100 pixels")
+  /// Hashes an image of at most 100 x 100 pixels.
+  package init(_ image: RGBView) {
+    let (width, height) = (image.width, image.height)
+    precondition(max(width, height) <= Self.maxEdge, "ThumbHash takes at most 100 x 100 pixels")
     let longest = Double(max(width, height))
     let columns = max(1, Int((7 * Double(width) / longest).rounded()))
     let rows = max(1, Int((7 * Double(height) / longest).rounded()))
-    let planes = Planes(picture)
+    let planes = Planes(image)
     let horizontal = CosineTable(size: width)
     let vertical = CosineTable(size: height)
     func channel(_ values: [Double], _ columns: Int, _ rows: Int) -> ThumbHashChannel {
@@ -44,41 +44,35 @@ package struct ThumbHash: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Hashes a picture of at most 100 x 100 pixels.
-  package init(_ picture: RGBImage) {
-    self = picture.withView { ThumbHash($0) }
+  /// Hashes an image of at most 100 x 100 pixels.
+  package init(_ image: RGBImage) {
+    self = image.withView { ThumbHash($0) }
   }
 
-  /// The mean colour, each component 0 to 1.
-  package var averageColor: (red: Double, green: Double, blue: Double) {
-    let header = Int(bytes[0]) | Int(bytes[1]) << 8 | Int(bytes[2]) << 16
-    let luma = Double(header & 63) / 63
-    let yellowBlue = Double(header >> 6 & 63) / 31.5 - 1
-    let redGreen = Double(header >> 12 & 63) / 31.5 - 1
-    let blue = luma - 2 / 3 * yellowBlue
-    let red = (3 * luma - blue + redGreen) / 2
-    let green = red - redGreen
-    func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
-    return (clamped(red), clamped(green), clamped(blue))
-  }
-
-  /// Width by height, as near as one to seven to seven can tell.
-  package var aspectRatio: Double {
-    let shorter = Double(bytes[3] & 7)
-    return bytes[4] & 0x80 != 0 ? 7 / shorter : shorter / 7
+  /// The hash as text: base64 with padding (RFC 4648, section 4).
+  package var base64: String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    var text = ""
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
+      let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+      for sextet in 0...group.count { text.append(alphabet[bits >> (18 - 6 * sextet) & 63]) }
+      text.append(String(repeating: "=", count: 3 - group.count))
+    }
+    return text
   }
 }
 
-/// The three components that are transformed; each is linear in sRGB.
+/// The three components that are transformed; each is a linear combination of sRGB components.
 private struct Planes {
   private(set) var luma: [Double] = []
   private(set) var yellowBlue: [Double] = []
   private(set) var redGreen: [Double] = []
 
-  init(_ picture: RGBView) {
-    for y in 0..<picture.height {
-      for x in 0..<picture.width {
-        let pixel = picture.base + y * picture.stride + 3 * x
+  init(_ image: RGBView) {
+    for y in 0..<image.height {
+      for x in 0..<image.width {
+        let pixel = image.base + y * image.stride + 3 * x
         let red = Double(pixel.load(as: UInt8.self)) / 255
         let green = Double(pixel.load(fromByteOffset: 1, as: UInt8.self)) / 255
         let blue = Double(pixel.load(fromByteOffset: 2, as: UInt8.self)) / 255
@@ -93,4 +87,57 @@ private struct Planes {
 extension Double {
   fileprivate func quantized(to top: Double) -> Int { Int((self * top).rounded()) }
   fileprivate var quantizedSigned: Int { Int((31.5 + 31.5 * self).rounded()) }
+}
+
+/// The cosines of a transform over `size` samples: row `frequency`, column `position`.
+struct CosineTable {
+  /// The maximum number of frequencies along an edge.
+  private static let frequencies = 7
+  /// The number of samples along the edge.
+  let size: Int
+  private let values: [Double]
+
+  init(size: Int) {
+    self.size = size
+    values = (0..<Self.frequencies * size).map { index in
+      let (frequency, position) = index.quotientAndRemainder(dividingBy: size)
+      let cosine = cos(Double.pi / Double(size) * Double(frequency) * (Double(position) + 0.5))
+      // The last bit of the C library's result depends on the processor; 40 fractional bits do not.
+      return (cosine * 0x1p40).rounded() * 0x1p-40
+    }
+  }
+
+  subscript(frequency: Int, position: Int) -> Double { values[frequency * size + position] }
+}
+
+/// One component of an image as its mean and its lowest frequencies.
+struct ThumbHashChannel {
+  /// The mean of the values.
+  let mean: Double
+  /// The largest magnitude among the frequencies.
+  let scale: Double
+  /// The frequencies from 0 for `-scale` to 1 for `scale`, row by row of a triangle.
+  let normalized: [Double]
+
+  /// Transforms values that are stored row by row.
+  init(_ values: [Double], horizontal: CosineTable, vertical: CosineTable, columns: Int, rows: Int) {
+    var mean = 0.0
+    var frequencies: [Double] = []
+    for row in 0..<rows {
+      for column in 0..<columns where column * rows < columns * (rows - row) {
+        var sum = 0.0
+        for y in 0..<vertical.size {
+          var line = 0.0
+          for x in 0..<horizontal.size { line += values[y * horizontal.size + x] * horizontal[column, x] }
+          sum += line * vertical[row, y]
+        }
+        let frequency = sum / Double(values.count)
+        if row == 0 && column == 0 { mean = frequency } else { frequencies.append(frequency) }
+      }
+    }
+    let scale = frequencies.map(\.magnitude).max() ?? 0
+    self.mean = mean
+    self.scale = scale
+    normalized = scale == 0 ? frequencies : frequencies.map { 0.5 + 0.5 / scale * $0 }
+  }
 }

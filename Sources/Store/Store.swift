@@ -5,28 +5,28 @@ package import Platform
 package import Postgres
 import Queue
 
-/// What was submitted and what became of it: posts, asset sets, blobs and definitions.
+/// The operations on posts, images, asset sets, blobs and definitions in the database and the blob store.
 ///
-/// Its calls run on a connection's thread, inside the caller's transaction where they write. State changes that belong
-/// together are one call, so that they are one transaction.
+/// Each function runs on a connection's thread, and writes inside the caller's transaction. Changes that belong
+/// together are one function, so that they are one transaction.
 package struct Store: Sendable {
   static let statements = Statements(topic: "store", PackageResources.Store_sql)
 
   let blobs: any BlobStore
   let authorConcurrency: Int?
 
-  /// - Parameter authorConcurrency: of the jobs of one author, so many at most are at work at a time; nil: any number.
+  /// - Parameter authorConcurrency: the largest number of jobs of one author that execute at a time; nil: no limit.
   package init(blobs: any BlobStore, authorConcurrency: Int? = nil) {
     self.blobs = blobs
     self.authorConcurrency = authorConcurrency
   }
 
-  /// Throws unless the database answers, and takes writes.
+  /// Throws unless the database is reachable and accepts writes.
   package func check(_ session: Session) throws(PostgresError) {
     try session.execute(Self.statements["is_writable"])
   }
 
-  /// Reads a post with its current assets and its job, all as of one moment; nil if there is none.
+  /// Reads a post with its current assets and its job from one snapshot; nil if the post does not exist.
   package func post(_ id: PublicID, _ session: Session) throws -> Post? {
     if session.isInTransaction { return try read(id, session) }
     return try session.snapshot { session in try read(id, session) }
@@ -36,14 +36,15 @@ package struct Store: Sendable {
     try posts(of: Array(session.execute(Self.statements["post"], .text(id.description))), session).first
   }
 
-  /// Reads an asset of any set, sources included; nil if there is none.
+  /// Reads an asset of any set, including sources; nil if the asset does not exist.
   package func asset(_ id: PublicID, _ session: Session) throws -> StoredAsset? {
     guard let row = try session.execute(Self.statements["asset"], .text(id.description)).first else { return nil }
     return try StoredAsset(try Asset(row), row)
   }
 
-  /// Opens the bytes of an asset that does not lie in the database; throws what is the matter with a file that is not, or
-  /// is known not to be, what it should be.
+  /// Opens the file of an asset that is stored in the blob store.
+  ///
+  /// - Throws: `BlobError`, also for a file that is recorded as damaged.
   package func content(of stored: StoredAsset) throws(BlobError) -> Descriptor {
     if let damage = stored.damage { throw .damaged(stored.hash, damage.kind) }
     return try blobs.open(stored.hash, bytes: stored.asset.bytes)
@@ -51,5 +52,75 @@ package struct Store: Sendable {
 
   func assets(ofSet set: Int64, _ session: Session) throws(PostgresError) -> [Asset] {
     try assets(ofSets: [set], session)[set] ?? []
+  }
+}
+
+extension Store {
+  /// A failpoint before and after each statement of the store.
+  package static var failpoints: [Failpoint] {
+    statements.failpoints + runStatements.failpoints + collecting.failpoints + damageStatements.failpoints
+  }
+}
+
+/// The migrations of the complete schema.
+package enum StoreMigrations {
+  /// The queue's migrations, then the store's, which have the versions from 100 on.
+  package static var all: [Migration] {
+    QueueMigrations.all + [
+      Migration(version: 100, name: "store", PackageResources.v0100_store_sql),
+      Migration(version: 101, name: "images", PackageResources.v0101_images_sql),
+      Migration(version: 102, name: "reading", PackageResources.v0102_reading_sql),
+      Migration(version: 103, name: "window", PackageResources.v0103_window_sql),
+      Migration(version: 104, name: "reprocessing", PackageResources.v0104_reprocessing_sql),
+      Migration(version: 105, name: "holding", PackageResources.v0105_holding_sql),
+      Migration(version: 106, name: "retiring", PackageResources.v0106_retiring_sql),
+      Migration(version: 107, name: "crashes", PackageResources.v0107_crashes_sql),
+      Migration(version: 108, name: "damage", PackageResources.v0108_damage_sql),
+      Migration(version: 109, name: "authors", PackageResources.v0109_authors_sql),
+    ]
+  }
+}
+
+/// An error for stored data that is missing, inconsistent or not readable.
+package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The subject does not exist, or does not wait for outputs.
+  case noSubject(Subject)
+  /// The job's arguments do not decode as those of its kind, for the given reason.
+  case unreadableJob(PublicID, String)
+  /// The kind of the job is not known.
+  case unknownKind(String, PublicID)
+  /// The definition that the job refers to is not stored.
+  case noDefinition(PublicID)
+  /// The definition that the job refers to does not decode, for the given reason.
+  case unreadableDefinition(PublicID, String)
+  /// The subject has no source of this role.
+  case noSource(Subject, Role)
+  /// The subject got other outputs while these were made.
+  case outputsChanged(Subject)
+  /// The item of the run has an outcome already.
+  case itemEnded(Subject)
+
+  package var description: String {
+    switch self {
+    case .noSubject(let subject): "\(subject) does not exist, or does not wait for outputs"
+    case .unreadableJob(let id, let reason): "the arguments of job \(id) cannot be read: \(reason)"
+    case .unknownKind(let kind, let id): "unknown kind '\(kind)' of job \(id)"
+    case .noDefinition(let id): "the definition of job \(id) is not stored"
+    case .unreadableDefinition(let id, let reason): "the definition of job \(id) cannot be read: \(reason)"
+    case .outputsChanged(let subject): "\(subject) got other outputs while these were made"
+    case .itemEnded(let subject): "the reprocessing of \(subject) was completed by another attempt"
+    case .noSource(let subject, let role): "\(subject) has no \(role.rawValue)"
+    }
+  }
+}
+
+extension Row {
+  /// Reads a text column as an enumeration.
+  func enumValue<Value: RawRepresentable<String>>(_ column: String) throws(PostgresError) -> Value {
+    let text = try get(column, as: String.self)
+    guard let value = Value(rawValue: text) else {
+      throw PostgresError(.decoding, "unknown \(Value.self) '\(text)' in column \(column)")
+    }
+    return value
   }
 }

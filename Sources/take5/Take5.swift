@@ -1,16 +1,23 @@
+import Blobs
 import Glibc
+import Integrity
+import MediaProcess
+import Model
 import Platform
+import Postgres
+import Queue
+import Store
 
-/// The command line: finds the verb, runs it, and turns what happened into an exit status.
+/// The program: finds the command that the arguments name, runs it and returns its exit status.
 @main
 struct Take5 {
   static func main() async {
     ThisProcess.ignoreBrokenPipes()
-    ThisProcess.holdStandardDescriptors()
+    ThisProcess.openMissingStandardDescriptors()
     exit(await run(Array(CommandLine.arguments.dropFirst()), environment: environment()).rawValue)
   }
 
-  private static let verbs: [Subcommand] = [
+  private static let commands: [Subcommand] = [
     .`init`, .serve, .worker, .submitPost, .submitPhoto, .submitMarker, .submitReaction, .submitProfileImage,
     .submitThumbnail, .submitPlacePhoto, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .jobsStats, .jobsWatch,
     .keysCreate,
@@ -20,9 +27,9 @@ struct Take5 {
     .migrate, .version, .mediaProcess,
   ]
 
-  private static func run(_ words: [String], environment: [String: String]) async -> ExitStatus {
+  private static func run(_ arguments: [String], environment: [String: String]) async -> ExitStatus {
     do {
-      return try await carryOut(words, environment)
+      return try await dispatch(arguments, environment)
     } catch let error as FailpointError {
       return report(CommandFailure(.usage, "\(Failpoints.variable): \(error.message)", remedy: error.remedy))
     } catch {
@@ -30,37 +37,37 @@ struct Take5 {
     }
   }
 
-  private static func carryOut(_ words: [String], _ environment: [String: String]) async throws -> ExitStatus {
-    guard let first = words.first else {
-      Console.remark(Help.text(verbs: verbs))
+  private static func dispatch(_ arguments: [String], _ environment: [String: String]) async throws -> ExitStatus {
+    guard let first = arguments.first else {
+      Console.writeError(Help.text(of: commands))
       return .usage
     }
     if ["--help", "-h", "help"].contains(first) {
-      try Console.write(Help.text(verbs: verbs))
-      return .done
+      try Console.write(Help.text(of: commands))
+      return .success
     }
     let name = first == "--version" ? "version" : first
-    let pair = words.prefix(2).joined(separator: " ")
-    guard let verb = verbs.first(where: { $0.name == pair }) ?? verbs.first(where: { $0.name == name }) else {
-      throw unknown(words)
+    let pair = arguments.prefix(2).joined(separator: " ")
+    guard let command = commands.first(where: { $0.name == pair }) ?? commands.first(where: { $0.name == name }) else {
+      throw unknown(arguments)
     }
-    let rest = Array(words.dropFirst(verb.name.split(separator: " ").count))
+    let rest = Array(arguments.dropFirst(command.name.split(separator: " ").count))
     if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
-      try Console.write(Help.text(verb: verb))
-      return .done
+      try Console.write(Help.text(of: command))
+      return .success
     }
     try Failpoints.check(Failpoint.all)
-    return try await verb.run(try Arguments(rest, of: verb, environment: environment))
+    return try await command.run(try Arguments(rest, of: command, environment: environment))
   }
 
-  private static func unknown(_ words: [String]) -> CommandFailure {
-    let family = verbs.filter { !$0.isHidden && $0.name.hasPrefix(words[0] + " ") }
+  private static func unknown(_ arguments: [String]) -> CommandFailure {
+    let group = commands.filter { !$0.isHidden && $0.name.hasPrefix(arguments[0] + " ") }
     let message =
-      family.isEmpty
-      ? "there is no verb '\(words[0])'"
-      : "'\(words[0])' needs one of: "
-        + family.map { String($0.name.dropFirst(words[0].count + 1)) }.joined(separator: ", ")
-    return CommandFailure(.usage, message, remedy: "'take5 --help' lists what there is")
+      group.isEmpty
+      ? "unknown command '\(arguments[0])'"
+      : "'\(arguments[0])' needs a subcommand: "
+        + group.map { String($0.name.dropFirst(arguments[0].count + 1)) }.joined(separator: ", ")
+    return CommandFailure(.usage, message, remedy: "'take5 --help' lists the commands")
   }
 
   private static func report(_ failure: CommandFailure) -> ExitStatus {
@@ -68,7 +75,7 @@ struct Take5 {
     return failure.status
   }
 
-  /// The variables that it was started with.
+  /// The environment variables of this process.
   static func environment() -> [String: String] {
     var result: [String: String] = [:]
     var next = environ
@@ -78,5 +85,45 @@ struct Take5 {
       next += 1
     }
     return result
+  }
+}
+
+extension Subcommand {
+  static let version = Subcommand(
+    "version", abstract: "Print the version of take5 and of its libraries.", options: [.json],
+    example: "take5 version"
+  ) { arguments in
+    let versions = Versions.current
+    try Console.print(arguments.has("--json") ? try JSON.text(versions) : versions.text)
+    return .success
+  }
+
+  static let mediaProcess = Subcommand(
+    hidden: MediaProcess.command, abstract: "Process media for a parent process that passes them as descriptors."
+  ) { _ in
+    // Decoding blocks for a long time: it runs on a thread of its own, not in Swift's shared pool.
+    try await onThread("media-process") { try MediaChild.serve() }
+    return .success
+  }
+}
+
+/// The versions of take5 and of the libraries that it is linked with.
+private struct Versions: Encodable {
+  let take5: String
+  let libraries: [String: String]
+
+  static let current = Versions(take5: "0.1.0", libraries: LibraryVersions.current)
+
+  /// One line for each version.
+  var text: String {
+    (["take5 \(take5)"] + libraries.sorted { $0.key < $1.key }.map { "  \($0.key) \($0.value)" })
+      .joined(separator: "\n")
+  }
+}
+
+extension Failpoint {
+  /// Every failpoint of this program.
+  fileprivate static var all: [Failpoint] {
+    connections + JobQueue.failpoints + Store.failpoints + Integrity.failpoints + blobs + mediaProcesses
   }
 }

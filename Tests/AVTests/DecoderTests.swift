@@ -11,8 +11,8 @@ struct DecoderTests {
     try Decoder(stream: 0, of: demuxer, limits: DecoderLimits(codecs: codecs, pixels: pixels))
   }
 
-  @Test("decodes each picture with its time and format", arguments: [MarkedClip.Codec.h264, .hevc, .hevc10])
-  func pictures(codec: MarkedClip.Codec) throws {
+  @Test("decodes each frame with its timestamp and format", arguments: [MarkedClip.Codec.h264, .hevc, .hevc10])
+  func frames(codec: MarkedClip.Codec) throws {
     let demuxer = try Demuxer(
       reading: MarkedClip(.red, seconds: 0.5, codec: codec).write(),
       limits: DemuxerLimits(streams: 4, codecs: ["h264", "hevc"]), interrupt: Interrupt())
@@ -38,7 +38,7 @@ struct DecoderTests {
     #expect(times == (0..<15).map { $0 * 3000 })
   }
 
-  @Test("opens no codec and no size that is not allowed")
+  @Test("refuses codecs and sizes that are not allowed")
   func limits() throws {
     let demuxer = try Demuxer(
       reading: MarkedClip(.red, seconds: 0.2).write(), limits: DemuxerLimits(streams: 4, codecs: ["h264"]),
@@ -46,4 +46,9 @@ struct DecoderTests {
     #expect(throws: AVError.self) { _ = try Self.decoder(demuxer, codecs: ["hevc"]) }
     #expect(throws: AVError.self) { _ = try Self.decoder(demuxer, pixels: 1000) }
   }
+}
+
+extension Tag {
+  /// Decodes or encodes media.
+  @Tag static var media: Tag
 }

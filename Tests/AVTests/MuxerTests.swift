@@ -1,27 +1,28 @@
 import AV
 import MediaFixtures
+import Platform
 import Testing
 
 @Suite("Muxer", .tags(.media))
 struct MuxerTests {
-  @Test("writes the index in front, the same bytes each time, and no name or date")
+  @Test("writes the index in front, the same bytes each time, and no name of the encoder")
   func reproducible() throws {
     let clip = MarkedClip(.green, seconds: 0.5, tone: .init(440))
     let (first, second) = (
       try TemporaryFile.bytes(of: clip.write()), try TemporaryFile.bytes(of: clip.write())
     )
     #expect(first == second)
-    let (index, data) = (Self.place(of: "moov", in: first), Self.place(of: "mdat", in: first))
+    let (index, data) = (Self.offset(of: "moov", in: first), Self.offset(of: "mdat", in: first))
     #expect(try #require(index) < #require(data))
-    #expect(Self.place(of: "Lavf", in: first) == nil)
+    #expect(Self.offset(of: "Lavf", in: first) == nil)
   }
 
-  private static func place(of name: String, in bytes: [UInt8]) -> Int? {
+  private static func offset(of name: String, in bytes: [UInt8]) -> Int? {
     let name = Array(name.utf8)
     return bytes.indices.dropLast(name.count).first { bytes[$0..<$0 + name.count].elementsEqual(name) }
   }
 
-  @Test("says what failed when it cannot write")
+  @Test("reports the errno of a failed write")
   func readOnly() throws {
     let file = try ReadOnlyFile.make()
     let error = #expect(throws: AVError.self) {
@@ -33,4 +34,9 @@ struct MuxerTests {
     }
     #expect(error?.systemCode == 9)
   }
+}
+
+/// A file that cannot be written.
+private enum ReadOnlyFile {
+  static func make() throws -> OpenFile { OpenFile(try Descriptor(reading: "/dev/null")) }
 }

@@ -25,21 +25,36 @@ struct ScalerTests {
     return (Int(pixel[0]), Int(pixel[1]), Int(pixel[2]))
   }
 
-  @Test("takes range and matrix as they are said, not as it guesses")
+  @Test("uses the given range and matrix")
   func colors() throws {
-    // The same number is another grey in another range.
+    // The same code is a different grey in each range.
     for (luma, isFullRange, expected) in [(126, true, 126), (235, false, 255), (16, false, 0), (235, true, 235)] {
       for matrix in [ColorMatrix.bt601, .bt709, .bt2020] {
         let (red, green, blue) = try Self.convert((UInt8(luma), 128, 128), matrix: matrix, isFullRange: isFullRange)
         #expect([red, green, blue].allSatisfy { abs($0 - expected) <= 2 }, "\(luma) is \((red, green, blue))")
       }
     }
-    // Pure red by BT.601 and by BT.709 are different numbers for the same colour.
+    // Pure red has different codes in BT.601 and BT.709.
     for (color, matrix) in [((81, 90, 240), ColorMatrix.bt601), ((63, 102, 240), .bt709)]
       as [((UInt8, UInt8, UInt8), _)]
     {
       let (red, green, blue) = try Self.convert(color, matrix: matrix, isFullRange: false)
       #expect(red > 250 && green < 5 && blue < 5)
     }
+  }
+}
+
+@Suite("Resampler")
+struct ResamplerTests {
+  @Test("accepts frames of its format and refuses all others", arguments: [(48_000, 1), (24_000, 2)])
+  func format(rate: Int, channels: Int) throws {
+    let first = try Frame(sampleCapacity: 1024, sampleRate: 48_000, channels: 2)
+    let other = try Frame(sampleCapacity: 1024, sampleRate: rate, channels: channels)
+    let resampler = try Resampler(like: first, toRate: 48_000, channels: 2)
+    let (acceptsFirst, acceptsOther) = (resampler.accepts(first), resampler.accepts(other))
+    #expect(acceptsFirst)
+    #expect(!acceptsOther)
+    try resampler.send(first)
+    #expect(throws: AVError.self) { try resampler.send(other) }
   }
 }

@@ -4,15 +4,15 @@ import Glibc
 import Platform
 import Testing
 
-/// What every blob store must do, whatever it is made of.
+/// The checks that every blob store must pass.
 struct BlobStoreConformance {
   let store: any BlobStore
 
   func check() throws {
-    try keepsWhatWasPublished()
-    try hashesWhatOthersWrote()
-    try keepsNothingUnpublished()
-    try takesTheSameTwice()
+    try publishes()
+    try hashesForeignWrites()
+    try discardsUnpublished()
+    try publishesTwice()
     try removes()
     try publishesAgainAfterRemoval()
     try keepsOpenBlobsReadable()
@@ -20,7 +20,7 @@ struct BlobStoreConformance {
 
   private func seal(_ bytes: [UInt8]) throws -> SealedBlob {
     var staged = try store.stage()
-    // In two parts, so that hashing on the way is not hashing at once.
+    // In two parts, to check incremental hashing.
     let half = bytes.count / 2
     try bytes[..<half].withUnsafeBytes { try staged.append($0) }
     try bytes[half...].withUnsafeBytes { try staged.append($0) }
@@ -29,7 +29,7 @@ struct BlobStoreConformance {
 
   private func content(_ hash: SHA256Digest) throws -> [UInt8] { try store.open(hash).contents() }
 
-  private func keepsWhatWasPublished() throws {
+  private func publishes() throws {
     for count in [0, 1, 700_000] {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
       let blob = try seal(bytes)
@@ -42,9 +42,9 @@ struct BlobStoreConformance {
     }
   }
 
-  private func hashesWhatOthersWrote() throws {
+  private func hashesForeignWrites() throws {
     let staged = try store.stage()
-    // As a muxer does: the end first.
+    // Out of order, as a muxer writes.
     #expect(pwrite(staged.descriptor, "end", 3, 10) == 3)
     #expect(pwrite(staged.descriptor, "0123456789", 10, 0) == 10)
     let blob = try staged.seal(writtenElsewhere: true)
@@ -52,14 +52,14 @@ struct BlobStoreConformance {
     #expect(blob.bytes == 13)
   }
 
-  private func keepsNothingUnpublished() throws {
+  private func discardsUnpublished() throws {
     let hash: SHA256Digest
     do { hash = try seal(Array("never published".utf8)).hash }
     #expect(try !store.contains(hash))
     #expect(throws: BlobError.missing(hash)) { _ = try store.open(hash).number }
   }
 
-  private func takesTheSameTwice() throws {
+  private func publishesTwice() throws {
     let bytes = Array("the same".utf8)
     let one = try seal(bytes)
     let other = try seal(bytes)
@@ -77,7 +77,7 @@ struct BlobStoreConformance {
     #expect(try !store.remove(blob.hash))
   }
 
-  // A transaction that published may fail, and be tried again after the collector came by.
+  // A transaction that published may fail, and be repeated after the collector ran.
   private func publishesAgainAfterRemoval() throws {
     let bytes = Array("published, collected, published".utf8)
     let blob = try seal(bytes)

@@ -23,7 +23,7 @@ struct DamageTests {
     return try staged.seal()
   }
 
-  private func strike(_ hash: SHA256Digest, _ damage: BlobDamage) throws {
+  private func inflict(_ damage: BlobDamage, on hash: SHA256Digest) throws {
     let path = store.location(of: hash)
     switch damage {
     case .missing: #expect(unlink(path) == 0)
@@ -35,60 +35,60 @@ struct DamageTests {
     }
   }
 
-  @Test("each kind is told by reading to the end, paced or not; the right bytes are whole", arguments: [true, false])
-  func told(isPaced: Bool) throws {
-    let pace = isPaced ? ReadingPace(bytesPerSecond: 1 << 30, until: CancellationFlag()) : nil
+  @Test("reading to the end detects each kind of damage, with and without a rate limit", arguments: [true, false])
+  func detected(isLimited: Bool) throws {
+    let rate = isLimited ? ReadRate(bytesPerSecond: 1 << 30, until: CancellationFlag()) : nil
     let blob = try seal()
     try store.publish(blob)
-    #expect(try store.damage(of: blob.hash, bytes: blob.bytes, pace: pace) == nil)
+    #expect(try store.damage(of: blob.hash, bytes: blob.bytes, rate: rate) == nil)
     for damage in [BlobDamage.corrupt, .truncated, .missing] {
-      try strike(blob.hash, damage)
-      #expect(try store.damage(of: blob.hash, bytes: blob.bytes, pace: pace) == damage)
+      try inflict(damage, on: blob.hash)
+      #expect(try store.damage(of: blob.hash, bytes: blob.bytes, rate: rate) == damage)
     }
     try store.publish(seal())
-    #expect(try store.damage(of: blob.hash, bytes: blob.bytes + 1, pace: pace) == .truncated)
-    #expect(try store.damage(of: blob.hash, bytes: blob.bytes - 1, pace: pace) == .corrupt)
+    #expect(try store.damage(of: blob.hash, bytes: blob.bytes + 1, rate: rate) == .truncated)
+    #expect(try store.damage(of: blob.hash, bytes: blob.bytes - 1, rate: rate) == .corrupt)
   }
 
-  @Test("a file of another length is not opened as the blob")
+  @Test("opening a file of another length is an error")
   func length() throws {
     let blob = try seal()
     try store.publish(blob)
     #expect(try store.open(blob.hash, bytes: blob.bytes).size() == blob.bytes)
     #expect(throws: BlobError.damaged(blob.hash, .corrupt)) { _ = try store.open(blob.hash, bytes: 3).number }
-    try strike(blob.hash, .truncated)
+    try inflict(.truncated, on: blob.hash)
     #expect(throws: BlobError.damaged(blob.hash, .truncated)) {
       _ = try store.open(blob.hash, bytes: blob.bytes).number
     }
-    try strike(blob.hash, .missing)
+    try inflict(.missing, on: blob.hash)
     #expect(throws: BlobError.missing(blob.hash)) { _ = try store.open(blob.hash, bytes: blob.bytes).number }
   }
 
-  @Test("only who knows that it is corrupt replaces a file of the right length, and who reads it reads on")
+  @Test("a corrupt file of the right length is replaced only on request, and open readers are not affected")
   func replaced() throws {
     let blob = try seal()
     try store.publish(blob)
-    try strike(blob.hash, .corrupt)
+    try inflict(.corrupt, on: blob.hash)
     let reading = try store.open(blob.hash)
     try store.publish(seal())
     #expect(try store.damage(of: blob.hash, bytes: blob.bytes) == .corrupt)
     try store.publish(seal(), replacing: true)
     #expect(try store.damage(of: blob.hash, bytes: blob.bytes) == nil)
     #expect(try SHA256.digest(of: reading) != blob.hash)
-    #expect(try store.leftovers().isEmpty)
-    // One that was published before, and cannot be given a name again, does it too.
-    try strike(blob.hash, .corrupt)
+    #expect(try store.stagedOrphans().isEmpty)
+    // Also by a blob that was published before, whose file cannot be linked again.
+    try inflict(.corrupt, on: blob.hash)
     try store.publish(blob, replacing: true)
   }
 
-  @Test("reading at a pace ends when it is no longer wanted")
+  @Test("reading with a rate limit ends when it is cancelled")
   func stopped() throws {
     let stop = CancellationFlag()
     stop.cancel()
     let blob = try seal()
     try store.publish(blob)
     #expect(throws: BlobError.system(SystemError(call: "pread", code: ECANCELED))) {
-      try store.damage(of: blob.hash, bytes: blob.bytes, pace: ReadingPace(bytesPerSecond: 1, until: stop))
+      try store.damage(of: blob.hash, bytes: blob.bytes, rate: ReadRate(bytesPerSecond: 1, until: stop))
     }
   }
 }

@@ -6,20 +6,20 @@ import Testing
 
 @testable import Blobs
 
-@Suite("Blobs in a folder")
+@Suite("Folder blob store")
 struct FolderBlobStoreTests {
   private let folder: TemporaryFolder
   private var path: String { "\(folder.path)/blobs" }
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("It keeps the contract, with and without files without names", arguments: [true, false])
+  @Test("a folder blob store conforms, with and without O_TMPFILE", arguments: [true, false])
   func conformance(unnamed: Bool) throws {
     try BlobStoreConformance(store: try FolderBlobStore(folder: path, allowsUnnamedFiles: unnamed)).check()
     #expect(try Folder.names(in: "\(path)/.staging").isEmpty)
   }
 
-  @Test("A blob lies under the first two digits of its hash, and is there for another store of that folder")
+  @Test("a blob is in the folder of the first two digits of its hash, and visible to another store of the same folder")
   func layout() throws {
     let blob = try FolderBlobStore(folder: path).stage().seal()
     try FolderBlobStore(folder: path).publish(blob)
@@ -28,8 +28,8 @@ struct FolderBlobStoreTests {
     #expect(try FolderBlobStore(folder: path).contains(blob.hash))
   }
 
-  @Test("A file that was cut short is made whole by the next who publishes the same")
-  func heals() throws {
+  @Test("publishing the same blob again replaces a truncated file")
+  func replacesTruncated() throws {
     let store = try FolderBlobStore(folder: path)
     var staged = try store.stage()
     try Array<UInt8>([1, 2, 3]).withUnsafeBytes { try staged.append($0) }
@@ -40,46 +40,46 @@ struct FolderBlobStoreTests {
     Array<UInt8>([1, 2, 3]).withUnsafeBytes { bytes in
       #expect(pwrite(again.descriptor, bytes.baseAddress, 3, 0) == 3)
     }
-    let whole = try again.seal(writtenElsewhere: true)
-    try store.publish(whole)
-    #expect(try store.open(whole.hash).size() == 3)
+    let intact = try again.seal(writtenElsewhere: true)
+    try store.publish(intact)
+    #expect(try store.open(intact.hash).size() == 3)
   }
 
-  @Test("What dead processes staged is swept at once; what somebody has open is not, whoever looks")
+  @Test("staged files of ended processes are removed, and open ones are not")
   func sweeps() throws {
     let store = try FolderBlobStore(folder: path, allowsUnnamedFiles: false)
     _ = try Descriptor(writing: "\(path)/.staging/1-dead", replacing: false)
     var staged = try store.stage()
     try Array<UInt8>([1, 2, 3]).withUnsafeBytes { try staged.append($0) }
-    #expect(try store.leftovers().map(\.path) == [".staging/1-dead"])
+    #expect(try store.stagedOrphans().map(\.path) == [".staging/1-dead"])
     let other = try FolderBlobStore(folder: path)
     #expect(try Folder.names(in: "\(path)/.staging").count == 1)
-    // A copy of the descriptor, as a media process has it, keeps it too.
+    // A copy of the descriptor, as a media process has it, holds the lock too.
     let copy = fcntl(staged.descriptor, F_DUPFD_CLOEXEC, 0)
     let blob = try staged.seal()
-    try other.removeLeftovers()
+    try other.removeStagedOrphans()
     try store.publish(blob)
     #expect(try store.open(blob.hash).size() == 3)
     close(copy)
   }
 
-  @Test("It tells what it holds, and what lies there that it did not make")
-  func holdings() throws {
+  @Test("blobs and foreign files are listed")
+  func listing() throws {
     let store = try FolderBlobStore(folder: path)
     let blob = try store.stage().seal()
     try store.publish(blob)
     let prefix = String(blob.hash.hex.prefix(2))
     _ = try Descriptor(writing: "\(path)/\(prefix)/notes", replacing: false)
     try Folder.make("\(path)/lost+found")
-    // The right name in another's folder.
+    // The right name in the wrong folder.
     let other = prefix == "00" ? "01" : "00"
     _ = try Descriptor(writing: "\(path)/\(other)/\(blob.hash.hex)", replacing: false)
     var blobs: [SHA256Digest: Int64] = [:]
     var foreign: Set<String> = []
     for part in 0..<store.parts {
-      let holdings = try store.holdings(inPart: part)
-      blobs.merge(holdings.blobs) { first, _ in first }
-      foreign.formUnion(holdings.foreign.map(\.path))
+      let listing = try store.listing(ofPart: part)
+      blobs.merge(listing.blobs) { first, _ in first }
+      foreign.formUnion(listing.foreign.map(\.path))
     }
     #expect(blobs == [blob.hash: 0])
     #expect(foreign == ["\(prefix)/notes", "lost+found", "\(other)/\(blob.hash.hex)"])

@@ -6,7 +6,7 @@ import Platform
 import PostgresTesting
 import Testing
 
-@Suite("The marker of a folder of blobs")
+@Suite("Store marker")
 struct MarkerTests {
   private let folder: TemporaryFolder
   private var path: String { "\(folder.path)/blobs" }
@@ -21,31 +21,31 @@ struct MarkerTests {
     return blob.hash
   }
 
-  private func isAway(_ body: () throws -> Void) -> Bool {
+  private func isUnavailable(_ body: () throws -> Void) -> Bool {
     do {
       try body()
       return false
-    } catch BlobError.away {
+    } catch BlobError.unavailable {
       return true
     } catch {
       return false
     }
   }
 
-  @Test("a new folder gets the id that is given, and keeps it whoever opens it with whichever")
-  func kept() throws {
+  @Test("a new folder gets the given id, which later openings do not change")
+  func permanent() throws {
     #expect(try FolderBlobStore.id(in: path) == nil)
     let id = PublicID.now()
     #expect(try FolderBlobStore(folder: path, id: id).id == id)
     #expect(try FolderBlobStore(folder: path).id == id)
     #expect(try FolderBlobStore.id(in: path) == id)
     #expect(try Folder.names(in: "\(path)/.staging").isEmpty)
-    // It is the store's own, not a stranger's.
+    // The marker is not a foreign file.
     let store = try FolderBlobStore(folder: path)
-    #expect(try store.holdings(inPart: 256).foreign.isEmpty)
+    #expect(try store.listing(ofPart: 256).foreign.isEmpty)
   }
 
-  @Test("many who open a new folder at once agree on one id")
+  @Test("concurrent openings of a new folder agree on one id")
   func agreed() async throws {
     let path = path
     let ids = try await withThrowingTaskGroup(of: PublicID.self) { group in
@@ -55,10 +55,10 @@ struct MarkerTests {
     #expect(ids.count == 1)
   }
 
-  @Test("while its marker is gone, or another's, the store is away: no blob is missing, and none is taken or removed")
-  func away() throws {
+  @Test("without its marker, or with another one, the store is unavailable: no blob is missing, published or removed")
+  func unavailable() throws {
     let store = try FolderBlobStore(folder: path)
-    let kept = try publish("kept", in: store)
+    let stored = try publish("blob", in: store)
     var staged = try store.stage()
     try Array("late".utf8).withUnsafeBytes { try staged.append($0) }
     let late = try staged.seal()
@@ -67,22 +67,22 @@ struct MarkerTests {
       #expect(rename(path, "\(path)-away") == 0)
       try Folder.make(path)
       if let marker { try Descriptor(writing: "\(path)/store-id", replacing: false).write(Array(marker.utf8)) }
-      #expect(isAway { _ = try store.open(kept).number })
-      #expect(isAway { _ = try store.open(unknown, bytes: 1).number })
-      #expect(isAway { _ = try store.contains(kept) })
-      #expect(isAway { _ = try store.remove(kept) })
-      #expect(isAway { _ = try store.damage(of: kept, bytes: 4) })
-      #expect(isAway { _ = try store.stage().descriptor })
-      #expect(isAway { try store.publish(late) })
-      #expect(isAway { try store.check() })
-      #expect(isAway { _ = try store.holdings(inPart: 0) })
+      #expect(isUnavailable { _ = try store.open(stored).number })
+      #expect(isUnavailable { _ = try store.open(unknown, bytes: 1).number })
+      #expect(isUnavailable { _ = try store.contains(stored) })
+      #expect(isUnavailable { _ = try store.remove(stored) })
+      #expect(isUnavailable { _ = try store.damage(of: stored, bytes: 4) })
+      #expect(isUnavailable { _ = try store.stage().descriptor })
+      #expect(isUnavailable { try store.publish(late) })
+      #expect(isUnavailable { try store.check() })
+      #expect(isUnavailable { _ = try store.listing(ofPart: 0) })
       #expect(try Folder.names(in: path) == (marker == nil ? [] : ["store-id"]))
       try Folder.remove(path)
       #expect(rename("\(path)-away", path) == 0)
     }
     try store.check()
     #expect(throws: BlobError.missing(unknown)) { _ = try store.open(unknown).number }
-    #expect(try store.open(kept).size() == 4)
+    #expect(try store.open(stored).size() == 4)
     try store.publish(late)
     #expect(try store.contains(late.hash))
   }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Blobs
 
-@Suite("Blobs that wait to be read")
+@Suite("Scrub queue")
 struct ScrubQueueTests {
   private static func hash(_ number: UInt8) -> SHA256Digest { SHA256.digest(of: [number]) }
 
-  @Test("each is taken once in a while however often it is served, and again where something speaks against it")
+  @Test("a blob is enqueued once within the interval, and again if it is suspect")
   func once() async {
     let queue = ScrubQueue()
     for _ in 0..<3 { queue.offer(Self.hash(1), bytes: 1) }
@@ -21,7 +21,7 @@ struct ScrubQueueTests {
     #expect(await queue.take()?.hash == Self.hash(3))
   }
 
-  @Test("what it has no room for is dropped, and taken when it is offered later")
+  @Test("a full queue drops blobs, and accepts them when they are offered later")
   func bounded() async {
     let queue = ScrubQueue(capacity: 2)
     for number: UInt8 in 1...5 { queue.offer(Self.hash(number), bytes: 1) }
@@ -31,7 +31,7 @@ struct ScrubQueueTests {
     #expect(await queue.take()?.hash == Self.hash(5))
   }
 
-  @Test("who waits is woken by the next one, and by the end")
+  @Test("a waiting task is woken by the next blob and by closing the queue")
   func waits() async {
     let queue = ScrubQueue()
     async let first = queue.take()
@@ -46,20 +46,20 @@ struct ScrubQueueTests {
     #expect(await queue.take() == nil)
   }
 
-  @Test("a blob is remembered for the interval at least, and forgotten after twice of it")
+  @Test("a blob is remembered for at least the interval and at most twice as long")
   func remembered() {
     let start = ContinuousClock.now
-    var recent = RecentlyOffered(interval: .seconds(10), most: 100, now: start)
+    var recent = RecentlyOffered(interval: .seconds(10), maxCount: 100, now: start)
     let known = [(1, 9), (1, 11), (1, 19), (1, 22), (2, 23), (1, 60)].map { number, seconds in
       recent.note(Self.hash(number), now: start + .seconds(seconds))
     }
     #expect(known == [false, true, true, false, false, false])
   }
 
-  @Test("the memory has a bound: the oldest are forgotten first")
+  @Test("the memory is bounded, and the oldest blobs are removed first")
   func bound() {
     let now = ContinuousClock.now
-    var recent = RecentlyOffered(interval: .seconds(10), most: 2, now: now)
+    var recent = RecentlyOffered(interval: .seconds(10), maxCount: 2, now: now)
     let known = [1, 2, 3, 4, 5, 3, 1].map { recent.note(Self.hash($0), now: now) }
     #expect(known == [false, false, false, false, false, true, false])
   }

@@ -1,4 +1,3 @@
-import ChaosTesting
 import Logging
 import Metrics
 import Model
@@ -9,7 +8,9 @@ import Queue
 import QueueWorker
 import Testing
 
-@Suite("Exhaustion", .tags(.chaos), .timeLimit(.minutes(5)))
+@testable import ChaosTesting
+
+@Suite("an exhausted connection pool", .tags(.chaos), .timeLimit(.minutes(5)))
 struct ExhaustionTests {
   private struct Handler: JobHandler {
     let pool: Pool
@@ -24,7 +25,7 @@ struct ExhaustionTests {
     }
   }
 
-  @Test("without a free connection an application is told so, and a worker waits without losing its jobs or its lease")
+  @Test("without a free connection, an application gets an error, and a worker waits and keeps its jobs and its lease")
   func pool() async throws {
     try await ChaosFixture.with { fixture in
       let run = fixture.run
@@ -42,7 +43,7 @@ struct ExhaustionTests {
       async let running: Void = worker.run()
       while try await run.pool.run({ try $0.execute("SELECT FROM worker").isEmpty }) {}
 
-      // Both connections are at work for longer than anybody waits.
+      // Both connections are in use for longer than the timeout of the pool.
       let gate = Channel<Int>(capacity: 1)
       let held = Shared(0)
       try await withThrowingTaskGroup { group in
@@ -66,10 +67,10 @@ struct ExhaustionTests {
         gate.close()
         try await group.waitForAll()
       }
-      #expect(await run.isOver(within: .seconds(60)))
+      #expect(await run.isFinished(within: .seconds(60)))
       worker.stop()
       try await running
-      let attempts = try await run.evidence().passages.filter { $0.to == "x" }
+      let attempts = try await run.evidence().transitions.filter { $0.to == "x" }
       #expect(attempts.count == 5)
       #expect(Set(attempts.map(\.worker)).count == 1, "it lost its lease")
       await pool.close()

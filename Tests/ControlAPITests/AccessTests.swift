@@ -9,7 +9,7 @@ import Testing
 @testable import ControlAPI
 @testable import HTTPServer
 
-@Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("Access control", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct AccessTests {
   private static func head(_ method: String, _ target: String, _ headers: HeaderFields) throws -> RequestHead {
     RequestHead(
@@ -19,7 +19,7 @@ struct AccessTests {
   private static let client = IPAddress("127.0.0.1")!
 
   @Test(
-    "the operator's key admits to everything, and nothing else does",
+    "only the operator's key has all scopes",
     arguments: [
       ("Bearer s3cret-key", true), ("bearer s3cret-key", true), ("Bearer   s3cret-key", true), ("", false),
       ("Bearer", false), ("Bearer ", false), ("Bearer s3cret-kez", false), ("Bearer s3cret-key2", false),
@@ -33,14 +33,14 @@ struct AccessTests {
     #expect(admitted == isAdmitted)
   }
 
-  @Test("until the keys are known nobody is admitted without the operator's")
+  @Test("before the first refresh only the operator's key is valid")
   func unknownKeys() throws {
     let access = AccessControl(operatorKey: nil, isLoopback: true, limits: RateLimits(.init(), now: { 0 }), now: { 0 })
     let head = try Self.head("GET", "/v1/posts", ["Host": "localhost"])
     #expect(throws: Problem.self) { try access.admit(head, from: Self.client, needs: [.read]) }
   }
 
-  @Test("every request needs the key, but for what watches over the service")
+  @Test("every request needs a key, except health checks")
   func everyRequest() async throws {
     try await RunningAPI.with(.init(key: "k1")) { api in
       for path in ["/v1/posts/x", "/metrics", "/nowhere"] {
@@ -52,16 +52,16 @@ struct AccessTests {
       for path in ["/livez", "/readyz"] { #expect(try await api.get(path).status == 200) }
       let upload = try await api.submit(.moment())
       #expect(upload.status == 401)
-      #expect(try await api.remains() == 0)
+      #expect(try await api.storedCount() == 0)
       #expect(try await api.submit(.moment(), headers: [("Authorization", "Bearer k1")]).status == 202)
     }
   }
 
-  @Test("a stored key admits to its scopes until it is revoked, and then nothing is open that was closed")
+  @Test("a stored key has its scopes until it is revoked, and revoking the last key keeps the service closed")
   func storedKeys() async throws {
     try await RunningAPI.with { api in
       #expect(try await api.get("/v1/posts").status == 200)
-      let id = try await api.keep("t5-reader", [.read])
+      let id = try await api.createKey("t5-reader", [.read])
       let key = [("Authorization", "Bearer t5-reader")]
       #expect(try await api.get("/v1/posts").status == 401)
       #expect(try await api.get("/v1/posts", headers: key).status == 200)
@@ -75,19 +75,19 @@ struct AccessTests {
     }
   }
 
-  @Test("changing and deleting are scopes of their own", arguments: Scope.allCases)
+  @Test("each operation needs its own scope", arguments: Scope.allCases)
   func scopes(scope: Scope) async throws {
     try await RunningAPI.with(.init(key: "k1")) { api in
       let all = [("Authorization", "Bearer k1")]
       let post = try await api.submit(.moment(), headers: all)
       let path = try #require(post.headers["location"])
-      _ = try await api.keep("t5-one", [scope])
+      _ = try await api.createKey("t5-one", [scope])
       let key = [("Authorization", "Bearer t5-one"), ("Content-Type", "application/json")]
       func status(_ method: String, _ path: String, _ body: String? = nil) async throws -> Int {
         try await request(method, path, port: api.port, headers: key, body: body.map { Array($0.utf8) }).status
       }
       #expect(try await status("GET", path) == (scope == .read ? 200 : 403))
-      // What changes answers with what it changed: it takes the right to read as well.
+      // The response to a change contains the post, so it needs the scope read as well.
       #expect(try await status("PATCH", path, "{}") == 403)
       #expect(try await status("GET", "/metrics") == (scope == .admin ? 200 : 403))
       #expect(try await status("POST", "/v1/posts/search", "{}") == (scope == .read ? 400 : 403))
@@ -95,7 +95,7 @@ struct AccessTests {
     }
   }
 
-  @Test("who asks too often is told when to come again")
+  @Test("requests beyond the rate limit get 429 with Retry-After")
   func tooOften() async throws {
     var setting = RunningAPI.Setting()
     setting.limits.requestsPerMinute = 3
@@ -111,23 +111,24 @@ struct AccessTests {
     }
   }
 
-  @Test("who is limited is told of")
-  func refusals() throws {
+  @Test("each refusal is reported with its limit and its sender")
+  func refusal() throws {
     var configuration = RateLimits.Configuration()
     configuration.requestsPerMinute = 1
     configuration.submissionsPerMinute = 1
-    let told = Locked<[String]>([])
+    let refusals = Locked<[String]>([])
     let limits = RateLimits(
-      configuration, now: { 0 }, onRefusal: { limit, who in told.withLock { $0.append("\(limit.rawValue): \(who)") } })
+      configuration, now: { 0 },
+      onRefusal: { limit, sender in refusals.withLock { $0.append("\(limit.rawValue): \(sender)") } })
     for _ in 0..<2 {
       try? limits.countRequest(ofKey: "3")
       try? limits.countRequest(of: Self.client)
       try? limits.countSubmission(of: "ada", tenant: "3")
     }
-    #expect(told.withLock(\.self) == ["requests: key 3", "requests: 127.0.0.1", "submissions: author 3 ada"])
+    #expect(refusals.withLock(\.self) == ["requests: key 3", "requests: 127.0.0.1", "submissions: author 3 ada"])
   }
 
-  @Test("a bucket fills at its rate, never beyond its size")
+  @Test("a bucket fills at its rate up to its capacity")
   func bucket() {
     var bucket = TokenBucket(perMinute: 60, now: 0)
     for _ in 0..<60 { #expect(bucket.take(now: 0) == nil) }
@@ -143,36 +144,36 @@ struct AccessTests {
     id: .now(), role: .poster, type: "image/jpeg", bytes: 1, sha256: "", width: nil, height: nil, duration: nil,
     thumbhash: nil)
 
-  @Test("a signed URL is good for its path, its time, its secret and its reader alone")
+  @Test("a signed URL is valid for its path, its time, its secret and its reader only")
   func signedURLs() throws {
     let key = SigningKey(id: 7, secret: [UInt8](repeating: 1, count: 32))
-    let reader = MediaURLs.Reader(name: "3", proof: "a")
+    let reader = MediaURLs.Reader(name: "3", keyHash: "a")
     let now = 1_800_000_000
     let url = MediaURLs(keys: [key], reader: reader, now: now).url(of: Self.asset)
-    func judge(
+    func verify(
       _ url: String, _ keys: [SigningKey] = [key], reader: MediaURLs.Reader = reader, now: Int = now
-    ) throws -> MediaURLs.Judgement {
-      MediaURLs(keys: keys, reader: reader, now: now).judge(try #require(RequestTarget(url)))
+    ) throws -> MediaURLs.Validity {
+      MediaURLs(keys: keys, reader: reader, now: now).verify(try #require(RequestTarget(url)))
     }
-    let left = MediaURLs.lifetime
-    #expect(try judge(url) == .valid(secondsLeft: left))
+    let left = MediaURLs.maxLifetime
+    #expect(try verify(url) == .valid(secondsLeft: left))
     #expect(MediaURLs(keys: [key], reader: reader, now: now + 3599).url(of: Self.asset) == url)
-    #expect(try judge(url, now: now + left) == .expired)
-    #expect(try judge(url, [SigningKey(id: 8, secret: key.secret)]) == .wrong)
-    #expect(try judge(url, [SigningKey(id: 7, secret: [UInt8](repeating: 2, count: 32))]) == .wrong)
-    #expect(try judge(url, reader: .init(name: "3", proof: "b")) == .wrong)
-    #expect(try judge(url, reader: .init(name: "4", proof: "a")) == .wrong)
-    #expect(try judge(url.replacing("\(Self.asset.id)", with: "\(PublicID.now())")) == .wrong)
-    #expect(try judge(url.replacing("expires=18", with: "expires=19")) == .wrong)
+    #expect(try verify(url, now: now + left) == .expired)
+    #expect(try verify(url, [SigningKey(id: 8, secret: key.secret)]) == .invalid)
+    #expect(try verify(url, [SigningKey(id: 7, secret: [UInt8](repeating: 2, count: 32))]) == .invalid)
+    #expect(try verify(url, reader: .init(name: "3", keyHash: "b")) == .invalid)
+    #expect(try verify(url, reader: .init(name: "4", keyHash: "a")) == .invalid)
+    #expect(try verify(url.replacing("\(Self.asset.id)", with: "\(PublicID.now())")) == .invalid)
+    #expect(try verify(url.replacing("expires=18", with: "expires=19")) == .invalid)
   }
 
-  @Test("no URL is good for longer than the cap, whoever signed it")
+  @Test("a URL with an expiry beyond the maximum lifetime is invalid")
   func cap() throws {
     let key = SigningKey(id: 7, secret: [UInt8](repeating: 1, count: 32))
-    let reader = MediaURLs.Reader(name: "3", proof: "a")
-    // Signed by who has the secret, for the day after tomorrow.
+    let reader = MediaURLs.Reader(name: "3", keyHash: "a")
+    // Signed with the secret, but expiring the day after tomorrow.
     let late = MediaURLs(keys: [key], reader: reader, now: 1_800_086_400).url(of: Self.asset)
-    let judgement = MediaURLs(keys: [key], reader: reader, now: 1_800_000_000).judge(try #require(RequestTarget(late)))
-    #expect(judgement == .wrong)
+    let validity = MediaURLs(keys: [key], reader: reader, now: 1_800_000_000).verify(try #require(RequestTarget(late)))
+    #expect(validity == .invalid)
   }
 }

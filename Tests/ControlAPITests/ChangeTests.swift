@@ -8,7 +8,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Comments, changes and removals", .tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("Comments, changes and deletions", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct ChangeTests {
   private static func send(
     _ method: String, _ path: String, _ body: String, _ api: RunningAPI, headers: [(String, String)] = []
@@ -17,18 +17,18 @@ struct ChangeTests {
       method, path, port: api.port, headers: [("Content-Type", "application/json")] + headers, body: Array(body.utf8))
   }
 
-  @Test("comments are counted at their post, listed the newest first, and removed")
+  @Test("comments are counted in their post, listed newest first, and deleted")
   func comments() async throws {
     try await RunningAPI.with { api in
       let post = try await ListTests.post(api, at: "2026-11-20T01:00:00Z")
       var ids: [String] = []
       for text in ["one", "two", "three"] {
-        let answer = try await Self.send(
+        let response = try await Self.send(
           "POST", "/v1/posts/\(post)/comments", #"{"author":"bob","text":"\#(text)"}"#, api)
-        #expect(answer.status == 201)
-        ids.append(try #require(answer.json["id"].text))
-        let location = try #require(answer.headers["location"])
-        #expect(try await api.get(location).body == answer.body)
+        #expect(response.status == 201)
+        ids.append(try #require(response.json["id"].text))
+        let location = try #require(response.headers["location"])
+        #expect(try await api.get(location).body == response.body)
         #expect(try await api.get(location.replacing(post, with: "\(PublicID.now())")).status == 404)
       }
       #expect(try await api.get("/v1/posts/\(post)").json["counts"]["comments"] == .number(3))
@@ -40,17 +40,17 @@ struct ChangeTests {
       #expect(try await request("DELETE", path, port: api.port).status == 204)
       #expect(try await request("DELETE", path, port: api.port).status == 404)
       #expect(try await api.get("/v1/posts/\(post)").json["counts"]["comments"] == .number(2))
-      let nowhere = try await Self.send(
+      let missing = try await Self.send(
         "POST", "/v1/posts/\(PublicID.now())/comments", #"{"author":"bob","text":"x"}"#, api)
-      #expect(nowhere.status == 404)
-      let wrong = try await Self.send("POST", "/v1/posts/\(post)/comments", #"{"author":"","mood":1}"#, api)
-      #expect(wrong.status == 400)
-      guard case .array(let errors) = wrong.json["errors"] else { return #expect(wrong.status == 400) }
+      #expect(missing.status == 404)
+      let invalid = try await Self.send("POST", "/v1/posts/\(post)/comments", #"{"author":"","mood":1}"#, api)
+      #expect(invalid.status == 400)
+      guard case .array(let errors) = invalid.json["errors"] else { return #expect(invalid.status == 400) }
       #expect(errors.compactMap { $0["field"].text } == ["author", "text", "mood"])
     }
   }
 
-  @Test("what is said of a post can be changed, and taken away as long as something is left")
+  @Test("fields of a post can be changed, and removed while a caption or a title is left")
   func patch() async throws {
     try await RunningAPI.with { api in
       let post = try await ListTests.post(api, at: "2026-11-20T01:00:00Z", place: "lake")
@@ -74,7 +74,7 @@ struct ChangeTests {
     }
   }
 
-  @Test("a post that is removed takes everything along, and a worker at it publishes nothing")
+  @Test("deleting a post deletes its media and comments, and a running worker publishes nothing")
   func deleteWhileRunning() async throws {
     try await RunningAPI.with { api in
       let post = try #require(try await api.submit(.moment()).json["id"].text)
@@ -93,16 +93,16 @@ struct ChangeTests {
             verdict: Verdict(reasons: [], inputs: [:], decisions: []), seconds: 1, session)
         }
       }
-      #expect(try await api.remains() == 0)
-      let beat = try await api.pool.run { session in
+      #expect(try await api.storedCount() == 0)
+      let heartbeat = try await api.pool.run { session in
         try JobQueue.heartbeat(worker: 1, holding: [(id: job.id, token: job.token)], session)
       }
-      #expect(beat.cancelled == [job.token])
+      #expect(heartbeat.cancelled == [job.token])
       #expect(try await request("DELETE", "/v1/posts/\(post)", port: api.port).status == 404)
     }
   }
 
-  @Test("a profile image that is removed is gone, also one on its way")
+  @Test("deleting a profile image also deletes one that is being processed")
   func deleteProfile() async throws {
     try await RunningAPI.with { api in
       let path = "/v1/users/ada/profile-image"
@@ -111,7 +111,7 @@ struct ChangeTests {
         "PUT", path, port: api.port, headers: [("Content-Type", "image/jpeg")], body: PhotoSubmissionTests.jpeg)
       #expect(put.status == 202)
       #expect(try await request("DELETE", path, port: api.port).status == 204)
-      #expect(try await api.remains() == 0)
+      #expect(try await api.storedCount() == 0)
       let job = try await api.get(try #require(put.json["job"]["url"].text))
       #expect(job.json["state"] == .string("cancelled"))
     }

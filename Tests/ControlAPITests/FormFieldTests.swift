@@ -5,7 +5,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("What is said of a post in a form's fields, and in JSON", .tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("Fields of a post in a form and in JSON", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct FormFieldTests {
   private static func form(
     _ fields: [(String, String)], media: [String] = [], post: String? = nil
@@ -26,12 +26,12 @@ struct FormFieldTests {
       body: Array(json.utf8))
   }
 
-  private static func fields(_ answer: ClientResponse) -> [String] {
-    guard case .array(let errors) = answer.json["errors"] else { return ["status \(answer.status)"] }
+  private static func fields(_ response: ClientResponse) -> [String] {
+    guard case .array(let errors) = response.json["errors"] else { return ["status \(response.status)"] }
     return errors.compactMap { $0["field"].text }
   }
 
-  @Test("every field is taken as text, whatever the order of the parts")
+  @Test("every field is read from a text part, in any order of the parts")
   func all() async throws {
     try await RunningAPI.with { api in
       let fields = [
@@ -40,9 +40,9 @@ struct FormFieldTests {
         ("latitude", "52.5163"), ("place", "lake"), ("place_name", "See"), ("place_latitude", "52"),
         ("place_longitude", "13.25"),
       ]
-      let answer = try await api.submit(Self.form(fields, media: ["front", "back"]))
-      #expect(answer.status == 202)
-      let post = answer.json
+      let response = try await api.submit(Self.form(fields, media: ["front", "back"]))
+      #expect(response.status == 202)
+      let post = response.json
       #expect(post["kind"] == .string("take5") && post["author"] == .string("7"))
       #expect(post["title"] == .string("Lake") && post["caption"] == .string("Dämmerung"))
       #expect(post["visibility"] == .string("friends") && post["foreground"] == .string("back"))
@@ -54,7 +54,7 @@ struct FormFieldTests {
   }
 
   @Test(
-    "each kind takes its media and needs nothing else",
+    "each kind accepts its own media only",
     arguments: [
       ("take5", ["front", "back"], 202), ("photo", ["photo", "photo"], 202), ("marker", ["image"], 202),
       ("marker", ["video"], 202), ("take5", [], 400), ("photo", [], 400), ("marker", [], 400),
@@ -62,13 +62,13 @@ struct FormFieldTests {
     ])
   func kinds(kind: String, media: [String], status: Int) async throws {
     try await RunningAPI.with { api in
-      let answer = try await api.submit(Self.form([("kind", kind), ("author", "ada")], media: media))
-      #expect(answer.status == status)
+      let response = try await api.submit(Self.form([("kind", kind), ("author", "ada")], media: media))
+      #expect(response.status == status)
     }
   }
 
-  /// Fields of a form, and those of them that are to be named.
-  private static let wrongFields: [(fields: [String], named: [String])] = [
+  /// Fields of a form, and the names in the errors.
+  private static let invalidFields: [(fields: [String], named: [String])] = [
     ([], ["author", "kind"]),
     (["author=ada"], ["kind"]),
     (["kind=marker"], ["author"]),
@@ -83,28 +83,28 @@ struct FormFieldTests {
     (["kind=marker", "author=ada", "author=eve"], ["author"]),
   ]
 
-  @Test("a field that is wrong, missing or without what belongs to it is named", arguments: wrongFields.indices)
-  func wrong(row: Int) async throws {
+  @Test("invalid, missing and incomplete fields are named in the errors", arguments: invalidFields.indices)
+  func invalid(row: Int) async throws {
     try await RunningAPI.with { api in
-      let (fields, named) = Self.wrongFields[row]
+      let (fields, named) = Self.invalidFields[row]
       let pairs = fields.map { field in
         let parts = field.split(separator: "=", omittingEmptySubsequences: false)
         return (String(parts[0]), String(parts[1]))
       }
-      let answer = try await api.submit(Self.form(pairs, media: ["image"]))
-      #expect(answer.status == 400)
-      #expect(Self.fields(answer) == named)
-      #expect(try await api.remains() == 0)
+      let response = try await api.submit(Self.form(pairs, media: ["image"]))
+      #expect(response.status == 400)
+      #expect(Self.fields(response) == named)
+      #expect(try await api.storedCount() == 0)
     }
   }
 
-  @Test("fields that are no text, that are too long together, or that stand beside the part post are refused")
+  @Test("fields that are not UTF-8, too long in total, or in addition to the part post are refused")
   func refused() async throws {
     try await RunningAPI.with { api in
       var broken = Self.form([("kind", "marker"), ("author", "ada")])
       broken.add("title", [0x4C, 0xFF])
-      let wrongText = try await api.submit(broken)
-      #expect(Self.fields(wrongText) == ["title"])
+      let notUTF8 = try await api.submit(broken)
+      #expect(Self.fields(notUTF8) == ["title"])
       let half = String(repeating: "x", count: 40_000)
       let long = [("kind", "marker"), ("author", "ada"), ("title", half), ("caption", half)]
       let tooLong = try await api.submit(Self.form(long))
@@ -112,11 +112,11 @@ struct FormFieldTests {
       let twice = Self.form([("author", "ada")], media: ["image"], post: #"{"kind":"marker","author":"ada"}"#)
       let both = try await api.submit(twice)
       #expect(Self.fields(both) == ["author"])
-      #expect(try await api.remains() == 0)
+      #expect(try await api.storedCount() == 0)
     }
   }
 
-  @Test("the same fields in another order are the same request, others are not")
+  @Test("the order of the fields does not change the payload of an idempotency key")
   func replay() async throws {
     try await RunningAPI.with { api in
       let key = [("Idempotency-Key", "k1")]
@@ -130,19 +130,19 @@ struct FormFieldTests {
     }
   }
 
-  @Test("a post of words may be JSON, its place an object")
-  func words() async throws {
+  @Test("a post without media may be JSON, with its place as an object")
+  func json() async throws {
     try await RunningAPI.with { api in
-      let answer = try await Self.send(
+      let response = try await Self.send(
         #"{"kind":"marker","author":"ada","title":"Here","place":{"id":"lake"},"location":null}"#, api)
-      #expect(answer.status == 201)
-      #expect(answer.json["title"] == .string("Here") && answer.json["place"]["id"] == .string("lake"))
-      #expect(try await api.get(try #require(answer.headers["location"])).json["status"] == .string("ready"))
+      #expect(response.status == 201)
+      #expect(response.json["title"] == .string("Here") && response.json["place"]["id"] == .string("lake"))
+      #expect(try await api.get(try #require(response.headers["location"])).json["status"] == .string("ready"))
     }
   }
 
   @Test(
-    "JSON that cannot be a post is refused by field",
+    "invalid JSON is refused with the names of its fields",
     arguments: [
       (#"{"author":"ada","title":"Here"}"#, ["kind"]),
       (#"{"kind":"photo","title":"Here","mood":1}"#, ["author", "mood"]),
@@ -150,11 +150,11 @@ struct FormFieldTests {
       (#"{"kind":"take5","author":"ada"}"#, ["back", "front"]),
       ("[]", ["body"]),
     ])
-  func wrongJSON(json: String, named: [String]) async throws {
+  func invalidJSON(json: String, named: [String]) async throws {
     try await RunningAPI.with { api in
-      let answer = try await Self.send(json, api)
-      #expect(answer.status == 400)
-      #expect(Self.fields(answer) == named)
+      let response = try await Self.send(json, api)
+      #expect(response.status == 400)
+      #expect(Self.fields(response) == named)
     }
   }
 }

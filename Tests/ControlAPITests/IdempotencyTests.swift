@@ -9,11 +9,11 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Requests that are repeated", .tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("Idempotency keys", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct IdempotencyTests {
   private static let key = [("Idempotency-Key", "\"8e03978e-40d5-43e8-bc93-6894a57f9324\"")]
 
-  @Test("the same key and payload get the first answer, and there is one post")
+  @Test("a repeated request with the same key and payload gets the first response and stores one post")
   func replay() async throws {
     try await RunningAPI.with { api in
       let first = try await api.submit(.moment(), headers: Self.key)
@@ -27,13 +27,13 @@ struct IdempotencyTests {
       let bare = try await api.submit(.moment(), headers: [("Idempotency-Key", "8e03978e-40d5-43e8-bc93-6894a57f9324")])
       #expect(bare.body == first.body)
       #expect(try await posts(api) == 1)
-      // Without a key, or with another, it is another post.
+      // Without a key, the same payload is stored as another post.
       #expect(try await api.submit(.moment()).json["id"] != first.json["id"])
       #expect(try await posts(api) == 2)
     }
   }
 
-  @Test("another payload under the same key is refused, and so is a key that is none")
+  @Test("another payload with the same key is refused, and so is an invalid key")
   func otherPayload() async throws {
     try await RunningAPI.with { api in
       #expect(try await api.submit(.moment(), headers: Self.key).status == 202)
@@ -47,40 +47,40 @@ struct IdempotencyTests {
     }
   }
 
-  @Test("while the first one is being worked on the second is told so, and a failure leaves no answer behind")
+  @Test("a request with a key in use is refused, and a failed request stores no response")
   func running() async throws {
     try await RunningAPI.with { api in
       let store = api.store
       let key = IdempotencyKey(tenant: "", key: "k", fingerprint: SHA256.digest(of: []))
-      struct Unlucky: Error {}
-      await #expect(throws: Unlucky.self) {
+      struct Failure: Error {}
+      await #expect(throws: Failure.self) {
         try await api.pool.transaction { session in
-          _ = try store.once(key, session) { throw Unlucky() }
+          _ = try store.once(key, session) { throw Failure() }
         }
       }
       let held = OneShot<Void>()
-      let goOn = DispatchSemaphore(value: 0)
+      let proceed = DispatchSemaphore(value: 0)
       let first = Task {
         try await api.pool.transaction { session in
           _ = try store.once(key, session) {
             held.fulfil(())
-            goOn.wait()
-            return IdempotentAnswer(status: 200, location: nil, body: [])
+            proceed.wait()
+            return IdempotentResponse(status: 200, location: nil, body: [])
           }
         }
       }
       await held.value
       await #expect(throws: Store.IdempotencyFault.running) {
         try await api.pool.transaction { session in
-          _ = try store.once(key, session) { IdempotentAnswer(status: 201, location: nil, body: []) }
+          _ = try store.once(key, session) { IdempotentResponse(status: 201, location: nil, body: []) }
         }
       }
-      goOn.signal()
+      proceed.signal()
       try await first.value
-      let answer = try await api.pool.transaction { session in
-        try store.once(key, session) { IdempotentAnswer(status: 201, location: nil, body: []) }
+      let (response, isReplay) = try await api.pool.transaction { session in
+        try store.once(key, session) { IdempotentResponse(status: 201, location: nil, body: []) }
       }
-      #expect(answer.isReplay && answer.answer.status == 200)
+      #expect(isReplay && response.status == 200)
     }
   }
 

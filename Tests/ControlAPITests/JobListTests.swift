@@ -10,8 +10,8 @@ import Testing
 
 @Suite("Jobs for operators", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct JobListTests {
-  /// Puts jobs into the queue; their ids, the oldest first.
-  private static func jobs(_ api: RunningAPI, _ authors: [String]) async throws -> [String] {
+  /// Enqueues one job for each author; returns their ids in that order.
+  private static func enqueue(_ api: RunningAPI, _ authors: [String]) async throws -> [String] {
     let jobs = authors.map { author in
       NewJob(
         publicID: .now(), queue: "media", kind: "post", deadlineSeconds: 60, author: author, arguments: Array("{}".utf8)
@@ -21,14 +21,14 @@ struct JobListTests {
     return jobs.map(\.publicID.description)
   }
 
-  private static func ids(_ answer: ClientResponse) -> [String] {
-    answer.json["items"].elements.compactMap { $0["id"].text }
+  private static func ids(_ response: ClientResponse) -> [String] {
+    response.json["items"].elements.compactMap { $0["id"].text }
   }
 
-  @Test("page by page, the newest first, and by filters")
+  @Test("jobs are listed newest first, by page and by filters")
   func pages() async throws {
     try await RunningAPI.with { api in
-      let ids = try await Self.jobs(api, ["ada", "bob", "ada", "ada", "bob"])
+      let ids = try await Self.enqueue(api, ["ada", "bob", "ada", "ada", "bob"])
       let first = try await api.get("/v1/jobs?limit=2")
       #expect(Self.ids(first) == [ids[4], ids[3]])
       let second = try await api.get("/v1/jobs?limit=2&cursor=\(try #require(first.json["next"].text))")
@@ -43,23 +43,23 @@ struct JobListTests {
   }
 
   @Test(
-    "a wrong parameter is named",
+    "an invalid parameter is named in the errors",
     arguments: [
       ("limit=101", "limit"), ("state=done", "state"), ("created_after=2h", "created_after"), ("cursor=x", "cursor"),
       ("id=7", "id"), ("color=red", "color"), ("kind=a&kind=b", "kind"),
     ])
-  func wrongParameters(query: String, field: String) async throws {
+  func invalidParameters(query: String, field: String) async throws {
     try await RunningAPI.with { api in
-      let answer = try await api.get("/v1/jobs?\(query)")
-      #expect(answer.status == 400)
-      #expect(answer.json["errors"][0]["field"] == .string(field))
+      let response = try await api.get("/v1/jobs?\(query)")
+      #expect(response.status == 400)
+      #expect(response.json["errors"][0]["field"] == .string(field))
     }
   }
 
-  @Test("cancelled and tried again, where the state admits it")
+  @Test("a job is retried or cancelled only in states that allow it")
   func changing() async throws {
     try await RunningAPI.with { api in
-      let ids = try await Self.jobs(api, ["ada", "bob"])
+      let ids = try await Self.enqueue(api, ["ada", "bob"])
       try await api.pool.run { session in
         let worker = try JobQueue.register(host: "here", process: 1, session)
         let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: 1, session)
@@ -79,12 +79,12 @@ struct JobListTests {
     }
   }
 
-  @Test("only for keys with the scope admin")
+  @Test("listing, retrying and cancelling need the scope admin")
   func scopes() async throws {
     try await RunningAPI.with { api in
       try await api.pool.run { [store = api.store] session in
         for (key, scope) in [("t5-app", Set<Scope>([.read, .submit])), ("t5-operator", [.admin])] {
-          _ = try store.keep(keyNamed: key, hash: SHA256.digest(of: Array(key.utf8)).bytes, scopes: scope, session)
+          _ = try store.insertKey(named: key, hash: SHA256.digest(of: Array(key.utf8)).bytes, scopes: scope, session)
         }
       }
       try await api.access.refresh(api.store, api.pool)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Lists of posts", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct ListTests {
-  /// Stores a post without media as it was submitted at a time.
+  /// Stores a post without media as if it was submitted at a time.
   @discardableResult
   static func post(
     _ api: RunningAPI, at time: String, author: String = "ada", kind: PostKind = .marker, place: String? = nil,
@@ -29,13 +29,13 @@ struct ListTests {
     return id.description
   }
 
-  /// The titles of the posts that a list shows.
-  private static func titles(_ answer: ClientResponse) -> [String] {
-    guard case .array(let items) = answer.json["items"] else { return ["status \(answer.status)"] }
+  /// Returns the titles of the posts in a list.
+  private static func titles(_ response: ClientResponse) -> [String] {
+    guard case .array(let items) = response.json["items"] else { return ["status \(response.status)"] }
     return items.compactMap { $0["title"].text }
   }
 
-  @Test("the newest first, page by page, whatever is added meanwhile")
+  @Test("pages are newest first and do not shift when posts are added")
   func pages() async throws {
     try await RunningAPI.with { api in
       for hour in 1...7 { try await Self.post(api, at: "2026-11-20T0\(hour):00:00Z") }
@@ -50,7 +50,7 @@ struct ListTests {
     }
   }
 
-  @Test("by author, kind, place, time, visibility, and all of them")
+  @Test("lists are filtered by author, kind, place, time and visibility, and by combinations of them")
   func filters() async throws {
     try await RunningAPI.with { api in
       try await Self.post(api, at: "2026-11-01T00:00:00Z", author: "ada", place: "lake")
@@ -75,7 +75,7 @@ struct ListTests {
   }
 
   @Test(
-    "a wrong parameter is named",
+    "an invalid parameter is named in the errors",
     arguments: [
       ("limit=0", "limit"), ("limit=x", "limit"), ("kind=film", "kind"), ("from=yesterday", "from"),
       ("color=red", "color"),
@@ -83,16 +83,16 @@ struct ListTests {
       ("author=", "author"),
       (String(repeating: "author=a&", count: 100) + "author=a", "author"),
     ])
-  func wrongParameters(query: String, field: String) async throws {
+  func invalidParameters(query: String, field: String) async throws {
     try await RunningAPI.with { api in
-      let answer = try await api.get("/v1/posts?\(query)")
-      #expect(answer.status == 400)
-      #expect(answer.json["type"] == .string("urn:take5:problem:invalid_query"))
-      #expect(answer.json["errors"][0]["field"] == .string(field))
+      let response = try await api.get("/v1/posts?\(query)")
+      #expect(response.status == 400)
+      #expect(response.json["type"] == .string("urn:take5:problem:invalid_query"))
+      #expect(response.json["errors"][0]["field"] == .string(field))
     }
   }
 
-  @Test("in a box and in a polygon, holes left out, also across the antimeridian")
+  @Test("lists are filtered by box and polygon, with holes and across the antimeridian")
   func map() async throws {
     try await RunningAPI.with { api in
       let places: [(String, Double, Double)] = [
@@ -105,11 +105,11 @@ struct ListTests {
         try await Self.post(api, at: time, latitude: latitude, longitude: longitude)
       }
       try await Self.post(api, at: "2026-11-20T08:00:00Z")
-      func hours(_ answer: ClientResponse) -> String {
-        Self.titles(answer).map { String($0.prefix(13).suffix(1)) }.joined()
+      func hours(_ response: ClientResponse) -> String {
+        Self.titles(response).map { String($0.prefix(13).suffix(1)) }.joined()
       }
       #expect(hours(try await api.get("/v1/posts?box=5,45,15,55")) == "21")
-      // As clients send lists that were generated without regard for how this one is written.
+      // Some generated clients send the numbers as repeated parameters.
       #expect(hours(try await api.get("/v1/posts?box=5&box=45&box=15&box=55")) == "21")
       #expect(hours(try await api.get("/v1/posts?box=170,-20,-170,-10")) == "7643")
       #expect(hours(try await api.get("/v1/posts?box=-180,-90,180,90")) == "7654321")
@@ -142,7 +142,7 @@ struct ListTests {
     }
   }
 
-  @Test("a month of an author has a cell for each day, by the clock of their zone")
+  @Test("the calendar has an entry for each day with posts in the requested time zone")
   func calendar() async throws {
     try await RunningAPI.with { api in
       try await Self.post(api, at: "2026-10-31T22:30:00Z")
@@ -152,8 +152,8 @@ struct ListTests {
       let last = try await Self.post(api, at: "2026-11-30T22:59:59Z")
       try await Self.post(api, at: "2026-11-30T23:00:00Z")
       try await Self.post(api, at: "2026-11-15T21:00:00Z", author: "bob")
-      let answer = try await api.get("/v1/users/ada/calendar?month=2026-11&zone=Europe/Berlin")
-      guard case .array(let days) = answer.json["days"] else { return #expect(answer.status == 200) }
+      let response = try await api.get("/v1/users/ada/calendar?month=2026-11&zone=Europe/Berlin")
+      guard case .array(let days) = response.json["days"] else { return #expect(response.status == 200) }
       #expect(days.map { $0["date"].text } == ["2026-11-01", "2026-11-15", "2026-11-30"])
       #expect(days.map { $0["post"].text } == [first, latest, last])
       #expect(days.map { $0["posts"] } == [.number(1), .number(2), .number(1)])

@@ -10,12 +10,12 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("Media files", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct MediaTests {
   private static let video = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 * 7 >> 2) }
-  private static let picture = [UInt8]((0..<200).map { UInt8($0) })
+  private static let image = [UInt8]((0..<200).map { UInt8($0) })
 
-  /// Submits a moment and does a worker's part: a video that lies in a file and a picture that lies in the database.
+  /// Submits a moment and publishes outputs as a worker does: a video in a file, and an image in the database.
   private static func publish(_ api: RunningAPI) async throws -> (post: JSONValue, job: JSONValue) {
     let submitted = try await api.submit(.moment()).json
     let store = api.store
@@ -23,7 +23,7 @@ struct MediaTests {
       NewAsset(
         role: .composed, type: "video/mp4", content: try seal(video, api), width: 1080, height: 1920, duration: 5),
       NewAsset(
-        role: .poster, type: "image/jpeg", content: try seal(picture, api), width: 540, height: 960, thumbhash: "abc="),
+        role: .poster, type: "image/jpeg", content: try seal(image, api), width: 540, height: 960, thumbhash: "abc="),
     ]
     let verdict = Verdict(
       reasons: [], inputs: [:], decisions: [Decision(.audio, choice: "front", reason: "it is the foreground")])
@@ -44,7 +44,8 @@ struct MediaTests {
     return try staged.seal()
   }
 
-  @Test func showsAReadyPostWithItsAssetsAndVerdict() async throws {
+  @Test("a ready post has its assets, and its job has a verdict")
+  func readyPost() async throws {
     try await RunningAPI.with { api in
       let (post, job) = try await Self.publish(api)
       #expect(post["status"] == .string("ready"))
@@ -62,18 +63,18 @@ struct MediaTests {
     }
   }
 
-  @Test(arguments: ["composed", "poster"])
-  func servesMediaWholeInPartsAndByVersion(role: String) async throws {
-    let bytes = role == "composed" ? Self.video : Self.picture
+  @Test("media are served completely, by range and by entity tag", arguments: ["composed", "poster"])
+  func serves(role: String) async throws {
+    let bytes = role == "composed" ? Self.video : Self.image
     try await RunningAPI.with { api in
       let url = try #require(try await Self.publish(api).post["assets"][role]["url"].text)
-      let whole = try await api.get(url)
-      #expect(whole.status == 200)
-      #expect(whole.body == bytes)
-      #expect(whole.headers["content-type"] == (role == "composed" ? "video/mp4" : "image/jpeg"))
-      #expect(whole.headers["x-content-type-options"] == "nosniff")
+      let complete = try await api.get(url)
+      #expect(complete.status == 200)
+      #expect(complete.body == bytes)
+      #expect(complete.headers["content-type"] == (role == "composed" ? "video/mp4" : "image/jpeg"))
+      #expect(complete.headers["x-content-type-options"] == "nosniff")
       let tag = "\"\(SHA256.digest(of: bytes))\""
-      #expect(whole.headers["etag"] == tag)
+      #expect(complete.headers["etag"] == tag)
 
       let part = try await api.get(url, headers: [("Range", "bytes=10-19"), ("If-Range", tag)])
       #expect(part.status == 206)
@@ -92,7 +93,7 @@ struct MediaTests {
     }
   }
 
-  /// The file of an asset, by its role.
+  /// Returns the path and the hash of an asset's file.
   private static func file(_ role: Role, _ api: RunningAPI) async throws -> (path: String, hash: SHA256Digest) {
     let bytes = try await api.pool.run { session in
       try session.execute("SELECT blob FROM asset WHERE role = $1", .text(role.rawValue)).single()
@@ -103,7 +104,7 @@ struct MediaTests {
   }
 
   @Test(
-    "a file that is cut short or gone is told before the first byte, in whole, in part and by HEAD; a right copy is known",
+    "a truncated or missing file is an error before the first byte, but not for a client that has the current version",
     arguments: ["truncated", "missing"])
   func refusesDamaged(how: String) async throws {
     try await RunningAPI.with { api in
@@ -111,24 +112,24 @@ struct MediaTests {
       let (path, hash) = try await Self.file(.composed, api)
       #expect((how == "missing" ? unlink(path) : truncate(path, 1000)) == 0)
       for headers in [[], [("Range", "bytes=10-19")]] {
-        let answer = try await api.get(url, headers: headers)
-        #expect(answer.status == 503)
-        #expect(answer.json["type"] == .string("urn:take5:problem:media_damaged"))
-        #expect(answer.headers["etag"] == nil && answer.headers["retry-after"] != nil)
+        let response = try await api.get(url, headers: headers)
+        #expect(response.status == 503)
+        #expect(response.json["type"] == .string("urn:take5:problem:media_damaged"))
+        #expect(response.headers["etag"] == nil && response.headers["retry-after"] != nil)
       }
       #expect(try await request("HEAD", url, port: api.port).status == 503)
       #expect(try await api.get(url, headers: [("If-None-Match", "\"\(hash)\"")]).status == 304)
-      // Who reads blobs to their ends looks at it.
+      // The scrubber checks the blob.
       #expect(await api.scrub.take()?.hash == hash)
     }
   }
 
-  @Test("what is known to be damaged is not served, whatever its file's length; what cannot be made again says so")
+  @Test("a blob recorded as damaged is not served, and Retry-After is absent if it cannot be restored")
   func refusesKnown() async throws {
     try await RunningAPI.with { api in
       let store = api.store
       let assets = try await Self.publish(api).post["assets"]
-      let (video, picture) = (assets["composed"]["url"].text ?? "", assets["poster"]["url"].text ?? "")
+      let (video, image) = (assets["composed"]["url"].text ?? "", assets["poster"]["url"].text ?? "")
       let files = [try await Self.file(.composed, api), try await Self.file(.poster, api)]
       #expect(try await api.get(video).status == 200)
       let offered = await api.scrub.take()
@@ -138,8 +139,8 @@ struct MediaTests {
       }
       let again = try await api.get(video)
       #expect(again.status == 503 && again.headers["retry-after"] != nil)
-      // It lies in the database: whatever lies beside it is nobody's concern.
-      #expect(try await api.get(picture).body == Self.picture)
+      // Its content is in the database; the state of a file does not matter.
+      #expect(try await api.get(image).body == Self.image)
       try await api.pool.run { session in _ = try store.note(lost: files[0].hash, because: "no sources", session) }
       let lost = try await api.get(video)
       #expect(lost.status == 503 && lost.headers["retry-after"] == nil)
@@ -148,7 +149,8 @@ struct MediaTests {
     }
   }
 
-  @Test func neverServesSources() async throws {
+  @Test("sources are never served")
+  func sources() async throws {
     try await RunningAPI.with { api in
       _ = try await api.submit(.moment())
       let ids = try await api.pool.run { session in
@@ -160,35 +162,35 @@ struct MediaTests {
     }
   }
 
-  @Test(arguments: ["posts", "jobs", "media"])
-  func knowsNothingOfOtherIDs(kind: String) async throws {
+  @Test("unknown and malformed ids get 404", arguments: ["posts", "jobs", "media"])
+  func unknownIDs(kind: String) async throws {
     try await RunningAPI.with { api in
       for id in ["01890000-0000-7000-8000-000000000000", "1", "..", "%27%3B%20DROP"] {
-        let answer = try await api.get("/v1/\(kind)/\(id)")
-        #expect(answer.status == 404)
-        #expect(answer.json["type"].text?.hasPrefix("urn:take5:problem:") == true)
+        let response = try await api.get("/v1/\(kind)/\(id)")
+        #expect(response.status == 404)
+        #expect(response.json["type"].text?.hasPrefix("urn:take5:problem:") == true)
       }
     }
   }
 
-  // MARK: What ends a URL
+  // MARK: Revoked URLs
 
-  /// A post that was read under a key of its own, and the URL of its poster.
+  /// Publishes a post and reads it with a new API key; returns the URL of its poster.
   private static func signed(_ api: RunningAPI) async throws -> (post: String, key: Int64, url: String) {
     let post = try #require(try await publish(api).post["id"].text)
-    let key = try await api.keep("t5-reader", [.read, .change])
+    let key = try await api.createKey("t5-reader", [.read, .change])
     let read = try await api.get("/v1/posts/\(post)", headers: reader)
     return (post, key, try #require(read.json["assets"]["poster"]["url"].text))
   }
 
   private static let reader = [("Authorization", "Bearer t5-reader")]
 
-  @Test("a URL ends with the key that it was given to")
+  @Test("revoking a key invalidates its URLs")
   func endsWithItsKey() async throws {
     try await RunningAPI.with { api in
       let (_, key, url) = try await Self.signed(api)
       #expect(try await api.get(url).status == 200)
-      _ = try await api.keep("t5-other", [.read])
+      _ = try await api.createKey("t5-other", [.read])
       try await api.revoke(key)
       let refused = try await api.get(url)
       #expect(refused.status == 403)
@@ -196,38 +198,40 @@ struct MediaTests {
     }
   }
 
-  @Test("a URL that was given out while no key was needed ends with the first key")
+  @Test("creating the first key invalidates URLs that were issued without a key")
   func endsWithTheFirstKey() async throws {
     try await RunningAPI.with { api in
       let (post, _) = try await Self.publish(api)
       let url = try #require(post["assets"]["poster"]["url"].text)
       #expect(try await api.get(url).status == 200)
-      _ = try await api.keep("t5-reader", [.read])
+      _ = try await api.createKey("t5-reader", [.read])
       #expect(try await api.get(url).status == 403)
     }
   }
 
-  @Test("a URL ends when fewer may see its post, and stays when more may", arguments: [Visibility.friends, .private])
+  @Test(
+    "restricting the visibility of a post invalidates its URLs, and extending it does not",
+    arguments: [Visibility.friends, .private])
   func endsWithItsVisibility(visibility: Visibility) async throws {
     try await RunningAPI.with { api in
       let (post, _, url) = try await Self.signed(api)
       func change(_ visibility: Visibility) async throws {
-        let answer = try await request(
+        let response = try await request(
           "PATCH", "/v1/posts/\(post)", port: api.port, headers: Self.reader + [("Content-Type", "application/json")],
           body: Array(#"{"visibility":"\#(visibility.rawValue)"}"#.utf8))
-        #expect(answer.status == 200)
+        #expect(response.status == 200)
       }
       try await change(visibility)
       #expect(try await api.get(url).status == 404)
       let read = try await api.get("/v1/posts/\(post)", headers: Self.reader)
       let later = try #require(read.json["assets"]["poster"]["url"].text)
-      #expect(try await api.get(later).body == Self.picture)
+      #expect(try await api.get(later).body == Self.image)
       try await change(.public)
       #expect(try await api.get(later).status == 200)
     }
   }
 
-  @Test("a URL ends with its secret: at once, or after as long as any URL is good")
+  @Test("rotating the signing keys invalidates URLs at once, or after the maximum lifetime of a URL")
   func endsWithItsSecret() async throws {
     try await RunningAPI.with { api in
       let (_, _, url) = try await Self.signed(api)
@@ -237,13 +241,13 @@ struct MediaTests {
         }
         try await api.access.refresh(api.store, api.pool)
       }
-      try await rotate(keepingOld: Double(MediaURLs.lifetime))
+      try await rotate(keepingOld: Double(MediaURLs.maxLifetime))
       #expect(try await api.get(url).status == 200)
       // A second rotation does not give the first secret more time.
       try await api.pool.run { session in
         _ = try session.execute("UPDATE signing_key SET retires_at = clock_timestamp() WHERE retires_at IS NOT NULL")
       }
-      try await rotate(keepingOld: Double(MediaURLs.lifetime))
+      try await rotate(keepingOld: Double(MediaURLs.maxLifetime))
       #expect(try await api.get(url).status == 403)
       func secrets() async throws -> Int {
         try await api.pool.run { try $0.execute("SELECT count(*) AS count FROM signing_key").single().get("count") }

@@ -7,23 +7,23 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("OpenAPI document", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct OpenAPITests {
   private static let document = PackageResources.openapi_json
 
-  /// The folder of the repository, three above this file.
+  /// The root directory of the repository.
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
   private static func text(of path: String) throws -> String {
     try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8)
   }
 
-  // Read once: each of its thousands of values tries the types in turn, and the tests' library looks at every failure.
+  // Decoded once: each value tries several types, and Swift Testing inspects every thrown error, which is slow.
   private static let content = Result { try JSONDecoder().decode(JSONValue.self, from: Data(document)) }
 
   private static func read() throws -> JSONValue { try content.get() }
 
-  @Test("the routes are the operations of the document, one for one")
+  @Test("the routes are exactly the operations of the document")
   func routes() async throws {
     let paths = try Self.read()["paths"]
     let operations = paths.names.flatMap { path in
@@ -34,7 +34,7 @@ struct OpenAPITests {
     #expect(Set(routes) == Set(operations))
   }
 
-  @Test("every operation has a name of its own, and every value of a path is described")
+  @Test("operation ids are unique, and every path parameter is described")
   func operations() throws {
     let paths = try Self.read()["paths"]
     var names: [String] = []
@@ -43,20 +43,20 @@ struct OpenAPITests {
         let name = paths[path][method]["operationId"].text
         names.append(try #require(name))
       }
-      let places = path.split(separator: "/").filter { $0.hasPrefix("{") }.map { $0.dropFirst().dropLast() }
+      let parameters = path.split(separator: "/").filter { $0.hasPrefix("{") }.map { $0.dropFirst().dropLast() }
       let described = try paths[path]["parameters"].elements.compactMap { parameter in
         try Self.resolved(parameter)["in"] == .string("path") ? Self.resolved(parameter)["name"].text : nil
       }
-      #expect(described.sorted() == places.map(String.init).sorted(), "\(path)")
+      #expect(described.sorted() == parameters.map(String.init).sorted(), "\(path)")
     }
     #expect(Set(names).count == names.count)
   }
 
-  @Test("a key admits to the operations whose scopes it has, as the document names them", arguments: Scope.allCases)
+  @Test("a key allows exactly the operations whose documented scopes it has", arguments: Scope.allCases)
   func scopes(scope: Scope) async throws {
     let document = try Self.read()
     try await RunningAPI.with { api in
-      _ = try await api.keep("t5-one", [scope])
+      _ = try await api.createKey("t5-one", [scope])
       for path in document["paths"].names {
         for method in document["paths"][path].names.subtracting(["parameters"]) {
           let security = document["paths"][path][method]["security"]
@@ -64,23 +64,23 @@ struct OpenAPITests {
           if security == .array([]) { continue }
           #expect(!needed.isEmpty, "\(method) \(path)")
           let parts = path.split(separator: "/").map { $0.hasPrefix("{") ? "00000000-0000-7000-8000-000000000000" : $0 }
-          let answer = try await request(
+          let response = try await request(
             method.uppercased(), "/" + parts.joined(separator: "/"), port: api.port,
             headers: [("Authorization", "Bearer t5-one"), ("Content-Type", "application/json")], body: [])
-          #expect((answer.status == 403) == !Set(needed).isSubset(of: [scope.rawValue]), "\(method) \(path)")
+          #expect((response.status == 403) == !Set(needed).isSubset(of: [scope.rawValue]), "\(method) \(path)")
         }
       }
     }
   }
 
-  @Test("every reference leads somewhere")
+  @Test("every reference resolves")
   func references() throws {
     for reference in Self.references(in: try Self.read()) {
       #expect(try Self.resolved(.object(["$ref": .string(reference)])) != .null, "\(reference)")
     }
   }
 
-  @Test("every kind of problem is documented: its type, its status, its page", arguments: ProblemKind.allCases)
+  @Test("every kind of problem has its type and status in the document, and a page", arguments: ProblemKind.allCases)
   func problems(kind: ProblemKind) throws {
     let document = try Self.read()
     let types = document["components"]["schemas"]["Problem"]["properties"]["type"]["enum"].elements
@@ -94,7 +94,7 @@ struct OpenAPITests {
     #expect(try Self.text(of: "docs/problems.md").contains("(problems/\(kind.rawValue).md)"))
   }
 
-  @Test("the document names no kind of problem that there is not")
+  @Test("every documented problem type exists")
   func unknownProblems() throws {
     let types = try Self.read()["components"]["schemas"]["Problem"]["properties"]["type"]["enum"].elements
     #expect(Set(types.compactMap(\.text)) == Set(ProblemKind.allCases.map(\.type) + ["about:blank"]))
@@ -102,14 +102,14 @@ struct OpenAPITests {
     #expect(Set(pages) == Set(ProblemKind.allCases.map { "\($0.rawValue).md" }))
   }
 
-  @Test("it is served to everybody, and known again by its tag")
+  @Test("the document is served without a key, with an entity tag")
   func served() async throws {
     try await RunningAPI.with(.init(key: "k1")) { api in
-      let answer = try await api.get("/openapi.json")
-      #expect(answer.status == 200)
-      #expect(answer.headers["content-type"] == "application/json")
-      #expect(answer.body == Self.document)
-      let tag = try #require(answer.headers["etag"])
+      let response = try await api.get("/openapi.json")
+      #expect(response.status == 200)
+      #expect(response.headers["content-type"] == "application/json")
+      #expect(response.body == Self.document)
+      let tag = try #require(response.headers["etag"])
       #expect(try await api.get("/openapi.json", headers: [("If-None-Match", tag)]).status == 304)
     }
   }

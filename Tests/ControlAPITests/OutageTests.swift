@@ -9,7 +9,7 @@ import Testing
 
 @testable import ControlAPI
 
-/// A blob store on a disk without room.
+/// A blob store whose disk is full.
 private struct FullBlobStore: BlobStore {
   let base: any BlobStore
 
@@ -21,9 +21,10 @@ private struct FullBlobStore: BlobStore {
   func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.contains(hash) }
 }
 
-@Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("Outages", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct OutageTests {
-  @Test func isReadyWithoutWorkers() async throws {
+  @Test("the service is ready without workers")
+  func noWorkers() async throws {
     try await RunningAPI.with { api in
       #expect(try await api.get("/livez").status == 200)
       let ready = try await api.get("/readyz")
@@ -32,27 +33,27 @@ struct OutageTests {
     }
   }
 
-  @Test("with little room left no media are taken in, as /readyz says, and readers go on")
-  func littleRoom() async throws {
+  @Test("with too little free space media are refused, /readyz fails, and reading works")
+  func lowSpace() async throws {
     try await RunningAPI.with(.init(minFree: .max)) { api in
-      // One that is too long to be text alone, and one whose parts tell that it is not.
+      // One form that is too long for text only, and a short one whose parts are media.
       let short = MultipartForm.moment(front: [1], back: [2])
-      let answers = [
+      let responses = [
         try await api.submit(.moment(front: [UInt8](repeating: 0, count: 100_000))), try await api.submit(short),
         try await api.get("/readyz"),
       ]
-      for answer in answers {
-        #expect(answer.status == 503)
-        #expect(answer.json["type"] == .string("urn:take5:problem:storage_low"))
-        #expect(answer.headers["retry-after"] != nil)
+      for response in responses {
+        #expect(response.status == 503)
+        #expect(response.json["type"] == .string("urn:take5:problem:storage_low"))
+        #expect(response.headers["retry-after"] != nil)
       }
       #expect(try await api.get("/v1/posts").status == 200)
-      #expect(try await api.remains() == 0)
+      #expect(try await api.storedCount() == 0)
     }
   }
 
-  @Test("with little room left, and with none, a post of text alone is taken in")
-  func textWithoutRoom() async throws {
+  @Test("with little or no free space a post without media is stored")
+  func textWithoutSpace() async throws {
     let settings = [
       RunningAPI.Setting(minFree: .max), RunningAPI.Setting(wrap: { FullBlobStore(base: $0) }),
     ]
@@ -60,25 +61,25 @@ struct OutageTests {
       try await RunningAPI.with(setting) { api in
         var form = MultipartForm()
         form.add("post", Array(#"{"kind":"photo","author":"ada","caption":"at the lake"}"#.utf8))
-        let answer = try await api.submit(form)
-        #expect(answer.status == 201)
-        #expect(answer.json["status"] == .string("ready"))
+        let response = try await api.submit(form)
+        #expect(response.status == 201)
+        #expect(response.json["status"] == .string("ready"))
       }
     }
   }
 
-  @Test("while the database takes no writes a submission is told so, as /readyz is, and readers go on")
+  @Test("with a read-only database submissions and /readyz fail, and reading works")
   func readOnly() async throws {
     try await RunningAPI.with { api in
       try setReadOnly(true, api.url)
-      for answer in [try await api.submit(.moment()), try await api.get("/readyz")] {
-        #expect(answer.status == 503)
-        #expect(answer.json["type"] == .string("urn:take5:problem:database_read_only"))
-        #expect(answer.headers["retry-after"] != nil)
+      for response in [try await api.submit(.moment()), try await api.get("/readyz")] {
+        #expect(response.status == 503)
+        #expect(response.json["type"] == .string("urn:take5:problem:database_read_only"))
+        #expect(response.headers["retry-after"] != nil)
       }
       #expect(try await api.get("/v1/posts").status == 200)
       try setReadOnly(false, api.url)
-      // A connection that only read until now finds out with its first writing.
+      // A connection that was used only for reading fails at its first write.
       var refusals = 0
       while try await api.get("/readyz").status != 200, refusals < 3 { refusals += 1 }
       #expect(try await api.get("/readyz").status == 200)
@@ -86,9 +87,10 @@ struct OutageTests {
     }
   }
 
-  @Test func saysThatTheDatabaseIsAway() async throws {
-    let nowhere = DatabaseURL(socketFolder: "/nonexistent", user: "nobody", database: "none")
-    try await RunningAPI.with(.init(database: nowhere)) { api in
+  @Test("without a database requests get 503, and no file is left")
+  func databaseUnavailable() async throws {
+    let unreachable = DatabaseURL(socketFolder: "/nonexistent", user: "nobody", database: "none")
+    try await RunningAPI.with(.init(database: unreachable)) { api in
       let submitted = try await api.submit(.moment())
       #expect(submitted.status == 503)
       #expect(submitted.headers["retry-after"] != nil)
@@ -105,7 +107,7 @@ struct OutageTests {
     }
   }
 
-  @Test("a process that should be started anew is not live")
+  @Test("/livez fails for a process that should be restarted")
   func notLive() async throws {
     try await RunningAPI.with(.init(isLive: false)) { api in
       let live = try await api.get("/livez")
@@ -115,26 +117,27 @@ struct OutageTests {
     }
   }
 
-  @Test func saysThatTheDiskIsFull() async throws {
+  @Test("a full disk gets 507, and nothing is stored")
+  func diskFull() async throws {
     try await RunningAPI.with(.init(wrap: { FullBlobStore(base: $0) })) { api in
       let submitted = try await api.submit(.moment())
       #expect(submitted.status == 507)
       #expect(submitted.json["type"] == .string("urn:take5:problem:storage_full"))
       #expect(try await api.get("/readyz").status == 507)
-      #expect(try await api.remains() == 0)
+      #expect(try await api.storedCount() == 0)
     }
   }
 
-  @Test("a folder that nothing is mounted on is no storage: nothing is ready, taken in or missing")
-  func saysThatTheStorageIsAway() async throws {
+  @Test("without its mounted volume the storage is unavailable, and nothing is written to the mount point")
+  func storageUnavailable() async throws {
     try await RunningAPI.with { api in
       let away = "\(api.blobFolder)-away"
       #expect(rename(api.blobFolder, away) == 0)
       try Folder.make(api.blobFolder)
-      for answer in [try await api.get("/readyz"), try await api.submit(.moment())] {
-        #expect(answer.status == 503)
-        #expect(answer.json["type"] == .string("urn:take5:problem:storage_unavailable"))
-        #expect(answer.headers["retry-after"] != nil)
+      for response in [try await api.get("/readyz"), try await api.submit(.moment())] {
+        #expect(response.status == 503)
+        #expect(response.json["type"] == .string("urn:take5:problem:storage_unavailable"))
+        #expect(response.headers["retry-after"] != nil)
       }
       #expect(try Folder.names(in: api.blobFolder).isEmpty)
       #expect(rmdir(api.blobFolder) == 0 && rename(away, api.blobFolder) == 0)

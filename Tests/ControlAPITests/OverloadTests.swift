@@ -6,9 +6,9 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("Overload", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct OverloadTests {
-  /// Submits a moment, the second half of its body when the gate is closed; the status of the answer.
+  /// Submits a moment and sends the second half of its body when the gate is closed; returns the status of the response.
   private static func submitSlowly(_ port: UInt16, _ gate: Channel<Int>) async throws -> Int {
     try await onThread("client") {
       let form = MultipartForm.moment()
@@ -27,9 +27,9 @@ struct OverloadTests {
     while limit.count < count { try await Task.sleep(for: .milliseconds(2)) }
   }
 
-  @Test("one submission too many at a time is refused before its body, and those that were let in are taken in")
+  @Test("a submission beyond the limit is refused before its body, and the admitted ones are stored")
   func tooMany() async throws {
-    let limit = UploadLimit(most: 2)
+    let limit = UploadLimit(max: 2)
     try await RunningAPI.with(.init(uploads: limit)) { api in
       let gate = Channel<Int>(capacity: 1)
       async let first = Self.submitSlowly(api.port, gate)
@@ -46,7 +46,7 @@ struct OverloadTests {
       #expect(refused.hasPrefix("HTTP/1.1 503 "))
       #expect(refused.lowercased().contains("retry-after: "))
       #expect(try await api.submit(form).json["type"] == .string("urn:take5:problem:overloaded"))
-      // Whoever only reads is none of them.
+      // Reading does not count.
       #expect(try await api.get("/v1/posts").status == 200)
       gate.close()
       let statuses = try await [first, second]
@@ -55,7 +55,7 @@ struct OverloadTests {
     }
   }
 
-  @Test("slow uploads hold no connection to the database, and wait for one longer than readers do")
+  @Test("slow uploads hold no database connection, and wait for one longer than readers")
   func smallPool() async throws {
     let limit = UploadLimit()
     try await RunningAPI.with(.init(uploads: limit, timeout: .milliseconds(100))) { api in
@@ -68,7 +68,7 @@ struct OverloadTests {
         try await Self.admitted(count, by: limit)
         #expect(try await api.get(Self.noPost).status == 404)
 
-        // All connections of the pool are at work for longer than a reader waits.
+        // All connections of the pool are in use for longer than the timeout of a reader.
         for _ in 0..<3 {
           group.addTask {
             try await api.pool.run(timeout: .seconds(60)) { _ in

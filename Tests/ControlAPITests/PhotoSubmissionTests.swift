@@ -5,9 +5,9 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("Submissions of photos and images", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct PhotoSubmissionTests {
-  /// Looks like a JPEG from the outside, which is all that is looked at before a worker.
+  /// Bytes with the signature of a JPEG; the API checks only the signature.
   static let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0] + [UInt8](repeating: 7, count: 100)
 
   static func form(
@@ -22,29 +22,29 @@ struct PhotoSubmissionTests {
     return form
   }
 
-  @Test("takes up to ten photos, and names the one too many", arguments: [1, 10, 11])
+  @Test("up to ten photos are accepted, and the eleventh is named in the errors", arguments: [1, 10, 11])
   func photos(count: Int) async throws {
     try await RunningAPI.with { api in
-      let answer = try await api.submit(Self.form(photos: count))
-      #expect(answer.status == (count > 10 ? 400 : 202), "\(count)")
-      #expect(try await api.remains() == (count > 10 ? 0 : 1 + 2 * count))
+      let response = try await api.submit(Self.form(photos: count))
+      #expect(response.status == (count > 10 ? 400 : 202), "\(count)")
+      #expect(try await api.storedCount() == (count > 10 ? 0 : 1 + 2 * count))
     }
   }
 
-  @Test("without media a post needs words, is ready at once, and has no job", arguments: ["photo", "marker"])
-  func words(kind: String) async throws {
+  @Test("a post without media needs text, is ready at once, and has no job", arguments: ["photo", "marker"])
+  func text(kind: String) async throws {
     try await RunningAPI.with { api in
-      let answer = try await api.submit(Self.form(post: #"{"kind":"\#(kind)","author":"ada","title":"Here"}"#))
-      #expect(answer.status == 201)
-      #expect(answer.json["status"] == .string("ready"))
-      #expect(answer.json["job"] == .null)
-      let silent = try await api.submit(Self.form(post: #"{"kind":"\#(kind)","author":"ada","title":""}"#))
-      #expect(silent.status == 400)
-      #expect(try await api.remains() == 1)
+      let response = try await api.submit(Self.form(post: #"{"kind":"\#(kind)","author":"ada","title":"Here"}"#))
+      #expect(response.status == 201)
+      #expect(response.json["status"] == .string("ready"))
+      #expect(response.json["job"] == .null)
+      let empty = try await api.submit(Self.form(post: #"{"kind":"\#(kind)","author":"ada","title":""}"#))
+      #expect(empty.status == 400)
+      #expect(try await api.storedCount() == 1)
     }
   }
 
-  @Test("parts of another kind of post are refused by name")
+  @Test("parts of another kind of post are named in the errors")
   func foreignParts() async throws {
     try await RunningAPI.with { api in
       for (form, part) in [
@@ -52,15 +52,15 @@ struct PhotoSubmissionTests {
         (Self.form(photos: 1, post: #"{"kind":"marker","author":"ada"}"#), "photo"),
         (Self.form(photos: 1, post: #"{"author":"ada"}"#), "back"),
       ] {
-        let answer = try await api.submit(form)
-        #expect(answer.status == 400)
-        #expect(answer.json["errors"][0]["field"] == .string(part))
+        let response = try await api.submit(form)
+        #expect(response.status == 400)
+        #expect(response.json["errors"][0]["field"] == .string(part))
       }
       #expect(try await api.submit(Self.form(image: true, post: #"{"kind":"marker","author":"a"}"#)).status == 202)
     }
   }
 
-  @Test("a marker has an image or a video, and a video is looked at as a clip")
+  @Test("a marker has an image or a video, and a video is checked as a clip")
   func markerVideo() async throws {
     try await RunningAPI.with { api in
       let marker = #"{"kind":"marker","author":"ada"}"#
@@ -71,33 +71,33 @@ struct PhotoSubmissionTests {
       #expect(refused.json["errors"][0]["field"] == .string("video"))
       var broken = Self.form(post: marker)
       broken.add("video", filename: "a.mov", contentType: "video/quicktime", Self.jpeg)
-      let answer = try await api.submit(broken)
-      #expect(answer.status == 422)
-      #expect(answer.json["reasons"][0]["input"] == .string("clip"))
-      #expect(try await api.remains() == 0)
-      var sound = Self.form(post: marker)
-      sound.add("video", filename: "a.mov", contentType: "video/quicktime", boxedClip(seed: 1))
-      #expect(try await api.submit(sound).status == 202)
+      let response = try await api.submit(broken)
+      #expect(response.status == 422)
+      #expect(response.json["reasons"][0]["input"] == .string("clip"))
+      #expect(try await api.storedCount() == 0)
+      var valid = Self.form(post: marker)
+      valid.add("video", filename: "a.mov", contentType: "video/quicktime", boxedClip(seed: 1))
+      #expect(try await api.submit(valid).status == 202)
       var foreign = Self.form(photos: 1)
       foreign.add("video", filename: "a.mov", contentType: "video/quicktime", boxedClip(seed: 1))
       #expect(try await api.submit(foreign).json["errors"][0]["field"] == .string("video"))
     }
   }
 
-  @Test("what is no photo is refused with its place, and nothing is kept")
+  @Test("a file that is not a photo is rejected with its index, and nothing is stored")
   func noPhoto() async throws {
     try await RunningAPI.with { api in
       var form = Self.form(photos: 1)
       form.add("photo", filename: "b.jpg", contentType: "image/jpeg", Array("GIF89a".utf8))
-      let answer = try await api.submit(form)
-      #expect(answer.status == 422)
-      #expect(answer.json["reasons"][0]["code"] == .string("unsupported_container"))
-      #expect(answer.json["reasons"][0]["photo"] == .number(1))
-      #expect(try await api.remains() == 0)
+      let response = try await api.submit(form)
+      #expect(response.status == 422)
+      #expect(response.json["reasons"][0]["code"] == .string("unsupported_container"))
+      #expect(response.json["reasons"][0]["photo"] == .number(1))
+      #expect(try await api.storedCount() == 0)
     }
   }
 
-  @Test("images come as the body or as a part; reactions need their author and their post")
+  @Test("images are sent as the body or as a part, and reactions need their author and their post")
   func images() async throws {
     try await RunningAPI.with { api in
       let raw = try await request(

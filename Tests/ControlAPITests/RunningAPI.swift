@@ -1,8 +1,8 @@
 import Blobs
 import BoxTesting
-import ControlAPI
 import Crypto
 import Definitions
+import FoundationEssentials
 import HTTPServer
 import HTTPTesting
 import Metrics
@@ -12,8 +12,11 @@ import Postgres
 import PostgresTesting
 import Queue
 import Store
+import Testing
 
-/// The API on a real server with a database and a blob folder of its own.
+@testable import ControlAPI
+
+/// The API on an HTTP server, with a database and a blob directory of its own.
 struct RunningAPI: Sendable {
   let port: UInt16
   let url: DatabaseURL
@@ -30,28 +33,28 @@ struct RunningAPI: Sendable {
     try JobQueue.prepareHistory(session)
   }
 
-  /// How a test's API differs from the usual one.
+  /// The settings of the API in a test.
   struct Setting: Sendable {
     /// The operator's key.
     var key: String?
-    /// Whether only this machine can reach it.
+    /// Whether only this machine can connect to the service.
     var isLoopback = true
     var searchLimit = Duration.seconds(2)
     var limits = RateLimits.Configuration()
     var minFree: Int64 = 0
     var isLive = true
     var uploads = UploadLimit()
-    /// How long a request waits for the database.
+    /// The timeout of a request for a connection from the pool.
     var timeout = Duration.seconds(20)
     var clipBytes: Int64 = 64 << 20
-    /// Nil: the test's own database.
+    /// Another database; nil: the test's own database.
     var database: DatabaseURL?
-    /// Whether changes are heard of; else they are found by looking.
+    /// Whether changes are received as notifications; otherwise they are found by polling.
     var listens = true
     var wrap: @Sendable (any BlobStore) -> any BlobStore = { $0 }
   }
 
-  /// Runs a test against an API.
+  /// Runs a test with an API.
   static func with<Value: Sendable>(
     _ setting: Setting = Setting(), _ body: (RunningAPI) async throws -> Value
   ) async throws -> Value {
@@ -73,14 +76,14 @@ struct RunningAPI: Sendable {
       try await access.refresh(store, keys)
       await keys.close()
       let lists = Pool((setting.database ?? url).with(statementLimit: setting.searchLimit), size: 1)
-      var watched = setting.database ?? url
-      watched.pooling = setting.listens ? .session : .transaction
-      let watch = try JobChangeNotifier(database: pool, url: watched)
-      let watching = Task { await watch.run() }
+      var listened = setting.database ?? url
+      listened.pooling = setting.listens ? .session : .transaction
+      let jobChanges = try JobChangeNotifier(database: pool, url: listened)
+      let notifying = Task { await jobChanges.run() }
       let scrub = ScrubQueue()
       let api = ControlAPI(
         database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access,
-        watch: watch,
+        jobChanges: jobChanges,
         metrics: Metrics(), minFree: setting.minFree, uploads: setting.uploads, scrub: scrub,
         isLive: { setting.isLive })
       let value = try await withServer(router: api.router) { server in
@@ -89,42 +92,42 @@ struct RunningAPI: Sendable {
             port: server.port, url: url, pool: pool, store: store, access: access, blobs: blobs, blobFolder: blobFolder,
             scrub: scrub, routes: api.router.routes))
       }
-      watching.cancel()
-      await watching.value
+      notifying.cancel()
+      await notifying.value
       await lists.close()
       await pool.close()
       return value
     }
   }
 
-  /// Makes an API key, which is known at once; its number.
-  func keep(_ key: String, _ scopes: Set<Scope>) async throws -> Int64 {
+  /// Creates an API key, which is valid at once; returns its number.
+  func createKey(_ key: String, _ scopes: Set<Scope>) async throws -> Int64 {
     let id = try await pool.run { [store] session in
-      try store.keep(keyNamed: "test", hash: SHA256.digest(of: Array(key.utf8)).bytes, scopes: scopes, session)
+      try store.insertKey(named: "test", hash: SHA256.digest(of: Array(key.utf8)).bytes, scopes: scopes, session)
     }
     try await access.refresh(store, pool)
     return id
   }
 
-  /// Revokes an API key, which is known at once.
+  /// Revokes an API key, which is invalid at once.
   func revoke(_ id: Int64) async throws {
     _ = try await pool.run { [store] session in try store.revoke(key: id, session) }
     try await access.refresh(store, pool)
   }
 
-  /// Sends a submission.
+  /// Sends a form to `/v1/posts`.
   func submit(_ form: MultipartForm, headers: [(String, String)] = []) async throws -> ClientResponse {
     try await request(
       "POST", "/v1/posts", port: port, headers: [("Content-Type", form.contentType)] + headers, body: form.bytes)
   }
 
-  /// Reads a path.
+  /// Sends a GET request.
   func get(_ path: String, headers: [(String, String)] = []) async throws -> ClientResponse {
     try await request("GET", path, port: port, headers: headers)
   }
 
-  /// The files in the blob folder and the rows that a submission writes.
-  func remains() async throws -> Int {
+  /// The number of files in the blob directory and of rows in the tables post and blob.
+  func storedCount() async throws -> Int {
     var files = 0
     for folder in try Folder.names(in: blobFolder) where folder != "store-id" {
       files += try Folder.names(in: "\(blobFolder)/\(folder)").count
@@ -138,7 +141,7 @@ struct RunningAPI: Sendable {
 }
 
 extension MultipartForm {
-  /// A sound moment.
+  /// A form with a valid moment.
   static func moment(
     front: [UInt8] = boxedClip(seed: 1), back: [UInt8] = boxedClip(seed: 2), post: String = #"{"author":"ada"}"#
   ) -> MultipartForm {
@@ -148,4 +151,37 @@ extension MultipartForm {
     form.add("post", contentType: "application/json", Array(post.utf8))
     return form
   }
+}
+
+extension ClientResponse {
+  /// The body as JSON; null if it is not JSON.
+  var json: JSONValue { (try? JSONDecoder().decode(JSONValue.self, from: Data(body))) ?? .null }
+}
+
+extension JSONValue {
+  /// A member of an object; null if it is absent.
+  subscript(_ name: String) -> JSONValue {
+    if case .object(let members) = self { members[name] ?? .null } else { .null }
+  }
+
+  /// An element of an array; null if it is absent.
+  subscript(_ index: Int) -> JSONValue {
+    if case .array(let elements) = self, elements.indices.contains(index) { elements[index] } else { .null }
+  }
+
+  /// The elements of an array; empty for any other value.
+  var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
+
+  /// The text of a string; nil for any other value.
+  var text: String? { if case .string(let text) = self { text } else { nil } }
+
+  /// The names of an object's members; empty for any other value.
+  var names: Set<String> { if case .object(let members) = self { Set(members.keys) } else { [] } }
+}
+
+extension Tag {
+  /// Needs the private PostgreSQL server of the test run.
+  @Tag static var database: Self
+  /// Uses a server on a local socket.
+  @Tag static var network: Self
 }

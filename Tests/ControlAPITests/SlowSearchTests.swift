@@ -5,10 +5,9 @@ import Testing
 
 @testable import ControlAPI
 
-/// Searches that take long: they are bounded, hold up nobody else, and end with their clients.
 @Suite("Slow searches", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct SlowSearchTests {
-  /// Nearly the whole map.
+  /// An area of nearly the entire map.
   private static let body = Array(
     #"{"polygon":{"type":"Polygon","coordinates":[[[-170,-80],[170,-80],[170,80],[-170,80],[-170,-80]]]}}"#.utf8)
 
@@ -17,7 +16,7 @@ struct SlowSearchTests {
       "POST", "/v1/posts/search", port: api.port, headers: [("Content-Type", "application/json")], body: body)
   }
 
-  /// Holds a lock that every list of posts waits for.
+  /// A table lock that blocks every list of posts.
   private final class Lock: Sendable {
     private let isHeld = OneShot<Void>()
     private let release: Event
@@ -26,7 +25,7 @@ struct SlowSearchTests {
 
     func hold(_ url: DatabaseURL) async throws {
       try await onThread("lock") { [self] in
-        // Whoever waits for it goes on, also where it cannot be had.
+        // Also fulfilled on an error, so that `wait` returns.
         defer { isHeld.fulfil(()) }
         try Session.connect(url, timeout: .seconds(5)).transaction { session in
           try session.execute("LOCK TABLE post IN ACCESS EXCLUSIVE MODE")
@@ -38,7 +37,7 @@ struct SlowSearchTests {
 
     func wait() async { await isHeld.value }
 
-    func letGo() { release.signal() }
+    func unlock() { release.signal() }
   }
 
   private static func whileLocked(_ api: RunningAPI, _ body: () async throws -> Void) async throws {
@@ -47,15 +46,15 @@ struct SlowSearchTests {
     await lock.wait()
     do {
       try await body()
-      lock.letGo()
+      lock.unlock()
     } catch {
-      lock.letGo()
+      lock.unlock()
       throw error
     }
     try await holding
   }
 
-  /// How many statements wait for a lock.
+  /// Returns the number of statements that wait for a lock.
   private static func waiting(_ api: RunningAPI) async throws -> Int {
     try await api.pool.run { session in
       try session.execute(
@@ -67,21 +66,21 @@ struct SlowSearchTests {
     }
   }
 
-  @Test("one that takes too long is given up with what helps")
+  @Test("a search that exceeds its timeout gets 422")
   func tooLong() async throws {
     var setting = RunningAPI.Setting()
     setting.searchLimit = .milliseconds(50)
     try await RunningAPI.with(setting) { api in
       try await Self.whileLocked(api) {
-        let answer = try await Self.search(api)
-        #expect(answer.status == 422)
-        #expect(answer.json["type"] == .string("urn:take5:problem:query_too_slow"))
+        let response = try await Self.search(api)
+        #expect(response.status == 422)
+        #expect(response.json["type"] == .string("urn:take5:problem:query_too_slow"))
       }
       #expect(try await Self.search(api).status == 200)
     }
   }
 
-  @Test("many at once hold up no other request")
+  @Test("concurrent slow searches do not delay other requests")
   func manyAtOnce() async throws {
     var setting = RunningAPI.Setting()
     setting.searchLimit = .seconds(60)
@@ -99,28 +98,28 @@ struct SlowSearchTests {
     }
   }
 
-  @Test("one whose client is gone is given up")
+  @Test("a search is cancelled when its client disconnects")
   func abandoned() async throws {
     var setting = RunningAPI.Setting()
     setting.searchLimit = .seconds(3600)
     try await RunningAPI.with(setting) { api in
       try await Self.whileLocked(api) {
         let port = api.port
-        let asked = OneShot<Void>()
-        let leave = try Event()
+        let sent = OneShot<Void>()
+        let disconnect = try Event()
         async let client: Void = onThread("client") {
-          defer { asked.fulfil(()) }
-          var connection = try ClientConnection(port: port)
+          defer { sent.fulfil(()) }
+          let connection = try ClientConnection(port: port)
           try connection.send(
             "POST /v1/posts/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
               + "Content-Length: \(Self.body.count)\r\n\r\n")
           try connection.send(Self.body)
-          asked.fulfil(())
-          leave.wait()
+          sent.fulfil(())
+          disconnect.wait()
         }
-        await asked.value
+        await sent.value
         while try await Self.waiting(api) == 0 {}
-        leave.signal()
+        disconnect.signal()
         try await client
         while try await Self.waiting(api) > 0 {}
       }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("Submissions of moments", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct SubmissionTests {
   static let fullPost = """
     {"kind":"take5","author":"ada","title":"Sunset","caption":"at the lake","visibility":"friends",
@@ -16,13 +16,14 @@ struct SubmissionTests {
      "location":{"latitude":52.51,"longitude":13.41},"captured_at":"2026-11-20T18:30:00Z","foreground":"back"}
     """
 
-  @Test func takesAMomentIn() async throws {
+  @Test("a moment is stored with its post and its job")
+  func moment() async throws {
     try await RunningAPI.with { api in
-      let answer = try await api.submit(.moment(post: Self.fullPost), headers: [("X-Request-Id", "r-1")])
-      #expect(answer.status == 202)
-      let post = answer.json
+      let response = try await api.submit(.moment(post: Self.fullPost), headers: [("X-Request-Id", "r-1")])
+      #expect(response.status == 202)
+      let post = response.json
       let id = try #require(post["id"].text)
-      #expect(answer.headers["location"] == "/v1/posts/\(id)")
+      #expect(response.headers["location"] == "/v1/posts/\(id)")
       #expect(
         post.names == [
           "id", "kind", "status", "author", "title", "caption", "visibility", "place", "location", "captured_at",
@@ -51,7 +52,8 @@ struct SubmissionTests {
     }
   }
 
-  @Test func takesPartsInAnyOrderAndFillsInDefaults() async throws {
+  @Test("parts are accepted in any order, and absent fields have their defaults")
+  func anyOrder() async throws {
     try await RunningAPI.with { api in
       var form = MultipartForm()
       form.add("post", Array(#"{"author":"ada","title":null}"#.utf8))
@@ -66,7 +68,7 @@ struct SubmissionTests {
   }
 
   @Test(
-    "Wrong by its container: 422 with the reason, and nothing is kept",
+    "an invalid container gets 422 with the reason, and nothing is stored",
     arguments: [
       ([], "empty_file"),
       (Array("just some text".utf8), "unsupported_container"),
@@ -76,61 +78,64 @@ struct SubmissionTests {
       (fileType("isom") + mediaData, "truncated_container"),
       (fileType("isom") + movie("soun") + mediaData, "no_video_stream"),
     ] as [([UInt8], String)])
-  func refusesWhatIsNoClip(bytes: [UInt8], code: String) async throws {
+  func invalidContainer(bytes: [UInt8], code: String) async throws {
     try await RunningAPI.with { api in
-      let answer = try await api.submit(.moment(back: bytes))
-      #expect(answer.status == 422)
-      #expect(answer.headers["content-type"] == "application/problem+json")
-      #expect(answer.json["type"] == .string("urn:take5:problem:media_rejected"))
-      #expect(answer.json["reasons"][0]["code"] == .string(code))
-      #expect(answer.json["reasons"][0]["input"] == .string("back"))
-      #expect(answer.json["reasons"][1] == .null)
-      #expect(answer.json["errors"][0]["field"] == .string("back"))
-      #expect(try await api.remains() == 0)
+      let response = try await api.submit(.moment(back: bytes))
+      #expect(response.status == 422)
+      #expect(response.headers["content-type"] == "application/problem+json")
+      #expect(response.json["type"] == .string("urn:take5:problem:media_rejected"))
+      #expect(response.json["reasons"][0]["code"] == .string(code))
+      #expect(response.json["reasons"][0]["input"] == .string("back"))
+      #expect(response.json["reasons"][1] == .null)
+      #expect(response.json["errors"][0]["field"] == .string("back"))
+      #expect(try await api.storedCount() == 0)
     }
   }
 
-  @Test func namesWhatIsWrongWithBothClips() async throws {
+  @Test("the reasons name both invalid clips")
+  func twoInvalidClips() async throws {
     try await RunningAPI.with { api in
-      let answer = try await api.submit(.moment(front: [], back: Array("text".utf8)))
-      #expect(answer.json["reasons"][0]["input"] == .string("front"))
-      #expect(answer.json["reasons"][1]["input"] == .string("back"))
+      let response = try await api.submit(.moment(front: [], back: Array("text".utf8)))
+      #expect(response.json["reasons"][0]["input"] == .string("front"))
+      #expect(response.json["reasons"][1]["input"] == .string("back"))
     }
   }
 
-  @Test func refusesTheSameFileTwice() async throws {
+  @Test("two equal clips are rejected")
+  func sameFileTwice() async throws {
     try await RunningAPI.with { api in
-      let answer = try await api.submit(.moment(front: boxedClip(seed: 1), back: boxedClip(seed: 1)))
-      #expect(answer.status == 422)
-      #expect(answer.json["reasons"][0]["code"] == .string("same_file_twice"))
-      #expect(try await api.remains() == 0)
+      let response = try await api.submit(.moment(front: boxedClip(seed: 1), back: boxedClip(seed: 1)))
+      #expect(response.status == 422)
+      #expect(response.json["reasons"][0]["code"] == .string("same_file_twice"))
+      #expect(try await api.storedCount() == 0)
     }
   }
 
-  @Test(arguments: ["front", "back", "post"])
-  func namesAMissingPart(name: String) async throws {
+  @Test("a missing part is named in the errors", arguments: ["front", "back", "post"])
+  func missingPart(name: String) async throws {
     try await RunningAPI.with { api in
       var form = MultipartForm()
       for part in ["front", "back", "post"] where part != name {
         form.add(part, part == "post" ? Array(#"{"author":"a"}"#.utf8) : boxedClip(seed: part == "front" ? 1 : 2))
       }
-      let answer = try await api.submit(form)
-      #expect(answer.status == 400)
-      #expect(answer.json["type"] == .string("urn:take5:problem:missing_part"))
-      #expect(answer.json["errors"][0]["field"] == .string(name == "post" ? "author" : name))
-      #expect(answer.json["remedy"].text != nil)
-      #expect(try await api.remains() == 0)
+      let response = try await api.submit(form)
+      #expect(response.status == 400)
+      #expect(response.json["type"] == .string("urn:take5:problem:missing_part"))
+      #expect(response.json["errors"][0]["field"] == .string(name == "post" ? "author" : name))
+      #expect(response.json["remedy"].text != nil)
+      #expect(try await api.storedCount() == 0)
     }
   }
 
-  @Test func namesPartsTooMany() async throws {
+  @Test("unknown and repeated parts are named in the errors")
+  func surplusParts() async throws {
     try await RunningAPI.with { api in
       var unknown = MultipartForm.moment()
       unknown.add("side", boxedClip(seed: 3))
-      let surplus = try await api.submit(unknown)
-      #expect(surplus.status == 400)
-      #expect(surplus.json["type"] == .string("urn:take5:problem:unknown_part"))
-      #expect(surplus.json["errors"][0]["field"] == .string("side"))
+      let extra = try await api.submit(unknown)
+      #expect(extra.status == 400)
+      #expect(extra.json["type"] == .string("urn:take5:problem:unknown_part"))
+      #expect(extra.json["errors"][0]["field"] == .string("side"))
 
       var repeated = MultipartForm.moment()
       repeated.add("front", boxedClip(seed: 3))
@@ -138,11 +143,12 @@ struct SubmissionTests {
       #expect(twice.status == 400)
       #expect(twice.json["type"] == .string("urn:take5:problem:repeated_part"))
       #expect(twice.json["errors"][0]["field"] == .string("front"))
-      #expect(try await api.remains() == 0)
+      #expect(try await api.storedCount() == 0)
     }
   }
 
-  @Test func refusesPostsThatAreWrong() async throws {
+  @Test("malformed and invalid posts are refused")
+  func invalidPost() async throws {
     try await RunningAPI.with { api in
       let malformed = try await api.submit(.moment(post: "{author"))
       #expect(malformed.status == 400)
@@ -155,7 +161,8 @@ struct SubmissionTests {
     }
   }
 
-  @Test func refusesBodiesThatAreNoForm() async throws {
+  @Test("a body that is not a form is refused")
+  func notAForm() async throws {
     try await RunningAPI.with { api in
       let json = try await request(
         "POST", "/v1/posts", port: api.port, headers: [("Content-Type", "text/json")], body: Array("{}".utf8))
@@ -168,10 +175,11 @@ struct SubmissionTests {
     }
   }
 
-  @Test func refusesClipsThatAreTooLarge() async throws {
+  @Test("a clip beyond the limit gets 413, and nothing is stored")
+  func tooLarge() async throws {
     try await RunningAPI.with(.init(clipBytes: 100_000)) { api in
       #expect(try await api.submit(.moment(front: boxedClip(bytes: 100_000, seed: 1))).status == 202)
-      let kept = try await api.remains()
+      let stored = try await api.storedCount()
       let large = try await api.submit(.moment(front: boxedClip(bytes: 100_001, seed: 3)))
       #expect(large.status == 413)
       #expect(large.json["type"] == .string("urn:take5:problem:part_too_large"))
@@ -181,13 +189,13 @@ struct SubmissionTests {
         "POST /v1/posts HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n"
           + "Content-Length: 9000000000\r\n\r\n", port: api.port)
       #expect(huge.status == 413)
-      #expect(try await api.remains() == kept)
+      #expect(try await api.storedCount() == stored)
     }
   }
 
-  @Test("An upload that breaks off leaves nothing behind")
-  func forgetsBrokenUploads() async throws {
-    let folder = try await RunningAPI.with { api in
+  @Test("an aborted upload stores nothing")
+  func abortedUpload() async throws {
+    let stored = try await RunningAPI.with { api in
       let port = api.port
       try await onThread("client") {
         let form = MultipartForm.moment(front: boxedClip(bytes: 500_000, seed: 1))
@@ -199,16 +207,16 @@ struct SubmissionTests {
         try connection.send(Array(form.bytes.prefix(300_000)))
         connection.reset()
       }
-      // A whole one afterwards shows that the service goes on.
+      // The next submission is stored.
       #expect(try await api.submit(.moment()).status == 202)
-      return try await api.remains()
+      return try await api.storedCount()
     }
-    // One post, two blobs as rows and as files.
-    #expect(folder == 5)
+    // One row of the post, two rows and two files of the blobs.
+    #expect(stored == 5)
   }
 
-  @Test("Fifty uploads at once are all answered")
-  func takesManyAtOnce() async throws {
+  @Test("fifty concurrent uploads all succeed")
+  func concurrentUploads() async throws {
     try await RunningAPI.with { api in
       let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
         for number in 0..<50 {
@@ -220,8 +228,8 @@ struct SubmissionTests {
         return try await group.reduce(into: []) { $0.append($1) }
       }
       #expect(statuses == [Int](repeating: 202, count: 50))
-      // Fifty posts; fifty fronts and the one back that they share, as rows and as files.
-      #expect(try await api.remains() == 50 + 51 + 51)
+      // Fifty posts; the blobs of fifty front clips and one shared back clip, as rows and as files.
+      #expect(try await api.storedCount() == 50 + 51 + 51)
     }
   }
 }

@@ -12,7 +12,7 @@ struct VersionTests {
     return try await request(method, path, port: api.port, headers: headers, body: Array(body.utf8))
   }
 
-  @Test("a change that is meant for a version that is gone changes nothing")
+  @Test("a change with an outdated If-Match has no effect")
   func change() async throws {
     try await RunningAPI.with { api in
       let path = "/v1/posts/\(try await ListTests.post(api, at: "2026-11-20T01:00:00Z"))"
@@ -35,7 +35,7 @@ struct VersionTests {
     }
   }
 
-  @Test("a comment does not make another version: a post that is talked about can be changed")
+  @Test("a comment does not change the version of a post")
   func comment() async throws {
     try await RunningAPI.with { api in
       let path = "/v1/posts/\(try await ListTests.post(api, at: "2026-11-20T01:00:00Z"))"
@@ -46,11 +46,11 @@ struct VersionTests {
     }
   }
 
-  @Test("a post that became ready is another version")
+  @Test("the version changes when a post becomes ready")
   func ready() async throws {
     try await RunningAPI.with { api in
-      let answer = try await api.submit(.moment())
-      let path = try #require(answer.headers["location"])
+      let response = try await api.submit(.moment())
+      let path = try #require(response.headers["location"])
       let tag = try #require(try await api.get(path).headers["etag"])
       try await WaitingTests.end(api)
       #expect(try await api.get(path).headers["etag"] != tag)
@@ -58,15 +58,15 @@ struct VersionTests {
     }
   }
 
-  @Test("a removal that is meant for a version that is gone removes nothing, and cancels no job")
-  func removal() async throws {
+  @Test("a deletion with an outdated If-Match deletes nothing and cancels no job")
+  func deletion() async throws {
     try await RunningAPI.with { api in
-      let answer = try await api.submit(.moment())
-      let path = try #require(answer.headers["location"])
+      let response = try await api.submit(.moment())
+      let path = try #require(response.headers["location"])
       let tag = try #require(try await api.get(path).headers["etag"])
       #expect(try await Self.send("PATCH", path, #"{"caption":"calm"}"#, api, ifMatch: tag).status == 200)
       #expect(try await Self.send("DELETE", path, "", api, ifMatch: tag).status == 412)
-      let job = try await api.get(try #require(answer.json["job"]["url"].text))
+      let job = try await api.get(try #require(response.json["job"]["url"].text))
       #expect(job.json["state"] == .string("available"))
       let now = try #require(try await api.get(path).headers["etag"])
       #expect(try await Self.send("DELETE", path, "", api, ifMatch: now).status == 204)

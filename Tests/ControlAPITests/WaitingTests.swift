@@ -12,8 +12,8 @@ import Testing
 
 @Suite("Waiting for a job", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct WaitingTests {
-  /// Ends the job of the only submission as a worker does, and tells of it.
-  static func end(_ api: RunningAPI, telling: Bool = true) async throws {
+  /// Completes the job of the only submission as a worker does, and sends a notification.
+  static func end(_ api: RunningAPI, notifies: Bool = true) async throws {
     let store = api.store
     let job = try await api.pool.transaction { session in
       let worker = try JobQueue.register(host: "test", process: 1, session)
@@ -24,11 +24,11 @@ struct WaitingTests {
         verdict: Verdict(reasons: [], inputs: [:], decisions: []), seconds: 1, session)
       return job.publicID
     }
-    if telling { try await api.pool.run { try JobQueue.notifyChange(of: job, $0) } }
+    if notifies { try await api.pool.run { try JobQueue.notifyChange(of: job, $0) } }
   }
 
   @Test(
-    "an end that nobody told of is found all the same, and so is one where nothing can be heard",
+    "polling finds the end of a job without a notification, with and without a listening connection",
     arguments: [true, false])
   func lostNotification(listens: Bool) async throws {
     var setting = RunningAPI.Setting()
@@ -36,12 +36,12 @@ struct WaitingTests {
     try await RunningAPI.with(setting) { api in
       let url = try #require(try await api.submit(.moment()).json["job"]["url"].text)
       async let waiting = api.get("\(url)?wait=60")
-      try await Self.end(api, telling: false)
+      try await Self.end(api, notifies: false)
       #expect(try await waiting.json["state"] == .string("completed"))
     }
   }
 
-  @Test("a job that is waited for is answered once it is over")
+  @Test("a request that waits for a job returns when it has finished")
   func waitForJob() async throws {
     try await RunningAPI.with { api in
       let post = try await api.submit(.moment()).json
@@ -56,7 +56,7 @@ struct WaitingTests {
     }
   }
 
-  @Test("progress is told in thousandths, also where the database has fewer bits than that takes")
+  @Test("progress is rounded to thousandths, although the database stores single precision")
   func progress() async throws {
     try await RunningAPI.with { api in
       let post = try await api.submit(.moment())
@@ -66,14 +66,14 @@ struct WaitingTests {
         )
       }
       let job = try await api.get(try #require(post.json["job"]["url"].text))
-      for answer in [job, try await api.get(try #require(post.headers["location"])), try await api.get("/v1/jobs")] {
-        #expect(String(decoding: answer.body, as: UTF8.self).contains(#""progress":0.01,"#))
+      for response in [job, try await api.get(try #require(post.headers["location"])), try await api.get("/v1/jobs")] {
+        #expect(String(decoding: response.body, as: UTF8.self).contains(#""progress":0.01,"#))
       }
     }
   }
 
   @Test(
-    "whatever progress the database holds, from 0 to 1 is told",
+    "progress is between 0 and 1 for every value in the database",
     arguments: ["1e30", "-1e30", "NaN", "Infinity", "1e-40"])
   func oddProgress(fraction: String) async throws {
     try await RunningAPI.with { api in
@@ -84,7 +84,7 @@ struct WaitingTests {
           name: "test")
       }
       guard case .number(let progress) = try await api.get(url).json["progress"] else {
-        Issue.record("no progress is told")
+        Issue.record("the response has no progress")
         return
       }
       #expect((0...1).contains(progress))
@@ -99,14 +99,14 @@ struct WaitingTests {
     }
   }
 
-  @Test("a submission that prefers to wait is answered with the ready post, or as it was")
+  @Test("a submission that prefers to wait gets the ready post, or 202 after its timeout")
   func preferWait() async throws {
     try await RunningAPI.with { api in
-      let impatient = try await api.submit(.moment(), headers: [("Prefer", "respond-async, wait=1")])
-      #expect(impatient.status == 202)
-      #expect(impatient.json["status"] == .string("processing"))
+      let timedOut = try await api.submit(.moment(), headers: [("Prefer", "respond-async, wait=1")])
+      #expect(timedOut.status == 202)
+      #expect(timedOut.json["status"] == .string("processing"))
       try await Self.end(api)
-      async let patient = api.submit(.moment(post: #"{"author":"bob"}"#), headers: [("Prefer", "wait=60")])
+      async let waiting = api.submit(.moment(post: #"{"author":"bob"}"#), headers: [("Prefer", "wait=60")])
       var isQueued = false
       while !isQueued {
         isQueued = try await api.pool.run {
@@ -114,16 +114,16 @@ struct WaitingTests {
         }
       }
       try await Self.end(api)
-      let answer = try await patient
-      #expect(answer.status == 200)
-      #expect(answer.headers["preference-applied"] == "wait=60")
-      #expect(answer.json["status"] == .string("ready"))
-      #expect(answer.json["job"]["state"] == .string("completed"))
+      let response = try await waiting
+      #expect(response.status == 200)
+      #expect(response.headers["preference-applied"] == "wait=60")
+      #expect(response.json["status"] == .string("ready"))
+      #expect(response.json["job"]["state"] == .string("completed"))
     }
   }
 
   @Test(
-    "preferences are read as RFC 7240 has them",
+    "the preference wait is parsed as in RFC 7240",
     arguments: [
       ("wait=5", 5), ("respond-async, wait=5", 5), ("Wait=90", 60), ("wait", nil), ("wait=x", nil), ("wait=0", nil),
       ("handling=lenient", nil),
@@ -132,12 +132,12 @@ struct WaitingTests {
     #expect(ControlAPI.preferredWait(["Prefer": field]) == seconds)
   }
 
-  @Test("metrics tell what was asked and how the queue stands")
+  @Test("metrics contain the submissions and the state of the queue")
   func metrics() async throws {
     try await RunningAPI.with { api in
       _ = try await api.submit(.moment())
-      let answer = try await api.get("/metrics")
-      let text = String(decoding: answer.body, as: UTF8.self)
+      let response = try await api.get("/metrics")
+      let text = String(decoding: response.body, as: UTF8.self)
       #expect(text.contains("take5_queue_jobs{kind=\"post\",queue=\"media\",state=\"available\"} 1\n"))
       #expect(text.contains("take5_queue_oldest_age_seconds{kind=\"post\",queue=\"media\",state=\"available\"} "))
       #expect(text.contains("take5_workers{state=\"alive\"} 0\n") && text.contains("take5_database_up 1\n"))

@@ -8,9 +8,9 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite(.tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("Daily window", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct WindowTests {
-  @Test("the window is told as it is: none yet, open, over, and when the next one comes")
+  @Test("the window is returned before the first one, while open and after it closed, with the time of the next one")
   func window() async throws {
     try await RunningAPI.with { api in
       let none = try await api.get("/v1/window")
@@ -45,11 +45,11 @@ struct WindowTests {
     }
   }
 
-  @Test("a key that may read may read it, another may not")
+  @Test("reading the window needs the scope read")
   func scope() async throws {
     try await RunningAPI.with { api in
       for (key, scope, status) in [("k1", Scope.read, 200), ("k2", .submit, 403)] {
-        _ = try await api.keep(key, [scope])
+        _ = try await api.createKey(key, [scope])
         #expect(try await api.get("/v1/window", headers: [("Authorization", "Bearer \(key)")]).status == status)
       }
       #expect(try await api.get("/v1/window").status == 401)

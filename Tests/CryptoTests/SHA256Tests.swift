@@ -5,7 +5,7 @@ import Testing
 
 @Suite("SHA-256")
 struct SHA256Tests {
-  // The examples of FIPS 180-4 as NIST publishes them.
+  // NIST's examples for FIPS 180-4.
   private static let known = [
     ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
     ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -15,7 +15,7 @@ struct SHA256Tests {
     ),
   ]
 
-  @Test("Known digests, in one piece and byte by byte", arguments: known)
+  @Test("known digests are computed, in one piece and byte by byte", arguments: known)
   func knownDigests(text: String, expected: String) {
     let bytes = Array(text.utf8)
     #expect(SHA256.digest(of: bytes).hex == expected)
@@ -24,7 +24,7 @@ struct SHA256Tests {
     #expect(hasher.finalize().hex == expected)
   }
 
-  @Test("A file's digest does not depend on its position or its size")
+  @Test("the digest of a file does not depend on its position or its size")
   func file() throws {
     let bytes = (0..<700_001).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let file = try Descriptor(unnamedIn: "/tmp")
@@ -32,7 +32,7 @@ struct SHA256Tests {
     #expect(try SHA256.digest(of: file) == SHA256.digest(of: bytes))
   }
 
-  @Test("Hexadecimal reads back, and nothing else is read")
+  @Test("a digest is parsed from its hexadecimal form only")
   func hexadecimal() throws {
     let digest = SHA256.digest(of: [1, 2, 3])
     #expect(SHA256Digest(hex: digest.hex) == digest)

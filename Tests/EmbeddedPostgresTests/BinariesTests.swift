@@ -5,7 +5,7 @@ import Testing
 
 @testable import EmbeddedPostgres
 
-@Suite("Finding PostgreSQL")
+@Suite("PostgreSQL binaries")
 struct BinariesTests {
   private let folder: TemporaryFolder
 
@@ -21,22 +21,22 @@ struct BinariesTests {
     return bin
   }
 
-  @Test("The folder named by the environment holds, and nothing else")
+  @Test("only the folder in the environment is searched")
   func chosenFolder() throws {
     let bin = try install(16)
     let binaries = try Binaries.find { $0 == "TAKE5_POSTGRES_BIN" ? bin : nil }
     #expect(binaries == Binaries(folder: bin, version: 16))
   }
 
-  @Test("A program in a folder that does not say its version is asked")
-  func asksProgram() throws {
+  @Test("the version of a program is read from its output if the path does not contain it")
+  func versionOfProgram() throws {
     let bin = try install(17)
     let plain = "\(folder.path)/it's here"
     #expect(rename(bin, plain) == 0)
     #expect(try Binaries.find { $0 == "TAKE5_POSTGRES_BIN" ? plain : nil }.version == 17)
   }
 
-  @Test("Too old, of another version than the data, or missing: the error says what to do")
+  @Test("a version that is too old, another than the cluster's, or missing is an error with a remedy")
   func notUsable() throws {
     let old = try install(12)
     let other = try install(16)

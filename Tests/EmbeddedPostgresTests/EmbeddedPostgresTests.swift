@@ -24,12 +24,12 @@ struct EmbeddedPostgresTests {
 
   /// Waits until the server closes the connection.
   private func waitForEnd(of session: Session) throws {
-    // Nothing is ever sent to this session: it waits for what never comes, until it is cut off.
+    // The statement waits until the connection is closed.
     let error = #expect(throws: PostgresError.self) { try session.execute("SELECT pg_sleep(60)") }
     #expect(error?.isConnectionLost == true, "\(String(describing: error))")
   }
 
-  @Test("A new folder becomes a database in UTF-8 and C order that keeps its rows over a restart")
+  @Test("a new folder gets a database with UTF-8 and the C locale, whose rows survive a restart")
   func coldAndWarm() throws {
     let first = try EmbeddedPostgres.start(configuration())
     #expect(first.isOwner)
@@ -45,23 +45,23 @@ struct EmbeddedPostgresTests {
     #expect(try row.get("collation") == "C")
     #expect(try row.get("addresses") == "")
     #expect(try row.get("zone") == "UTC")
-    try session.executeScript("CREATE TABLE kept AS SELECT 7 AS value", name: "kept")
+    try session.executeScript("CREATE TABLE item AS SELECT 7 AS value", name: "item")
     first.stop()
     #expect(throws: PostgresError.self) { try Session.connect(first.url, timeout: .zero) }
     #expect(access("\(folder.path)/data/postgres.url", F_OK) != 0)
 
     let second = try EmbeddedPostgres.start(configuration())
     defer { second.stop() }
-    #expect(try connect(second).execute("SELECT value FROM kept").single().get("value") == 7)
+    #expect(try connect(second).execute("SELECT value FROM item").single().get("value") == 7)
   }
 
-  @Test("Who comes second attaches, and leaves the server alone when it stops")
+  @Test("a second process uses the server, which runs on when that process stops")
   func attaching() throws {
     let owner = try EmbeddedPostgres.start(configuration())
-    let guest = try EmbeddedPostgres.start(configuration())
-    #expect(!guest.isOwner)
-    #expect(guest.url == owner.url)
-    guest.stop()
+    let standBy = try EmbeddedPostgres.start(configuration())
+    #expect(!standBy.isOwner)
+    #expect(standBy.url == owner.url)
+    standBy.stop()
     #expect(try connect(owner).execute("SELECT 1").single().get(0) == 1)
     owner.stop()
     owner.stop()
@@ -70,26 +70,26 @@ struct EmbeddedPostgresTests {
     next.stop()
   }
 
-  @Test("A server that is killed, or stopped by somebody, is started anew", arguments: [SIGKILL, SIGQUIT, SIGINT])
+  @Test("a server that is killed or stopped is restarted", arguments: [SIGKILL, SIGQUIT, SIGINT])
   func restarts(signal: Int32) throws {
     let server = try EmbeddedPostgres.start(configuration())
     defer { server.stop() }
-    try connect(server).executeScript("CREATE TABLE kept AS SELECT 7 AS value", name: "kept")
+    try connect(server).executeScript("CREATE TABLE item AS SELECT 7 AS value", name: "item")
     let process = try #require(server.process)
-    let watching = try connect(server)
+    let session = try connect(server)
     #expect(kill(process, signal) == 0)
-    try waitForEnd(of: watching)
-    #expect(try connect(server).execute("SELECT value FROM kept").single().get("value") == 7)
+    try waitForEnd(of: session)
+    #expect(try connect(server).execute("SELECT value FROM item").single().get("value") == 7)
     #expect(server.process != process)
   }
 
-  @Test("The server dies with an owner that is killed, and the next owner finds everything")
-  func diesWithOwner() throws {
+  @Test("the server ends with an owner that is killed, and the next owner finds all rows")
+  func ownerKilled() throws {
     let owner = try OwnerProcess(dataFolder: configuration().dataFolder)
     #expect(owner.greeting.first == "owner")
     let server = try #require(owner.greeting.last.flatMap { Int32($0) })
     let session = try Session.connect(try owner.url, timeout: .seconds(20))
-    try session.executeScript("CREATE TABLE kept AS SELECT 7 AS value", name: "kept")
+    try session.executeScript("CREATE TABLE item AS SELECT 7 AS value", name: "item")
     owner.kill()
     try waitForEnd(of: session)
 
@@ -97,10 +97,10 @@ struct EmbeddedPostgresTests {
     defer { next.stop() }
     #expect(next.isOwner)
     #expect(!OrphanedServer(process: server, cluster: "\(folder.path)/data/postgres/data").isRunning)
-    #expect(try connect(next).execute("SELECT value FROM kept").single().get("value") == 7)
+    #expect(try connect(next).execute("SELECT value FROM item").single().get("value") == 7)
   }
 
-  @Test("An owner that ends by itself takes the server with it")
+  @Test("an owner that ends stops the server")
   func endsWithOwner() throws {
     let owner = try OwnerProcess(dataFolder: configuration().dataFolder)
     let server = try #require(owner.greeting.last.flatMap { Int32($0) })
@@ -110,7 +110,7 @@ struct EmbeddedPostgresTests {
     #expect(!process.isRunning)
   }
 
-  @Test("A half-made cluster of an earlier run is made anew")
+  @Test("an unfinished cluster is replaced")
   func unfinishedCluster() throws {
     let data = "\(folder.path)/data/postgres/data.tmp"
     try Folder.make(data)
@@ -121,7 +121,7 @@ struct EmbeddedPostgresTests {
     #expect(access(data, F_OK) != 0)
   }
 
-  @Test("A lock file of the server whose process id is another program's is no obstacle")
+  @Test("a postmaster.pid with the process id of another program does not prevent a start")
   func recycledProcessID() throws {
     let first = try EmbeddedPostgres.start(configuration())
     first.stop()
@@ -134,7 +134,7 @@ struct EmbeddedPostgresTests {
     #expect(second.isOwner)
   }
 
-  @Test("A folder whose name is long or odd is served from a socket in a short one")
+  @Test("the socket of a folder with a long or unusual name is in another folder")
   func longName() throws {
     let name = "it's a long way, isn't it/" + String(repeating: "x", count: 90)
     try Folder.make("\(folder.path)/it's a long way, isn't it", mode: 0o711)

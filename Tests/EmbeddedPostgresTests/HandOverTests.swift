@@ -6,7 +6,7 @@ import Testing
 
 @testable import EmbeddedPostgres
 
-@Suite("The place of the owner", .tags(.database, .process), .timeLimit(.minutes(2)))
+@Suite("Ownership", .tags(.database, .process), .timeLimit(.minutes(2)))
 struct HandOverTests {
   private let folder: TemporaryFolder
   private var data: String { "\(folder.path)/data" }
@@ -22,37 +22,37 @@ struct HandOverTests {
   }
 
   private func value(_ server: EmbeddedPostgres) throws -> Int {
-    try Session.connect(server.url, timeout: .seconds(30)).execute("SELECT value FROM kept").single().get("value")
+    try Session.connect(server.url, timeout: .seconds(30)).execute("SELECT value FROM item").single().get("value")
   }
 
   enum End: CaseIterable { case orderly, killed }
 
   @Test(
-    "Who is left takes the place of an owner that ends, and the database is back under its address",
+    "a stand-by takes over when the owner ends, under the same address",
     arguments: End.allCases, [true, false])
   func takesOver(end: End, isService: Bool) throws {
     let owner = try OwnerProcess(dataFolder: data)
-    let left = try start(isService: isService)
-    defer { left.stop() }
-    #expect(!left.isOwner)
-    try Session.connect(left.url, timeout: .zero)
-      .executeScript("CREATE TABLE kept AS SELECT 7 AS value", name: "kept")
+    let standBy = try start(isService: isService)
+    defer { standBy.stop() }
+    #expect(!standBy.isOwner)
+    try Session.connect(standBy.url, timeout: .zero)
+      .executeScript("CREATE TABLE item AS SELECT 7 AS value", name: "item")
     switch end {
     case .orderly: #expect(owner.end() == .exited(0))
     case .killed: owner.kill()
     }
-    #expect(try value(left) == 7)
-    #expect(left.isOwner)
-    // And so on, as often as it happens.
+    #expect(try value(standBy) == 7)
+    #expect(standBy.isOwner)
+    // Again.
     let next = try start(isService: true)
     defer { next.stop() }
     #expect(!next.isOwner)
-    left.stop()
+    standBy.stop()
     #expect(try value(next) == 7)
     #expect(next.isOwner)
   }
 
-  @Test("Of services that start at once one owns the server, and the others use it")
+  @Test("one of several services that start at once owns the server, and the others use it")
   func atOnce() async throws {
     let servers = try await withThrowingTaskGroup(of: EmbeddedPostgres.self) { group in
       for number in 0..<4 {
@@ -66,24 +66,24 @@ struct HandOverTests {
     for server in servers { server.stop() }
   }
 
-  @Test("A command starts no server behind a service, and does once none is left")
+  @Test("a command starts no server while a service runs, and does once none runs")
   func commandBehindService() throws {
     try start(isService: false).stop()
-    // A service that lives and has not yet noticed that the owner is gone.
-    let service = try #require(try OwnerPlace(folder: data, isService: true).announceService())
+    // A service that has not noticed yet that the owner has ended.
+    let service = try #require(try Ownership(folder: data, isService: true).lockService())
     let error = #expect(throws: EmbeddedPostgresError.self) {
       try start(isService: false, timeout: .milliseconds(200))
     }
     #expect(error?.remedy?.contains("postgres.service") == true)
-    #expect(Orphans(cluster: "\(data)/postgres/data").processes.isEmpty)
+    #expect(OrphanedProcesses(cluster: "\(data)/postgres/data").processes.isEmpty)
     service.release()
     let command = try start(isService: false)
     #expect(command.isOwner)
     command.stop()
   }
 
-  @Test("A command that stands by leaves the place to services, however long they take")
-  func commandStandsBack() throws {
+  @Test("a command on stand-by does not take over while a service runs")
+  func commandOnStandBy() throws {
     let owner = try OwnerProcess(dataFolder: data)
     let command = try start(isService: false)
     let service = try start(isService: true)
@@ -97,7 +97,7 @@ struct HandOverTests {
     #expect(!command.isOwner)
   }
 
-  @Test("Who stops at the moment at which the owner ends leaves no server behind")
+  @Test("a stand-by that stops while the owner ends leaves no server")
   func stopsMeanwhile() throws {
     let owner = try OwnerProcess(dataFolder: data)
     let service = try start(isService: true)
@@ -106,6 +106,6 @@ struct HandOverTests {
     let next = try start(isService: false)
     #expect(next.isOwner)
     next.stop()
-    #expect(Orphans(cluster: "\(data)/postgres/data").processes.isEmpty)
+    #expect(OrphanedProcesses(cluster: "\(data)/postgres/data").processes.isEmpty)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EmbeddedPostgres
 
-@Suite("Backends without a postmaster", .tags(.database, .process), .timeLimit(.minutes(2)))
+@Suite("Orphaned processes", .tags(.database, .process), .timeLimit(.minutes(2)))
 struct OrphansTests {
   private let folder: TemporaryFolder
   private var data: String { "\(folder.path)/data" }
@@ -15,8 +15,8 @@ struct OrphansTests {
 
   enum State: CaseIterable { case stopped, busy }
 
-  @Test("They are ended before the server is started anew, by the owner that is left", arguments: State.allCases)
-  func ownerLeft(state: State) async throws {
+  @Test("the owner kills orphaned backends before it restarts the server", arguments: State.allCases)
+  func sameOwner(state: State) async throws {
     let owner = try OwnerProcess(dataFolder: data)
     let url = try owner.url
     let postmaster = owner.server
@@ -27,13 +27,13 @@ struct OrphansTests {
     #expect(owner.end() == .exited(0))
   }
 
-  @Test("They are ended before the server is started by the next owner", arguments: State.allCases)
+  @Test("the next owner kills orphaned backends before it starts the server", arguments: State.allCases)
   func nextOwner(state: State) async throws {
     let owner = try OwnerProcess(dataFolder: data)
     let backend = try await occupy(try owner.url, state)
     let postmaster = owner.server
     let server = try #require(postmaster)
-    // First the owner, which would see to it itself, then the postmaster before it can end its backends.
+    // Stop the postmaster first, so that neither it nor the owner ends the backends.
     #expect(kill(server, SIGSTOP) == 0)
     owner.kill()
     #expect(kill(server, SIGKILL) == 0)
@@ -44,7 +44,7 @@ struct OrphansTests {
     next.stop()
   }
 
-  @Test("Another program whose working directory is the database's is left alone")
+  @Test("another program with the same working directory is not killed")
   func bystander() throws {
     let server = try EmbeddedPostgres.start(.init(dataFolder: data))
     server.stop()
@@ -54,14 +54,14 @@ struct OrphansTests {
     let bystander = try ChildProcess(configuration)
     let id = bystander.id
     #expect(OrphanedServer(process: id, cluster: "\(data)/postgres/data").isRunning)
-    try Orphans(cluster: "\(data)/postgres/data").end()
+    try OrphanedProcesses(cluster: "\(data)/postgres/data").end()
     #expect(kill(id, 0) == 0)
     bystander.send(signal: SIGTERM)
     let ending = bystander.wait()
     #expect(ending == .killed(signal: SIGTERM))
   }
 
-  /// Lets a backend be at something that it does not leave when its postmaster is gone; its process id.
+  /// Stops a backend or keeps it busy, so that it runs on without its postmaster; returns its process id.
   private func occupy(_ url: DatabaseURL, _ state: State) async throws -> Int32 {
     let connection = try Connection(url, name: "occupied")
     let backend = try await connection.run { session in
@@ -71,7 +71,7 @@ struct OrphansTests {
     case .stopped: #expect(kill(backend, SIGSTOP) == 0)
     case .busy:
       let isBusy = OneShot<Void>()
-      // It fails when the backend is ended.
+      // Fails when the backend is killed.
       Task {
         _ = try? await connection.run { session in
           isBusy.fulfil(())
@@ -79,8 +79,8 @@ struct OrphansTests {
         }
       }
       await isBusy.value
-      let look = try Session.connect(url, timeout: .seconds(5))
-      while try look.execute(
+      let observer = try Session.connect(url, timeout: .seconds(5))
+      while try observer.execute(
         "SELECT FROM pg_stat_activity WHERE pid = $1 AND state = 'active' AND query LIKE '%generate_series%'",
         .integer(Int64(backend))
       ).isEmpty {}
@@ -89,7 +89,7 @@ struct OrphansTests {
   }
 
   private func expectGone(_ backend: Int32, _ url: DatabaseURL) async throws {
-    let one = try await onThread("look") {
+    let one = try await onThread("query") {
       try Session.connect(url, timeout: .seconds(30)).execute("SELECT 1").single().get(0, as: Int.self)
     }
     #expect(one == 1)

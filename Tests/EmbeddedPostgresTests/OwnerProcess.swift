@@ -1,16 +1,17 @@
 import Glibc
 import Platform
 import Postgres
+import Testing
 
-/// Another process that owns the server of a data folder, until it is told or made to end.
+/// A child process that owns the server of a data folder.
 struct OwnerProcess: ~Copyable {
   private let child: ChildProcess
   private let input: Descriptor
-  /// What it said when it was ready: `owner 123`, the server's process id.
+  /// The words of its first line, such as `owner 123`, with the process id of the server.
   let greeting: [Substring]
   private let dataFolder: String
 
-  /// Where its server is, as it lets others know.
+  /// The address in the URL file.
   var url: DatabaseURL {
     get throws {
       let bytes = try Descriptor(reading: "\(dataFolder)/postgres.url").contents()
@@ -18,7 +19,7 @@ struct OwnerProcess: ~Copyable {
     }
   }
 
-  /// Its server's process id.
+  /// The process id of its server.
   var server: Int32? { greeting.last.flatMap { Int32($0) } }
 
   init(dataFolder: String) throws {
@@ -29,7 +30,7 @@ struct OwnerProcess: ~Copyable {
       path: "\(Folder.parent(of: here) ?? "")/PostgresOwner", arguments: [dataFolder])
     configuration.environment = ["PATH": "/usr/bin:/bin"]
     configuration.descriptors = [input.reader, output.writer, 2]
-    // The calling thread is one of Swift's pool and may end any time.
+    // The calling thread belongs to Swift's pool and may end at any time.
     configuration.parentDeathSignal = 0
     child = try ChildProcess(configuration)
     close(input.reader)
@@ -41,13 +42,13 @@ struct OwnerProcess: ~Copyable {
     greeting = String(decoding: line.prefix(max(count, 0)), as: UTF8.self).split(whereSeparator: \.isWhitespace)
   }
 
-  /// Ends it without warning.
+  /// Kills the process.
   consuming func kill() {
     child.send(signal: SIGKILL)
     _ = child.wait()
   }
 
-  /// Lets it end by itself.
+  /// Closes its input, which makes it end.
   consuming func end() -> ChildProcess.Ending {
     close(input.release())
     return child.wait()
@@ -59,4 +60,11 @@ struct OwnerProcess: ~Copyable {
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return (ends[0], ends[1])
   }
+}
+
+extension Tag {
+  /// Uses PostgreSQL's server programs.
+  @Tag static var database: Self
+  /// Starts and kills processes.
+  @Tag static var process: Self
 }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import EmbeddedPostgres
 
-@Suite("A server that cannot start")
+@Suite("Start failures")
 struct StartFailureTests {
-  @Test("What it said last counts, whole, without times and without who knocked meanwhile")
+  @Test("the last error of the log is used, complete, without times and refused clients")
   func lastFailure() throws {
     let log = """
       2026-01-01 00:00:00.000 UTC [7] FATAL:  an older one
@@ -28,28 +28,28 @@ struct StartFailureTests {
   }
 
   @Test(
-    "For what is known there is a remedy",
+    "known errors have a remedy",
     arguments: [
-      ("FATAL:  could not write lock file \"postmaster.pid\": No space left on device", "Make room"),
+      ("FATAL:  could not write lock file \"postmaster.pid\": No space left on device", "Free disk space"),
       ("PANIC:  could not locate a valid checkpoint record", "backup"),
       ("FATAL:  database files are incompatible with server", "TAKE5_POSTGRES_BIN"),
-      ("FATAL:  pre-existing shared memory block (key 1, ID 2) is still in use", "End the processes"),
+      ("FATAL:  pre-existing shared memory block (key 1, ID 2) is still in use", "End the PostgreSQL processes"),
       ("FATAL:  could not map anonymous shared memory: Cannot allocate memory", "memory"),
       ("FATAL:  data directory \"/x\" has wrong ownership", "chown"),
     ])
-  func remedies(line: String, words: String) throws {
+  func remedies(line: String, remedy: String) throws {
     let failure = try #require(StartFailure(log: "2026-01-01 00:00:01.000 UTC [8] \(line)\n"))
-    #expect(failure.remedy?.contains(words) == true, "\(failure)")
+    #expect(failure.remedy?.contains(remedy) == true, "\(failure)")
   }
 
-  @Test("A folder without room, or one that cannot be written, is told as such", arguments: [ENOSPC, EROFS, EACCES])
+  @Test("errors of a full or read-only file system have a remedy", arguments: [ENOSPC, EROFS, EACCES])
   func systemErrors(code: Int32) {
     #expect(EmbeddedPostgresError(SystemError(call: "mkdir", code: code, subject: "/x")).remedy != nil)
   }
 }
 
-@Suite("A database that cannot be served", .tags(.database, .process), .timeLimit(.minutes(2)))
-struct UnservableTests {
+@Suite("Damaged clusters", .tags(.database, .process), .timeLimit(.minutes(2)))
+struct DamagedClusterTests {
   private let folder: TemporaryFolder
   private var cluster: String { "\(folder.path)/data/postgres/data" }
 
@@ -63,42 +63,42 @@ struct UnservableTests {
 
   enum Damage: CaseIterable { case setting, mode, control, log }
 
-  @Test("The error says what is wrong and what helps", arguments: Damage.allCases)
+  @Test("the error names the damage and a remedy", arguments: Damage.allCases)
   func damaged(_ damage: Damage) throws {
     try start().stop()
-    let words: (message: String, remedy: String)
+    let expected: (message: String, remedy: String)
     switch damage {
     case .setting:
       let settings = try Descriptor(writing: "\(cluster)/postgresql.conf", replacing: true, mode: 0o644)
       try settings.write(Array("no_such_setting = 1\n".utf8))
-      words = ("no_such_setting", "setting")
+      expected = ("no_such_setting", "setting")
     case .mode:
       #expect(chmod(cluster, 0o755) == 0)
-      words = ("invalid permissions", "chmod 0700")
+      expected = ("invalid permissions", "chmod 0700")
     case .control:
       #expect(truncate("\(cluster)/global/pg_control", 0) == 0)
-      words = ("pg_control", "backup")
+      expected = ("pg_control", "backup")
     case .log:
       for name in try Folder.names(in: "\(cluster)/pg_wal") where name.count == 24 {
         unlink("\(cluster)/pg_wal/\(name)")
       }
-      words = ("checkpoint record", "backup")
+      expected = ("checkpoint record", "backup")
     }
     let error = #expect(throws: EmbeddedPostgresError.self) { try start() }
     #expect(error?.message.hasPrefix("PostgreSQL cannot start: ") == true)
-    #expect(error?.message.contains(words.message) == true, "\(String(describing: error))")
-    #expect(error?.remedy?.contains(words.remedy) == true, "\(String(describing: error))")
+    #expect(error?.message.contains(expected.message) == true, "\(String(describing: error))")
+    #expect(error?.remedy?.contains(expected.remedy) == true, "\(String(describing: error))")
     #expect(error?.remedy?.contains("postgres.log") == true)
   }
 
-  @Test("A file system without room is told as such", .enabled("mounting a file system needs root") { canMount() })
-  func noRoom() throws {
+  @Test("a full file system is reported", .enabled("mounting a file system needs root") { canMount() })
+  func fullFileSystem() throws {
     try Folder.make("\(folder.path)/disk", mode: 0o711)
     try #require(mount("tmpfs", "\(folder.path)/disk", "tmpfs", 0, "size=8m,mode=0711") == 0)
     defer { umount2("\(folder.path)/disk", Int32(MNT_DETACH)) }
     let error = #expect(throws: EmbeddedPostgresError.self) { try start(in: "\(folder.path)/disk/data") }
     #expect(error?.message.contains("No space left on device") == true, "\(String(describing: error))")
-    #expect(error?.remedy?.contains("room") == true)
+    #expect(error?.remedy?.contains("space") == true)
   }
 }
 

@@ -7,18 +7,18 @@ import Stills
 import Take5Testing
 import Testing
 
-/// What the screens of the four apps ask for; docs/apps.md is the table.
-@Suite("The apps", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+/// The requests of the screens of the four apps, as docs/apps.md lists them.
+@Suite("Apps", .tags(.process), .serialized, .timeLimit(.minutes(10)))
 struct AppsTests {
   private static func photo(_ color: (UInt8, UInt8, UInt8), width: Int = 640, height: Int = 480) throws -> [UInt8] {
     try PhotoFixture.jpeg(
       PhotoFixture.image(width: width, height: height) { _, _ in color },
-      exif: PhotoFixture.exif(orientation: 1, hasPlace: true))
+      exif: PhotoFixture.exif(orientation: 1, hasPosition: true))
   }
 
   private static func json(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-  /// The month, and the time a day ago, as the clock of this machine has them.
+  /// The present month and date, and the time one day ago.
   private static func now() -> (month: String, yesterday: String, date: String) {
     let now = Date()
     let date = String(JSON.text(of: now).prefix(10))
@@ -29,18 +29,18 @@ struct AppsTests {
   func take5() async throws {
     let service = try await Service()
     let api = try service.api()
-    // daily notification: the calendar opens the window, which is told with its end
-    for words in [["set", "daily", "--schedule", "0 18 * * *", "--kind", "window"], ["run", "daily", "--json"]] {
-      let command = try await Take5Command.run(["cron"] + words + ["--data", service.data])
+    // daily notification: a cron schedule opens the window; the API returns it with its end
+    for arguments in [["set", "daily", "--schedule", "0 18 * * *", "--kind", "window"], ["run", "daily", "--json"]] {
+      let command = try await Take5Command.run(["cron"] + arguments + ["--data", service.data])
       #expect(command.status == 0, "\(command.errors)")
-      guard words[0] == "run" else { continue }
+      guard arguments[0] == "run" else { continue }
       let job = try JSON.decode([String: String].self, from: Array(command.output.utf8))["job"]
       #expect(try await api.get("/v1/jobs/\(try #require(job))?wait=60")["state"]?.text == "completed")
     }
     let window = try await api.get("/v1/window")
     #expect(window["open"] == .boolean(true))
     #expect(window["closes_at"]?.text != nil && window["next_at"]?.text?.hasSuffix("T18:00:00.000Z") == true)
-    // film: both clips, the author, the flag of the foreground, the location
+    // record: both clips, the author, the flag of the foreground, the location
     let front = try TemporaryFile.bytes(of: Clips.front.write())
     let back = try TemporaryFile.bytes(of: Clips.back.write())
     let draft = #"{"author":"ada","foreground":"front","location":{"latitude":52.52,"longitude":13.4}}"#
@@ -73,14 +73,14 @@ struct AppsTests {
     #expect(calendar["days", 0, "image", "url"] != nil)
     #expect(try await api.get("/v1/posts?author=ada&from=\(yesterday)&limit=1")["items", 0, "id"]?.text == id)
 
-    // the latest post of today right after posting: its media are not ready yet, and it is asked for all the same
+    // the latest post of today right after posting, while its media are being processed
     let next = try await api.submit(
       "/v1/posts", [("front", front), ("back", back), ("post", Self.json(draft))], headers: [])
     let ofToday = "/v1/posts?author=ada&from=\(yesterday)&status=ready&status=processing&limit=1"
     #expect(try await api.get(ofToday)["items", 0, "id"] == next["id"])
     #expect(try await api.delete(try #require(next.response.headers["location"])) == 204)
 
-    // post details: both clips play without any header, and the flag says which lies on top
+    // post details: both clips can be read without any header, and a field names the foreground
     let details = try await api.get("/v1/posts/\(id)")
     #expect(details["foreground"]?.text == "front")
     for role in ["clip.front", "clip.back", "composed"] {
@@ -109,7 +109,7 @@ struct AppsTests {
     let counted = try await api.get("/v1/posts/\(id)")
     #expect(counted["counts", "comments"]?.number == 2 && counted["counts", "reactions"]?.number == 2)
 
-    // Everything goes with the post, also from the disk.
+    // Deleting the post deletes all its rows and files.
     let reaction = try #require(latest["items", 0, "id"]?.text)
     #expect(try await api.delete("/v1/posts/\(id)/reactions/\(reaction)") == 204)
     #expect(try await api.get("/v1/posts/\(id)")["counts", "reactions"]?.number == 1)
@@ -119,7 +119,7 @@ struct AppsTests {
     #expect(try await service.stop() == 0)
   }
 
-  @Test("Geotag: photos of a place with a caption, for all or for friends, and a profile picture")
+  @Test("Geotag: photos of a place with a caption, for all or for friends, and a profile image")
   func geotag() async throws {
     let service = try await Service()
     let api = try service.api()
@@ -137,7 +137,7 @@ struct AppsTests {
       [("post", Self.json(#"{"kind":"photo","author":"ada","caption":"us","visibility":"friends",\#(place)}"#))])
     #expect(friends.status == 201)
 
-    // profile: own posts; who is no friend sees public ones only
+    // profile: own posts; users who are not friends see public posts only
     #expect(try await api.get("/v1/posts?author=ada&visibility=public&visibility=friends")["items"]?.items.count == 2)
     #expect(try await api.get("/v1/posts?author=ada")["items"]?.items.count == 1)
     // map feed: what lies inside the box of longitude and latitude; location: posts of a place
@@ -153,10 +153,10 @@ struct AppsTests {
     let changed = try await api.send("PATCH", "/v1/posts/\(id)", #"{"visibility":"private","caption":"mine"}"#)
     #expect(changed["visibility"]?.text == "private" && changed["caption"]?.text == "mine")
 
-    // change profile picture: read as JSON and as plain bytes
-    let picture = try await api.submit(
+    // change the profile image: read as JSON and as bytes
+    let image = try await api.submit(
       "/v1/users/ada/profile-image", [("image", try Self.photo((9, 9, 200)))], method: "PUT")
-    #expect(picture["status"]?.text == "ready")
+    #expect(image["status"]?.text == "ready")
     let shown = try await api.get("/v1/users/ada/profile-image")
     #expect(shown["assets", "avatar", "thumbhash"] != nil && shown["assets", "avatar", "color"] != nil)
     let bytes = try await api.get("/v1/users/ada/profile-image", [("Accept", "image/*")])
@@ -168,7 +168,7 @@ struct AppsTests {
     #expect(try await service.stop() == 0)
   }
 
-  @Test("KickIt: markers with nothing, an image or a video, near the user, the newest first")
+  @Test("KickIt: markers without media, with an image or a video, near the user, newest first")
   func kickIt() async throws {
     let service = try await Service()
     let api = try service.api()
@@ -179,24 +179,24 @@ struct AppsTests {
       #expect(post["status"]?.text == "ready", "\(title)")
       return try #require(post["id"]?.text)
     }
-    let words = try await marker("words")
+    let text = try await marker("text")
     let image = try await marker("image", [("image", try Self.photo((220, 220, 30)))])
     let video = try await marker("video", [("video", try TemporaryFile.bytes(of: Clips.front.write()))])
     // map and events: posts near, the newest first
     let near = try await api.get("/v1/posts?box=-74.2,40.5,-73.8,40.9&kind=marker")
-    #expect(near["items"]?.items.compactMap { $0["id"]?.text } == [video, image, words])
+    #expect(near["items"]?.items.compactMap { $0["id"]?.text } == [video, image, text])
     #expect(near["items", 1, "photos", 0, "photo.medium", "url"] != nil)
     #expect(near["items", 0, "assets", "clip", "url"] != nil)
     // comment, delete comment
-    let comment = try await api.send("POST", "/v1/posts/\(words)/comments", #"{"author":"bob","text":"on my way"}"#)
-    #expect(try await api.get("/v1/posts/\(words)")["counts", "comments"]?.number == 1)
-    #expect(try await api.delete("/v1/posts/\(words)/comments/\(try #require(comment["id"]?.text))") == 204)
+    let comment = try await api.send("POST", "/v1/posts/\(text)/comments", #"{"author":"bob","text":"on my way"}"#)
+    #expect(try await api.get("/v1/posts/\(text)")["counts", "comments"]?.number == 1)
+    #expect(try await api.delete("/v1/posts/\(text)/comments/\(try #require(comment["id"]?.text))") == 204)
     // profile: one's own posts, the newest first
     #expect(try await api.get("/v1/posts?author=ada&kind=marker")["items"]?.items.count == 3)
     #expect(try await service.stop() == 0)
   }
 
-  @Test("Places: a thumbnail for an itinerary, photos for a place, shown from cache")
+  @Test("Places: a thumbnail of an itinerary and photos of a place, which can be cached")
   func places() async throws {
     let service = try await Service()
     let api = try service.api()
@@ -207,12 +207,12 @@ struct AppsTests {
     }
     let thumbnail = try await api.get("/v1/itineraries/trip/thumbnail")
     let asset = thumbnail["assets", "photo.medium"]
-    // a placeholder while loading, and the picture from cache
+    // a placeholder while loading, and the image from the cache
     #expect(asset?["thumbhash"] != nil && asset?["color"]?.text?.hasPrefix("#0") == true)
     let url = try #require(asset?["url"]?.text)
-    let picture = try await api.get(url)
-    let tag = try #require(picture.response.headers["etag"])
-    #expect(picture.response.headers["cache-control"]?.contains("immutable") == true)
+    let image = try await api.get(url)
+    let tag = try #require(image.response.headers["etag"])
+    #expect(image.response.headers["cache-control"]?.contains("immutable") == true)
     #expect(try await api.get(url, [("If-None-Match", tag)]).status == 304)
 
     for color in [(1, 2, 3), (4, 5, 6), (7, 8, 9)] as [(UInt8, UInt8, UInt8)] {
@@ -233,7 +233,7 @@ struct AppsTests {
       "/v1/places/tower/photos", [("author", Self.json("bob")), ("image", try Self.photo((9, 9, 9)))])
     #expect(try await api.get("/v1/places/tower/photos?author=bob")["items"]?.items.map { $0["id"] } == [own["id"]])
     #expect(try await api.get("/v1/places/tower/photos?author=ada")["items"]?.items.count == 2)
-    // profile: the picture of the user
+    // profile: the image of the user
     #expect(
       try await api.submit("/v1/users/ada/profile-image", [("image", try Self.photo((5, 5, 5)))], method: "PUT").status
         == 200)

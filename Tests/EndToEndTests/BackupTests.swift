@@ -9,24 +9,24 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-/// The recipe of docs/backup.md, while the service writes.
+/// The procedure of docs/backup.md, while the service writes.
 @Suite("Backups", .tags(.process), .serialized, .timeLimit(.minutes(10)))
 struct BackupTests {
   private static let programs = ["PATH": "/usr/bin:/bin"]
 
   private func photo(_ service: Service, _ color: (UInt8, UInt8, UInt8)) async throws -> String {
-    let answer = try await service.api().submit(
+    let response = try await service.api().submit(
       "/v1/posts",
       [
         ("post", Array(#"{"kind":"photo","author":"ada"}"#.utf8)), ("photo", try StoreCommandTests.photo(color)),
       ])
-    #expect(answer["status"]?.text == "ready", "\(answer.status)")
-    return try #require(answer["id"]?.text)
+    #expect(response["status"]?.text == "ready", "\(response.status)")
+    return try #require(response["id"]?.text)
   }
 
-  private func run(_ words: [String], in service: Service) async throws {
-    let command = try await Take5Command.run(words, environment: Self.programs)
-    #expect(command.status == 0, "\(words): \(command.output)\(command.errors)")
+  private func run(_ arguments: [String], in service: Service) async throws {
+    let command = try await Take5Command.run(arguments, environment: Self.programs)
+    #expect(command.status == 0, "\(arguments): \(command.output)\(command.errors)")
   }
 
   private func dump(_ service: Service, to path: String) async throws {
@@ -58,8 +58,8 @@ struct BackupTests {
   }
 
   @Test(
-    "a dump and a later copy are restored whole into an empty place, though the service went on writing and deleting")
-  func whole() async throws {
+    "a dump and a later copy of the blobs restore a consistent store, although the service keeps writing and deleting")
+  func restored() async throws {
     let service = try await Service(workers: 1)
     let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
     let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
@@ -68,7 +68,7 @@ struct BackupTests {
     let deleted = try await photo(service, (10, 200, 10))
     let (dump, data) = ("\(service.folder.path)/take5.dump", "\(service.folder.path)/restored")
 
-    // From now on somebody submits without a pause.
+    // From now on a client submits without a pause.
     let writing = Task {
       var count = 0
       while !Task.isCancelled {
@@ -79,7 +79,7 @@ struct BackupTests {
     }
     try await run(["gc", "hold", "--data", service.data], in: service)
     try await self.dump(service, to: dump)
-    // What the dump names is deleted before the copy, and what it does not name comes.
+    // A post in the dump is deleted before the copy, and another post is created.
     #expect(try await service.api().delete("/v1/posts/\(deleted)") == 204)
     let later = try await photo(service, (10, 10, 200))
     try await copyBlobs(of: service, to: "\(data)/blobs")
@@ -95,14 +95,14 @@ struct BackupTests {
     let verified = try await Take5Command.run(["verify", "--deep", "--data", data])
     #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
 
-    // A service on the copy shows what was there.
+    // A service on the restored store returns the posts of the dump.
     let copy = try RunningTake5()
     let url = try await copy.start([
       "serve", "--listen", "127.0.0.1:0", "--workers", "0", "--data", data, "--log-format", "text",
     ])
     let client = HTTPClient(server: try #require(ServerAddress(url: url), "\(copy.log)"))
     let shown = try await onThread("test-client") { try client.get("/v1/posts/\(moment.id)") }
-    let post = try JSON.decode(PostAnswer.self, from: shown.body)
+    let post = try JSON.decode(PostResponse.self, from: shown.body)
     #expect(post.status == .ready)
     let composed = try #require(post.assets[.composed])
     let media = try await onThread("test-client") { try client.get(composed.url) }
@@ -112,13 +112,13 @@ struct BackupTests {
     await copy.send(signal: SIGTERM)
     _ = await copy.wait()
 
-    // The source itself is whole, and has let the deleted post's blobs go.
+    // The original store is consistent, and the blobs of the deleted post are collected.
     try await run(["gc", "--data", service.data], in: service)
     try await run(["verify", "--data", service.data], in: service)
     try await service.stop()
   }
 
-  @Test("without a hold a deletion between dump and copy is missed by the copy, and verify says so")
+  @Test("without a hold, the copy lacks blobs that were collected after the dump, and verify reports it")
   func withoutHold() async throws {
     let service = try await Service(workers: 1)
     let deleted = try await photo(service, (10, 200, 10))

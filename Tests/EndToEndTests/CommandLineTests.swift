@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import MediaFixtures
 import Model
@@ -6,7 +7,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("The command line", .tags(.process), .serialized)
+@Suite("Command line", .tags(.process), .serialized)
 struct CommandLineTests {
   let folder: TemporaryFolder
   let front: String
@@ -18,7 +19,7 @@ struct CommandLineTests {
     back = try Clips.write(Clips.back, "back.mp4", in: folder)
   }
 
-  @Test("compose writes every output of the definition, the same bytes each time")
+  @Test("compose writes all outputs of the definition, with the same bytes in each run")
   func compose() async throws {
     var contents: [[UInt8]] = []
     for run in ["one", "two"] {
@@ -37,29 +38,29 @@ struct CommandLineTests {
     #expect(contents[0] == contents[1])
   }
 
-  @Test("still takes the frame at its time, upright")
+  @Test("still extracts the frame at the given time, upright")
   func still() async throws {
     var clip = Clips.front
-    clip.turn = .quarter
+    clip.rotation = .quarter
     let path = try Clips.write(clip, "turned.mp4", in: folder)
     let output = "\(folder.path)/still.jpg"
     let run = try await Take5Command.run(["still", path, "--at", "2.0", "-o", output])
     #expect(run.status == 0, "\(run.errors)")
-    let picture = try StillImage(Descriptor(reading: output).contents())
-    #expect(picture.width == 270 && picture.height == 480)
-    #expect(picture.counter == 60)
+    let image = try StillImage(Descriptor(reading: output).contents())
+    #expect(image.width == 270 && image.height == 480)
+    #expect(image.counter == 60)
   }
 
-  @Test("what is no plain file is written to, never replaced")
+  @Test("a symbolic link or a device is written to and not replaced")
   func devices() async throws {
-    let pipe = "\(folder.path)/link.jpg"
+    let link = "\(folder.path)/link.jpg"
     let target = "\(folder.path)/target.jpg"
     _ = try Clips.write([1, 2, 3], "target.jpg", in: folder)
-    #expect(symlink(target, pipe) == 0)
-    #expect(try await Take5Command.run(["still", front, "-o", pipe]).status == 74)
-    #expect(try await Take5Command.run(["still", front, "-o", pipe, "--force"]).status == 0)
+    #expect(symlink(target, link) == 0)
+    #expect(try await Take5Command.run(["still", front, "-o", link]).status == 74)
+    #expect(try await Take5Command.run(["still", front, "-o", link, "--force"]).status == 0)
     var status = stat()
-    #expect(lstat(pipe, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+    #expect(lstat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
     #expect(try Descriptor(reading: target).contents().starts(with: [0xFF, 0xD8]))
     #expect(try await Take5Command.run(["still", front, "-o", "/dev/null"]).status == 0)
     #expect(stat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
@@ -67,7 +68,7 @@ struct CommandLineTests {
     #expect(try await Take5Command.run(["still", front, "-o", "\(folder.path)/none/still.jpg"]).status == 74)
   }
 
-  @Test("jobs are listed, shown, cancelled and tried again")
+  @Test("jobs are listed, shown and cancelled, and only dead jobs are retried")
   func jobs() async throws {
     let service = try await Service(workers: 0)
     let post = try await service.submitted(front: front, back: back)
@@ -87,7 +88,7 @@ struct CommandLineTests {
     try await service.stop()
   }
 
-  @Test("a service that is not there is status 69, with a remedy")
+  @Test("an unreachable service or database is status 69 with a hint")
   func unavailable() async throws {
     let run = try await Take5Command.run(["submit", "post", front, back, "--server", "http://127.0.0.1:1"])
     #expect(run.status == 69)
@@ -98,22 +99,60 @@ struct CommandLineTests {
     #expect(database.status == 69)
   }
 
-  @Test("every verb has a help, and wrong words have a remedy")
+  @Test("every command has a help, and wrong arguments have status 64")
   func help() async throws {
     let all = try await Take5Command.run(["--help"])
     #expect(all.status == 0)
-    for verb in [
+    for command in [
       "serve", "worker", "submit post", "jobs list", "jobs show", "jobs retry", "jobs cancel", "jobs stats",
       "jobs watch", "validate", "compose",
       "still", "migrate", "version",
     ] {
-      #expect(all.output.contains("  \(verb) "))
-      let help = try await Take5Command.run(verb.split(separator: " ").map(String.init) + ["--help"])
-      #expect(help.status == 0 && help.output.contains("example: take5 \(verb)"), "\(verb)")
+      #expect(all.output.contains("  \(command) "))
+      let help = try await Take5Command.run(command.split(separator: " ").map(String.init) + ["--help"])
+      #expect(help.status == 0 && help.output.contains("example: take5 \(command)"), "\(command)")
     }
     #expect(try await Take5Command.run([]).status == 64)
     #expect(try await Take5Command.run(["jobs"]).status == 64)
     #expect(try await Take5Command.run(["compose", front, back]).status == 64)
     #expect(try await Take5Command.run(["version", "--json"]).output.contains(#""libavcodec""#))
+  }
+}
+
+/// The result of `make demo`.
+@Suite("Samples", .tags(.process))
+struct SampleTests {
+  /// The fields of `take5 compose --json` that tests read.
+  private struct Output: Decodable {
+    let warnings: [Warning]
+    let inputs: [InputName: InputReport]
+    let moment: MomentReport?
+    let decisions: [Decision]
+  }
+
+  @Test("the decisions describe alignment, rotation, and the removal of identifying metadata")
+  func decisions() async throws {
+    let folder = try TemporaryFolder()
+    let clips = ["front", "back"].map { "\(Document.root)/samples/\($0).mp4" }
+    let run = try await Take5Command.run(["compose"] + clips + ["--outputs", folder.path, "--json"])
+    #expect(run.status == 0, "\(run.errors)")
+    let result = try JSON.decode(Output.self, from: Array(run.output.utf8))
+    #expect(result.warnings.isEmpty)
+
+    let moment = try #require(result.moment)
+    // The cameras started 180 ms apart; the resolution of the alignment is half a millisecond.
+    #expect(abs((moment.offsetSeconds ?? 0) - 0.18) < 0.002)
+    #expect(moment.confidence > 0.8)
+    func decisions(_ subject: Decision.Subject) -> [Decision] { result.decisions.filter { $0.subject == subject } }
+    #expect(decisions(.alignment).map(\.choice) == ["the front's audio is 180 ms behind the back's"])
+
+    let rotations = decisions(.transform)
+    #expect(Set(rotations.compactMap(\.input)) == [.front, .back])
+    #expect(result.inputs[.front]?.facts.video.transform == Transform(rotation: .quarter, mirrored: false))
+    #expect(result.inputs[.back]?.facts.video.transform == Transform(rotation: .threeQuarters, mirrored: false))
+
+    #expect(decisions(.privacy).count == 1)
+    #expect(decisions(.privacy).first?.choice == "no identifying metadata is left")
+    #expect(decisions(.privacy).first?.reason.hasSuffix("the inputs held metadata on device, place") == true)
   }
 }

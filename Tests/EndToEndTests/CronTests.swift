@@ -6,25 +6,25 @@ import Postgres
 import Take5Testing
 import Testing
 
-@Suite("By the calendar", .tags(.process), .serialized, .timeLimit(.minutes(5)))
+@Suite("Cron schedules", .tags(.process), .serialized, .timeLimit(.minutes(5)))
 struct CronTests {
-  @Test("three processes share an entry that is due: the window opens once, and whoever listens hears of it")
+  @Test("of three processes, one opens the window of a due schedule, and a listener is notified")
   func window() async throws {
     let service = try await Service()
     let workers = [try await service.worker(), try await service.worker()]
-    let heard = Heard()
-    let (news, event) = AsyncStream.makeStream(of: Void.self)
-    let ear = try Listener(try service.database(), channels: ["take5_windows"]) { report in
+    let received = Received()
+    let (events, event) = AsyncStream.makeStream(of: Void.self)
+    let connection = try Listener(try service.database(), channels: ["take5_windows"]) { report in
       switch report {
-      case .notification(let notification): heard.payloads.withLock { $0.append(notification.payload) }
+      case .notification(let notification): received.payloads.withLock { $0.append(notification.payload) }
       case .connected, .disconnected: break
       }
       event.yield()
     }
-    let listener = try #require(ear)
+    let listener = try #require(connection)
     try listener.start()
-    // It listens.
-    var reports = news.makeAsyncIterator()
+    // The first event: the listener is connected.
+    var reports = events.makeAsyncIterator()
     await reports.next()
 
     let set = try await cron(
@@ -38,15 +38,17 @@ struct CronTests {
 
     let window = try await service.get("/v1/window")
     #expect(window.status == 200)
-    let answer = try JSON.decode(Window.self, from: window.body)
-    #expect(answer.open && answer.nextAt != nil)
-    // It is told after the commit, once, with the times that are answered.
-    let told = try heard.payloads.withLock(\.self).map { try JSON.decode(Opened.self, from: Array($0.utf8)).openedAt }
-    #expect(told == [answer.openedAt])
+    let response = try JSON.decode(Window.self, from: window.body)
+    #expect(response.open && response.nextAt != nil)
+    // One notification, after the commit, with the time that the API returns.
+    let notified = try received.payloads.withLock(\.self).map {
+      try JSON.decode(Opened.self, from: Array($0.utf8)).openedAt
+    }
+    #expect(notified == [response.openedAt])
     #expect(try await service.count("SELECT count(*) FROM daily_window") == 1)
     #expect(try await service.count("SELECT count(*) FROM job_done WHERE kind = 'window' AND outcome = 'a'") == 1)
 
-    // By hand once more, and the times stay.
+    // `cron run` opens another window.
     let run = try await cron(service, "run", "daily")
     #expect(run.status == 0)
     await reports.next()
@@ -59,24 +61,26 @@ struct CronTests {
     try await service.stop()
   }
 
-  @Test("entries are set, shown, paused, resumed and removed; what is wrong is told")
+  @Test("schedules are set, listed, paused, resumed and removed; invalid options are refused")
   func commands() async throws {
     let service = try await Service(workers: 0)
-    #expect(try await cron(service, "list").output == "no entry yet\n")
-    for (words, complaint) in [
+    #expect(try await cron(service, "list").output == "no cron schedules\n")
+    for (arguments, message) in [
       (["--kind", "window"], "--schedule is missing"),
       (["--schedule", "0 18 * * *"], "--kind is missing"),
-      (["--schedule", "0 18 * * *", "--kind", "party"], "--kind is one of window"),
+      (["--schedule", "0 18 * * *", "--kind", "party"], "--kind must be one of window"),
       (["--schedule", "0 25 * * *", "--kind", "window"], "in the hour '25' is not one of 0 to 23"),
-      (["--schedule", "0 18 * * *", "--kind", "window", "--zone", "Mars/Olympus"], "no time zone 'Mars/Olympus'"),
-      (["--schedule", "0 18 * * *", "--kind", "window", "--arguments", "{}}"], "a window has no such arguments"),
+      (["--schedule", "0 18 * * *", "--kind", "window", "--zone", "Mars/Olympus"], "unknown time zone 'Mars/Olympus'"),
+      (
+        ["--schedule", "0 18 * * *", "--kind", "window", "--arguments", "{}}"], "--arguments are not valid for a window"
+      ),
     ] {
-      let refused = try await cron(service, ["set", "daily"] + words)
-      #expect(refused.status == 64 && refused.errors.contains(complaint), "\(refused.errors)")
+      let refused = try await cron(service, ["set", "daily"] + arguments)
+      #expect(refused.status == 64 && refused.errors.contains(message), "\(refused.errors)")
     }
-    for verb in ["remove", "pause", "resume", "run"] {
-      let refused = try await cron(service, verb, "daily")
-      #expect(refused.status == 66 && refused.errors.contains("there is no entry 'daily'"), "\(refused.errors)")
+    for name in ["remove", "pause", "resume", "run"] {
+      let refused = try await cron(service, name, "daily")
+      #expect(refused.status == 66 && refused.errors.contains("cron schedule 'daily' not found"), "\(refused.errors)")
     }
     let set = try await cron(
       service, "set", "daily", "--schedule", "@daily", "--kind", "window", "--arguments", #"{"seconds": 60}"#)
@@ -87,11 +91,11 @@ struct CronTests {
     #expect(resumed.output == #"{"name":"daily","state":"resumed"}"# + "\n")
     #expect(try await cron(service, "list").output == set.output)
     #expect(try await cron(service, "remove", "daily").status == 0)
-    #expect(try await cron(service, "list").output == "no entry yet\n")
+    #expect(try await cron(service, "list").output == "no cron schedules\n")
     try await service.stop()
   }
 
-  private final class Heard: Sendable {
+  private final class Received: Sendable {
     let payloads = Locked<[String]>([])
   }
 
@@ -105,11 +109,11 @@ struct CronTests {
     let nextAt: Date?
   }
 
-  private func cron(_ service: Service, _ words: String...) async throws -> Take5Command {
-    try await cron(service, words)
+  private func cron(_ service: Service, _ arguments: String...) async throws -> Take5Command {
+    try await cron(service, arguments)
   }
 
-  private func cron(_ service: Service, _ words: [String]) async throws -> Take5Command {
-    try await Take5Command.run(["cron"] + words + ["--data", service.data])
+  private func cron(_ service: Service, _ arguments: [String]) async throws -> Take5Command {
+    try await Take5Command.run(["cron"] + arguments + ["--data", service.data])
   }
 }

@@ -7,13 +7,13 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Damaged media are told, answered for and made again", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+@Suite("Damaged media", .tags(.process), .serialized, .timeLimit(.minutes(10)))
 struct DamagedMediaTests {
-  /// What a disk does to a file.
+  /// A kind of damage to a file.
   enum Damage: String, CaseIterable, Sendable {
     case missing, truncated, corrupt
 
-    func strike(_ path: String) throws {
+    func apply(to path: String) throws {
       switch self {
       case .missing: try #require(unlink(path) == 0)
       case .truncated: try #require(truncate(path, 1000) == 0)
@@ -25,8 +25,8 @@ struct DamagedMediaTests {
     }
   }
 
-  /// A ready moment, by a service that makes nothing again.
-  private func service() async throws -> (Service, PostAnswer) {
+  /// A service without background slots, and a moment that is ready.
+  private func service() async throws -> (Service, PostResponse) {
     let service = try await Service(["--background-slots", "0"])
     let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
     let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
@@ -45,27 +45,27 @@ struct DamagedMediaTests {
     return ("\(service.data)/blobs/\(hash.prefix(2))/\(hash)", hash)
   }
 
-  /// What `/metrics` says of blobs of a kind of damage.
+  /// Whether `/metrics` counts one blob with this kind of damage.
   private func counted(_ damage: Damage, _ service: Service) async throws -> Bool {
     let text = String(decoding: try await service.api().get("/metrics").response.body, as: UTF8.self)
     return text.contains(#"take5_blobs_damaged_total{kind="\#(damage.rawValue)"} 1"#)
   }
 
-  @Test("an output that is damaged is never served as good, and is made again by a worker", arguments: Damage.allCases)
+  @Test("a damaged output is refused and made again by a worker", arguments: Damage.allCases)
   func madeAgain(damage: Damage) async throws {
     let (service, post) = try await service()
     let composed = try #require(post.assets[.composed])
     let (path, hash) = try await file(.composed, of: post.id, service)
-    let whole = try Descriptor(reading: path).contents()
-    try damage.strike(path)
+    let original = try Descriptor(reading: path).contents()
+    try damage.apply(to: path)
 
     let first = try await service.api().get(composed.url)
-    // Bytes of the right number are read before anybody can know; the others are never begun.
+    // A wrong size is found before the response starts; wrong content only after the file was served.
     if damage != .corrupt { #expect(first.status == 503, "\(first.status)") }
     try #require(first.status != 500)
     try #require(
       try await service.count("SELECT count(*)::int FROM pg_class WHERE relname = 'blob_damage'") == 1,
-      "nothing notes that it is damaged")
+      "the damage is not recorded")
     #expect(await service.process.waitForLog("a blob is damaged"), "\(service.process.log)")
     let line = try #require(
       service.process.log.split(separator: "\n").first { $0.contains("a blob is damaged") })
@@ -82,10 +82,10 @@ struct DamagedMediaTests {
 
     let worker = try await service.worker()
     #expect(await worker.waitForLog("post published"), "\(worker.log)\(service.process.log)")
-    let mended = try await service.api().get(composed.url)
-    #expect(mended.status == 200)
-    #expect(mended.response.body == whole)
-    #expect(mended.response.headers["etag"] == "\"\(hash)\"")
+    let repaired = try await service.api().get(composed.url)
+    #expect(repaired.status == 200)
+    #expect(repaired.response.body == original)
+    #expect(repaired.response.headers["etag"] == "\"\(hash)\"")
     #expect(try await service.count("SELECT count(*)::int FROM blob_damage") == 0)
     await worker.send(signal: SIGTERM)
     _ = await worker.wait()
@@ -94,15 +94,15 @@ struct DamagedMediaTests {
     try await service.stop()
   }
 
-  @Test("what cannot be made again because a source is damaged too says so, and is served once a backup brings it back")
+  @Test("an output whose source is damaged too is refused without Retry-After, and served again after a restore")
   func lost() async throws {
     let (service, post) = try await service()
     let composed = try #require(post.assets[.composed])
     let output = try await file(.composed, of: post.id, service)
     let source = try await file(.sourceBack, of: post.id, service)
-    let whole = try Descriptor(reading: output.path).contents()
-    try Damage.corrupt.strike(source.path)
-    try Damage.truncated.strike(output.path)
+    let original = try Descriptor(reading: output.path).contents()
+    try Damage.corrupt.apply(to: source.path)
+    try Damage.truncated.apply(to: output.path)
     #expect(try await service.api().get(composed.url).status == 503)
     #expect(
       await service.process.waitForLog("a damaged blob cannot be made again"), "\(service.process.log)")
@@ -113,9 +113,9 @@ struct DamagedMediaTests {
     #expect(try await counted(.corrupt, service))
     #expect(service.process.log.contains(source.hash))
 
-    try Descriptor(writing: output.path, replacing: true).write(whole)
+    try Descriptor(writing: output.path, replacing: true).write(original)
     try await service.execute("UPDATE blob_damage SET next_at = now()")
-    #expect(await service.process.waitForLog("a damaged blob is whole again"), "\(service.process.log)")
+    #expect(await service.process.waitForLog("a damaged blob is intact again"), "\(service.process.log)")
     #expect(try await service.api().get(composed.url).status == 200)
     try await service.stop()
   }

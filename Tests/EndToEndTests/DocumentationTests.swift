@@ -8,38 +8,43 @@ import Testing
 @Suite("Documents", .tags(.process), .serialized)
 struct DocumentationTests {
   @Test(
-    "every command in them runs as it stands",
-    arguments: ["README.md", "docs/api.md", "docs/operations.md", "docs/reprocessing.md", "docs/backup.md"])
-  func commands(path: String) async throws {
+    "all commands in the documents succeed",
+    arguments: [
+      ["README.md"], ["docs/api.md", "docs/api-operating.md"], ["docs/operations.md"], ["docs/reprocessing.md"],
+      ["docs/backup.md"],
+    ])
+  func commands(paths: [String]) async throws {
     let service = try await Service()
-    // The service that the documents start is this one; what builds is looked at below.
-    let lines = try Document(path).commands.filter { !$0.hasPrefix("make ") && !$0.hasPrefix("take5 serve") }
+    // The service is already running; `make` targets are checked below.
+    let lines = try paths.flatMap { try Document($0).commands }.filter {
+      !$0.hasPrefix("make ") && !$0.hasPrefix("take5 serve")
+    }
     #expect(lines.count > 5)
     let script = lines.joined(separator: "\n").replacing("http://127.0.0.1:8080", with: service.url)
     let run = try await shell(script, service)
     #expect(run.status == 0, "\(run.output)")
     try await service.stop()
-    guard path == "docs/api.md" else { return }
-    let asked = service.process.log.split(separator: "\n").filter { $0.contains("request  ") }.map(Self.asked)
+    guard paths.contains("docs/api.md") else { return }
+    let requests = service.process.log.split(separator: "\n").filter { $0.contains("request  ") }.map(Self.request)
     for (method, template) in try Self.operations() {
       let segments = template.split(separator: "/")
-      let isShown = asked.contains { request in
+      let isShown = requests.contains { request in
         request.method == method && request.segments.count == segments.count
           && zip(request.segments, segments).allSatisfy { $1.hasPrefix("{") || $0 == $1 }
       }
-      #expect(isShown, "no command asks \(method) \(template)")
+      #expect(isShown, "no command requests \(method) \(template)")
     }
   }
 
-  /// The method and the path of a line of the access log.
-  private static func asked(_ line: Substring) -> (method: String, segments: [Substring]) {
+  /// The method and the path in a line of the access log.
+  private static func request(_ line: Substring) -> (method: String, segments: [Substring]) {
     func value(_ name: String) -> Substring {
       line.split(separator: " ").first { $0.hasPrefix(name + "=") }?.dropFirst(name.count + 1) ?? ""
     }
     return (String(value("method")), value("path").split(separator: "/"))
   }
 
-  /// What the API's own document says that there is to be asked.
+  /// The operations of the OpenAPI document.
   private static func operations() throws -> [(method: String, template: String)] {
     let document = try JSONDecoder().decode(
       API.Value.self, from: Data(try Document("Sources/ControlAPI/openapi.json").text.utf8))
@@ -50,39 +55,78 @@ struct DocumentationTests {
     }
   }
 
-  @Test("every make target they name exists, and every program of the package too")
+  @Test("all make targets and programs in the documents exist")
   func targets() throws {
     let makefile = try Document("Makefile").text
     let manifest = try Document("Package.swift").text
     for path in ["README.md", "samples/README.md", "docs/benchmarks.md"] {
       for line in try Document(path).commands {
-        let words = line.split(separator: " ")
-        if words.first == "make" { #expect(makefile.contains("\n\(words[1]):"), "\(path): \(line)") }
-        if words.starts(with: ["swift", "run"]) { #expect(manifest.contains("\"\(words[4])\""), "\(path): \(line)") }
+        let parts = line.split(separator: " ")
+        if parts.first == "make" { #expect(makefile.contains("\n\(parts[1]):"), "\(path): \(line)") }
+        if parts.starts(with: ["swift", "run"]) { #expect(manifest.contains("\"\(parts[4])\""), "\(path): \(line)") }
       }
     }
   }
 
-  @Test("the table of options tells what the verbs take, no more and no less")
+  /// An option of one command, with the environment variable that can replace it.
+  private struct DocumentedOption: Hashable {
+    let command: String
+    let name: String
+    let variable: String?
+  }
+
+  @Test("docs/configuration.md lists the options of all commands, and no others")
   func options() async throws {
-    let table = try Document("docs/configuration.md").text
-    let rows = table.split(separator: "\n").filter { $0.hasPrefix("| `--") }
-    for row in rows {
-      let cells = row.split(separator: "|").map { $0.trimmed }
-      let option = cells[0].split(separator: " ")[0].filter { $0 != "`" }
-      for verb in cells[3].split(separator: ",").map({ $0.trimmed }) {
-        let words =
-          verb == "submit" ? ["submit", "post"] : ["jobs", "keys", "cron"].contains(verb) ? [verb, "list"] : [verb]
-        let help = try await Take5Command.run(words + ["--help"])
-        #expect(help.status == 0)
-        #expect(help.output.contains("\(option) "), "\(verb) \(option)")
-        if cells[1] != "-" { #expect(help.output.contains("$\(cells[1].filter { $0 != "`" })"), "\(verb) \(option)") }
-      }
+    var actual: [DocumentedOption] = []
+    let commands = try await Self.commands()
+    for command in commands { actual += try await Self.options(of: command) }
+    let documented = try Self.documentedOptions(of: commands)
+    #expect(commands.count > 40 && Set(actual).count == actual.count)
+    #expect(Set(documented).count == documented.count, "an option of a command is listed twice")
+    #expect(Set(actual).subtracting(documented).isEmpty, "not in the tables")
+    #expect(Set(documented).subtracting(actual).isEmpty, "not an option of the command")
+  }
+
+  /// The names of the commands that `take5 --help` lists. Operands are in upper case or in brackets, and descriptions
+  /// start with an upper-case letter.
+  private static func commands() async throws -> [String] {
+    let help = try await Take5Command.run(["--help"])
+    #expect(help.status == 0)
+    return help.output.split(separator: "\n").filter { $0.hasPrefix("  ") }.map { line in
+      line.split(separator: " ").prefix { $0.allSatisfy { $0.isLowercase || $0 == "-" } }.joined(separator: " ")
     }
-    let help = try await Take5Command.run(["serve", "--help"])
-    for line in help.output.split(separator: "\n") where line.hasPrefix("  --") && !line.hasPrefix("  --help") {
-      let option = line.dropFirst(2).prefix { $0 != " " }
-      #expect(rows.contains { $0.contains("`\(option) ") }, "\(option) is not in the table")
+  }
+
+  /// The options that the help of a command lists.
+  private static func options(of command: String) async throws -> [DocumentedOption] {
+    let help = try await Take5Command.run(command.split(separator: " ").map(String.init) + ["--help"])
+    #expect(help.status == 0)
+    return help.output.split(separator: "\n").filter { $0.hasPrefix("  -") }.compactMap { line in
+      guard let name = line.split(separator: " ").first(where: { $0.hasPrefix("--") }), name != "--help" else {
+        return nil
+      }
+      let variable = line.split(separator: "($").dropFirst().last?.prefix { $0 != ")" && $0 != ";" }
+      return DocumentedOption(command: command, name: String(name), variable: variable.map(String.init))
+    }
+  }
+
+  /// The options in the tables: with the columns option, variable, default, commands and description, or without the
+  /// variable.
+  private static func documentedOptions(of commands: [String]) throws -> [DocumentedOption] {
+    let rows = try Document("docs/configuration.md").text.split(separator: "\n").filter { $0.hasPrefix("| `--") }
+    return rows.flatMap { row -> [DocumentedOption] in
+      let cells = row.split(separator: "|").map { $0.trimmed.filter { $0 != "`" } }
+      let name = String(cells[0].prefix { $0 != " " && $0 != "," })
+      let variable = cells.count == 5 ? cells[1] : nil
+      return cells[cells.count - 2].split(separator: ",").map { $0.trimmed }.flatMap { text -> [DocumentedOption] in
+        let group = text.hasSuffix(" …") ? String(text.dropLast(2)) : nil
+        let named = commands.filter { command in
+          guard let group else { return command == text }
+          return command == group || command.hasPrefix(group + " ")
+        }
+        if named.isEmpty { Issue.record("unknown command '\(text)' in the row of \(name)") }
+        return named.map { DocumentedOption(command: $0, name: name, variable: variable) }
+      }
     }
   }
 

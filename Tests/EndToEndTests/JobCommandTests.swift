@@ -8,7 +8,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Jobs on the command line", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+@Suite("Job commands", .tags(.process), .serialized, .timeLimit(.minutes(10)))
 struct JobCommandTests {
   private func service(submissions: Int, workers: Int = 0) async throws -> (Service, [String], posts: [PublicID]) {
     let service = try await Service(workers: workers)
@@ -19,16 +19,16 @@ struct JobCommandTests {
     return (service, ["--data", service.data], posts)
   }
 
-  @Test("many are cancelled by a filter once it is said how many, with their posts; others stay")
+  @Test("a filter cancels the number of jobs that is asked for, with their posts")
   func cancelling() async throws {
     let (service, access, posts) = try await service(submissions: 3)
     let cancel = ["jobs", "cancel", "--author", "ada", "--kind", "post"] + access
-    let asked = try await Take5Command.run(cancel)
-    #expect(asked.status == 64 && asked.errors.contains("3 jobs") && asked.errors.contains("--all"))
+    let refused = try await Take5Command.run(cancel)
+    #expect(refused.status == 64 && refused.errors.contains("3 jobs") && refused.errors.contains("--all"))
     let dry = try await Take5Command.run(cancel + ["--dry-run"])
     #expect(dry.status == 0 && dry.output.contains("3 of 3"))
     #expect(
-      try await Take5Command.run(["jobs", "cancel", "--author", "bob", "--all"] + access).output == "no such job\n")
+      try await Take5Command.run(["jobs", "cancel", "--author", "bob", "--all"] + access).output == "no jobs found\n")
     let one = try await Take5Command.run(cancel + ["--limit", "1", "--json"])
     #expect(one.output == "{\"matched\":3,\"changed\":1}\n")
     #expect(try await service.post(posts[2]).status == .failed)
@@ -38,11 +38,12 @@ struct JobCommandTests {
     let list = try await Take5Command.run(
       ["jobs", "list", "--state", "cancelled,dead", "--created-after", "1h"] + access)
     #expect(list.output.split(separator: "\n").count == 4 && list.output.hasPrefix("JOB "))
-    #expect(try await Take5Command.run(["jobs", "list", "--created-before", "1h"] + access).output == "no such job\n")
+    #expect(
+      try await Take5Command.run(["jobs", "list", "--created-before", "1h"] + access).output == "no jobs found\n")
     try await service.stop()
   }
 
-  @Test("dead jobs are tried again by a filter, and their posts are processing")
+  @Test("a filter retries dead jobs, and their posts are processing again")
   func retrying() async throws {
     let (service, access, posts) = try await service(submissions: 2)
     _ = try await service.count(
@@ -60,11 +61,11 @@ struct JobCommandTests {
       SELECT count(*) FROM gone
       """)
     let stats = try await Take5Command.run(["jobs", "stats"] + access)
-    #expect(stats.output.contains("dead") && stats.output.contains("nobody works"))
+    #expect(stats.output.contains("dead") && stats.output.contains("no workers"))
     let none = try await Take5Command.run(["jobs", "retry", "--error", "memory", "--all"] + access)
-    #expect(none.output == "no such job\n")
+    #expect(none.output == "no jobs found\n")
     let retried = try await Take5Command.run(["jobs", "retry", "--error", "DISK", "--all"] + access)
-    #expect(retried.status == 0 && retried.output.contains("2 jobs are tried at once"), "\(retried.errors)")
+    #expect(retried.status == 0 && retried.output.contains("2 jobs are available again"), "\(retried.errors)")
     for post in posts { #expect(try await service.post(post).status == .processing) }
     #expect(try await Take5Command.run(["jobs", "retry", "--state", "completed", "--all"] + access).status == 64)
     let json = try await Take5Command.run(["jobs", "stats", "--json"] + access)
@@ -73,7 +74,7 @@ struct JobCommandTests {
     try await service.stop()
   }
 
-  @Test("a job that is watched is told of until it is over, and the status tells how it ended")
+  @Test("a single job is watched until it finishes, and the status reports its outcome")
   func watching() async throws {
     let (service, access, posts) = try await service(submissions: 2)
     let jobs = [
@@ -82,7 +83,7 @@ struct JobCommandTests {
     ]
     let watch = ["jobs", "watch", jobs[0], "--interval", "600", "--json"] + access
     async let watched = Take5Command.run(watch)
-    // A list is told of until a signal comes.
+    // A list is watched until a signal arrives.
     let all = try RunningTake5()
     let first = try await all.start(["jobs", "watch", "--interval", "0.2"] + access)
     #expect(first.contains(jobs[0]) && first.contains("available"))
@@ -100,11 +101,11 @@ struct JobCommandTests {
     #expect([0, 65].contains(ended.status))
     #expect(try await Take5Command.run(["jobs", "watch", PublicID.now().description] + access).status == 66)
     let shown = try await Take5Command.run(["jobs", "show", jobs[0]] + access)
-    #expect(shown.output.contains("attempts    1 of") && shown.output.contains("ended"))
+    #expect(shown.output.contains("attempts    1 of") && shown.output.contains("finished"))
     try await service.stop()
   }
 
-  @Test("a worker's metrics tell of its work and of the queue")
+  @Test("a worker's metrics describe its jobs and the queue")
   func workerMetrics() async throws {
     let (service, _, _) = try await service(submissions: 1)
     let worker = try await service.worker(["--metrics", "127.0.0.1:0"])
@@ -112,8 +113,8 @@ struct JobCommandTests {
     let line = worker.log.split(separator: "\n").first { $0.contains("/metrics") } ?? ""
     let port = try #require(UInt16(line.split(separator: ":").last?.prefix { $0.isNumber } ?? ""), "\(line)")
     #expect(await worker.waitForLog("post published"))
-    let answer = try await API(port: port).get("/metrics")
-    let text = String(decoding: answer.response.body, as: UTF8.self)
+    let response = try await API(port: port).get("/metrics")
+    let text = String(decoding: response.response.body, as: UTF8.self)
     for name in [
       "take5_workers{state=\"alive\"} 1", "take5_job_wait_seconds_count{kind=\"post\"} 1", "take5_xmin_age_seconds",
       "take5_table_dead_rows", "take5_database_up 1",

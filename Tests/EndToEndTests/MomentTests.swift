@@ -10,11 +10,11 @@ import Testing
 
 @Suite("A moment over HTTP", .tags(.process), .serialized)
 struct MomentTests {
-  /// Where the definition draws the foreground.
+  /// The inset of the built-in definition.
   static let inset = Rectangle(x: 36, y: 36, width: 324, height: 576)
 
   @Test(
-    "a marked pair comes out composed: colours, counters and tone where they belong",
+    "a composition has the colours, the frame counters and the audio of the right clips",
     arguments: [Camera.front, .back])
   func markedPair(foreground: Camera) async throws {
     let service = try await Service()
@@ -34,8 +34,8 @@ struct MomentTests {
     let (inside, outside): (MarkColor, MarkColor) = foreground == .front ? (.red, .blue) : (.blue, .red)
     let composed = try await clip(.composed, of: post, service)
     var numbers: [Int] = []
-    try composed.forEachPicture { picture, seconds in
-      let marks = ComposedFrame(picture, inset: Self.inset)
+    try composed.forEachFrame { frame, seconds in
+      let marks = ComposedFrame(frame, inset: Self.inset)
       #expect(marks.insideColors == [inside], "at \(seconds) s")
       #expect(marks.outsideColors == [outside], "at \(seconds) s")
       let (first, second) = (try #require(marks.inset), try #require(marks.background))
@@ -43,13 +43,13 @@ struct MomentTests {
       numbers.append(first)
     }
     #expect(numbers.count == 150)
-    #expect(Set(numbers).count > 140, "an inset that stands still has few numbers")
-    let sound = try #require(try composed.sound())
-    let (heard, silent): (Double, Double) = foreground == .front ? (440, 1000) : (1000, 440)
-    #expect(sound.strength(of: heard) > 0.2)
-    #expect(sound.strength(of: silent) < 0.02)
+    #expect(Set(numbers).count > 140, "the inset does not advance")
+    let audio = try #require(try composed.audio())
+    let (present, absent): (Double, Double) = foreground == .front ? (440, 1000) : (1000, 440)
+    #expect(audio.strength(of: present) > 0.2)
+    #expect(audio.strength(of: absent) < 0.02)
 
-    // The image is the back's, whatever the foreground; each clip and thumbnail is its own camera's.
+    // The image is of the back camera, whatever the foreground; each thumbnail is of its own camera.
     #expect(try await still(.image, of: post, service).color(atX: 0.5, y: 0.25) == .blue)
     #expect(try await still(.thumbnailFront, of: post, service).color(atX: 0.5, y: 0.25) == .red)
     #expect(try await still(.thumbnailBack, of: post, service).color(atX: 0.5, y: 0.25) == .blue)
@@ -57,24 +57,24 @@ struct MomentTests {
     try await service.stop()
   }
 
-  @Test("media are served under strong ETags, the job tells its verdict, and sources are not served at all")
+  @Test("media have strong ETags, the job has its verdict, and sources are not served")
   func serving() async throws {
     let service = try await Service()
     let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
     let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
     let post = try await post(of: service.submitAndWait(front: front, back: back), service)
     let asset = try #require(post.assets[.composed])
-    let answer = try await service.get(asset.url)
-    #expect(answer.status == 200)
-    #expect(answer.body.count == asset.bytes)
-    #expect(answer.headers["content-type"] == "video/mp4")
-    #expect(answer.headers["x-content-type-options"] == "nosniff")
-    #expect(answer.headers["etag"]?.count == 66)
-    let job = try JSON.decode(JobAnswer.self, from: await service.get(try #require(post.job).url).body)
+    let response = try await service.get(asset.url)
+    #expect(response.status == 200)
+    #expect(response.body.count == asset.bytes)
+    #expect(response.headers["content-type"] == "video/mp4")
+    #expect(response.headers["x-content-type-options"] == "nosniff")
+    #expect(response.headers["etag"]?.count == 66)
+    let job = try JSON.decode(JobResponse.self, from: await service.get(try #require(post.job).url).body)
     #expect(job.state == .completed)
     #expect(job.verdict?.verdict == .accepted)
     #expect(job.verdict?.decisions.isEmpty == false)
-    // The sources are stored, and have no way out.
+    // The sources are stored but not served.
     for source in try await service.texts("SELECT public_id::text FROM asset WHERE role LIKE 'source.%'") {
       #expect(try await service.get("/v1/media/\(source)").status == 404)
     }
@@ -82,9 +82,9 @@ struct MomentTests {
     try await service.stop()
   }
 
-  @Test("an API key is needed to listen to others, and then with every request")
+  @Test("a service on a public address requires an API key, with every request")
   func apiKey() async throws {
-    let refused = try await Take5Command.run(["serve", "--listen", "0.0.0.0:0", "--data", "/tmp/never-made"])
+    let refused = try await Take5Command.run(["serve", "--listen", "0.0.0.0:0", "--data", "/tmp/take5-never-created"])
     #expect(refused.status == 64)
     #expect(refused.errors.contains("API key"))
     let service = try await Service(workers: 0, environment: ["TAKE5_API_KEY": "secret"])
@@ -93,19 +93,19 @@ struct MomentTests {
     try await service.stop()
   }
 
-  private func post(of run: Take5Command, _ service: Service) async throws -> PostAnswer {
+  private func post(of run: Take5Command, _ service: Service) async throws -> PostResponse {
     struct Submitted: Decodable {
       let id: PublicID
     }
     return try await service.post(try JSON.decode(Submitted.self, from: Array(run.output.utf8)).id)
   }
 
-  private func clip(_ role: Role, of post: PostAnswer, _ service: Service) async throws -> DecodedClip {
+  private func clip(_ role: Role, of post: PostResponse, _ service: Service) async throws -> DecodedClip {
     let asset = try #require(post.assets[role])
     return try DecodedClip(TemporaryFile.make(await service.get(asset.url).body))
   }
 
-  private func still(_ role: Role, of post: PostAnswer, _ service: Service) async throws -> StillImage {
+  private func still(_ role: Role, of post: PostResponse, _ service: Service) async throws -> StillImage {
     let asset = try #require(post.assets[role])
     return try StillImage(await service.get(asset.url).body)
   }

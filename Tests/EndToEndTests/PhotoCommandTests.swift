@@ -10,8 +10,8 @@ import Testing
 
 @Suite("take5 photo", .tags(.process))
 struct PhotoCommandTests {
-  /// The part of an answer that tests read.
-  struct Answer: Decodable {
+  /// The fields of a result that tests read.
+  struct Result: Decodable {
     struct Output: Decodable {
       let path: String
       let width: Int
@@ -34,63 +34,63 @@ struct PhotoCommandTests {
     folder = try TemporaryFolder()
     photo = "\(folder.path)/IMG_1.weird.name"
     let bytes = try PhotoFixture.jpeg(
-      PhotoFixture.quarters(width: 400, height: 300), exif: PhotoFixture.exif(orientation: 6, hasPlace: true))
+      PhotoFixture.quarters(width: 400, height: 300), exif: PhotoFixture.exif(orientation: 6, hasPosition: true))
     try Descriptor(writing: photo, replacing: true).write(bytes)
   }
 
-  private func answers(_ arguments: [String]) async throws -> (answers: [Answer], status: Int32?) {
+  private func results(_ arguments: [String]) async throws -> (results: [Result], status: Int32?) {
     let run = try await Take5Command.run(["photo"] + arguments + ["--json"])
     let lines = run.output.split(separator: "\n")
-    return (try lines.map { try JSON.decode(Answer.self, from: Array($0.utf8)) }, run.status)
+    return (try lines.map { try JSON.decode(Result.self, from: Array($0.utf8)) }, run.status)
   }
 
-  @Test("writes the variants of a definition beside a bad file and a missing one, and the status says so")
+  @Test("invalid and missing files do not prevent the variants of others, and set the status")
   func several() async throws {
     let bad = "\(folder.path)/bad.jpg"
     try Descriptor(writing: bad, replacing: true).write(Array("GIF89a, renamed".utf8))
     let out = "\(folder.path)/out"
-    let (answers, status) = try await answers([bad, photo, "\(folder.path)/none.jpg", "-o", out])
+    let (results, status) = try await results([bad, photo, "\(folder.path)/none.jpg", "-o", out])
     #expect(status == 65)
-    #expect(answers.map(\.verdict) == ["rejected", "accepted", "failed"])
-    #expect(answers[0].reasons.map(\.code) == [.unsupportedContainer])
-    let outputs = answers[1].outputs.mapValues { "\($0.width)x\($0.height)" }
+    #expect(results.map(\.verdict) == ["rejected", "accepted", "failed"])
+    #expect(results[0].reasons.map(\.code) == [.unsupportedContainer])
+    let outputs = results[1].outputs.mapValues { "\($0.width)x\($0.height)" }
     #expect(
       outputs == [
         .photoLarge: "300x400", .photoMedium: "300x400", .photoSmall: "240x320", .photoSquare: "150x150",
       ])
-    #expect(answers[1].thumbhash != nil && answers[1].dominantColor?.hasPrefix("#") == true)
+    #expect(results[1].thumbhash != nil && results[1].dominantColor?.hasPrefix("#") == true)
     #expect(
       try Folders.files(below: out).sorted()
         == ["large", "medium", "small", "square"].map { "\(out)/IMG_1.weird.\($0).jpg" })
   }
 
-  @Test("never overwrites without being told to")
+  @Test("existing files are replaced only with --force")
   func force() async throws {
     let out = "\(folder.path)/out"
-    #expect(try await answers([photo, "-o", out]).status == 0)
+    #expect(try await results([photo, "-o", out]).status == 0)
     let path = "\(out)/IMG_1.weird.large.jpg"
     try Descriptor(writing: path, replacing: true).write([1, 2, 3])
-    #expect(try await answers([photo, "-o", out]).status == 74)
+    #expect(try await results([photo, "-o", out]).status == 74)
     #expect(try Descriptor(reading: path).contents() == [1, 2, 3])
     #expect(try Folders.files(below: out).count == 4)
-    #expect(try await answers([photo, "-o", out, "--force"]).status == 0)
+    #expect(try await results([photo, "-o", out, "--force"]).status == 0)
     #expect(try Descriptor(reading: path).contents().count > 1000)
   }
 
-  @Test("knows the definitions by name, and says which there are")
+  @Test("definitions have names, which the error for an unknown name lists")
   func definitions() async throws {
     let out = "\(folder.path)/out"
-    let (answers, status) = try await answers([photo, "-o", out, "--definition", "profile-image"])
+    let (results, status) = try await results([photo, "-o", out, "--definition", "profile-image"])
     #expect(status == 0)
-    #expect(answers.first?.outputs[.avatar]?.width == 300)
-    #expect(answers.first?.outputs[.avatarSmall]?.width == 150)
-    let unknown = try await Take5Command.run(["photo", photo, "-o", out, "--definition", "nobody"])
+    #expect(results.first?.outputs[.avatar]?.width == 300)
+    #expect(results.first?.outputs[.avatarSmall]?.width == 150)
+    let unknown = try await Take5Command.run(["photo", photo, "-o", out, "--definition", "unknown"])
     #expect(unknown.status == 64)
     #expect(unknown.errors.contains("profile-image"))
   }
 
-  /// Mean colours of nine equal parts, in the order of reading, as Pillow 13 with LittleCMS gives them, and of HEIC with a
-  /// libheif that knows gain maps (1.23) below it.
+  /// The mean colours of nine equal parts, row by row, as Pillow 13 with LittleCMS computes them; for HEIC with libheif
+  /// 1.23, which knows gain maps.
   static let references: [String: [[Int]]] = [
     "apng-ball.png": [
       [255, 255, 255], [252, 252, 254], [255, 255, 255], [252, 252, 253], [123, 135, 103], [247, 247, 249],
@@ -153,14 +153,14 @@ struct PhotoCommandTests {
   static let media = getenv("TAKE5_FIELD_MEDIA").map { String(cString: $0) }
 
   @Test(
-    "colours of field photos are those of another program", .enabled(if: media != nil, "TAKE5_FIELD_MEDIA is not set"))
+    "the colours of field photos equal those of Pillow", .enabled(if: media != nil, "TAKE5_FIELD_MEDIA is not set"))
   func references() async throws {
     let media = try #require(Self.media)
     let names = Self.references.keys.sorted()
-    let (answers, status) = try await answers(names.map { "\(media)/photos/\($0)" } + ["-o", "\(folder.path)/out"])
+    let (results, status) = try await results(names.map { "\(media)/photos/\($0)" } + ["-o", "\(folder.path)/out"])
     #expect(status == 0)
-    for (name, answer) in zip(names, answers) {
-      let output = try #require(answer.outputs[.photoLarge])
+    for (name, result) in zip(names, results) {
+      let output = try #require(result.outputs[.photoLarge])
       let image = try JPEGDecoder.decode(
         try Descriptor(reading: output.path).contents(), limits: JPEGLimits(pixels: 1 << 24))
       for (part, expected) in try #require(Self.references[name]).enumerated() {

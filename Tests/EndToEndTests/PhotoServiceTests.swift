@@ -9,8 +9,8 @@ import Testing
 
 @Suite("Photos over HTTP", .tags(.process), .serialized)
 struct PhotoServiceTests {
-  /// The part of an answer that tests read.
-  struct Answer: Decodable {
+  /// The fields of a post or an image that tests read.
+  struct Media: Decodable {
     struct Asset: Decodable {
       let url: String
       let width: Int?
@@ -20,7 +20,7 @@ struct PhotoServiceTests {
 
     let id: String
     let status: String
-    let job: PostAnswer.Job?
+    let job: PostResponse.Job?
     let reasons: [Reason]
     let assets: [Role: Asset]?
     let photos: [[Role: Asset]]?
@@ -31,38 +31,38 @@ struct PhotoServiceTests {
   {
     let path = "\(service.folder.path)/\(name)"
     try Descriptor(writing: path, replacing: true).write(
-      try PhotoFixture.jpeg(image, exif: PhotoFixture.exif(orientation: orientation, hasPlace: true)))
+      try PhotoFixture.jpeg(image, exif: PhotoFixture.exif(orientation: orientation, hasPosition: true)))
     return path
   }
 
-  private static func post(_ path: String, _ parts: [FormPart], _ service: Service) async throws -> HTTPAnswer {
+  private static func post(_ path: String, _ parts: [FormPart], _ service: Service) async throws -> HTTPResponse {
     let client = service.client
     return try await onThread("test-client") { try client.post(path, form: parts) { _, _ in } }
   }
 
-  /// Reads a resource until its job is over.
-  private static func finished(_ path: String, _ service: Service) async throws -> Answer {
+  /// Waits for a published post and reads a resource.
+  private static func finished(_ path: String, _ service: Service) async throws -> Media {
     _ = await service.process.waitForLog("post published")
     let client = service.client
-    let answer = try await onThread("test-client") { try client.get(path) }
-    return try JSON.decode(Answer.self, from: answer.body)
+    let response = try await onThread("test-client") { try client.get(path) }
+    return try JSON.decode(Media.self, from: response.body)
   }
 
-  @Test("a post of photos comes out upright, in order, without a trace of where it was")
+  @Test("the photos of a post are made upright and in order")
   func post() async throws {
     let service = try await Service()
     let quarters = PhotoFixture.quarters(width: 400, height: 300)
     let turned = try Self.write(quarters, "a.jpg", in: service, orientation: 6)
     let plain = try Self.write(quarters, "b.jpg", in: service)
-    let answer = try await Self.post(
+    let response = try await Self.post(
       "/v1/posts",
       [
         try FormPart(name: "photo", path: turned, type: "image/jpeg"),
         try FormPart(name: "photo", path: plain, type: "image/jpeg"),
         FormPart(name: "post", json: Array(#"{"kind":"photo","author":"ada"}"#.utf8)),
       ], service)
-    #expect(answer.status == 202)
-    let submitted = try JSON.decode(Answer.self, from: answer.body)
+    #expect(response.status == 202)
+    let submitted = try JSON.decode(Media.self, from: response.body)
     let post = try await Self.finished("/v1/posts/\(submitted.id)", service)
     #expect(post.status == "ready")
     let photos = try #require(post.photos)
@@ -70,28 +70,29 @@ struct PhotoServiceTests {
     let client = service.client
     let url = try #require(photos[0][.photoLarge]?.url)
     let bytes = try await onThread("test-client") { try client.get(url) }.body
-    let picture = try JPEGDecoder.decode(bytes, limits: JPEGLimits(pixels: 1 << 20))
-    #expect(picture.width == 300 && picture.height == 400)
-    // Blue came to the top left.
-    let corner = Array(picture.bytes[3 * (50 * 300 + 50)..<3 * (50 * 300 + 50) + 3])
+    let decoded = try JPEGDecoder.decode(bytes, limits: JPEGLimits(pixels: 1 << 20))
+    #expect(decoded.width == 300 && decoded.height == 400)
+    // After the rotation, the top left part is blue.
+    let corner = Array(decoded.bytes[3 * (50 * 300 + 50)..<3 * (50 * 300 + 50) + 3])
     #expect(corner[2] > 180 && corner[0] < 60)
     #expect(try await service.stop() == 0)
   }
 
-  @Test("a marker's video comes out playable, upright, with its pictures")
+  @Test("the video of a marker is made playable and upright, with its stills")
   func markerVideo() async throws {
     let service = try await Service()
     let marked = MarkedClip(
-      .green, width: 360, height: 640, seconds: 2, framesPerSecond: 120, codec: .hevc, tone: .init(700), turn: .quarter)
+      .green, width: 360, height: 640, seconds: 2, framesPerSecond: 120, codec: .hevc, tone: .init(700),
+      rotation: .quarter)
     let path = try Clips.write(marked, "a.mov", in: service.folder)
-    let answer = try await Self.post(
+    let response = try await Self.post(
       "/v1/posts",
       [
         try FormPart(name: "video", path: path, type: "video/quicktime"),
         FormPart(name: "post", json: Array(#"{"kind":"marker","author":"ada"}"#.utf8)),
       ], service)
-    #expect(answer.status == 202)
-    let submitted = try JSON.decode(Answer.self, from: answer.body)
+    #expect(response.status == 202)
+    let submitted = try JSON.decode(Media.self, from: response.body)
     let post = try await Self.finished("/v1/posts/\(submitted.id)", service)
     #expect(post.status == "ready", "\(post.reasons)")
     #expect(post.photos == nil || post.photos?.isEmpty == true)
@@ -99,51 +100,51 @@ struct PhotoServiceTests {
     let client = service.client
     let url = try #require(post.assets?[.clip]?.url)
     let clip = try DecodedClip(TemporaryFile.make(try await onThread("test-client") { try client.get(url) }.body))
-    var pictures = 0
-    try clip.forEachPicture { picture, _ in
-      #expect(ComposedFrame(picture, inset: Rectangle(x: 8, y: 8, width: 344, height: 624)).insideColors == [.green])
-      pictures += 1
+    var frames = 0
+    try clip.forEachFrame { frame, _ in
+      #expect(ComposedFrame(frame, inset: Rectangle(x: 8, y: 8, width: 344, height: 624)).insideColors == [.green])
+      frames += 1
     }
-    #expect(pictures == 120, "two seconds at sixty pictures")
-    #expect(try #require(try clip.sound()).strength(of: 700) > 0.2)
+    #expect(frames == 120, "two seconds at 60 frames per second")
+    #expect(try #require(try clip.audio()).strength(of: 700) > 0.2)
     #expect(post.assets?[.thumbnail]?.height == 360)
     #expect(try await service.stop() == 0)
   }
 
-  @Test("a profile image is its user's until the next is accepted")
+  @Test("a profile image stays until the next one is accepted")
   func profile() async throws {
     let service = try await Service()
     let client = service.client
     for color in [(220, 30, 30), (30, 30, 220)] as [(UInt8, UInt8, UInt8)] {
       let path = try Self.write(PhotoFixture.image(width: 600, height: 300) { _, _ in color }, "me.jpg", in: service)
-      let answer = try await Self.put("/v1/users/ada/profile-image", path, client)
-      #expect(answer.status == 202)
-      let image = try JSON.decode(Answer.self, from: answer.body)
+      let response = try await Self.put("/v1/users/ada/profile-image", path, client)
+      #expect(response.status == 202)
+      let image = try JSON.decode(Media.self, from: response.body)
       #expect(await service.process.waitForLog("image=\(image.id)"))
       let shown = try await onThread("test-client") { try client.get("/v1/users/ada/profile-image") }
       #expect(shown.status == 200)
-      let current = try JSON.decode(Answer.self, from: shown.body)
+      let current = try JSON.decode(Media.self, from: shown.body)
       #expect(current.id == image.id)
       let url = try #require(current.assets?[.avatar]?.url)
       let media = try await onThread("test-client") { try client.get(url) }
-      let picture = try JPEGDecoder.decode(media.body, limits: JPEGLimits(pixels: 1 << 20))
-      #expect(picture.width == 300 && picture.height == 300)
-      #expect(abs(Int(picture.bytes[0]) - Int(color.0)) < 8 && abs(Int(picture.bytes[2]) - Int(color.2)) < 8)
+      let decoded = try JPEGDecoder.decode(media.body, limits: JPEGLimits(pixels: 1 << 20))
+      #expect(decoded.width == 300 && decoded.height == 300)
+      #expect(abs(Int(decoded.bytes[0]) - Int(color.0)) < 8 && abs(Int(decoded.bytes[2]) - Int(color.2)) < 8)
     }
-    // What is no photo inside is refused by the worker, and changes nothing.
+    // A worker rejects a file with the signature but not the content of a JPEG; the image stays.
     let broken = "\(service.folder.path)/broken.jpg"
     try Descriptor(writing: broken, replacing: true).write([0xFF, 0xD8, 0xFF] + [UInt8](repeating: 1, count: 500))
-    let answer = try await Self.put("/v1/users/ada/profile-image", broken, client)
-    let image = try JSON.decode(Answer.self, from: answer.body)
+    let response = try await Self.put("/v1/users/ada/profile-image", broken, client)
+    let image = try JSON.decode(Media.self, from: response.body)
     #expect(await service.process.waitForLog("image=\(image.id)"))
     let refused = try await onThread("test-client") { try client.get("/v1/images/\(image.id)") }
-    #expect(try JSON.decode(Answer.self, from: refused.body).status == "rejected")
+    #expect(try JSON.decode(Media.self, from: refused.body).status == "rejected")
     #expect(try await onThread("test-client") { try client.get("/v1/users/ada/profile-image") }.status == 200)
     #expect(try await service.count("SELECT count(*)::int FROM asset") == 2)
     #expect(try await service.stop() == 0)
   }
 
-  private static func put(_ path: String, _ file: String, _ client: HTTPClient) async throws -> HTTPAnswer {
+  private static func put(_ path: String, _ file: String, _ client: HTTPClient) async throws -> HTTPResponse {
     try await onThread("test-client") {
       try client.post(path, form: [try FormPart(name: "image", path: file, type: "image/jpeg")], method: "PUT") {
         _, _ in

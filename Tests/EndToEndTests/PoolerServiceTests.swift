@@ -6,22 +6,22 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("The service behind a pooler", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+@Suite("Service behind a pooler", .tags(.process), .serialized, .timeLimit(.minutes(10)))
 struct PoolerServiceTests {
-  private static let note = "no notifications are heard"
+  private static let note = "no notifications are received"
 
-  @Test("with a way past it a worker is woken by notification, and who waits is told")
+  @Test("with --listen-database, workers and waiting clients are notified")
   func listening() async throws {
     try await withPooledDatabase { pooled, direct in
-      let past = ["--listen-database", direct.connectionString]
-      // A worker that looks around once an hour takes a job now because it heard of it.
-      try await expectEnds(throughPooler(pooled) + past, worker: ["--poll", "3600"]) { log in
+      let listen = ["--listen-database", direct.connectionString]
+      // A worker that polls once an hour can only run the job because of a notification.
+      try await expectEnds(throughPooler(pooled) + listen, worker: ["--poll", "3600"]) { log in
         #expect(!log.contains(Self.note))
       }
     }
   }
 
-  @Test("without one, jobs and their ends are found by looking, and the log says so once")
+  @Test("without --listen-database, the queue is polled, and the log says so once")
   func polling() async throws {
     try await withPooledDatabase { pooled, _ in
       try await expectEnds(throughPooler(pooled), worker: []) { log in
@@ -30,55 +30,55 @@ struct PoolerServiceTests {
     }
   }
 
-  @Test("a pooler that nobody spoke of, or in the place of the way past it, is refused with what to say")
-  func unspoken() async throws {
+  @Test("a pooler without --pooling, or as --listen-database, is refused with a hint")
+  func refused() async throws {
     try await withPooledDatabase { pooled, direct in
       let database = ["--database", pooled.connectionString]
-      let silent = try await Take5Command.run(["migrate"] + database)
-      #expect(silent.status == 64)
-      #expect(silent.errors.contains("--pooling transaction"), "\(silent.errors)")
+      let unknown = try await Take5Command.run(["migrate"] + database)
+      #expect(unknown.status == 64)
+      #expect(unknown.errors.contains("--pooling transaction"), "\(unknown.errors)")
       let folder = try TemporaryFolder()
       #expect(try await Take5Command.run(["migrate", "--database", direct.connectionString]).status == 66)
-      let made = try await Take5Command.run(
+      let created = try await Take5Command.run(
         ["init", "--database", direct.connectionString, "--data", "\(folder.path)/data"])
-      #expect(made.status == 0, "\(made.errors)")
-      let astray = try await Take5Command.run(
+      #expect(created.status == 0, "\(created.errors)")
+      let pooledListener = try await Take5Command.run(
         ["worker", "--data", "/nonexistent"] + throughPooler(pooled) + ["--listen-database", pooled.connectionString])
-      #expect(astray.status == 64)
-      #expect(astray.errors.contains("--listen-database"), "\(astray.errors)")
-      let baseless = try await Take5Command.run(["migrate", "--pooling", "transaction"])
-      #expect(baseless.status == 64)
+      #expect(pooledListener.status == 64)
+      #expect(pooledListener.errors.contains("--listen-database"), "\(pooledListener.errors)")
+      let withoutDatabase = try await Take5Command.run(["migrate", "--pooling", "transaction"])
+      #expect(withoutDatabase.status == 64)
       #expect(try await Take5Command.run(["migrate", "--database", direct.connectionString]).status == 0)
     }
   }
 
-  @Test("the commands of docs/pgbouncer.md run as they stand, behind a pooler as it is configured there")
+  @Test("the commands of docs/pgbouncer.md run with the configuration of the document")
   func document() async throws {
     let document = try Document("docs/pgbouncer.md")
     let commands = document.commands.map { $0.split(separator: " ").map(String.init) }
-    // But for where it is and whom it lets in.
+    // Without the listen address and the authentication.
     let settings = document.lines(of: "ini").drop { $0 != "[pgbouncer]" }.dropFirst()
       .filter { !$0.hasPrefix("listen_") && !$0.hasPrefix("auth_") }
     #expect(settings.contains("pool_mode = transaction"))
     try await withPooledDatabase(Array(settings)) { pooled, direct in
       let folder = try TemporaryFolder()
-      let places = [
+      let urls = [
         "postgresql://take5@127.0.0.1:6432/take5": pooled.connectionString,
         "postgresql://take5@127.0.0.1:5432/take5": direct.connectionString,
       ]
       var ran: Set<String> = []
       for command in commands {
-        let words = command.dropFirst().map { places[$0] ?? $0 }
-        ran.insert(words[0])
+        let arguments = command.dropFirst().map { urls[$0] ?? $0 }
+        ran.insert(arguments[0])
         let data = ["TAKE5_DATA": "\(folder.path)/data", "TAKE5_LISTEN": "127.0.0.1:0", "TAKE5_LOG_FORMAT": "text"]
-        guard words[0] == "serve" || words[0] == "worker" else {
-          let run = try await Take5Command.run(words, environment: data)
+        guard arguments[0] == "serve" || arguments[0] == "worker" else {
+          let run = try await Take5Command.run(arguments, environment: data)
           #expect(run.status == 0, "\(command): \(run.errors)")
           continue
         }
         let running = try RunningTake5()
-        _ = try await running.start(words, environment: data, saysFirstLine: words[0] == "serve")
-        #expect(await running.waitForLog(words[0] == "serve" ? "listening" : "worker started"), "\(running.log)")
+        _ = try await running.start(arguments, environment: data, printsFirstLine: arguments[0] == "serve")
+        #expect(await running.waitForLog(arguments[0] == "serve" ? "listening" : "worker started"), "\(running.log)")
         await running.send(signal: 15)
         #expect(await running.wait() == 0, "\(running.log)")
       }
@@ -90,7 +90,7 @@ struct PoolerServiceTests {
     ["--database", pooled.connectionString, "--pooling", "transaction"]
   }
 
-  /// A database without a schema, through a pooler with two connections to it and past it.
+  /// Provides a database without a schema, through a pooler with two server connections and directly.
   private func withPooledDatabase(
     _ settings: [String]? = nil, _ body: (_ pooled: DatabaseURL, _ direct: DatabaseURL) async throws -> Void
   ) async throws {
@@ -99,7 +99,7 @@ struct PoolerServiceTests {
     }
   }
 
-  /// Starts a service and a worker beside it, and submits moments one after another that have to end ready.
+  /// Starts a service and a worker, and submits moments one after another, all of which must become ready.
   private func expectEnds(
     _ access: [String], worker more: [String], _ check: (_ log: String) -> Void
   ) async throws {
@@ -108,16 +108,16 @@ struct PoolerServiceTests {
     #expect(await worker.waitForLog("worker started"), "\(worker.log)")
     let api = try service.api()
     for seed in 0..<3 {
-      let answer = try await api.submit(
+      let response = try await api.submit(
         "/v1/posts",
         [
           ("front", try TemporaryFile.bytes(of: Clips.front.write())),
           ("back", try TemporaryFile.bytes(of: Clips.back.write())),
           ("post", Array(#"{"author":"ada-\#(seed)"}"#.utf8)),
         ])
-      #expect(answer.status == 200, "\(worker.log)\n\(service.process.log)")
-      #expect(answer["status"]?.text == "ready")
-      let job = try #require(answer["job", "id"]?.text)
+      #expect(response.status == 200, "\(worker.log)\n\(service.process.log)")
+      #expect(response["status"]?.text == "ready")
+      let job = try #require(response["job", "id"]?.text)
       #expect(try await Take5Command.run(["jobs", "watch", job] + access).status == 0)
     }
     await worker.send(signal: 15)

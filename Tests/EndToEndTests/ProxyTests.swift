@@ -4,10 +4,10 @@ import Platform
 import Take5Testing
 import Testing
 
-/// The service behind nginx: whom it logs, and what a proxy passes on that it should not.
-@Suite("Behind a proxy", .tags(.process), .serialized)
+/// The service behind nginx.
+@Suite("Service behind a proxy", .tags(.process), .serialized)
 struct ProxyTests {
-  @Test("the client is whom a trusted proxy names, and nobody else names one", arguments: [true, false])
+  @Test("only a trusted proxy sets the client address", arguments: [true, false])
   func forwardedAddress(isTrusted: Bool) async throws {
     let service = try await Service(
       workers: 0, isTrusted ? ["--trusted-proxy", "127.0.0.1"] : [], environment: ["TAKE5_API_KEY": "t5-key"])
@@ -15,7 +15,7 @@ struct ProxyTests {
     let port = nginx.port
     let status = try await onThread("client") {
       var connection = try ClientConnection(port: port, from: "127.0.0.2")
-      // nginx adds the address that it sees to what the client claims.
+      // nginx appends the address of its client to the header that the client sends.
       try connection.send(
         "GET /v1/posts HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 192.0.2.7\r\nAuthorization: Bearer t5-key\r\n\r\n"
       )
@@ -29,7 +29,7 @@ struct ProxyTests {
   }
 
   @Test(
-    "requests through a proxy are refused where there is no key, and the log says what to do",
+    "without an API key, requests through a proxy are refused, and the log has a hint",
     arguments: ["Forwarded: for=192.0.2.7", "X-Forwarded-For: 192.0.2.7", "Via: 1.1 proxy", "X-Real-IP: 192.0.2.7"])
   func published(field: String) async throws {
     let service = try await Service(workers: 0)
@@ -45,7 +45,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("events come one by one through a proxy that is told nothing of them")
+  @Test("events pass one by one through a proxy with its default configuration")
   func events() async throws {
     let service = try await Service(workers: 0)
     let nginx = try await Nginx(before: service.url, isPlain: true)
@@ -56,7 +56,7 @@ struct ProxyTests {
     let parts = [("kind", Array("take5".utf8)), ("author", Array("ada".utf8)), ("front", front), ("back", back)]
     let job = try #require(
       try await api.submit("/v1/posts", parts.map { (name: $0.0, bytes: $0.1) }, headers: [])["job", "url"]?.text)
-    // Nobody works on the job: nothing ends the answer, which a proxy that gathers it would wait for.
+    // No worker runs the job, so that the response does not end: a proxy that buffers it would send nothing.
     let event = try await onThread("client") {
       var connection = try ClientConnection(port: port)
       try connection.send("GET \(job)/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -68,24 +68,24 @@ struct ProxyTests {
     try await service.stop()
   }
 
-  @Test("what is ambiguous gets no second answer through a proxy")
+  @Test("an ambiguously framed request gets at most one response through a proxy")
   func framing() async throws {
     let service = try await Service(workers: 0, environment: ["TAKE5_API_KEY": "t5-key"])
     let nginx = try await Nginx(before: service.url, apiKey: "t5-key")
     let port = nginx.port
-    // What passes is let in: no case is refused for want of a key.
+    // The proxy adds the key, so that no case fails without one.
     #expect(try await request("GET", "/v1/posts", port: port).status == 200)
     for framing in FramingCase.all {
-      let answers = try await onThread("client") {
+      let responses = try await onThread("client") {
         var connection = try ClientConnection(port: port)
         try? connection.send(framing.bytes)
         connection.finishSending()
         return String(decoding: connection.receiveRest(), as: UTF8.self)
       }
-      #expect(answers.ranges(of: "HTTP/1.1 ").count <= 1, "\(framing): \(answers)")
-      // Neither /hello nor /count is served: what nginx has made clear is refused, and nothing is ever done.
-      #expect(!answers.hasPrefix("HTTP/1.1 2"), "\(framing): \(answers)")
-      #expect(!answers.hasPrefix("HTTP/1.1 401") && !answers.hasPrefix("HTTP/1.1 403"), "\(framing): \(answers)")
+      #expect(responses.ranges(of: "HTTP/1.1 ").count <= 1, "\(framing): \(responses)")
+      // No request of the cases has a route: none succeeds, however nginx frames it.
+      #expect(!responses.hasPrefix("HTTP/1.1 2"), "\(framing): \(responses)")
+      #expect(!responses.hasPrefix("HTTP/1.1 401") && !responses.hasPrefix("HTTP/1.1 403"), "\(framing): \(responses)")
     }
     await nginx.stop()
     try await service.stop()

@@ -1,18 +1,20 @@
+import BoxTesting
 import HTTPClient
 import MediaFixtures
 import Model
 import Platform
+import Postgres
 import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Refusals", .tags(.process), .serialized)
+@Suite("Rejected media", .tags(.process), .serialized)
 struct RefusalTests {
-  /// A pair of files and the code with which they are refused.
+  /// A front clip and the code of its rejection.
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
     let code: ReasonCode
-    /// The front clip; the back one is sound.
+    /// Writes the front clip; the back clip is valid.
     let front: @Sendable (TemporaryFolder) throws -> String
 
     var testDescription: String { name }
@@ -35,7 +37,7 @@ struct RefusalTests {
       let bytes = try TemporaryFile.bytes(of: Clips.front.write())
       return try Clips.write(Array(bytes.prefix(bytes.count * 2 / 3)), "f.mp4", in: folder)
     },
-    Case(name: "sound alone", code: .noVideoStream) { folder in
+    Case(name: "audio only", code: .noVideoStream) { folder in
       var clip = Clips.front
       clip.hasVideo = false
       return try Clips.write(clip, "f.mp4", in: folder)
@@ -52,7 +54,7 @@ struct RefusalTests {
     Case(name: "the same file twice", code: .sameFileTwice) { try Clips.write(Clips.back, "f.mp4", in: $0) },
   ]
 
-  @Test("the command line refuses with the code and status 65, and leaves nothing", arguments: cases)
+  @Test("the command line rejects with the code and status 65, and leaves no files", arguments: cases)
   func commandLine(of example: Case) async throws {
     let folder = try TemporaryFolder()
     let front = try example.front(folder)
@@ -71,49 +73,49 @@ struct RefusalTests {
     #expect(try Folders.files(below: folder.path).sorted() == [back, front].sorted())
   }
 
-  @Test("over HTTP each is refused with its code, and nothing stays behind")
+  @Test("the API rejects with the code, and no files or rows stay")
   func overHTTP() async throws {
     let service = try await Service()
     let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
     for example in Self.cases {
       let front = try example.front(service.folder)
-      let answer = try await service.submit(front: front, back: back)
-      if answer.status == 202 {
-        // What only decoding finds.
-        let post = try JSON.decode(PostAnswer.self, from: answer.body)
+      let response = try await service.submit(front: front, back: back)
+      if response.status == 202 {
+        // Found only by decoding.
+        let post = try JSON.decode(PostResponse.self, from: response.body)
         #expect(await service.process.waitForLog("post rejected"), "\(example.name)")
-        let ended = try await service.post(post.id)
-        #expect(ended.status == .rejected, "\(example.name)")
-        #expect(ended.reasons.contains { $0.code == example.code }, "\(example.name): \(ended.reasons)")
-        #expect(ended.assets.isEmpty)
+        let rejected = try await service.post(post.id)
+        #expect(rejected.status == .rejected, "\(example.name)")
+        #expect(rejected.reasons.contains { $0.code == example.code }, "\(example.name): \(rejected.reasons)")
+        #expect(rejected.assets.isEmpty)
       } else {
-        #expect(answer.status == 422, "\(example.name)")
-        let problem = try JSON.decode(ProblemAnswer.self, from: answer.body)
-        #expect(answer.headers["content-type"] == "application/problem+json")
+        #expect(response.status == 422, "\(example.name)")
+        let problem = try JSON.decode(ProblemResponse.self, from: response.body)
+        #expect(response.headers["content-type"] == "application/problem+json")
         #expect(problem.reasons?.contains { $0.code == example.code } == true, "\(example.name)")
       }
     }
-    // Collecting follows the verdict: a service that has ended has done it.
+    // The media are collected after the verdict, at the latest before the service ends.
     #expect(try await service.count("SELECT count(*) FROM asset") == 0)
     #expect(try await service.count("SELECT count(*) FROM asset_set") == 0)
     #expect(try await service.stop() == 0)
     #expect(try service.blobFiles() == 0)
   }
 
-  @Test("a missing part is named, with 400 and with status 64 or 66")
+  @Test("a missing part is named: 400 from the API, status 64 or 66 on the command line")
   func missing() async throws {
     let service = try await Service(workers: 0)
     let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
     let client = service.client
-    let answer = try await onThread("test-client") {
+    let response = try await onThread("test-client") {
       let form = [
         try FormPart(name: "front", path: front, type: "video/mp4"),
         FormPart(name: "post", json: Array(#"{"author":"ada"}"#.utf8)),
       ]
       return try client.post("/v1/posts", form: form) { _, _ in }
     }
-    #expect(answer.status == 400)
-    let problem = try JSON.decode(ProblemAnswer.self, from: answer.body)
+    #expect(response.status == 400)
+    let problem = try JSON.decode(ProblemResponse.self, from: response.body)
     #expect(problem.errors?.map(\.field) == ["back"])
     #expect(try await service.count("SELECT count(*) FROM post") == 0)
     try await service.stop()
@@ -130,5 +132,59 @@ struct RefusalTests {
     let back = try Clips.write(MarkedClip(.blue, seconds: seconds, tone: .init(1000)), "back.mp4", in: folder)
     let run = try await Take5Command.run(["validate", front, back, "--json"])
     #expect(run.status == 0, "\(run.output)")
+  }
+}
+
+/// Text in the metadata of clips that the database cannot store.
+@Suite("Text in clips", .tags(.process), .serialized)
+struct ClipTextTests {
+  /// Writes a clip whose user data have a key with a NUL character.
+  private static func clip(_ seconds: Double, in folder: TemporaryFolder) throws -> String {
+    let bytes = try TemporaryFile.bytes(of: MarkedClip(.red, seconds: seconds, tone: .init(440)).write())
+    let odd = try #require(inserting(box("udta", box("a\0b\u{1}", Array("x\0y".utf8))), into: ["moov"], of: bytes))
+    return try Clips.write(odd, "front.mp4", in: folder)
+  }
+
+  @Test("a NUL character in the metadata affects neither an accepted nor a rejected moment")
+  func nul() async throws {
+    let service = try await Service()
+    let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
+    let valid = try await service.submitted(front: Self.clip(5, in: service.folder), back: back)
+    #expect(await service.process.waitForLog("post published"))
+    #expect(try await service.post(valid.id).status == .ready)
+    let refused = try await service.submitted(front: Self.clip(4, in: service.folder), back: back)
+    #expect(await service.process.waitForLog("post rejected"))
+    #expect(try await service.post(refused.id).status == .rejected)
+    #expect(try await service.count("SELECT max(attempt) FROM job_done") == 1)
+    try await service.stop()
+  }
+
+  @Test("if the database cannot store a verdict, the job completes without the facts of the inputs")
+  func unstorable() async throws {
+    let service = try await Service()
+    // The trigger refuses every verdict with facts of the inputs.
+    try await service.execute(
+      """
+      CREATE FUNCTION refuse_findings() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF NEW.result -> 'inputs' <> '{}' THEN RAISE EXCEPTION 'cannot be held' USING ERRCODE = '22P05'; END IF;
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER refuse_findings BEFORE INSERT ON job_done FOR EACH ROW EXECUTE FUNCTION refuse_findings();
+      """)
+    let (front, back) = (
+      try Clips.write(Clips.front, "f.mp4", in: service.folder),
+      try Clips.write(Clips.back, "b.mp4", in: service.folder)
+    )
+    let valid = try await service.submitted(front: front, back: back)
+    #expect(await service.process.waitForLog("post published"))
+    #expect(try await service.post(valid.id).status == .ready)
+    let short = try Clips.write(MarkedClip(.red, seconds: 4, tone: .init(440)), "short.mp4", in: service.folder)
+    let refused = try await service.submitted(front: short, back: back)
+    #expect(await service.process.waitForLog("post rejected"))
+    let rejected = try await service.post(refused.id)
+    #expect(rejected.status == .rejected)
+    #expect(rejected.reasons.map(\.code) == [.durationOutOfRange])
+    try await service.stop()
   }
 }

@@ -7,14 +7,14 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Stored media are made again", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+@Suite("Reprocessing commands", .tags(.process), .serialized, .timeLimit(.minutes(10)))
 struct ReprocessCommandTests {
   private func json(_ command: Take5Command) throws -> API.Value {
     let line = try #require(command.output.split(separator: "\n").last, "\(command.errors)")
     return try JSONDecoder().decode(API.Value.self, from: Data(line.utf8))
   }
 
-  /// A service with a moment and a post of a photo that are ready.
+  /// Starts a service and submits a moment and a photo post, which become ready.
   private func service(_ more: [String] = []) async throws -> (service: Service, moment: PublicID, photo: String) {
     let service = try await Service(more)
     let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
@@ -31,16 +31,16 @@ struct ReprocessCommandTests {
     return (service, moment.id, try #require(photo["id"]?.text))
   }
 
-  /// What readers get of a post: the entity tag and the recipe of each of its files, by role.
+  /// The entity tag and the recipe of each file of a post, by role.
   private func files(of post: String, _ service: Service) async throws -> [String: [String]] {
-    let answer = try await service.api().get("/v1/posts/\(post)")
+    let response = try await service.api().get("/v1/posts/\(post)")
     var urls: [String: String] = [:]
-    if case .object(let assets)? = answer["assets"] {
+    if case .object(let assets)? = response["assets"] {
       for (role, asset) in assets { urls[role] = asset["url"]?.text }
     }
-    for (place, photo) in (answer["photos"]?.items ?? []).enumerated() {
+    for (index, photo) in (response["photos"]?.items ?? []).enumerated() {
       if case .object(let assets) = photo {
-        for (role, asset) in assets { urls["\(role) \(place)"] = asset["url"]?.text }
+        for (role, asset) in assets { urls["\(role) \(index)"] = asset["url"]?.text }
       }
     }
     var files: [String: [String]] = [:]
@@ -61,13 +61,13 @@ struct ReprocessCommandTests {
     return path
   }
 
-  @Test("nothing is decoded where nothing would change, and the same bytes come out where it is forced, by whomever")
+  @Test("items that would not change are skipped, and a forced run makes the same bytes, local or by a worker")
   func deterministic() async throws {
     let (service, moment, photo) = try await service()
     let access = ["--data", service.data, "--json"]
     let before = try await [files(of: moment.description, service), files(of: photo, service)]
     #expect(before[0].count == 8 && before[1].count >= 2)
-    #expect(Set(before[0].values.map { $0[1] }).count == 1, "all of a set have one recipe")
+    #expect(Set(before[0].values.map { $0[1] }).count == 1, "all assets of a set have one recipe")
 
     let skipped = try json(try await Take5Command.run(["reprocess"] + access))
     #expect(skipped["items"]?["skipped"]?.number == 2 && skipped["items"]?["done"]?.number == 0)
@@ -77,14 +77,14 @@ struct ReprocessCommandTests {
       #expect(try json(forced)["items"]?["done"]?.number == 2)
       #expect(try await [files(of: moment.description, service), files(of: photo, service)] == before)
     }
-    // Stored once, although there are three sets.
+    // Each forced run retires both sets, which have the same blobs.
     #expect(try await service.count("SELECT count(*)::int FROM asset_set WHERE retired_at IS NOT NULL") == 4)
     let verified = try await Take5Command.run(["verify", "--deep"] + access)
     #expect(verified.status == 0, "\(verified.output)")
     try await service.stop()
   }
 
-  @Test("a changed definition makes other outputs, and the old ones are answered for the grace period")
+  @Test("a changed definition makes other outputs, and the old ones stay readable for the grace period")
   func changing() async throws {
     let (service, moment, photo) = try await service(["--background-slots", "2"])
     let access = ["--data", service.data, "--json"]
@@ -98,7 +98,7 @@ struct ReprocessCommandTests {
     #expect(plan["parts"]?[0]?["made_by"]?.text == "take5-post 1")
     #expect(plan["parts"]?[0]?["made_again_by"]?.text == "take5-post 2")
     guard case .number(let hours)? = plan["hours"] else {
-      Issue.record("no hours are told")
+      Issue.record("the plan has no hours")
       return
     }
     #expect(hours > 0)
@@ -124,7 +124,7 @@ struct ReprocessCommandTests {
     try await service.stop()
   }
 
-  @Test("an item that cannot be made fails with its reason and keeps what it has; the run says so")
+  @Test("an item without its source fails with a reason and keeps its outputs")
   func failing() async throws {
     let (service, moment, _) = try await service()
     let access = ["--data", service.data, "--json"]
@@ -137,23 +137,23 @@ struct ReprocessCommandTests {
     #expect(run.status == 65)
     let report = try json(run)
     #expect(report["items"]?["failed"]?.number == 1)
-    #expect(report["failures"]?[0]?["error"]?.text?.contains("there is no blob") == true)
+    #expect(report["failures"]?[0]?["error"]?.text?.contains("blob not found") == true)
     #expect(try await files(of: moment.description, service) == before)
-    let found = try json(try await Take5Command.run(["reprocess", "--error", "NO BLOB", "--dry-run"] + access))
+    let found = try json(try await Take5Command.run(["reprocess", "--error", "BLOB NOT FOUND", "--dry-run"] + access))
     #expect(found["items"]?.number == 1)
     try await service.stop()
   }
 
-  @Test("a run rests while it is paused, goes on without its command, and ends where it is cancelled")
+  @Test("a paused run processes no items, a detached run continues, and a cancelled run ends")
   func detached() async throws {
     let (service, _, _) = try await service(["--background-slots", "0"])
     let access = ["--data", service.data, "--json"]
-    func begin() async throws -> String {
+    func start() async throws -> String {
       let command = try await Take5Command.run(["reprocess", "--force", "--detach"] + access)
       #expect(command.status == 0, "\(command.errors)")
       return try #require(try json(command)["id"]?.text)
     }
-    let (first, second) = (try await begin(), try await begin())
+    let (first, second) = (try await start(), try await start())
     #expect(try await Take5Command.run(["reprocess", "pause", first] + access).status == 0)
     #expect(try await Take5Command.run(["reprocess", "cancel", second] + access).status == 0)
     #expect(try await Take5Command.run(["reprocess", "resume", second] + access).status == 65)
@@ -169,24 +169,25 @@ struct ReprocessCommandTests {
     try await service.stop()
   }
 
-  @Test("what cannot be meant is refused before anything begins")
+  @Test("invalid options are refused before a run starts")
   func refusing() async throws {
     let folder = try TemporaryFolder()
     let definition = "\(folder.path)/other.json"
     let text = try Document("jobs/take5-post.json").text.replacing("\"take5-post\"", with: "\"other\"")
     try Descriptor(writing: definition, replacing: true).write(Array(text.utf8))
-    for (words, message) in [
-      (["--definition", definition], "nothing is made by a definition of that name"),
-      (["--definition", definition, "--kind", "photo"], "a definition of clips"),
-      (["--rate", "0"], "--rate"), (["--kind", "film"], "--kind"), (["--local", "--detach"], "it cannot detach"),
-      (["not-an-id"], "no id"), (["--state", "processing"], "--state"), (["--missing", "film"], "--missing"),
+    for (arguments, message) in [
+      (["--definition", definition], "which no kind of media uses"),
+      (["--definition", definition, "--kind", "photo"], "a definition for clips"),
+      (["--rate", "0"], "--rate"), (["--kind", "film"], "--kind"),
+      (["--local", "--detach"], "cannot be combined with --detach"),
+      (["not-an-id"], "not the id"), (["--state", "processing"], "--state"), (["--missing", "film"], "--missing"),
     ] {
-      let command = try await Take5Command.run(["reprocess"] + words + ["--data", folder.path])
-      #expect(command.status == 64, "\(words)")
+      let command = try await Take5Command.run(["reprocess"] + arguments + ["--data", folder.path])
+      #expect(command.status == 64, "\(arguments)")
       #expect(command.errors.contains(message), "\(command.errors)")
     }
-    for verb in ["pause", "resume", "cancel", "status"] {
-      let command = try await Take5Command.run(["reprocess", verb, PublicID.now().description, "--data", folder.path])
+    for name in ["pause", "resume", "cancel", "status"] {
+      let command = try await Take5Command.run(["reprocess", name, PublicID.now().description, "--data", folder.path])
       #expect(command.status == 66, "\(command.errors)")
     }
   }

@@ -1,5 +1,6 @@
 import Glibc
 import HTTPClient
+import HTTPTesting
 import MediaFixtures
 import Model
 import Platform
@@ -7,17 +8,110 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-/// Where root may mount: the folder of blobs is a file system of its own, which is full, read-only or gone for a while.
+@Suite("Unmounted blob folder", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+struct UnmountedStoreTests {
+  private func moment(_ service: Service) async throws -> PostResponse {
+    let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
+    let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
+    let moment = try await service.submitted(front: front, back: back)
+    try #require(await service.process.waitForLog("post published"), "\(service.process.log)")
+    return try await service.post(moment.id)
+  }
+
+  private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  @Test("commands refuse a folder of blobs that is empty or of another store, and write nothing in it")
+  func refused() async throws {
+    let service = try await Service()
+    _ = try await moment(service)
+    try await service.stop()
+    let (blobs, away) = ("\(service.data)/blobs", "\(service.folder.path)/away")
+    #expect(rename(blobs, away) == 0)
+    try Folder.make(blobs)
+    let access = ["--data", service.data]
+    for command in [["verify"], ["gc"], ["reprocess", "--local", "--force"]] {
+      let refused = try await Take5Command.run(command + access)
+      try #require(refused.status == 74, "\(command): \(refused.output)\(refused.errors)")
+      #expect(refused.errors.contains("mount") && refused.errors.contains("--adopt"), "\(refused.errors)")
+    }
+    for command in [["serve", "--listen", "127.0.0.1:0"], ["worker"]] {
+      let refused = try await Take5Command.run(command + access)
+      try #require(refused.status == 74, "\(command): \(refused.output)\(refused.errors)")
+    }
+    #expect(try Folder.names(in: blobs).isEmpty)
+    // The folder is missing, and then it belongs to another store.
+    #expect(rmdir(blobs) == 0)
+    #expect(try await Take5Command.run(["verify"] + access).status == 74)
+    #expect(!exists(blobs))
+    try Folder.make(blobs)
+    try Descriptor(writing: "\(blobs)/store-id", replacing: false).write(
+      Array("01939f2d-11aa-7b07-a3c1-90f4e2d6b358\n".utf8))
+    let another = try await Take5Command.run(["gc"] + access)
+    #expect(another.status == 74 && another.errors.contains("01939f2d-11aa-7b07-a3c1-90f4e2d6b358"))
+    // A command that uses no blobs does not open the folder.
+    #expect(try await Take5Command.run(["keys", "list"] + access).status == 0)
+
+    try Folder.remove(blobs)
+    #expect(rename(away, blobs) == 0)
+    #expect(try await Take5Command.run(["verify"] + access).status == 0)
+  }
+
+  @Test("verify --adopt accepts the folder and reports what is missing")
+  func adopted() async throws {
+    let service = try await Service()
+    _ = try await moment(service)
+    try await service.stop()
+    let access = ["--data", service.data]
+    try Folder.remove("\(service.data)/blobs")
+    let adopted = try await Take5Command.run(["verify", "--adopt"] + access)
+    #expect(adopted.status == 1 && adopted.output.contains("source_missing"), "\(adopted.output)\(adopted.errors)")
+    // From now on the folder belongs to the store.
+    #expect(try await Take5Command.run(["verify"] + access).status == 1)
+    #expect(try await Take5Command.run(["gc"] + access).status == 0)
+  }
+
+  @Test("when the folder is unmounted under a running service, storage is unavailable and nothing counts as lost")
+  func goesAway() async throws {
+    let service = try await Service()
+    let post = try await moment(service)
+    let composed = try #require(post.assets[.composed])
+    let (blobs, away) = ("\(service.data)/blobs", "\(service.data)/away")
+    #expect(try await service.api().get("/readyz").status == 200)
+    #expect(rename(blobs, away) == 0)
+    // Like a mount point without a file system.
+    try Folder.make(blobs)
+    let ready = try await service.api().get("/readyz")
+    #expect(ready.status == 503 && ready["type"]?.text == "urn:take5:problem:storage_unavailable")
+    let media = try await service.api().get(composed.url)
+    #expect(media.status == 503 && media["type"]?.text == "urn:take5:problem:storage_unavailable")
+    #expect(media.response.headers["retry-after"] != nil)
+    let submitted = try await service.api().submit(
+      "/v1/posts",
+      [("post", Array(#"{"kind":"photo","author":"ada"}"#.utf8)), ("photo", try StoreCommandTests.photo((9, 9, 200)))])
+    #expect(submitted.status == 503 && submitted["type"]?.text == "urn:take5:problem:storage_unavailable")
+    #expect(try Folder.names(in: blobs).isEmpty)
+
+    #expect(rmdir(blobs) == 0)
+    #expect(rename(away, blobs) == 0)
+    #expect(try await service.api().get("/readyz").status == 200)
+    #expect(try await service.api().get(composed.url).status == 200)
+    #expect(try await service.count("SELECT count(*)::int FROM blob_damage") == 0)
+    try await service.stop()
+  }
+}
+
+/// The folder of blobs is a separate file system, which is temporarily full, read-only or missing. Mounting requires
+/// root.
 @Suite(
-  "A storage that fails for a while", .tags(.process), .serialized, .timeLimit(.minutes(10)),
-  .enabled("a file system can be mounted by root alone") { MountedFolder.isAllowed })
+  "Storage outages", .tags(.process), .serialized, .timeLimit(.minutes(10)),
+  .enabled("mounting a file system requires root") { MountedFolder.isAllowed })
 struct StorageOutageTests {
   enum Outage: CaseIterable {
     case full, readOnly, gone
   }
 
   @Test(
-    "what was accepted waits, pauses the queue, costs no attempt, and is ready once the storage is back",
+    "jobs wait for the storage without using attempts, the queue is paused, and the post is ready afterwards",
     arguments: Outage.allCases)
   func waiting(_ outage: Outage) async throws {
     let service = try await Service(workers: 0, ["--least-free", "0"])
@@ -26,7 +120,7 @@ struct StorageOutageTests {
     let back = try Clips.write(MarkedClip(.blue, tone: .init(1000)), "back.mp4", in: service.folder)
     let worker = try await service.worker()
     #expect(await worker.waitForLog("worker started"))
-    // It stands still, so that it meets the outage and not the post.
+    // The worker is suspended, so that the outage comes before the job.
     await worker.send(signal: SIGSTOP)
     let post = try await service.submitted(front: front, back: back).id
     switch outage {
@@ -35,11 +129,11 @@ struct StorageOutageTests {
     case .gone: try disk.hide()
     }
     await worker.send(signal: SIGCONT)
-    // More often than a job has attempts.
-    for _ in 0..<6 { #expect(await worker.waitForLog("an attempt could not be made"), "\(worker.log)") }
+    // More often than the maximum number of attempts.
+    for _ in 0..<6 { #expect(await worker.waitForLog("an attempt was not possible"), "\(worker.log)") }
     #expect(worker.log.contains("the queue is paused"))
     #expect(try await service.post(post).status == .processing)
-    // Whose status a submission would have.
+    // The status that a submission would get.
     #expect(try await service.get("/readyz").status == (outage == .full ? 507 : 503))
     switch outage {
     case .full: disk.empty()
@@ -47,7 +141,7 @@ struct StorageOutageTests {
     case .gone: try disk.show()
     }
     #expect(await worker.waitForLog("post published"), "\(worker.log)")
-    #expect(await worker.waitForLog("the queue goes on"), "\(worker.log)")
+    #expect(await worker.waitForLog("the queue resumes"), "\(worker.log)")
     #expect(try await service.post(post).status == .ready)
     #expect(try await service.count("SELECT attempt::int FROM job_done") == 1)
     #expect(try await service.get("/readyz").status == 200)

@@ -9,7 +9,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("The store on the command line", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+@Suite("Store commands", .tags(.process), .serialized, .timeLimit(.minutes(10)))
 struct StoreCommandTests {
   private func json(_ command: Take5Command) throws -> API.Value {
     try JSONDecoder().decode(API.Value.self, from: Data(command.output.utf8))
@@ -19,7 +19,7 @@ struct StoreCommandTests {
     try json(command)["findings"]?.items.compactMap { $0["code"]?.text }.sorted() ?? []
   }
 
-  /// A service with a moment and a post of a photo that are ready.
+  /// Starts a service and submits a moment and a photo post, which become ready.
   private func service() async throws -> (Service, [String], moment: PublicID) {
     let service = try await Service()
     let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
@@ -48,19 +48,21 @@ struct StoreCommandTests {
     return "\(service.data)/blobs/\(hash.prefix(2))/\(hash)"
   }
 
-  @Test("verify proves a store whole, and finds a byte, a file, a stray, a row and a property that are wrong")
+  @Test(
+    "verify accepts a consistent store, and finds changed bytes, missing files and rows, orphans and wrong properties"
+  )
   func verify() async throws {
     let (service, access, moment) = try await service()
-    let whole = try await Take5Command.run(["verify", "--deep"] + access)
-    #expect(whole.status == 0, "\(whole.output)\(whole.errors)")
-    #expect(whole.output.contains("the store is whole") && whole.output.contains("media decoded"))
+    let consistent = try await Take5Command.run(["verify", "--deep"] + access)
+    #expect(consistent.status == 0, "\(consistent.output)\(consistent.errors)")
+    #expect(consistent.output.contains("the store is consistent") && consistent.output.contains("media decoded"))
     let json = try json(try await Take5Command.run(["verify", "--deep", "--json"] + access))
     #expect(json["whole"] == .boolean(true) && json["findings"]?.items.isEmpty == true)
-    // Each blob once, whatever it is.
+    // Each blob is checked once.
     let assets = try await service.count("SELECT count(DISTINCT blob)::int FROM asset")
     #expect(json["checked"]?["media"]?.number == assets && assets > 12)
 
-    // What an asset tells is only compared by decoding.
+    // Properties of assets are only compared by decoding.
     _ = try await service.texts(
       """
       WITH changed AS (UPDATE asset SET width = 7 WHERE role = 'photo.large' RETURNING role),
@@ -83,8 +85,8 @@ struct StoreCommandTests {
     try #require(opened >= 0)
     try Descriptor(owning: opened).write([0xA5], at: 1000)
     #expect(unlink(try await file("source.back", of: moment, service)) == 0)
-    let stray = String(repeating: "a", count: 64)
-    try Descriptor(writing: "\(service.data)/blobs/aa/\(stray)", replacing: false).write([1, 2, 3])
+    let orphan = String(repeating: "a", count: 64)
+    try Descriptor(writing: "\(service.data)/blobs/aa/\(orphan)", replacing: false).write([1, 2, 3])
     _ = try await service.texts("DELETE FROM asset WHERE role = 'photo.small' RETURNING role")
     let broken = try await Take5Command.run(["verify", "--json"] + access)
     #expect(broken.status == 1)
@@ -94,18 +96,18 @@ struct StoreCommandTests {
       try self.json(broken)["findings"]?.items.first { $0["code"]?.text == "blob_corrupt" })
     #expect(corrupt["object"]?["kind"]?.text == "blob" && composed.hasSuffix(corrupt["object"]?["id"]?.text ?? "-"))
     #expect(corrupt["subjects"]?[0]?["id"]?.text == moment.description)
-    // One of its sources is gone: nobody can make it again.
+    // One of its sources is missing: it cannot be made again.
     #expect(corrupt["severity"]?.text == "lost" && corrupt["remedy"]?.text?.contains("backup") == true)
     let text = try await Take5Command.run(["verify"] + access)
-    #expect(text.status == 1 && text.output.contains("blob_corrupt") && text.output.contains("not whole: 2 lost"))
+    #expect(text.status == 1 && text.output.contains("blob_corrupt") && text.output.contains("inconsistent: 2 lost"))
     try await service.stop()
   }
 
-  @Test("repair makes damaged outputs again from their sources, with the same bytes")
+  @Test("--repair makes damaged outputs again from their sources, with the same bytes")
   func remaking() async throws {
     let (service, access, moment) = try await service()
     let composed = try await file("composed", of: moment, service)
-    let whole = try Descriptor(reading: composed).contents()
+    let original = try Descriptor(reading: composed).contents()
     let opened = open(composed, O_WRONLY)
     try #require(opened >= 0)
     try Descriptor(owning: opened).write([0xA5], at: 1000)
@@ -114,14 +116,14 @@ struct StoreCommandTests {
     #expect(repaired.status == 0, "\(repaired.output)\(repaired.errors)")
     let codes = try json(repaired)["repaired"]?.items.compactMap { $0["code"]?.text }.sorted()
     #expect(codes == ["asset_missing", "blob_corrupt", "blob_unreferenced"])
-    #expect(try Descriptor(reading: composed).contents() == whole)
+    #expect(try Descriptor(reading: composed).contents() == original)
     #expect(try await file("composed", of: moment, service) == composed)
     #expect(try await service.post(moment).status == .ready)
     #expect(try await Take5Command.run(["verify", "--deep"] + access).status == 0)
     try await service.stop()
   }
 
-  @Test("a stored clip that strict players do not take is found, and a run over everything makes it again")
+  @Test("verify finds a stored clip that strict players refuse, and reprocessing repairs it")
   func invalidClip() async throws {
     let (service, access, moment) = try await service()
     let path = try await file("clip.front", of: moment, service)
@@ -135,7 +137,7 @@ struct StoreCommandTests {
     if !exists(folder) { #expect(mkdir(folder, 0o700) == 0) }
     try Descriptor(writing: "\(folder)/\(hash)", replacing: false).write(bytes)
     #expect(unlink(path) == 0)
-    // As a program before this one stored it, by a recipe of its own.
+    // As an earlier version stored it, with another recipe.
     _ = try await service.texts(
       """
       WITH old AS (
@@ -161,24 +163,24 @@ struct StoreCommandTests {
     try await service.stop()
   }
 
-  @Test("gc tells first and then removes what nothing refers to; verify is content afterwards")
+  @Test("gc --dry-run reports what gc removes, and verify succeeds afterwards")
   func collecting() async throws {
     let (service, access, moment) = try await service()
-    let stray = String(repeating: "b", count: 64)
-    try Descriptor(writing: "\(service.data)/blobs/bb/\(stray)", replacing: false).write([1, 2, 3])
+    let orphan = String(repeating: "b", count: 64)
+    try Descriptor(writing: "\(service.data)/blobs/bb/\(orphan)", replacing: false).write([1, 2, 3])
     _ = try await service.texts("DELETE FROM post WHERE public_id = '\(moment)' RETURNING author")
     #expect(try await Take5Command.run(["verify"] + access).status == 1)
     let files = try service.blobFiles()
     let dry = try await Take5Command.run(["gc", "--dry-run", "--json"] + access)
     #expect(dry.status == 0)
-    let told = try json(dry)
-    #expect(told["dry_run"] == .boolean(true))
+    let planned = try json(dry)
+    #expect(planned["dry_run"] == .boolean(true))
     #expect(try service.blobFiles() == files)
     let run = try await Take5Command.run(["gc", "--json"] + access)
     #expect(run.status == 0)
     let removed = try json(run)
     for key in ["loose_sets", "retired_sets", "answers", "blobs", "stray_files", "staged_files"] {
-      #expect(removed[.key(key)] == told[.key(key)], "\(key)")
+      #expect(removed[.key(key)] == planned[.key(key)], "\(key)")
     }
     #expect(removed["loose_sets"]?.number == 2 && removed["stray_files"]?["bytes"]?.number == 3)
     #expect(try service.blobFiles() < files)
@@ -187,17 +189,17 @@ struct StoreCommandTests {
     try await service.stop()
   }
 
-  @Test("repair removes litter and says what it cannot do; a hold keeps everything; words that are wrong are told")
+  @Test("--repair removes orphans, a hold prevents it, and wrong arguments are refused")
   func repairing() async throws {
     let (service, access, _) = try await service()
-    let stray = String(repeating: "c", count: 64)
-    let path = "\(service.data)/blobs/cc/\(stray)"
+    let orphan = String(repeating: "c", count: 64)
+    let path = "\(service.data)/blobs/cc/\(orphan)"
     try Descriptor(writing: path, replacing: false).write([1])
     let hold = try await Take5Command.run(["gc", "hold", "--for", "10m"] + access)
-    #expect(hold.status == 0 && hold.output.contains("no blob is removed until"))
+    #expect(hold.status == 0 && hold.output.contains("no blobs are removed until"))
     let held = try await Take5Command.run(["verify", "--repair"] + access)
     #expect(held.status == 1 && held.output.contains("gc hold"))
-    #expect(try await Take5Command.run(["gc"] + access).output.contains("no blob is removed until"))
+    #expect(try await Take5Command.run(["gc"] + access).output.contains("no blobs are removed until"))
     #expect(exists(path))
     #expect(try await Take5Command.run(["gc", "release"] + access).status == 0)
     let late = try await Take5Command.run(["gc", "release", "--json"] + access)
@@ -215,7 +217,7 @@ struct StoreCommandTests {
       environment: ["PATH": "/usr/bin:/bin"])
     #expect(psql.status == 0 && psql.output == "2\n", "\(psql.errors)")
     try await service.stop()
-    // Nobody knows whether a store is whole that cannot be read.
+    // A store that cannot be read is neither consistent nor inconsistent.
     let away = try await Take5Command.run(
       ["verify", "--database", "postgresql://127.0.0.1:1/none", "--data", service.data])
     #expect(away.status == 69)

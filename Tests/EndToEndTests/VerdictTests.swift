@@ -6,12 +6,12 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("One file, one verdict", .tags(.process), .serialized)
+@Suite("Same verdict everywhere", .tags(.process), .serialized)
 struct VerdictTests {
-  /// What something said of a file: why it refuses it, empty where it takes it; nil: neither.
+  /// The codes of a rejection; empty if the file is accepted, nil for any other outcome.
   typealias Codes = Set<String>?
 
-  private struct Answer: Decodable {
+  private struct Output: Decodable {
     let verdict: String
     let reasons: [Reason]
     let duration: Double?
@@ -25,7 +25,7 @@ struct VerdictTests {
     }
   }
 
-  /// The shipped definition on a small canvas, where clips of any length may be a moment.
+  /// The built-in definition with a small canvas, which accepts clips of any duration.
   private static func anyLength(in folder: TemporaryFolder) throws -> String {
     var definition = try Definitions.take5Post()
     definition.limits.seconds = ClosedSeconds(shortest: 0.1, longest: 600)
@@ -36,34 +36,34 @@ struct VerdictTests {
     return try Clips.write(try JSON.encode(definition), "any-length.json", in: folder)
   }
 
-  /// Runs a verb that answers in JSON; what it says otherwise is shown where it gives none.
-  private static func answer(_ words: [String], of name: String) async throws -> Answer? {
-    let run = try await Take5Command.run(words + ["--json"])
-    let answer = try? JSON.decode(Answer.self, from: Array(run.output.utf8))
-    #expect(answer != nil, "\(name): \(words[0]) ended with \(run.status ?? -1): \(run.errors)")
-    #expect(run.status == (answer?.codes == [] ? 0 : 65), "\(name): \(words[0]) ended with \(run.status ?? -1)")
-    return answer
+  /// Runs a command with `--json` and decodes its output.
+  private static func output(_ arguments: [String], of name: String) async throws -> Output? {
+    let run = try await Take5Command.run(arguments + ["--json"])
+    let output = try? JSON.decode(Output.self, from: Array(run.output.utf8))
+    #expect(output != nil, "\(name): \(arguments[0]) ended with \(run.status ?? -1): \(run.errors)")
+    #expect(run.status == (output?.codes == [] ? 0 : 65), "\(name): \(arguments[0]) ended with \(run.status ?? -1)")
+    return output
   }
 
-  /// Submits media and waits for their end.
+  /// Submits media and waits for the verdict.
   private static func submitted(_ parts: [(name: String, bytes: [UInt8])], _ service: Service) async throws -> Codes {
-    let answer = try await service.api().submit("/v1/posts", parts)
-    let codes = Set(answer["reasons"]?.items.compactMap { $0["code"]?.text } ?? [])
-    switch (answer.status, answer["status"]?.text) {
+    let response = try await service.api().submit("/v1/posts", parts)
+    let codes = Set(response["reasons"]?.items.compactMap { $0["code"]?.text } ?? [])
+    switch (response.status, response["status"]?.text) {
     case (200, "ready"): return []
     case (200, "rejected"), (422, _): return codes
     default: return nil
     }
   }
 
-  /// The answers of everything that judges a clip, which must be those of `inspect`.
+  /// Expects that all commands and the API have the verdict of `inspect` on a clip.
   private static func judge(
     _ path: String, _ name: String, with back: String, definition: String, _ service: Service
-  ) async throws -> Answer? {
+  ) async throws -> Output? {
     let rule = ["--definition", definition]
-    let inspected = try await answer(["inspect", path] + rule, of: name)
+    let inspected = try await output(["inspect", path] + rule, of: name)
     let expected = inspected?.codes
-    let validated = try await answer(["validate", path, back] + rule, of: name)
+    let validated = try await output(["validate", path, back] + rule, of: name)
     #expect(validated?.codes == expected, "\(name): validate, \(validated?.reasons ?? [])")
     let outputs = ["-o", "\(service.folder.path)/out.mp4", "--outputs", "\(service.folder.path)/outputs", "--force"]
     let composed = try await Take5Command.run(["compose", path, back] + outputs + rule)
@@ -80,17 +80,17 @@ struct VerdictTests {
     return inspected
   }
 
-  /// Frames by their numbers, at times at which one of them only can be shown.
+  /// The numbers of the frames that must be shown at some times.
   private static let shown: [String: [(seconds: Double, frame: Int)]] = [
     "an edit that starts at a sync frame": [(1, 60)], "an edit that starts between sync frames": [(0, 15), (1, 45)],
     "an edit that is longer than the media": [(4.9, 137)], "three edits": [(1, 30), (3, 120), (4.5, 225)],
     "a second twice": [(1.5, 45), (2.5, 45), (3.5, 75)], "edits out of order": [(1, 120), (3, 30)],
     "a dwell": [(1, 30), (2.5, 60), (4, 90)], "a gap": [(1, 30), (4, 90)],
-    // Rates but 0 are not honoured, as FFmpeg and Chromium do not.
+    // Rates other than 0 are ignored, as in FFmpeg and Chromium.
     "twice the speed": [(2, 60), (4, 120)], "edits of no length": [(1, 30)],
   ]
 
-  @Test("clips with edit lists of every kind, and how long they are shown")
+  @Test("clips with edit lists are accepted, with the right duration and frames")
   func edits() async throws {
     let folder = try TemporaryFolder()
     let definition = try Self.anyLength(in: folder)
@@ -98,11 +98,11 @@ struct VerdictTests {
     let back = try Clips.write(Clips.back, "back.mp4", in: folder)
     for clip in EditedClip.all {
       let path = try Clips.write(clip.bytes(), "front.mp4", in: folder)
-      let answer = try await Self.judge(
+      let inspected = try await Self.judge(
         path, clip.description, with: back, definition: definition, service)
-      #expect(answer?.codes == [], "\(clip): \(answer?.reasons ?? [])")
-      // Two frames that lean on what is not there may be left out.
-      #expect(abs((answer?.duration ?? 0) - clip.seconds) < 0.1, "\(clip): \(answer?.duration ?? 0) s")
+      #expect(inspected?.codes == [], "\(clip): \(inspected?.reasons ?? [])")
+      // Two frames may be missing because their reference frames are cut off.
+      #expect(abs((inspected?.duration ?? 0) - clip.seconds) < 0.1, "\(clip): \(inspected?.duration ?? 0) s")
       for (seconds, frame) in Self.shown[clip.description] ?? [] {
         let output = "\(folder.path)/still.jpg"
         _ = try await Take5Command.run(["still", path, "--at", "\(seconds)", "-o", output, "--force"])
@@ -113,7 +113,7 @@ struct VerdictTests {
     try await service.stop()
   }
 
-  @Test("the field media's clips", .enabled(if: InspectTests.folder != nil, "TAKE5_FIELD_MEDIA is not set"))
+  @Test("clips of the field media", .enabled(if: InspectTests.folder != nil, "TAKE5_FIELD_MEDIA is not set"))
   func clips() async throws {
     let media = try #require(InspectTests.folder)
     let folder = try TemporaryFolder()
@@ -126,14 +126,14 @@ struct VerdictTests {
     try await service.stop()
   }
 
-  @Test("the field media's photos", .enabled(if: InspectTests.folder != nil, "TAKE5_FIELD_MEDIA is not set"))
+  @Test("photos of the field media", .enabled(if: InspectTests.folder != nil, "TAKE5_FIELD_MEDIA is not set"))
   func photos() async throws {
     let media = try #require(InspectTests.folder)
     let service = try await Service()
     for name in try Self.names(in: media).filter({ !Self.isClip($0) }) {
       let path = "\(media)/\(name)"
-      let expected = try await Self.answer(["inspect", path], of: name)?.codes
-      let made = try await Self.answer(
+      let expected = try await Self.output(["inspect", path], of: name)?.codes
+      let made = try await Self.output(
         ["photo", path, "--force", "-o", "\(service.folder.path)/photos"], of: name)
       #expect(made?.codes == expected, "\(name): photo, \(made?.reasons ?? [])")
       let parts = [

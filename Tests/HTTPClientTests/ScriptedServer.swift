@@ -1,28 +1,27 @@
 import Glibc
 import Platform
 
-/// A server on a free port of this machine that gives each request the same bytes, whatever it asks for, and remembers what
-/// it was sent.
+/// A server on a free port that sends the same bytes in response to each request, and records what it receives.
 final class ScriptedServer: Sendable {
-  /// What a server heard.
-  struct Heard: Sendable {
+  /// The requests that a server has received.
+  struct Received: Sendable {
     var connections = 0
-    /// Of every request, without the body.
+    /// The heads of the requests.
     var heads: [String] = []
-    /// Bytes behind the heads.
-    var rest = 0
+    /// The number of bytes of bodies.
+    var bodyBytes = 0
   }
 
   let port: UInt16
   private let listener: OpenFile
-  private let answer: [UInt8]
+  private let response: [UInt8]
   private let closes: Bool
-  private let state = Locked(Heard())
+  private let state = Locked(Received())
 
   /// - Parameters:
-  ///   - answer: nil: none, and no connection is even accepted.
-  ///   - closes: the connection behind the answer; it is kept otherwise.
-  init(answer: String?, closes: Bool = false) throws {
+  ///   - response: nil: the server does not accept connections.
+  ///   - closes: whether the server closes the connection after the response.
+  init(response: String?, closes: Bool = false) throws {
     let listener = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -31,22 +30,22 @@ final class ScriptedServer: Sendable {
     let number = listener.number
     let status = withUnsafeMutableBytes(of: &address) { bytes in
       let pointer = bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
-      guard bind(number, pointer, length) == 0, listen(number, answer == nil ? 0 : 16) == 0 else { return Int32(-1) }
+      guard bind(number, pointer, length) == 0, listen(number, response == nil ? 0 : 16) == 0 else { return Int32(-1) }
       return getsockname(number, pointer, &length)
     }
     guard status == 0 else { throw SystemError(call: "listen") }
     port = UInt16(bigEndian: address.sin_port)
     self.listener = OpenFile(listener)
-    self.answer = Array((answer ?? "").utf8)
+    self.response = Array((response ?? "").utf8)
     self.closes = closes
-    guard answer != nil else { return }
+    guard response != nil else { return }
     try NamedThread(name: "scripted-server") { [self] in acceptAll() }.detach()
   }
 
-  /// What it heard so far.
-  var heard: Heard { state.withLock { $0 } }
+  /// The requests received so far.
+  var received: Received { state.withLock { $0 } }
 
-  /// Takes no further connection; those that are there go on.
+  /// Refuses further connections; open connections continue.
   func stop() { shutdown(listener.descriptor.number, Int32(SHUT_RDWR)) }
 
   private func acceptAll() {
@@ -69,11 +68,11 @@ final class ScriptedServer: Sendable {
       while let end = pending.firstRange(of: Array("\r\n\r\n".utf8)) {
         state.withLock { $0.heads.append(String(decoding: pending[..<end.lowerBound], as: UTF8.self)) }
         pending.removeFirst(end.upperBound)
-        guard (try? connection.descriptor.write(answer)) != nil, !closes else { return }
+        guard (try? connection.descriptor.write(response)) != nil, !closes else { return }
       }
-      // Behind a head that promises a body, and the heads of its parts.
-      if heard.heads.contains(where: { $0.contains("Content-Length") }) {
-        state.withLock { $0.rest += pending.count }
+      // A body follows a head with Content-Length.
+      if received.heads.contains(where: { $0.contains("Content-Length") }) {
+        state.withLock { $0.bodyBytes += pending.count }
         pending = []
       }
     }

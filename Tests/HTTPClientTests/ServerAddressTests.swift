@@ -1,10 +1,10 @@
 import HTTPClient
 import Testing
 
-@Suite("Addresses of a service")
+@Suite("ServerAddress")
 struct ServerAddressTests {
   @Test(
-    "scheme, host and port are read",
+    "the scheme, host and port of a URL are parsed",
     arguments: [
       ("http://127.0.0.1:8080", .http, "127.0.0.1", 8080), ("http://take5.local/", .http, "take5.local", 80),
       ("http://[::1]:9000", .http, "::1", 9000), ("https://take5.example", .https, "take5.example", 443),
@@ -15,7 +15,7 @@ struct ServerAddressTests {
   }
 
   @Test(
-    "anything else is refused",
+    "other URLs are refused",
     arguments: [
       "", "127.0.0.1:8080", "ftp://a", "http://", "https://", "http://a:b", "http://a/b", "http://u@a",
       "http://a:99999", "https://a?b", "https://a b",

@@ -1,7 +1,7 @@
 import ISOBaseMedia
 import Testing
 
-@Suite("H.264 in samples")
+@Suite("H.264 samples")
 struct AVCTests {
   private static let sequence: [UInt8] = [0x67, 0x64, 0x00, 0x1F, 0xAC]
   private static let picture: [UInt8] = [0x68, 0xEB, 0xE3]
@@ -13,19 +13,19 @@ struct AVCTests {
       + tail
   }
 
-  @Test("a configuration is read, and written for lengths of four bytes")
+  @Test("a configuration is parsed, and rewritten for length fields of four bytes")
   func configuration() throws {
     let short = try #require(AVCConfiguration(Self.configuration(lengths: 0xFD)))
     #expect(short.lengthBytes == 2)
     #expect(short.sequenceParameterSets == [Self.sequence] && short.pictureParameterSets == [Self.picture])
-    // High profile says its chroma and depths, which this source left out.
-    #expect(short.bytesForLengthsOf4 == Self.configuration(tail: [0xFD, 0xF8, 0xF8, 0]))
-    let whole = Self.configuration(tail: [0xFD, 0xF8, 0xF8, 0])
-    #expect(AVCConfiguration(whole)?.bytesForLengthsOf4 == whole)
+    // The High profile has chroma format and bit depths, which this source left out.
+    #expect(short.bytesForLengthSize4 == Self.configuration(tail: [0xFD, 0xF8, 0xF8, 0]))
+    let complete = Self.configuration(tail: [0xFD, 0xF8, 0xF8, 0])
+    #expect(AVCConfiguration(complete)?.bytesForLengthSize4 == complete)
   }
 
-  @Test("what a strict decoder refuses is none")
-  func refused() {
+  @Test("a configuration that a strict decoder rejects is rejected")
+  func rejected() {
     #expect(AVCConfiguration([]) == nil)
     // Start codes instead of the box's content.
     #expect(AVCConfiguration([0, 0, 0, 1] + Self.sequence) == nil)
@@ -37,20 +37,20 @@ struct AVCTests {
     }
   }
 
-  private static func kinds(_ sample: [UInt8], lengthBytes: Int) -> [AVCUnit.Kind]? {
-    var kinds: [AVCUnit.Kind] = []
+  private static func kinds(_ sample: [UInt8], lengthBytes: Int) -> [NALUnit.Kind]? {
+    var kinds: [NALUnit.Kind] = []
     let addsUp = sample.withUnsafeBytes { bytes in
-      AVCUnit.forEach(of: bytes, lengthBytes: lengthBytes) { kinds.append($0.kind) }
+      NALUnit.forEach(of: bytes, lengthBytes: lengthBytes) { kinds.append($0.kind) }
     }
     return addsUp ? kinds : nil
   }
 
-  @Test("units are found behind lengths of any size, and only where these add up")
+  @Test("NAL units are found with length fields of any size, but only if the lengths add up")
   func units() {
     let units: [[UInt8]] = [[0x06, 5], [0x65, 1, 2], [0x41, 3]]
     for lengthBytes in [1, 2, 4] {
       let sample = units.flatMap { [UInt8](repeating: 0, count: lengthBytes - 1) + [UInt8($0.count)] + $0 }
-      #expect(Self.kinds(sample, lengthBytes: lengthBytes) == [.supplement, .instantRefreshSlice, .slice])
+      #expect(Self.kinds(sample, lengthBytes: lengthBytes) == [.sei, .idrSlice, .slice])
       #expect(Self.kinds(Array(sample.dropLast()), lengthBytes: lengthBytes) == nil)
       #expect(Self.kinds(sample + [0], lengthBytes: lengthBytes) == nil)
     }

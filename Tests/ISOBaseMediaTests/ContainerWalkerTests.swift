@@ -3,6 +3,7 @@ import ISOBaseMedia
 import Model
 import Testing
 
+@Suite("Boxes of a clip")
 struct ContainerWalkerTests {
   private static func examine(_ bytes: [UInt8]) -> Result<ContainerStructure, ContainerRefusal> {
     ContainerWalker.examine(size: Int64(bytes.count)) { offset, count throws(Never) in
@@ -14,18 +15,20 @@ struct ContainerWalkerTests {
     if case .failure(let refusal) = examine(bytes) { refusal } else { nil }
   }
 
-  @Test(arguments: [
-    (fileType("isom") + movie("vide") + mediaData, ContainerName.mp4, true),
-    (fileType("mp42") + mediaData + movie("soun", "vide"), .mp4, false),
-    (fileType("qt  ") + box("wide") + mediaData + movie("vide", "meta", "meta"), .mov, false),
-    (fileType("3gp4") + movie("vide", "soun") + mediaData, .threeGP, true),
-    (fileType("3g2a") + movie("vide") + mediaData, .threeGP, true),
-    (movie("vide") + mediaData, .mov, true),
-    (box("wide") + mediaData + movie("vide"), .mov, false),
-    (box("free", [1, 2]) + box("skip") + mediaData + movie("vide"), .mov, false),
-    (box("pnot", [0, 0]) + mediaData + movie("vide"), .mov, false),
-  ])
-  func tellsFamilyAndOrder(bytes: [UInt8], family: ContainerName, isFastStart: Bool) throws {
+  @Test(
+    "the container family and the order of the boxes are reported",
+    arguments: [
+      (fileType("isom") + movie("vide") + mediaData, ContainerName.mp4, true),
+      (fileType("mp42") + mediaData + movie("soun", "vide"), .mp4, false),
+      (fileType("qt  ") + box("wide") + mediaData + movie("vide", "meta", "meta"), .mov, false),
+      (fileType("3gp4") + movie("vide", "soun") + mediaData, .threeGP, true),
+      (fileType("3g2a") + movie("vide") + mediaData, .threeGP, true),
+      (movie("vide") + mediaData, .mov, true),
+      (box("wide") + mediaData + movie("vide"), .mov, false),
+      (box("free", [1, 2]) + box("skip") + mediaData + movie("vide"), .mov, false),
+      (box("pnot", [0, 0]) + mediaData + movie("vide"), .mov, false),
+    ])
+  func familyAndOrder(bytes: [UInt8], family: ContainerName, isFastStart: Bool) throws {
     let structure = try Self.examine(bytes).get()
     #expect(structure.family == family)
     #expect(structure.isFastStart == isFastStart)
@@ -33,7 +36,8 @@ struct ContainerWalkerTests {
     #expect(structure.handlers.contains("vide"))
   }
 
-  @Test func tellsWhereMovieAndMediaDataLie() throws {
+  @Test("the offsets of moov and mdat are reported")
+  func offsets() throws {
     let start = fileType("isom") + box("free", [UInt8](repeating: 0, count: 9000))
     let structure = try Self.examine(start + mediaData + movie("vide", "soun")).get()
     #expect(structure.mediaDataOffset == Int64(start.count))
@@ -42,11 +46,11 @@ struct ContainerWalkerTests {
     #expect(structure.majorBrand == "isom")
   }
 
-  @Test("Boxes outside of the movie give away place and device too")
-  func tellsWhatLiesOutside() throws {
-    let film = fileType("isom") + movie("vide") + mediaData
+  @Test("top-level boxes may hold identifying metadata too")
+  func topLevelMetadata() throws {
+    let clip = fileType("isom") + movie("vide") + mediaData
     func identifying(_ boxes: [UInt8]) throws -> [IdentifyingMetadata] {
-      try Self.examine(film + boxes).get().identifying
+      try Self.examine(clip + boxes).get().identifying
     }
     #expect(try identifying(box("free", [1, 2]) + box("skip")) == [])
     let placed = box("uuid", MovieMetadataTests.xmp, MovieMetadataTests.placed)
@@ -58,53 +62,58 @@ struct ContainerWalkerTests {
     #expect(MovieMetadata(movie: [], outside: outside + outside).identifying == outside)
   }
 
-  @Test func readsSizesOf64BitsAndSizesToTheEnd() throws {
+  @Test("boxes may have sizes of 64 bits, or extend to the end of the file")
+  func sizes() throws {
     let toTheEnd = bigEndian(UInt32(0)) + Array("mdat".utf8) + [1, 2, 3]
     #expect(throws: Never.self) { try Self.examine(movie("vide") + largeBox("mdat", [1, 2, 3])).get() }
     #expect(throws: Never.self) { try Self.examine(movie("vide") + toTheEnd).get() }
   }
 
-  @Test func tellsFragmentedFiles() throws {
+  @Test("fragmented files are recognized")
+  func fragments() throws {
     let fragments = movie("vide", extra: box("mvex")) + box("moof", [0, 0]) + mediaData + box("moof") + mediaData
     #expect(try Self.examine(fileType("iso5") + fragments).get().isFragmented)
   }
 
-  @Test(arguments: [
-    ("#EXTM3U\n#EXT-X-VERSION:3\nhttp://example.org/a.ts\n", "an HLS playlist"),
-    ("\u{FEFF}\n#EXTM3U\n", "an HLS playlist"),
-    ("ffconcat version 1.0\nfile /etc/passwd\n", "an ffconcat list"),
-    ("hello", "a text file"),
-    ("moov is a word, as mdat is\n", "a text file"),
-    ("RIFF\u{0}\u{0}\u{0}\u{0}WEBPVP8 ", "a WebP picture"),
-    ("\u{0}\u{0}", "of a kind that is not known here"),
-  ])
-  func namesTextsAndOtherKinds(text: String, name: String) {
+  @Test(
+    "other formats are named, text formats included",
+    arguments: [
+      ("#EXTM3U\n#EXT-X-VERSION:3\nhttp://example.org/a.ts\n", "an HLS playlist"),
+      ("\u{FEFF}\n#EXTM3U\n", "an HLS playlist"),
+      ("ffconcat version 1.0\nfile /etc/passwd\n", "an ffconcat list"),
+      ("hello", "a text file"),
+      ("moov is a word, as mdat is\n", "a text file"),
+      ("RIFF\u{0}\u{0}\u{0}\u{0}WEBPVP8 ", "a WebP image"),
+      ("\u{0}\u{0}", "of an unknown format"),
+    ])
+  func otherFormats(text: String, name: String) {
     let refusal = Self.refusal(Array(text.utf8))
     if name.contains("known") {
-      // Two zero bytes may be the start of anything: it is cut short at best.
+      // Two zero bytes may be the start of a box header.
       #expect(refusal == .truncated(finding: "it ends inside the header of a box", offset: 0))
     } else {
       #expect(Self.name(refusal) == name)
     }
   }
 
-  /// What a file is that is no container.
+  /// The name of the format in a refusal.
   private static func name(_ refusal: ContainerRefusal?) -> String? {
     if case .unsupported(let found) = refusal { found.name } else { nil }
   }
 
   @Test(
+    "binary formats are named",
     arguments: [
       ([0x1A, 0x45, 0xDF, 0xA3, 1, 2, 3, 4], "a WebM or Matroska file"),
-      ([0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 0x4A, 0x46], "a JPEG picture"),
-      ([0x89, 0x50, 0x4E, 0x47, 13, 10, 26, 10], "a PNG picture"),
-      ([UInt8](repeating: 0, count: 64), "of a kind that is not known here"),
-      ([UInt8](repeating: 0xFF, count: 64), "of a kind that is not known here"),
+      ([0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 0x4A, 0x46], "a JPEG image"),
+      ([0x89, 0x50, 0x4E, 0x47, 13, 10, 26, 10], "a PNG image"),
+      ([UInt8](repeating: 0, count: 64), "of an unknown format"),
+      ([UInt8](repeating: 0xFF, count: 64), "of an unknown format"),
     ] as [([UInt8], String)])
-  func namesOtherBinaryFiles(bytes: [UInt8], name: String) { #expect(Self.name(Self.refusal(bytes)) == name) }
+  func binaryFormats(bytes: [UInt8], name: String) { #expect(Self.name(Self.refusal(bytes)) == name) }
 
-  @Test(arguments: ["heic", "heix", "mif1", "msf1", "avif", "avis"])
-  func picturesInBoxesAreNoVideos(brand: String) throws {
+  @Test("images in boxes are not clips", arguments: ["heic", "heix", "mif1", "msf1", "avif", "avis"])
+  func images(brand: String) throws {
     let refusal = try #require(Self.refusal(fileType(brand) + movie("vide") + mediaData))
     guard case .unsupported = refusal else {
       Issue.record("\(refusal)")
@@ -112,14 +121,17 @@ struct ContainerWalkerTests {
     }
   }
 
-  @Test func refusesTheEmptyFile() { #expect(Self.refusal([]) == .empty) }
+  @Test("an empty file is rejected")
+  func empty() { #expect(Self.refusal([]) == .empty) }
 
-  @Test func refusesFilesWithoutPicture() {
+  @Test("a file without a video track is rejected")
+  func noVideoTrack() {
     #expect(Self.refusal(movie("soun", "meta") + mediaData) == .noVideoTrack(handlers: ["soun", "meta"]))
     #expect(Self.refusal(movie() + mediaData) == .noVideoTrack(handlers: []))
   }
 
-  @Test func refusesWhatLacksAMovieOrItsData() throws {
+  @Test("a file without moov or mdat is rejected")
+  func missingBoxes() throws {
     let noMovie = fileType("isom") + mediaData
     #expect(Self.refusal(noMovie)?.offset == Int64(noMovie.count))
     #expect(Self.refusal(noMovie)?.description.contains("'moov'") == true)
@@ -127,26 +139,28 @@ struct ContainerWalkerTests {
     #expect(Self.refusal(box("moof") + mediaData)?.description.contains("'moov'") == true)
   }
 
-  @Test("A box that reaches past the end is named, with where it begins")
-  func namesTheBoxThatWasCut() {
+  @Test("a box beyond the end of the file is named with its offset")
+  func truncatedBox() {
     let bytes = fileType("isom") + movie("vide") + mediaData
     let start = bytes.count - mediaData.count
     #expect(
       Self.refusal(bytes.dropLast(20))
         == .truncated(
-          finding: "the box 'mdat' says that it is 58 bytes long, but the file ends after 38 of them",
+          finding: "the size of the box 'mdat' is 58 bytes, but the file ends after 38 bytes of it",
           offset: Int64(start)))
   }
 
-  @Test(arguments: [
-    fileType("isom") + bigEndian(UInt32(7)) + Array("moov".utf8) + mediaData,
-    fileType("isom") + bigEndian(UInt32(1)) + Array("moov".utf8) + bigEndian(UInt64(15)) + mediaData,
-    fileType("isom") + box("moov", bigEndian(UInt32(500)) + Array("trak".utf8)) + mediaData,
-    fileType("isom") + box("moov", box("trak", box("mdia", box("hdlr", [0])))) + mediaData,
-    box("ftyp", [1, 2]) + movie("vide") + mediaData,
-    movie("vide") + (0..<10_001).flatMap { _ in box("free") } + mediaData,
-  ])
-  func refusesBoxesThatContradictThemselves(bytes: [UInt8]) throws {
+  @Test(
+    "inconsistent boxes are rejected",
+    arguments: [
+      fileType("isom") + bigEndian(UInt32(7)) + Array("moov".utf8) + mediaData,
+      fileType("isom") + bigEndian(UInt32(1)) + Array("moov".utf8) + bigEndian(UInt64(15)) + mediaData,
+      fileType("isom") + box("moov", bigEndian(UInt32(500)) + Array("trak".utf8)) + mediaData,
+      fileType("isom") + box("moov", box("trak", box("mdia", box("hdlr", [0])))) + mediaData,
+      box("ftyp", [1, 2]) + movie("vide") + mediaData,
+      movie("vide") + (0..<10_001).flatMap { _ in box("free") } + mediaData,
+    ])
+  func inconsistentBoxes(bytes: [UInt8]) throws {
     guard case .damaged(_, let offset)? = Self.refusal(bytes) else {
       Issue.record("\(Self.examine(bytes))")
       return
@@ -154,22 +168,23 @@ struct ContainerWalkerTests {
     #expect(offset < bytes.count)
   }
 
-  @Test func sizesBeyondEveryFileDoNotOverflow() {
+  @Test("sizes near 2^63 do not overflow")
+  func hugeSizes() {
     let huge = bigEndian(UInt32(1)) + Array("mdat".utf8)
     for size in [UInt64.max, UInt64(Int64.max), UInt64(Int64.max) - 4, 1 << 40] {
       guard case .truncated? = Self.refusal(movie("vide") + huge + bigEndian(size) + [0]) else {
-        Issue.record("a box of \(size) bytes was believed")
+        Issue.record("a box of \(size) bytes was accepted")
         continue
       }
     }
   }
 
   @Test(
-    "A file cut at any byte is refused as cut",
+    "a file that is truncated at any byte is rejected as truncated",
     arguments: [
       fileType("isom") + movie("vide", "soun") + mediaData, fileType("qt  ") + mediaData + movie("vide", "meta"),
     ])
-  func refusesEveryTruncation(bytes: [UInt8]) throws {
+  func truncated(bytes: [UInt8]) throws {
     for count in 1..<bytes.count {
       guard case .truncated(_, let offset)? = Self.refusal(Array(bytes[..<count])) else {
         Issue.record("cut at \(count): \(Self.examine(Array(bytes[..<count])))")
@@ -180,8 +195,8 @@ struct ContainerWalkerTests {
     #expect(Self.refusal(bytes) == nil)
   }
 
-  @Test("What phones leave behind a whole file is no cut, but behind a fragment it is")
-  func allowsRests() {
+  @Test("trailing bytes are allowed after a complete file, but not after a fragment")
+  func trailingBytes() {
     for count in 1...40 {
       #expect(Self.refusal(movie("vide") + mediaData + [UInt8](repeating: 0, count: count)) == nil)
     }
@@ -190,8 +205,8 @@ struct ContainerWalkerTests {
     #expect(Self.refusal(fragmented + [0xAB, 0xCD])?.offset == Int64(fragmented.count))
   }
 
-  @Test("Whatever bytes are flipped, an answer comes after few reads")
-  func survivesFlippedBytes() {
+  @Test("a file with random changes is examined with few reads")
+  func randomChanges() {
     let bytes =
       fileType("isom") + box("free", [UInt8](repeating: 0, count: 40)) + movie("vide", "soun", extra: box("mvex"))
       + box("moof", [0, 0]) + mediaData
@@ -211,7 +226,8 @@ struct ContainerWalkerTests {
     }
   }
 
-  @Test func whatTheReaderThrowsComesThrough() {
+  @Test("errors of the reader are rethrown")
+  func readErrors() {
     struct Unreadable: Error {}
     #expect(throws: Unreadable.self) {
       try ContainerWalker.examine(size: 100) { _, _ throws(Unreadable) in throw Unreadable() }
@@ -219,7 +235,7 @@ struct ContainerWalkerTests {
   }
 }
 
-/// A small generator that gives the same numbers for the same seed (Steele, Lea, Flood, OOPSLA 2014).
+/// A random number generator with a seed (Steele, Lea, Flood, OOPSLA 2014).
 private struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 

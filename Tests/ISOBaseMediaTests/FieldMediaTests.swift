@@ -3,7 +3,7 @@ import ISOBaseMedia
 import Platform
 import Testing
 
-/// Real phones' files, where `TAKE5_FIELD_MEDIA` names a folder of them.
+/// The directory of field media, from `TAKE5_FIELD_MEDIA`.
 private let folder = getenv("TAKE5_FIELD_MEDIA").map { String(cString: $0) }
 
 private func files(_ name: String) -> [String] {
@@ -11,7 +11,7 @@ private func files(_ name: String) -> [String] {
   return ((try? Folder.names(in: "\(folder)/\(name)")) ?? []).sorted().map { "\(folder)/\(name)/\($0)" }
 }
 
-@Suite(.tags(.fieldMedia), .enabled(if: folder != nil, "TAKE5_FIELD_MEDIA is not set"))
+@Suite("Boxes of field media", .tags(.fieldMedia), .enabled(if: folder != nil, "TAKE5_FIELD_MEDIA is not set"))
 struct FieldMediaTests {
   private func examine(_ path: String) throws -> (Result<ContainerStructure, ContainerRefusal>, reads: Int) {
     let file = OpenFile(try Descriptor(reading: path))
@@ -25,8 +25,8 @@ struct FieldMediaTests {
     return (result, reads)
   }
 
-  @Test(arguments: files("videos"))
-  func acceptsWhatPhonesFilm(path: String) throws {
+  @Test("recordings of phones are accepted", arguments: files("videos"))
+  func videos(path: String) throws {
     let (result, reads) = try examine(path)
     if path.hasSuffix(".webm") {
       guard case .failure(.unsupported(let found)) = result, found.name == "a WebM or Matroska file" else {
@@ -39,17 +39,17 @@ struct FieldMediaTests {
     #expect(reads < 100)
   }
 
-  @Test(arguments: files("photos"))
-  func refusesPictures(path: String) throws {
+  @Test("photos are rejected as clips", arguments: files("photos"))
+  func photos(path: String) throws {
     guard case .failure(.unsupported(let found)) = try examine(path).0 else {
       Issue.record("\(path) was taken for a video")
       return
     }
-    #expect(found.kind == .picture)
+    #expect(found.kind == .image)
   }
 
-  @Test(arguments: files("hostile"))
-  func refusesWhatItsBoxesBetray(path: String) throws {
+  @Test("hostile files are rejected if their boxes are invalid", arguments: files("hostile"))
+  func hostile(path: String) throws {
     let name = path.split(separator: "/").last.map(String.init) ?? ""
     let result = try examine(path).0
     switch name {
@@ -67,4 +67,9 @@ struct FieldMediaTests {
     default: break
     }
   }
+}
+
+extension Tag {
+  /// Reads field media, if the environment names their directory.
+  @Tag static var fieldMedia: Self
 }

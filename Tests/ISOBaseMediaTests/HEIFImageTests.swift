@@ -2,8 +2,8 @@ import BoxTesting
 import ISOBaseMedia
 import Testing
 
-@Suite("The picture of a HEIF")
-struct HEIFPictureTests {
+@Suite("HEIF images")
+struct HEIFImageTests {
   static let coded = HEIFFile.Item("hvc1", properties: [box("hvcC", [1, 2, 3]), extents(64, 64)], data: Array(0..<99))
 
   static func refusal(_ file: HEIFFile, pixels: Int = 1 << 20) -> HEIFRefusal? { refusal(file.bytes, pixels: pixels) }
@@ -17,15 +17,15 @@ struct HEIFPictureTests {
     }
   }
 
-  /// A picture of parts.
+  /// A file with an image that is derived from other items.
   static func derived(_ type: String, from parts: [Int], data: [UInt8] = []) -> HEIFFile {
     var file = HEIFFile([coded])
     file.primary = file.add(.init(type, properties: [extents(64, 64)], data: data), ("dimg", parts))
     return file
   }
 
-  @Test("the primary item is kept with what it is made of, and the rest is left out")
-  func kept() throws {
+  @Test("the rewritten file has the primary item and its parts only")
+  func rewriting() throws {
     var file = Self.derived("grid", from: [1, 1], data: grid(rows: 1, columns: 2, width: 128, height: 64))
     let alpha = file.add(
       .init("hvc1", properties: Self.coded.properties + [auxiliaryType("urn:mpeg:hevc:2015:auxid:1")], data: [7, 7]),
@@ -37,47 +37,46 @@ struct HEIFPictureTests {
     _ = file.add(.init("tmap", data: [1, 2, 3]), ("dimg", [2, depth]))
     _ = file.add(.init("Exif", data: [0, 0, 0, 2, 5, 5] + Array("MM\0*".utf8)), ("cdsc", [2, 6]))
     file.rest = box("mpvd", [UInt8](repeating: 1, count: 5000))
-    let picture = try HEIFImage(file.bytes, pixels: 1 << 20)
-    #expect(HEIFItems(picture.bytes)?.types == ["grid", "hvc1", "hvc1"])
-    #expect(picture.exif.elementsEqual("MM\0*".utf8))
-    #expect(picture.bytes.count < 1000)
-    // What was made of a file is a file of the same picture.
-    #expect(try HEIFImage(picture.bytes, pixels: 1 << 20).bytes == picture.bytes)
+    let image = try HEIFImage(file.bytes, pixels: 1 << 20)
+    #expect(HEIFItems(image.bytes)?.types == ["grid", "hvc1", "hvc1"])
+    #expect(image.exif.elementsEqual("MM\0*".utf8))
+    #expect(image.bytes.count < 1000)
+    // Rewriting a rewritten file changes nothing.
+    #expect(try HEIFImage(image.bytes, pixels: 1 << 20).bytes == image.bytes)
     #expect(alpha == 3)
   }
 
-  @Test("a cut file is not whole, wherever it ends")
+  @Test("a file that is truncated at any byte is rejected as truncated")
   func cut() {
-    let whole = HEIFFile([Self.coded]).bytes
-    #expect(Self.refusal(whole) == nil)
-    for count in 0..<whole.count {
-      guard case .truncated = Self.refusal(Array(whole.prefix(count))) else {
-        Issue.record("\(count): \(String(describing: Self.refusal(Array(whole.prefix(count)))))")
+    let complete = HEIFFile([Self.coded]).bytes
+    #expect(Self.refusal(complete) == nil)
+    for count in 0..<complete.count {
+      guard case .truncated = Self.refusal(Array(complete.prefix(count))) else {
+        Issue.record("\(count): \(String(describing: Self.refusal(Array(complete.prefix(count)))))")
         return
       }
     }
   }
 
-  @Test("what cannot be decoded is named", arguments: ["unci", "jpeg", "vvc1", "tmap", "avc1"])
+  @Test("an unsupported item type is named", arguments: ["unci", "jpeg", "vvc1", "tmap", "avc1"])
   func named(type: String) {
     var file = HEIFFile([Self.coded])
     file.items[0].type = type
     guard case .unsupported(let finding) = Self.refusal(file) else {
-      Issue.record("taken")
+      Issue.record("accepted")
       return
     }
     #expect(finding.contains("'\(type)'"))
-    let part = Self.derived("iden", from: [3])
-    var whole = part
-    _ = whole.add(.init(type, properties: [extents(64, 64)]))
-    guard case .unsupported(let inner) = Self.refusal(whole) else {
-      Issue.record("taken as a part")
+    var nested = Self.derived("iden", from: [3])
+    _ = nested.add(.init(type, properties: [extents(64, 64)]))
+    guard case .unsupported(let inner) = Self.refusal(nested) else {
+      Issue.record("accepted as a part")
       return
     }
     #expect(inner.contains("'\(type)'"))
   }
 
-  @Test("encryption, essential properties that are unknown, and files without a still picture are named")
+  @Test("encryption, unknown essential properties, and files without a still image are named")
   func features() {
     var encrypted = HEIFFile([Self.coded])
     encrypted.items[0].isProtected = true
@@ -86,11 +85,11 @@ struct HEIFPictureTests {
     scaled.items[0].properties.append(box("iscl", [UInt8](repeating: 0, count: 12)))
     #expect(Self.refusal(scaled) == nil)
     scaled.items[0].isEssential = true
-    #expect(Self.refusal(scaled) == .unsupported("its picture needs the property 'iscl', which is not known here"))
+    #expect(Self.refusal(scaled) == .unsupported("its image needs the unsupported property 'iscl'"))
     #expect(Self.refusal(fileType("msf1") + movie("pict")) == .unsupported("it has no 'meta' box, only 'moov'"))
   }
 
-  @Test("pixels are counted before anything is decoded, and those of all parts together")
+  @Test("the limit of pixels applies before decoding, and to the sum of all parts")
   func pixels() {
     #expect(Self.refusal(HEIFFile([Self.coded]), pixels: 4095) == .tooManyPixels)
     #expect(Self.refusal(HEIFFile([Self.coded]), pixels: 4096) == nil)
@@ -103,7 +102,7 @@ struct HEIFPictureTests {
     #expect(Self.refusal(huge, pixels: .max) == .tooManyPixels)
   }
 
-  @Test("pictures of themselves, of too many parts, of none, and of shared bytes are damaged")
+  @Test("cycles, too many parts, missing parts and shared bytes are damage")
   func contradictions() {
     func expectDamage(_ file: HEIFFile, _ comment: Comment) {
       guard case .damaged = Self.refusal(file, pixels: .max) else {
@@ -111,16 +110,16 @@ struct HEIFPictureTests {
         return
       }
     }
-    expectDamage(Self.derived("iden", from: [2]), "of itself")
-    expectDamage(Self.derived("iden", from: [9]), "of nothing that is there")
-    expectDamage(Self.derived("iovl", from: []), "of nothing")
-    // Each layer lays the one before over itself a hundred times.
+    expectDamage(Self.derived("iden", from: [2]), "derived from itself")
+    expectDamage(Self.derived("iden", from: [9]), "derived from a missing item")
+    expectDamage(Self.derived("iovl", from: []), "derived from nothing")
+    // Each overlay refers to the one before a hundred times.
     var layers = Self.derived("iovl", from: [Int](repeating: 1, count: 100))
     for _ in 0..<5 {
       layers.primary = layers.add(
         .init("iovl", properties: [extents(64, 64)]), ("dimg", [Int](repeating: layers.primary, count: 100)))
     }
-    expectDamage(layers, "of a hundred times a hundred")
+    expectDamage(layers, "too many visits")
     var chain = Self.derived("iden", from: [1])
     for _ in 0..<20 {
       chain.primary = chain.add(.init("iden", properties: [extents(64, 64)]), ("dimg", [chain.primary]))
@@ -130,7 +129,7 @@ struct HEIFPictureTests {
     for _ in 0..<50 { _ = shared.add(Self.coded) }
     shared.primary = shared.add(.init("grid", properties: [extents(64, 64)]), ("dimg", Array(1...51)))
     #expect(Self.refusal(shared) == nil)
-    for index in 0..<51 { shared.items[index].place = (0, 5000) }
+    for index in 0..<51 { shared.items[index].extent = (0, 5000) }
     expectDamage(shared, "shared bytes")
     var unsized = HEIFFile([Self.coded])
     unsized.items[0].properties.removeLast()
@@ -140,12 +139,12 @@ struct HEIFPictureTests {
     expectDamage(bare, "no configuration")
   }
 
-  @Test("a place behind the end of the file means that the file is not whole")
-  func behindTheEnd() {
+  @Test("an item after the end of the file means that the file is truncated")
+  func itemAfterTheEnd() {
     for place in [(100, 0xFFFF_FF00), (0xFFFF_FFFF, 1), (0xFFFF_FFFF, 0xFFFF_FFFF)] {
       var file = HEIFFile([Self.coded])
-      file.items[0].place = place
-      #expect(Self.refusal(file) == .truncated("its item 1 lies behind the end of the file"))
+      file.items[0].extent = place
+      #expect(Self.refusal(file) == .truncated("its item 1 lies after the end of the file"))
     }
   }
 }

@@ -3,9 +3,9 @@ import ISOBaseMedia
 import Model
 import Testing
 
-@Suite("Metadata of a movie")
+@Suite("Movie metadata")
 struct MovieMetadataTests {
-  /// QuickTime's `meta` with names and texts.
+  /// A `meta` box of QuickTime with keys and texts.
   static func keyed(_ entries: [(String, String)]) -> [UInt8] {
     let keys = entries.flatMap { key, _ in
       bigEndian(UInt32(8 + key.utf8.count)) + Array("mdta".utf8) + Array(key.utf8)
@@ -19,7 +19,7 @@ struct MovieMetadataTests {
       box("keys", bigEndian(UInt32(0)), bigEndian(UInt32(entries.count)), keys), box("ilst", items))
   }
 
-  @Test("a phone's keys tell of place and device by their names, and of the time of recording")
+  @Test("keys identify place and device, and give the time of recording")
   func keys() {
     let metadata = MovieMetadata(
       movie: box("mvhd", [UInt8](repeating: 0, count: 100))
@@ -35,21 +35,21 @@ struct MovieMetadataTests {
     #expect(metadata.recorded == 1_667_759_212)
   }
 
-  /// The name of XMP's box (Adobe, XMP Specification, part 3).
+  /// The UUID of the XMP box (Adobe, XMP Specification, part 3).
   static let xmp: [UInt8] = [
     0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8, 0x9C, 0x71, 0x99, 0x94, 0x91, 0xE3, 0xAF, 0xAC,
   ]
   static let placed = Array("<rdf:Description exif:GPSLatitude='52,31.2N'/>".utf8)
   static let described = Array("<rdf:Description dc:title='Lake'/>".utf8)
 
-  /// A type of user data whose first byte is the sign ©.
+  /// An entry of user data whose type starts with ©.
   static func apple(_ name: String) -> [UInt8] {
     var bytes = box("?" + name, [0, 1, 0, 0, 65])
     bytes[4] = 0xA9
     return bytes
   }
 
-  /// A track of metadata whose samples have this format.
+  /// A metadata track with a sample entry.
   static func timed(_ format: String, handler: String = "meta", _ content: [UInt8] = []) -> [UInt8] {
     let entry = box(format, [UInt8](repeating: 0, count: 8) + content)
     let table = box("minf", box("stbl", box("stsd", bigEndian(UInt32(0)), bigEndian(UInt32(1)), entry)))
@@ -57,7 +57,7 @@ struct MovieMetadataTests {
     return box("trak", box("mdia", box("hdlr", name), table))
   }
 
-  static let hints: [(bytes: [UInt8], kind: IdentifyingMetadata.Kind?, key: String)] = [
+  static let entries: [(bytes: [UInt8], kind: IdentifyingMetadata.Kind?, key: String)] = [
     (box("uuid", xmp, placed), .place, "XMP"), (box("uuid", xmp, described), .other, "XMP"),
     (box("udta", box("uuid", xmp, placed)), .place, "XMP"), (box("udta", box("XMP_", placed)), .place, "XMP_"),
     (box("trak", box("uuid", xmp, placed)), .place, "XMP"),
@@ -77,20 +77,20 @@ struct MovieMetadataTests {
     (timed("avc1", handler: "vide"), nil, ""), (timed("mp4a", handler: "soun"), nil, ""),
   ]
 
-  @Test("wherever phones and editors put place, device and person, it is told by its name", arguments: hints)
-  func telling(bytes: [UInt8], kind: IdentifyingMetadata.Kind?, key: String) {
+  @Test("known names of metadata about place, device and person are classified", arguments: entries)
+  func classification(bytes: [UInt8], kind: IdentifyingMetadata.Kind?, key: String) {
     #expect(MovieMetadata(movie: bytes).identifying == (kind.map { [IdentifyingMetadata(kind: $0, key: key)] } ?? []))
   }
 
   @Test(
-    "the movie header counts seconds since 1904, and a clock that was never set says nothing",
+    "the movie header counts seconds since 1904, and implausible times are ignored",
     arguments: [(3_750_603_812, 1_667_759_012), (0, nil), (100, nil)] as [(UInt32, Double?)])
   func header(time: UInt32, expected: Double?) {
     let header = box("mvhd", [0, 0, 0, 0], bigEndian(time), [UInt8](repeating: 0, count: 92))
     #expect(MovieMetadata(movie: header).recorded == expected)
   }
 
-  @Test("sample entries tell of clean apertures and of Dolby Vision")
+  @Test("clean aperture and Dolby Vision are parsed in sample entries")
   func sampleEntry() throws {
     let aperture = box("clap", [100, 1, 50, 1, 0, 1, 0, 1].flatMap { bigEndian(UInt32($0)) })
     let vision = box("dvcC", [1, 0, 5 << 1, 0, 0x00] + [UInt8](repeating: 0, count: 19))
@@ -110,8 +110,8 @@ struct MovieMetadataTests {
     #expect(track.dolbyVision?.baseLayerCompatibility == 0)
   }
 
-  @Test("whatever the bytes, reading them ends")
-  func anything() {
+  @Test("parsing of random boxes ends")
+  func randomBoxes() {
     var state: UInt64 = 1
     for _ in 0..<2000 {
       let names = ["trak", "mdia", "minf", "stbl", "stsd", "udta", "meta", "keys", "ilst", "clap", "hdlr", "mvhd"]

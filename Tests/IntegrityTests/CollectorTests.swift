@@ -10,10 +10,10 @@ import PostgresTesting
 import Store
 import Testing
 
-@Suite("Collecting what nothing refers to", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Collection of orphans", .tags(.database), .timeLimit(.minutes(5)))
 struct CollectorTests {
-  /// Leaves every kind of litter behind.
-  private func litter(_ fixture: IntegrityFixture) async throws {
+  /// Creates orphans of every kind.
+  private func createOrphans(_ fixture: IntegrityFixture) async throws {
     let gone = try await fixture.post("gone")
     try await fixture.sql("DELETE FROM post WHERE public_id = '\(gone)'")
     try await fixture.post("old")
@@ -21,19 +21,19 @@ struct CollectorTests {
       """
       UPDATE asset_set SET retired_at = now() - interval '25 hours' WHERE id = (SELECT asset_set_id FROM post);
       UPDATE post SET asset_set_id = NULL, status = 'failed';
-      INSERT INTO blob (hash, bytes) VALUES (sha256('loose'), 5);
+      INSERT INTO blob (hash, bytes) VALUES (sha256('orphan'), 6);
       INSERT INTO idempotent_answer (tenant, key, fingerprint, status, body, created_at)
       VALUES ('', 'k', '', 200, '', now() - interval '2 days')
       """)
-    try fixture.stray("stray")
-    try fixture.blobs.publish(fixture.seal("loose"))
+    try fixture.publishOrphan("stray")
+    try fixture.blobs.publish(fixture.seal("orphan"))
     _ = try Descriptor(writing: "\(fixture.blobFolder)/.staging/1-dead", replacing: false)
   }
 
-  @Test("a dry run tells what a run then removes, and changes nothing; what is somebody's stays")
+  @Test("a dry run reports what a run then removes, and changes nothing; referenced objects stay")
   func dryRun() async throws {
     try await IntegrityFixture.with { fixture in
-      try await litter(fixture)
+      try await createOrphans(fixture)
       try await fixture.post("kept")
       let tables = ["blob", "asset", "asset_set", "blob_release", "idempotent_answer"]
       let rows = try await counts(tables, fixture)
@@ -49,8 +49,8 @@ struct CollectorTests {
       let run = try await fixture.collect()
       #expect(run.retiredSets == dry.retiredSets && run.orphanSets == dry.orphanSets && run.answers == dry.answers)
       #expect(run.blobs == dry.blobs && run.orphanFiles == dry.orphanFiles && run.stagedFiles == dry.stagedFiles)
-      #expect(try await fixture.verify().isWhole)
-      // The sources of the one whose outputs went, and all of the one that was kept.
+      #expect(try await fixture.verify().isConsistent)
+      // The sources of the post without outputs, and both sets of the other post.
       #expect(try await fixture.count("asset_set") == 3)
       let nothing = try await fixture.dryRun()
       #expect(nothing.blobs.count == 0 && nothing.orphanSets == 0 && nothing.retiredSets == 0)
@@ -63,7 +63,7 @@ struct CollectorTests {
     return counts
   }
 
-  @Test("a set that was replaced stays until the grace period is over, and a kept or current one for ever")
+  @Test("a replaced set stays until the grace period is over, and a kept or current set stays permanently")
   func grace() async throws {
     try await IntegrityFixture.with { fixture in
       try await fixture.post("a")
@@ -79,17 +79,17 @@ struct CollectorTests {
       try await fixture.sql("UPDATE asset_set SET is_kept = false")
       #expect(try await fixture.collect(grace: .seconds(1800)).retiredSets == 1)
       #expect(try !fixture.blobs.contains(IntegrityFixture.hash("composed a")))
-      // Whoever said it of a current set was wrong.
+      // A current set stays even if it is marked as retired.
       try await fixture.sql("UPDATE asset_set SET retired_at = now() - interval '9 days'")
       #expect(try await fixture.collect(grace: .zero).retiredSets == 0)
     }
   }
 
   @Test(
-    "a file that is published and not committed survives if its writer commits, and goes if it is rolled back",
+    "a published file whose transaction is open stays after a commit, and is removed after a rollback",
     arguments: [true, false])
   func openTransaction(commits: Bool) async throws {
-    struct Undone: Error {}
+    struct RollBack: Error {}
     try await IntegrityFixture.with { fixture in
       let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal("open"))
       let collection = Shared<Task<CollectReport, any Error>?>(nil)
@@ -97,43 +97,43 @@ struct CollectorTests {
         let definition = try #require(try Definitions.photo("profile-image"))
         _ = try fixture.store.submit(
           ImageDraft(kind: .profile, owner: "ada"), source: source, definition: definition, request: nil, session)
-        // It meets the file without a row, and waits for the writer.
-        let task = try IntegrityFixture.begin(beside: session) { try await fixture.collect() }
+        // The collection finds the file without a row, and waits for the writer.
+        let task = try IntegrityFixture.start(during: session) { try await fixture.collect() }
         collection.withLock { $0 = task }
-        if !commits { throw Undone() }
+        if !commits { throw RollBack() }
       }
       let report = try #require(try await collection.withLock { $0 }?.value)
       #expect(report.orphanFiles.count == (commits ? 0 : 1))
       #expect(try fixture.blobs.contains(IntegrityFixture.hash("open")) == commits)
-      #expect(try await fixture.verify().isWhole)
+      #expect(try await fixture.verify().isConsistent)
     }
   }
 
-  @Test("who publishes what is being collected waits, and publishes it again")
+  @Test("a writer of a blob that is being collected waits, and publishes the blob again")
   func raceWithWriters() async throws {
     try await IntegrityFixture.with { fixture in
       for round in 0..<12 {
-        try fixture.stray("front \(round)")
-        try fixture.stray("back \(round)")
+        try fixture.publishOrphan("front \(round)")
+        try fixture.publishOrphan("back \(round)")
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { _ = try await fixture.collect() }
           group.addTask { try await fixture.submit("\(round)") }
           group.addTask { _ = try await fixture.verify() }
           try await group.waitForAll()
         }
-        #expect(try await fixture.verify().isWhole)
+        #expect(try await fixture.verify().isConsistent)
       }
     }
   }
 
-  @Test("while a hold stands no blob goes, whoever collects; then all do")
+  @Test("no blob is removed during a hold, and all orphans after it")
   func hold() async throws {
     try await IntegrityFixture.with { fixture in
       let post = try await fixture.post("a")
       let until = try await fixture.pool.transaction { session in
         try fixture.store.holdCollecting(for: .seconds(3600), session)
       }
-      // A second one never ends the first.
+      // A second hold does not shorten the first.
       let same = try await fixture.pool.transaction { session in
         try fixture.store.holdCollecting(for: .seconds(1), session)
       }
@@ -141,7 +141,7 @@ struct CollectorTests {
       let files = try fixture.files()
       try await fixture.pool.transaction { session in _ = try fixture.store.delete(post: post, session) }
       try await fixture.pool.transaction { session in try fixture.store.collectReleased(session) }
-      try fixture.stray("stray")
+      try fixture.publishOrphan("stray")
       let report = try await fixture.collect()
       #expect(report.heldUntil == until && report.blobs.count == 0 && report.orphanFiles.count == 0)
       #expect(try fixture.files().isSuperset(of: files))
@@ -152,7 +152,7 @@ struct CollectorTests {
     }
   }
 
-  @Test("a hold waits for who collects, and who collects afterwards sees it")
+  @Test("a hold waits for a running collector, and later collectors see the hold")
   func holdWaits() async throws {
     try await IntegrityFixture.with { fixture in
       let post = try await fixture.post("a")
@@ -160,7 +160,7 @@ struct CollectorTests {
       let hold = try await fixture.pool.transaction { session in
         let collected = try fixture.store.collectReleased(limit: 2, session)
         #expect(collected.blobs == 2)
-        return try IntegrityFixture.begin(beside: session) {
+        return try IntegrityFixture.start(during: session) {
           try await fixture.pool.transaction { session in
             try fixture.store.holdCollecting(for: .seconds(60), session)
           }

@@ -11,10 +11,10 @@ import PostgresTesting
 import Store
 import Testing
 
-@Suite("Damaged blobs are noted and made again", .tags(.database))
+@Suite("Recording and repair of damaged blobs", .tags(.database))
 struct DamageRepairTests {
-  /// What notes and repairs in a fixture, and what it says.
-  private struct Watch: Sendable {
+  /// A recorder and a repair for a fixture, with their log and metrics.
+  private struct Monitor: Sendable {
     let fixture: IntegrityFixture
     let lines = Shared<[String]>([])
     let metrics = Metrics()
@@ -26,15 +26,15 @@ struct DamageRepairTests {
         metrics: metrics)
     }
 
-    func judge(_ text: String) async throws { try await recorder.judge(IntegrityFixture.hash(text), fixture.pool) }
+    func check(_ text: String) async throws { try await recorder.check(IntegrityFixture.hash(text), fixture.pool) }
 
-    /// Looks after all of them now.
+    /// Runs the repair for all damaged blobs.
     func repair() async throws {
       try await fixture.sql("UPDATE blob_damage SET next_at = now()")
       try await DamageRepair(recorder: recorder).run(fixture.pool)
     }
 
-    /// The kinds of what is noted.
+    /// Reads the kinds of the recorded damage.
     func kinds() async throws -> [String] {
       try await texts("SELECT kind FROM blob_damage ORDER BY kind")
     }
@@ -43,159 +43,164 @@ struct DamageRepairTests {
       try await fixture.pool.run { session in try session.execute(query).map { try $0.get(0, as: String.self) } }
     }
 
-    func said(_ text: String) -> Int { lines.withLock { $0.count { $0.contains(text) } } }
+    /// Counts the log lines that contain a text.
+    func logged(_ text: String) -> Int { lines.withLock { $0.count { $0.contains(text) } } }
   }
 
-  private func with(_ body: (IntegrityFixture, Watch) async throws -> Void) async throws {
-    try await IntegrityFixture.with { fixture in try await body(fixture, Watch(fixture: fixture)) }
+  private func with(_ body: (IntegrityFixture, Monitor) async throws -> Void) async throws {
+    try await IntegrityFixture.with { fixture in try await body(fixture, Monitor(fixture: fixture)) }
   }
 
-  @Test("each kind is noted once, with a line that tells where it lies and whose it is, and counted")
-  func noted() async throws {
-    try await with { fixture, watch in
+  @Test("each damaged blob is recorded, counted and logged once, with its location and its subjects")
+  func recorded() async throws {
+    try await with { fixture, monitor in
       let a = try await fixture.post("a")
       try fixture.corrupt("composed a")
       #expect(truncate(fixture.path("clip.front a"), 3) == 0)
       #expect(unlink(fixture.path("clip.back a")) == 0)
-      for text in ["composed a", "clip.front a", "clip.back a", "composed a", "front a"] { try await watch.judge(text) }
-      #expect(try await watch.kinds() == ["corrupt", "missing", "truncated"])
-      #expect(watch.said("a blob is damaged") == 3)
-      #expect(watch.said(fixture.path("composed a")) == 1 && watch.said("post \(a)") == 3)
-      #expect(watch.metrics.text().contains(#"take5_blobs_damaged_total{kind="corrupt"} 1"#))
+      for text in ["composed a", "clip.front a", "clip.back a", "composed a", "front a"] {
+        try await monitor.check(text)
+      }
+      #expect(try await monitor.kinds() == ["corrupt", "missing", "truncated"])
+      #expect(monitor.logged("a blob is damaged") == 3)
+      #expect(monitor.logged(fixture.path("composed a")) == 1 && monitor.logged("post \(a)") == 3)
+      #expect(monitor.metrics.text().contains(#"take5_blobs_damaged_total{kind="corrupt"} 1"#))
     }
   }
 
-  @Test("a blob that lies in its row is not concerned, nor one that nobody names")
-  func notConcerned() async throws {
-    try await with { fixture, watch in
+  @Test("neither a blob with inline content nor an unreferenced one is recorded")
+  func notRecorded() async throws {
+    try await with { fixture, monitor in
       try await fixture.post("a")
       try fixture.blobs.publish(fixture.seal("image a"))
       try fixture.corrupt("image a")
       try await fixture.sql("DELETE FROM asset WHERE role = 'composed'")
       try fixture.corrupt("composed a")
-      for text in ["image a", "composed a", "nothing"] { try await watch.judge(text) }
-      #expect(try await watch.kinds().isEmpty)
+      for text in ["image a", "composed a", "nothing"] { try await monitor.check(text) }
+      #expect(try await monitor.kinds().isEmpty)
     }
   }
 
-  @Test("while the store is away nothing is judged")
+  @Test("no damage is recorded while the blob store is not available")
   func away() async throws {
-    try await with { fixture, watch in
+    try await with { fixture, monitor in
       try await fixture.post("a")
       #expect(rename(fixture.blobFolder, "\(fixture.blobFolder)-away") == 0)
-      await #expect(throws: BlobError.self) { try await watch.judge("composed a") }
+      await #expect(throws: BlobError.self) { try await monitor.check("composed a") }
       #expect(rename("\(fixture.blobFolder)-away", fixture.blobFolder) == 0)
-      #expect(try await watch.kinds().isEmpty)
-      // Noted rightly, it is not given up because of that either.
+      #expect(try await monitor.kinds().isEmpty)
+      // Recorded damage is not marked as lost either.
       try fixture.corrupt("composed a")
-      try await watch.judge("composed a")
+      try await monitor.check("composed a")
       #expect(rename(fixture.blobFolder, "\(fixture.blobFolder)-away") == 0)
-      await #expect(throws: BlobError.self) { try await watch.repair() }
+      await #expect(throws: BlobError.self) { try await monitor.repair() }
       #expect(rename("\(fixture.blobFolder)-away", fixture.blobFolder) == 0)
-      #expect(try await watch.texts("SELECT kind FROM blob_damage WHERE error IS NULL AND run IS NULL") == ["corrupt"])
+      #expect(
+        try await monitor.texts("SELECT kind FROM blob_damage WHERE error IS NULL AND run IS NULL") == ["corrupt"])
     }
   }
 
-  @Test("damaged outputs of a post are made again by one run, which is not begun anew while it goes on")
+  @Test("one run makes the damaged outputs of a post again, and no second run starts while it is active")
   func madeAgain() async throws {
-    try await with { fixture, watch in
+    try await with { fixture, monitor in
       let a = try await fixture.post("a")
       try fixture.corrupt("composed a")
       #expect(unlink(fixture.path("clip.front a")) == 0)
-      for text in ["composed a", "clip.front a"] { try await watch.judge(text) }
-      try await watch.repair()
-      try await watch.repair()
-      #expect(try await watch.texts("SELECT subject::text FROM reprocess_item") == [a.description])
-      #expect(try await watch.texts("SELECT DISTINCT run::text FROM blob_damage WHERE error IS NULL").count == 1)
-      // Nothing that is there was taken away for it.
+      for text in ["composed a", "clip.front a"] { try await monitor.check(text) }
+      try await monitor.repair()
+      try await monitor.repair()
+      #expect(try await monitor.texts("SELECT subject::text FROM reprocess_item") == [a.description])
+      #expect(try await monitor.texts("SELECT DISTINCT run::text FROM blob_damage WHERE error IS NULL").count == 1)
+      // The damaged files stay.
       #expect(try fixture.blobs.contains(IntegrityFixture.hash("composed a")))
       try await fixture.sql("UPDATE reprocess_run SET state = 'completed', ended_at = now()")
-      try await watch.repair()
+      try await monitor.repair()
       #expect(try await fixture.count("reprocess_run") == 2)
     }
   }
 
-  @Test("of a source, and of what would be made of a damaged one, only a backup helps; that is said once")
+  @Test("a damaged source, and outputs with a damaged source, need a backup; the error is logged once")
   func lost() async throws {
-    try await with { fixture, watch in
+    try await with { fixture, monitor in
       try await fixture.post("a")
       try fixture.corrupt("front a")
       try fixture.corrupt("composed a")
-      try await watch.judge("composed a")
-      try await watch.repair()
+      try await monitor.check("composed a")
+      try await monitor.repair()
       #expect(try await fixture.count("reprocess_run") == 0)
-      // The source was found on the way.
-      #expect(try await watch.kinds() == ["corrupt", "corrupt"])
-      try await watch.repair()
-      try await watch.repair()
-      #expect(watch.said("cannot be made again") == 2)
-      #expect(try await watch.texts("SELECT error FROM blob_damage WHERE error IS NOT NULL").count == 2)
+      // The repair found the damaged source.
+      #expect(try await monitor.kinds() == ["corrupt", "corrupt"])
+      try await monitor.repair()
+      try await monitor.repair()
+      #expect(monitor.logged("cannot be made again") == 2)
+      #expect(try await monitor.texts("SELECT error FROM blob_damage WHERE error IS NOT NULL").count == 2)
 
-      // A backup brings both back.
+      // Both are restored from a backup.
       for text in ["front a", "composed a"] {
         try Descriptor(writing: fixture.path(text), replacing: true).write(Array(text.utf8))
       }
-      try await watch.repair()
-      #expect(try await watch.kinds().isEmpty)
-      #expect(watch.said("a damaged blob is whole again") == 2)
+      try await monitor.repair()
+      #expect(try await monitor.kinds().isEmpty)
+      #expect(monitor.logged("a damaged blob is intact again") == 2)
     }
   }
 
-  @Test("a source that came back lets its outputs be made again")
-  func sourceCameBack() async throws {
-    try await with { fixture, watch in
+  @Test("outputs are made again after their source was restored")
+  func sourceRestored() async throws {
+    try await with { fixture, monitor in
       try await fixture.post("a")
       try fixture.corrupt("front a")
       try fixture.corrupt("composed a")
-      try await watch.judge("composed a")
-      try await watch.repair()
+      try await monitor.check("composed a")
+      try await monitor.repair()
       try Descriptor(writing: fixture.path("front a"), replacing: true).write(Array("front a".utf8))
-      try await watch.repair()
+      try await monitor.repair()
       #expect(try await fixture.count("reprocess_run") == 1)
-      #expect(try await watch.texts("SELECT kind FROM blob_damage WHERE run IS NOT NULL AND error IS NULL").count == 1)
+      #expect(
+        try await monitor.texts("SELECT kind FROM blob_damage WHERE run IS NOT NULL AND error IS NULL").count == 1)
     }
   }
 
-  @Test("without sources it is lost; of media that were replaced it goes")
+  @Test("a damaged output without sources is lost; one of replaced media is removed")
   func others() async throws {
-    try await with { fixture, watch in
+    try await with { fixture, monitor in
       try await fixture.post("a", keepsSources: false)
       try fixture.corrupt("composed a")
-      try await watch.judge("composed a")
-      try await watch.repair()
-      #expect(try await watch.texts("SELECT error FROM blob_damage") == ["its sources were not kept"])
+      try await monitor.check("composed a")
+      try await monitor.repair()
+      #expect(try await monitor.texts("SELECT error FROM blob_damage") == ["its sources were not kept"])
       try await fixture.sql(
         """
         UPDATE asset_set SET retired_at = now() WHERE definition IS NOT NULL;
         UPDATE post SET asset_set_id = NULL, status = 'failed'
         """)
-      try await watch.repair()
+      try await monitor.repair()
       try await fixture.pool.transaction { session in _ = try fixture.store.collectReleased(session) }
-      #expect(try await watch.kinds().isEmpty)
+      #expect(try await monitor.kinds().isEmpty)
       #expect(try !fixture.blobs.contains(IntegrityFixture.hash("composed a")))
     }
   }
 
-  @Test("what was served is read to its end, and what is wrong with it is noted; the end of the task ends it")
+  @Test("the scrubber reads queued blobs and records damage, until its task is cancelled")
   func scrubbed() async throws {
-    try await with { fixture, watch in
+    try await with { fixture, monitor in
       try await fixture.post("a")
       try fixture.corrupt("composed a")
       let queue = ScrubQueue()
-      let isTold = OneShot<Void>()
+      let isLogged = OneShot<Void>()
       let recorder = DamageRecorder(
         store: fixture.store, blobs: fixture.blobs,
-        log: Logger(format: .text) { line in if line.contains("a blob is damaged") { isTold.fulfil(()) } },
-        metrics: watch.metrics)
+        log: Logger(format: .text) { line in if line.contains("a blob is damaged") { isLogged.fulfil(()) } },
+        metrics: monitor.metrics)
       let scrubber = Scrubber(queue: queue, recorder: recorder, pool: fixture.pool)
       let scrubbing = Task { await scrubber.run() }
       for text in ["clip.front a", "composed a"] {
         queue.offer(IntegrityFixture.hash(text), bytes: Int64(text.utf8.count))
       }
-      await isTold.value
+      await isLogged.value
       scrubbing.cancel()
       await scrubbing.value
-      #expect(try await watch.kinds() == ["corrupt"])
+      #expect(try await monitor.kinds() == ["corrupt"])
     }
   }
 }

@@ -11,7 +11,7 @@ import Queue
 import Store
 import Testing
 
-/// A store with a database and a folder of its own, with posts in it, for tests to damage.
+/// A store with its own database and folder, with helpers to create posts and to damage them.
 struct IntegrityFixture {
   private static let template = TestTemplate(name: "integrity") { session in
     try Migrator(StoreMigrations.all).migrate(session)
@@ -25,7 +25,7 @@ struct IntegrityFixture {
 
   var blobFolder: String { "\(folder.path)/blobs" }
 
-  /// Runs a test with a fixture that is taken away afterwards.
+  /// Runs a test with a fixture, and removes it afterwards.
   static func with(_ body: (IntegrityFixture) async throws -> Void) async throws {
     let folder = try TemporaryFolder()
     try await withDatabase(template) { url in
@@ -36,14 +36,14 @@ struct IntegrityFixture {
     }
   }
 
-  /// A file with this content, not yet published.
+  /// Creates a sealed file that is not published.
   func seal(_ text: String) throws -> SealedBlob {
     var staged = try blobs.stage()
     try Array(text.utf8).withUnsafeBytes { try staged.append($0) }
     return try staged.seal()
   }
 
-  /// Submits a moment; the post's id.
+  /// Submits a moment, and returns the id of the post.
   @discardableResult
   func submit(_ name: String, keepsSources: Bool = true) async throws -> PublicID {
     let sources = [
@@ -57,7 +57,7 @@ struct IntegrityFixture {
     }
   }
 
-  /// What a run of the definition makes, by its name.
+  /// Creates the outputs of a post.
   func outputs(_ name: String) throws -> [NewAsset] {
     try Definitions.take5Post().madeRoles.map { role in
       let isVideo = [.composed, .clipFront, .clipBack].contains(role)
@@ -67,7 +67,7 @@ struct IntegrityFixture {
     }
   }
 
-  /// Does the next job, as a worker that starts now.
+  /// Completes the next job as a new worker.
   func work(_ name: String) async throws {
     let job = try await pool.run { session in
       let worker = try JobQueue.register(host: "here", process: 1, session)
@@ -83,7 +83,7 @@ struct IntegrityFixture {
     }
   }
 
-  /// A post that is ready.
+  /// Creates a ready post.
   @discardableResult
   func post(_ name: String, keepsSources: Bool = true) async throws -> PublicID {
     let id = try await submit(name, keepsSources: keepsSources)
@@ -96,21 +96,21 @@ struct IntegrityFixture {
 
   func path(_ text: String) -> String { blobs.location(of: Self.hash(text)) }
 
-  /// Replaces a byte of a blob's file.
+  /// Overwrites a byte of a blob's file.
   func corrupt(_ text: String) throws {
     let number = open(path(text), O_WRONLY)
     guard number >= 0 else { throw SystemError(call: "open", subject: path(text)) }
     try Descriptor(owning: number).write([UInt8(ascii: "#")], at: 2)
   }
 
-  /// Lays a file into the blob store as if its writer had died.
+  /// Publishes a file without a row, as after a crash of its writer.
   @discardableResult
-  func stray(_ text: String) throws -> SHA256Digest {
+  func publishOrphan(_ text: String) throws -> SHA256Digest {
     try blobs.publish(seal(text))
     return Self.hash(text)
   }
 
-  /// Runs a statement as an operator who breaks things by hand.
+  /// Runs statements that damage the database.
   func sql(_ statement: String) async throws {
     try await pool.run { session in try session.executeScript(statement, name: "by hand") }
   }
@@ -135,33 +135,34 @@ struct IntegrityFixture {
     try await Repairer(pool: pool, store: store, blobs: blobs, remake: remake).repair(verify().findings)
   }
 
-  /// How many rows a table has.
+  /// Counts the rows of a table.
   func count(_ table: String) async throws -> Int {
     try await pool.run { try $0.execute("SELECT count(*) FROM \(table)").single().get(0) }
   }
 
-  /// The names and sizes of everything in the blob store.
+  /// Reads the names and sizes of all files in the blob store.
   func files() throws -> Set<StoredFile> {
     var files: Set<StoredFile> = []
     for part in 0..<blobs.parts {
-      let holdings = try blobs.holdings(inPart: part)
+      let holdings = try blobs.listing(ofPart: part)
       files.formUnion(holdings.foreign)
       files.formUnion(holdings.blobs.map { StoredFile(path: $0.key.hex, bytes: $0.value) })
     }
     return files
   }
 
-  /// Begins something beside an open transaction, and returns once it waits for that one, or is over without.
-  static func begin<Result: Sendable>(
-    beside session: Session, _ work: @escaping @Sendable () async throws -> Result
+  /// Starts a task during an open transaction, and returns once the task waits for a lock of the transaction, or has
+  /// ended.
+  static func start<Result: Sendable>(
+    during session: Session, _ work: @escaping @Sendable () async throws -> Result
   ) throws -> Task<Result, any Error> {
-    let isOver = Shared(false)
+    let hasEnded = Shared(false)
     let task = Task {
-      defer { isOver.withLock { $0 = true } }
+      defer { hasEnded.withLock { $0 = true } }
       return try await work()
     }
     var isWaiting = false
-    while !isWaiting, !isOver.withLock({ $0 }) {
+    while !isWaiting, !hasEnded.withLock({ $0 }) {
       isWaiting = try session.execute(
         """
         SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND (
@@ -172,4 +173,9 @@ struct IntegrityFixture {
     }
     return task
   }
+}
+
+extension Tag {
+  /// Needs the private PostgreSQL.
+  @Tag static var database: Self
 }

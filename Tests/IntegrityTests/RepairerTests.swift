@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Repairs", .tags(.database), .timeLimit(.minutes(5)))
 struct RepairerTests {
-  /// Publishes the outputs of posts again, as whoever reprocesses them does.
+  /// Publishes the outputs of posts again, as reprocessing does.
   private func remake(_ fixture: IntegrityFixture, _ names: [Subject: String]) -> Remake {
     { subjects in
       var outcomes: [Subject: RemakeOutcome] = [:]
@@ -35,8 +35,8 @@ struct RepairerTests {
     }
   }
 
-  @Test("damaged outputs are taken away and made again; the store is whole afterwards")
-  func heals() async throws {
+  @Test("damaged outputs are removed and made again, and the store is consistent afterwards")
+  func repairs() async throws {
     try await IntegrityFixture.with { fixture in
       let a = try await fixture.post("a")
       try await fixture.post("b")
@@ -48,23 +48,23 @@ struct RepairerTests {
         WHERE hash = (SELECT asset.blob FROM asset JOIN post ON post.asset_set_id = asset.asset_set_id
                       WHERE role = 'image' AND post.public_id = '\(a)')
         """)
-      try fixture.stray("stray")
+      try fixture.publishOrphan("orphan")
       #expect(try await fixture.codes() == [.blobCorrupt, .blobMissing, .inlineCorrupt, .orphanFile])
-      let asked = Shared<[Subject]>([])
+      let requested = Shared<[Subject]>([])
       let remake = remake(fixture, [.post(a): "a"])
       let failures = try await fixture.repair { subjects in
-        asked.withLock { $0 = subjects }
+        requested.withLock { $0 = subjects }
         return try await remake(subjects)
       }
       #expect(failures.isEmpty)
-      // Once, though three of its files are damaged.
-      #expect(asked.withLock { $0 } == [.post(a)])
-      #expect(try await fixture.verify().isWhole)
-      #expect(try !fixture.blobs.contains(IntegrityFixture.hash("stray")))
+      // The post is requested once for its three damaged blobs.
+      #expect(requested.withLock { $0 } == [.post(a)])
+      #expect(try await fixture.verify().isConsistent)
+      #expect(try !fixture.blobs.contains(IntegrityFixture.hash("orphan")))
     }
   }
 
-  @Test("where nothing can be made again nothing is taken away")
+  @Test("damaged files stay if outputs cannot be made again")
   func withoutRemake() async throws {
     try await IntegrityFixture.with { fixture in
       let a = try await fixture.post("a")
@@ -77,14 +77,14 @@ struct RepairerTests {
     }
   }
 
-  @Test("lost sources are never touched, nor what depends on them")
+  @Test("neither lost sources nor their outputs are changed")
   func lost() async throws {
     try await IntegrityFixture.with { fixture in
       try await fixture.post("a")
       try fixture.corrupt("front a")
       try fixture.corrupt("composed a")
       let failures = try await fixture.repair { subjects in
-        Issue.record("nobody can make \(subjects)")
+        Issue.record("\(subjects) cannot be made again")
         return [:]
       }
       #expect(failures.isEmpty)
@@ -93,11 +93,12 @@ struct RepairerTests {
     }
   }
 
-  @Test("bytes that are right in a row replace a damaged file, and the other way round")
-  func twoPlaces() async throws {
+  @Test("intact inline content replaces a damaged file, and an intact file replaces damaged inline content")
+  func twoLocations() async throws {
     try await IntegrityFixture.with { fixture in
       try await fixture.post("a", keepsSources: false)
-      // The image lies in its row; a file of it lies there too, and is damaged. The poster's file is right, its row is not.
+      // The image has intact inline content and a damaged file; the poster has an intact file and damaged inline
+      // content.
       try fixture.blobs.publish(fixture.seal("image a"))
       try fixture.corrupt("image a")
       try fixture.blobs.publish(fixture.seal("poster a"))
@@ -107,15 +108,15 @@ struct RepairerTests {
       #expect(Set(findings.map(\.code)) == [.blobCorrupt, .inlineCorrupt])
       #expect(findings.allSatisfy { $0.severity == .fault })
       #expect(try await fixture.repair().isEmpty)
-      #expect(try await fixture.verify().isWhole)
+      #expect(try await fixture.verify().isConsistent)
       #expect(try !fixture.blobs.contains(IntegrityFixture.hash("image a")))
     }
   }
 
-  @Test("while a hold stands litter stays, and it is said why")
+  @Test("orphans stay during a hold, with the reason")
   func held() async throws {
     try await IntegrityFixture.with { fixture in
-      try fixture.stray("stray")
+      try fixture.publishOrphan("orphan")
       try await fixture.pool.transaction { session in
         _ = try fixture.store.holdCollecting(for: .seconds(60), session)
       }
@@ -125,7 +126,7 @@ struct RepairerTests {
     }
   }
 
-  @Test("damaged media that were replaced go at once; kept ones are lost")
+  @Test("damaged replaced media are removed at once; kept ones are lost")
   func replaced() async throws {
     try await IntegrityFixture.with { fixture in
       try await fixture.post("a")
@@ -137,15 +138,15 @@ struct RepairerTests {
       try fixture.corrupt("composed a")
       #expect(try await fixture.verify().findings.map(\.severity) == [.lost])
       try await fixture.sql("UPDATE asset_set SET is_kept = false")
-      #expect(try await fixture.verify().findings.map(\.severity) == [.litter])
+      #expect(try await fixture.verify().findings.map(\.severity) == [.orphan])
       #expect(try await fixture.repair().isEmpty)
-      #expect(try await fixture.verify().isWhole)
+      #expect(try await fixture.verify().isConsistent)
       #expect(try await fixture.count("asset_set") == 1)
       #expect(try !fixture.blobs.contains(IntegrityFixture.hash("composed a")))
     }
   }
 
-  @Test("what is to be made again is told by the definition that made it, as it is stored")
+  @Test("subjects are grouped by the stored definition that made their outputs")
   func groups() async throws {
     try await IntegrityFixture.with { fixture in
       let a = try await fixture.post("a")

@@ -12,29 +12,29 @@ import Testing
 
 @Suite("Verification", .tags(.database), .timeLimit(.minutes(5)))
 struct VerifierTests {
-  @Test("a store of posts on their way, ready and without kept sources is whole")
-  func whole() async throws {
+  @Test("a store with posts that are processing, ready and without kept sources is consistent")
+  func consistent() async throws {
     try await IntegrityFixture.with { fixture in
       for name in ["a", "b"] { try await fixture.post(name) }
       try await fixture.post("c", keepsSources: false)
       try await fixture.submit("d")
       let report = try await fixture.verify()
-      #expect(report.isWhole, "\(report.findings)")
+      #expect(report.isConsistent, "\(report.findings)")
       #expect(report.checked.posts == 4 && report.checked.sets == 6)
       #expect(report.checked.blobs == (try await fixture.count("blob")))
-      // Two sources of each, and three videos of those that are ready; pictures lie in the database.
+      // Two sources of each post that has them, and three videos of each ready post; images are stored in the database.
       #expect(report.checked.files == 3 * 2 + 3 * 3)
     }
   }
 
-  @Test("a byte that changed, a file that is gone and a file too many are each found, with the post that is concerned")
+  @Test("a corrupt file, a missing file and a file without a row are found, with the affected posts")
   func files() async throws {
     try await IntegrityFixture.with { fixture in
       let a = try await fixture.post("a")
       let b = try await fixture.post("b")
       try fixture.corrupt("composed a")
       #expect(unlink(fixture.path("clip.front b")) == 0)
-      let stray = try fixture.stray("stray")
+      let orphan = try fixture.publishOrphan("orphan")
       let report = try await fixture.verify()
       #expect(report.findings.count == 3)
       let corrupt = try #require(report.findings.first { $0.code == .blobCorrupt })
@@ -43,11 +43,11 @@ struct VerifierTests {
       let missing = try #require(report.findings.first { $0.code == .blobMissing })
       #expect(missing.object == .blob(IntegrityFixture.hash("clip.front b")) && missing.subjects == [.post(b)])
       let found = try #require(report.findings.first { $0.code == .orphanFile })
-      #expect(found.object == .file("\(stray.hex.prefix(2))/\(stray.hex)") && found.severity == .litter)
+      #expect(found.object == .file("\(orphan.hex.prefix(2))/\(orphan.hex)") && found.severity == .orphan)
     }
   }
 
-  @Test("a definition that cannot be read is found once, with why, and with whose media it made")
+  @Test("a definition that does not decode is found once, with the reason and the affected posts")
   func unreadableDefinition() async throws {
     try await IntegrityFixture.with { fixture in
       let a = try await fixture.post("a")
@@ -65,7 +65,7 @@ struct VerifierTests {
     }
   }
 
-  @Test("bytes in a row that changed are found")
+  @Test("corrupt inline content is found")
   func inline() async throws {
     try await IntegrityFixture.with { fixture in
       try await fixture.post("a")
@@ -76,7 +76,7 @@ struct VerifierTests {
     }
   }
 
-  @Test("a source that is damaged is lost, and what would be made of it too")
+  @Test("a damaged source is lost, and so are damaged outputs of it")
   func sources() async throws {
     try await IntegrityFixture.with { fixture in
       let id = try await fixture.post("a")
@@ -89,7 +89,7 @@ struct VerifierTests {
     }
   }
 
-  @Test("an asset's row that is gone is found, and its blob with it")
+  @Test("a missing row of an asset is found, and its blob is unreferenced")
   func assetRow() async throws {
     try await IntegrityFixture.with { fixture in
       let id = try await fixture.post("a")
@@ -104,11 +104,11 @@ struct VerifierTests {
     }
   }
 
-  @Test("a blob's row that is gone is found, though its file is there")
+  @Test("a missing row of a blob is found, even if the file exists")
   func blobRow() async throws {
     try await IntegrityFixture.with { fixture in
       try await fixture.post("a")
-      // Only who breaks the rules of the schema can do it.
+      // Foreign keys are disabled for this session.
       try await fixture.sql(
         """
         SET session_replication_role = replica;
@@ -118,14 +118,14 @@ struct VerifierTests {
       let findings = try await fixture.verify().findings
       #expect(findings.map(\.code) == [.blobRowMissing])
       #expect(findings.first?.object == .blob(IntegrityFixture.hash("composed a")))
-      // It is nobody's litter.
+      // The file is not an orphan.
       #expect(try await fixture.collect().orphanFiles.count == 0)
       _ = try await fixture.repair { _ in [:] }
       #expect(try await fixture.codes() == [])
     }
   }
 
-  @Test("a post that was deleted by hand leaves sets of nobody; a ready one without media is found")
+  @Test("the sets of a post that was deleted with SQL are found, and a ready post without outputs")
   func postRow() async throws {
     try await IntegrityFixture.with { fixture in
       let a = try await fixture.post("a")
@@ -143,7 +143,8 @@ struct VerifierTests {
     }
   }
 
-  @Test("a set that was replaced, or is kept, is nobody's and no finding; one that is in use and counts as replaced is")
+  @Test(
+    "an unreferenced set that was replaced or is kept gives no finding; a set in use that is marked as retired does")
   func retired() async throws {
     try await IntegrityFixture.with { fixture in
       let id = try await fixture.post("a")
@@ -160,7 +161,7 @@ struct VerifierTests {
     }
   }
 
-  @Test("lengths that rows tell wrongly are found and put right")
+  @Test("wrong lengths in rows are found and corrected")
   func lengths() async throws {
     try await IntegrityFixture.with { fixture in
       try await fixture.post("a")
@@ -169,14 +170,14 @@ struct VerifierTests {
         UPDATE blob SET bytes = 99 WHERE hash = (SELECT blob FROM asset WHERE role = 'composed');
         UPDATE asset SET bytes = 77 WHERE role = 'poster'
         """)
-      // The composed video's asset is right, and its blob's row is not.
+      // The row of the composed video's asset is right, but that of its blob is not.
       #expect(try await fixture.codes() == [.assetSize, .assetSize, .blobSize])
       #expect(try await fixture.repair().isEmpty)
       #expect(try await fixture.codes() == [])
     }
   }
 
-  @Test("files that no blob store made are told of, and left alone by everybody")
+  @Test("files that are not blobs are found, and neither repair nor collection removes them")
   func foreign() async throws {
     try await IntegrityFixture.with { fixture in
       let names = ["notes.txt", "00/\(IntegrityFixture.hash("x").hex.dropLast())", "ab/abc"]
@@ -193,10 +194,10 @@ struct VerifierTests {
   }
 
   @Test(
-    "beside a writer that has published and not committed nothing false is found, whatever becomes of it",
+    "an open transaction that has published files gives no false finding, whether it commits or not",
     arguments: [true, false])
   func openTransaction(commits: Bool) async throws {
-    struct Undone: Error {}
+    struct RollBack: Error {}
     try await IntegrityFixture.with { fixture in
       let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal("open"))
       let verification = Shared<Task<VerifyReport, any Error>?>(nil)
@@ -205,18 +206,18 @@ struct VerifierTests {
         _ = try fixture.store.submit(
           ImageDraft(kind: .profile, owner: "ada"), source: source, definition: definition, request: nil, session)
         #expect(try fixture.blobs.contains(IntegrityFixture.hash("open")))
-        // It meets what the other has done so far, and waits for its end.
-        let task = try IntegrityFixture.begin(beside: session) { try await fixture.verify() }
+        // The verification waits for the end of the transaction.
+        let task = try IntegrityFixture.start(during: session) { try await fixture.verify() }
         verification.withLock { $0 = task }
-        if !commits { throw Undone() }
+        if !commits { throw RollBack() }
       }
       let report = try #require(try await verification.withLock { $0 }?.value)
-      // Of a writer that was rolled back the file stays behind.
+      // A rollback leaves the file behind.
       #expect(report.findings.map(\.code) == (commits ? [] : [.orphanFile]))
     }
   }
 
-  @Test("beside a collector that has removed files and not committed nothing false is found")
+  @Test("an open transaction of a collector that has removed files gives no false finding")
   func openCollector() async throws {
     try await IntegrityFixture.with { fixture in
       let post = try await fixture.post("a")
@@ -228,12 +229,12 @@ struct VerifierTests {
           SHA256Digest(bytes: try $0.get(0, as: [UInt8].self))
         }
         #expect(try fixture.store.collect(hashes, session).blobs == hashes.count)
-        // It meets what the other has done so far, and waits for its end.
-        let task = try IntegrityFixture.begin(beside: session) { try await fixture.verify() }
+        // The verification waits for the end of the transaction.
+        let task = try IntegrityFixture.start(during: session) { try await fixture.verify() }
         verification.withLock { $0 = task }
       }
       let report = try #require(try await verification.withLock { $0 }?.value)
-      #expect(report.isWhole, "\(report.findings)")
+      #expect(report.isConsistent, "\(report.findings)")
     }
   }
 }

@@ -1,6 +1,6 @@
 import Kernels
 
-/// A small picture plane as an array, with padding after each row that no kernel may touch.
+/// A small plane as an array, with padding after each row that a kernel must not change.
 struct Pixels: Equatable {
   static let padding = 5
   static let untouched: UInt8 = 0xEE
@@ -19,7 +19,7 @@ struct Pixels: Equatable {
     }
   }
 
-  /// Bytes in which no two neighbourhoods look alike.
+  /// Returns pseudo-random bytes.
   static func noise(width: Int, height: Int, seed: UInt32) -> Pixels {
     Pixels(width: width, height: height) { x, y in
       var hash = (seed &+ UInt32(y &* width &+ x)) &* 0x9E37_79B9
@@ -44,7 +44,7 @@ struct Pixels: Equatable {
     }
   }
 
-  /// What the kernel makes of these pixels.
+  /// Returns the pixels transformed by the kernel.
   func transformed(by orientation: Orientation) -> Pixels {
     let size = orientation.size(width: width, height: height)
     var target = Pixels(width: size.width, height: size.height) { _, _ in 0 }
@@ -52,8 +52,8 @@ struct Pixels: Equatable {
     return target
   }
 
-  /// The same by its definition, pixel for pixel: mirror, then quarter turns clockwise.
-  func transformedPlainly(by orientation: Orientation) -> Pixels {
+  /// Returns the pixels transformed by the definition: mirrored, then rotated clockwise.
+  func transformedByDefinition(by orientation: Orientation) -> Pixels {
     var result = self
     if orientation.isMirrored {
       result = Pixels(width: width, height: height) { x, y in self[width - 1 - x, y] }
@@ -64,4 +64,23 @@ struct Pixels: Equatable {
     }
     return result
   }
+}
+
+/// A plane with its own memory, filled by a function.
+final class PlaneBuffer {
+  let width: Int
+  let height: Int
+  private let memory: AlignedBuffer
+  private let stride: Int
+
+  init(width: Int, height: Int, _ value: (Int, Int) -> UInt8) {
+    self.width = width
+    self.height = height
+    // Padded, so that an access beyond the end of a row does not reach the next one.
+    stride = AlignedBuffer.aligned(width) + 64
+    memory = AlignedBuffer(count: stride * height + 64)
+    for y in 0..<height { for x in 0..<width { plane[x, y] = value(x, y) } }
+  }
+
+  var plane: MutablePlane { MutablePlane(base: memory.base, stride: stride, width: width, height: height) }
 }

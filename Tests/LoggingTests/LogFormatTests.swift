@@ -2,18 +2,18 @@ import FoundationEssentials
 import Logging
 import Testing
 
-@Suite("Lines of the log")
+@Suite("Log lines")
 struct LogFormatTests {
   let time = Date(timeIntervalSince1970: 1_000_000_000.5)
 
-  @Test("text for people")
+  @Test("the text format is for people")
   func text() {
     let line = LogFormat.text.line(
       time: time, level: .warning, message: "an attempt failed", fields: [("job", "1"), ("error", "disk full")])
     #expect(line == "01:46:40.500 warning an attempt failed  job=1 error=\"disk full\"\n")
   }
 
-  @Test("JSON for programs")
+  @Test("the JSON format is for programs")
   func json() {
     let line = LogFormat.json.line(time: time, level: .info, message: "a \"b\"", fields: [("path", "/v1\u{1}")])
     #expect(
@@ -21,13 +21,13 @@ struct LogFormatTests {
         == #"{"time":"2001-09-09T01:46:40.500Z","level":"info","message":"a \"b\"","path":"/v1\u0001"}"# + "\n")
   }
 
-  @Test("nothing from outside can forge a line", arguments: LogFormat.allCases)
+  @Test("values from outside cannot forge a line", arguments: LogFormat.allCases)
   func forging(format: LogFormat) {
     let line = format.line(time: time, level: .info, message: "x\ny", fields: [("author", "a\n12:00:00 error forged")])
     #expect(line.split(separator: "\n").count == 1)
   }
 
-  @Test("lines below the lowest level are left out, and fields that are nil too")
+  @Test("lines below the lowest level and nil fields are omitted")
   func levels() {
     let lines = Lines()
     let log = Logger(format: .text, lowest: .warning) { lines.add($0) }

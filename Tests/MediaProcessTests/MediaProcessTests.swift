@@ -37,7 +37,7 @@ struct MediaProcessTests {
     return Planner(definition).plan(front: front, back: back, foreground: .front, roles: [.composed])
   }
 
-  @Test("it probes, runs, tells its progress, and stays warm")
+  @Test("it probes, runs, reports progress, and is reused")
   func run() async throws {
     let slot = try Self.slot()
     let plan = try await plan(slot)
@@ -59,8 +59,8 @@ struct MediaProcessTests {
   }
 
   @Test(
-    "it loads FFmpeg's libraries for the first clip, and none of them for a photo",
-    .enabled(if: geteuid() == 0, "only root sees what a process has mapped that nobody may trace"))
+    "it loads FFmpeg's libraries for the first clip, not for a photo",
+    .enabled(if: geteuid() == 0, "only root can read the mappings of a process that cannot be traced"))
   func libraries() async throws {
     let slot = try Self.slot()
     let limits = try #require(try Definitions.photo("reaction")).limits
@@ -78,7 +78,7 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
-  @Test("a thousand damaged photos neither end it nor leave memory behind")
+  @Test("a thousand damaged photos neither crash it nor leak memory")
   func damagedPhotos() async throws {
     let slot = try MediaSlot(
       name: "test-media",
@@ -86,12 +86,12 @@ struct MediaProcessTests {
     let definition = try #require(try Definitions.photo("reaction"))
     var limits = definition.limits
     limits.pixels = 1 << 20
-    let whole = try PhotoFixture.formats.map { try PhotoFixture.photo(in: $0) }
+    let photos = try PhotoFixture.formats.map { try PhotoFixture.photo(in: $0) }
     var process: Int32?
     var before = 0
     for number in 0..<1200 {
       let photo = OpenFile(try Descriptor(unnamedIn: "/tmp"))
-      try photo.descriptor.write(PhotoFixture.damaged(whole[number % whole.count], seed: UInt64(number)))
+      try photo.descriptor.write(PhotoFixture.damaged(photos[number % photos.count], seed: UInt64(number)))
       let outputs = try definition.plan.outputs.map { (role: $0, file: OpenFile(try Descriptor(unnamedIn: "/tmp"))) }
       defer { withExtendedLifetime((photo, outputs)) {} }
       do {
@@ -100,10 +100,10 @@ struct MediaProcessTests {
           outputs: Dictionary(uniqueKeysWithValues: outputs.map { ($0.role, $0.file.descriptor.number) }),
           deadline: .seconds(60), cancellation: cancellation)
       } catch {
-        // A library that finds no memory for what a header asks for.
+        // A library cannot allocate the size in a damaged header.
         #expect(error.kind == .memoryLimitExceeded, "\(number): \(error)")
       }
-      // By then every decoder has been loaded and every pool is filled.
+      // By then every decoder is loaded and every pool is filled.
       if number == 300 { (process, before) = (await slot.processID, try await memory(of: slot)) }
     }
     #expect(await slot.processID == process)
@@ -112,7 +112,7 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
-  /// What the process has of its own, in bytes.
+  /// The anonymous resident memory of the process, in bytes.
   private func memory(of slot: MediaSlot) async throws -> Int {
     let process = try #require(await slot.processID)
     let status = String(
@@ -131,7 +131,7 @@ struct MediaProcessTests {
   }
 
   @Test(
-    "killed in the middle it costs one answer, and the next request finds a fresh one",
+    "a killed process fails one request, and the next request starts a new one",
     arguments: [
       (SIGKILL, MediaFailure.Kind.interrupted), (SIGSEGV, .crashed), (SIGBUS, .crashed), (SIGABRT, .crashed),
     ])
@@ -143,7 +143,7 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
-  @Test("stopped in the middle by somebody it was interrupted, and did not exceed its deadline")
+  @Test("a process that is stopped by a signal is interrupted, not past its deadline")
   func stopped() async throws {
     let slot = try Self.slot()
     let failure = try await failure(of: slot, deadline: .seconds(2)) { process in kill(process, SIGSTOP) }
@@ -152,7 +152,7 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
-  @Test("it is the first that the kernel ends when memory runs out")
+  @Test("it is the first process that the OOM killer chooses")
   func outOfMemoryScore() async throws {
     let slot = try Self.slot()
     _ = try await plan(slot)
@@ -161,7 +161,7 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
-  @Test("the kernel's kill for want of memory is its own in a cgroup of its own, and somebody else's in that of all")
+  @Test("an OOM kill in a cgroup of its own exceeds the memory limit")
   func cgroup() async throws {
     guard let cgroup = try MemoryLimitedCgroup() else { return }
     let slot = try Self.slot()
@@ -170,7 +170,7 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
-  @Test("cancelled in the middle it says so")
+  @Test("a cancelled run fails as cancelled")
   func cancelled() async throws {
     let slot = try Self.slot()
     let failure = try await failure(of: slot) { [cancellation] _ in cancellation.cancel() }
@@ -178,12 +178,12 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
-  @Test("without the memory it needs it fails, the media may be to blame, and nobody else suffers")
+  @Test("a run that exceeds the memory limit fails")
   func memory() async throws {
     let probing = try Self.slot()
     let plan = try await plan(probing)
     await probing.stop()
-    // Enough to load all libraries, too little for the pictures.
+    // Enough to load all libraries, too little for the frames.
     let slot = try Self.slot(memory: 430 << 20)
     let output = try Descriptor(unnamedIn: "/tmp")
     let failure = await #expect(throws: MediaFailure.self) {
@@ -195,7 +195,7 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
-  @Test("a process that died while idle is no fault of the next request")
+  @Test("a process that ended while idle does not fail the next request")
   func diedIdle() async throws {
     let slot = try Self.slot()
     _ = try await plan(slot)
@@ -208,7 +208,7 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
-  /// Runs the plan and does something to the process once it has told of progress.
+  /// Runs the plan, harms the process at the first report of progress, and returns the failure.
   private func failure(
     of slot: MediaSlot, deadline: Duration = .seconds(120), _ harm: @escaping @Sendable (Int32) -> Void
   ) async throws -> MediaFailure? {
@@ -226,4 +226,31 @@ struct MediaProcessTests {
       }
     }
   }
+}
+
+/// A cgroup of either version with very little memory; only root can make one, and not on every machine.
+final class MemoryLimitedCgroup: Sendable {
+  private let folder: String
+
+  /// Nil if none can be made.
+  init?() throws {
+    let name = "take5-test-\(getpid())"
+    for (parent, limit) in [
+      ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max"),
+    ] {
+      let folder = "\(parent)/\(name)"
+      guard mkdir(folder, 0o755) == 0 || errno == EEXIST else { continue }
+      if KernelFile.write("131072", to: "\(folder)/\(limit)") {
+        self.folder = folder
+        return
+      }
+      rmdir(folder)
+    }
+    return nil
+  }
+
+  deinit { rmdir(folder) }
+
+  /// Moves a process into the cgroup, in which it can allocate hardly any memory.
+  func take(_ process: Int32) { _ = KernelFile.write("\(process)", to: "\(folder)/cgroup.procs") }
 }

@@ -8,18 +8,18 @@ import Testing
 
 @Suite("Colour", .tags(.media))
 struct ColorTests {
-  @Test("full range becomes limited range, and says so", arguments: [true, false])
+  @Test("full range is converted to limited range, and the decisions name it", arguments: [true, false])
   func fullRange(onTop: Bool) throws {
     var clips = (front: MarkedClip(.red), back: MarkedClip(.blue))
     if onTop { clips.front.isFullRange = true } else { clips.back.isFullRange = true }
     let run = try MomentRun(front: clips.front.write(), back: clips.back.write())
-    try CompositionTests.expectMarks(run, inside: .red, outside: .blue, pictures: 150)
+    try CompositionTests.expectMarks(run, inside: .red, outside: .blue, frames: 150)
     #expect(run.report.verdict.decisions.filter { $0.subject == .color }.map(\.input) == [onTop ? .front : .back])
     let image = try StillImage(run.bytes(.image))
     #expect(image.color(atX: 0.5, y: 0.25) == .blue)
   }
 
-  @Test("a picture without a word on its colours is BT.709 from 720 lines on, else BT.601")
+  @Test("an untagged frame is BT.709 from 720 lines on, else BT.601")
   func guess() {
     let unknown = ColorDescription(range: "unknown", matrix: "unknown", primaries: "unknown", transfer: "unknown")
     #expect(ColorMatrix(unknown, height: 720) == .bt709)
@@ -29,9 +29,9 @@ struct ColorTests {
 
   /// Colours as 10-bit codes of BT.2020 and as 8-bit ones of BT.709.
   ///
-  /// By hand: the codes to red, green and blue (ITU-R BT.2020-2, table 4), each to the power of 2.4 (BT.1886), by the
-  /// chromaticities of both systems to light in BT.709, clipped to 0 and 1 (BT.2407-0, clause 2), to the power of 1 / 2.4,
-  /// to codes (BT.709-6, items 3.2 to 3.5).
+  /// Computed independently: codes to RGB (ITU-R BT.2020-2, table 4), to the power of 2.4 (BT.1886), by the
+  /// chromaticities of both systems to light in BT.709, clipped to 0 and 1 (BT.2407-0, clause 2), to the power of 1 /
+  /// 2.4, to codes (BT.709-6, items 3.2 to 3.5).
   static let colors: [(wide: [UInt16], expected: [Int])] = [
     ([940, 512, 512], [235, 128, 128]), ([502, 512, 512], [126, 128, 128]),
     ([692, 314, 524], [170, 56, 135]), ([650, 548, 409], [150, 145, 55]),
@@ -46,7 +46,7 @@ struct ColorTests {
   ]
 
   @Test(
-    "a colour of BT.2020 without HDR is the same colour in BT.709, clipped where it lies outside", arguments: colors)
+    "an SDR colour of BT.2020 becomes the same colour in BT.709, clipped to its gamut", arguments: colors)
   func gamut(wide: [UInt16], expected: [Int]) throws {
     let facts = VideoFacts(
       stream: 0, codec: "hevc", profile: nil, pixelFormat: "yuv420p10le", coded: Size(width: 16, height: 16),
@@ -61,8 +61,8 @@ struct ColorTests {
       }
     }
     let target = ImageBuffer(width: 16, height: 16)
-    try #require(FrameLayout(facts).colors).map(source.tenBitPlanes(of: (0, 0)), into: target.picture)
-    let found = [target.picture.y[9, 6], target.picture.u[4, 3], target.picture.v[5, 2]].map { Int($0) }
+    try #require(FrameLayout(facts).colors).map(source.tenBitPlanes(from: (0, 0)), into: target.imagePlanes)
+    let found = [target.imagePlanes.y[9, 6], target.imagePlanes.u[4, 3], target.imagePlanes.v[5, 2]].map { Int($0) }
     #expect(zip(found, expected).allSatisfy { abs($0 - $1) <= 2 }, "\(wide) became \(found), not \(expected)")
   }
 }

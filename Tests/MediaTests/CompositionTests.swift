@@ -4,55 +4,55 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("A composed moment", .tags(.media))
+@Suite("Composition", .tags(.media))
 struct CompositionTests {
   static let front = MarkedClip(.red, tone: .init(440))
   static let back = MarkedClip(.blue, tone: .init(1000))
 
-  /// Checks every picture of the composed video.
+  /// Checks every frame of the composed video.
   ///
-  /// - Parameter mostApart: by how much the two counters may differ.
+  /// - Parameter maxDifference: the largest difference between the two frame counters.
   static func expectMarks(
-    _ run: MomentRun, inside: MarkColor, outside: MarkColor, pictures: Int, mostApart: Int = 0
+    _ run: MomentRun, inside: MarkColor, outside: MarkColor, frames: Int, maxDifference: Int = 0
   ) throws {
     let inset = try #require(run.plan?.composition?.inset)
     var numbers: [Int] = []
-    try run.video(.composed).forEachPicture { picture, seconds in
-      let composed = ComposedFrame(picture, inset: inset)
+    try run.video(.composed).forEachFrame { frame, seconds in
+      let composed = ComposedFrame(frame, inset: inset)
       #expect(composed.insideColors == [inside], "at \(seconds) s")
       #expect(composed.outsideColors == [outside], "at \(seconds) s")
       let (front, back) = (try #require(composed.inset), try #require(composed.background))
-      #expect(abs(front - back) <= mostApart, "at \(seconds) s")
+      #expect(abs(front - back) <= maxDifference, "at \(seconds) s")
       numbers.append(back)
     }
-    #expect(numbers.count == pictures)
-    #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 <= $1 }, "time runs forward")
+    #expect(numbers.count == frames)
+    #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 <= $1 }, "the counters do not decrease")
   }
 
-  @Test("shows front inside the inset, back elsewhere, both at the same time, with the front's tone")
+  @Test("the inset shows the front clip, the background the back clip, in sync, with the front's audio")
   func frontInForeground() throws {
     let run = try MomentRun(front: Self.front.write(), back: Self.back.write())
     #expect(run.isAccepted)
-    try Self.expectMarks(run, inside: .red, outside: .blue, pictures: 150)
-    let sound = try #require(try run.video(.composed).sound())
-    #expect(sound.strength(of: 440) > 0.3)
-    #expect(sound.strength(of: 1000) < 0.01)
+    try Self.expectMarks(run, inside: .red, outside: .blue, frames: 150)
+    let audio = try #require(try run.video(.composed).audio())
+    #expect(audio.strength(of: 440) > 0.3)
+    #expect(audio.strength(of: 1000) < 0.01)
   }
 
-  @Test("exchanges both with the back in the foreground; the image stays the back's")
+  @Test("with the back in the foreground the clips are exchanged; the image is still the back's")
   func backInForeground() throws {
     let run = try MomentRun(front: Self.front.write(), back: Self.back.write(), foreground: .back)
-    try Self.expectMarks(run, inside: .blue, outside: .red, pictures: 150)
-    let sound = try #require(try run.video(.composed).sound())
-    #expect(sound.strength(of: 1000) > 0.3)
-    #expect(sound.strength(of: 440) < 0.01)
+    try Self.expectMarks(run, inside: .blue, outside: .red, frames: 150)
+    let audio = try #require(try run.video(.composed).audio())
+    #expect(audio.strength(of: 1000) > 0.3)
+    #expect(audio.strength(of: 440) < 0.01)
     let image = try StillImage(run.bytes(.image))
     #expect(image.color(atX: 0.5, y: 0.25) == .blue)
   }
 
-  @Test("leaves the pictures of each clip alone")
+  @Test("drawing the inset does not change the frames of either clip")
   func untouchedSources() throws {
-    // Late in a group of pictures that lean on each other, where damage to one would have spread.
+    // Late in a GOP, where a changed reference frame would affect the following frames.
     var (front, back) = (Self.front, Self.back)
     front.isReordered = true
     back.isReordered = true
@@ -61,9 +61,9 @@ struct CompositionTests {
     definition.outputs.thumbnailBack?.at = 0.88
     let run = try MomentRun(front: front.write(), back: back.write(), definition: definition)
     for (role, color) in [(Role.thumbnailFront, MarkColor.red), (.thumbnailBack, .blue), (.image, .blue)] {
-      let picture = try StillImage(run.bytes(role))
-      for place in [0.05, 0.2, 0.35, 0.6] {
-        #expect(picture.color(atX: place, y: place / 2) == color, "\(role.rawValue) at \(place)")
+      let still = try StillImage(run.bytes(role))
+      for x in [0.05, 0.2, 0.35, 0.6] {
+        #expect(still.color(atX: x, y: x / 2) == color, "\(role.rawValue) at \(x)")
       }
     }
     let poster = try StillImage(run.bytes(.poster))
@@ -72,13 +72,13 @@ struct CompositionTests {
     #expect(poster.counter == 30)
   }
 
-  @Test("has the shipped size, codec, rate, length and layout of the file")
+  @Test("the file has the size, codec, frame rate, duration and box order of the built-in definition")
   func container() throws {
     let front = MarkedClip(.red, width: 1080, height: 1920, tone: .init(440))
     let back = MarkedClip(.blue, width: 1080, height: 1920, tone: .init(1000))
     let run = try MomentRun(
       front: front.write(), back: back.write(), definition: MomentRun.definition(width: 1080, height: 1920))
-    try Self.expectMarks(run, inside: .red, outside: .blue, pictures: 150)
+    try Self.expectMarks(run, inside: .red, outside: .blue, frames: 150)
     let video = try run.video(.composed)
     let stream = try #require(video.stream(.video))
     #expect(stream.codec == "h264")
@@ -95,21 +95,21 @@ struct CompositionTests {
     #expect(facts.bytes == Int64(try run.bytes(.composed).count))
   }
 
-  @Test("takes the background's sound where the foreground is silent, and none where both are")
+  @Test("the audio is the background's if the foreground has none, and missing if neither has any")
   func silence() throws {
     var silent = Self.front
     silent.tone = nil
     let run = try MomentRun(front: silent.write(), back: Self.back.write())
-    #expect(try #require(try run.video(.composed).sound()).strength(of: 1000) > 0.3)
+    #expect(try #require(try run.video(.composed).audio()).strength(of: 1000) > 0.3)
     var mute = Self.back
     mute.tone = nil
     let silentRun = try MomentRun(front: silent.write(), back: mute.write())
     #expect(silentRun.isAccepted)
     #expect(try silentRun.video(.composed).stream(.audio) == nil)
-    try Self.expectMarks(silentRun, inside: .red, outside: .blue, pictures: 150)
+    try Self.expectMarks(silentRun, inside: .red, outside: .blue, frames: 150)
   }
 
-  @Test("writes the same bytes on a second run")
+  @Test("a second run writes the same bytes")
   func sameBytes() throws {
     let (front, back) = (try Self.front.write(), try Self.back.write())
     let (first, second) = (
@@ -121,14 +121,15 @@ struct CompositionTests {
     }
   }
 
-  @Test("lasts as long as both clips do", arguments: [(4.6, 5.0, 138), (5.4, 5.4, 151), (4.5, 4.5, 135)])
-  func length(front: Double, back: Double, pictures: Int) throws {
+  @Test(
+    "the composed video ends with the shorter clip", arguments: [(4.6, 5.0, 138), (5.4, 5.4, 151), (4.5, 4.5, 135)])
+  func length(front: Double, back: Double, frames: Int) throws {
     let run = try MomentRun(
       front: MarkedClip(.red, seconds: front, tone: .init(440)).write(),
       back: MarkedClip(.blue, seconds: back, tone: .init(1000)).write())
     #expect(run.isAccepted)
-    try Self.expectMarks(run, inside: .red, outside: .blue, pictures: pictures)
-    let sound = try #require(try run.video(.composed).sound())
-    #expect(abs(Double(sound.samples.count) / 48_000 - Double(pictures) / 30) < 0.05)
+    try Self.expectMarks(run, inside: .red, outside: .blue, frames: frames)
+    let audio = try #require(try run.video(.composed).audio())
+    #expect(abs(Double(audio.samples.count) / 48_000 - Double(frames) / 30) < 0.05)
   }
 }

@@ -6,9 +6,9 @@ import Model
 import Platform
 import Testing
 
-@Suite("A copied clip", .tags(.media))
+@Suite("Copied clips", .tags(.media))
 struct CopiedClipTests {
-  /// What strict players would not forgive in a file.
+  /// The first finding of the strict check of a file; nil if it passes.
   static func finding(_ bytes: [UInt8]) -> String? {
     MovieCheck.finding(size: Int64(bytes.count)) { offset, count in
       Array(bytes.dropFirst(Int(offset)).prefix(count))
@@ -21,12 +21,12 @@ struct CopiedClipTests {
     ("with parameter sets in front of each sync sample", { $0.x264 = "repeat-headers=1" }),
     ("with delimiters and filler", { $0.x264 = "aud=1:nal-hrd=cbr:vbv-maxrate=2000:vbv-bufsize=2000:bitrate=2000" }),
     ("with several slices in a frame", { $0.x264 = "slices=4" }),
-    ("with open GOPs behind its first one", { $0.x264 = "open-gop=1:bframes=2:b-adapt=0:keyint=30:scenecut=0" }),
-    ("turned, of a QuickTime file", { ($0.turn, $0.format) = (.quarter, .mov) }),
-    ("late, with sound", { ($0.tone, $0.isReordered) = (.init(440, delay: 0.3), true) }),
+    ("with open GOPs after the first one", { $0.x264 = "open-gop=1:bframes=2:b-adapt=0:keyint=30:scenecut=0" }),
+    ("rotated, from a QuickTime file", { ($0.rotation, $0.format) = (.quarter, .mov) }),
+    ("with audio that starts late", { ($0.tone, $0.isReordered) = (.init(440, delay: 0.3), true) }),
   ]
 
-  @Test("is a file that strict players take", arguments: clips.indices)
+  @Test("a copied clip passes the strict check", arguments: clips.indices)
   func strict(index: Int) throws {
     let (name, change) = Self.clips[index]
     var clip = MarkedClip(.red)
@@ -38,11 +38,11 @@ struct CopiedClipTests {
       #expect(try Self.finding(run.bytes(role)) == nil, "\(name), \(role.rawValue)")
     }
     var frames = 0
-    try run.video(.clipFront).forEachPicture { _, _ in frames += 1 }
+    try run.video(.clipFront).forEachFrame { _, _ in frames += 1 }
     #expect(frames == 150, "\(name)")
   }
 
-  @Test("is judged by each sample: what FFmpeg forgives is found", arguments: Breakage.allCases)
+  @Test("the strict check examines every sample and finds errors that FFmpeg tolerates", arguments: Breakage.allCases)
   func broken(breakage: Breakage) throws {
     var clip = MarkedClip(.red, tone: .init(440))
     clip.isReordered = true
@@ -54,7 +54,7 @@ struct CopiedClipTests {
     #expect(finding.contains(breakage.finding), "\(breakage): \(finding)")
   }
 
-  /// One rule of the format that is broken.
+  /// A violation of one rule of the format.
   enum Breakage: CaseIterable {
     case startCodes, parameterSets, lengthSize
     case zeroDuration, lateEdit, shortEdit, secondEdit
@@ -65,13 +65,13 @@ struct CopiedClipTests {
       case .startCodes: "lengths of units"
       case .parameterSets: "'avcC'"
       case .lengthSize: "lengths of 2 bytes"
-      case .zeroDuration: "do not grow"
-      case .lateEdit: "begin with its first sample"
+      case .zeroDuration: "do not increase"
+      case .lateEdit: "start with its first sample"
       case .shortEdit: "end with its last sample"
       case .secondEdit: "more than one edit"
       case .trailingBytes: "byte"
-      case .noSync: "no sync sample"
-      case .allSync: "decoding cannot begin"
+      case .noSync: "not a sync sample"
+      case .allSync: "decoding cannot start"
       }
     }
 
@@ -97,7 +97,7 @@ struct CopiedClipTests {
         write(2, at: try content("elst") + 4)
       case .trailingBytes: bytes += [0, 0, 0, 12] + Array("free".utf8) + [1, 2, 3, 4]
       case .noSync: write(2, at: try content("stss") + 8)
-      // The box is passed over: without it all samples are sync samples.
+      // The renamed box is ignored: without `stss` all samples are sync samples.
       case .allSync: bytes.replaceSubrange(try content("stss") - 4..<(try content("stss")), with: Array("free".utf8))
       }
     }

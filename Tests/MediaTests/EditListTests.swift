@@ -14,7 +14,7 @@ struct EditListTests {
     try MomentRun(front: TemporaryFile.make(clip.bytes()), back: MarkedClip(.blue).write(), foreground: .back)
   }
 
-  @Test("each kind is composed, and its clip is a file that strict players take", arguments: EditedClip.all)
+  @Test("every kind of edit list is composed, and the clip output passes the strict check", arguments: EditedClip.all)
   func composed(clip: EditedClip) throws {
     let run = try Self.run(clip)
     #expect(run.codes == [], "\(run.report.verdict.reasons)")
@@ -26,7 +26,7 @@ struct EditListTests {
     }
   }
 
-  @Test("a clip that begins between sync frames shows its first frame first, and no other before it")
+  @Test("a clip that starts between sync frames is encoded from its first shown frame")
   func betweenSyncFrames() throws {
     let run = try Self.run(Self.clip("an edit that starts between sync frames"))
     #expect(run.plan?.clips.first?.mode == .encode)
@@ -35,14 +35,14 @@ struct EditListTests {
     #expect(start == 0)
   }
 
-  @Test("a clip that begins at a sync frame is copied from it on")
+  @Test("a clip that starts at a sync frame is copied from there")
   func atSyncFrame() throws {
     let run = try Self.run(Self.clip("an edit that starts at a sync frame"))
     #expect(run.plan?.clips.first?.mode == .remux, "\(run.choices(.clip))")
     #expect(try ClipOutputTests.numbers(run.video(.clipFront)) == Array(30..<180))
   }
 
-  @Test("an edit that outlasts the media holds the last frame")
+  @Test("an edit that is longer than the media holds the last frame")
   func held() throws {
     let clip = EditedClip("2.1 s held to five", MarkedClip(.red, seconds: 2.1, tone: .init(440)), seconds: 5)
     let run = try Self.run(clip)
@@ -52,7 +52,7 @@ struct EditListTests {
   }
 
   @Test(
-    "frames that lean on what was cut off are left out, and the rest is whole",
+    "leading frames of an open GOP are left out, and the rest is complete",
     arguments: [MarkedClip.Codec.h264, .hevc])
   func openGOP(codec: MarkedClip.Codec) throws {
     var front = MarkedClip(.red, codec: codec)

@@ -1,20 +1,22 @@
 import AV
+import Glibc
 import Media
 import MediaFixtures
 import Model
+import Platform
 import Testing
 
 @Suite(
-  "Clips of real phones, and hostile ones", .tags(.media),
+  "Field media", .tags(.media),
   .enabled(if: FieldMedia.folder != nil, "TAKE5_FIELD_MEDIA is not set"))
 struct FieldMediaTests {
-  /// What a clip is, when the rule on its length is left aside.
+  /// The expected facts of a clip that is accepted if its duration is not limited.
   struct Clip: Sendable, CustomTestStringConvertible {
     let path: String
     let display: Size
     let transform: Transform
     let seconds: Double
-    /// Of what its composition with another clip hears; nil: no sound.
+    /// The codec of the audio stream; nil without one.
     let audioCodec: String?
 
     var testDescription: String { path }
@@ -49,7 +51,7 @@ struct FieldMediaTests {
     Clip("mv-hevc-stereo-160x120.mp4", 160, 120, 0.33, audio: nil),
   ]
 
-  /// The built-in definition without its rule on length, on a canvas that is quick to encode.
+  /// The built-in definition with lenient durations and a small canvas.
   static func lenient() throws -> Definition {
     var definition = try MomentRun.definition()
     definition.limits.seconds = ClosedSeconds(shortest: 0.1, longest: 20)
@@ -58,7 +60,7 @@ struct FieldMediaTests {
     return definition
   }
 
-  @Test("a sound clip is accepted, shown upright and composed with another", arguments: clips)
+  @Test("a valid clip is accepted, shown upright and composed with another", arguments: clips)
   func accepted(clip: Clip) throws {
     let file = try FieldMedia.open(clip.path)
     let run = try MomentRun(
@@ -74,7 +76,7 @@ struct FieldMediaTests {
     #expect(playable.stream(.video)?.codec == "h264")
   }
 
-  @Test("five seconds of a phone make a moment under the shipped rule")
+  @Test("clips of five seconds are accepted by the built-in definition")
   func moment() throws {
     let run = try MomentRun(
       front: FieldMedia.open("videos/h264-rot90-5s-low-fps.mp4"),
@@ -83,7 +85,7 @@ struct FieldMediaTests {
     #expect((4.5...5.1).contains(try run.video(.composed).duration))
   }
 
-  static let unsound: [(String, Set<ReasonCode>)] = [
+  static let invalid: [(String, Set<ReasonCode>)] = [
     ("videos/vp9-opus-5s.webm", [.unsupportedContainer]),
     ("videos/phone-h263-amr-15s.3gp", [.unsupportedCodec]),
     ("hostile/mp4-no-moov.mp4", [.truncatedContainer]),
@@ -100,7 +102,7 @@ struct FieldMediaTests {
     ("photos/iphone7-p3-grid-gps.heic", [.unsupportedContainer, .noVideoStream, .truncatedContainer]),
   ]
 
-  @Test("what is no sound clip is refused with its reason", arguments: unsound)
+  @Test("an invalid clip is refused with its reason", arguments: invalid)
   func refused(path: String, codes: Set<ReasonCode>) throws {
     let run = try MomentRun(
       front: FieldMedia.open(path), back: MarkedClip(.blue, seconds: 0.3).write(), definition: Self.lenient())
@@ -108,11 +110,21 @@ struct FieldMediaTests {
     #expect(codes.isSuperset(of: run.codes), "\(run.report.verdict.reasons)")
   }
 
-  @Test("a header that promises more than an hour is measured by its pictures")
+  @Test("the duration of a clip is that of its frames, not that of its header")
   func fragmentTimeline() throws {
     let file = try FieldMedia.open("hostile/mp4-fragment-timeline-starts-at-65min.mp4")
     let run = try MomentRun(front: file, back: MarkedClip(.blue, seconds: 0.3).write(), definition: Self.lenient())
     #expect(run.codes == [])
     #expect(abs(try #require(run.report.verdict.inputs[.front]?.decodedSeconds) - 8) < 0.1)
+  }
+}
+
+/// The folder with recordings of real phones and hostile files that `TAKE5_FIELD_MEDIA` names.
+enum FieldMedia {
+  /// Nil if the variable is not set: the tests that need it are then skipped.
+  static let folder: String? = getenv("TAKE5_FIELD_MEDIA").map { String(cString: $0) }
+
+  static func open(_ path: String) throws -> OpenFile {
+    OpenFile(try Descriptor(reading: "\(folder ?? "")/\(path)"))
   }
 }

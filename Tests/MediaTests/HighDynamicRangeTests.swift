@@ -8,7 +8,7 @@ import Testing
 
 @Suite("High dynamic range", .tags(.media))
 struct HighDynamicRangeTests {
-  /// A clip of grey stripes, by their 10-bit codes in limited range.
+  /// A clip of grey stripes with the given 10-bit codes in limited range.
   static func clip(_ stripes: [UInt16], transfer: String) -> MarkedClip {
     var clip = MarkedClip(.red, width: 360, height: 640, codec: .hevc10)
     clip.stripes = stripes
@@ -18,13 +18,12 @@ struct HighDynamicRangeTests {
 
   static func code(_ signal: Double) -> UInt16 { UInt16((64 + 876 * signal).rounded()) }
 
-  // ITU-R BT.2408-7, table 1: signals of the two systems for black, 18 % grey and reference white, and the SDR signals
-  // that displays show alike.
+  // ITU-R BT.2408-7, table 1: the signals of both systems for black, 18 % grey, reference white and peak.
   static let systems: [(transfer: String, signals: [Double])] = [
     ("arib-std-b67", [0, 0.38, 0.75, 1]), ("smpte2084", [0, 0.38, 0.58, 0.7518]),
   ]
 
-  @Test("greys come out where SDR has them, neutral, and the brightest light is white", arguments: systems)
+  @Test("greys keep their SDR level and stay neutral, and the brightest light becomes white", arguments: systems)
   func greys(transfer: String, signals: [Double]) throws {
     var definition = try MomentRun.definition(width: 360, height: 640)
     definition.outputs.thumbnailBack?.longEdge = 640
@@ -36,16 +35,16 @@ struct HighDynamicRangeTests {
     let still = try StillImage(run.bytes(.thumbnailBack))
     for (index, expected) in [(0, 0.0...0.01), (1, 0.38...0.46), (2, 0.9...0.98), (3, 0.99...1.0)] {
       let x = (Double(index) + 0.5) / 4
-      let pixel = try #require(try run.video(.composed).firstPicture(atX: x, y: 0.9))
+      let pixel = try #require(try run.video(.composed).firstFrame(atX: x, y: 0.9))
       let signal = (Double(pixel.y) - 16) / 219
       #expect(expected.contains((signal * 1000).rounded() / 1000), "signal \(signals[index]) became \(signal)")
       #expect(abs(Int(pixel.u) - 128) <= 1 && abs(Int(pixel.v) - 128) <= 1)
-      // Stills are the same pictures.
+      // Stills show the same frames.
       #expect(abs(still.luma(atX: x, y: 0.9) - Int(255 * signal)) <= 4)
     }
   }
 
-  @Test("the curve changes nothing below its knee, never falls, and ends at white")
+  @Test("the tone curve is the identity below its knee, does not decrease, and ends at white")
   func curve() {
     let curve = ToneCurve(brightest: 1000.0 / 203)
     #expect(curve.shown(0.5) == 0.5)
@@ -55,7 +54,7 @@ struct HighDynamicRangeTests {
     #expect(ToneCurve(brightest: 1).shown(0.95) == 0.95)
   }
 
-  @Test("a saturated colour of BT.2020 stays its hue and lies within BT.709")
+  @Test("a saturated BT.2020 colour keeps its hue and is clipped to BT.709")
   func gamut() throws {
     let facts = VideoFacts(
       stream: 0, codec: "hevc", profile: nil, pixelFormat: "yuv420p10le", coded: Size(width: 64, height: 64),
@@ -63,7 +62,7 @@ struct HighDynamicRangeTests {
       color: ColorFacts(range: "tv", matrix: "bt2020nc", primaries: "bt2020", transfer: "bt2020-10"))
     let layout = FrameLayout(facts)
     let colors = try #require(layout.colors)
-    // Green of 75 % by BT.2020's own luma: Y = 0.678 * 0.75.
+    // 75 % green in BT.2020: Y = 0.678 * 0.75.
     let y = UInt16(64 + 876 * 0.678 * 0.75)
     let u = UInt16(512 + 896 * (0 - 0.678 * 0.75) / 1.8814)
     let v = UInt16(512 + 896 * (0 - 0.678 * 0.75) / 1.4746)
@@ -76,9 +75,9 @@ struct HighDynamicRangeTests {
       }
     }
     let target = ImageBuffer(width: 64, height: 64)
-    colors.map(source.tenBitPlanes(of: (0, 0)), into: target.picture)
+    colors.map(source.tenBitPlanes(from: (0, 0)), into: target.imagePlanes)
     let (luma, blue, red) = (
-      Double(target.picture.y[8, 8]), Double(target.picture.u[4, 4]), Double(target.picture.v[4, 4])
+      Double(target.imagePlanes.y[8, 8]), Double(target.imagePlanes.u[4, 4]), Double(target.imagePlanes.v[4, 4])
     )
     let signal = (luma - 16) / 219
     let (r, b) = (signal + 1.5748 * (red - 128) / 224, signal + 1.8556 * (blue - 128) / 224)

@@ -5,12 +5,12 @@ import Testing
 
 @Suite("Interlaced clips", .tags(.media))
 struct InterlacedTests {
-  /// How many samples of a frame differ from both of the rows around them in the same direction.
-  private static func combedSamples(_ picture: ImagePlanes) -> Int {
+  /// The number of samples that differ from the rows above and below in the same direction.
+  private static func combedSamples(_ frame: ImagePlanes) -> Int {
     var count = 0
-    for y in 1..<picture.height - 1 {
-      for x in 0..<picture.width {
-        let (above, here, below) = (Int(picture.y[x, y - 1]), Int(picture.y[x, y]), Int(picture.y[x, y + 1]))
+    for y in 1..<frame.height - 1 {
+      for x in 0..<frame.width {
+        let (above, here, below) = (Int(frame.y[x, y - 1]), Int(frame.y[x, y]), Int(frame.y[x, y + 1]))
         if (here - above > 40 && here - below > 40) || (above - here > 40 && below - here > 40) { count += 1 }
       }
     }
@@ -23,36 +23,36 @@ struct InterlacedTests {
     return clip
   }
 
-  @Test("what moves is shown at one moment in each frame", arguments: [ExecutionMode.throughput, .latency])
+  @Test("moving content is deinterlaced", arguments: [ExecutionMode.throughput, .latency])
   func deinterlaced(mode: ExecutionMode) throws {
     let file = try Self.interlaced().write()
     var source = 0
-    try DecodedClip(file).forEachPicture { picture, _ in source = max(source, Self.combedSamples(picture)) }
+    try DecodedClip(file).forEachFrame { frame, _ in source = max(source, Self.combedSamples(frame)) }
     try #require(source > 1000, "the fixture shows no combing")
     let run = try MomentRun(front: file, back: MarkedClip(.blue).write(), mode: mode)
     #expect(run.codes == [])
     #expect(run.choices(.deinterlacing).count == 1)
     #expect(run.plan?.clips.first { $0.role == .clipFront }?.mode == .encode)
     var frames = 0
-    try run.video(.clipFront).forEachPicture { picture, _ in
-      #expect(Self.combedSamples(picture) < 20, "frame \(frames)")
+    try run.video(.clipFront).forEachFrame { frame, _ in
+      #expect(Self.combedSamples(frame) < 20, "frame \(frames)")
       frames += 1
     }
     #expect(frames == 150)
   }
 
-  @Test("what stands still keeps every row")
+  @Test("static content keeps every row")
   func still() throws {
     var clip = MarkedClip(.red, width: 288, height: 480, seconds: 5)
     clip.x264 = "bff=1"
     let run = try MomentRun(front: clip.write(), back: MarkedClip(.blue).write())
     #expect(run.choices(.deinterlacing).count == 1)
     var numbers: [Int?] = []
-    try run.video(.clipFront).forEachPicture { picture, _ in numbers.append(CounterBlocks.read(picture)) }
+    try run.video(.clipFront).forEachFrame { frame, _ in numbers.append(CounterBlocks.read(frame)) }
     #expect(numbers == Array(0..<150))
   }
 
-  @Test("progressive clips are left as they are")
+  @Test("progressive clips are copied unchanged")
   func progressive() throws {
     let run = try MomentRun(front: MarkedClip(.red).write(), back: MarkedClip(.blue).write())
     #expect(run.choices(.deinterlacing) == [])

@@ -5,38 +5,38 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("One moment", .tags(.media))
+@Suite("Moments", .tags(.media))
 struct MomentTests {
-  /// A clip that hears a room, begun some pictures after the other.
-  static func clip(_ color: MarkColor, late pictures: Int = 0, seed: UInt64 = 7, channels: Int = 2) -> MarkedClip {
+  /// A clip with the audio of a room that starts some frames after the start of the scene.
+  static func clip(_ color: MarkColor, late frames: Int = 0, seed: UInt64 = 7, channels: Int = 2) -> MarkedClip {
     var tone = MarkedClip.Tone(440, channels: channels)
-    tone.room = (began: Double(pictures) / 30, seed: seed)
+    tone.room = (start: Double(frames) / 30, seed: seed)
     var clip = MarkedClip(color, tone: tone)
-    clip.firstNumber = pictures
+    clip.firstNumber = frames
     return clip
   }
 
   @Test(
-    "clips that began apart are brought together by what both heard", arguments: [(0, 6, 2), (6, 0, 2), (0, 9, 6)])
+    "clips that start at different times are aligned by their audio", arguments: [(0, 6, 2), (6, 0, 2), (0, 9, 6)])
   func aligned(front: Int, back: Int, channels: Int) throws {
     let run = try MomentRun(
       front: Self.clip(.red, late: front, channels: channels).write(), back: Self.clip(.blue, late: back).write())
     #expect(run.isAccepted && run.warnings == [])
     let lead = abs(front - back)
-    try CompositionTests.expectMarks(run, inside: .red, outside: .blue, pictures: 150 - lead)
+    try CompositionTests.expectMarks(run, inside: .red, outside: .blue, frames: 150 - lead)
     let moment = try #require(run.report.verdict.moment)
     #expect(abs(try #require(moment.offsetSeconds) - Double(back - front) / 30) < 0.01)
     #expect(moment.confidence > 0.5)
-    // Sound goes with the picture: what the composed video begins with is what the front heard then.
-    let composed = try #require(try run.video(.composed).sound())
-    let heard = try #require(try run.video(.clipFront).sound())
-    #expect(Self.likeness(composed.samples, heard.samples, from: max(0, back - front) * 1600) > 0.9)
+    // The audio of the composed video starts with the front's audio at that time.
+    let composed = try #require(try run.video(.composed).audio())
+    let clip = try #require(try run.video(.clipFront).audio())
+    #expect(Self.correlation(composed.samples, clip.samples, from: max(0, back - front) * 1600) > 0.9)
   }
 
-  /// The normalised correlation of the beginnings.
-  private static func likeness(_ one: [Float], _ other: [Float], from start: Int) -> Double {
+  /// The largest normalised correlation of the starts.
+  private static func correlation(_ one: [Float], _ other: [Float], from start: Int) -> Double {
     var best = 0.0
-    // Copied packets begin up to a packet earlier, hidden by the edit list; decoders disagree about half a sample.
+    // Copied packets start up to one packet earlier, hidden by the edit list; decoders differ by half a sample.
     for shift in stride(from: -64, through: 64, by: 1) {
       let first = start + shift
       guard first >= 0 else { continue }
@@ -53,16 +53,16 @@ struct MomentTests {
     return best
   }
 
-  @Test("tones fit anywhere and prove nothing")
+  @Test("tones match at many offsets and neither align nor contradict")
   func tones() throws {
     let run = try MomentRun(
       front: MarkedClip(.red, tone: .init(440)).write(), back: MarkedClip(.blue, tone: .init(440)).write())
     #expect(run.report.verdict.moment?.offsetSeconds == nil)
     #expect(run.warnings == [])
-    try CompositionTests.expectMarks(run, inside: .red, outside: .blue, pictures: 150)
+    try CompositionTests.expectMarks(run, inside: .red, outside: .blue, frames: 150)
   }
 
-  @Test("two rooms are a doubt: a warning, or a refusal where the definition says so")
+  @Test("audio of different rooms gives a warning, or a refusal if the definition requires it")
   func rooms() throws {
     let (front, back) = (try Self.clip(.red, seed: 1).write(), try Self.clip(.blue, seed: 99).write())
     let warned = try MomentRun(front: front, back: back)
@@ -73,9 +73,9 @@ struct MomentTests {
     #expect(try MomentRun(front: front, back: back, definition: strict).codes == [.notOneMoment])
   }
 
-  @Test("times of recording that lie far apart are a doubt, unless both heard one sound", arguments: [true, false])
-  func recordingTimes(oneSound: Bool) throws {
-    let clips = oneSound ? (Self.clip(.red), Self.clip(.blue)) : (MarkedClip(.red), MarkedClip(.blue))
+  @Test("recording times far apart give a warning, unless the audio matches", arguments: [true, false])
+  func recordingTimes(hasSameAudio: Bool) throws {
+    let clips = hasSameAudio ? (Self.clip(.red), Self.clip(.blue)) : (MarkedClip(.red), MarkedClip(.blue))
     let files = try [(clips.0, UInt32(3_800_000_000)), (clips.1, 3_800_000_500)].map { clip, time in
       var bytes = try TemporaryFile.bytes(of: clip.write())
       let header = try #require(bytes.firstRange(of: Array("mvhd".utf8)))
@@ -84,10 +84,10 @@ struct MomentTests {
     }
     let run = try MomentRun(front: files[0], back: files[1])
     #expect(run.report.verdict.moment?.recordedDifference == 500)
-    #expect(run.warnings == (oneSound ? [] : [.notOneMoment]))
+    #expect(run.warnings == (hasSameAudio ? [] : [.notOneMoment]))
   }
 
-  @Test("aligning never costs the shortest length: such clips are composed as they came")
+  @Test("clips that alignment would make too short are composed unaligned")
   func tooShort() throws {
     var front = Self.clip(.red)
     front.seconds = 4.6
@@ -96,5 +96,55 @@ struct MomentTests {
     #expect(run.isAccepted)
     #expect(run.choices(.alignment).contains("not applied"))
     #expect(abs(try run.video(.composed).duration - 4.6) < 0.05)
+  }
+}
+
+@Suite("Warnings", .tags(.media))
+struct WarningTests {
+  @Test("valid clips have no warnings")
+  func none() throws {
+    let run = try MomentRun(
+      front: MarkedClip(.red, tone: .init(440)).write(), back: MarkedClip(.blue, codec: .hevc10).write())
+    #expect(run.isAccepted && run.report.verdict.warnings == [])
+  }
+
+  @Test(
+    "a black or frozen clip gives a warning",
+    arguments: [([64, 66] as [UInt16], WarningCode.blackVideo), ([300, 700], .frozenVideo)])
+  func frames(stripes: [UInt16], code: WarningCode) throws {
+    var clip = MarkedClip(.red, codec: .hevc10)
+    clip.stripes = stripes
+    let run = try MomentRun(front: clip.write(), back: MarkedClip(.blue).write())
+    #expect(run.isAccepted)
+    #expect(run.report.verdict.warnings.map(\.code) == [code])
+    #expect(run.report.verdict.warnings.first?.input == .front)
+  }
+
+  @Test("silent audio gives a warning")
+  func silence() throws {
+    var tone = MarkedClip.Tone(440)
+    tone.level = 0
+    let run = try MomentRun(front: MarkedClip(.red).write(), back: MarkedClip(.blue, tone: tone).write())
+    #expect(run.warnings == [.silentAudio])
+  }
+
+  @Test("audio that cannot be decoded gives a warning with its time, and no refusal")
+  func damagedAudio() throws {
+    let clip = MarkedClip(.red, tone: .init(440, channels: 1))
+    let file = try clip.write()
+    var bytes = try TemporaryFile.bytes(of: file)
+    let demuxer = try Demuxer(reading: file, limits: DemuxerLimits(streams: 4, codecs: ["aac"]), interrupt: Interrupt())
+    let audio = try #require(demuxer.streams.first { $0.kind == .audio })
+    demuxer.select([audio.index])
+    let packet = try Packet()
+    while try demuxer.read(into: packet) {
+      guard let offset = packet.byteOffset, audio.timeBase.seconds(packet.pts ?? 0) > 2 else { continue }
+      for index in 0..<packet.size { bytes[Int(offset) + index] = 0xFF }
+      break
+    }
+    let run = try MomentRun(front: TemporaryFile.make(bytes), back: MarkedClip(.blue).write())
+    #expect(run.isAccepted)
+    let warning = try #require(run.report.verdict.warnings.first { $0.code == .damagedAudio })
+    #expect(abs(try #require(warning.seconds) - 2) < 0.1)
   }
 }

@@ -5,7 +5,7 @@ import MediaFixtures
 import Model
 import Testing
 
-@Suite("Odd clips", .tags(.media))
+@Suite("Unusual clips", .tags(.media))
 struct OddClipTests {
   @Test("columns that the bitstream crops on the left are not shown", arguments: [2, 14, 16, 34])
   func croppedLeft(columns: Int) throws {
@@ -15,24 +15,24 @@ struct OddClipTests {
     #expect(run.codes == [])
     #expect(run.report.verdict.inputs[.front]?.facts.video.display == Size(width: 320 - columns, height: 480))
     var luma: Set<UInt8> = []
-    try run.video(.clipFront).forEachPicture { picture, _ in
-      for y in stride(from: 4, to: 60, by: 8) { luma.insert(picture.y[0, y]) }
+    try run.video(.clipFront).forEachFrame { frame, _ in
+      for y in stride(from: 4, to: 60, by: 8) { luma.insert(frame.y[0, y]) }
     }
     #expect(luma.allSatisfy { $0 < 200 }, "white columns are shown: \(luma)")
-    // The background's left edge, above the counter's blocks, shows the clip's colour as well.
+    // The left edge of the background above the counter must show the clip's colour, too.
     var whites = 0
-    try run.video(.composed).forEachPicture { picture, _ in
-      for y in stride(from: 200, to: 256, by: 8) where picture.y[0, y] > 200 { whites += 1 }
+    try run.video(.composed).forEachFrame { frame, _ in
+      for y in stride(from: 200, to: 256, by: 8) where frame.y[0, y] > 200 { whites += 1 }
     }
     #expect(whites == 0)
   }
 
-  @Test("the sound is that of the first track that its header enables")
+  @Test("the audio is that of the first enabled track")
   func enabledSound() throws {
     var clip = MarkedClip(.red, tone: .init(440))
     clip.secondTone = .init(1000)
     var bytes = try TemporaryFile.bytes(of: clip.write())
-    // The second track of all is the first sound: its flags lie behind the version (ISO/IEC 14496-12, 8.3.2).
+    // The second track is the first audio track; its flags follow the version (ISO/IEC 14496-12, 8.3.2).
     let headers = bytes.indices.filter { bytes[$0...].starts(with: Array("tkhd".utf8)) }
     try #require(headers.count == 3)
     bytes[headers[1] + 7] &= ~1
@@ -40,13 +40,13 @@ struct OddClipTests {
     let run = try MomentRun(front: TemporaryFile.make(bytes), back: MarkedClip(.blue).write())
     #expect(run.report.verdict.inputs[.front]?.facts.audio?.stream == 2)
     for role in [Role.composed, .clipFront] {
-      let sound = try #require(try run.video(role).sound())
-      #expect(sound.strength(of: 1000) > 0.3 && sound.strength(of: 440) < 0.1, "\(role.rawValue)")
+      let audio = try #require(try run.video(role).audio())
+      #expect(audio.strength(of: 1000) > 0.3 && audio.strength(of: 440) < 0.1, "\(role.rawValue)")
     }
-    // Where all are disabled, the first is as good as any.
+    // If all audio tracks are disabled, the first one is used.
     bytes[headers[2] + 7] &= ~1
-    let silent = try MomentRun(front: TemporaryFile.make(bytes), back: MarkedClip(.blue).write())
-    #expect(silent.report.verdict.inputs[.front]?.facts.audio?.stream == 1)
+    let disabled = try MomentRun(front: TemporaryFile.make(bytes), back: MarkedClip(.blue).write())
+    #expect(disabled.report.verdict.inputs[.front]?.facts.audio?.stream == 1)
   }
 
   @Test(
@@ -57,9 +57,47 @@ struct OddClipTests {
     let near = try #require(fragmenting(clip, at: [0, 512]))
     let far = try #require(fragmenting(clip, at: ticks))
     let back = try MarkedClip(.blue).write()
-    // Its edit list holds the second frame until the fifth second.
+    // The edit list holds the second frame until the fifth second.
     #expect(try MomentRun(front: TemporaryFile.make(near), back: back).codes == [])
     let run = try MomentRun(front: TemporaryFile.make(far), back: back)
     #expect(run.codes == [.corruptVideo], "\(run.report.verdict.reasons)")
+  }
+}
+
+@Suite("Audio", .tags(.media))
+struct AudioTests {
+  @Test("PCM audio of a QuickTime file becomes AAC and stays in sync")
+  func uncompressed() throws {
+    var front = MarkedClip(.red, tone: .init(440, sampleRate: 44_100, channels: 1, delay: 0.5))
+    front.format = .mov
+    front.tone?.encoder = "pcm_f32le"
+    let run = try MomentRun(front: front.write(), back: MarkedClip(.blue, tone: .init(1000)).write())
+    #expect(run.isAccepted)
+    #expect(run.plan?.inputs[.front]?.facts.audio?.codec == "pcm_f32le")
+    #expect(run.report.verdict.decisions.contains { $0.subject == .audio && $0.choice == "encode" })
+    for role in [Role.composed, .clipFront] {
+      let clip = try run.video(role)
+      #expect(clip.stream(.audio)?.codec == "aac")
+      let audio = try #require(try clip.audio())
+      // A tenth of the audio is silence.
+      #expect(audio.strength(of: 440) > 0.25)
+      #expect(audio.strength(of: 1000) < 0.01)
+      #expect(abs(try #require(audio.onset()) - 0.5) < 0.022)
+    }
+  }
+
+  @Test("the first of several audio streams is used, and the decisions name the others")
+  func severalStreams() throws {
+    var front = MarkedClip(.red, tone: .init(440))
+    front.secondTone = .init(3000)
+    let run = try MomentRun(front: front.write(), back: MarkedClip(.blue).write())
+    #expect(run.isAccepted)
+    #expect(run.report.verdict.inputs[.front]?.facts.unusedStreams == ["2: aac"])
+    #expect(run.report.verdict.decisions.contains { $0.subject == .unusedStreams && $0.choice.contains("2: aac") })
+    for role in [Role.composed, .clipFront] {
+      let audio = try #require(try run.video(role).audio())
+      #expect(audio.strength(of: 440) > 0.3)
+      #expect(audio.strength(of: 3000) < 0.01)
+    }
   }
 }

@@ -9,18 +9,18 @@ import Testing
 
 @Suite("Privacy", .tags(.media))
 struct PrivacyTests {
-  /// A clip that tells where it was made, by what, and something in a box of a stranger.
-  static func telling(_ clip: MarkedClip) throws -> [UInt8] {
-    let place = box("udta", box("\u{A9}xyz", [0, 18, 0x15, 0xC7] + Array("+52.5200+013.4050/".utf8)))
+  /// A clip with location and device metadata.
+  static func withMetadata(_ clip: MarkedClip) throws -> [UInt8] {
+    let location = box("udta", box("\u{A9}xyz", [0, 18, 0x15, 0xC7] + Array("+52.5200+013.4050/".utf8)))
     let bytes = try TemporaryFile.bytes(of: clip.write())
-    let placed = try #require(inserting(place.latin(), into: ["moov"], of: bytes))
+    let located = try #require(inserting(location.latin(), into: ["moov"], of: bytes))
     let device = box("udta", box("manu", Array("Acme".utf8)), box("modl", Array("Telephone 7".utf8)))
-    return try #require(inserting(device, into: ["moov", "trak"], of: placed))
+    return try #require(inserting(device, into: ["moov", "trak"], of: located))
   }
 
-  @Test("what tells of place and device is found, told by its name only, and left behind")
+  @Test("identifying metadata is reported by key only, and no output holds it")
   func leftBehind() throws {
-    let front = try TemporaryFile.make(Self.telling(MarkedClip(.red, tone: .init(440))))
+    let front = try TemporaryFile.make(Self.withMetadata(MarkedClip(.red, tone: .init(440))))
     let run = try MomentRun(front: front, back: MarkedClip(.blue).write())
     #expect(run.codes == [])
     let found = try #require(run.report.verdict.inputs[.front]?.facts.identifying)
@@ -35,7 +35,7 @@ struct PrivacyTests {
     }
   }
 
-  @Test("XMP behind the media is found as what it is")
+  @Test("XMP after the media is found")
   func outermost() throws {
     let name: [UInt8] = [
       0xBE, 0x7A, 0xCF, 0xCB, 0x97, 0xA9, 0x42, 0xE8, 0x9C, 0x71, 0x99, 0x94, 0x91, 0xE3, 0xAF, 0xAC,
@@ -47,26 +47,26 @@ struct PrivacyTests {
     #expect(found.map(\.kind) == [.place] && found.map(\.key) == ["XMP"])
   }
 
-  @Test("messages between copied pictures are left out, and the pictures stay")
+  @Test("SEI messages between copied frames are left out, and the frames are complete")
   func messages() throws {
     let clip = MarkedClip(.red)
     let file = try clip.write()
-    // x264 signs its work in such a message.
+    // x264 writes its version into an SEI message.
     let signature = Array("x264 - core".utf8)
     #expect(try TemporaryFile.bytes(of: file).firstRange(of: signature) != nil)
     let run = try MomentRun(front: file, back: MarkedClip(.blue).write())
     #expect(run.plan?.clips.first { $0.role == .clipFront }?.mode == .remux)
     #expect(try run.bytes(.clipFront).firstRange(of: signature) == nil)
-    var pictures = 0
-    try run.video(.clipFront).forEachPicture { picture, _ in
-      #expect(CounterBlocks.read(picture) == pictures)
-      pictures += 1
+    var frames = 0
+    try run.video(.clipFront).forEachFrame { frame, _ in
+      #expect(CounterBlocks.read(frame) == frames)
+      frames += 1
     }
-    #expect(pictures == 150)
+    #expect(frames == 150)
   }
 
-  @Test("an output that tells something is no output", arguments: [Role.composed, .poster, .preview])
-  func proof(role: Role) throws {
+  @Test("an output with metadata fails the privacy check", arguments: [Role.composed, .poster, .preview])
+  func privacyCheck(role: Role) throws {
     let run = try MomentRun(front: MarkedClip(.red).write(), back: MarkedClip(.blue).write())
     var bytes = try run.bytes(role)
     func check(_ bytes: [UInt8]) throws {
@@ -78,17 +78,17 @@ struct PrivacyTests {
     case .poster: bytes.insert(contentsOf: [0xFF, 0xE1, 0, 8] + Array("Exif\0\0".utf8), at: 2)
     default: bytes += Array("EXIF".utf8) + [2, 0, 0, 0, 1, 2]
     }
-    #expect(throws: Stop.self) { try check(bytes) }
+    #expect(throws: RunFailure.self) { try check(bytes) }
   }
 }
 
 extension [UInt8] {
-  /// Types of user data begin with one byte for the sign ©, of which UTF-8 makes two.
+  /// Replaces the UTF-8 encoding of ©, at the start of user data types, by its one byte in Latin-1.
   fileprivate func latin() -> [UInt8] {
     var bytes = self
     while let range = bytes.firstRange(of: [0xC2, 0xA9]) {
       bytes.remove(at: range.lowerBound)
-      // The boxes around it are a byte shorter.
+      // The enclosing boxes are one byte shorter.
       bytes[3] -= 1
       bytes[11] -= 1
     }

@@ -3,16 +3,17 @@ import Glibc
 import Media
 import MediaFixtures
 import Model
+import Platform
 import Testing
 
-@Suite("The same bytes", .tags(.media), .serialized)
+@Suite("Reproducible outputs", .tags(.media), .serialized)
 struct SameBytesTests {
   static let pairs: [(String, MarkedClip, MarkedClip)] = [
     ("upright H.264", MarkedClip(.red, tone: .init(440)), MarkedClip(.blue, tone: .init(1000))),
     (
-      "turned, uneven, of another rate",
+      "rotated, of odd size and another frame rate",
       MarkedClip(.red, width: 278, height: 482, framesPerSecond: 24, tone: .init(440, sampleRate: 44_100)),
-      MarkedClip(.blue, width: 360, height: 640, framesPerSecond: 60, turn: .mirroredQuarter)
+      MarkedClip(.blue, width: 360, height: 640, framesPerSecond: 60, rotation: .mirroredQuarter)
     ),
     (
       "ten bits, surround",
@@ -35,13 +36,12 @@ struct SameBytesTests {
     }
   }
 
-  @Test("what memory holds that nobody has written does not show in any output", arguments: pairs.indices)
+  @Test("uninitialised memory does not affect any output", arguments: pairs.indices)
   func unwrittenMemory(index: Int) throws {
     let (name, front, back) = Self.pairs[index]
     let files = (front: try front.write(), back: try back.write())
-    // mallopt(3), which the Glibc module leaves out. With M_PERTURB every block that is not mapped for itself
-    // (M_MMAP_THRESHOLD) comes filled with the complement of a byte. It holds for the whole of this process, and is
-    // harmless to the tests beside this one.
+    // mallopt(3) is missing in the Glibc module. With M_PERTURB, malloc fills every block below M_MMAP_THRESHOLD with
+    // the complement of a byte. The option applies to the entire process, which does not affect other tests.
     typealias SetOption = @convention(c) (_ option: Int32, _ value: Int32) -> Int32
     let setOption = unsafeBitCast(try #require(dlsym(nil, "mallopt")), to: SetOption.self)
     let (perturb, threshold): (Int32, Int32) = (-6, -3)
@@ -57,15 +57,37 @@ struct SameBytesTests {
     }
   }
 
-  @Test("damage is found at the same place in both modes")
+  @Test("both modes find damage at the same position")
   func refusals() throws {
     let back = try MarkedClip(.blue).write()
     var bytes = try TemporaryFile.bytes(of: MarkedClip(.red).write())
-    // Somewhere in the middle of the pictures.
+    // In the middle of the frames.
     for offset in bytes.count * 2 / 3..<bytes.count * 2 / 3 + 40 { bytes[offset] ^= 0x5A }
     let front = try TemporaryFile.make(bytes)
     let runs = try ExecutionMode.allCases.map { try MomentRun(front: front, back: back, mode: $0) }
     #expect(runs[0].codes == [.corruptVideo])
     #expect(runs[0].report.verdict.reasons == runs[1].report.verdict.reasons)
+  }
+}
+
+@Suite("Release of resources", .tags(.media))
+struct ReleaseTests {
+  private static func run(_ clip: MarkedClip) throws -> Unowned {
+    let front = try clip.write()
+    let run = try MomentRun(front: front, back: MarkedClip(.blue, seconds: clip.seconds).write())
+    return Unowned(file: front, isAccepted: run.isAccepted)
+  }
+
+  private struct Unowned {
+    weak var file: OpenFile?
+    let isAccepted: Bool
+  }
+
+  @Test("a finished run releases its files", arguments: [4.6, 4.0])
+  func release(seconds: Double) throws {
+    // Encoded audio and video: all objects that a run can hold.
+    let run = try Self.run(MarkedClip(.red, seconds: seconds, codec: .hevc, tone: .init(440, channels: 6)))
+    #expect(run.isAccepted == (seconds > 4.5))
+    #expect(run.file == nil)
   }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Metrics")
 struct MetricsTests {
-  @Test("counters, gauges and histograms are told as Prometheus reads them")
+  @Test("counters, gauges and histograms have Prometheus' text format")
   func text() {
     let metrics = Metrics()
     metrics.count("requests_total", "Requests.", ["status": "200", "method": "GET"])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Definitions")
 struct DefinitionTests {
-  @Test("the built-in definition reads, and says what the service promises")
+  @Test("the built-in definition of posts has the documented values")
   func builtIn() throws {
     let definition = try Definitions.take5Post()
     #expect(definition.name == "take5-post")
@@ -18,8 +18,24 @@ struct DefinitionTests {
     #expect(try JSON.decode(Definition.self, from: JSON.encode(definition)) == definition)
   }
 
-  @Test("spans out of order are refused", arguments: ["[5, 4]", "[1]", "[1, 2, 3]", "[-1, 2]"])
-  func spans(text: String) {
+  @Test("invalid ranges of durations are rejected", arguments: ["[5, 4]", "[1]", "[1, 2, 3]", "[-1, 2]"])
+  func invalidRanges(text: String) {
     #expect(throws: DecodingError.self) { try JSON.decode(ClosedSeconds.self, from: Array(text.utf8)) }
+  }
+
+  @Test("colours are parsed as #RRGGBB only")
+  func colors() {
+    #expect(RGBColor("#FF8001") == RGBColor(red: 255, green: 128, blue: 1))
+    #expect(RGBColor("#ff8001")?.description == "#FF8001")
+    for text in ["FF8001", "#FF80", "#GG8001", "#+F8001", "#FF80012"] { #expect(RGBColor(text) == nil) }
+  }
+
+  @Test("a definition with an unsupported codec is rejected")
+  func definitions() throws {
+    let definition = try Definitions.take5Post()
+    var text = try JSON.text(definition)
+    #expect(try JSON.decode(Definition.self, from: Array(text.utf8)) == definition)
+    text = text.replacing("\"hevc\"", with: "\"magicyuv\"")
+    #expect(throws: DecodingError.self) { try JSON.decode(Definition.self, from: Array(text.utf8)) }
   }
 }

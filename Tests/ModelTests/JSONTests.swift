@@ -16,7 +16,7 @@ struct JSONTests {
   }
 
   @Test(
-    "why JSON cannot be read is told by the path as it stands there",
+    "a decoding error has the path as it appears in the JSON",
     arguments: [
       (#"{}"#, "moments is missing"),
       (#"{"moments": [{"longest_edge": 1}, {}]}"#, "moments[1].longest_edge is missing"),
@@ -28,30 +28,38 @@ struct JSONTests {
     struct Value: Decodable { let moments: [Moment] }
     do {
       _ = try JSON.decode(Value.self, from: Array(text.utf8))
-      Issue.record("it was read")
+      Issue.record("decoded")
     } catch {
       #expect(JSON.reason(error).hasPrefix(reason))
     }
   }
 
-  @Test("what is no JSON at all, or no matter of JSON, is told in its own words")
+  @Test("syntax errors and other errors have their own message")
   func otherReasons() throws {
-    struct Other: Error, CustomStringConvertible { let description = "it is raining" }
-    #expect(JSON.reason(Other()) == "it is raining")
+    struct Other: Error, CustomStringConvertible { let description = "another error" }
+    #expect(JSON.reason(Other()) == "another error")
     do {
       _ = try JSON.decode([Int].self, from: Array("[1".utf8))
-      Issue.record("it was read")
+      Issue.record("decoded")
     } catch {
       let reason = JSON.reason(error)
       #expect(!reason.isEmpty && !reason.contains("DecodingError"))
     }
   }
 
-  @Test("times are read with and without fractions, and written with milliseconds")
+  @Test("times are parsed with and without fractions, and written with milliseconds")
   func times() throws {
     let date = try #require(JSON.date(from: "2026-11-20T10:20:30Z"))
     #expect(JSON.text(of: date) == "2026-11-20T10:20:30.000Z")
     #expect(JSON.date(from: "2026-11-20T11:20:30.5+01:00") == date.addingTimeInterval(0.5))
     #expect(JSON.date(from: "yesterday") == nil)
   }
+
+  @Test(
+    "NUL in a string is replaced with U+FFFD",
+    arguments: [
+      ("a\0b", #""a\ufffdb""#), ("\0\0", #""\ufffd\ufffd""#), (#"\u0000"#, #""\\u0000""#), ("\\\0", #""\\\ufffd""#),
+      ("plain", #""plain""#),
+    ])
+  func withoutNUL(text: String, json: String) throws { #expect(try JSON.text(text) == json) }
 }

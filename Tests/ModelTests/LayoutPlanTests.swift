@@ -2,7 +2,7 @@ import Definitions
 import Model
 import Testing
 
-@Suite("Layouts on a canvas")
+@Suite("Layouts")
 struct LayoutPlanTests {
   static func tiles(
     _ layout: Definition.Composed.Layout, canvas: Size, fit: Definition.Canvas.Fit = .crop,
@@ -27,7 +27,7 @@ struct LayoutPlanTests {
   ]
 
   @Test(
-    "every tile is even and lies on the canvas, whatever is shown", arguments: canvases,
+    "every tile has even numbers and lies on the canvas", arguments: canvases,
     Definition.Composed.Layout.allCases)
   func even(canvas: Size, layout: Definition.Composed.Layout) throws {
     for fit in [Definition.Canvas.Fit.crop, .fit] {
@@ -36,9 +36,9 @@ struct LayoutPlanTests {
           let tiles = try Self.tiles(layout, canvas: canvas, fit: fit, back: back, corner: corner, margin: 13)
           #expect(tiles.count == 2)
           for tile in tiles {
-            let place = tile.rectangle
-            #expect([place.x, place.y, place.width, place.height].allSatisfy { $0 % 2 == 0 }, "\(place)")
-            #expect(place.isInside(Rectangle(x: 0, y: 0, width: canvas.width, height: canvas.height)), "\(place)")
+            let area = tile.rectangle
+            #expect([area.x, area.y, area.width, area.height].allSatisfy { $0 % 2 == 0 }, "\(area)")
+            #expect(area.isInside(Rectangle(x: 0, y: 0, width: canvas.width, height: canvas.height)), "\(area)")
           }
           if layout != .inset { #expect(!tiles[0].rectangle.intersects(tiles[1].rectangle)) }
         }
@@ -46,28 +46,12 @@ struct LayoutPlanTests {
     }
   }
 
-  @Test("a picture that is to fit keeps its shape and touches two edges of its place")
+  @Test("the fit 'fit' keeps the aspect ratio and fills one dimension")
   func fits() throws {
     let tiles = try Self.tiles(.stacked, canvas: Size(width: 1080, height: 1920), fit: .fit)
     let back = try #require(tiles.first { $0.input == .back }).rectangle
     #expect(back == Rectangle(x: 0, y: 1136, width: 1080, height: 608))
     let front = try #require(tiles.first { $0.input == .front }).rectangle
     #expect(front == Rectangle(x: 270, y: 0, width: 540, height: 960))
-  }
-
-  @Test("colours are read as #RRGGBB and nothing else")
-  func colors() {
-    #expect(RGBColor("#FF8001") == RGBColor(red: 255, green: 128, blue: 1))
-    #expect(RGBColor("#ff8001")?.description == "#FF8001")
-    for text in ["FF8001", "#FF80", "#GG8001", "#+F8001", "#FF80012"] { #expect(RGBColor(text) == nil) }
-  }
-
-  @Test("a definition names only codecs that may be decoded, and may leave out what is new")
-  func definitions() throws {
-    let definition = try Definitions.take5Post()
-    var text = try JSON.text(definition)
-    #expect(try JSON.decode(Definition.self, from: Array(text.utf8)) == definition)
-    text = text.replacing("\"hevc\"", with: "\"magicyuv\"")
-    #expect(throws: DecodingError.self) { try JSON.decode(Definition.self, from: Array(text.utf8)) }
   }
 }

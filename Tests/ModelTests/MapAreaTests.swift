@@ -1,9 +1,9 @@
 import Model
 import Testing
 
-@Suite("Areas of the map")
+@Suite("Map areas")
 struct MapAreaTests {
-  @Test("a box across the antimeridian lies in two pieces, any other in one")
+  @Test("a box across the antimeridian has two pieces, any other box one")
   func boxes() throws {
     let plain = try #require(MapArea(west: 10, south: 40, east: 20, north: 50))
     #expect(plain.pieces.map { $0.ring.map(\.longitude) } == [[10, 20, 20, 10]])
@@ -13,7 +13,7 @@ struct MapAreaTests {
     #expect(MapArea(west: -181, south: 0, east: 1, north: 1) == nil)
   }
 
-  @Test("a polygon's edges are the short ways; one around a pole is none")
+  @Test("edges take the shorter way; a polygon around a pole is rejected")
   func polygons() throws {
     let ring = [(175.0, 0.0), (-175, 0), (-175, 10), (175, 10), (175, 0)].map { MapArea.Corner($0.0, $0.1) }
     let area = try #require(MapArea(polygons: [[ring]]))
@@ -28,19 +28,19 @@ struct MapAreaTests {
   @Test("every point of a piece lies in one of its cells")
   func cells() throws {
     let area = try #require(MapArea(west: 13.2, south: 52.3, east: 13.6, north: 52.6))
-    let cells = try #require(area.pieces[0].cells(most: 400))
+    let cells = try #require(area.pieces[0].cells(limit: 400))
     for longitude in stride(from: 13.2, through: 13.6, by: 0.05) {
       for latitude in stride(from: 52.3, through: 52.6, by: 0.05) {
         #expect(cells.contains(MapCell.number(longitude: longitude, latitude: latitude)))
       }
     }
     #expect(cells.count == 6)
-    #expect(MapArea(west: -180, south: -90, east: 180, north: 90)?.pieces[0].cells(most: 400) == nil)
+    #expect(MapArea(west: -180, south: -90, east: 180, north: 90)?.pieces[0].cells(limit: 400) == nil)
     #expect(MapCell.number(longitude: 180, latitude: 90) < Int(Int32.max))
   }
 
   @Test(
-    "a cursor is what its text says",
+    "a cursor is parsed from its text only",
     arguments: [(0, 0), (1_800_000_000_000_000, 42), (253_402_300_799_000_000, 4_738_381_338_321_616_895)])
   func cursor(time: Int64, id: Int64) throws {
     let cursor = PageCursor(time: time, id: id)

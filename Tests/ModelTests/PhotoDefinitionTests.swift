@@ -2,9 +2,9 @@ import Definitions
 import Model
 import Testing
 
-@Suite("Definitions of photos")
+@Suite("Photo definitions")
 struct PhotoDefinitionTests {
-  @Test("all that are built in read, and keep their names", arguments: Definitions.photoNames)
+  @Test("the built-in definitions can be decoded, and have their names", arguments: Definitions.photoNames)
   func builtIn(name: String) throws {
     let definition = try #require(try Definitions.photo(name))
     #expect(definition.name == name)
@@ -12,11 +12,11 @@ struct PhotoDefinitionTests {
     #expect(try JSON.decode(PhotoDefinition.self, from: JSON.encode(definition)) == definition)
   }
 
-  @Test("there is none of another name")
+  @Test("an unknown name has no definition")
   func unknown() throws { #expect(try Definitions.photo("nobody") == nil) }
 
   @Test(
-    "variants without a size, with two, or of no quality are refused",
+    "variants without a size, with two sizes, or with an invalid quality are rejected",
     arguments: [
       #"{"quality": 80}"#, #"{"quality": 80, "long_edge": 5, "square": 5}"#, #"{"quality": 0, "square": 5}"#,
       #"{"quality": 80, "square": 0}"#,
@@ -25,7 +25,7 @@ struct PhotoDefinitionTests {
     #expect(throws: DecodingError.self) { try JSON.decode(PhotoVariant.self, from: Array(text.utf8)) }
   }
 
-  @Test("a square is cut from the middle, a long edge keeps the shape, and neither is enlarged")
+  @Test("a square is cropped from the centre, a long edge keeps the aspect ratio, and neither is enlarged")
   func geometry() {
     let photo = Size(width: 4032, height: 3024)
     #expect(PhotoVariant(longEdge: 2048, quality: 80).geometry(of: photo).size == Size(width: 2048, height: 1536))
@@ -38,7 +38,7 @@ struct PhotoDefinitionTests {
   }
 
   @Test(
-    "formats are told by content",
+    "formats are recognized by content",
     arguments: [
       ([0xFF, 0xD8, 0xFF, 0xE0], PhotoFormat.jpeg), (Array("\0\0\0\u{18}ftypheic".utf8), .heif),
       (Array("\0\0\0\u{18}ftypmif1".utf8), .heif), (Array("\0\0\0\u{18}ftypavif".utf8), .avif),

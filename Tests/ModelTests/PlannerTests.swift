@@ -22,7 +22,7 @@ struct PlannerTests {
   init() throws { planner = Planner(try Definitions.take5Post()) }
 
   @Test("the inset is 30 % of the canvas, top left, and every output of the definition is planned")
-  func wholeDefinition() throws {
+  func allOutputs() throws {
     let plan = planner.plan(front: Self.facts(), back: Self.facts(), foreground: .front)
     let composition = try #require(plan.composition)
     #expect(composition.inset == Rectangle(x: 36, y: 36, width: 324, height: 576))
@@ -37,7 +37,7 @@ struct PlannerTests {
     #expect(plan.stills.first { $0.role == .image }?.size == Size(width: 406, height: 720))
   }
 
-  @Test("with the back in the foreground the clips change places, and the image stays the back's")
+  @Test("with the back in the foreground the clips are exchanged; the image is still taken from the back")
   func backInForeground() throws {
     let plan = planner.plan(front: Self.facts(), back: Self.facts(), foreground: .back)
     let composition = try #require(plan.composition)
@@ -47,7 +47,7 @@ struct PlannerTests {
     #expect(plan.stills.first { $0.role == .image }?.input == .back)
   }
 
-  @Test("of one clip no pictures of a moment are planned, and none of a clip out of a moment")
+  @Test("a single clip has no outputs of a moment")
   func singleClip() throws {
     let plan = Planner(try Definitions.markerVideo()).plan(clip: Self.facts(codec: "hevc"))
     #expect(plan.outputs == [.clip, .poster, .thumbnail, .preview])
@@ -56,8 +56,8 @@ struct PlannerTests {
     #expect(planner.plan(clip: Self.facts()).outputs.isEmpty)
   }
 
-  @Test("a silent foreground takes the other's sound, and two silent clips have none")
-  func sound() throws {
+  @Test("without audio in the foreground the background's is used; without any the composition has none")
+  func audio() throws {
     let silentFront = planner.plan(front: Self.facts(audio: nil), back: Self.facts(), foreground: .front)
     #expect(silentFront.composition?.audio?.input == .back)
     #expect(silentFront.inputs[.front]?.readsAudio == false)
@@ -66,7 +66,7 @@ struct PlannerTests {
     #expect(composition.audio == nil)
   }
 
-  @Test("what does not play everywhere is encoded, and sound that is not plain AAC too")
+  @Test("video that not every player decodes and audio other than stereo AAC-LC are encoded")
   func encodes() {
     let surround = AudioFacts(stream: 1, codec: "aac", profile: "LC", sampleRate: 48000, channels: 6)
     let plan = planner.plan(
@@ -78,13 +78,13 @@ struct PlannerTests {
     #expect(plan.composition?.audio == AudioPlan(input: .back, mode: .encode))
   }
 
-  @Test("only the wanted outputs are planned")
-  func wantedRoles() {
+  @Test("only the requested outputs are planned")
+  func requestedRoles() {
     let plan = planner.plan(front: Self.facts(), back: Self.facts(), foreground: .front, roles: [.composed])
     #expect(plan.outputs == [.composed])
   }
 
-  @Test("a plan survives its way through JSON")
+  @Test("a plan is the same after encoding and decoding")
   func roundTrip() throws {
     let plan = planner.plan(front: Self.facts(), back: Self.facts(), foreground: .front)
     #expect(try JSON.decode(Plan.self, from: JSON.encode(plan)) == plan)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Public ids")
 struct PublicIDTests {
-  @Test("carry version and variant, and read back from their text")
+  @Test("an id has version and variant, and is parsed from its text")
   func textForm() throws {
     var random = SystemRandomNumberGenerator()
     let id = PublicID(milliseconds: 0x0123_4567_89AB, random: &random)
@@ -23,7 +23,7 @@ struct PublicIDTests {
     #expect(earlier.description < later.description)
   }
 
-  @Test("of those that are made now each sorts behind the one before, however fast they come")
+  @Test("ids that one process creates concurrently are unique and increase")
   func rising() async {
     let ids = await withTaskGroup { group in
       for _ in 0..<4 { group.addTask { (0..<2000).map { _ in PublicID.now() } } }
@@ -35,9 +35,9 @@ struct PublicIDTests {
   }
 
   @Test(
-    "anything else is refused",
+    "other texts are rejected",
     arguments: ["", "1234", "01234567x89ab-7000-8000-000000000000", "0123456789ab-7000-8000-0000000000000"])
-  func refuses(text: String) {
+  func otherTexts(text: String) {
     #expect(PublicID(text) == nil)
   }
 }

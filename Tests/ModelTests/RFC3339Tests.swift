@@ -5,7 +5,7 @@ import Testing
 @Suite("RFC 3339")
 struct RFC3339Tests {
   @Test(
-    "a time is read, and written in UTC to the millisecond",
+    "a time is parsed, and written in UTC with milliseconds",
     arguments: [
       ("2026-11-20T18:30:00Z", "2026-11-20T18:30:00.000Z"), ("2026-11-20t18:30:00z", "2026-11-20T18:30:00.000Z"),
       ("2026-11-20T18:30:00.1239Z", "2026-11-20T18:30:00.124Z"),
@@ -16,13 +16,13 @@ struct RFC3339Tests {
       ("9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"), ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"),
       ("1969-12-31T23:59:59.5Z", "1969-12-31T23:59:59.500Z"),
     ])
-  func sound(text: String, written: String) throws {
+  func valid(text: String, written: String) throws {
     let date = try #require(RFC3339.date(from: text))
     #expect(RFC3339.text(of: date) == written)
   }
 
   @Test(
-    "a time beyond four digits of a year is written as the nearest that they say",
+    "a time outside of the years 1 to 9999 is clamped",
     arguments: [
       (1e30, "9999-12-31T23:59:59.999Z"), (-1e30, "0001-01-01T00:00:00.000Z"), (.nan, "0001-01-01T00:00:00.000Z"),
     ])
@@ -31,7 +31,7 @@ struct RFC3339Tests {
   }
 
   @Test(
-    "anything else is refused",
+    "other texts are rejected",
     arguments: [
       "", "2026-11-20", "2026-11-20T18:30:00", "2026-11-20 18:30:00Z", "2026-02-30T00:00:00Z", "2023-02-29T00:00:00Z",
       "2026-00-10T00:00:00Z", "2026-13-10T00:00:00Z", "2026-11-00T00:00:00Z", "2026-11-20T24:00:00Z",
@@ -40,11 +40,11 @@ struct RFC3339Tests {
       "2026-11-20T18:30:00+01", "26-11-20T18:30:00Z", "+2026-11-20T18:30:00Z", "10000-01-01T00:00:00Z",
       "2026-11-20T18:30:00\u{660}Z",
     ])
-  func wrong(text: String) {
+  func invalid(text: String) {
     #expect(RFC3339.date(from: text) == nil)
   }
 
-  @Test("times count as PostgreSQL counts them")
+  @Test("times before 1582 are in the Gregorian calendar, as in PostgreSQL")
   func counting() {
     #expect(RFC3339.date(from: "1970-01-01T00:00:00Z")?.timeIntervalSince1970 == 0)
     #expect(RFC3339.date(from: "2026-11-20T18:30:00Z")?.timeIntervalSince1970 == 1_795_199_400)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Reason codes")
 struct ReasonCodeTests {
-  @Test("every code has a row in the documented table", arguments: ReasonCode.allCases)
+  @Test("docs/reasons.md has a row for every code", arguments: ReasonCode.allCases)
   func documented(code: ReasonCode) throws {
     let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     let file = try #require(fopen("/\(root)/docs/reasons.md", "r"))

@@ -3,11 +3,11 @@ import Testing
 
 @Suite("Display matrices")
 struct TransformTests {
-  /// Fixed-point one of a display matrix's first four numbers.
+  /// 1.0 as a 16.16 fixed-point number, the format of the first four numbers of a display matrix.
   static let one: Int32 = 65536
 
   @Test(
-    "each of the eight ways is told apart",
+    "each of the eight orientations is recognized",
     arguments: [
       ([1, 0, 0, 1], Transform.Rotation.none, false),
       ([0, 1, -1, 0], .quarter, false),

@@ -4,35 +4,35 @@ import Testing
 
 @Suite("Child processes")
 struct ChildProcessTests {
-  @Test("a child has the descriptors it was given, and no others")
+  @Test("a child inherits only the configured descriptors")
   func descriptors() throws {
-    // Something that must not be inherited, whatever its number.
+    // A descriptor that must not be inherited.
     let other = try Descriptor(unnamedIn: "/tmp")
     let output = try Descriptor(unnamedIn: "/tmp")
     var configuration = ChildProcess.Configuration(path: "/bin/ls", arguments: ["/proc/self/fd"])
     configuration.descriptors = [nil, output.number, nil]
     let ending = try ChildProcess(configuration).wait()
     #expect(ending == .exited(0))
-    // The fourth is the folder that ls itself has open.
+    // The fourth is the directory that ls itself has open.
     #expect(String(decoding: try output.contents(), as: UTF8.self) == "0\n1\n2\n3\n")
     #expect(other.number > 2)
   }
 
-  @Test("what exec says is what the caller hears")
+  @Test("a missing program throws the error of exec")
   func missingProgram() {
     #expect(throws: SystemError(call: "exec", code: ENOENT, subject: "/nowhere/program")) {
       _ = try ChildProcess(.init(path: "/nowhere/program", arguments: []))
     }
   }
 
-  @Test("endings by status and by signal are told apart")
+  @Test("exit statuses and signals are distinguished")
   func endings() throws {
     #expect(try ChildProcess(.init(path: "/bin/sh", arguments: ["-c", "exit 7"])).wait() == .exited(7))
     #expect(
       try ChildProcess(.init(path: "/bin/sh", arguments: ["-c", "kill -9 $$"])).wait() == .killed(signal: SIGKILL))
   }
 
-  @Test("a child that nobody waits for is ended and reaped")
+  @Test("a child whose owner does not wait is killed and reaped")
   func dropped() throws {
     let id: Int32
     do {
@@ -43,7 +43,7 @@ struct ChildProcessTests {
     #expect(errno == ESRCH)
   }
 
-  @Test("limits hold: a child cannot have more address space than it was given")
+  @Test("the limit of the address space applies")
   func memory() throws {
     var configuration = ChildProcess.Configuration(
       path: "/bin/sh", arguments: ["-c", "ulimit -v; exec head -c 200000000 /dev/zero | tail"])

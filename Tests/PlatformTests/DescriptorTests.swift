@@ -4,15 +4,15 @@ import Testing
 
 @Suite("Descriptors")
 struct DescriptorTests {
-  @Test("a file without a name gets one when it is linked, and only once")
+  @Test("an unnamed file can be linked at a free path only")
   func linking() throws {
     let path = "/tmp/take5-link-\(getpid())"
     defer { unlink(path) }
     let file = try Descriptor(unnamedIn: "/tmp")
-    try file.write(Array("whole".utf8))
+    try file.write(Array("content".utf8))
     #expect(access(path, F_OK) == -1)
     try file.link(at: path)
-    #expect(try Descriptor(reading: path).contents() == Array("whole".utf8))
+    #expect(try Descriptor(reading: path).contents() == Array("content".utf8))
     let second = try Descriptor(unnamedIn: "/tmp")
     #expect(throws: SystemError(call: "linkat", code: EEXIST, subject: path)) { try second.link(at: path) }
   }

@@ -1,38 +1,49 @@
 import Platform
 import Testing
 
+@Suite("IP addresses")
 struct IPAddressTests {
-  @Test(arguments: [
-    ("127.0.0.1", "127.0.0.1"), ("::ffff:192.0.2.7", "192.0.2.7"), ("2001:DB8:0::1", "2001:db8::1"), ("::", "::"),
-  ])
-  func readsAndWrites(text: String, canonical: String) throws {
+  @Test(
+    "an address is parsed and formatted in canonical form",
+    arguments: [
+      ("127.0.0.1", "127.0.0.1"), ("::ffff:192.0.2.7", "192.0.2.7"), ("2001:DB8:0::1", "2001:db8::1"), ("::", "::"),
+    ])
+  func canonicalForm(text: String, canonical: String) throws {
     #expect(IPAddress(text)?.description == canonical)
   }
 
-  @Test(arguments: ["", "localhost", "127.1", "1.2.3.4.5", "1.2.3.4:80", "[::1]", "::1%lo", "1.2.3.4\0", " ::1"])
-  func refusesWhatIsNone(text: String) { #expect(IPAddress(text) == nil) }
+  @Test(
+    "other texts are rejected",
+    arguments: ["", "localhost", "127.1", "1.2.3.4.5", "1.2.3.4:80", "[::1]", "::1%lo", "1.2.3.4\0", " ::1"])
+  func otherTexts(text: String) { #expect(IPAddress(text) == nil) }
 
-  @Test func knowsLoopback() {
+  @Test("loopback addresses are recognized")
+  func loopback() {
     for text in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] { #expect(IPAddress(text)?.isLoopback == true) }
     for text in ["128.0.0.1", "::2", "0.0.0.0", "::"] { #expect(IPAddress(text)?.isLoopback == false) }
   }
 
-  @Test func aSiteIsAnAddressOfVersion4OrHalfOfOneOfVersion6() {
+  @Test("a site is an IPv4 address or the first 64 bits of an IPv6 address")
+  func site() {
     #expect(IPAddress("192.0.2.7")?.site == IPAddress("192.0.2.7"))
     #expect(IPAddress("2001:db8:1:2:3:4:5:6")?.site == IPAddress("2001:db8:1:2::"))
   }
 
-  @Test(arguments: [
-    ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.1", false), ("192.0.2.7", "192.0.2.7", true),
-    ("192.0.2.7", "192.0.2.8", false), ("0.0.0.0/0", "1.2.3.4", true), ("0.0.0.0/0", "2001:db8::1", false),
-    ("::/0", "2001:db8::1", true), ("2001:db8::/33", "2001:db8:7fff::1", true),
-    ("2001:db8::/33", "2001:db8:8000::1", false), ("2001:db8::/65", "2001:db8::1", true),
-    ("2001:db8::/65", "2001:db8::8000:0:0:0", false),
-  ])
-  func aRangeHoldsWhatSharesItsBits(range: String, address: String, isHeld: Bool) throws {
-    #expect(try #require(AddressRange(range)).contains(try #require(IPAddress(address))) == isHeld)
+  @Test(
+    "a range contains the addresses with its prefix",
+    arguments: [
+      ("10.0.0.0/8", "10.255.0.1", true), ("10.0.0.0/8", "11.0.0.1", false), ("192.0.2.7", "192.0.2.7", true),
+      ("192.0.2.7", "192.0.2.8", false), ("0.0.0.0/0", "1.2.3.4", true), ("0.0.0.0/0", "2001:db8::1", false),
+      ("::/0", "2001:db8::1", true), ("2001:db8::/33", "2001:db8:7fff::1", true),
+      ("2001:db8::/33", "2001:db8:8000::1", false), ("2001:db8::/65", "2001:db8::1", true),
+      ("2001:db8::/65", "2001:db8::8000:0:0:0", false),
+    ])
+  func ranges(range: String, address: String, isContained: Bool) throws {
+    #expect(try #require(AddressRange(range)).contains(try #require(IPAddress(address))) == isContained)
   }
 
-  @Test(arguments: ["", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "x/8", "10.0.0.0/8/8"])
-  func refusesWhatIsNoRange(text: String) { #expect(AddressRange(text) == nil) }
+  @Test(
+    "invalid ranges are rejected",
+    arguments: ["", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "x/8", "10.0.0.0/8/8"])
+  func invalidRanges(text: String) { #expect(AddressRange(text) == nil) }
 }

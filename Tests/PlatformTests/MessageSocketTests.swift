@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Message sockets")
 struct MessageSocketTests {
-  @Test("a message arrives whole, with copies of its descriptors")
+  @Test("a message arrives complete, with copies of its descriptors")
   func exchange() throws {
     let pair = try MessageSocket.pair()
     let file = try Descriptor(unnamedIn: "/tmp")
@@ -18,7 +18,7 @@ struct MessageSocketTests {
     #expect(try copy.contents() == Array("content".utf8))
   }
 
-  @Test("the end of the other side is an end, not an error")
+  @Test("the end of the peer is the end of messages, not an error")
   func end() throws {
     let near = try MessageSocket.pair().keepNear()
     #expect(try near.waitReadable(milliseconds: -1))
@@ -26,7 +26,7 @@ struct MessageSocketTests {
     #expect(message == nil)
   }
 
-  @Test("nothing to read is told in time")
+  @Test("a wait without a message times out")
   func nothing() throws {
     let pair = try MessageSocket.pair()
     #expect(try !pair.near.waitReadable(milliseconds: 0))

@@ -1,7 +1,7 @@
 import Platform
 import Testing
 
-@Suite("Threads of our own")
+@Suite("Dedicated threads")
 struct ThreadExecutorTests {
   private actor Counter {
     private let executor: ThreadExecutor
@@ -16,7 +16,7 @@ struct ThreadExecutorTests {
     var total: Int { count }
   }
 
-  @Test("an actor on a thread of its own does one thing after the other")
+  @Test("an executor with one thread serializes an actor")
   func serial() async throws {
     let counter = try Counter()
     await withTaskGroup { group in
@@ -25,7 +25,7 @@ struct ThreadExecutorTests {
     #expect(await counter.total == 1000)
   }
 
-  @Test("blocking work gives back what it returns, and throws what it throws")
+  @Test("blocking work returns its value or throws its error")
   func blocking() async throws {
     #expect(try await onThread("test") { 42 } == 42)
     await #expect(throws: SystemError(call: "open", code: 1)) {

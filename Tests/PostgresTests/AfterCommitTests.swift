@@ -2,10 +2,10 @@ import Postgres
 import PostgresTesting
 import Testing
 
-@Suite("A statement right behind a commit", .tags(.database))
+@Suite("Statements after COMMIT", .tags(.database))
 struct AfterCommitTests {
   private static let insert: Statement = "INSERT INTO word (text) VALUES ($1)"
-  /// Of its own transaction: what is there by then is committed.
+  /// Runs in its own transaction: sees only committed rows.
   private static let copy = Statement(
     name: "copy",
     text: "INSERT INTO seen (text, transaction) SELECT max(text) || $1, pg_current_xact_id()::text FROM word")
@@ -36,7 +36,7 @@ struct AfterCommitTests {
     }
   }
 
-  @Test("it sees what was committed, in a transaction of its own, directly and behind a pooler")
+  @Test("the statement sees the committed rows in a transaction of its own, directly and behind a pooler")
   func order() async throws {
     try await Self.with { direct, pooled in
       for (pool, words) in [(direct, ["a", "b", "c"]), (pooled, ["d", "e", "f"])] {
@@ -47,7 +47,7 @@ struct AfterCommitTests {
             try session.executeAfterCommit(Self.copy, .text("2"))
           }
         }
-        // What was not read yet of the last one is in nobody's way.
+        // The next transaction reads the remaining results first.
         try await pool.transaction { session in _ = try session.execute("SELECT 1") }
         #expect(try await Self.seen(pool).suffix(6) == words.flatMap { [$0 + "1", $0 + "2"] }[...])
       }
@@ -58,7 +58,7 @@ struct AfterCommitTests {
     }
   }
 
-  @Test("its own error is nobody's, and the connection goes on")
+  @Test("its error is ignored, and the connection can be used")
   func failing() async throws {
     try await Self.with { direct, _ in
       for word in ["a", "b"] {
@@ -73,7 +73,7 @@ struct AfterCommitTests {
     }
   }
 
-  @Test("what is rolled back has none behind it, be it a transaction or a part of one")
+  @Test("it does not run after the rollback of its transaction or savepoint")
   func rollback() async throws {
     try await Self.with { direct, _ in
       await #expect(throws: PostgresError.self) {
@@ -95,7 +95,7 @@ struct AfterCommitTests {
     }
   }
 
-  @Test("a commit that fails, or that turns out to be a rollback, is an error all the same")
+  @Test("a commit that fails or becomes a rollback is an error")
   func failingCommit() async throws {
     try await Self.with { direct, pooled in
       for pool in [direct, pooled] {
@@ -118,7 +118,7 @@ struct AfterCommitTests {
         }
         #expect(one == 1)
       }
-      // The COMMITs that failed themselves had it behind them already; the rollbacks had not.
+      // It ran after each COMMIT that failed, and not after the rollbacks.
       #expect(try await direct.run { session in try session.execute("SELECT FROM seen").count } == 2)
     }
   }

@@ -5,13 +5,13 @@ import Testing
 
 @Suite("Connection", .tags(.database))
 struct ConnectionTests {
-  /// Ends another session from the server's side.
+  /// Terminates a backend.
   private func terminate(_ process: Int, _ url: DatabaseURL) throws {
     let session = try Session.connect(url, timeout: .seconds(5))
     try session.execute("SELECT pg_terminate_backend($1::int, 10000)", .integer(process))
   }
 
-  @Test("A connection that died while idle is replaced before anything is sent")
+  @Test("a connection that was lost while idle is replaced before anything is sent")
   func replacesDeadConnection() async throws {
     try await withDatabase { url in
       let connection = try Connection(url, name: "test")
@@ -23,21 +23,21 @@ struct ConnectionTests {
     }
   }
 
-  @Test("A server that turns a connection away is there all the same")
-  func answers() async throws {
+  @Test("a server that refuses a connection is reachable")
+  func ping() async throws {
     try await withDatabase { url in
       let refused = Pool(url.with(database: "none of that name"), size: 1, timeout: .seconds(1))
       let error = await #expect(throws: PostgresError.self) { try await refused.run { _ in } }
       #expect(error?.isUnavailable == true)
-      #expect(await refused.isAnswered())
-      let away = Pool(try DatabaseURL("host=/nonexistent dbname=take5"), size: 1)
-      #expect(await !away.isAnswered())
+      #expect(await refused.isReachable())
+      let unreachable = Pool(try DatabaseURL("host=/nonexistent dbname=take5"), size: 1)
+      #expect(await !unreachable.isReachable())
       await refused.close()
-      await away.close()
+      await unreachable.close()
     }
   }
 
-  @Test("A connection that dies in a transaction fails it, and is not tried again")
+  @Test("a transaction whose connection is lost fails and is not repeated")
   func lostInTransaction() async throws {
     try await withDatabase { url in
       let connection = try Connection(url, name: "test")
@@ -58,7 +58,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("A body that forgot to end its transaction does not hand it on")
+  @Test("a transaction that a body leaves open is not continued by the next body")
   func forgottenTransaction() async throws {
     try await withDatabase { url in
       let connection = try Connection(url, name: "test")
@@ -71,18 +71,18 @@ struct ConnectionTests {
     }
   }
 
-  @Test("A server that takes no writes is left, also by a body that kept its error to itself")
+  @Test("a connection to a read-only server is replaced, even if the body ignores the error")
   func readOnly() async throws {
     try await withDatabase { url in
       let connection = try Connection(url, name: "test")
       try await connection.run { try $0.executeScript("CREATE TABLE t (id int)", name: "t") }
-      for isTold in [true, false] {
+      for isThrown in [true, false] {
         try setReadOnly(true, url)
         let error = await #expect(throws: PostgresError.self) {
           try await connection.run { session in
             let result = Result { try session.execute("INSERT INTO t VALUES (1)") }
-            if isTold { _ = try result.get() }
-            throw PostgresError(.server, "told", sqlState: "25006")
+            if isThrown { _ = try result.get() }
+            throw PostgresError(.server, "read-only", sqlState: "25006")
           }
         }
         #expect(error?.isReadOnly == true && error?.isTransient == true && error?.isConnectionLost == false)
@@ -94,7 +94,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("Bodies of many tasks do not interleave")
+  @Test("bodies of concurrent tasks do not interleave")
   func noInterleaving() async throws {
     try await withDatabase { url in
       let connection = try Connection(url, name: "test")
@@ -116,4 +116,9 @@ struct ConnectionTests {
       }
     }
   }
+}
+
+extension Tag {
+  /// Uses the PostgreSQL server of the test run.
+  @Tag static var database: Self
 }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Database URL")
 struct DatabaseURLTests {
-  @Test("Neither its description nor an error shows the password")
+  @Test("neither the description nor an error contains the password")
   func hidesPassword() throws {
     let url = try DatabaseURL("postgresql://moritz:geheim@127.0.0.1:1/take5?connect_timeout=1")
     #expect(!"\(url)".contains("geheim"))
@@ -16,14 +16,14 @@ struct DatabaseURLTests {
     #expect(!"\(malformed)".contains("geheim"))
   }
 
-  @Test("The keyword form reads back as the same database, quotes and blanks included")
+  @Test("the keyword/value form is parsed to the same address, including quotes and spaces")
   func roundTrip() throws {
     let url = DatabaseURL(socketFolder: "/tmp/it's a folder\\", user: "take5", database: "take5")
     #expect(try DatabaseURL(url.connectionString) == url)
     #expect(url.with(database: "other").database == "other")
   }
 
-  @Test("Programs that are started find the same database in libpq's variables")
+  @Test("the environment variables of libpq contain the same address")
   func environment() throws {
     let url = try DatabaseURL("postgresql://moritz:geheim@127.0.0.1:5433/take5?connect_timeout=1")
     #expect(

@@ -10,7 +10,7 @@ struct MigratorTests {
   private let second = Migration(version: 2, name: "second", Array("INSERT INTO a VALUES (7);".utf8))
   private let broken = Migration(version: 3, name: "broken", Array("CREATE TABLE c (id int); SELECT 1/0;".utf8))
 
-  @Test("Runs what is missing, in order, once")
+  @Test("missing migrations are applied in order, once")
   func runsOnce() async throws {
     try await withDatabase { url in
       let session = try Session.connect(url, timeout: .seconds(5))
@@ -21,7 +21,7 @@ struct MigratorTests {
     }
   }
 
-  @Test("A failing step leaves nothing behind, not even the steps before it")
+  @Test("a failing migration rolls all of them back")
   func allOrNothing() async throws {
     try await withDatabase { url in
       let session = try Session.connect(url, timeout: .seconds(5))
@@ -31,7 +31,7 @@ struct MigratorTests {
     }
   }
 
-  @Test("Many at once: one does it")
+  @Test("one of several concurrent migrators applies the migrations")
   func concurrent() async throws {
     try await withDatabase { url in
       let migrator = Migrator([first, second])
@@ -46,7 +46,7 @@ struct MigratorTests {
     }
   }
 
-  @Test("A step that finds its table locked, as a dump does, lets others read it in between, and is done in the end")
+  @Test("a migration whose table a dump has locked blocks no reader for long, and is applied in the end")
   func lockedTable() async throws {
     try await withDatabase { url in
       let migrator = Migrator([
@@ -62,9 +62,9 @@ struct MigratorTests {
       async let migrated = migrating.run { try migrator.migrate($0, onWait: { _ in hasWaited.cancel() }) }
       let look = try Session.connect(url, timeout: .seconds(5))
       while try look.execute("SELECT FROM pg_locks WHERE relation = 'a'::regclass AND NOT granted").isEmpty {}
-      // Were the step to wait for the lock without end, this would wait behind it.
+      // If the migration waited for the lock without a timeout, this would wait behind it.
       let reading = await Task { try await reader.run { try $0.execute("SELECT FROM a").count } }.result
-      // One that could not be had is tried for again.
+      // Until the first lock timeout.
       while !hasWaited.isCancelled, (try? reading.get()) != nil { await Task.yield() }
       try dump.executeScript("COMMIT", name: "dump")
       let done = try await migrated
@@ -73,7 +73,7 @@ struct MigratorTests {
     }
   }
 
-  @Test("A lock that is held for too long is an error that says what helps")
+  @Test("a lock that is held for too long is an error with a remedy")
   func lockedForLong() async throws {
     try await withDatabase { url in
       let (dump, session) = (
@@ -90,7 +90,7 @@ struct MigratorTests {
     }
   }
 
-  @Test("A schema that is whole is left alone, whoever holds the lock of those who change it")
+  @Test("a complete schema needs no lock")
   func nothingMissing() async throws {
     try await withDatabase { url in
       let (other, session) = (

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Pool", .tags(.database))
 struct PoolTests {
-  @Test("No more connections than its size, and everybody gets a turn")
+  @Test("the pool opens no more connections than its size, and every caller gets one")
   func limitsConnections() async throws {
     try await withDatabase { url in
-      // What is measured is who gets a turn, not how soon: a loaded machine may take its time.
+      // A long timeout, for loaded machines.
       let pool = Pool(url, size: 3, timeout: .seconds(300))
       let processes = Shared(Set<Int>())
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -27,8 +27,8 @@ struct PoolTests {
     }
   }
 
-  @Test("Who waits too long is told so, and the connection stays usable")
-  func patienceEnds() async throws {
+  @Test("a caller that waits too long gets an error, and the connection stays usable")
+  func checkoutTimeout() async throws {
     try await withDatabase { url in
       let pool = Pool(url, size: 1)
       let release = try Event()
@@ -48,7 +48,7 @@ struct PoolTests {
     }
   }
 
-  @Test("Who may wait longer for a connection than for the server has his turn")
+  @Test("a caller with a longer checkout timeout gets a connection")
   func longCheckout() async throws {
     try await withDatabase { url in
       let pool = Pool(url, size: 1, timeout: .milliseconds(1))
@@ -59,19 +59,19 @@ struct PoolTests {
         release.wait()
       }
       for await _ in held {}
-      async let patient = pool.run(timeout: .seconds(5), checkout: .seconds(600)) { session in
+      async let waiting = pool.run(timeout: .seconds(5), checkout: .seconds(600)) { session in
         try session.execute("SELECT 1").single().get(0, as: Int.self)
       }
       let error = await #expect(throws: PostgresError.self) { try await pool.run { _ in } }
       #expect(error?.isExhausted == true)
       release.signal()
       try await holder
-      let one = try await patient
+      let one = try await waiting
       #expect(one == 1)
     }
   }
 
-  @Test("A waiter whose task is cancelled leaves the queue")
+  @Test("a waiting caller whose task is cancelled gets an error")
   func cancelledWaiter() async throws {
     try await withDatabase { url in
       let pool = Pool(url, size: 1)
@@ -90,8 +90,8 @@ struct PoolTests {
     }
   }
 
-  @Test("A server that is away is an error in time, not a hang")
-  func serverAway() async throws {
+  @Test("an unreachable server is an error after the timeout")
+  func unreachable() async throws {
     let folder = try TemporaryFolder()
     let pool = Pool(DatabaseURL(socketFolder: folder.path, user: "take5", database: "take5"), size: 1)
     let error = await #expect(throws: PostgresError.self) {
@@ -100,7 +100,7 @@ struct PoolTests {
     #expect(error?.isUnavailable == true)
   }
 
-  @Test("A closed pool turns callers away")
+  @Test("a closed pool refuses callers")
   func closed() async throws {
     try await withDatabase { url in
       let pool = Pool(url, size: 1)

@@ -6,7 +6,7 @@ import Testing
 struct PoolerTests {
   private let process: Statement = "SELECT pg_backend_pid()"
 
-  /// Several sessions through two connections, both of which are open.
+  /// Runs a test with four sessions that share two server connections.
   private func withSessions(_ body: (DatabaseURL, [Session]) throws -> Void) async throws {
     try await withDatabase { url in
       try await withPooler(before: url, connections: 2) { url in
@@ -20,45 +20,45 @@ struct PoolerTests {
     }
   }
 
-  @Test("transactions take turns on fewer connections, and each stays on its own to its end")
+  @Test("sessions share server connections, and a transaction stays on one")
   func transactions() async throws {
     try await withSessions { _, sessions in
-      var met: Set<Int> = []
+      var processes: Set<Int> = []
       for session in sessions + sessions {
         let seen = try session.transaction { session in
           try (0..<3).map { _ in try session.execute(process).single().get(0, as: Int.self) }
         }
         #expect(Set(seen).count == 1)
-        met.formUnion(seen)
+        processes.formUnion(seen)
       }
-      #expect(met.count == 2)
+      #expect(processes.count == 2)
     }
   }
 
-  @Test("named statements run, whichever connection they meet")
+  @Test("named statements run on every server connection")
   func namedStatements() async throws {
     try await withSessions { _, sessions in
       for (number, session) in (sessions + sessions + sessions).enumerated() {
         let statement = Statement(name: "number", text: "SELECT $1::int AS number")
-        let answer: Int = try session.execute(statement, .integer(number)).single().get("number")
-        #expect(answer == number)
+        let result: Int = try session.execute(statement, .integer(number)).single().get("number")
+        #expect(result == number)
       }
     }
   }
 
-  @Test("where nobody said that there is one, statements fail with what to say, and none runs in another's place")
+  @Test("without --pooling transaction statements may fail with a remedy, but none runs as another statement")
   func forgotten() async throws {
     try await withSessions { url, _ in
-      var careless = url
-      careless.pooling = .session
+      var misconfigured = url
+      misconfigured.pooling = .session
       var failures: [PostgresError] = []
-      let sessions = try (0..<4).map { _ in try Session.connect(careless, timeout: .seconds(5)) }
+      let sessions = try (0..<4).map { _ in try Session.connect(misconfigured, timeout: .seconds(5)) }
       for _ in 0..<8 {
         for (number, session) in sessions.enumerated() {
           let statement = Statement(name: "number", text: "SELECT \(number) AS number")
           do throws(PostgresError) {
-            let answer: Int = try session.execute(statement).single().get("number")
-            #expect(answer == number)
+            let result: Int = try session.execute(statement).single().get("number")
+            #expect(result == number)
           } catch {
             failures.append(error)
           }
@@ -69,7 +69,7 @@ struct PoolerTests {
     }
   }
 
-  @Test("a connection tells whether it leads through one")
+  @Test("a session detects whether it is connected to a pooler")
   func detection() async throws {
     try await withDatabase { url in
       #expect(try !Session.connect(url, timeout: .seconds(5)).isPooled())
@@ -80,27 +80,27 @@ struct PoolerTests {
     }
   }
 
-  @Test("nothing is heard through one, and everything past it")
+  @Test("a listener bypasses the pooler, and there is none without a direct address")
   func listening() async throws {
     try await withDatabase { direct in
       try await withPooler(before: direct) { pooled in
         #expect(try Listener(pooled, channels: ["news"], report: { _ in }) == nil)
         var url = pooled
-        url.listen(past: direct)
+        url.setListenerURL(direct)
         let (reports, continuation) = AsyncStream.makeStream(of: Listener.Report.self)
         let listener = try #require(try Listener(url, channels: ["news"]) { continuation.yield($0) })
         try listener.start()
-        var heard = reports.makeAsyncIterator()
-        #expect(await heard.next() == .connected)
-        let said = Statement(name: "said", text: "SELECT pg_notify('news', 'one')")
-        try Session.connect(url, timeout: .seconds(5)).execute(said)
-        #expect(await heard.next() == .notification(Notification(channel: "news", payload: "one")))
+        var received = reports.makeAsyncIterator()
+        #expect(await received.next() == .connected)
+        let notify = Statement(name: "notify", text: "SELECT pg_notify('news', 'one')")
+        try Session.connect(url, timeout: .seconds(5)).execute(notify)
+        #expect(await received.next() == .notification(Notification(channel: "news", payload: "one")))
         listener.stop()
       }
     }
   }
 
-  @Test("a setting that it cannot keep apart is refused at once")
+  @Test("a startup parameter that the pooler does not support is refused at once")
   func startupParameter() async throws {
     try await withDatabase { url in
       try await withPooler(before: url) { pooled in

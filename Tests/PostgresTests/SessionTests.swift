@@ -4,7 +4,6 @@ import Testing
 
 @Suite("Session", .tags(.database))
 struct SessionTests {
-  /// Runs a test on a connection of its own.
   private func withSession(preparing: Bool = true, _ body: (Session) throws -> Void) async throws {
     try await withDatabase { url in
       var url = url
@@ -13,7 +12,7 @@ struct SessionTests {
     }
   }
 
-  @Test("Every type comes back as it was sent", arguments: [true, false])
+  @Test("every type is read back as it was sent", arguments: [true, false])
   func roundTrip(preparing: Bool) async throws {
     try await withSession(preparing: preparing) { session in
       let statement = Statement(
@@ -47,10 +46,9 @@ struct SessionTests {
     }
   }
 
-  @Test("A time is the server's time")
+  @Test("times are read in microseconds, infinite ones as the extreme values")
   func time() async throws {
     try await withSession { session in
-      // Times without an end are told by numbers that are as far away.
       for (text, time) in [("infinity", Int64.max), ("-infinity", .min + 946_684_800_000_000)] {
         #expect(try session.execute("SELECT timestamptz '\(text)' AS at").single().get("at") == time)
       }
@@ -59,15 +57,15 @@ struct SessionTests {
     }
   }
 
-  @Test("Arrays are taken apart row by row, whatever their elements hold")
+  @Test("array elements with any content are read back")
   func arrays() async throws {
     try await withSession { session in
       let texts: [String?] = ["plain", "", "a,b", "{x}", "quote\"", "back\\slash", nil, "NULL"]
       let rows = try session.execute(
         """
         SELECT i, t, b, d FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::float8[])
-        WITH ORDINALITY AS x(i, t, b, d, place) ORDER BY place
-        """, .integers([1, nil]), .texts(texts), .byteStrings([[0, 255], nil, []]), .doubles([0.25]))
+        WITH ORDINALITY AS x(i, t, b, d, number) ORDER BY number
+        """, .integers([1, nil]), .texts(texts), .byteStrings([[0, 255], nil, []]), .texts(["0.25"]))
       #expect(try rows.map { try $0.get("t", as: String?.self) } == texts)
       #expect(try rows[0].get("i", as: Int64?.self) == 1)
       #expect(try rows[1].get("i", as: Int64?.self) == nil)
@@ -77,7 +75,7 @@ struct SessionTests {
     }
   }
 
-  @Test("An error carries SQLSTATE, statement and constraint")
+  @Test("an error has the SQLSTATE, the statement and the constraint")
   func serverError() async throws {
     try await withSession { session in
       try session.executeScript("CREATE TABLE t (id int CONSTRAINT only_once PRIMARY KEY)", name: "t")
@@ -91,7 +89,7 @@ struct SessionTests {
     }
   }
 
-  @Test("Reading a column as what it is not is an error that names it")
+  @Test("reading a missing column, NULL or another type is an error that names the column")
   func decoding() async throws {
     try await withSession { session in
       let row = try session.execute("SELECT NULL::text AS empty, 'x' AS text").single()
@@ -105,7 +103,7 @@ struct SessionTests {
     }
   }
 
-  @Test("A transaction is kept when its body returns and undone when it throws")
+  @Test("a transaction commits when its body returns and rolls back when it throws")
   func transactions() async throws {
     struct Refused: Error {}
     try await withSession { session in
@@ -121,7 +119,7 @@ struct SessionTests {
     }
   }
 
-  @Test("A transaction whose client stands still is ended by the server, with all that it holds")
+  @Test("the server terminates an idle transaction and releases its locks")
   func idleTransaction() async throws {
     try await withDatabase { url in
       let other = try Session.connect(url, timeout: .seconds(5))
@@ -129,9 +127,9 @@ struct SessionTests {
       let session = try Session.connect(url.with(idleTransactionLimit: .milliseconds(1)), timeout: .seconds(5))
       let error = try #require(throws: PostgresError.self) {
         try session.transaction { session in
-          // On a busy machine it is over before it has begun.
+          // On a busy machine the timeout may pass before this statement.
           let first = Result { try session.execute("INSERT INTO t VALUES (1)") }
-          // This waits for the first one's end, whoever brings it about.
+          // Waits until the transaction has ended.
           try other.execute("INSERT INTO t VALUES (1)")
           _ = try first.get()
           try session.execute("INSERT INTO t VALUES (2)")
@@ -142,7 +140,7 @@ struct SessionTests {
     }
   }
 
-  @Test("A commit that the server turned into a rollback is an error")
+  @Test("the commit of a failed transaction is an error")
   func failedCommit() async throws {
     try await withSession { session in
       let error = try #require(throws: PostgresError.self) {
@@ -151,5 +149,27 @@ struct SessionTests {
       #expect(error.sqlState == "25P02")
       #expect(!session.isInTransaction)
     }
+  }
+}
+
+@Suite("Statements")
+struct StatementsTests {
+  @Test("a file is split at the names, without comments")
+  func parsing() {
+    let file = """
+      -- A comment of the file.
+
+      -- name: first
+      -- A comment of the statement.
+      SELECT 1
+        FROM t
+      -- name: second
+      SELECT 'a -- b';
+      """
+    let statements = Statements(topic: "topic", Array(file.utf8))
+    #expect(statements.names == ["first", "second"])
+    #expect(statements["first"].text == "SELECT 1\n  FROM t")
+    #expect(statements["first"].name == "topic.first")
+    #expect(statements["second"].text == "SELECT 'a -- b';")
   }
 }

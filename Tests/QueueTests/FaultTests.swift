@@ -5,8 +5,7 @@ import Testing
 
 @testable import Queue
 
-/// What is not a job's own fault costs it nothing.
-@Suite("Faults and the blame for them", .tags(.database))
+@Suite("Blame for lost workers", .tags(.database))
 struct FaultTests {
   private static var policy: FaultPolicy {
     var policy = FaultPolicy()
@@ -14,18 +13,18 @@ struct FaultTests {
     return policy
   }
 
-  /// How a worker is lost, and what speaks for its job.
+  /// A loss of a worker for which its job is not blamed.
   enum Loss: CaseIterable {
     case beforeAnyStage
-    case inAHarmlessStage
-    case besideAnotherJob
-    case besideAnotherWorker
+    case inStageNotAtRisk
+    case withAnotherJob
+    case withAnotherWorker
     case afterAnotherWorker
-    case afterGoodbye
+    case afterDeregistration
   }
 
   @Test(
-    "a job that is not alone to blame for the loss of its worker loses no attempt, however often",
+    "a job that is not blamed for the loss of its worker loses no attempt, however often it is lost",
     arguments: Loss.allCases)
   func blameless(_ loss: Loss) async throws {
     try await withSession { session in
@@ -41,7 +40,7 @@ struct FaultTests {
   }
 
   @Test(
-    "one that was alone with its worker, in a stage that can break one, is dead the third time, after longer and longer pauses"
+    "a job that was alone on its worker, in a stage at risk, is dead after the third loss, with growing pauses before"
   )
   func blamed() async throws {
     try await withSession { session in
@@ -50,7 +49,7 @@ struct FaultTests {
       var pauses: [Double] = []
       for expected in [JobState.scheduled, .scheduled, .dead] {
         try report("compose", claim(session), session)
-        try silence(session)
+        try expireLeases(session)
         #expect(try JobQueue.reap(by: Self.policy, session).map(\.state) == [expected])
         guard expected == .scheduled else { break }
         pauses.append(
@@ -62,19 +61,19 @@ struct FaultTests {
     }
   }
 
-  @Test("what lasts longer than a day is given up")
+  @Test("a job is dead a day after its first loss")
   func day() async throws {
     try await withSession { session in
       let job = QueueDatabase.job()
       try JobQueue.enqueue(job, session)
-      try lose(session, .afterGoodbye)
+      try lose(session, .afterDeregistration)
       try session.execute("UPDATE job SET postponed_at = clock_timestamp() - interval '25 hours', state = 'a'")
-      try lose(session, .afterGoodbye)
+      try lose(session, .afterDeregistration)
       #expect(try JobQueue.find(job.publicID, session)?.state == .dead)
     }
   }
 
-  @Test("a job that is postponed keeps its attempts, and tells since when")
+  @Test("a postponed job keeps its attempts, and its claims return the time since the first postponement")
   func postponed() async throws {
     try await withSession { session in
       let job = QueueDatabase.job(maxAttempts: 1)
@@ -92,7 +91,7 @@ struct FaultTests {
     }
   }
 
-  @Test("pauses grow with the time that a fault lasts, up to five minutes, for a day")
+  @Test("pauses of postponed jobs grow up to five minutes, for a day")
   func pauses() {
     let policy = RetryPolicy()
     #expect(policy.next(postponedFor: nil, random: 0.5) == .retry(seconds: 1))
@@ -101,16 +100,16 @@ struct FaultTests {
     #expect(policy.next(postponedFor: 25 * 3600, random: 0.5) == .bury)
   }
 
-  @Test("a job that died while others lost their workers comes back by itself, and one that died in peace does not")
+  @Test("a job that died within the loss window of another job is revived, and another dead job is not")
   func revived() async throws {
     try await withSession { session in
       let job = QueueDatabase.job(maxAttempts: 1)
       try JobQueue.enqueue(job, session)
       try JobQueue.bury(claim(session), error: "it broke", session)
       var policy = Self.policy
-      policy.revival = .zero
+      policy.minRevivalPause = .zero
       #expect(try JobQueue.revive(by: policy, session).isEmpty)
-      // Its own loss says nothing of the others.
+      // Its own loss does not count.
       let id = try session.execute("SELECT id FROM job_dead").single().get(0, as: Int64.self)
       try session.execute("INSERT INTO worker_loss (worker_id, job_id) VALUES (-1, $1)", .integer(id))
       #expect(try JobQueue.revive(by: policy, session).isEmpty)
@@ -119,17 +118,17 @@ struct FaultTests {
       #expect(try JobQueue.revive(by: policy, session) == [job.publicID: "media"])
       let again = try claim(session)
       #expect(again.attempt == 1 && again.postponedSeconds != nil)
-      // It dies again, and a day after the first time nobody comes for it any more.
+      // A day after its first death it is not revived any more.
       try JobQueue.bury(again, error: "it broke", session)
       try session.execute("UPDATE job_dead SET postponed_at = clock_timestamp() - interval '25 hours'")
       #expect(try JobQueue.revive(by: policy, session).isEmpty)
-      // Who asks for it lets it begin anew.
+      // A retry by an operator resets it.
       #expect(try JobQueue.retryNow(job.publicID, session))
       #expect(try claim(session).postponedSeconds == nil)
     }
   }
 
-  @Test("what is known of lost workers is forgotten after a day")
+  @Test("records of lost workers are removed after a day")
   func forgotten() async throws {
     try await withSession { session in
       try session.execute(
@@ -142,31 +141,31 @@ struct FaultTests {
 
   // MARK: Losses
 
-  /// Lets the one job that waits be claimed, and its worker be lost in a way that is not its fault.
+  /// Claims the available job and loses its worker.
   private func lose(_ session: Session, _ loss: Loss) throws {
     try session.execute("DELETE FROM worker_loss")
     let worker = try JobQueue.register(host: "here", process: 1, session)
     let job = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
-    if loss != .beforeAnyStage { try report(loss == .inAHarmlessStage ? "publish" : "compose", job, session) }
+    if loss != .beforeAnyStage { try report(loss == .inStageNotAtRisk ? "publish" : "compose", job, session) }
     switch loss {
-    case .beforeAnyStage, .inAHarmlessStage: break
-    case .besideAnotherJob:
-      try enqueueElsewhere("others", session)
+    case .beforeAnyStage, .inStageNotAtRisk: break
+    case .withAnotherJob:
+      try enqueueOther("others", session)
       #expect(try JobQueue.claim(worker: worker, queue: "others", limit: 1, session).count == 1)
-    case .besideAnotherWorker:
+    case .withAnotherWorker:
       let other = try JobQueue.register(host: "here", process: 2, session)
-      try enqueueElsewhere("others", session)
+      try enqueueOther("others", session)
       #expect(try JobQueue.claim(worker: other, queue: "others", limit: 1, session).count == 1)
     case .afterAnotherWorker:
       try session.execute("INSERT INTO worker_loss VALUES (-1, NULL, clock_timestamp() - interval '9 minutes')")
-    case .afterGoodbye: try JobQueue.deregister(worker: worker, session)
+    case .afterDeregistration: try JobQueue.deregister(worker: worker, session)
     }
-    try silence(session)
+    try expireLeases(session)
     #expect(try JobQueue.reap(by: Self.policy, session).contains { $0.id == job.id })
     try session.execute("DELETE FROM job WHERE queue = 'others'")
   }
 
-  private func enqueueElsewhere(_ queue: String, _ session: Session) throws {
+  private func enqueueOther(_ queue: String, _ session: Session) throws {
     var job = QueueDatabase.job()
     job.queue = queue
     try JobQueue.enqueue(job, session)
@@ -176,20 +175,28 @@ struct FaultTests {
     try JobQueue.report(JobProgress(fraction: 0.5, stage: stage), of: job, session)
   }
 
-  private func silence(_ session: Session) throws {
+  private func expireLeases(_ session: Session) throws {
     try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
   }
+}
 
-  private func withSession(_ body: @escaping @Sendable (Session) throws -> Void) async throws {
-    try await withDatabase(QueueDatabase.template) { url in
-      let pool = Pool(url, size: 1)
-      try await pool.run(body)
-      await pool.close()
-    }
+@Suite("Retry policy")
+struct RetryPolicyTests {
+  let policy = RetryPolicy(firstPause: 1, maxPause: 60)
+
+  @Test("pauses double up to the maximum", arguments: [(1, 1.0), (2, 2), (3, 4), (6, 32), (7, 60), (30, 60)])
+  func doubling(attempt: Int, seconds: Double) {
+    #expect(policy.next(attempt: attempt, maxAttempts: 99, random: 0.5) == .retry(seconds: seconds))
   }
 
-  private func claim(_ session: Session) throws -> ClaimedJob {
-    let worker = try JobQueue.register(host: "here", process: 1, session)
-    return try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
+  @Test("the random factor scales a pause by 0.5 to 1.5")
+  func spread() {
+    #expect(policy.next(attempt: 3, maxAttempts: 5, random: 0) == .retry(seconds: 2))
+    #expect(policy.next(attempt: 3, maxAttempts: 5, random: 1) == .retry(seconds: 6))
+  }
+
+  @Test("there is no attempt after the last")
+  func last() {
+    #expect(policy.next(attempt: 5, maxAttempts: 5, random: 0.5) == .bury)
   }
 }

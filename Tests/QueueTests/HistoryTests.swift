@@ -5,12 +5,12 @@ import PostgresTesting
 import Queue
 import Testing
 
-@Suite("The days of the history", .tags(.database), .timeLimit(.minutes(2)))
+@Suite("Partitions of the history", .tags(.database), .timeLimit(.minutes(2)))
 struct HistoryTests {
-  /// No statement of these tests takes so long, unless it waits for who does not end.
+  /// No statement of these tests takes this long, unless it waits for a lock that is not released.
   private static let statementLimit = Duration.seconds(10)
 
-  @Test("a dump that reads the history holds nobody up while days are to be made, and they are made when it ends")
+  @Test("a dump blocks no worker while partitions are missing, and they are created when it ends")
   func dump() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let limited = url.with(statementLimit: Self.statementLimit)
@@ -20,19 +20,19 @@ struct HistoryTests {
       )
       let missing = try await maintenance.run { session in try Self.dropLastDay(session) }
       try Self.beginDump(dump)
-      let isOver = CancellationFlag()
+      let isPrepared = CancellationFlag()
       async let prepared: Void = {
-        defer { isOver.cancel() }
+        defer { isPrepared.cancel() }
         for _ in 0..<3 { try await maintenance.run { session in try JobQueue.prepareHistory(session) } }
       }()
-      // Beside it jobs end, are read and are reaped, for as long as it tries.
+      // Meanwhile jobs are completed, read and reaped.
       var completed = 0
       repeat {
         completed += try await worker.run { session in
           try Self.completeOne(session)
           return 1
         }
-      } while !isOver.isCancelled
+      } while !isPrepared.isCancelled
       try await prepared
       let counted = try await worker.run { session in
         try session.execute("SELECT count(*) FROM job_done").single().get(0, as: Int.self)
@@ -46,8 +46,8 @@ struct HistoryTests {
     }
   }
 
-  @Test("days that are missing while a dump reads: tomorrow's is told of, later ones can wait")
-  func isPrepared() async throws {
+  @Test("while a dump reads, a missing partition of tomorrow is reported, and a later one is not")
+  func reported() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let dump = try Session.connect(url, timeout: .seconds(5))
       let maintenance = try Connection(url.with(statementLimit: Self.statementLimit), name: "maintenance")
@@ -63,7 +63,7 @@ struct HistoryTests {
     }
   }
 
-  @Test("a day that is made ahead has the indexes, the checks and the defaults of the history")
+  @Test("an attached partition has the indexes, the checks and the defaults of the history")
   func sameShape() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let session = try Session.connect(url, timeout: .seconds(5))
@@ -88,7 +88,7 @@ struct HistoryTests {
     }
   }
 
-  /// What pg_dump does before it reads.
+  /// Opens a transaction and locks the tables as pg_dump does.
   private static func beginDump(_ session: Session) throws {
     try session.executeScript(
       "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; LOCK TABLE job_done, job_done_rest IN ACCESS SHARE MODE",

@@ -32,24 +32,24 @@ struct JobQueueTests {
     }
   }
 
-  @Test("a job is announced once it is committed, and not where it was rolled back")
-  func announcing() async throws {
+  @Test("a notification is sent once the job is committed, and not if it is rolled back")
+  func notifying() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let (reports, continuation) = AsyncStream.makeStream(of: Listener.Report.self)
       let listener = try #require(try Listener(url, channels: [QueueChannel.jobs]) { continuation.yield($0) })
       try listener.start()
-      var heard = reports.makeAsyncIterator()
-      #expect(await heard.next() == .connected)
+      var received = reports.makeAsyncIterator()
+      #expect(await received.next() == .connected)
 
       let pool = Pool(url, size: 2)
-      for (queue, isKept) in [("first", false), ("second", true)] {
+      for (queue, isCommitted) in [("first", false), ("second", true)] {
         try? await pool.transaction { session in
           try JobQueue.enqueue(QueueDatabase.job(), session)
           try JobQueue.notify(queue: queue, session)
-          if !isKept { throw CancellationError() }
+          if !isCommitted { throw CancellationError() }
         }
       }
-      #expect(await heard.next() == .notification(Notification(channel: QueueChannel.jobs, payload: "second")))
+      #expect(await received.next() == .notification(Notification(channel: QueueChannel.jobs, payload: "second")))
       let jobs = try await pool.run { try JobQueue.list(JobFilter(), $0).count }
       #expect(jobs == 1)
       listener.stop()
@@ -57,8 +57,8 @@ struct JobQueueTests {
     }
   }
 
-  @Test("two claimers never get the same job")
-  func rivals() async throws {
+  @Test("concurrent claims never return the same job")
+  func concurrentClaims() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let pool = Pool(url, size: 5)
       let worker = try await pool.run { session in
@@ -84,13 +84,13 @@ struct JobQueueTests {
     }
   }
 
-  @Test("a stale token can write nothing: not complete, retry, bury, release or report")
+  @Test("a stale token writes nothing: it cannot complete, retry, bury, release or report")
   func fencing() async throws {
     try await withSession { session in
       let job = QueueDatabase.job()
       try JobQueue.enqueue(job, session)
       let zombie = try claim(session)
-      // Its worker is taken for dead, and another takes the job over.
+      // The lease of its worker expires, and another worker claims the job.
       try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
       #expect(try JobQueue.reap(session).map(\.state) == [.scheduled])
       #expect(try JobQueue.retryNow(job.publicID, session))
@@ -109,13 +109,13 @@ struct JobQueueTests {
     }
   }
 
-  @Test("a zombie's whole transaction rolls back")
+  @Test("the entire transaction of a stale token rolls back")
   func rollback() async throws {
     try await withSession { session in
       try session.executeScript("CREATE TABLE effect (id int)", name: "effect")
       try JobQueue.enqueue(QueueDatabase.job(), session)
       let mine = try claim(session)
-      let stale = try claimAgain(mine, session)
+      let stale = try makeStale(mine, session)
       #expect(throws: LeaseLost.self) {
         try session.transaction { session in
           try session.execute("INSERT INTO effect VALUES (1)")
@@ -126,7 +126,7 @@ struct JobQueueTests {
     }
   }
 
-  @Test("a failed attempt comes back later, and a job out of attempts is dead until it is retried")
+  @Test("a failed attempt is repeated later, and a job without attempts left is dead until it is retried")
   func retries() async throws {
     try await withSession { session in
       let job = QueueDatabase.job(maxAttempts: 2)
@@ -152,7 +152,7 @@ struct JobQueueTests {
     }
   }
 
-  @Test("a job past its deadline is taken away although its worker beats")
+  @Test("a job past its deadline is reaped although its worker sends heartbeats")
   func deadline() async throws {
     try await withSession { session in
       try JobQueue.enqueue(QueueDatabase.job(), session)
@@ -163,22 +163,22 @@ struct JobQueueTests {
     }
   }
 
-  @Test("each worker is judged by its own lease")
+  @Test("each worker has its own lease")
   func leases() async throws {
     try await withSession { session in
       for _ in 0..<2 { try JobQueue.enqueue(QueueDatabase.job(), session) }
-      let patient = try JobQueue.register(host: "here", process: 1, leaseSeconds: 600, session)
-      let hasty = try JobQueue.register(host: "here", process: 2, leaseSeconds: 3, session)
-      let kept = try #require(try JobQueue.claim(worker: patient, queue: "media", limit: 1, session).first)
-      let taken = try #require(try JobQueue.claim(worker: hasty, queue: "media", limit: 1, session).first)
+      let long = try JobQueue.register(host: "here", process: 1, leaseSeconds: 600, session)
+      let short = try JobQueue.register(host: "here", process: 2, leaseSeconds: 3, session)
+      let held = try #require(try JobQueue.claim(worker: long, queue: "media", limit: 1, session).first)
+      let taken = try #require(try JobQueue.claim(worker: short, queue: "media", limit: 1, session).first)
       try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 minute'")
       #expect(try JobQueue.reap(session).map(\.id) == [taken.id])
-      try JobQueue.complete(kept, .accepted, result: nil, session)
+      try JobQueue.complete(held, .accepted, result: nil, session)
     }
   }
 
-  @Test("a worker that has been silent for most of its lease gets no job")
-  func silence() async throws {
+  @Test("a worker without a heartbeat for most of its lease claims no job")
+  func overdueHeartbeat() async throws {
     try await withSession { session in
       try JobQueue.enqueue(QueueDatabase.job(), session)
       let worker = try JobQueue.register(host: "here", process: 1, leaseSeconds: 30, session)
@@ -205,7 +205,7 @@ struct JobQueueTests {
     }
   }
 
-  @Test("a drained job comes back at once and keeps its attempts")
+  @Test("a released job is available at once, and the attempt does not count")
   func release() async throws {
     try await withSession { session in
       try JobQueue.enqueue(QueueDatabase.job(), session)
@@ -214,7 +214,7 @@ struct JobQueueTests {
     }
   }
 
-  @Test("waiting jobs are cancelled, running ones are told so by the next beat")
+  @Test("a waiting job is cancelled, and the next heartbeat reports the cancellation of a running one")
   func cancelling() async throws {
     try await withSession { session in
       let waiting = QueueDatabase.job()
@@ -229,14 +229,14 @@ struct JobQueueTests {
       let mine = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
       #expect(try JobQueue.heartbeat(worker: worker, holding: [(mine.id, mine.token)], session) == HeartbeatReply())
       #expect(try JobQueue.cancel(running.publicID, session) == .requested)
-      let answer = try JobQueue.heartbeat(worker: worker, holding: [(mine.id, mine.token)], session)
-      #expect(answer.cancelled == [mine.token])
+      let reply = try JobQueue.heartbeat(worker: worker, holding: [(mine.id, mine.token)], session)
+      #expect(reply.cancelled == [mine.token])
       try JobQueue.complete(mine, .cancelled, result: nil, session)
       #expect(try JobQueue.find(running.publicID, session)?.state == .cancelled)
     }
   }
 
-  @Test("a beat tells of lost leases, and a worker that was swept away hears it and gets no job")
+  @Test("a heartbeat reports lost leases and a swept worker, and a swept worker claims no job")
   func eviction() async throws {
     try await withSession { session in
       try JobQueue.enqueue(QueueDatabase.job(), session)
@@ -252,7 +252,7 @@ struct JobQueueTests {
     }
   }
 
-  @Test("a unique key holds while a job lives, and is free again afterwards")
+  @Test("a unique key is taken while its job is live, and free afterwards")
   func uniqueness() async throws {
     try await withSession { session in
       let key: [UInt8] = [1, 2, 3]
@@ -265,7 +265,7 @@ struct JobQueueTests {
     }
   }
 
-  @Test("history goes into the partition of its day")
+  @Test("a completed job is stored in the partition of its day")
   func partitions() async throws {
     try await withSession { session in
       try JobQueue.prepareHistory(session)
@@ -276,7 +276,7 @@ struct JobQueueTests {
     }
   }
 
-  @Test("a day whose history began in the rest's partition stays there, and the days after it get theirs")
+  @Test("a day whose history began in the default partition stays there, and later days get partitions")
   func lateHistory() async throws {
     try await withSession { session in
       let days = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'job_done'::regclass"
@@ -291,27 +291,14 @@ struct JobQueueTests {
       try JobQueue.enqueue(QueueDatabase.job(), session)
       try JobQueue.complete(try claim(session), .accepted, result: nil, session)
       try JobQueue.prepareHistory(session)
-      // The rest, and seven days from tomorrow on.
+      // The default partition, and seven days from tomorrow on.
       #expect(try session.execute(Statement(stringLiteral: days)).single().get(0) == 8)
       #expect(try session.execute("SELECT FROM job_done_rest").count == 1)
     }
   }
 
-  private func withSession(_ body: @escaping @Sendable (Session) throws -> Void) async throws {
-    try await withDatabase(QueueDatabase.template) { url in
-      let pool = Pool(url, size: 1)
-      try await pool.run(body)
-      await pool.close()
-    }
-  }
-
-  private func claim(_ session: Session) throws -> ClaimedJob {
-    let worker = try JobQueue.register(host: "here", process: 1, session)
-    return try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
-  }
-
-  /// Lets somebody else take a job over; what is returned is the claim that went stale.
-  private func claimAgain(_ mine: ClaimedJob, _ session: Session) throws -> ClaimedJob {
+  /// Changes the token as another claim does, and returns the stale claim.
+  private func makeStale(_ mine: ClaimedJob, _ session: Session) throws -> ClaimedJob {
     try session.execute("UPDATE job SET token = token # 1")
     return mine
   }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Leases", .tags(.database))
 struct LeaseTests {
-  @Test("a claim whose answer was not heard is looked up by its lease, and by nobody else's")
+  @Test("the jobs of a claim are found by its lease and its worker, and by no others")
   func unacknowledged() async throws {
     try await withSession { session in
       for _ in 0..<3 { try JobQueue.enqueue(QueueDatabase.job(), session) }
@@ -23,14 +23,14 @@ struct LeaseTests {
     }
   }
 
-  @Test("no token is given twice, not even where a crash has set the database back")
-  func setBack() async throws {
+  @Test("no token is used twice, even after a crash that loses committed transactions")
+  func afterCrash() async throws {
     try await withSession { session in
       try JobQueue.enqueue(QueueDatabase.job(), session)
       let worker = try JobQueue.register(host: "here", process: 1, session)
       var zombies: [ClaimedJob] = []
       for _ in 0..<2 {
-        // A rollback forgets the claim as a crash does; a sequence would be set back too.
+        // A rollback loses the claim as a crash does; the sequence is reset too.
         struct Crash: Error {}
         #expect(throws: Crash.self) {
           try session.transaction { session in
@@ -49,7 +49,7 @@ struct LeaseTests {
     }
   }
 
-  @Test("what a worker that ended still holds is taken at once, whatever its lease")
+  @Test("the jobs of a deregistered worker are reaped at once, whatever its lease")
   func deregistered() async throws {
     try await withSession { session in
       try JobQueue.enqueue([QueueDatabase.job(), QueueDatabase.job()], session)
@@ -59,14 +59,6 @@ struct LeaseTests {
       try JobQueue.deregister(worker: worker, session)
       #expect(claimed.count == 2)
       #expect(Set(try JobQueue.reap(session).map(\.id)) == Set(claimed.map(\.id)))
-    }
-  }
-
-  private func withSession(_ body: @escaping @Sendable (Session) throws -> Void) async throws {
-    try await withDatabase(QueueDatabase.template) { url in
-      let pool = Pool(url, size: 1)
-      try await pool.run(body)
-      await pool.close()
     }
   }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Lists of jobs", .tags(.database))
 struct ListTests {
-  @Test("by state, queue, kind, author, error, time and id, each alone and together; and counted")
+  @Test("a list and a count filter by state, queue, kind, author, error, time and id")
   func filters() async throws {
     try await withSession { session in
       var jobs = (0..<6).map { _ in QueueDatabase.job() }
@@ -42,7 +42,7 @@ struct ListTests {
       #expect(try numbers { $0.error = "disk" } == [0])
       #expect(try numbers { $0.ids = [jobs[3].publicID, jobs[0].publicID, .now()] } == [3, 0])
       #expect(try numbers { $0.finishedAfter = Date(timeIntervalSinceNow: -3600) } == [1, 0])
-      // What has not ended has not ended within an hour either.
+      // A filter by the time of the end matches no live job.
       var running = JobFilter(states: [.executing, .available])
       running.finishedAfter = Date(timeIntervalSinceNow: -3600)
       #expect(try JobQueue.list(running, session).isEmpty)
@@ -61,7 +61,7 @@ struct ListTests {
     }
   }
 
-  @Test("a job that runs tells its worker and its deadline")
+  @Test("the record of an executing job has its worker and its deadline")
   func record() async throws {
     try await withSession { session in
       try JobQueue.enqueue(QueueDatabase.job(), session)
@@ -76,8 +76,8 @@ struct ListTests {
     }
   }
 
-  @Test("a job is found by its id, whatever clock made it")
-  func strangeClock() async throws {
+  @Test("a job is found by its id, whichever clock made the id")
+  func wrongClock() async throws {
     try await withSession { session in
       var random = SystemRandomNumberGenerator()
       for year in [1.0, 90.0] {
@@ -90,7 +90,7 @@ struct ListTests {
     }
   }
 
-  @Test("with a long history and many jobs waiting a page is read by indexes, from few blocks")
+  @Test("with a long history and many available jobs a page is read by indexes, from few blocks")
   func plans() async throws {
     try await withSession { session in
       let id =
@@ -126,7 +126,7 @@ struct ListTests {
       for filter in filters {
         let plan = try JobQueue.explain(filter, session)
         let text = plan.joined(separator: "\n")
-        // An empty day costs nothing, whatever the way through it.
+        // A sequential scan of an empty partition costs nothing.
         let scans = plan.filter { $0.contains("Seq Scan on job ") || $0.contains("Seq Scan on job_done_") }
         #expect(scans.allSatisfy { $0.contains("(cost=0.00..0.0") }, "\(text)")
         #expect(Self.buffers(plan) < 2000, "\(filter)\n\(text)")
@@ -134,18 +134,10 @@ struct ListTests {
     }
   }
 
-  /// The blocks that the whole plan touched.
+  /// The number of blocks that the plan read.
   private static func buffers(_ plan: [String]) -> Int {
     guard let line = plan.first(where: { $0.contains("Buffers: ") }) else { return 0 }
     return line.split(separator: " ").filter { $0.hasPrefix("hit=") || $0.hasPrefix("read=") }
       .compactMap { Int($0.drop { $0 != "=" }.dropFirst()) }.reduce(0, +)
-  }
-
-  private func withSession(_ body: @escaping @Sendable (Session) throws -> Void) async throws {
-    try await withDatabase(QueueDatabase.template) { url in
-      let pool = Pool(url, size: 1)
-      try await pool.run(body)
-      await pool.close()
-    }
   }
 }

@@ -6,11 +6,11 @@ import Testing
 
 @testable import Queue
 
-/// Each guard of a statement is taken away once, to see that its absence shows.
-@Suite("What the guards of the statements are for", .tags(.database))
+/// Removes each guard of a statement once and checks that its absence has an effect.
+@Suite("Guards of the statements", .tags(.database))
 struct MutationTests {
   @Test(
-    "without the token a zombie writes",
+    "without the token a former holder can write",
     arguments: [
       ("complete", "AND token = $2", "AND $2::bigint IS NOT NULL"),
       ("retry", "AND token = $2", "AND $2::bigint IS NOT NULL"),
@@ -18,19 +18,19 @@ struct MutationTests {
       ("release", "AND token = $2", "AND $2::bigint IS NOT NULL"),
       ("snooze", "AND token = $2", "AND $2::bigint IS NOT NULL"),
     ])
-  func token(_ name: String, _ guardian: String, _ nothing: String) async throws {
+  func token(_ name: String, _ guardClause: String, _ replacement: String) async throws {
     #expect(try await !holds { try zombieWrites(name, $0) })
-    #expect(try await holds(without: guardian, of: [name], instead: nothing) { try zombieWrites(name, $0) })
+    #expect(try await holds(without: guardClause, of: [name], instead: replacement) { try zombieWrites(name, $0) })
   }
 
-  @Test("without the lock on its row a worker that is just swept away gets a job")
+  @Test("without the lock on its row a worker that is being swept can claim a job")
   func keyShare() async throws {
     #expect(try await !evictedClaims())
     let broken = JobQueue.statements.replacing("FOR KEY SHARE", in: "claim", with: "")
     #expect(try await JobQueue.$statements.withValue(broken) { try await evictedClaims() })
   }
 
-  @Test("without its guard the sweep removes a worker that has a job")
+  @Test("without its guard the sweep removes a worker that holds a job")
   func sweep() async throws {
     let body: @Sendable (Session) throws -> Bool = { session in
       try JobQueue.enqueue([QueueDatabase.job()], session)
@@ -44,7 +44,7 @@ struct MutationTests {
     #expect(try await holds(without: part, of: ["sweep"], instead: "", body))
   }
 
-  @Test("without its guard the reaper takes jobs from workers that beat")
+  @Test("without its guard reap takes jobs from workers with a valid lease")
   func reaper() async throws {
     let body: @Sendable (Session) throws -> Bool = { session in
       try JobQueue.enqueue([QueueDatabase.job()], session)
@@ -56,9 +56,9 @@ struct MutationTests {
       try await holds(without: "worker.id = job.worker_id", of: ["reap"], instead: "false", body))
   }
 
-  // MARK: What can go wrong
+  // MARK: Failures
 
-  /// Whether a holder whose job was given to another can still write for it.
+  /// Whether a holder can still write for its job after another worker has claimed it.
   private func zombieWrites(_ name: String, _ session: Session) throws -> Bool {
     try JobQueue.enqueue(QueueDatabase.job(), session)
     let zombie = try claim(session)
@@ -76,7 +76,7 @@ struct MutationTests {
     }
   }
 
-  /// Whether a worker gets a job although its row is removed in a transaction that is still open when it asks.
+  /// Whether a worker can claim a job while an open transaction has removed its row.
   private func evictedClaims() async throws -> Bool {
     try await withDatabase(QueueDatabase.template) { url in
       let pool = Pool(url, size: 3)
@@ -97,7 +97,7 @@ struct MutationTests {
         defer { claimed.withLock { $0 = true } }
         return try !JobQueue.claim(worker: worker, queue: "media", limit: 1, session).isEmpty
       }
-      // Until it has its answer, or waits for the lock.
+      // Until the claim has returned or waits for the lock.
       while !claimed.withLock({ $0 }) {
         let waits = try await pool.run { session in
           try !session.execute(
@@ -142,14 +142,21 @@ struct MutationTests {
     }
   }
 
-  /// Takes every worker for dead, and makes its jobs available at once.
+  /// Expires all leases, and makes the reaped jobs available at once.
   private func lose(_ session: Session) throws {
     try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
     for job in try JobQueue.reap(session) { #expect(try JobQueue.retryNow(job.publicID, session)) }
   }
+}
 
-  private func claim(_ session: Session) throws -> ClaimedJob {
-    let worker = try JobQueue.register(host: "here", process: 1, session)
-    return try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
+struct FailpointTests {
+  @Test("every statement has failpoints before and after it, at which its connection can be cut")
+  func statements() {
+    let points = Set(JobQueue.failpoints.filter(\.isOnConnection).flatMap(\.points))
+    #expect(JobQueue.statements.names.count > 20)
+    for name in JobQueue.statements.names {
+      #expect(points.contains("queue.\(name).before"))
+      #expect(points.contains("queue.\(name).after"))
+    }
   }
 }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Queue
 
-@Suite("What operators see and do", .tags(.database))
+@Suite("Operating", .tags(.database))
 struct OperatingTests {
-  @Test("many are cancelled at once, throttled ones too")
+  @Test("many jobs are cancelled at once, including throttled ones")
   func cancelling() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let pool = Pool(url, size: 1)
@@ -30,7 +30,7 @@ struct OperatingTests {
     }
   }
 
-  @Test("of dead jobs with one key only the first comes back, and none while a live one has it; nothing is lost")
+  @Test("of dead jobs with one unique key only the first is retried, and none while a live job has the key")
   func keys() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let pool = Pool(url, size: 1)
@@ -43,8 +43,8 @@ struct OperatingTests {
             try JobQueue.bury(claimed, error: "no", session)
           }
         }
-        let back = try JobQueue.retryNow(jobs.map(\.publicID), session)
-        #expect(back == [jobs[0].publicID: "media", jobs[2].publicID: "media"])
+        let retried = try JobQueue.retryNow(jobs.map(\.publicID), session)
+        #expect(retried == [jobs[0].publicID: "media", jobs[2].publicID: "media"])
         #expect(try JobQueue.retryNow(jobs[1].publicID, session) == false)
         #expect(try JobQueue.find(jobs[1].publicID, session)?.state == .dead)
       }
@@ -52,7 +52,7 @@ struct OperatingTests {
     }
   }
 
-  @Test("an open transaction is seen with its age and application; a role without rights sees less, and no error")
+  @Test("an open transaction is reported with its age and application; an ordinary role sees less, without an error")
   func horizon() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let observer = try Session.connect(url, timeout: .seconds(5))
@@ -77,7 +77,7 @@ struct OperatingTests {
     }
   }
 
-  @Test("depths, what ended, and who works")
+  @Test("depths, outcomes and workers are reported")
   func statistics() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let pool = Pool(url, size: 1)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The order of jobs", .tags(.database))
 struct OrderTests {
-  @Test("who submits many at once lets others in between")
+  @Test("jobs of other authors come between those of an author with many jobs")
   func shares() async throws {
     try await withSession { session in
       for author in ["ada", "ada", "ada", "grace"] {
@@ -19,7 +19,7 @@ struct OrderTests {
     }
   }
 
-  @Test("nobody is set back by more than ten minutes, and turns that have passed are forgotten")
+  @Test("a fair share delays a job by at most ten minutes, and shares that have passed are removed")
   func boundedShares() async throws {
     try await withSession { session in
       for _ in 0..<3 {
@@ -35,7 +35,7 @@ struct OrderTests {
     }
   }
 
-  @Test("a priority is a head start, not a right of way")
+  @Test("a priority changes the rank by a fixed time: an older job may come first")
   func priority() async throws {
     try await withSession { session in
       let waiting = QueueDatabase.job()
@@ -48,7 +48,7 @@ struct OrderTests {
     }
   }
 
-  @Test("no more of a limit are at work than it says, and the others follow as these end")
+  @Test("a limit bounds the available and executing jobs, and the others follow as these end")
   func limits() async throws {
     try await withSession { session in
       for _ in 0..<5 {
@@ -60,7 +60,7 @@ struct OrderTests {
       while try JobQueue.grant(session) > 0 {
         let claimed = try claim(5, session)
         #expect(claimed.count <= 2)
-        // One comes back for a second attempt: it waits for its turn like the others.
+        // A released job is throttled like the others.
         if done == 0 { try JobQueue.release(claimed[1], session) }
         for job in claimed.prefix(done == 0 ? 1 : 2) {
           try JobQueue.complete(job, .accepted, result: nil, session)
@@ -85,7 +85,7 @@ struct OrderTests {
     }
   }
 
-  @Test("what is copied in bulk arrives as it was")
+  @Test("a job that is enqueued by COPY has all its values")
   func bulk() async throws {
     try await withSession { session in
       var job = QueueDatabase.job(delay: 60)
@@ -97,13 +97,13 @@ struct OrderTests {
       #expect(found.runAt.map { $0.timeIntervalSince(found.createdAt) > 59 } == true)
       #expect(try JobQueue.retryNow(job.publicID, session))
       let claimed = try claim(9, session)
-      // The head start of its priority puts it in front.
+      // Its priority ranks it first.
       #expect(claimed.first?.publicID == job.publicID && claimed.first?.definition == Array(0..<32))
       #expect(claimed.count == 2)
     }
   }
 
-  @Test("old days of history are dropped, and what lies outside of days too")
+  @Test("old partitions of the history are dropped, and old rows of the default partition deleted")
   func history() async throws {
     try await withSession { session in
       try JobQueue.enqueue(QueueDatabase.job(), session)
@@ -123,14 +123,6 @@ struct OrderTests {
       try JobQueue.dropHistory(olderThanDays: 30, session)
       #expect(try session.execute("SELECT FROM job_done").count == 1)
       #expect(try session.execute("SELECT to_regclass('job_done_20200101')").single().get(0, as: String?.self) == nil)
-    }
-  }
-
-  private func withSession(_ body: @escaping @Sendable (Session) throws -> Void) async throws {
-    try await withDatabase(QueueDatabase.template) { url in
-      let pool = Pool(url, size: 1)
-      try await pool.run(body)
-      await pool.close()
     }
   }
 

@@ -9,13 +9,13 @@ struct PoolerTests {
   private static let workers = 6
   private static let jobs = 90
 
-  /// A worker of several on two connections, each with a session of its own.
+  /// A worker with a connection to the pooler.
   private struct Worker: Sendable {
     let id: Int64
     let connection: Connection
   }
 
-  @Test("from an empty database on, many at once on two connections: every job ends once, each in its way")
+  @Test("concurrent workers migrate an empty database and end every job once, on two server connections")
   func life() async throws {
     try await withDatabase { url in
       try await withPooler(before: url, connections: 2) { pooled in
@@ -38,7 +38,7 @@ struct PoolerTests {
     }
   }
 
-  @Test("a lost worker's jobs go to another, and running ones are cancelled by the beat")
+  @Test("another worker takes the jobs of a lost one, and a heartbeat reports a cancellation")
   func leases() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       try await withPooler(before: url, connections: 2) { pooled in
@@ -46,17 +46,17 @@ struct PoolerTests {
         let job = QueueDatabase.job()
         let zombie = try await lost.run { session in
           try JobQueue.enqueue(job, session)
-          return try Self.claim(session)
+          return try claim(session)
         }
         try await heir.run { session in
           try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
           #expect(try JobQueue.reap(session).map(\.id) == [zombie.id])
           #expect(try JobQueue.retryNow(job.publicID, session))
-          let mine = try Self.claim(session)
+          let mine = try claim(session)
           #expect(mine.id == zombie.id)
           #expect(try JobQueue.cancel(job.publicID, session) == .requested)
-          let beat = try JobQueue.heartbeat(worker: 0, holding: [(mine.id, mine.token)], session)
-          #expect(beat.cancelled == [mine.token])
+          let reply = try JobQueue.heartbeat(worker: 0, holding: [(mine.id, mine.token)], session)
+          #expect(reply.cancelled == [mine.token])
         }
         await #expect(throws: LeaseLost.self) {
           try await lost.transaction { try JobQueue.complete(zombie, .accepted, result: nil, $0) }
@@ -65,7 +65,7 @@ struct PoolerTests {
     }
   }
 
-  /// Everybody brings the schema up to date at once.
+  /// All connections migrate at once.
   private func migrate(_ connections: [Connection]) async throws {
     try await withThrowingTaskGroup { group in
       for connection in connections {
@@ -85,7 +85,7 @@ struct PoolerTests {
       for (number, connection) in connections.enumerated() {
         group.addTask {
           let jobs = (0..<(Self.jobs / Self.workers)).map { _ in QueueDatabase.job("kind-\(number)") }
-          // Some by one, some in bulk, which goes by COPY.
+          // Some by INSERT, some by COPY.
           for job in jobs.prefix(5) { try await connection.transaction { try JobQueue.enqueue(job, $0) } }
           try await connection.run { session in
             try JobQueue.enqueue(Array(jobs.dropFirst(5)), session)
@@ -97,7 +97,7 @@ struct PoolerTests {
     }
   }
 
-  /// Takes jobs until there is none: fails, gives back, cancels or ends each; the ids of those it ended.
+  /// Claims jobs until there are none, and ends each attempt; returns the ids of the ended jobs.
   private static func work(_ worker: Worker) async throws -> [Int64] {
     var ended: [Int64] = []
     while true {
@@ -107,18 +107,18 @@ struct PoolerTests {
       }
       if claimed.isEmpty { return ended }
       for job in claimed {
-        let isOver = try await worker.connection.run { session in
+        let hasEnded = try await worker.connection.run { session in
           try JobQueue.report(JobProgress(fraction: 0.5, stage: "half"), of: job, session)
-          let beat = try JobQueue.heartbeat(worker: worker.id, holding: [(job.id, job.token)], session)
-          #expect(beat == HeartbeatReply())
+          let reply = try JobQueue.heartbeat(worker: worker.id, holding: [(job.id, job.token)], session)
+          #expect(reply == HeartbeatReply())
           return try session.transaction { try end(job, $0) }
         }
-        if isOver { ended.append(job.id) }
+        if hasEnded { ended.append(job.id) }
       }
     }
   }
 
-  /// Ends an attempt as the job's number says; whether that was the job's end.
+  /// Ends an attempt in a way that the job's id determines; returns whether the job has ended.
   private static func end(_ job: ClaimedJob, _ session: Session) throws -> Bool {
     switch (job.id % 5, job.attempt) {
     case (0, 1): try JobQueue.retry(job, afterSeconds: 0, error: "try again", session)
@@ -144,10 +144,5 @@ struct PoolerTests {
     }
     let fifth = Self.jobs / 5
     #expect(counts == [0, Self.jobs - fifth, 0, fifth, 0])
-  }
-
-  private static func claim(_ session: Session) throws -> ClaimedJob {
-    let worker = try JobQueue.register(host: "here", process: 1, session)
-    return try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
   }
 }

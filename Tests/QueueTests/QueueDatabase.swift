@@ -2,8 +2,9 @@ import Model
 import Postgres
 import PostgresTesting
 import Queue
+import Testing
 
-/// A database with the queue's schema, and jobs to fill it with.
+/// The template of databases with the queue's schema, and jobs for them.
 enum QueueDatabase {
   static let template = TestTemplate(name: "queue") { session in
     try Migrator(QueueMigrations.all).migrate(session)
@@ -15,4 +16,24 @@ enum QueueDatabase {
       publicID: .now(), queue: "media", kind: kind, delay: delay, maxAttempts: maxAttempts, deadlineSeconds: 60,
       uniqueKey: key, author: "ada", arguments: Array(#"{"post":"1"}"#.utf8))
   }
+}
+
+/// Runs a test on a session of a new database with the queue's schema.
+func withSession(_ body: @escaping @Sendable (Session) throws -> Void) async throws {
+  try await withDatabase(QueueDatabase.template) { url in
+    let pool = Pool(url, size: 1)
+    try await pool.run(body)
+    await pool.close()
+  }
+}
+
+/// Registers a worker and claims the next job of the queue `media`.
+func claim(_ session: Session) throws -> ClaimedJob {
+  let worker = try JobQueue.register(host: "here", process: 1, session)
+  return try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
+}
+
+extension Tag {
+  /// Uses the PostgreSQL server of the test run.
+  @Tag static var database: Self
 }

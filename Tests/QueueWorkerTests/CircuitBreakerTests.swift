@@ -1,10 +1,10 @@
 import QueueWorker
 import Testing
 
-@Suite("A circuit breaker")
+@Suite("Circuit breaker")
 struct CircuitBreakerTests {
   @Test(
-    "opens with the first failure, lets one try after a pause that doubles up to a minute, and closes with a success")
+    "it opens at the first failure, permits one job after a pause that doubles up to a minute, and closes at a success")
   func life() {
     var breaker = CircuitBreaker()
     var time = Duration.zero
@@ -18,12 +18,12 @@ struct CircuitBreakerTests {
       #expect(pause == .seconds(seconds) && during == 0 && after == 1)
     }
     let isClosed = breaker.succeeded()
-    let inTheEnd = breaker.permits(of: 4, at: time)
+    let atEnd = breaker.permits(of: 4, at: time)
     let again = breaker.failed(at: time)
-    #expect(isClosed && inTheEnd == 4 && again == .seconds(1))
+    #expect(isClosed && atEnd == 4 && again == .seconds(1))
   }
 
-  @Test("what was begun before it opened neither closes it nor makes its pause longer")
+  @Test("an attempt that started before it opened neither closes it nor extends its pause")
   func late() {
     var breaker = CircuitBreaker()
     let first = breaker.failed(at: .zero)

@@ -12,30 +12,30 @@ import Testing
 @Suite("Job consumers", .tags(.database), .timeLimit(.minutes(2)))
 struct JobConsumerTests {
   @Test(
-    "what lost answers gave beyond the slots is given back, however late it was committed, and nothing is forgotten")
+    "jobs of lost replies beyond the free slots are released, even if their claim commits late, and every job ends")
   func unacknowledged() async throws {
     try await withQueue { pool, url in
       try await pool.run { session in for _ in 0..<6 { try JobQueue.enqueue(job(), session) } }
       let worker = try await pool.run { try JobQueue.register(host: "here", process: 1, leaseSeconds: 600, $0) }
       let leases = (0..<3).map { _ in Lease() }
-      // Two claims whose answers were lost; a third reaches the server when it was looked for already.
+      // Two claims whose replies were lost; a third reaches the server after it was looked up.
       try await pool.run { session in
         for lease in leases.prefix(2) {
           let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: 2, lease: lease, session)
           #expect(claimed.count == 2)
         }
       }
-      let (begun, late, over) = (Shared(0), OneShot<Void>(), OneShot<Void>())
+      let (started, late, allEnded) = (Shared(0), OneShot<Void>(), OneShot<Void>())
       let handler = Handler { held in
-        if begun.withLock({
+        if started.withLock({
           $0 += 1; return $0
         }) == 1 {
           late.fulfil(())
         }
-        // A slot is not free before the third claim was committed.
+        // No slot is free before the third claim has committed.
         while try await pool.run({ try $0.execute("SELECT FROM late").isEmpty }) { await Task.yield() }
         try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
-        if try await pool.run({ try $0.execute("SELECT FROM job").isEmpty }) { over.fulfil(()) }
+        if try await pool.run({ try $0.execute("SELECT FROM job").isEmpty }) { allEnded.fulfil(()) }
         return .healthy
       }
       let consumer = try consumer(worker, pool, url, handler, slots: 2, unacknowledged: UnacknowledgedClaims(leases))
@@ -46,7 +46,7 @@ struct JobConsumerTests {
         #expect(claimed.count == 2)
         try session.execute("INSERT INTO late VALUES (1)")
       }
-      await over.value
+      await allEnded.value
       consumer.context.stopping.cancel()
       consumer.wake.raise()
       try await running
@@ -54,28 +54,28 @@ struct JobConsumerTests {
         let done = try JobQueue.list(JobFilter(states: [.completed], limit: 100), session)
         #expect(done.count == 6 && done.allSatisfy { $0.attempt == 1 && $0.lost == 0 })
       }
-      #expect(begun.withLock { $0 } == 6)
+      #expect(started.withLock { $0 } == 6)
     }
   }
 
-  @Test("a queue that cannot be served is paused, one job at a time tries, and none loses an attempt")
+  @Test("during an outage the queue is paused, one job at a time tries, and none loses an attempt")
   func outage() async throws {
     try await withQueue { pool, url in
       try await pool.run { session in for _ in 0..<8 { try JobQueue.enqueue(job(), session) } }
       let worker = try await pool.run { try JobQueue.register(host: "here", process: 1, leaseSeconds: 600, $0) }
-      let (tries, over) = (Shared(0), OneShot<Void>())
+      let (tries, allEnded) = (Shared(0), OneShot<Void>())
       let handler = Handler { held in
         let number = tries.withLock { count in
           count += 1
           return count
         }
-        // Both slots find it gone; then it is gone for one that tries.
+        // Both slots fail, and then one job that tries.
         if number <= 3 {
           try await pool.transaction { try JobQueue.postpone(held.job, seconds: 0, error: "no storage", $0) }
           return .outage(Outage("no storage"))
         }
         try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
-        if try await pool.run({ try $0.execute("SELECT FROM job").isEmpty }) { over.fulfil(()) }
+        if try await pool.run({ try $0.execute("SELECT FROM job").isEmpty }) { allEnded.fulfil(()) }
         return .healthy
       }
       let metrics = Metrics()
@@ -83,8 +83,8 @@ struct JobConsumerTests {
       let logger = Logger { line in log.withLock { $0.append(line) } }
       let consumer = try consumer(worker, pool, url, handler, slots: 2, metrics: metrics, log: logger)
       async let running: Void = consumer.run()
-      async let promoting: Void = promote(pool, until: over)
-      await over.value
+      async let promoting: Void = promote(pool, until: allEnded)
+      await allEnded.value
       consumer.context.stopping.cancel()
       consumer.wake.raise()
       _ = try await (running, promoting)
@@ -93,9 +93,9 @@ struct JobConsumerTests {
         let done = try JobQueue.list(JobFilter(states: [.completed], limit: 100), session)
         #expect(done.count == 8 && done.allSatisfy { $0.attempt == 1 })
       }
-      let told = log.withLock { $0 }
-      #expect(told.count { $0.contains("the queue is paused") } == 2)
-      #expect(told.count { $0.contains("the queue resumes") } == 1)
+      let lines = log.withLock { $0 }
+      #expect(lines.count { $0.contains("the queue is paused") } == 2)
+      #expect(lines.count { $0.contains("the queue resumes") } == 1)
       #expect(metrics.text().contains(#"take5_queue_paused{queue="media"} 0"#))
     }
   }
@@ -115,7 +115,7 @@ struct JobConsumerTests {
     }
   }
 
-  private func promote(_ pool: Pool, until over: OneShot<Void>) async throws {
+  private func promote(_ pool: Pool, until allEnded: OneShot<Void>) async throws {
     while try await pool.run({ session in
       _ = try JobQueue.promote(session)
       return try !session.execute("SELECT FROM job").isEmpty
@@ -155,4 +155,9 @@ struct JobConsumerTests {
       ConsumerConfiguration(queue: "media", slots: slots, handler: handler), context: context,
       unacknowledged: unacknowledged)
   }
+}
+
+extension Tag {
+  /// Uses the PostgreSQL server of the test run.
+  @Tag static var database: Self
 }

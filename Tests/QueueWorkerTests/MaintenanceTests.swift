@@ -24,7 +24,7 @@ struct MaintenanceTests {
     }
   }
 
-  @Test("a task that does not come to its end keeps no job from its time")
+  @Test("a task that does not end delays no scheduled job")
   func sideBySide() async throws {
     try await withDatabase(Self.template) { url in
       let pool = Pool(url, size: 4)
@@ -46,7 +46,7 @@ struct MaintenanceTests {
         configuration: QueueWorkerConfiguration(pollInterval: .milliseconds(20)), database: url, pool: pool,
         consumers: [ConsumerConfiguration(queue: "tasks", slots: 1, handler: handler)], tasks: [endless],
         log: Logger { _ in }, metrics: Metrics())
-      // A worker that ends by itself has failed: nothing is waited for then.
+      // If the worker fails, the test must not wait.
       async let running: Void = {
         defer {
           started.fulfil(())
@@ -55,7 +55,7 @@ struct MaintenanceTests {
         try await worker.run()
       }()
       await started.value
-      // It waits for its time, and the worker has to see that it has come.
+      // The worker has to promote the job.
       try await pool.run { session in
         _ = try JobQueue.enqueue(
           NewJob(

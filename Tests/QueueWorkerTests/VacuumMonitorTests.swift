@@ -6,12 +6,12 @@ import Testing
 
 @testable import QueueWorker
 
-@Suite("Warnings of what keeps dead rows")
-struct VacuumWatchTests {
+@Suite("Warnings about dead rows")
+struct VacuumMonitorTests {
   private static let old = HorizonHolder(
     kind: .session, name: "4711", application: "psql", state: "idle in transaction", seconds: 301, transactions: 12)
 
-  @Test("an old transaction is named with its remedy; a young one, and few dead rows, are nothing to speak of")
+  @Test("an old transaction is a warning with a remedy; a young one and few dead rows are not")
   func causes() {
     let health = QueueHealth(
       holders: [
@@ -32,13 +32,13 @@ struct VacuumWatchTests {
     #expect(warnings[2].fields["remedy"]?.contains("VACUUM job") == true)
   }
 
-  @Test("an open transaction is found where it is, and told of once", .tags(.database))
+  @Test("an open transaction is reported once", .tags(.database))
   func found() async throws {
     try await withDatabase(TestTemplate(name: "vacuum") { try Migrator(QueueMigrations.all).migrate($0) }) { url in
-      let (lines, said) = AsyncStream.makeStream(of: String.self)
+      let (lines, output) = AsyncStream.makeStream(of: String.self)
       var limits = VacuumLimits()
       limits.oldestTransaction = .zero
-      let monitor = VacuumMonitor(limits: limits, log: Logger(format: .text) { said.yield($0) })
+      let monitor = VacuumMonitor(limits: limits, log: Logger(format: .text) { output.yield($0) })
       let pool = Pool(url, size: 1)
       let holder = try Connection(
         DatabaseURL("\(url.connectionString) application_name='nightly'"), name: "test-holder")
@@ -50,7 +50,7 @@ struct VacuumWatchTests {
         try session.executeScript("ROLLBACK", name: "release")
       }
       try await monitor.task.body(pool)
-      said.finish()
+      output.finish()
       var all: [String] = []
       for await line in lines where line.contains("nightly") { all.append(line) }
       #expect(all.count == 1)
@@ -59,14 +59,14 @@ struct VacuumWatchTests {
     }
   }
 
-  @Test("each cause is told once in a while, however often it is seen")
+  @Test("a cause is logged again only after a pause")
   func silence() async {
-    let (lines, said) = AsyncStream.makeStream(of: String.self)
-    let monitor = VacuumMonitor(limits: VacuumLimits(), log: Logger(format: .text) { said.yield($0) })
+    let (lines, output) = AsyncStream.makeStream(of: String.self)
+    let monitor = VacuumMonitor(limits: VacuumLimits(), log: Logger(format: .text) { output.yield($0) })
     let health = QueueHealth(holders: [Self.old], tables: [TableRows(table: "job", live: 0, dead: 60_000)])
     let now = ContinuousClock.now
     for seconds in [0, 60, 299, 301] { monitor.warn(of: health, at: now + .seconds(seconds)) }
-    said.finish()
+    output.finish()
     var all: [String] = []
     for await line in lines { all.append(line) }
     #expect(all.count == 4)

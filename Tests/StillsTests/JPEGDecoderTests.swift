@@ -1,36 +1,42 @@
+import MediaFixtures
+import Platform
 import Stills
 import Testing
 
-@Suite(.tags(.media)) struct JPEGDecoderTests {
+@Suite("JPEG decoder", .tags(.media))
+struct JPEGDecoderTests {
   private let limits = JPEGLimits(pixels: 1_000_000)
 
   private func sample(progressive: Bool = true) throws -> [UInt8] {
     try JPEGEncoder(quality: 85, isProgressive: progressive).encode(.gradient(width: 120, height: 90))
   }
 
-  /// What decoding fails with, nil if it does not.
-  private func failure(_ bytes: [UInt8], _ limits: JPEGLimits? = nil) -> JPEGError? {
-    do throws(JPEGError) {
+  /// Returns the error of decoding; nil if it succeeds.
+  private func failure(_ bytes: [UInt8], _ limits: JPEGLimits? = nil) throws -> JPEGError? {
+    do {
       _ = try JPEGDecoder.decode(bytes, limits: limits ?? self.limits)
       return nil
-    } catch {
+    } catch let error as JPEGError {
       return error
     }
   }
 
-  @Test(arguments: [true, false])
-  func headerIsReadBeforePixels(progressive: Bool) throws {
-    let decoder = try JPEGDecoder(sample(progressive: progressive), limits: limits)
-    #expect(decoder.header.width == 120 && decoder.header.height == 90)
-    #expect(decoder.header.components == 3)
-    #expect(decoder.header.isProgressive == progressive)
+  @Test("reads the header before the pixels", arguments: [true, false])
+  func header(progressive: Bool) throws {
+    let file = try TemporaryFile.make(sample(progressive: progressive))
+    let decoder = try JPEGDecoder(reading: file.descriptor.number, limits: limits)
+    let header = decoder.header
+    #expect(header.width == 120 && header.height == 90)
+    #expect(header.components == 3)
+    withExtendedLifetime(file) {}
   }
 
-  @Test(arguments: [1, 7, 16, 90])
-  func bandsEqualTheWhole(rows: Int) throws {
+  @Test("bands of any height give the same pixels", arguments: [1, 7, 16, 90])
+  func bands(rows: Int) throws {
     let bytes = try sample()
-    let whole = try JPEGDecoder.decode(bytes, limits: limits)
-    var decoder = try JPEGDecoder(bytes, limits: limits)
+    let image = try JPEGDecoder.decode(bytes, limits: limits)
+    let file = try TemporaryFile.make(bytes)
+    var decoder = try JPEGDecoder(reading: file.descriptor.number, limits: limits)
     var pixels: [UInt8] = []
     while decoder.remainingRows > 0 {
       let count = min(rows, decoder.remainingRows)
@@ -40,97 +46,106 @@ import Testing
       }
       pixels += band
     }
-    #expect(pixels == whole.bytes)
+    #expect(pixels == image.bytes)
+    withExtendedLifetime(file) {}
   }
 
-  @Test(arguments: [true, false])
-  func everyTruncationIsAnError(progressive: Bool) throws {
+  @Test("every truncation is an error", arguments: [true, false])
+  func truncation(progressive: Bool) throws {
     let bytes = try sample(progressive: progressive)
     for count in stride(from: 0, to: bytes.count - 2, by: 13) {
-      #expect(failure(Array(bytes[..<count])) != nil, "cut to \(count) of \(bytes.count) bytes")
+      #expect(try failure(Array(bytes[..<count])) != nil, "truncated to \(count) of \(bytes.count) bytes")
     }
-    guard case .truncated = failure(Array(bytes[..<(bytes.count / 2)])) else {
-      Issue.record("a JPEG cut in the middle is not called truncated")
+    guard case .truncated = try failure(Array(bytes[..<(bytes.count / 2)])) else {
+      Issue.record("a JPEG truncated in the middle gives another error")
       return
     }
   }
 
-  @Test func bytesAfterTheEndAreLeftAlone() throws {
+  @Test("bytes after the end are ignored")
+  func trailingBytes() throws {
     let bytes = try sample()
     #expect(try JPEGDecoder.decode(bytes + [0xFF, 0xD8, 1, 2, 3], limits: limits).width == 120)
   }
 
-  @Test func pixelsAreLimitedByTheHeader() throws {
+  @Test("the limit on pixels applies to the header")
+  func pixels() throws {
     var bytes = try sample()
     let segments = JPEGSegments(bytes)
     let frame = try segments.payloads[#require(segments.markers.firstIndex(of: 0xC2))]
     bytes.replaceSubrange(frame + 1..<frame + 5, with: [0xFD, 0xE8, 0xFD, 0xE8])  // 65000 x 65000
-    guard case .tooManyPixels = failure(bytes) else {
+    guard case .tooManyPixels = try failure(bytes) else {
       Issue.record("65000 x 65000 pixels were not refused")
       return
     }
   }
 
-  @Test func severalScansHaveALimitOfTheirOwn() throws {
+  @Test("images in several scans have a limit of their own")
+  func bufferedPixels() throws {
     let limits = JPEGLimits(pixels: 120 * 90, bufferedPixels: 120 * 90 - 1)
-    #expect(failure(try sample(progressive: false), limits) == nil)
-    guard case .tooManyPixels = failure(try sample(progressive: true), limits) else {
-      Issue.record("a progressive picture above its limit was not refused")
+    #expect(try failure(sample(progressive: false), limits) == nil)
+    guard case .tooManyPixels = try failure(sample(progressive: true), limits) else {
+      Issue.record("a progressive image above its limit was not refused")
       return
     }
   }
 
-  @Test func repeatedScansAreRefused() throws {
+  @Test("more scans than the limit are refused")
+  func scans() throws {
     let bytes = try sample()
     let scans = JPEGSegments(bytes).markers.count { $0 == 0xDA }
     #expect(scans > 5)
-    #expect(failure(bytes, JPEGLimits(pixels: 1_000_000, scans: scans)) == nil)
-    guard case .tooManyScans = failure(bytes, JPEGLimits(pixels: 1_000_000, scans: scans - 1)) else {
+    #expect(try failure(bytes, JPEGLimits(pixels: 1_000_000, scans: scans)) == nil)
+    guard case .tooManyScans = try failure(bytes, JPEGLimits(pixels: 1_000_000, scans: scans - 1)) else {
       Issue.record("one scan more than the limit was not refused")
       return
     }
   }
 
-  @Test func twelveBitsAreUnsupported() throws {
+  @Test("12-bit samples are unsupported")
+  func twelveBits() throws {
     var bytes = try JPEGEncoder(quality: 85, isProgressive: false).encode(.gradient(width: 16, height: 16))
     let segments = JPEGSegments(bytes)
     let frame = try segments.payloads[#require(segments.markers.firstIndex { $0 == 0xC0 || $0 == 0xC1 })]
     bytes[frame - 3] = 0xC1
     bytes[frame] = 12
-    guard case .unsupported = failure(bytes) else {
-      Issue.record("12 bits were not called unsupported")
+    guard case .unsupported = try failure(bytes) else {
+      Issue.record("12-bit samples give another error")
       return
     }
   }
 
-  @Test func whatIsNoJPEGIsMalformed() {
+  @Test("other data are malformed")
+  func otherData() throws {
     for bytes in [Array("GIF89a, or so it says".utf8), [0xFF, 0xD8, 0xFF, 0x00, 0x01, 0x02]] {
-      guard let error = failure(bytes) else {
-        Issue.record("decoded what is no JPEG")
+      guard let error = try failure(bytes) else {
+        Issue.record("data that are not a JPEG were decoded")
         continue
       }
       #expect(!error.description.isEmpty)
     }
-    guard case .malformed = failure(Array("GIF89a, or so it says".utf8)) else {
-      Issue.record("a GIF is not called malformed")
+    guard case .malformed = try failure(Array("GIF89a, or so it says".utf8)) else {
+      Issue.record("a GIF gives another error")
       return
     }
   }
 
-  @Test func damagedBytesNeverCrash() throws {
-    let sound = try sample()
+  @Test("damaged data do not crash the decoder")
+  func damage() throws {
+    let valid = try sample()
     var state: UInt32 = 7
     for _ in 0..<300 {
-      var bytes = sound
+      var bytes = valid
       for _ in 0..<3 {
         state = state &* 1_664_525 &+ 1_013_904_223
         bytes[Int(state >> 8) % bytes.count] = UInt8(truncatingIfNeeded: state)
       }
-      _ = failure(bytes)
+      _ = try failure(bytes)
     }
   }
 
-  @Test func greyBecomesThreeEqualComponents() throws {
+  @Test("a grey image gives three equal components")
+  func grey() throws {
     let grey = try JPEGDecoder.decode(Self.greyJPEG, limits: limits)
     #expect(grey.width == 8 && grey.height == 8)
     for pixel in stride(from: 0, to: grey.bytes.count, by: 3) {
@@ -138,7 +153,7 @@ import Testing
     }
   }
 
-  /// One flat grey block: tables with a single code, a DC difference of zero, and the end of the block.
+  /// A grey image of one flat block: tables with a single code, a DC difference of zero, and the end of the block.
   private static let greyJPEG: [UInt8] =
     [0xFF, 0xD8, 0xFF, 0xDB, 0, 67, 0] + [UInt8](repeating: 1, count: 64)
     + [0xFF, 0xC0, 0, 11, 8, 0, 8, 0, 8, 1, 1, 0x11, 0]

@@ -1,9 +1,10 @@
 import CJPEGComparison
 import Kernels
+import MediaFixtures
 import Stills
 import Testing
 
-@Suite("JPEG files of planes")
+@Suite("Planar JPEG encoder")
 struct PlanarJPEGEncoderTests {
   enum Content: CaseIterable {
     case noise, extremes, flat, gradient, sparse
@@ -11,11 +12,11 @@ struct PlanarJPEGEncoderTests {
 
   static let sizes = [(1, 1), (7, 9), (8, 8), (16, 16), (17, 33), (31, 15), (200, 120), (333, 77)]
 
-  private static func picture(_ content: Content, _ width: Int, _ height: Int, halves: Bool) -> PlanarImage {
-    let picture = PlanarImage(width: width, height: height, halvesChroma: halves)
+  private static func image(_ content: Content, _ width: Int, _ height: Int, halves: Bool) -> PlanarImage {
+    let image = PlanarImage(width: width, height: height, halvesChroma: halves)
     var state: UInt64 = 99
     for index in 0..<3 {
-      let plane = picture.plane(index)
+      let plane = image.plane(index)
       for y in 0..<plane.height {
         for x in 0..<plane.width {
           state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -31,18 +32,18 @@ struct PlanarJPEGEncoderTests {
         }
       }
     }
-    return picture
+    return image
   }
 
-  @Test("coefficients are libjpeg's own, with and without vector units", arguments: [1, 30, 80, 95, 100])
+  @Test("coefficients equal libjpeg's, with and without vector instructions", arguments: [1, 30, 80, 95, 100])
   func coefficients(quality: Int) throws {
     for (width, height) in Self.sizes {
       for content in Content.allCases {
         for halves in [true, false] {
-          let picture = Self.picture(content, width, height, halves: halves)
-          let file = try PlanarJPEGEncoder(quality: quality).encode(picture)
-          #expect(try PlanarJPEGEncoder(quality: quality).encode(picture, portable: true) == file)
-          let reference = Self.libjpeg(picture, quality: quality)
+          let image = Self.image(content, width, height, halves: halves)
+          let file = try PlanarJPEGEncoder(quality: quality).encode(image)
+          #expect(try PlanarJPEGEncoder(quality: quality).encode(image, portable: true) == file)
+          let reference = Self.libjpeg(image, quality: quality)
           #expect(
             cjpegcomparison_agree(file, file.count, reference, reference.count) != 0,
             "\(content), \(width)x\(height), \(halves)")
@@ -53,22 +54,22 @@ struct PlanarJPEGEncoderTests {
     }
   }
 
-  @Test("what is larger than a JPEG can be is refused")
+  @Test("edges longer than the format allows are refused")
   func tooLarge() throws {
-    let picture = PlanarImage(width: 65_501, height: 1, halvesChroma: true)
-    #expect(throws: JPEGError.self) { try PlanarJPEGEncoder(quality: 80).encode(picture) }
+    let image = PlanarImage(width: 65_501, height: 1, halvesChroma: true)
+    #expect(throws: JPEGError.self) { try PlanarJPEGEncoder(quality: 80).encode(image) }
   }
 
-  private static func libjpeg(_ picture: PlanarImage, quality: Int) -> [UInt8] {
+  private static func libjpeg(_ image: PlanarImage, quality: Int) -> [UInt8] {
     func plane(_ index: Int) -> UnsafePointer<UInt8> {
-      UnsafePointer(picture.plane(index).base.assumingMemoryBound(to: UInt8.self))
+      UnsafePointer(image.plane(index).base.assumingMemoryBound(to: UInt8.self))
     }
-    // A single pixel has chroma of one either way: libjpeg is asked for the same layout.
-    var planes = cjpegcomparison_picture(
+    // A single pixel has one chroma sample in either layout.
+    var planes = cjpegcomparison_image(
       planes: (plane(0), plane(1), plane(2)),
-      strides: (picture.plane(0).stride, picture.plane(1).stride, picture.plane(2).stride),
-      width: Int32(picture.width), height: Int32(picture.height), chroma_width: Int32(picture.chromaSize.width),
-      chroma_height: Int32(picture.chromaSize.height))
+      strides: (image.plane(0).stride, image.plane(1).stride, image.plane(2).stride),
+      width: Int32(image.width), height: Int32(image.height), chroma_width: Int32(image.chromaSize.width),
+      chroma_height: Int32(image.chromaSize.height))
     var bytes: UnsafeMutablePointer<UInt8>?
     var count = 0
     guard cjpegcomparison_encode(&planes, Int32(quality), &bytes, &count) == 0 else { return [] }

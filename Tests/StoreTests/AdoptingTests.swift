@@ -13,14 +13,14 @@ struct AdoptingTests {
   private static let (one, other) = (PublicID.now(), PublicID.now())
 
   @Test(
-    "a folder is taken where both ids are the same, or where there is nothing against it",
+    "a folder is accepted if both ids are equal, or if it has the newest blobs and no other id is known",
     arguments: [
       (nil, nil, true, .adopted(nil)),
       (nil, nil, false, .refused(.lacksNewest)),
       (nil, Self.one, true, .adopted(Self.one)),
       (nil, Self.one, false, .refused(.lacksNewest)),
       (Self.one, Self.one, true, .same(Self.one)),
-      // Files may be lost: that is for 'take5 verify' to tell.
+      // Missing files are found by 'take5 verify'.
       (Self.one, Self.one, false, .same(Self.one)),
       (Self.one, nil, true, .refused(.unmarked(expected: Self.one))),
       (Self.one, Self.other, true, .refused(.another(Self.other, expected: Self.one))),
@@ -28,20 +28,20 @@ struct AdoptingTests {
   func match(known: PublicID?, found: PublicID?, hasNewest: Bool, expected: BlobFolderMatch) {
     #expect(
       BlobFolderMatch(known: known, found: found, hasNewest: hasNewest, isAdopting: false) == expected)
-    // An operator's word counts for more; a marker that is there stays.
+    // An operator can adopt any folder; an existing marker stays.
     let adopted = BlobFolderMatch(known: known, found: found, hasNewest: hasNewest, isAdopting: true)
     #expect(adopted == (known != nil && known == found ? .same(Self.one) : .adopted(found ?? known)))
   }
 
-  /// Opens blobs as a process does that starts.
+  /// Opens the folder as a process does at its start.
   private func open(_ path: String, _ pool: Pool, isAdopting: Bool = false) async throws -> PublicID {
     try await pool.transaction { session in
       try Store.openBlobs(in: path, isAdopting: isAdopting, session).id
     }
   }
 
-  @Test("of many that start at once with a new store all have the same id, in the folder and in the database")
-  func together() async throws {
+  @Test("processes that start at the same time with a new store get the same id, in the folder and in the database")
+  func concurrent() async throws {
     try await StoreFixture.with { fixture in
       let folder = try TemporaryFolder()
       let path = "\(folder.path)/blobs"
@@ -55,7 +55,7 @@ struct AdoptingTests {
     }
   }
 
-  @Test("an empty folder, one that is not there and another store's are refused, and nothing is made in them")
+  @Test("an empty folder, a missing one and that of another store are refused, and no file is created in them")
   func refused() async throws {
     try await StoreFixture.with { fixture in
       let id = try await open(fixture.blobs.folderPath, fixture.pool)
@@ -71,14 +71,14 @@ struct AdoptingTests {
       await #expect(throws: BlobFolderRefusal.another(stranger, expected: id)) {
         try await open(another, fixture.pool)
       }
-      // An operator may say otherwise.
+      // An operator can adopt them.
       #expect(try await open(empty, fixture.pool, isAdopting: true) == id)
       #expect(try await open(another, fixture.pool, isAdopting: true) == stranger)
       await #expect(throws: BlobFolderRefusal.self) { try await open(empty, fixture.pool) }
     }
   }
 
-  @Test("a store of an earlier version is taken with its files, also if some are lost, and not without any")
+  @Test("a store of an earlier version without an id is accepted with at least one of its newest files")
   func earlier() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.submit("front", "back")
@@ -96,7 +96,7 @@ struct AdoptingTests {
 }
 
 extension FolderBlobStore {
-  /// The folder that it lies in.
+  /// The path of the folder.
   fileprivate var folderPath: String {
     String(location(of: SHA256.digest(of: [])).dropLast(64 + 4))
   }

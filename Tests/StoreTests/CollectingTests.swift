@@ -10,10 +10,10 @@ struct CollectingTests {
   private let refused = Verdict(
     reasons: [Reason(.corruptVideo, input: .front, detail: "broken")], inputs: [:], decisions: [])
 
-  @Test("Those who submit and those who collect the same blob at once never leave a row without its file")
+  @Test("concurrent submissions and collections of the same blob never leave a row without its file")
   func race() async throws {
     try await StoreFixture.with { fixture in
-      // Each round releases both blobs by a rejection while others bring the same ones again.
+      // Each round releases both blobs by a rejection while other submissions publish them again.
       for _ in 0..<15 {
         try await fixture.submit("same", "too")
         let claim = try await fixture.claim()
@@ -29,7 +29,7 @@ struct CollectingTests {
           try await group.waitForAll()
         }
         try await fixture.checkFiles()
-        // Empty the store for the next round: every claim is rejected.
+        // Empties the store for the next round: each claim is rejected.
         while try await fixture.count("job") > 0 {
           let rest = try await fixture.claim()
           try await fixture.pool.transaction { session in
@@ -42,7 +42,7 @@ struct CollectingTests {
     }
   }
 
-  @Test("A collector that waits for a submission sees the reference it made")
+  @Test("a collector that waits for a submission sees the submission's reference")
   func waitsForSubmission() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.submit("same", "too")
@@ -52,7 +52,7 @@ struct CollectingTests {
       }
       let sources = try fixture.sources("same", "too")
       let definition = try claim.work.moment.definition
-      // The collector is started while the submission holds the rows, and let go on by its commit.
+      // The collector starts while the submission holds the row locks, and continues after its commit.
       let collector = try await fixture.pool.transaction { session in
         _ = try fixture.store.submit(
           PostDraft(author: "ada"), sources: sources, definition: definition, request: nil, session)
@@ -71,19 +71,19 @@ struct CollectingTests {
     }
   }
 
-  @Test("A collector that died between file and row leaves nothing that the next submission does not mend")
+  @Test("the next submission repairs the row that a collector left without a file")
   func rowWithoutFile() async throws {
-    struct Died: Error {}
+    struct Interrupted: Error {}
     try await StoreFixture.with { fixture in
       try await fixture.submit()
       let claim = try await fixture.claim()
       try await fixture.pool.transaction { session in
         try fixture.store.reject(claim.work, job: claim.job, verdict: refused, session)
       }
-      await #expect(throws: Died.self) {
+      await #expect(throws: Interrupted.self) {
         try await fixture.pool.transaction { session in
           try fixture.store.collectReleased(session)
-          throw Died()
+          throw Interrupted()
         }
       }
       #expect(try await fixture.count("blob") == 2)
@@ -91,7 +91,7 @@ struct CollectingTests {
 
       try await fixture.submit()
       try await fixture.checkFiles()
-      // The release is still noted; the blobs have references now, and stay.
+      // The release is still recorded, but the blobs have references again and stay.
       try await fixture.collect()
       #expect(try await fixture.count("blob") == 2)
       try await fixture.checkFiles()

@@ -6,28 +6,29 @@ import Queue
 import Store
 import Testing
 
-@Suite("Losing the database in the middle", .tags(.database))
+@Suite("Loss of the connection during a transaction", .tags(.database))
 struct ConnectionLossTests {
-  /// Lets the server end this very session before it can commit.
-  private func cutOff(_ session: Session, _ url: DatabaseURL) throws {
+  /// Terminates the session's own backend before the commit.
+  private func terminate(_ session: Session, _ url: DatabaseURL) throws {
     let process: Int = try session.execute("SELECT pg_backend_pid()").single().get(0)
     try Session.connect(url, timeout: .seconds(5)).execute(
       "SELECT pg_terminate_backend($1::int, 10000)", .integer(process))
   }
 
-  @Test("A publication that is cut off before its commit left nothing; the same attempt may publish again")
+  @Test(
+    "a publication whose connection is lost before the commit leaves nothing, and the same attempt can publish again")
   func publishing() async throws {
     try await StoreFixture.with { fixture in
       let id = try await fixture.submit()
       let claim = try await fixture.claim()
-      let outputs = try fixture.outputs("cut off")
+      let outputs = try fixture.outputs("lost")
       let recipe = SHA256.digest(of: [1])
       await #expect {
         try await fixture.pool.transaction { session in
           try fixture.store.publish(
             outputs, of: claim.work, recipe: recipe, job: claim.job, verdict: StoreFixture.accepted,
             seconds: 1, session)
-          try cutOff(session, fixture.url)
+          try terminate(session, fixture.url)
         }
       } throws: { error in
         (error as? PostgresError)?.isConnectionLost == true
@@ -46,7 +47,7 @@ struct ConnectionLossTests {
     }
   }
 
-  @Test("A rejection that is cut off before its commit takes no source away")
+  @Test("a rejection whose connection is lost before the commit removes no source")
   func rejecting() async throws {
     try await StoreFixture.with { fixture in
       let id = try await fixture.submit()
@@ -56,7 +57,7 @@ struct ConnectionLossTests {
       await #expect(throws: PostgresError.self) {
         try await fixture.pool.transaction { session in
           try fixture.store.reject(claim.work, job: claim.job, verdict: refused, session)
-          try cutOff(session, fixture.url)
+          try terminate(session, fixture.url)
         }
       }
       try await fixture.collect()

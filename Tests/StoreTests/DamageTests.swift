@@ -7,7 +7,7 @@ import Postgres
 import Store
 import Testing
 
-@Suite("Damaged blobs in the database", .tags(.database))
+@Suite("Records of damaged blobs", .tags(.database))
 struct DamageTests {
   private static func hash(_ text: String) -> SHA256Digest { SHA256.digest(of: Array(text.utf8)) }
 
@@ -17,23 +17,23 @@ struct DamageTests {
     try Descriptor(owning: file).write([UInt8(ascii: "#")], at: 2)
   }
 
-  @Test("each is noted once, taken by one at a time, and forgotten with its blob")
-  func noted() async throws {
+  @Test("a damaged blob is recorded once, claimed by one worker at a time, and its record is deleted with the blob")
+  func recorded() async throws {
     try await StoreFixture.with { fixture in
       let (store, hash) = (fixture.store, Self.hash("front"))
       try await fixture.submit("front", "back")
-      let notes = try await fixture.pool.run { session in
+      let recorded = try await fixture.pool.run { session in
         [
           try store.note(.corrupt, of: hash, session), try store.note(.missing, of: hash, session),
-          try store.note(.corrupt, of: Self.hash("nobody's"), session),
+          try store.note(.corrupt, of: Self.hash("unknown"), session),
         ]
       }
-      #expect(notes == [true, false, false])
-      let taken = try await fixture.pool.run { session in
-        [try store.takeDamaged(limit: 10, session), try store.takeDamaged(limit: 10, session)]
+      #expect(recorded == [true, false, false])
+      let claimed = try await fixture.pool.run { session in
+        [try store.claimDamaged(limit: 10, session), try store.claimDamaged(limit: 10, session)]
       }
-      #expect(taken.map { $0.map(\.hash) } == [[hash], []])
-      #expect(taken[0][0].bytes == 5 && !taken[0][0].isMadeAgain)
+      #expect(claimed.map { $0.map(\.hash) } == [[hash], []])
+      #expect(claimed[0][0].bytes == 5 && !claimed[0][0].isMadeAgain)
       let lost = try await fixture.pool.run { session in
         try (0..<2).map { _ in try store.note(lost: hash, because: "no backup", session) }
       }
@@ -47,13 +47,13 @@ struct DamageTests {
     }
   }
 
-  @Test("who publishes the right bytes replaces a file that is known to be corrupt, and nothing speaks against it then")
-  func healed() async throws {
+  @Test("publishing a blob replaces its corrupt file and deletes the record of the damage")
+  func repaired() async throws {
     try await StoreFixture.with { fixture in
       let (store, hash) = (fixture.store, Self.hash("front"))
       try await fixture.submit("front", "back")
       try corrupt("front", fixture)
-      // Nobody knows it yet: the file has the right length.
+      // The damage is not recorded yet, because the file has the right length.
       try await fixture.submit("front", "other")
       #expect(try fixture.content(hash) == "fr#nt")
       #expect(try await fixture.pool.run { session in try store.note(.corrupt, of: hash, session) })
@@ -63,10 +63,10 @@ struct DamageTests {
     }
   }
 
-  @Test("a transaction that rolls back leaves it noted, whatever lies in the folder by then")
+  @Test("the record of the damage stays if the transaction that replaced the file rolls back")
   func rolledBack() async throws {
     try await StoreFixture.with { fixture in
-      struct Undone: Error {}
+      struct RollBack: Error {}
       let (store, hash) = (fixture.store, Self.hash("composed "))
       try await fixture.submit("front", "back")
       let claim = try await fixture.claim()
@@ -76,12 +76,12 @@ struct DamageTests {
       try await fixture.submit("front", "other")
       let again = try await fixture.claim()
       let outputs = try fixture.outputs("")
-      await #expect(throws: Undone.self) {
+      await #expect(throws: RollBack.self) {
         try await fixture.pool.transaction { session in
           try store.publish(
             outputs, of: again.work, recipe: SHA256.digest(of: [1]), job: again.job, verdict: StoreFixture.accepted,
             seconds: 1, session)
-          throw Undone()
+          throw RollBack()
         }
       }
       #expect(try await fixture.count("blob_damage") == 1)
@@ -89,7 +89,7 @@ struct DamageTests {
     }
   }
 
-  @Test("sources are opened by their lengths, and one that is not what was submitted is the storage's fault")
+  @Test("opening a source checks its length, and checking the sources finds other damage")
   func sources() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.submit("front", "back")

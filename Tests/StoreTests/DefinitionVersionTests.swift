@@ -3,9 +3,9 @@ import Model
 import Store
 import Testing
 
-@Suite("Definitions that an earlier version stored")
+@Suite("Definitions stored by an earlier version")
 struct DefinitionVersionTests {
-  /// Those of the first version that kept them, one on a line, byte for byte as it stored them.
+  /// The definitions that the first version stored, one per line, byte for byte.
   private static let stored = String(decoding: PackageResources.v1_definitions_jsonl, as: UTF8.self)
     .split(separator: "\n").map { Array($0.utf8) }
 
@@ -17,7 +17,7 @@ struct DefinitionVersionTests {
       color: ColorFacts(range: "tv", matrix: "bt709", primaries: "bt709", transfer: "bt709")),
     audio: AudioFacts(stream: 1, codec: "aac", profile: "LC", sampleRate: 48000, channels: 2), unusedStreams: [])
 
-  @Test("there is one of each kind of submission")
+  @Test("there is a definition for each kind of submission")
   func names() throws {
     let names = try Self.stored.map { try StoredDefinition(JSON.decode(MediaDefinition.self, from: $0)).name }
     #expect(
@@ -26,7 +26,7 @@ struct DefinitionVersionTests {
       ])
   }
 
-  @Test("each is read, and plans all that it made", arguments: stored)
+  @Test("each definition decodes and plans all of its outputs", arguments: stored)
   func plans(body: [UInt8]) throws {
     switch try JSON.decode(MediaDefinition.self, from: body) {
     case .clips(let definition):
@@ -40,8 +40,8 @@ struct DefinitionVersionTests {
     }
   }
 
-  // What is made again by it, or skipped because it was made by it, goes by its hash.
-  @Test("each has the hash that it had", arguments: stored)
+  // Reprocessing skips outputs by the hash of their definition.
+  @Test("the hash of each definition is unchanged", arguments: stored)
   func hashes(body: [UInt8]) throws {
     let again = try StoredDefinition(JSON.decode(MediaDefinition.self, from: body))
     #expect(again.hash == SHA256.digest(of: body))

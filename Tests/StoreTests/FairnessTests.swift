@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Fairness between authors", .tags(.database))
 struct FairnessTests {
-  @Test("who submits fifty posts does not delay another's single one")
-  func turns() async throws {
+  @Test("fifty posts of one author do not delay a single post of another")
+  func ranks() async throws {
     try await StoreFixture.with { fixture in
       for number in 0..<50 { try await fixture.submit("front \(number)", "back \(number)") }
       let single = try await fixture.submit("a", "b", draft: PostDraft(author: "bea"))
@@ -16,15 +16,16 @@ struct FairnessTests {
         let worker = try JobQueue.register(host: "here", process: 1, session)
         return try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 51, session)
       }
-      // Ada's turns lie a second apart: as many are before bea's as seconds have passed since the first.
-      let place = try #require(order.firstIndex { $0.author == "bea" })
-      #expect(order.count == 51 && place < 25)
-      let work = try await fixture.pool.run { [store = fixture.store] in try store.work(for: order[place], $0) }
+      // The ranks of one author's jobs are one second apart: the single job follows as many as the seconds since the
+      // first.
+      let index = try #require(order.firstIndex { $0.author == "bea" })
+      #expect(order.count == 51 && index < 25)
+      let work = try await fixture.pool.run { [store = fixture.store] in try store.work(for: order[index], $0) }
       #expect(work?.subject == .post(single))
     }
   }
 
-  @Test("with one job of an author at a time two workers never have two of them at once, and all are done")
+  @Test("with a limit of one job per author two workers never execute two jobs of one author, and complete all jobs")
   func concurrency() async throws {
     try await StoreFixture.with { usual in
       let fixture = StoreFixture(
@@ -43,13 +44,13 @@ struct FairnessTests {
               while done.jobs.withLock({ $0 < 12 }) {
                 _ = try JobQueue.grant(session)
                 let jobs = try JobQueue.claim(worker: worker, queue: PostJob.queue, limit: 2, session)
-                let most = try session.execute(
+                let largest = try session.execute(
                   """
                   SELECT coalesce(max(jobs), 0) FROM (
                     SELECT count(*) AS jobs FROM job WHERE state = 'x' GROUP BY author) AS busy
                   """
                 ).single().get(0, as: Int.self)
-                #expect(most <= 1)
+                #expect(largest <= 1)
                 for job in jobs {
                   try session.transaction { try JobQueue.complete(job, .accepted, result: nil, $0) }
                   done.jobs.withLock { $0 += 1 }
@@ -64,7 +65,7 @@ struct FairnessTests {
     }
   }
 
-  @Test("a post whose author has no room can be cancelled while it waits")
+  @Test("a job that is throttled by the limit of its author can be cancelled")
   func cancelling() async throws {
     try await StoreFixture.with { usual in
       let fixture = StoreFixture(
@@ -78,7 +79,7 @@ struct FairnessTests {
     }
   }
 
-  /// What two workers have done together.
+  /// The number of jobs that both workers have completed.
   private final class Done: Sendable {
     let jobs = Locked(0)
   }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Images", .tags(.database))
 struct ImageTests {
-  /// What a test does with images of one kind and owner.
+  /// The images of one kind and owner in a test.
   private struct Images {
     let fixture: StoreFixture
     let kind: ImageKind
@@ -16,7 +16,7 @@ struct ImageTests {
 
     func submit(_ text: String) async throws -> PublicID { try #require(try await submitIfPossible(text)) }
 
-    /// Nil where it is refused.
+    /// Submits an image; nil if the submission is refused.
     func submitIfPossible(_ text: String) async throws -> PublicID? {
       let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal(text))
       let definition = try #require(try Definitions.photo(kind.definition))
@@ -37,7 +37,7 @@ struct ImageTests {
       try await fixture.collect()
     }
 
-    /// The bytes of the image that counts.
+    /// Reads the content of the current image.
     func current() async throws -> String? {
       try await fixture.pool.run { [store = fixture.store] session in
         try store.currentImage(kind, of: owner, role: .avatar, session)?.content.inline.map {
@@ -52,7 +52,7 @@ struct ImageTests {
   }
 
   @Test(
-    "the old image stays until the new one is accepted, and then nothing of it is left",
+    "the old image stays until the new one is accepted, and is then removed completely",
     arguments: [
       ImageKind.profile, .itinerary,
     ])
@@ -68,12 +68,12 @@ struct ImageTests {
       try await images.publish(claim, "second")
       #expect(try await images.current() == "second")
       #expect(try await images.status(first) == .replaced)
-      // One set of outputs with its blob is left, sources are dropped.
+      // One set of outputs with its blob remains; the sources are dropped.
       for table in ["asset_set", "asset", "blob"] { #expect(try await fixture.count(table) == 1, "\(table)") }
     }
   }
 
-  @Test("the last submitted counts, not the last finished")
+  @Test("the image that was submitted last becomes current, not the one that was completed last")
   func order() async throws {
     try await StoreFixture.with { fixture in
       let images = Images(fixture: fixture, kind: .profile)
@@ -89,13 +89,13 @@ struct ImageTests {
     }
   }
 
-  @Test("a refusal changes nothing, and leaves nothing")
-  func refusal() async throws {
+  @Test("a rejected image does not change the current image and is removed completely")
+  func rejection() async throws {
     try await StoreFixture.with { fixture in
       let images = Images(fixture: fixture, kind: .profile)
       _ = try await images.submit("one")
       try await images.publish(try await fixture.claim(), "first")
-      let refused = try await images.submit("two")
+      let rejected = try await images.submit("two")
       let claim = try await fixture.claim()
       let verdict = Verdict(
         reasons: [Reason(.corruptImage, input: .photo, detail: "Damaged.")], inputs: [:], decisions: [])
@@ -104,12 +104,12 @@ struct ImageTests {
       }
       try await fixture.collect()
       #expect(try await images.current() == "first")
-      #expect(try await images.status(refused) == .rejected)
+      #expect(try await images.status(rejected) == .rejected)
       for table in ["asset_set", "asset", "blob"] { #expect(try await fixture.count(table) == 1, "\(table)") }
     }
   }
 
-  @Test("places keep all their photos, the newest first; others' are not among them")
+  @Test("a place has all of its photos, the newest first, and none of another place")
   func several() async throws {
     try await StoreFixture.with { fixture in
       let tower = Images(fixture: fixture, kind: .place, owner: "tower")
@@ -125,16 +125,16 @@ struct ImageTests {
       }
       #expect(try await read("tower") == [second, first])
       #expect(try await read("lake") == [other])
-      // These keep what was submitted.
+      // The definition of place photos keeps the sources.
       #expect(try await fixture.count("asset_set") == 6)
     }
   }
 
-  @Test("a reaction needs its post, and goes with it")
+  @Test("a reaction to a post that does not exist is refused")
   func reaction() async throws {
     try await StoreFixture.with { fixture in
-      let nobody = Images(fixture: fixture, kind: .reaction, owner: PublicID.now().description)
-      #expect(try await nobody.submitIfPossible("x") == nil)
+      let orphan = Images(fixture: fixture, kind: .reaction, owner: PublicID.now().description)
+      #expect(try await orphan.submitIfPossible("x") == nil)
       for table in ["image", "asset_set", "blob", "job"] { #expect(try await fixture.count(table) == 0, "\(table)") }
       let post = try await fixture.submit()
       let images = Images(fixture: fixture, kind: .reaction, owner: post.description)
@@ -145,13 +145,13 @@ struct ImageTests {
     }
   }
 
-  @Test("posts of photos keep their order; without any they are ready at once")
+  @Test("the photos of a post keep their order; a post without photos is ready at once")
   func posts() async throws {
     try await StoreFixture.with { fixture in
       let definition = try #require(try Definitions.photo("photo-post"))
       let store = fixture.store
-      let sources = try ["a", "b", "c"].enumerated().map { place, text in
-        NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal(text), place: place)
+      let sources = try ["a", "b", "c"].enumerated().map { index, text in
+        NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal(text), place: index)
       }
       let draft = PostDraft(kind: .photo, author: "ada", caption: "Words")
       let id = try await fixture.pool.transaction { session in
@@ -159,14 +159,14 @@ struct ImageTests {
       }
       let claim = try await fixture.claim()
       guard case .photos(let work) = claim.work.content else {
-        Issue.record("not the work of photos")
+        Issue.record("the work has no photos")
         return
       }
       #expect(try work.photos.map { try fixture.content($0) } == ["a", "b", "c"])
-      let outputs = try (0..<3).map { place in
+      let outputs = try (0..<3).map { index in
         NewAsset(
-          role: .photoSmall, type: "image/jpeg", content: try fixture.seal("out \(place)"), width: place + 1, height: 1,
-          place: place)
+          role: .photoSmall, type: "image/jpeg", content: try fixture.seal("out \(index)"), width: index + 1, height: 1,
+          place: index)
       }
       try await fixture.pool.transaction { session in
         try store.publish(
@@ -177,11 +177,11 @@ struct ImageTests {
       #expect(post.status == .ready && post.assets.isEmpty)
       #expect(post.photos.map { $0[.photoSmall]?.width } == [1, 2, 3])
 
-      let words = try await fixture.pool.transaction { session in
+      let textOnly = try await fixture.pool.transaction { session in
         try store.submit(draft, photos: [], definition: definition, request: nil, session)
       }
-      let bare = try await fixture.post(words)
-      #expect(bare.status == .ready && bare.job == nil)
+      let textPost = try await fixture.post(textOnly)
+      #expect(textPost.status == .ready && textPost.job == nil)
     }
   }
 }

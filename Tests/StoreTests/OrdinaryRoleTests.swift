@@ -7,9 +7,9 @@ import Queue
 import Store
 import Testing
 
-@Suite("A server of somebody else's", .tags(.database))
+@Suite("A database role without superuser rights", .tags(.database))
 struct OrdinaryRoleTests {
-  @Test("A role that owns its database and has no other right migrates, works, and hears of jobs")
+  @Test("the owner of a database without other rights can migrate, submit, publish and receive notifications")
   func databaseOwner() async throws {
     try await withDatabase { url in
       let admin = try Session.connect(url, timeout: .seconds(5))
@@ -32,13 +32,13 @@ struct OrdinaryRoleTests {
       let (reports, continuation) = AsyncStream.makeStream(of: Listener.Report.self)
       let listener = try #require(try Listener(owned, channels: [QueueChannel.jobs]) { continuation.yield($0) })
       try listener.start()
-      var heard = reports.makeAsyncIterator()
-      #expect(await heard.next() == .connected)
+      var received = reports.makeAsyncIterator()
+      #expect(await received.next() == .connected)
 
       let id = try await fixture.submit()
       try await fixture.pool.run { try JobQueue.notify(queue: PostJob.queue, $0) }
       #expect(
-        await heard.next() == .notification(Notification(channel: QueueChannel.jobs, payload: PostJob.queue)))
+        await received.next() == .notification(Notification(channel: QueueChannel.jobs, payload: PostJob.queue)))
       listener.stop()
 
       try await fixture.publish(try await fixture.claim())

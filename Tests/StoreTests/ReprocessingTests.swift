@@ -8,21 +8,21 @@ import Queue
 import Store
 import Testing
 
-@Suite(.tags(.database))
+@Suite("Reprocessing", .tags(.database))
 struct ReprocessingTests {
-  @Test("new outputs take the place of the old ones, which can be read for the grace period")
+  @Test("new outputs replace the old ones, which stay readable for the grace period")
   func replacing() async throws {
     try await StoreFixture.with { fixture in
       let post = try await fixture.ready("first")
       let old = try #require(try await fixture.post(post).assets[.composed])
-      let run = try await fixture.begin()
-      #expect(try await fixture.feed() == 1)
+      let run = try await fixture.startRun()
+      #expect(try await fixture.schedule() == 1)
       try await fixture.publish(fixture.claim(from: ReprocessJob.queue), "second", recipe: 2)
       let new = try #require(try await fixture.post(post).assets[.composed])
       #expect(new.sha256 != old.sha256)
       #expect(try await fixture.counts(run).done == 1)
 
-      // Somebody holds the URL of the old one.
+      // A client may still use the URL of the old asset.
       #expect(try await fixture.asset(old.id) != nil)
       #expect(try await fixture.dropRetired(after: .seconds(3600)) == 0)
       #expect(try await fixture.dropRetired(after: .zero) == 1)
@@ -34,29 +34,29 @@ struct ReprocessingTests {
     }
   }
 
-  @Test("a run ends when each of its items has an outcome, and not before")
+  @Test("a run completes when each of its items has an outcome, and not before")
   func completing() async throws {
     try await StoreFixture.with { fixture in
       for number in 0..<3 { _ = try await fixture.ready("\(number)") }
-      let run = try await fixture.begin()
-      #expect(try await fixture.feed() == 3)
-      #expect(try await fixture.feed() == 0)
+      let run = try await fixture.startRun()
+      #expect(try await fixture.schedule() == 3)
+      #expect(try await fixture.schedule() == 0)
       for _ in 0..<3 {
         #expect(try await fixture.state(run) == .running)
         try await fixture.publish(fixture.claim(from: ReprocessJob.queue), "again", recipe: 2)
       }
-      #expect(try await fixture.feed() == 0)
+      #expect(try await fixture.schedule() == 0)
       #expect(try await fixture.state(run) == .completed)
     }
   }
 
-  @Test("a refusal fails the item with its reason, and the post keeps what it has")
-  func refusing() async throws {
+  @Test("a rejection fails the item with its reason, and the post does not change")
+  func rejecting() async throws {
     try await StoreFixture.with { fixture in
       let post = try await fixture.ready("first")
       let before = try await fixture.post(post)
-      let run = try await fixture.begin()
-      try await fixture.feed()
+      let run = try await fixture.startRun()
+      try await fixture.schedule()
       let claim = try await fixture.claim(from: ReprocessJob.queue)
       let verdict = Verdict(
         reasons: [Reason(.corruptVideo, input: .front, detail: "it is damaged")], inputs: [:], decisions: [])
@@ -72,16 +72,16 @@ struct ReprocessingTests {
     }
   }
 
-  @Test("a dead job fails its item; tried again, the run goes on")
+  @Test("a dead job fails its item, and a retry of the job resumes the run")
   func dying() async throws {
     try await StoreFixture.with { fixture in
       let post = try await fixture.ready("first")
-      let run = try await fixture.begin()
-      try await fixture.feed()
+      let run = try await fixture.startRun()
+      try await fixture.schedule()
       for _ in 0..<FaultPolicy().maxBlamed {
         try await fixture.execute("UPDATE job SET state = 'a', run_at = clock_timestamp() WHERE state = 's'")
         _ = try await fixture.claim(from: ReprocessJob.queue)
-        // Past its deadline a job takes the blame, whoever holds it.
+        // A job that exceeds its deadline is blamed.
         try await fixture.execute("UPDATE job SET deadline_at = clock_timestamp() WHERE state = 'x'")
         _ = try await fixture.pool.transaction { [store = fixture.store] session in
           try store.fail(JobQueue.reap(session), session)
@@ -89,7 +89,7 @@ struct ReprocessingTests {
       }
       #expect(try await fixture.post(post).status == .ready)
       #expect(try await fixture.counts(run).failed == 1)
-      try await fixture.feed()
+      try await fixture.schedule()
       #expect(try await fixture.state(run) == .completed)
       let dead = try await fixture.pool.run { try JobQueue.list(JobFilter(states: [.dead], limit: 1), $0).first }
       let job = try #require(dead).publicID
@@ -101,46 +101,46 @@ struct ReprocessingTests {
     }
   }
 
-  @Test("what got other outputs meanwhile is not overwritten")
+  @Test("an attempt does not replace outputs that changed after its work was read")
   func racing() async throws {
     try await StoreFixture.with { fixture in
       let post = try await fixture.ready("first")
-      _ = try await fixture.begin()
-      _ = try await fixture.begin()
-      try await fixture.feed()
+      _ = try await fixture.startRun()
+      _ = try await fixture.startRun()
+      try await fixture.schedule()
       let one = try await fixture.claim(from: ReprocessJob.queue)
       let other = try await fixture.claim(from: ReprocessJob.queue)
-      try await fixture.publish(one, "by one", recipe: 2)
-      await #expect(throws: StoreError.changedMeanwhile(.post(post))) {
-        try await fixture.publish(other, "by the other", recipe: 2)
+      try await fixture.publish(one, "one", recipe: 2)
+      await #expect(throws: StoreError.outputsChanged(.post(post))) {
+        try await fixture.publish(other, "other", recipe: 2)
       }
-      // Nothing of it is left, and its job is still its own.
+      // The transaction left nothing, and the job is still claimed.
       #expect(try await fixture.count("asset_set WHERE definition IS NOT NULL") == 2)
       #expect(try await fixture.count("job WHERE state = 'x'") == 1)
     }
   }
 
-  @Test("an item is ended once, whoever comes again")
+  @Test("an item of a local run gets only one outcome")
   func fencing() async throws {
     try await StoreFixture.with { fixture in
       _ = try await fixture.ready("first")
-      let run = try await fixture.begin { $0.isLocal = true }
-      #expect(try await fixture.feed() == 0, "workers leave a local run alone")
+      let run = try await fixture.startRun { $0.isLocal = true }
+      #expect(try await fixture.schedule() == 0, "workers do not process a local run")
       let record = try await fixture.run(run)
       let (store, pool) = (fixture.store, fixture.pool)
-      let lost = try #require(try await pool.run { try store.takeItem(of: record, $0) })
+      let lost = try #require(try await pool.run { try store.claimItem(of: record, $0) })
       let work = try #require(try await pool.run { try store.work(for: lost, $0) })
-      #expect(try await pool.run { try store.takeItem(of: record, $0) } == nil)
-      // Its process is taken for dead: another one carries on.
+      #expect(try await pool.run { try store.claimItem(of: record, $0) } == nil)
+      // Another process resumes the run.
       try await pool.run { try store.resume(local: record, $0) }
-      let found = try #require(try await pool.run { try store.takeItem(of: record, $0) })
+      let found = try #require(try await pool.run { try store.claimItem(of: record, $0) })
       let again = try #require(try await pool.run { try store.work(for: found, $0) })
       let outputs = try fixture.outputs("second")
       try await pool.transaction { session in
         try store.replace(outputs, of: again, recipe: SHA256.digest(of: [2]), job: found.job, seconds: 1, session)
       }
       let late = try fixture.outputs("late")
-      await #expect(throws: StoreError.itemIsOver(work.subject)) {
+      await #expect(throws: StoreError.itemEnded(work.subject)) {
         try await pool.transaction { session in
           try store.replace(late, of: work, recipe: SHA256.digest(of: [3]), job: lost.job, seconds: 1, session)
         }
@@ -150,39 +150,39 @@ struct ReprocessingTests {
     }
   }
 
-  @Test("a paused run begins nothing, a cancelled one ends what has not begun")
+  @Test("a paused run starts no items, and the cancellation of a run cancels the items that have not started")
   func pausing() async throws {
     try await StoreFixture.with { fixture in
       for number in 0..<4 { _ = try await fixture.ready("\(number)") }
-      let run = try await fixture.begin { $0.rate = 1.0 / 3600 }
-      // As if an hour had passed: one of them may begin.
+      let run = try await fixture.startRun { $0.rate = 1.0 / 3600 }
+      // The rate of one item per hour permits one item after 1.5 hours.
       try await fixture.execute("UPDATE reprocess_run SET fed_at = fed_at - interval '1.5 hours'")
-      #expect(try await fixture.feed() == 1)
-      #expect(try await fixture.feed() == 0)
+      #expect(try await fixture.schedule() == 1)
+      #expect(try await fixture.schedule() == 0)
       #expect(try await fixture.change(run, to: .paused))
       try await fixture.execute("UPDATE reprocess_run SET fed_at = fed_at - interval '9 hours'")
-      #expect(try await fixture.feed() == 0)
+      #expect(try await fixture.schedule() == 0)
       let claim = try await fixture.claim(from: ReprocessJob.queue)
       #expect(claim.work.reprocessing?.state == .paused)
       #expect(try await fixture.change(run, to: .cancelled))
       let counts = try await fixture.counts(run)
       #expect(counts.cancelled == 3)
-      #expect(counts.begun == 1)
+      #expect(counts.started == 1)
       #expect(try await !fixture.change(run, to: .running))
     }
   }
 
-  @Test("sets that are kept go with their post")
+  @Test("kept sets are deleted with their post")
   func keeping() async throws {
     try await StoreFixture.with { fixture in
       let post = try await fixture.ready("first")
-      _ = try await fixture.begin { $0.keepsOld = true }
-      try await fixture.feed()
+      _ = try await fixture.startRun { $0.keepsOld = true }
+      try await fixture.schedule()
       try await fixture.publish(fixture.claim(from: ReprocessJob.queue), "second", recipe: 2)
-      _ = try await fixture.begin()
-      try await fixture.feed()
+      _ = try await fixture.startRun()
+      try await fixture.schedule()
       try await fixture.publish(fixture.claim(from: ReprocessJob.queue), "third", recipe: 3)
-      // The second is dropped, the first is kept although its successor is gone.
+      // The second set is dropped; the first is kept although its successor is gone.
       #expect(try await fixture.dropRetired(after: .zero) == 1)
       #expect(try await fixture.count("asset_set WHERE definition IS NOT NULL") == 2)
       let deleted = try await fixture.pool.transaction { [store = fixture.store] in try store.delete(post: post, $0) }
@@ -193,12 +193,12 @@ struct ReprocessingTests {
     }
   }
 
-  @Test("a selection means what its filters say")
+  @Test("a selection applies its filters")
   func selecting() async throws {
     try await StoreFixture.with { fixture in
       let first = try await fixture.ready("first")
       let second = try await fixture.ready("second", author: "grace")
-      // Without sources, and still waiting.
+      // A post without sources, and one that is processing: neither is selected.
       _ = try await fixture.ready("third", adjusting: { $0.keepSources = false })
       _ = try await fixture.submit("fourth front", "fourth back")
       func subjects(_ change: (inout ReprocessSelection) -> Void) async throws -> Int {
@@ -224,8 +224,8 @@ struct ReprocessingTests {
       #expect(try await subjects { $0.createdBefore = Date() + 60 } == 2)
       #expect(try await subjects { $0.statuses = [.failed] } == 0)
       #expect(try await subjects { $0.error = "disk" } == 0)
-      let run = try await fixture.begin { $0.selection.ids = [second] }
-      try await fixture.feed()
+      let run = try await fixture.startRun { $0.selection.ids = [second] }
+      try await fixture.schedule()
       let claim = try await fixture.claim(from: ReprocessJob.queue)
       try await fixture.pool.run { [store = fixture.store] session in
         try store.end(itemOf: claim.job.publicID, .failed("The Disk is full"), session)
@@ -235,7 +235,7 @@ struct ReprocessingTests {
     }
   }
 
-  @Test("a post whose job was cancelled is made ready by a run")
+  @Test("a run makes a post ready whose job was cancelled")
   func reviving() async throws {
     try await StoreFixture.with { fixture in
       let post = try await fixture.submit()
@@ -245,22 +245,22 @@ struct ReprocessingTests {
         try store.fail(job: claim.job.publicID, session)
       }
       #expect(try await fixture.post(post).status == .failed)
-      let run = try await fixture.begin { $0.selection.statuses = [.failed] }
-      try await fixture.feed()
+      let run = try await fixture.startRun { $0.selection.statuses = [.failed] }
+      try await fixture.schedule()
       try await fixture.publish(fixture.claim(from: ReprocessJob.queue), "first")
       #expect(try await fixture.post(post).status == .ready)
       #expect(try await fixture.counts(run).done == 1)
     }
   }
 
-  @Test("outputs of the same recipe need not be made again, unless one of them is known to be damaged")
+  @Test("outputs of the same recipe are up to date, unless one of them is recorded as damaged")
   func damaged() async throws {
     try await StoreFixture.with { fixture in
       let (store, blobs) = (fixture.store, fixture.blobs)
       _ = try await fixture.ready("first")
       let recipe = SHA256.digest(of: [1])
-      _ = try await fixture.begin()
-      #expect(try await fixture.feed() == 1)
+      _ = try await fixture.startRun()
+      #expect(try await fixture.schedule() == 1)
       let claim = try await fixture.claim(from: ReprocessJob.queue)
       #expect(claim.work.hasOutputs(of: recipe, in: blobs))
       let work = try await fixture.pool.run { session in
@@ -273,7 +273,7 @@ struct ReprocessingTests {
 }
 
 extension StoreFixture {
-  /// A post with outputs.
+  /// Submits a post and publishes its outputs.
   fileprivate func ready(
     _ text: String, author: String = "ada", adjusting: @Sendable (inout Definition) -> Void = { _ in }
   ) async throws -> PublicID {
@@ -282,10 +282,10 @@ extension StoreFixture {
     return post
   }
 
-  fileprivate func begin(_ change: (inout ReprocessRequest) -> Void = { _ in }) async throws -> PublicID {
+  fileprivate func startRun(_ change: (inout ReprocessRequest) -> Void = { _ in }) async throws -> PublicID {
     var request = try request(ReprocessSelection())
     change(&request)
-    let run = try await pool.transaction { [store, request] in try store.beginRun(request, $0) }
+    let run = try await pool.transaction { [store, request] in try store.createRun(request, $0) }
     return try #require(run)
   }
 
@@ -306,7 +306,9 @@ extension StoreFixture {
   }
 
   @discardableResult
-  fileprivate func feed() async throws -> Int { try await pool.transaction { [store] in try store.feedRuns($0) } }
+  fileprivate func schedule() async throws -> Int {
+    try await pool.transaction { [store] in try store.scheduleRuns($0) }
+  }
 
   fileprivate func execute(_ statement: Statement) async throws {
     try await pool.run { session in _ = try session.execute(statement) }

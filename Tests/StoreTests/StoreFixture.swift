@@ -9,7 +9,7 @@ import Queue
 import Store
 import Testing
 
-/// A store with a database and a folder of its own, and what tests put into it.
+/// A store with its own database and folder, and helpers for tests.
 struct StoreFixture {
   private static let template = TestTemplate(name: "store") { session in
     try Migrator(StoreMigrations.all).migrate(session)
@@ -21,7 +21,7 @@ struct StoreFixture {
   let pool: Pool
   let url: DatabaseURL
 
-  /// Runs a test with a fixture that is taken away afterwards.
+  /// Runs a test with a fixture, and removes it afterwards.
   static func with(_ body: (StoreFixture) async throws -> Void) async throws {
     let folder = try TemporaryFolder()
     try await withDatabase(template) { url in
@@ -32,14 +32,14 @@ struct StoreFixture {
     }
   }
 
-  /// A file with this content, not yet published.
+  /// Creates a sealed file that is not published.
   func seal(_ text: String) throws -> SealedBlob {
     var staged = try blobs.stage()
     try Array(text.utf8).withUnsafeBytes { try staged.append($0) }
     return try staged.seal()
   }
 
-  /// The sources of a moment.
+  /// Creates the sources of a moment.
   func sources(_ front: String, _ back: String) throws -> [NewAsset] {
     [
       NewAsset(role: .sourceFront, type: "video/quicktime", content: try seal(front)),
@@ -47,7 +47,7 @@ struct StoreFixture {
     ]
   }
 
-  /// A composed video and a small picture.
+  /// Creates a composed video and a small image.
   func outputs(_ text: String) throws -> [NewAsset] {
     [
       NewAsset(
@@ -59,7 +59,7 @@ struct StoreFixture {
     ]
   }
 
-  /// Submits a moment; the post's id.
+  /// Submits a moment, and returns the id of the post.
   @discardableResult
   func submit(
     _ front: String = "front", _ back: String = "back", draft: PostDraft = PostDraft(author: "ada"),
@@ -73,13 +73,13 @@ struct StoreFixture {
     }
   }
 
-  /// A job that somebody claimed, and what it is about.
+  /// A claimed job and its work.
   struct Claim: Sendable {
     let job: ClaimedJob
     let work: Work
   }
 
-  /// Claims the next job as a worker that starts now.
+  /// Claims the next job as a new worker.
   func claim(from queue: String = PostJob.queue) async throws -> Claim {
     let job = try await pool.run { session in
       let worker = try JobQueue.register(host: "here", process: 1, session)
@@ -102,7 +102,7 @@ struct StoreFixture {
 
   static let accepted = Verdict(reasons: [], inputs: [:], decisions: [])
 
-  /// Collects what was released.
+  /// Collects the released blobs.
   func collect() async throws {
     try await pool.transaction { [store] session in _ = try store.collectReleased(session) }
   }
@@ -112,20 +112,20 @@ struct StoreFixture {
     return try #require(post)
   }
 
-  /// How many rows a table has.
+  /// Counts the rows of a table.
   func count(_ table: String) async throws -> Int {
     try await pool.run { try $0.execute("SELECT count(*) FROM \(table)").single().get(0) }
   }
 
-  /// Whether a blob lies in the folder.
+  /// Whether the folder contains a blob.
   func holds(_ hash: SHA256Digest) throws -> Bool { try blobs.contains(hash) }
 
-  /// What lies in the folder under a hash, as text.
+  /// Reads the file of a blob as text.
   func content(_ hash: SHA256Digest) throws -> String {
     String(decoding: try blobs.open(hash).contents(), as: UTF8.self)
   }
 
-  /// Lets all workers have given their last sign of life an hour ago, and takes their jobs.
+  /// Sets the last heartbeat of all workers to an hour ago, and reaps their jobs.
   func reap() async throws -> [Reaped] {
     try await pool.transaction { [store] session in
       try session.execute("UPDATE worker SET beat_at = beat_at - interval '1 hour'")
@@ -135,7 +135,7 @@ struct StoreFixture {
     }
   }
 
-  /// Every blob that must lie in the folder does, with its content.
+  /// Checks that the file of each blob without inline content exists and has the right hash.
   func checkFiles() async throws {
     let hashes = try await pool.run { session in
       try session.execute("SELECT hash FROM blob WHERE inline_content IS NULL").map { try $0.get(0, as: [UInt8].self) }
@@ -148,11 +148,16 @@ struct StoreFixture {
 }
 
 extension Work {
-  /// What a moment's work is about.
+  /// The content of a moment's work.
   var moment: Moment {
     get throws {
       guard case .moment(let moment) = content else { throw StoreError.noSource(subject, .sourceFront) }
       return moment
     }
   }
+}
+
+extension Tag {
+  /// Needs the private PostgreSQL.
+  @Tag static var database: Self
 }

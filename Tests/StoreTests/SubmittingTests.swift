@@ -7,9 +7,9 @@ import Queue
 import Store
 import Testing
 
-@Suite("Submitting", .tags(.database))
+@Suite("Submissions", .tags(.database))
 struct SubmittingTests {
-  @Test("A post reads back as it was submitted, waiting for its job, its sources kept from readers")
+  @Test("a post is read as it was submitted, with its job and without its sources")
   func roundTrip() async throws {
     try await StoreFixture.with { fixture in
       let draft = PostDraft(
@@ -35,7 +35,7 @@ struct SubmittingTests {
     }
   }
 
-  @Test("A job is done by the definition it was submitted with, whatever came later")
+  @Test("a job uses the definition of its submission, regardless of later ones")
   func definitions() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.submit { $0.canvas.framesPerSecond = 25 }
@@ -49,7 +49,7 @@ struct SubmittingTests {
     }
   }
 
-  @Test("The same content twice is one blob")
+  @Test("equal files are one blob")
   func sharing() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.submit("same", "one")
@@ -60,7 +60,7 @@ struct SubmittingTests {
     }
   }
 
-  @Test("Many who submit the same files at once, in either order, all succeed")
+  @Test("concurrent submissions of the same files, in either order, all succeed")
   func concurrentSharing() async throws {
     try await StoreFixture.with { fixture in
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -75,7 +75,7 @@ struct SubmittingTests {
     }
   }
 
-  @Test("A submission that fails leaves no post, no job and no row of a blob")
+  @Test("a submission that fails leaves no post, no job and no row of a blob")
   func rollback() async throws {
     struct Refused: Error {}
     try await StoreFixture.with { fixture in

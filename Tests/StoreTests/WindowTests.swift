@@ -7,13 +7,14 @@ import Testing
 
 @Suite("The daily window", .tags(.database))
 struct WindowTests {
-  @Test("it opens once for each job, with the job's end, for as long as the job says", arguments: [nil, 60])
+  @Test(
+    "it opens once for each job, in the transaction that completes the job, for the given time", arguments: [nil, 60])
   func opening(seconds: Int?) async throws {
     try await StoreFixture.with { fixture in
       try await fixture.pool.run { [store = fixture.store] session in
         #expect(try store.window(session) == nil)
         let job = try Self.job(seconds.map { #"{"seconds": \#($0)}"# } ?? "{}", session)
-        // An attempt that comes to nothing opens nothing.
+        // A transaction that rolls back opens no window.
         #expect(throws: CancellationError.self) {
           try session.transaction { session in
             try store.openWindow(for: job, session)
@@ -34,7 +35,7 @@ struct WindowTests {
     }
   }
 
-  @Test("the latest counts, and it is over when its time has come")
+  @Test("the latest window is current, and closes at its time")
   func latest() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.pool.run { [store = fixture.store] session in
@@ -51,7 +52,7 @@ struct WindowTests {
   }
 
   @Test(
-    "arguments that make no sense are refused",
+    "invalid arguments are refused",
     arguments: ["[]", "", #"{"seconds": 0}"#, #"{"seconds": 86401}"#, #"{"minutes": 5}"#, #"{"seconds": "5"}"#])
   func arguments(text: String) {
     #expect(throws: DecodingError.self) { try JSON.decode(WindowJob.self, from: Array(text.utf8)) }

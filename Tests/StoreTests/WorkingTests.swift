@@ -5,12 +5,12 @@ import Queue
 import Store
 import Testing
 
-@Suite("Ends of attempts", .tags(.database))
+@Suite("Endings of attempts", .tags(.database))
 struct WorkingTests {
   private let refused = Verdict(
     reasons: [Reason(.durationOutOfRange, input: .front, detail: "6.0 s")], inputs: [:], decisions: [])
 
-  @Test("Published outputs become the post's, the job keeps the verdict, and the bytes are served")
+  @Test("a publication stores the outputs, the assets of the post and the verdict of the job")
   func publishing() async throws {
     try await StoreFixture.with { fixture in
       let id = try await fixture.submit()
@@ -39,7 +39,7 @@ struct WorkingTests {
     }
   }
 
-  @Test("A definition that cannot be read says why, and is told from one that is not stored")
+  @Test("a definition that does not decode gives an error with the reason, and a missing definition another error")
   func unreadableDefinition() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.submit()
@@ -57,7 +57,7 @@ struct WorkingTests {
     }
   }
 
-  @Test("Arguments that cannot be read say why")
+  @Test("arguments that do not decode give an error with the reason")
   func unreadableArguments() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.submit()
@@ -73,40 +73,41 @@ struct WorkingTests {
     }
   }
 
-  @Test("A zombie's whole transaction is undone: no set, no asset, no row of a blob, the job with its new holder")
-  func zombie() async throws {
+  @Test(
+    "the transaction of a worker that has lost its lease is rolled back completely, and the new worker keeps the job")
+  func stale() async throws {
     try await StoreFixture.with { fixture in
       let id = try await fixture.submit()
-      let zombie = try await fixture.claim()
-      // The zombie's worker gives no sign of life; the job goes to another.
+      let stale = try await fixture.claim()
+      // The worker sends no heartbeat, so its job is reaped.
       #expect(try await fixture.reap().map(\.state) == [.scheduled])
       try await fixture.pool.run { session in
         try session.execute("UPDATE job SET run_at = clock_timestamp()")
         _ = try JobQueue.promote(session)
       }
-      let heir = try await fixture.claim()
-      #expect(heir.job.publicID == zombie.job.publicID)
+      let successor = try await fixture.claim()
+      #expect(successor.job.publicID == stale.job.publicID)
       let sets = try await fixture.count("asset_set")
       let blobs = try await fixture.count("blob")
 
-      await #expect(throws: LeaseLost.self) { try await fixture.publish(zombie, "by the zombie") }
+      await #expect(throws: LeaseLost.self) { try await fixture.publish(stale, "late") }
       await #expect(throws: LeaseLost.self) {
         try await fixture.pool.transaction { session in
-          try fixture.store.reject(zombie.work, job: zombie.job, verdict: refused, session)
+          try fixture.store.reject(stale.work, job: stale.job, verdict: refused, session)
         }
       }
       #expect(try await fixture.count("asset_set") == sets)
       #expect(try await fixture.count("blob") == blobs)
       #expect(try await fixture.post(id).status == .processing)
 
-      try await fixture.publish(heir, "by the heir")
-      await #expect(throws: LeaseLost.self) { try await fixture.publish(heir, "again") }
+      try await fixture.publish(successor, "first")
+      await #expect(throws: LeaseLost.self) { try await fixture.publish(successor, "again") }
       #expect(try await fixture.post(id).status == .ready)
       #expect(try await fixture.count("asset_set") == sets + 1)
     }
   }
 
-  @Test("A rejected post keeps its reasons; its sources go, unless another post has them too")
+  @Test("a rejected post has the reasons and no sources; a source that another post shares stays")
   func rejecting() async throws {
     try await StoreFixture.with { fixture in
       let id = try await fixture.submit("shared", "own")
@@ -115,7 +116,7 @@ struct WorkingTests {
       try await fixture.pool.transaction { session in
         try fixture.store.reject(claim.work, job: claim.job, verdict: refused, session)
       }
-      // Nothing is removed before the rejection is certain.
+      // Files are removed only after the commit of the rejection.
       #expect(try fixture.holds(claim.work.moment.back))
       try await fixture.collect()
 
@@ -131,8 +132,8 @@ struct WorkingTests {
     }
   }
 
-  @Test("A rejection that is rolled back leaves the sources whole")
-  func rejectionUndone() async throws {
+  @Test("a rejection that is rolled back removes no source")
+  func rejectionRolledBack() async throws {
     struct Interrupted: Error {}
     try await StoreFixture.with { fixture in
       let id = try await fixture.submit()
@@ -150,7 +151,7 @@ struct WorkingTests {
     }
   }
 
-  @Test("Sources that the definition does not keep go once the outputs are there")
+  @Test("sources that the definition does not keep are removed after the publication")
   func sourcesNotKept() async throws {
     try await StoreFixture.with { fixture in
       let id = try await fixture.submit { $0.keepSources = false }
@@ -163,7 +164,7 @@ struct WorkingTests {
     }
   }
 
-  @Test("Crashes are counted by the inputs, whatever post they came with, and forgiven by a success")
+  @Test("crashes are counted by inputs, regardless of the post, and a publication resets the count")
   func crashes() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.submit("evil", "clip")
@@ -183,7 +184,7 @@ struct WorkingTests {
     }
   }
 
-  @Test("A post of a dead job has failed; tried again it is processing, with all its attempts")
+  @Test("the post of a dead job fails; a retry makes it processing again, with all attempts")
   func deadAndBack() async throws {
     try await StoreFixture.with { fixture in
       let id = try await fixture.submit { $0.attempts = 1 }
@@ -205,7 +206,7 @@ struct WorkingTests {
     }
   }
 
-  @Test("A job that is past its deadline for the last time takes its post with it")
+  @Test("the post fails when the last attempt of its job exceeds the deadline")
   func deadlinePassed() async throws {
     try await StoreFixture.with { fixture in
       let id = try await fixture.submit { $0.attempts = 1 }
@@ -221,7 +222,7 @@ struct WorkingTests {
     }
   }
 
-  @Test("Cancelling a waiting job fails its post; one that runs is asked to stop")
+  @Test("the cancellation of a waiting job fails its post, and that of an executing job requests a stop")
   func cancelling() async throws {
     try await StoreFixture.with { fixture in
       let waiting = try await fixture.submit()

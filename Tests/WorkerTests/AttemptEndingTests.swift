@@ -7,17 +7,17 @@ import Testing
 
 @testable import Worker
 
-@Suite("What an error makes of an attempt")
+@Suite("Endings of attempts by error")
 struct AttemptEndingTests {
   enum Outcome: Sendable {
-    case proven, doubtful, interrupted, unable, failed
+    case proven, unproven, interrupted, unable, failed
   }
 
   @Test(
-    "faults of ours cost nothing, kills from outside say nothing, and only what is alone is proven",
+    "an outage and a kill are not failures of the media, and only an isolated crash is proven",
     arguments: [
       (MediaFailure(.crashed, ""), true, Outcome.proven),
-      (MediaFailure(.crashed, ""), false, .doubtful),
+      (MediaFailure(.crashed, ""), false, .unproven),
       (MediaFailure(.memoryLimitExceeded, ""), true, .proven),
       (MediaFailure(.deadlineExceeded, ""), true, .proven),
       (MediaFailure(.interrupted, ""), true, .interrupted),
@@ -30,13 +30,13 @@ struct AttemptEndingTests {
     #expect(outcome(AttemptEnding(failure, isIsolated: isIsolated)) == expected)
   }
 
-  @Test("a storage that cannot be read or written, and a database that is away, are nobody's fault")
+  @Test("unavailable storage and an unavailable database are outages")
   func storage() {
     for code in [EROFS, ENOSPC, EIO, ESTALE, EDQUOT, EMFILE] {
       let error = BlobError.system(SystemError(call: "open", code: code))
       #expect(outcome(AttemptEnding(error, isIsolated: false)) == .unable)
     }
-    #expect(outcome(AttemptEnding(BlobError.away("not mounted"), isIsolated: false)) == .unable)
+    #expect(outcome(AttemptEnding(BlobError.unavailable("not mounted"), isIsolated: false)) == .unable)
     #expect(outcome(AttemptEnding(PostgresError(.unavailable, ""), isIsolated: false)) == .unable)
     #expect(outcome(AttemptEnding(PostgresError(.server, "", sqlState: "53100"), isIsolated: false)) == .unable)
     #expect(outcome(AttemptEnding(PostgresError(.server, "", sqlState: "42601"), isIsolated: false)) == .failed)
@@ -45,7 +45,7 @@ struct AttemptEndingTests {
   private func outcome(_ ending: AttemptEnding) -> Outcome? {
     switch ending {
     case .broken(_, _, isProven: true): .proven
-    case .broken: .doubtful
+    case .broken: .unproven
     case .interrupted: .interrupted
     case .unable: .unable
     case .failed: .failed

@@ -5,20 +5,20 @@ import Testing
 
 @Suite("Isolation", .timeLimit(.minutes(1)))
 struct IsolationTests {
-  @Test("attempts work beside each other, one alone waits for them, and who comes later waits for it")
+  @Test("attempts run at the same time, an isolated one waits for them, and a later one waits for the isolated one")
   func order() async {
     let isolation = Isolation()
     let seen = Shared<[String]>([])
     for _ in 0..<2 {
-      let mayBegin = await isolation.enter(alone: false, within: .seconds(60))
-      #expect(mayBegin)
+      let mayStart = await isolation.enter(alone: false, within: .seconds(60))
+      #expect(mayStart)
     }
-    // Each runs at once until it waits.
+    // Each task runs immediately until it suspends.
     let alone = Task.immediate {
       _ = await isolation.enter(alone: true, within: .seconds(60))
-      seen.withLock { $0.append("alone begins") }
+      seen.withLock { $0.append("alone started") }
       await Task.yield()
-      seen.withLock { $0.append("alone ends") }
+      seen.withLock { $0.append("alone ended") }
       isolation.leave()
     }
     let later = Task.immediate {
@@ -32,10 +32,10 @@ struct IsolationTests {
     isolation.leave()
     await alone.value
     await later.value
-    #expect(seen.withLock { $0 } == ["both left", "alone begins", "alone ends", "later"])
+    #expect(seen.withLock { $0 } == ["both left", "alone started", "alone ended", "later"])
   }
 
-  @Test("one that waits too long to be alone gives up, and who waits behind it goes on")
+  @Test("an isolated attempt that waits too long gives up, and the attempts behind it start")
   func givingUp() async {
     let isolation = Isolation()
     _ = await isolation.enter(alone: false, within: .seconds(60))

@@ -1,4 +1,4 @@
-"""Works with the service as an app's back-end would, by the client that openapi-python-client made."""
+"""Uses the service through the client that openapi-python-client made."""
 
 import datetime
 import os
@@ -23,25 +23,25 @@ FILMED = datetime.datetime(2026, 11, 20, 18, 30, tzinfo=datetime.timezone.utc)
 
 
 def file(path, media_type):
-    """A part of a form."""
+    """Returns a file as a part of a form."""
     return File(payload=path.open("rb"), file_name=path.name, mime_type=media_type)
 
 
 def photo():
-    """The photo, as a part of a form."""
+    """Returns the photo as a part of a form."""
     return file(PHOTO, "image/jpeg")
 
 
 def submitted(form):
-    """A post that was submitted, once its media are ready, as it is read."""
-    taken = submit_post.sync(client=CLIENT, body=form, prefer="wait=60")
-    post = read_post.sync(taken.id, client=CLIENT)
+    """Submits a post, waits until its media are ready, and returns it as read."""
+    response = submit_post.sync(client=CLIENT, body=form, prefer="wait=60")
+    post = read_post.sync(response.id, client=CLIENT)
     assert post.status == PostStatus.READY, post
     return post
 
 
 def test_moment():
-    """A moment, with all that can be said of it, and its job."""
+    """A moment with every optional field, its job, and searches that find it."""
     post = submitted(PostForm(
         kind=PostKind.TAKE5, author="ada", title="Lake", caption="Dämmerung", visibility=Visibility.FRIENDS,
         foreground=Camera.BACK, captured_at=FILMED, latitude=52.5163, longitude=-13.3777, place="lake",
@@ -64,25 +64,25 @@ def test_moment():
 
 
 def test_photos():
-    """Two photos, in their order."""
+    """Two photos in the submitted order."""
     post = submitted(PostForm(kind=PostKind.PHOTO, author="ada", caption="A walk", photo=[photo(), photo()]))
     assert len(post.photos) == 2 and post.photos[1]["photo.small"].width, post
 
 
 def test_markers():
-    """A marker with an image, one with a video, one of words in a form, and one of words in JSON."""
+    """Markers with an image, with a video, with text in a form, and with text in JSON."""
     image = submitted(PostForm(kind=PostKind.MARKER, author="ada", image=photo()))
     assert image.photos[0]["photo.medium"].url, image
     video = submitted(PostForm(kind=PostKind.MARKER, author="ada", video=file(SAMPLES / "back.mp4", "video/mp4")))
     assert video.assets["clip"].duration > 0, video
-    words = submitted(PostForm(kind=PostKind.MARKER, author="ada", title="Here"))
-    assert words.title == "Here" and words.job is None, words
-    plain = submitted(WordsDraft(kind=WordsDraftKind.MARKER, author="ada", title="There"))
-    assert plain.title == "There" and plain.job is None, plain
+    text = submitted(PostForm(kind=PostKind.MARKER, author="ada", title="Here"))
+    assert text.title == "Here" and text.job is None, text
+    json = submitted(WordsDraft(kind=WordsDraftKind.MARKER, author="ada", title="There"))
+    assert json.title == "There" and json.job is None, json
 
 
-def test_answers(post):
-    """A reaction, a comment, a change and a photo of a place."""
+def test_interactions(post):
+    """A reaction, a comment, a change of the post and a photo of a place."""
     image = submit_reaction.sync(post.id, client=CLIENT, body=ReactionForm(image=photo(), author="bob"), prefer="wait=60")
     assert [item.id for item in list_reactions.sync(post.id, client=CLIENT, author="bob").items] == [image.id]
     comment = submit_comment.sync(post.id, client=CLIENT, body=CommentDraft(author="bob", text="What a light!"))
@@ -97,4 +97,4 @@ def test_answers(post):
 POST = test_moment()
 test_photos()
 test_markers()
-test_answers(POST)
+test_interactions(POST)

@@ -1,4 +1,4 @@
-"""What schemathesis cannot know of the API from its document alone."""
+"""Hooks for the rules of the API that its OpenAPI document cannot express."""
 
 import itertools
 import json
@@ -11,37 +11,37 @@ from schemathesis.core.parameters import ParameterLocation
 from schemathesis.generation import GenerationMode
 from schemathesis.generation.meta import ComponentInfo, TestPhase
 
-# Written by run.sh: ids that exist, and a photo.
+# Set by run.sh: ids that exist, and a photo.
 SEEDS = json.loads(os.environ["TAKE5_SEEDS"])
 with open(os.environ["TAKE5_PHOTO"], "rb") as file:
     PHOTO = file.read()
 
-# Of polygons, of rings in each, and of positions in each of these.
-MOST = 8
+# The maximum number of polygons, of rings in a polygon, and of positions in a ring.
+MAX_ITEMS = 8
 
-# An id that nothing has.
-NOBODY = "00000000-0000-7000-8000-000000000000"
+# An id that does not exist.
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 
-# A number and a time as a form has them.
+# The syntax of a number and of a time in a form.
 NUMBER = re.compile(r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?\Z")
 TIME = re.compile(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})\Z")
 
-# Bytes of an image: a true photo, so that jobs are made and done, or anything.
+# The bytes of an image: a real photo, so that jobs complete, or random bytes.
 for media_type in ["image/jpeg", "image/heic", "image/avif", "image/png", "image/webp"]:
     schemathesis.openapi.media_type(media_type, st.just(PHOTO) | st.binary(min_size=1, max_size=64))
 
-# The names that a database of time zones has; a schema cannot list them all.
+# Names of the time zone database; a schema cannot list all.
 schemathesis.openapi.format("time-zone", st.sampled_from(["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"]))
 
 
 def existing(path, name, value):
-    """Every other id is one that exists."""
+    """Replaces every other id by one that exists."""
     seed = SEEDS.get(path + "#" + name)
     return seed if seed and isinstance(value, str) and len(value.rstrip("02468ace")) < len(value) else value
 
 
 def ordered(box):
-    """A box has its south below its north: a schema cannot compare."""
+    """Exchanges south and north of a box if necessary, because a schema cannot compare."""
     numbers = box.split(",") if isinstance(box, str) else box
     if not isinstance(numbers, list) or len(numbers) != 4:
         return box
@@ -52,27 +52,27 @@ def ordered(box):
 
 
 def closed(ring):
-    """Closes a ring, which a schema cannot ask for, and halves its width: so it cannot go around a pole."""
-    return [[position[0] / 2, *position[1:]] for position in [*ring[:-1][:MOST], ring[0]]]
+    """Closes a ring, which a schema cannot require, and halves its width, so that it does not enclose a pole."""
+    return [[position[0] / 2, *position[1:]] for position in [*ring[:-1][:MAX_ITEMS], ring[0]]]
 
 
-def sound(area):
-    """A polygon or several of them, all rings closed; few enough, as a schema cannot say how many they are together."""
+def valid_area(area):
+    """Closes all rings of one or more polygons and limits their number, because a schema cannot limit the total."""
     is_one = area["type"] == "Polygon"
-    polygons = [area["coordinates"]] if is_one else area["coordinates"][:MOST]
-    polygons = [[closed(ring) for ring in polygon[:MOST]] for polygon in polygons]
+    polygons = [area["coordinates"]] if is_one else area["coordinates"][:MAX_ITEMS]
+    polygons = [[closed(ring) for ring in polygon[:MAX_ITEMS]] for polygon in polygons]
     return {**area, "coordinates": polygons[0] if is_one else polygons}
 
 
 def resolved(document, schema):
-    """What a schema says, or the one that it refers to."""
+    """Returns the schema, or the one that it refers to."""
     for name in schema.get("$ref", "#").split("/")[1:]:
         document = document[name]
     return document if "$ref" in schema else schema
 
 
 def fits(schema, text):
-    """Whether the text of a part is what its schema asks for."""
+    """Whether the text of a part conforms to its schema."""
     if schema.get("format") == "binary":
         return True
     if "enum" in schema:
@@ -84,8 +84,8 @@ def fits(schema, text):
     return schema.get("minLength", 0) <= len(text) <= schema["maxLength"] and "\0" not in text
 
 
-def is_right_as_sent(case):
-    """Whether a form is right as its parts are sent: nothing is no part, and a list is a part for each of its items."""
+def is_valid_as_sent(case):
+    """Whether a form is valid as it is sent: without a part for an empty value, with one part for each item of a list."""
     document = case.operation.schema.raw_schema
     content = document["paths"][case.path][case.method.lower()]["requestBody"]["content"]
     form = resolved(document, content["multipart/form-data"]["schema"])
@@ -103,8 +103,8 @@ def is_right_as_sent(case):
     return sent.issuperset(form["required"])
 
 
-def of_its_kind(post):
-    """A post with the media that its kind needs, and with what belongs together, which its schema says in words."""
+def valid_post(post):
+    """Returns the post with the media of its kind and with complete coordinates, which its schema states only in text."""
     kind = post["kind"]
     allowed = {"take5": ["front", "back"], "photo": ["photo"], "marker": ["image", "video"]}.get(kind)
     if allowed is None:
@@ -129,8 +129,8 @@ def of_its_kind(post):
 CASES = itertools.count()
 
 
-def is_right(case, location):
-    """Whether a part of a case is meant to be right."""
+def is_valid(case, location):
+    """Whether a part of a case is generated as valid."""
     return case.meta is None or not case.meta.is_negative_at(location)
 
 
@@ -140,9 +140,9 @@ def is_form(case):
     return is_declared and case.media_type == "multipart/form-data" and isinstance(case.body, dict)
 
 
-def keep_right(case):
-    """Calls a body right: schemathesis judges a body anew that a hook or a link has touched, and since it cannot validate
-    bytes, it calls every form with a file wrong."""
+def mark_valid(case):
+    """Marks a body as valid. schemathesis validates a body again after a hook or a link has changed it, and treats every
+    form with a file as invalid, because it cannot validate bytes."""
     meta = case.meta
     if meta is None or ParameterLocation.BODY not in meta.components:
         return
@@ -151,20 +151,20 @@ def keep_right(case):
         meta.generation.mode = GenerationMode.POSITIVE
 
 
-def mend(case):
-    """Makes right what is meant to be right; what is meant to be wrong stays as it is."""
-    # Three of four keys are new ones: the same example with ever new payloads would be refused each time.
+def correct(case):
+    """Corrects the parts of a case that are generated as valid; invalid parts are not changed."""
+    # Three of four keys are replaced: one key with different payloads would be rejected each time.
     key = "Idempotency-Key"
-    if case.headers and key in case.headers and is_right(case, ParameterLocation.HEADER) and next(CASES) % 4:
+    if case.headers and key in case.headers and is_valid(case, ParameterLocation.HEADER) and next(CASES) % 4:
         case.headers[key] = f"case-{next(CASES)}"
-    if case.query and "box" in case.query and is_right(case, ParameterLocation.QUERY):
+    if case.query and "box" in case.query and is_valid(case, ParameterLocation.QUERY):
         case.query["box"] = ordered(case.query["box"])
-    if case.path == "/v1/posts/search" and isinstance(case.body, dict) and is_right(case, ParameterLocation.BODY):
-        case.body = {**case.body, "polygon": sound(case.body["polygon"])}
-    if case.path == "/v1/posts" and isinstance(case.body, dict) and is_right(case, ParameterLocation.BODY):
+    if case.path == "/v1/posts/search" and isinstance(case.body, dict) and is_valid(case, ParameterLocation.BODY):
+        case.body = {**case.body, "polygon": valid_area(case.body["polygon"])}
+    if case.path == "/v1/posts" and isinstance(case.body, dict) and is_valid(case, ParameterLocation.BODY):
         if case.media_type == "multipart/form-data":
-            case.body = of_its_kind(case.body)
-            keep_right(case)
+            case.body = valid_post(case.body)
+            mark_valid(case)
         elif not (case.body.get("title") or case.body.get("caption")):
             case.body = {**case.body, "title": "Here"}
     return case
@@ -172,31 +172,31 @@ def mend(case):
 
 @schemathesis.hook
 def map_case(context, case):
-    """Mends a case and gives it ids that exist."""
-    if case.method.upper() != "DELETE" and case.path_parameters and is_right(case, ParameterLocation.PATH):
+    """Corrects a case and inserts ids that exist."""
+    if case.method.upper() != "DELETE" and case.path_parameters and is_valid(case, ParameterLocation.PATH):
         for name, value in case.path_parameters.items():
             case.path_parameters[name] = existing(case.path, name, value)
-    return mend(case)
+    return correct(case)
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Mends examples and the cases of chains of requests, which no other hook sees; ids come from the answers before."""
+    """Corrects examples and chains of requests, which no other hook receives. Their ids come from earlier responses."""
     if case.meta is not None and case.meta.phase.name in (TestPhase.EXAMPLES, TestPhase.STATEFUL):
-        # Both are right by design.
-        if is_form(case) and is_right_as_sent(case):
-            keep_right(case)
-        mend(case)
-    # Answers tell of the ids that exist; were they deleted, nothing would be left to read.
+        # Both are valid by design.
+        if is_form(case) and is_valid_as_sent(case):
+            mark_valid(case)
+        correct(case)
+    # Responses contain the ids of the seed data, which must not be deleted because reads need them.
     if case.method.upper() == "DELETE":
         for name, value in case.path_parameters.items():
             if value in SEEDS.values():
-                case.path_parameters[name] = NOBODY
+                case.path_parameters[name] = UNKNOWN_ID
 
 
 @schemathesis.hook
 def filter_case(context, case):
-    """Leaves out forms that are not what schemathesis takes them for: wrong ones that are right as they are sent, since a
-    number is the same text as its digits, and an additional property that is null or an empty list is no part at all;
-    and right ones that are wrong, since its template of a form has empty text whatever the schema says."""
-    return not is_form(case) or is_right_as_sent(case) == is_right(case, ParameterLocation.BODY)
+    """Skips forms that schemathesis classifies differently from what is sent. An invalid form can be valid as sent,
+    because a number is sent as text, and an additional property that is null or an empty list is not sent. A valid form
+    can be invalid, because schemathesis inserts empty text without regard to the schema."""
+    return not is_form(case) or is_valid_as_sent(case) == is_valid(case, ParameterLocation.BODY)

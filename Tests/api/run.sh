@@ -1,38 +1,38 @@
 #!/bin/sh
-# Tests the API against its own document with schemathesis: run.sh PATH-OF-take5 PATH-OF-schemathesis
+# Tests the API against its OpenAPI document with schemathesis: run.sh PATH-OF-take5 PATH-OF-schemathesis
 set -eu
 
 take5=$1
 schemathesis=$2
 here=$(dirname "$0")
-# How many cases schemathesis makes of each operation at most when it fuzzes; there are further phases.
+# The maximum number of cases for each operation in the fuzzing phase; there are further phases.
 examples=${EXAMPLES:-130}
 seed=${SEED:-20261120}
-least=5000
+min_cases=5000
 
 set -- --key-requests 10000000 --author-submissions 10000000
 . "$here/service.sh"
 
-# What is there to be read: a post with its job, its media, a comment, and one image of each kind.
-ask() { curl --silent --fail --header "Authorization: Bearer $TAKE5_API_KEY" --header 'Prefer: wait=60' "$@"; }
+# Data for reads: a post with its job, media and a comment, and one image of each kind.
+request() { curl --silent --fail --header "Authorization: Bearer $TAKE5_API_KEY" --header 'Prefer: wait=60' "$@"; }
 "$take5" still "$here/../../samples/front.mp4" -o "$folder/photo.jpg"
-post=$(ask --form front=@"$here/../../samples/front.mp4" --form back=@"$here/../../samples/back.mp4" \
+post=$(request --form front=@"$here/../../samples/front.mp4" --form back=@"$here/../../samples/back.mp4" \
   --form kind=take5 --form author=ada --form caption=Dusk --form latitude=52.5 --form longitude=13.4 \
   "$url/v1/posts")
 post_id=$(echo "$post" | sed 's/.*,"id":"\([0-9a-f-]*\)","job".*/\1/')
 job_id=$(echo "$post" | sed 's/.*"url":"\/v1\/jobs\/\([0-9a-f-]*\)".*/\1/')
 media_id=$(echo "$post" | sed 's/.*"poster":{[^}]*"url":"\/v1\/media\/\([0-9a-f-]*\).*/\1/')
-comment=$(ask --header 'Content-Type: application/json' --data '{"author":"grace","text":"What a light!"}' \
+comment=$(request --header 'Content-Type: application/json' --data '{"author":"grace","text":"What a light!"}' \
   "$url/v1/posts/$post_id/comments")
 comment_id=$(echo "$comment" | sed 's/.*"id":"\([0-9a-f-]*\)".*/\1/')
-ask --output /dev/null --form image=@"$folder/photo.jpg" --form author=grace "$url/v1/posts/$post_id/reactions"
-put() { ask --header 'Content-Type: image/jpeg' --data-binary @"$folder/photo.jpg" "$@"; }
+request --output /dev/null --form image=@"$folder/photo.jpg" --form author=grace "$url/v1/posts/$post_id/reactions"
+put() { request --header 'Content-Type: image/jpeg' --data-binary @"$folder/photo.jpg" "$@"; }
 image=$(put --request PUT "$url/v1/users/ada/profile-image")
 image_id=$(echo "$image" | sed 's/.*"url":"\/v1\/images\/\([0-9a-f-]*\)".*/\1/')
 put --output /dev/null --request PUT "$url/v1/itineraries/spring/thumbnail"
 put --output /dev/null "$url/v1/places/gate/photos"
 for name in "$post_id" "$job_id" "$media_id" "$image_id" "$comment_id"; do
-  [ ${#name} = 36 ] || { echo "the seeds could not be submitted: $post $image"; exit 1; }
+  [ ${#name} = 36 ] || { echo "the seed data could not be submitted: $post $image"; exit 1; }
 done
 
 TAKE5_PHOTO=$folder/photo.jpg
@@ -54,4 +54,4 @@ cat "$folder/report.txt"
 [ $status = 0 ] || exit $status
 cases=$(sed -n 's/^ *\([0-9]*\) generated.*/\1/p' "$folder/report.txt")
 echo "$cases cases, all checks passed"
-[ "$cases" -ge $least ] || { echo "expected $least cases at least"; exit 1; }
+[ "$cases" -ge $min_cases ] || { echo "expected at least $min_cases cases"; exit 1; }

@@ -1,7 +1,7 @@
-# Starts a service for a test of the API; to be sourced, with its options behind, where $take5 is the program. It sets
-# $folder and $url, and the key; the service ends with the shell.
+# Starts a service for a test of the API. This file is sourced: $take5 is the program, the positional parameters are
+# further options. It sets $folder, $url and TAKE5_API_KEY; the service ends with the shell.
 
-# Directly under /tmp: as root, PostgreSQL runs as another user, who has to reach it.
+# Directly in /tmp: as root, PostgreSQL runs as another user, which must be able to enter the folder.
 folder=$(mktemp -d /tmp/take5-api.XXXXXX)
 chmod 755 "$folder"
 export TAKE5_API_KEY=test-api-key

@@ -1,11 +1,12 @@
 import Definitions
+import Model
 import Testing
 
 @testable import bench
 
-@Suite("What is measured")
+@Suite("Catalogue of measurements")
 struct CatalogueTests {
-  @Test("the ten figures have their names and their goals")
+  @Test("the ten figures have the documented names and goals")
   func figures() throws {
     let figures = try Catalogue(Definitions.take5Post()).figures.map(\.figure)
     let expected: [(String, Goal?)] = [
@@ -20,7 +21,7 @@ struct CatalogueTests {
     #expect(figures.map(\.goal) == expected.map(\.1))
   }
 
-  @Test("a selection takes what begins so, and nothing that there is not")
+  @Test("a selection takes names by prefix and throws for an unknown name")
   func selection() throws {
     let catalogue = try Catalogue(Definitions.take5Post())
     let (figures, observations) = try catalogue.selected(["video.cpu", "video.kernel.halved.gradients_vs_bicubic"])
@@ -30,9 +31,42 @@ struct CatalogueTests {
     #expect(throws: BenchError.self) { try catalogue.selected(["audio"]) }
   }
 
-  @Test("no two measurements have one name")
+  @Test("the names of measurements are unique")
   func names() throws {
     let names = try Catalogue(Definitions.take5Post()).names
     #expect(Set(names).count == names.count)
+  }
+}
+
+@Suite("Variants of the measured definition")
+struct DefinitionVariantsTests {
+  @Test("a comparable definition has the outputs of the contestants and the shipped encoding")
+  func comparable() throws {
+    let shipped = try Definitions.take5Post()
+    let definition = try shipped.comparable()
+    #expect(definition.outputs.roles == [.composed, .poster, .thumbnailFront, .thumbnailBack])
+    #expect(definition.outputs.composed == shipped.outputs.composed)
+    #expect(definition.canvas == shipped.canvas)
+    // `take5 compose` reads it from a file.
+    #expect(try JSON.decode(Definition.self, from: JSON.encode(definition)) == definition)
+  }
+
+  @Test("a smaller canvas scales the margin and the corner radius of the inset")
+  func scaled() throws {
+    let small = try Definitions.take5Post().comparable().scaled(toWidth: 720)
+    #expect(small.canvas.size == Size(width: 720, height: 1280))
+    #expect(small.outputs.composed?.inset.margin == 24)
+    #expect(small.outputs.composed?.inset.radius == 24)
+    #expect(small.outputs.composed?.inset.width == 0.3)
+  }
+
+  @Test("variants with different outputs have different names")
+  func names() throws {
+    let shipped = try Definitions.take5Post().comparable()
+    let others = [
+      shipped.scaled(toWidth: 720), shipped.encoded(Definition.VideoEncoding(preset: "veryfast", crf: 23)),
+      shipped.encoded(Definition.VideoEncoding(preset: "veryfast", crf: 23.5)),
+    ]
+    #expect(Set([shipped.variant] + others.map(\.variant)).count == 4)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Options of the benchmark")
 struct OptionsTests {
-  @Test("names after --only end with the next option")
+  @Test("the names of --only end at the next option")
   func only() throws {
     let options = try Options(["--only", "video.cpu", "video.size", "--pairs", "3", "--write", "docs/b.md"])
     #expect(options.only == ["video.cpu", "video.size"])
@@ -12,14 +12,14 @@ struct OptionsTests {
     #expect(options.document == "docs/b.md")
   }
 
-  @Test("nine pairs unless told")
+  @Test("the default is nine pairs, all figures and no document")
   func defaults() throws {
     let options = try Options([])
     #expect(options.pairs == 9)
     #expect(options.only.isEmpty && options.document == nil)
   }
 
-  @Test("the queue is measured five times unless told")
+  @Test("the queue is measured five times by default")
   func queue() throws {
     #expect(try Options(["--queue"]).subject == .queue)
     #expect(try Options(["--queue"]).runs == 5)
@@ -27,9 +27,9 @@ struct OptionsTests {
   }
 
   @Test(
-    "wrong words are refused",
+    "invalid arguments are errors",
     arguments: [["--pairs", "0"], ["--runs", "0"], ["--pairs"], ["--only"], ["--fast"], ["9"]])
-  func wrong(words: [String]) {
-    #expect(throws: BenchError.self) { try Options(words) }
+  func invalid(arguments: [String]) {
+    #expect(throws: BenchError.self) { try Options(arguments) }
   }
 }

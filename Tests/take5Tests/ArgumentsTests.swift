@@ -1,31 +1,33 @@
+import FoundationEssentials
+import Model
 import Testing
 
 @testable import take5
 
 @Suite("Arguments")
 struct ArgumentsTests {
-  static let verb = Subcommand(
+  static let command = Subcommand(
     "thing", abstract: "Do a thing.", operands: ["FRONT", "[BACK]"],
     options: [
       Option("--data", "DIR", variable: "TAKE5_DATA", default: ".take5", help: ""),
       Option("--output", "FILE", short: "-o", help: ""), Option("--count", "N", help: ""), Option("--json", help: ""),
     ], example: ""
-  ) { _ in .done }
+  ) { _ in .success }
 
-  @Test("an option outweighs its variable, and that its default")
+  @Test("an option takes precedence over its variable, and the variable over the default")
   func precedence() throws {
     let environment = ["TAKE5_DATA": "/variable"]
-    #expect(try Arguments(["a"], of: Self.verb, environment: [:]).value("--data") == ".take5")
-    #expect(try Arguments(["a"], of: Self.verb, environment: environment).value("--data") == "/variable")
-    let both = try Arguments(["a", "--data", "/option"], of: Self.verb, environment: environment)
+    #expect(try Arguments(["a"], of: Self.command, environment: [:]).value("--data") == ".take5")
+    #expect(try Arguments(["a"], of: Self.command, environment: environment).value("--data") == "/variable")
+    let both = try Arguments(["a", "--data", "/option"], of: Self.command, environment: environment)
     #expect(both.value("--data") == "/option")
-    #expect(try Arguments(["a"], of: Self.verb, environment: ["TAKE5_DATA": ""]).value("--data") == ".take5")
+    #expect(try Arguments(["a"], of: Self.command, environment: ["TAKE5_DATA": ""]).value("--data") == ".take5")
   }
 
-  @Test("values stand after a space or an equals sign, switches alone, operands anywhere")
+  @Test("values follow a space or an equals sign, switches have none, operands can be anywhere")
   func forms() throws {
     let arguments = try Arguments(
-      ["-o", "x", "front", "--data=y=z", "--json", "--", "--back"], of: Self.verb, environment: [:])
+      ["-o", "x", "front", "--data=y=z", "--json", "--", "--back"], of: Self.command, environment: [:])
     #expect(arguments.value("--output") == "x")
     #expect(arguments.value("--data") == "y=z")
     #expect(arguments.has("--json"))
@@ -33,16 +35,90 @@ struct ArgumentsTests {
   }
 
   @Test(
-    "wrong words are refused with status 64 and a remedy",
+    "wrong arguments are refused with status 64 and a hint",
     arguments: [
       [], ["a", "b", "c"], ["a", "--unknown"], ["a", "--data"], ["a", "--json=yes"], ["a", "--count", "x"],
       ["a", "--count", "11"],
     ])
-  func wrong(words: [String]) {
+  func wrong(arguments: [String]) {
     let failure = #expect(throws: CommandFailure.self) {
-      _ = try Arguments(words, of: Self.verb, environment: [:]).number("--count", in: 1...10)
+      _ = try Arguments(arguments, of: Self.command, environment: [:]).number("--count", in: 1...10)
     }
     #expect(failure?.status == .usage)
     #expect(failure?.remedy != nil)
+  }
+}
+
+@Suite("Job filters")
+struct JobFilterTests {
+  private func arguments(_ arguments: [String]) throws -> Arguments {
+    try Arguments(arguments, of: .jobsList, environment: [:])
+  }
+
+  @Test("times are in RFC 3339 or durations before now")
+  func times() throws {
+    let now = Date(timeIntervalSince1970: 1_800_000_000)
+    for (text, seconds) in [("45s", 45.0), ("30m", 1800), ("2h", 7200), ("7d", 604_800), ("1w", 604_800), ("0s", 0)] {
+      #expect(try arguments(["--created-after", text]).time("--created-after", now: now) == now - seconds, "\(text)")
+    }
+    let exact = try arguments(["--created-after", "2027-01-15T08:00:00Z"]).time("--created-after", now: now)
+    #expect(exact == now)
+    for wrong in ["yesterday", "2", "h", "-2h", "2y", "1.5h", ""] {
+      let wrong = try arguments(["--created-after", wrong])
+      #expect(throws: CommandFailure.self) { try wrong.time("--created-after", now: now) }
+    }
+  }
+
+  @Test("states are a comma-separated list")
+  func states() throws {
+    #expect(try arguments(["--state", "dead,scheduled"]).choices("--state", of: JobState.self) == [.dead, .scheduled])
+    #expect(try arguments([]).choices("--state", of: JobState.self).isEmpty)
+    let wrong = try arguments(["--state", "dead,,gone"])
+    #expect(throws: CommandFailure.self) { try wrong.choices("--state", of: JobState.self) }
+  }
+
+  @Test("columns have the width of their longest cell, and numbers are right-aligned")
+  func table() {
+    var table = TextTable("NAME", "JOBS")
+    table.add("media", "7")
+    table.add("a", "1234567")
+    #expect(table.lines == ["NAME      JOBS", "media        7", "a      1234567"])
+  }
+
+  @Test(
+    "durations as text",
+    arguments: [(0.345, "0.35 s"), (42, "42 s"), (303, "5m 3s"), (7800, "2h 10m"), (273_600, "3d 4h")])
+  func durations(seconds: Double, text: String) {
+    #expect(DurationText.text(seconds) == text)
+  }
+
+  @Test("lines replace those drawn before and are cut to the width of the terminal")
+  func redrawing() {
+    #expect(JobView.redrawing(0, with: ["abc"], width: 80) == "abc\n")
+    #expect(JobView.redrawing(2, with: ["abcdef", "x"], width: 4) == "\u{1B}[2A\u{1B}[Jabcd\nx\n")
+  }
+}
+
+@Suite("Listen addresses")
+struct ListenAddressTests {
+  @Test(
+    "loopback addresses are distinguished from addresses that other machines can reach",
+    arguments: [
+      ("127.0.0.1:8080", true), ("localhost:1", true), ("[::1]:80", true), (":8080", true), ("127.9.9.9:1", true),
+      ("0.0.0.0:8080", false), ("[::]:80", false), ("192.168.1.2:80", false), ("127.example.com:80", false),
+      ("example.com:80", false),
+    ])
+  func loopback(text: String, isLoopback: Bool) throws {
+    #expect(try #require(ListenAddress(text)).isLoopback == isLoopback)
+  }
+
+  @Test("invalid addresses are refused", arguments: ["", "8080", "host", "host:", "host:port", "host:70000"])
+  func refuses(text: String) {
+    #expect(ListenAddress(text) == nil)
+  }
+
+  @Test("an address is formatted as a URL")
+  func url() throws {
+    #expect(try #require(ListenAddress("[::1]:0")).url(port: 5) == "http://[::1]:5")
   }
 }

@@ -4,27 +4,27 @@ internal import HTTPClient
 internal import Model
 internal import Platform
 
-/// A service with a database and blobs of its own, all of which vanish with it.
+/// A running `take5 serve` with a database and blobs of its own, which are removed with it.
 final class RunningService {
   private let command: Command
   private let folder: String
-  /// Of its database and its blobs.
+  /// The folder of the database and the blobs.
   var data: String { "\(folder)/data" }
   private var child: ChildProcess?
   private let client: HTTPClient
-  /// Where it listens.
+  /// The port on which the service listens.
   let port: UInt16
   private let process: Int32
-  /// What it has resident now, without its database.
+  /// The resident bytes of the service process without its database.
   var residentBytes: Int { ProcessTree.residentBytes(of: process, isAlone: true) }
 
-  /// Starts it and waits until it says where it listens.
+  /// Starts the service and waits until it prints its URL.
   ///
   /// - Parameters:
-  ///   - log: takes what it says beside that.
+  ///   - log: the file for its standard error.
   ///   - more: further options.
   init(_ program: String, workers: Int, log: String, more: [String] = []) throws {
-    // The embedded database runs as another user than root, who must reach its folder.
+    // As root, the embedded PostgreSQL runs as another user, which must be able to enter the folder.
     var template = Array("/tmp/take5-bench-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw SystemError(call: "mkdtemp") }
     folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -39,38 +39,38 @@ final class RunningService {
     process = started.id
     child = consume started
     guard let address = ServerAddress(url: try output.line() ?? "") else {
-      throw BenchError("the service does not say where it listens; what it said: \(log)")
+      throw BenchError("the service printed no URL; its output: \(log)")
     }
     client = HTTPClient(server: address)
     port = address.port
   }
 
-  // In good order too when something else went wrong: its database is a process of its own.
+  // After an error the service is also asked to end, because its database is a process of its own.
   deinit {
     try? stop()
     try? Folder.remove(folder)
   }
 
-  /// Submits so many moments at once, waits for them, and divides by the time from the first claim to the last end.
+  /// Submits `count` moments at once, waits for them, and divides by the time from the first claim to the last end.
   func momentsPerMinute(_ count: Int, of footage: PhoneFootage) throws -> Double {
     let paths = try (0..<count).map { _ in try submit(footage) }
     let jobs = try paths.map { try wait(for: $0) }
     guard let start = jobs.compactMap(\.startedAt).min(), let end = jobs.compactMap(\.finishedAt).max() else {
-      throw BenchError("the service does not say when its jobs began and ended")
+      throw BenchError("the service reports no start or end of its jobs")
     }
     return Double(count) * 60 / end.timeIntervalSince(start)
   }
 
-  /// Submits a moment and waits for it: how long its author waited, in milliseconds, from the call to the end of the job.
-  func wait(of footage: PhoneFootage) throws -> Double {
+  /// Submits a moment, waits for it, and returns the milliseconds from the request to the end of the job.
+  func latency(of footage: PhoneFootage) throws -> Double {
     let begin = Date()
     guard let end = try wait(for: submit(footage)).finishedAt else {
-      throw BenchError("the service does not say when its job ended")
+      throw BenchError("the service reports no end of its job")
     }
     return end.timeIntervalSince(begin) * 1000
   }
 
-  /// Ends it in good order.
+  /// Ends the service with SIGTERM.
   func stop() throws {
     guard let child = child.take() else { return }
     child.send(signal: SIGTERM)
@@ -83,16 +83,17 @@ final class RunningService {
       try FormPart(name: "front", path: footage.front, type: "video/mp4"),
       try FormPart(name: "back", path: footage.back, type: "video/mp4"),
     ]
-    let answer = try client.post("/v1/posts", form: form) { _, _ in }
-    guard answer.status == 202, let job = try JSON.decode(PostAnswer.self, from: answer.body).job.url else {
-      throw BenchError("the service answers \(answer.status): \(String(decoding: answer.body, as: UTF8.self))")
+    let response = try client.post("/v1/posts", form: form) { _, _ in }
+    guard response.status == 202, let job = try JSON.decode(PostResponse.self, from: response.body).job.url else {
+      throw BenchError(
+        "the service responded with \(response.status): \(String(decoding: response.body, as: UTF8.self))")
     }
     return job
   }
 
-  private func wait(for path: String) throws -> JobAnswer {
+  private func wait(for path: String) throws -> JobResponse {
     while true {
-      let job = try JSON.decode(JobAnswer.self, from: client.get(path).body)
+      let job = try JSON.decode(JobResponse.self, from: client.get(path).body)
       if job.state == .completed { return job }
       guard !job.state.isFinal else { throw BenchError("the job \(path) ended as \(job.state.rawValue)") }
       usleep(200_000)
@@ -100,13 +101,13 @@ final class RunningService {
   }
 }
 
-/// A post as far as it is read here.
-private struct PostAnswer: Decodable {
-  let job: JobAnswer
+/// The members of a post that the benchmark reads.
+private struct PostResponse: Decodable {
+  let job: JobResponse
 }
 
-/// A job as far as it is read here.
-private struct JobAnswer: Decodable {
+/// The members of a job that the benchmark reads.
+private struct JobResponse: Decodable {
   let state: JobState
   let url: String?
   let startedAt: Date?

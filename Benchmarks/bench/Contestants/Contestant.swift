@@ -1,14 +1,87 @@
 internal import Model
+internal import Platform
 
-/// Somebody who makes a definition's outputs, or a part of that work.
+/// A program or a series of commands that makes a definition's outputs, or does a part of that work.
 protocol Contestant: Sendable {
-  /// Tells it from every other, fit for a folder's name.
+  /// A unique name, also of its folder.
   var name: String { get }
-  /// What it is called in tables.
+  /// The name in tables.
   var title: String { get }
 
-  /// Makes what is not measured, and says what is to be run.
+  /// Does the work that is not measured, and returns the commands to measure.
   ///
-  /// - Parameter folder: of its own, where its outputs go.
-  func prepare(in folder: String, on workbench: Workbench) throws -> Workplace
+  /// - Parameter folder: the contestant's own folder, for its outputs.
+  func prepare(in folder: String, on workbench: Workbench) throws -> PreparedContestant
+}
+
+/// The commands and outputs of a contestant that is ready to run.
+struct PreparedContestant: Sendable {
+  /// The commands, which run one after another.
+  let commands: [Command]
+  /// The paths of its outputs, by role.
+  let outputs: [Role: String]
+  /// Returns the CPU seconds of the last run that only the measurement caused.
+  let uncounted: @Sendable () throws -> Double
+
+  init(
+    commands: [Command], outputs: [Role: String] = [:], uncounted: @escaping @Sendable () throws -> Double = { 0 }
+  ) {
+    self.commands = commands
+    self.outputs = outputs
+    self.uncounted = uncounted
+  }
+
+  /// Throws unless every output exists and is not empty.
+  func checkOutputs() throws {
+    for path in outputs.values {
+      guard try Descriptor(reading: path).size() > 0 else { throw BenchError("\(path) is empty") }
+    }
+  }
+
+  /// Returns the path of the composed video.
+  func composed() throws -> String {
+    guard let path = outputs[.composed] else { throw BenchError("the contestant has no composed output") }
+    return path
+  }
+}
+
+/// The composition by `take5 compose` with its media process.
+struct Take5: Contestant {
+  private let definition: Definition
+  private let mode: ExecutionMode
+
+  init(_ definition: Definition, mode: ExecutionMode = .throughput) {
+    self.definition = definition
+    self.mode = mode
+  }
+
+  var name: String { "take5-\(mode.rawValue)-\(definition.variant)" }
+  let title = "take5"
+
+  func prepare(in folder: String, on workbench: Workbench) throws -> PreparedContestant {
+    let description = "\(folder)/definition.json"
+    try Descriptor(writing: description, replacing: true).write(JSON.encode(definition, pretty: true))
+    let outputs = "\(folder)/outputs"
+    let footage = workbench.footage
+    let command = Command(
+      path: workbench.programs.take5,
+      arguments: [
+        "compose", footage.front, footage.back, "--outputs", outputs, "--force", "--definition", description,
+        "--json",
+      ]
+        + (mode == .latency ? ["--latency"] : []),
+      log: "\(folder)/log")
+    let paths = definition.outputs.roles.map { ($0, "\(outputs)/\($0.fileName)") }
+    return PreparedContestant(commands: [command], outputs: Dictionary(uniqueKeysWithValues: paths))
+  }
+}
+
+extension Role {
+  /// The name of an output's file, the same as in `take5 compose`.
+  var fileName: String {
+    switch self {
+    case .composed, .composedSwapped, .clipFront, .clipBack: "\(rawValue).mp4"
+    default: "\(rawValue).jpg"
+    }
+  }
 }

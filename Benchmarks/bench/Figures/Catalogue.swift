@@ -1,13 +1,15 @@
 internal import Model
 
-/// Everything that is measured, as tables.
+/// The figures and observations of a benchmark.
 struct Catalogue {
-  /// What has to be as good as promised.
+  /// The measurements with a goal, and those reported next to them.
   let figures: [any Measurement]
-  /// What helps to judge the figures.
+  /// Measurements that explain the figures.
   let observations: [any Measurement]
 
-  /// - Parameter definition: the shipped one.
+  /// The measurements of videos.
+  ///
+  /// - Parameter definition: the built-in definition.
   init(_ definition: Definition) throws {
     let shipped = try definition.comparable()
     let small = shipped.scaled(toWidth: 720)
@@ -16,7 +18,8 @@ struct Catalogue {
     figures = [
       PairedComparison(
         Figure(
-          "video.cpu.same_settings_1080.vs_ffmpeg", "CPU against one ffmpeg command, x264 set alike", .atMost(0.92)),
+          "video.cpu.same_settings_1080.vs_ffmpeg", "CPU against one ffmpeg command with the same x264 settings",
+          .atMost(0.92)),
         of: .processor, Take5(shipped), to: FFmpegCommand(shipped, threads: 1)),
       PairedComparison(
         Figure(
@@ -33,19 +36,20 @@ struct Catalogue {
         of: .processor, Take5(shipped), to: NaiveCommands(veryfast, threads: 1)),
       PairedComparison(
         Figure(
-          "video.cpu.vs_limit", "CPU against decoding both clips and encoding finished pictures", .atMost(1.05)),
+          "video.cpu.vs_limit", "CPU against decoding both clips and encoding composed frames", .atMost(1.05)),
         of: .processor, Take5(shipped), to: Limit(shipped)),
       PairedComparison(
-        Figure("video.memory.vs_ffmpeg", "peak memory against one ffmpeg command, x264 set alike", .atMost(0.60)),
+        Figure(
+          "video.memory.vs_ffmpeg", "peak memory against one ffmpeg command with the same x264 settings", .atMost(0.60)),
         of: .memory, Take5(shipped), to: FFmpegCommand(shipped, threads: 1)),
       PairedComparison(
         Figure(
           "video.wall.latency_mode.vs_ffmpeg",
-          "time by the clock in latency mode against one ffmpeg command, veryfast crf 23, threads as it likes",
+          "elapsed time in latency mode against one ffmpeg command, veryfast crf 23, default threads",
           .atMost(0.65)),
         of: .clock, Take5(shipped, mode: .latency), to: FFmpegCommand(veryfast, threads: nil)),
       ThroughputComparison(
-        Figure("video.jobs_per_minute.two_workers.vs_one", "moments a minute, two workers against one", decimals: 2)),
+        Figure("video.jobs_per_minute.two_workers.vs_one", "moments per minute, two workers against one", decimals: 2)),
       SimilarityComparison(
         Figure(
           "video.ssim.shipped_minus_veryfast", "SSIM as shipped minus that of ffmpeg, veryfast crf 23",
@@ -59,18 +63,18 @@ struct Catalogue {
       [
         CompositionFidelity(
           Figure(
-            "video.composition_1080.ssim", "composed pictures against ffmpeg's, hardly compressed", decimals: 5),
+            "video.composition_1080.ssim", "composed frames against ffmpeg's, almost lossless", decimals: 5),
           shipped),
         CompositionFidelity(
           Figure("video.composition_720.ssim", "the same, composed in 720x1280", decimals: 5), small),
       ] + ScalingKernel.all.map { KernelSharpness($0) }
   }
 
-  /// The figures of photos.
+  /// The measurements of photos.
   private init(photos: Void) {
     figures = [
       PairedComparison(
-        Figure("photo.cpu.warm.vs_pyvips", "CPU of a photo in a running process against pyvips", .atMost(0.30)),
+        Figure("photo.cpu.warm.vs_pyvips", "CPU of a photo in a warm process against pyvips", .atMost(0.30)),
         of: .processor, PhotoContestant(.take5, warm: Self.warm), to: PhotoContestant(.pyvips, warm: Self.warm)),
       PairedComparison(
         Figure("photo.cpu.warm.vs_pillow", "the same against Pillow", .atMost(0.22)),
@@ -80,7 +84,7 @@ struct Catalogue {
           "photo.cpu.command.vs_vipsthumbnail", "CPU as a command against vipsthumbnail four times", .atMost(0.20)),
         of: .processor, PhotoContestant(.take5), to: PhotoContestant(.vipsthumbnail)),
       PairedComparison(
-        Figure("photo.memory.vs_vipsthumbnail", "peak memory of the same", .atMost(0.40)),
+        Figure("photo.memory.vs_vipsthumbnail", "peak memory as a command against vipsthumbnail", .atMost(0.40)),
         of: .memory, PhotoContestant(.take5), to: PhotoContestant(.vipsthumbnail)),
       PhotoSimilarity(
         Figure("photo.ssim_2048.minus_vips", "SSIM at 2048 minus that of libvips", .atLeast(0), decimals: 5),
@@ -90,23 +94,25 @@ struct Catalogue {
       PhotoSimilarity(
         Figure("photo.ssim_320.minus_vips", "the same at 320", .atLeast(0), decimals: 5), variant: "small"),
       PhotoSizes(
-        Figure("photo.size.vs_vips", "bytes against libvips' at the same quality, the worst of four", .atMost(1.02))),
+        Figure(
+          "photo.size.vs_vips", "bytes against libvips' at the same quality, the largest ratio of four variants",
+          .atMost(1.02))),
     ]
     observations = []
   }
 
   private static let warm = 20
 
-  /// What photos cost against other ways to make the same.
+  /// The measurements of photos against other programs.
   static var photos: Catalogue { Catalogue(photos: ()) }
 
-  /// What can be asked for.
+  /// The names of all measurements.
   var names: [String] { (figures + observations).map(\.figure.name) }
 
-  /// What is asked for: those of these names, and those whose names begin so; everything if there are none.
+  /// Returns the measurements with these names or prefixes; all if there are none.
   func selected(_ only: [String]) throws -> (figures: [any Measurement], observations: [any Measurement]) {
     for wanted in only where !names.contains(where: { $0.hasPrefix(wanted) }) {
-      throw BenchError("there is no figure \(wanted); there are: \(names.joined(separator: ", "))")
+      throw BenchError("unknown figure \(wanted); known figures: \(names.joined(separator: ", "))")
     }
     func isWanted(_ measurement: any Measurement) -> Bool {
       only.isEmpty || only.contains { measurement.figure.name.hasPrefix($0) }

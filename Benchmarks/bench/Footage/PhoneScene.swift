@@ -1,19 +1,19 @@
 import Glibc
 internal import SyntheticMedia
 
-/// A textured place filmed from the hand while something passes in front of it, with the noise of a small sensor.
+/// A textured background filmed by hand while an object passes in front of it, with the noise of a small sensor.
 struct PhoneScene: Scene {
-  /// Pixels in a row of the picture that is filmed.
+  /// The size of the frames in pixels.
   static let width: Float = 1080
   private static let height: Float = 1920
 
-  /// What is behind, larger than the picture so that the camera may move.
+  /// The background, larger than a frame so that the camera can move.
   let background: Texture
-  /// What passes in front.
+  /// The texture of the passing object.
   let foreground: Texture
-  /// Makes two hands differ.
+  /// The phase of the camera's motion, which differs between the clips.
   let phase: Float
-  /// How far the camera pans and the foreground swings, in pixels.
+  /// The amplitudes of the camera's pan and of the foreground's swing, in pixels.
   let pan: Float
   let swing: Float
 
@@ -34,24 +34,24 @@ struct PhoneScene: Scene {
   }
 }
 
-/// One picture of a `PhoneScene`.
+/// One frame of a `PhoneScene`.
 struct PhoneShot: Shot {
   let background: Texture
   let foreground: Texture
   let noise: Noise
-  /// The way in the background of one pixel to the right.
+  /// The step in the background for one pixel to the right.
   let across: SIMD2<Float>
-  /// The place in the background that the middle of the picture shows.
+  /// The point of the background in the middle of the frame.
   let origin: SIMD2<Float>
   let screenMiddle: SIMD2<Float>
-  /// The middle of what passes in front.
+  /// The middle of the passing object.
   let passing: SIMD2<Float>
 
   func color(_ x: Float, _ y: Float) -> Color {
     let pixel = SIMD2(x, y) * PhoneScene.width
     let offset = pixel - screenMiddle
-    let place = origin + across * offset.x + SIMD2(-across.y, across.x) * offset.y
-    var color = background.color(place.x, place.y)
+    let position = origin + across * offset.x + SIMD2(-across.y, across.x) * offset.y
+    var color = background.color(position.x, position.y)
     let half = SIMD2(Float(foreground.width), Float(foreground.height)) * 0.5
     let near = (pixel - passing) / half
     let distance = (near * near).sum().squareRoot()
@@ -62,7 +62,7 @@ struct PhoneShot: Shot {
     return color + sensorNoise(Int32(pixel.x), Int32(pixel.y))
   }
 
-  /// Mostly in brightness, a little in colour: the sum of two even spreads is nearly a bell.
+  /// Noise mostly in brightness, a little in colour. The sum of two uniform distributions is nearly normal.
   private func sensorNoise(_ x: Int32, _ y: Int32) -> Color {
     let luma = noise.value(x, y) + noise.value(x + 4096, y) - 1
     let tint = Color(noise.value(x, y + 4096), noise.value(x + 4096, y + 4096), noise.value(x + 8192, y)) - 0.5

@@ -1,15 +1,18 @@
+import Glibc
+internal import Kernels
 internal import Model
 internal import Platform
+internal import Stills
 
-/// Somebody who makes the four variants of photos.
+/// A program that makes the four variants of photos.
 struct PhotoContestant: Contestant {
-  /// Whose way it is.
+  /// The program or library.
   enum Maker: String, Sendable {
     case take5, pyvips, pillow = "Pillow", vipsthumbnail
   }
 
   private let maker: Maker
-  /// How many photos one run makes after a first one, whose cost is left out; 0: one photo, and nothing is left out.
+  /// The photos of one run after a first one, whose cost is subtracted; 0: one photo, and nothing is subtracted.
   private let warm: Int
 
   init(_ maker: Maker, warm: Int = 0) {
@@ -20,12 +23,12 @@ struct PhotoContestant: Contestant {
   var name: String { "photo-\(maker.rawValue)-\(warm)" }
   var title: String { maker.rawValue }
 
-  /// The variants, by what files are called.
+  /// The longest edges of the variants, by the names in their files.
   static let edges = ["large": 2048, "medium": 1080, "small": 320]
 
-  func prepare(in folder: String, on workbench: Workbench) throws -> Workplace {
+  func prepare(in folder: String, on workbench: Workbench) throws -> PreparedContestant {
     let photos = try workbench.photos().paths
-    // Copies under names of their own, so that no file is written twice.
+    // Copies with unique names, so that no output overwrites another.
     var copies: [String] = []
     for number in 0...warm {
       let copy = "\(folder)/\(number).jpg"
@@ -34,14 +37,14 @@ struct PhotoContestant: Contestant {
       copies.append(copy)
     }
     let all = try commands(copies, folder: folder, on: workbench)
-    guard warm > 0 else { return Workplace(commands: all) }
+    guard warm > 0 else { return PreparedContestant(commands: all) }
     let first = try commands([copies[0]], folder: folder, on: workbench)
-    return Workplace(commands: all) { try Cost.measuring(first).processor }
+    return PreparedContestant(commands: all) { try Cost.measuring(first).processor }
   }
 
   private func commands(_ photos: [String], folder: String, on workbench: Workbench) throws -> [Command] {
     let log = "\(folder)/log"
-    // vipsthumbnail takes a relative path for one beside the photo.
+    // vipsthumbnail resolves a relative path in the folder of the photo.
     try Folder.make("\(folder)/out")
     let out = try Folder.resolved("\(folder)/out")
     switch maker {
@@ -77,6 +80,62 @@ struct PhotoContestant: Contestant {
 }
 
 extension Workbench {
-  /// The photos that are measured with.
+  /// Returns the photos to measure.
   func photos() throws -> PhotoSet { try PhotoSet(folder: folder, progress: Console.progress) }
+}
+
+/// The paths of the programs that photos are compared with.
+struct PhotoPrograms: Sendable {
+  /// The Python of an environment with pyvips and Pillow.
+  let python: String
+  let vipsthumbnail: String
+
+  /// - Parameter folder: the folder in which `make bench-photo` installs the environment.
+  init(folder: String) throws {
+    python = "\(folder)/venv/bin/python"
+    vipsthumbnail = "/usr/bin/vipsthumbnail"
+    for program in [python, vipsthumbnail] where access(program, X_OK) != 0 {
+      throw BenchError("\(program) not found; run 'make bench-photo', which installs it")
+    }
+  }
+}
+
+/// The photos to measure: those that `BENCH_PHOTO` names, or a synthetic one of 12 megapixels.
+struct PhotoSet: Sendable {
+  let paths: [String]
+
+  init(folder: String, progress: (String) -> Void) throws {
+    if let named = getenv("BENCH_PHOTO").map({ String(cString: $0) }), !named.isEmpty {
+      paths = named.split(separator: " ").map(String.init)
+      for path in paths where access(path, R_OK) != 0 {
+        throw BenchError("\(path), which BENCH_PHOTO names, cannot be read")
+      }
+      return
+    }
+    let path = "\(folder)/photo-1.jpg"
+    if access(path, R_OK) != 0 {
+      progress("rendering a photo")
+      try Descriptor(writing: path, replacing: true).write(try Self.photo())
+    }
+    paths = [path]
+  }
+
+  private static func photo() throws -> [UInt8] {
+    let (width, height) = (4032, 3024)
+    let texture = DeadLeaves.texture(width: width, height: height, count: 6000, seed: 11)
+    var state: UInt64 = 3
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(3 * width * height)
+    for y in 0..<height {
+      for x in 0..<width {
+        // Sensor noise.
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        let noise = Float(Int8(truncatingIfNeeded: state >> 40)) / 24
+        let color = texture.color(Float(x), Float(y)) * 255
+        for component in [color.x, color.y, color.z] { bytes.append(UInt8(min(max(component + noise, 0), 255))) }
+      }
+    }
+    return try JPEGEncoder(quality: 92, isProgressive: false).encode(
+      RGBImage(width: width, height: height, bytes: bytes))
+  }
 }

@@ -1,6 +1,6 @@
-/// What is asked of other libraries: the four variants of each photo, as their users write it.
+/// Python scripts that make the four variants of each photo with other libraries.
 ///
-/// The first argument is a folder, the others are photos.
+/// The first argument is the output folder, the others are photos.
 enum PhotoScript {
   static let pyvips = """
     import sys, pyvips
@@ -36,12 +36,13 @@ enum PhotoScript {
             image.save(f'{sys.argv[1]}/{number}.{name}.jpg', quality=80, progressive=True, optimize=True, icc_profile=None)
     """
 
-  /// The reference for quality: decoded whole, turned as Exif says, converted, and scaled in one step.
+  /// The reference for quality: decoded at full size, rotated by its Exif orientation, converted to sRGB, and scaled in
+  /// one step.
   static let reference = """
     import io, sys
     from PIL import Image, ImageCms
     srgb = ImageCms.createProfile('sRGB')
-    turns = {2: 0, 3: 3, 4: 1, 5: 5, 6: 4, 7: 6, 8: 2}
+    rotations = {2: 0, 3: 3, 4: 1, 5: 5, 6: 4, 7: 6, 8: 2}
     for number, path in enumerate(sys.argv[2:]):
         image = Image.open(path)
         profile, exif = image.info.get('icc_profile'), Image.Exif()
@@ -50,8 +51,8 @@ enum PhotoScript {
         image = image.convert('RGB')
         if profile:
             image = ImageCms.profileToProfile(image, ImageCms.ImageCmsProfile(io.BytesIO(profile)), srgb)
-        if exif.get(0x0112, 1) in turns:
-            image = image.transpose(turns[exif[0x0112]])
+        if exif.get(0x0112, 1) in rotations:
+            image = image.transpose(rotations[exif[0x0112]])
         for name, edge in dict(large=2048, medium=1080, small=320).items():
             scale = edge / max(image.size)
             size = [max(1, round(side * scale)) for side in image.size] if scale < 1 else image.size

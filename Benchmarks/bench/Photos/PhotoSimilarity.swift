@@ -1,13 +1,13 @@
 internal import Platform
 
-/// How much more like the reference our variant of the first photo is than libvips', in luma.
+/// The SSIM in luma of take5's variant of the first photo minus that of libvips', both against one reference.
 struct PhotoSimilarity: Measurement {
   let figure: Figure
   private let variant: String
   private let ours = PhotoContestant(.take5)
   private let peer = PhotoContestant(.vipsthumbnail)
 
-  /// - Parameter variant: what its file is called.
+  /// - Parameter variant: the name of the variant, part of its file name.
   init(_ figure: Figure, variant: String) {
     self.figure = figure
     self.variant = variant
@@ -21,15 +21,13 @@ struct PhotoSimilarity: Measurement {
       details: [
         Finding.Detail("take5, SSIM", [our.structure], decimals: 5),
         Finding.Detail("libvips, SSIM", [their.structure], decimals: 5),
-        Finding.Detail("take5, PSNR in dB", [our.noise], decimals: 2),
-        Finding.Detail("libvips, PSNR in dB", [their.noise], decimals: 2),
+        Finding.Detail("take5, PSNR in dB", [our.noiseRatio], decimals: 2),
+        Finding.Detail("libvips, PSNR in dB", [their.noiseRatio], decimals: 2),
       ])
   }
 
-  private func similarity(
-    of contestant: PhotoContestant, on workbench: Workbench
-  ) throws -> (structure: Double, noise: Double) {
-    _ = try workbench.workplace(of: contestant)
+  private func similarity(of contestant: PhotoContestant, on workbench: Workbench) throws -> Similarity {
+    _ = try workbench.prepared(contestant)
     let folder = "\(workbench.folder)/\(contestant.name)"
     try Command(
       path: try PhotoPrograms(folder: workbench.folder).python,
@@ -45,9 +43,34 @@ struct PhotoSimilarity: Measurement {
         ] + ["-map", "[s]", "-f", "null", "-", "-map", "[p]", "-f", "null", "-"],
       log: "\(folder)/similarity.log"
     ).output()
-    guard let structure = Similarity.number(after: "SSIM Y:", in: text),
-      let noise = Similarity.number(after: "PSNR y:", in: text)
-    else { throw BenchError("ffmpeg did not say how like the pictures are; what it said: \(folder)/similarity.log") }
-    return (structure, noise)
+    return try Similarity(report: text, log: "\(folder)/similarity.log")
+  }
+}
+
+/// The size of take5's variants against libvips' at the same quality: the largest ratio of the four.
+struct PhotoSizes: Measurement {
+  let figure: Figure
+  private let ours = PhotoContestant(.take5)
+  private let peer = PhotoContestant(.vipsthumbnail)
+
+  init(_ figure: Figure) { self.figure = figure }
+
+  func measure(on workbench: Workbench) throws -> Finding {
+    var ratios: [Double] = []
+    var details: [Finding.Detail] = []
+    for variant in ["large", "medium", "small", "square"] {
+      let our = try bytes(ours, variant, on: workbench)
+      let their = try bytes(peer, variant, on: workbench)
+      ratios.append(our / their)
+      details.append(Finding.Detail("\(variant): take5, kB", [our / 1000], decimals: 1))
+      details.append(Finding.Detail("\(variant): libvips, kB", [their / 1000], decimals: 1))
+    }
+    return Finding(figure, [ratios.max() ?? 0], details: details)
+  }
+
+  private func bytes(_ contestant: PhotoContestant, _ variant: String, on workbench: Workbench) throws -> Double {
+    _ = try workbench.prepared(contestant)
+    let path = "\(workbench.folder)/\(contestant.name)/out/0.\(variant).jpg"
+    return Double(try Descriptor(reading: path).size())
   }
 }

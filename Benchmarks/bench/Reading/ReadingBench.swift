@@ -4,15 +4,15 @@ internal import Platform
 internal import Postgres
 internal import Store
 
-/// Measures what lists cost the database as its history grows.
+/// Measures the cost of lists in the database as the history grows.
 struct ReadingBench: Sendable {
   private static let sizes = (small: 100_000, large: 1_000_000)
   private static let passes = 5
-  private static let questionsOfPass = 400
+  private static let queriesPerPass = 400
 
   let folder: String
 
-  /// What each question cost, by its shape, in one pass over one database.
+  /// The costs of the queries of one pass over one database, by shape.
   private typealias Costs = [ReadingShape: [ReadingCost]]
 
   /// All figures, the one with a goal first.
@@ -21,7 +21,7 @@ struct ReadingBench: Sendable {
     let times = { (costs: Costs) in costs.values.joined().map(\.milliseconds) }
     let figure = Figure(
       "read.p99.million_vs_hundred_thousand",
-      "the slowest hundredth of all questions, at 1,000,000 posts against 100,000",
+      "the 99th percentile of all queries, at 1,000,000 posts against 100,000",
       .atMost(1.5))
     let ratio = Finding(
       figure, passes.map { Self.p99(times($0.large)) / Self.p99(times($0.small)) },
@@ -49,23 +49,23 @@ struct ReadingBench: Sendable {
     return ([ratio], observations)
   }
 
-  /// Asks both databases in turns, so that whatever else the machine does falls on both.
+  /// Queries both databases alternately, so that other load of the machine affects both.
   private func measure() async throws -> [(small: Costs, large: Costs)] {
-    let place = "\(folder)/reading"
-    try Folder.remove(place)
+    let directory = "\(folder)/reading"
+    try Folder.remove(directory)
     let server = try await onThread("bench-postgres") {
-      try EmbeddedPostgres.start(EmbeddedPostgres.Configuration(dataFolder: place))
+      try EmbeddedPostgres.start(EmbeddedPostgres.Configuration(dataFolder: directory))
     }
-    let maker = Pool(server.url, size: 1)
+    let control = Pool(server.url, size: 1)
     for name in ["small", "large"] {
-      try await maker.run { try $0.executeScript("CREATE DATABASE \(name)", name: "bench.create") }
+      try await control.run { try $0.executeScript("CREATE DATABASE \(name)", name: "bench.create") }
     }
     let (small, large) = (
       Pool(server.url.with(database: "small"), size: 1), Pool(server.url.with(database: "large"), size: 1)
     )
-    let store = Store(blobs: try FolderBlobStore(folder: "\(place)/blobs"))
+    let store = Store(blobs: try FolderBlobStore(folder: "\(directory)/blobs"))
     for (pool, posts) in [(small, Self.sizes.small), (large, Self.sizes.large)] {
-      Console.progress("making \(posts) posts")
+      Console.progress("inserting \(posts) posts")
       try await pool.run { session in
         try Migrator(StoreMigrations.all).migrate(session)
         try ReadingData(posts: posts).generate(session)
@@ -74,28 +74,28 @@ struct ReadingBench: Sendable {
     var passes: [(small: Costs, large: Costs)] = []
     // The first pass warms the caches.
     for pass in 0...Self.passes {
-      Console.progress("asking: \(pass * 100 / (Self.passes + 1)) %")
+      Console.progress("querying: \(pass * 100 / (Self.passes + 1)) %")
       var costs: (small: Costs, large: Costs) = ([:], [:])
-      for question in 0..<Self.questionsOfPass {
-        let seed = UInt64(pass * Self.questionsOfPass + question)
-        for (shape, cost) in try await ask(small, Self.sizes.small, store, seed) {
+      for query in 0..<Self.queriesPerPass {
+        let seed = UInt64(pass * Self.queriesPerPass + query)
+        for (shape, cost) in try await runQueries(on: small, Self.sizes.small, store, seed) {
           costs.small[shape, default: []].append(cost)
         }
-        for (shape, cost) in try await ask(large, Self.sizes.large, store, seed) {
+        for (shape, cost) in try await runQueries(on: large, Self.sizes.large, store, seed) {
           costs.large[shape, default: []].append(cost)
         }
       }
       if pass > 0 { passes.append(costs) }
     }
-    for pool in [maker, small, large] { await pool.close() }
+    for pool in [control, small, large] { await pool.close() }
     try await onThread("bench-postgres") { server.stop() }
-    try Folder.remove(place)
+    try Folder.remove(directory)
     return passes
   }
 
-  /// Asks a question of each shape.
-  private func ask(
-    _ pool: Pool, _ posts: Int, _ store: Store, _ seed: UInt64
+  /// Runs one query of each shape.
+  private func runQueries(
+    on pool: Pool, _ posts: Int, _ store: Store, _ seed: UInt64
   ) async throws -> [ReadingShape: ReadingCost] {
     try await pool.run { session in
       var random = SplitMix64(seed: seed)

@@ -3,20 +3,20 @@ import Glibc
 internal import Model
 internal import Postgres
 
-/// Posts by formula: a service's history of a thousand posts a day, a hundred of each author, around two hundred cities.
+/// Synthetic posts: a history of a thousand posts per day, a hundred of each author, around two hundred cities.
 ///
-/// Ten times as many posts are ten times as long a history of ten times as many authors.
+/// Ten times as many posts are a history ten times as long, of ten times as many authors.
 struct ReadingData: Sendable {
-  static let postsADay = 1000
-  private static let postsOfAuthor = 100
-  private static let postsOfPlace = 50
+  static let postsPerDay = 1000
+  private static let postsPerAuthor = 100
+  private static let postsPerPlace = 50
   private static let cities = 200
   /// 2026-11-20T00:00:00Z, in microseconds: the end of the history.
   private static let end: Int64 = 1_795_132_800_000_000
 
   let posts: Int
 
-  /// Fills the empty table.
+  /// Fills the empty table `post`.
   func generate(_ session: Session) throws {
     try session.executeScript("SELECT setseed(0.5)", name: "bench.seed")
     try session.execute(
@@ -28,27 +28,27 @@ struct ReadingData: Sendable {
         CASE WHEN random() < 0.8 THEN 'public' WHEN random() < 0.75 THEN 'friends' ELSE 'private' END,
         CASE WHEN n % 2 = 0 THEN 'place' || floor(random() * \(places))::int END,
         cos(city * 1.7) * 60 + (random() + random() - 1) * 0.3, sin(city * 2.3) * 179 + (random() + random() - 1) * 0.3,
-        'front', to_timestamp(\(Self.end / 1_000_000)) - make_interval(secs => (\(posts) - n) * 86400.0 / \(Self.postsADay)),
+        'front', to_timestamp(\(Self.end / 1_000_000)) - make_interval(secs => (\(posts) - n) * 86400.0 / \(Self.postsPerDay)),
         n % 7, n % 5
       FROM (SELECT n, floor(random() * \(Self.cities))::int AS city FROM generate_series(1, \(posts)) AS n) AS made
       """)
     try session.executeScript("VACUUM (ANALYZE) post", name: "bench.vacuum")
   }
 
-  private var authors: Int { posts / Self.postsOfAuthor }
-  private var places: Int { posts / Self.postsOfPlace }
+  private var authors: Int { posts / Self.postsPerAuthor }
+  private var places: Int { posts / Self.postsPerPlace }
 
   func author(_ random: inout SplitMix64) -> String { "author\(Int.random(in: 0..<authors, using: &random))" }
 
   func place(_ random: inout SplitMix64) -> String { "place\(Int.random(in: 0..<places, using: &random))" }
 
-  /// A moment of the history that a day follows.
+  /// Returns a random time of the history, at least a day before its end.
   func time(_ random: inout SplitMix64) -> Int64 {
-    let days = Int64(posts / Self.postsADay)
+    let days = Int64(posts / Self.postsPerDay)
     return Self.end - Int64.random(in: 1...max(1, days), using: &random) * 86_400_000_000
   }
 
-  /// The first day of a month of the history, as `2026-11-01`.
+  /// Returns the first day of a random month of the history, such as `2026-11-01`.
   func month(_ random: inout SplitMix64) -> String {
     let date = Date(timeIntervalSince1970: Double(time(&random)) / 1e6)
     return date.formatted(Date.ISO8601FormatStyle().year().month().dateSeparator(.dash)) + "-01"

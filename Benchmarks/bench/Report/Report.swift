@@ -1,48 +1,49 @@
-/// What was measured, for people, for programs and for the documents.
+internal import Platform
+
+/// The results of a benchmark as a table for a terminal, lines for programs, and Markdown for documents.
 struct Report {
   let machine: Machine
   let pairs: Int
-  /// What is counted by them.
+  /// The unit of `pairs`.
   var unit = "pair"
-  /// What has to be as good as promised.
+  /// The findings with a goal, and those reported next to them.
   let figures: [Finding]
-  /// What helps to judge the figures.
+  /// Findings that explain the figures.
   let observations: [Finding]
 
-  /// A table, what it leaves out, and a line for each figure.
+  /// A table, remarks, and a line for each figure.
   var text: String {
     var table = TextTable()
     table.add(["", "median", "min", "max", "goal", ""])
     for finding in figures + observations {
       table.add(heading: "\(finding.figure.name): \(finding.figure.meaning)")
-      let judged = [finding.figure.goal?.description ?? "", Self.word(finding.isMet, isLoud: true)]
-      table.add(["  figure"] + Self.cells(finding.statistics, finding.figure.decimals) + judged)
+      let verdict = [finding.figure.goal?.description ?? "", Self.verdict(finding.isMet, isMarkdown: false)]
+      table.add(["  figure"] + Self.cells(finding.statistics, finding.figure.decimals) + verdict)
       for detail in finding.details { table.add(["  \(detail.name)"] + Self.cells(detail.statistics, detail.decimals)) }
     }
-    return ([heading, "", table.text, "", Self.remarks, ""] + lines).joined(
-      separator: "\n")
+    return ([heading, "", table.text, "", Self.remarks, ""] + lines).joined(separator: "\n")
   }
 
-  /// The tables of the documents.
+  /// The tables for documents.
   var markdown: String {
-    var judged = MarkdownTable(["figure", "goal", "median", "min", "max", "met", "from"])
+    var figureTable = MarkdownTable(["figure", "goal", "median", "min", "max", "met", "from"])
     for finding in figures {
-      judged.add(
+      figureTable.add(
         ["`\(finding.figure.name)`", finding.figure.goal?.description ?? "-"]
           + Self.cells(finding.statistics, finding.figure.decimals)
-          + [Self.word(finding.isMet, isLoud: false), Self.medians(finding.details)])
+          + [Self.verdict(finding.isMet, isMarkdown: true), Self.medians(finding.details)])
     }
-    var observed = MarkdownTable(["also measured", "", "value", "from"])
+    var observationTable = MarkdownTable(["also measured", "", "value", "from"])
     for finding in observations {
-      observed.add([
+      observationTable.add([
         "`\(finding.figure.name)`", finding.figure.meaning, finding.value.text(decimals: finding.figure.decimals),
         Self.medians(finding.details),
       ])
     }
-    return "\n\(heading).\n\n\(judged.text)\n\n\(observed.text)\n"
+    return "\n\(heading).\n\n\(figureTable.text)\n\n\(observationTable.text)\n"
   }
 
-  /// Says loudly which goals were not met; nil if none.
+  /// The goals that are not met, for a terminal; nil if all are met.
   var misses: String? {
     let missed = figures.filter { $0.isMet == false }
     guard !missed.isEmpty else { return nil }
@@ -62,25 +63,57 @@ struct Report {
   }
 
   private static let remarks = """
-    Ratios are ours divided by the other's, taken pair by pair; CPU is user and system time of all processes, memory the
-    most that all had resident together, the media process always included. What is left out and what is not the same
-    stands in docs/benchmarks.md.
+    A ratio is take5's value divided by the other's, pair by pair. CPU is user and system time of all processes, memory the
+    maximum that all had resident together; both include the media process. docs/benchmarks.md describes what is measured
+    and what is left out.
     """
 
   private static func cells(_ statistics: Statistics, _ decimals: Int) -> [String] {
     guard statistics.count > 1 else { return [statistics.median.text(decimals: decimals), "", ""] }
-    return [statistics.median, statistics.least, statistics.greatest].map { $0.text(decimals: decimals) }
+    return [statistics.median, statistics.min, statistics.max].map { $0.text(decimals: decimals) }
   }
 
   private static func medians(_ details: [Finding.Detail]) -> String {
     details.map { "\($0.name): \($0.statistics.median.text(decimals: $0.decimals))" }.joined(separator: "; ")
   }
 
-  private static func word(_ isMet: Bool?, isLoud: Bool) -> String {
+  private static func verdict(_ isMet: Bool?, isMarkdown: Bool) -> String {
     switch isMet {
     case true?: "met"
-    case false?: isLoud ? "MISSED" : "**missed**"
-    case nil: isLoud ? "" : "-"
+    case false?: isMarkdown ? "**missed**" : "MISSED"
+    case nil: isMarkdown ? "-" : ""
     }
+  }
+}
+
+/// The generated part of a document, between two HTML comments.
+struct MarkedSection {
+  /// The target of the Makefile that writes the section.
+  let target: String
+
+  var begin: String { "<!-- written by 'make \(target)': begin -->" }
+  var end: String { "<!-- written by 'make \(target)': end -->" }
+
+  /// Returns the text between the markers of a document.
+  func content(of path: String) throws -> String {
+    let text = try Self.text(of: path)
+    return String(text[try range(in: text, of: path)])
+  }
+
+  /// Replaces the text between the markers of a document.
+  func replace(_ section: String, in path: String) throws {
+    var text = try Self.text(of: path)
+    text.replaceSubrange(try range(in: text, of: path), with: "\n\(section)\n")
+    try Descriptor(writing: path, replacing: true).write(Array(text.utf8))
+  }
+
+  private static func text(of path: String) throws -> String {
+    String(decoding: try Descriptor(reading: path).contents(), as: UTF8.self)
+  }
+
+  private func range(in text: String, of path: String) throws -> Range<String.Index> {
+    guard let begin = text.firstRange(of: begin), let end = text.firstRange(of: end), begin.upperBound <= end.lowerBound
+    else { throw BenchError("\(path) does not contain the lines \(begin) and \(end)") }
+    return begin.upperBound..<end.lowerBound
   }
 }

@@ -1,4 +1,4 @@
-/// Rows of cells in columns, for a terminal: the first column to the left, the others to the right.
+/// A table for a terminal, with the first column left-aligned and the others right-aligned.
 struct TextTable {
   private enum Line {
     case heading(String)
@@ -35,4 +35,19 @@ struct TextTable {
     }
     return String(padded.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
   }
+}
+
+/// A Markdown table.
+struct MarkdownTable {
+  private var lines: [String]
+
+  init(_ head: [String]) {
+    lines = [Self.line(head), Self.line(head.map { _ in "---" }).filter { $0 != " " }]
+  }
+
+  mutating func add(_ cells: [String]) { lines.append(Self.line(cells)) }
+
+  var text: String { lines.joined(separator: "\n") }
+
+  private static func line(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |" }
 }

@@ -1,9 +1,9 @@
 import Glibc
 internal import SyntheticMedia
 
-/// Four ranges of hills, paler with distance, with the lights of a village at the shore.
+/// Four ranges of hills, paler with distance, and the lights of a village at the shore.
 struct DuskHills {
-  /// Where hills end and water begins.
+  /// The height at which the hills end and the water starts.
   static let shore: Float = 0.985
 
   private struct Range {
@@ -28,33 +28,33 @@ struct DuskHills {
   private static let village = Noise(seed: 31)
 
   let time: Float
-  /// How the camera is moved; nearer ranges follow it more.
+  /// The motion of the camera; nearer ranges follow it more.
   let sway: Point
 
-  /// The hills at a point, over a sky that is already painted.
+  /// Paints the hills at a point over the sky.
   func paint(_ point: Point, over sky: Color, withLights: Bool = true) -> Color {
     guard point.y > 0.70 else { return sky }
     var color = sky
     for range in Self.ranges {
-      let place = point + sway * (range.parallax - 1)
-      // The hills stand low under the sun and rise to both sides.
-      let valley = smoothstep(0.0, 0.45, abs(place.x - DuskSky.sun.x))
-      let ridge = range.noise.fractal(place.x * range.detail + 3, 0.5, octaves: 6)
-      let trees = range.noise.fractal(place.x * range.detail * 17, 7.5, octaves: 3) - 0.5
+      let position = point + sway * (range.parallax - 1)
+      // The hills are low under the sun and rise to both sides.
+      let valley = smoothstep(0.0, 0.45, abs(position.x - DuskSky.sun.x))
+      let ridge = range.noise.fractal(position.x * range.detail + 3, 0.5, octaves: 6)
+      let trees = range.noise.fractal(position.x * range.detail * 17, 7.5, octaves: 3) - 0.5
       let top = range.base - range.height * (ridge * (0.35 + 0.65 * valley) + 0.10 * trees)
-      let cover = coverage(top - place.y, softness: 2 * edgeWidth)
+      let cover = coverage(top - position.y, softness: 2 * edgeWidth)
       guard cover > 0 else { continue }
       // Mist gathers at the foot of each range, and the sun shines through it.
-      let mist = smoothstep(top, range.base + 0.03, place.y)
-      let glow = 1 / (1 + 14 * abs(place.x - DuskSky.sun.x))
-      let woods = 0.09 * (range.noise.fractal(place.x * 46, place.y * 70, octaves: 4) - 0.5)
+      let mist = smoothstep(top, range.base + 0.03, position.y)
+      let glow = 1 / (1 + 14 * abs(position.x - DuskSky.sun.x))
+      let woods = 0.09 * (range.noise.fractal(position.x * 46, position.y * 70, octaves: 4) - 0.5)
       let body = mix(range.color, range.color * 1.12 + Color(0.20, 0.10, 0.06) * glow, mist) + woods
       color = mix(color, body, cover)
     }
     return withLights ? color + lights(point + sway * -0.3) : color
   }
 
-  /// Warm windows along the shore, each with a halo, flickering a little.
+  /// Returns the light of the windows along the shore, each with a halo and a slight flicker.
   func lights(_ point: Point) -> Color {
     let height = point.y - (Self.shore - 0.012)
     guard abs(height) < 0.05 else { return .zero }
@@ -63,7 +63,7 @@ struct DuskHills {
     for neighbour in -1...1 {
       let index = Int(cell) + neighbour
       let chance = Self.village.value(index)
-      // More houses to the left, none under the sun.
+      // There are more houses to the left and none under the sun.
       guard chance > mix(0.35, 1.05, smoothstep(0.05, 0.62, Float(index) / 30)) else { continue }
       let center = Point(
         (Float(index) + 0.2 + 0.6 * Self.village.value(index + 900)) / 30,

@@ -1,6 +1,6 @@
 internal import SyntheticMedia
 
-/// What the back camera sees: evening over a lake, with hills, a boat and reeds.
+/// The scene of the back camera: evening over a lake, with hills, a boat and reeds.
 struct DuskScene: Scene {
   private let camera = HandheldCamera(strength: 0.010, phase: 0.4)
 
@@ -9,7 +9,7 @@ struct DuskScene: Scene {
   }
 }
 
-/// One picture of the dusk.
+/// One frame of the scene.
 struct DuskShot: Shot {
   private let angle: Float
   private let sway: Point
@@ -34,7 +34,7 @@ struct DuskShot: Shot {
   func color(_ x: Float, _ y: Float) -> Color {
     let middle = Point(0.5, 0.889)
     let screen = Point(x, y) - middle
-    let point = middle + turned(screen, by: angle) + sway
+    let point = middle + rotated(screen, by: angle) + sway
     var color: Color
     if point.y < DuskHills.shore {
       color = birds.paint(point, over: hills.paint(point, over: sky.color(point)))

@@ -1,7 +1,7 @@
 import Glibc
 internal import SyntheticMedia
 
-/// Reeds and grass on the near shore, moved by the wind, dark against the water with a warm edge towards the sun.
+/// Reeds and grass on the near shore, moved by the wind, dark with a warm edge towards the sun.
 struct Reeds {
   private struct Row {
     let noise: Noise
@@ -29,7 +29,7 @@ struct Reeds {
   let time: Float
   let sway: Point
 
-  /// The reeds at a point, over what lies behind them.
+  /// Paints the reeds at a point over the background.
   func paint(_ point: Point, over behind: Color) -> Color {
     guard point.y > 1.30 else { return behind }
     var color = behind
@@ -38,7 +38,7 @@ struct Reeds {
   }
 
   private func paint(_ point: Point, _ row: Row, over behind: Color) -> Color {
-    // The shore rises to the left and falls to the right, so that the sun's path stays free.
+    // The shore is lower where the sun is reflected.
     let rise = 0.55 + 0.75 * smoothstep(0.75, 0.05, point.x) + 0.35 * smoothstep(0.8, 1.0, point.x)
     let up = Self.ground - point.y
     guard up < row.height * rise * 1.3 else { return behind }
@@ -54,7 +54,7 @@ struct Reeds {
       let lean = (second - 0.5) * 0.10 + wind
       let center = root + lean * position * position
       let isCattail = chance > 0.84
-      // A cattail carries its brown head near the top; grass runs out in a point.
+      // A cattail has a brown head near the top; grass ends in a point.
       let head = isCattail ? 2.1 * smoothstep(0.74, 0.77, position) * smoothstep(0.93, 0.90, position) : 0
       let half = row.width * ((isCattail ? 0.42 : 1 - position) * 0.8 + 0.1 + head * 0.55)
       let offset = point.x - center

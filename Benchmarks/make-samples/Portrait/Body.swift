@@ -1,9 +1,9 @@
 import Glibc
 internal import SyntheticMedia
 
-/// Neck and shoulders in a knitted pullover, the arm that holds the phone, and the hand that waves.
+/// Neck and shoulders in a knitted pullover, the arm that holds the phone, and the waving hand.
 ///
-/// Its coordinates have the pit of the neck as their origin.
+/// The origin of its coordinates is the pit of the neck.
 struct Body {
   private static let wool = Noise(seed: 81)
   private static let pullover = Color(0.86, 0.56, 0.17)
@@ -11,7 +11,7 @@ struct Body {
 
   let gesture: Gesture
 
-  /// Neck, shoulders and the arm that holds the phone.
+  /// Paints neck, shoulders and the arm that holds the phone.
   func paintTorso(_ p: Point, _ paint: inout Paint) {
     guard p.y > -0.24 else { return }
     let neck = stroke(p, Point(0, -0.20), Point(0, 0.02), 0.072, 0.082)
@@ -26,7 +26,7 @@ struct Body {
     paint.fill(torso, knit(p, along: p.y))
     let fold = stroke(p, Point(0.225, 0.34), Point(0.265, 0.60), 0.004, 0.018)
     paint.fill(max(torso, fold), Color(0.33, 0.16, 0.10), opacity: 0.45, softness: 0.03)
-    // A loose collar of the same wool, with a shadow where it opens.
+    // A wide collar of the same wool, with a shadow in its opening.
     let collar = ellipse(p, Point(0, 0.030), Point(0.132, 0.062))
     paint.fill(collar, Color(0.60, 0.35, 0.11))
     paint.fill(ellipse(p, Point(0, 0.012), Point(0.104, 0.044)), Color(0.33, 0.18, 0.12), softness: 0.004)
@@ -34,15 +34,15 @@ struct Body {
       max(neck, p.y - 0.048 + 5 * p.x * p.x), mix(Color(0.45, 0.27, 0.29), Self.skin, smoothstep(-0.09, 0.10, p.x)))
   }
 
-  /// The raised arm and its open hand; `p` in the same coordinates.
+  /// Paints the raised arm and its open hand; `p` is in the same coordinates.
   func paintHand(_ p: Point, _ paint: inout Paint) {
     let elbow = Point(-0.375, 0.62)
     guard p.x < -0.10 && p.y > -0.50 else { return }
-    // The forearm turns about the elbow, the hand a little more about the wrist.
-    let q = turned(p - elbow, by: 0.10 - gesture.wave * 0.30)
+    // The forearm rotates about the elbow, the hand further about the wrist.
+    let q = rotated(p - elbow, by: 0.10 - gesture.wave * 0.30)
     let sleeve = stroke(q, Point(0.02, 0.10), Point(0.0, -0.30), 0.088, 0.062)
     let wrist = Point(-0.002, -0.36)
-    let h = turned(q - wrist, by: -gesture.wave * 0.75)
+    let h = rotated(q - wrist, by: -gesture.wave * 0.75)
     hand(h, &paint)
     paint.fill(sleeve, knit(q, along: q.y))
     let cuff = box(q, Point(0, -0.298), Point(0.064, 0.024), radius: 0.018)
@@ -70,7 +70,7 @@ struct Body {
     }
   }
 
-  /// Ribs of wool, lit from the right.
+  /// Returns the colour of the ribbed wool, lit from the right.
   private func knit(_ p: Point, along: Float) -> Color {
     let rib = 0.5 + 0.5 * sin(p.x * 230 + 0.8 * sin(along * 160))
     let fluff = Self.wool.fractal(p.x * 70, p.y * 70, octaves: 2)
@@ -78,5 +78,36 @@ struct Body {
     let base = mix(Color(0.42, 0.235, 0.20), Self.pullover, smoothstep(-0.05, 0.85, facing))
     let lit = mix(base, Color(1.0, 0.75, 0.36), smoothstep(0.55, 1.2, facing))
     return lit * (0.86 + 0.09 * rib + 0.10 * fluff)
+  }
+}
+
+/// The pose of the person at one time: head, eyes, mouth and hand.
+struct Gesture {
+  /// The tilt of the head to the side, in radians.
+  let tilt: Float
+  /// The offset of the head.
+  let nod: Point
+  /// 1 for open eyes, 0 for closed ones.
+  let openness: Float
+  /// The offset of the pupils.
+  let gaze: Point
+  /// From 0 for a slight smile to 1 for a laugh.
+  let smile: Float
+  /// The rise of the shoulders by breathing.
+  let breath: Float
+  /// The rotation of the waving hand, in radians.
+  let wave: Float
+
+  init(at time: Float) {
+    tilt = 0.055 * sin(1.25 * time + 0.3) + 0.015 * sin(2.9 * time)
+    nod = Point(0.010 * sin(1.25 * time + 0.9), 0.006 * sin(2.1 * time))
+    breath = 0.004 * sin(1.8 * time)
+    smile = 0.62 + 0.38 * smoothstep(0.8, 1.8, time) * (0.75 + 0.25 * sin(2.4 * time))
+    wave = 0.30 * sin(5.2 * time) * (0.75 + 0.25 * sin(0.9 * time)) + 0.06
+    let blinks: [Float] = [0.42, 2.95, 3.22, 4.55]
+    openness = blinks.reduce(1) { open, blink in min(open, smoothstep(0.03, 0.10, abs(time - blink))) }
+    // A glance at the scene behind the phone.
+    let glance = smoothstep(1.9, 2.1, time) * smoothstep(2.9, 2.7, time)
+    gaze = Point(0.006 * glance + 0.001 * sin(3.1 * time), 0.001 * sin(2.3 * time))
   }
 }

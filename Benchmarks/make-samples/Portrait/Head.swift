@@ -1,9 +1,9 @@
 import Glibc
 internal import SyntheticMedia
 
-/// A friendly head with round glasses, lit by the evening sun from the right.
+/// A head with round glasses, lit by the evening sun from the right.
 ///
-/// Its own coordinates have the middle of the face as their origin and the picture's width as their unit.
+/// The origin of its coordinates is the middle of the face, the unit is the width of the frame.
 struct Head {
   private static let skin = Color(0.80, 0.52, 0.40)
   private static let sunlit = Color(1.0, 0.74, 0.52)
@@ -13,7 +13,7 @@ struct Head {
 
   let gesture: Gesture
 
-  /// What of the hair lies behind neck and shoulders.
+  /// Paints the hair behind neck and shoulders.
   func paintBack(_ p: Point, _ paint: inout Paint) {
     guard abs(p.x) < 0.34 && -0.40..<0.36 ~= p.y else { return }
     let crown = ellipse(p, Point(0, -0.055), Point(0.235, 0.255))
@@ -22,7 +22,7 @@ struct Head {
     paint.fill(outline, hairColor(p) * 0.82)
   }
 
-  /// The face and what of the hair lies before it.
+  /// Paints the face and the hair in front of it.
   func paintFront(_ p: Point, _ paint: inout Paint) {
     guard abs(p.x) < 0.30 && -0.36..<0.30 ~= p.y else { return }
     ears(p, &paint)
@@ -45,7 +45,7 @@ struct Head {
   }
 
   private func skinColor(_ p: Point) -> Color {
-    // The face as a ball: where it turns towards the sun it is lit, away from it the sky fills in.
+    // Shaded like a sphere: lit towards the sun, and by the sky on the other side.
     let round = Point(p.x / 0.175, p.y / 0.235)
     let facing = saturate(0.48 + 0.62 * round.x - 0.20 * round.y - 0.12 * (round * round).sum())
     let base = mix(Color(0.545, 0.335, 0.335), Self.skin, smoothstep(0.05, 0.55, facing))
@@ -107,7 +107,7 @@ struct Head {
   private func eye(_ p: Point, _ side: Float, _ paint: inout Paint) {
     let center = Point(0.072 * side, -0.024)
     let offset = p - center
-    // The lids close on a line that sags in the middle.
+    // Closed lids meet in a line that sags in the middle.
     let open = 0.0195 * gesture.openness
     let sag = 0.007 * (1 - gesture.openness) * (1 - offset.x * offset.x / 0.0009)
     let white = ellipse(Point(offset.x, offset.y - sag), .zero, Point(0.0325, max(open, 0.0012)))
@@ -125,7 +125,7 @@ struct Head {
 
   private func fringe(_ p: Point, _ paint: inout Paint) {
     let skull = ellipse(p, Point(0, -0.055), Point(0.205, 0.228))
-    // Parted a little left of the middle, and swept to both sides.
+    // The parting is a little left of the middle.
     let parting = p.x + 0.045
     let line =
       -0.190 + (parting > 0 ? 0.20 + 1.5 * parting : 0.35 - 1.9 * parting) * abs(parting)

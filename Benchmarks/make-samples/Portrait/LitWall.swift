@@ -1,7 +1,7 @@
 import Glibc
 internal import SyntheticMedia
 
-/// A plastered wall in the last sun: the light of a window, the shadows of leaves in it, and a string of lamps.
+/// A plastered wall in the evening sun: the light of a window, shadows of leaves, and a string of lamps.
 struct LitWall {
   private static let plaster = Noise(seed: 61)
   private static let leaves = Noise(seed: 62)
@@ -12,7 +12,7 @@ struct LitWall {
 
   let time: Float
 
-  /// The wall at a point.
+  /// Returns the colour of the wall at a point.
   func color(_ point: Point) -> Color {
     let grain = Self.plaster.fractal(point.x * 26, point.y * 26, octaves: 4) - 0.5
     let patches = Self.plaster.fractal(point.x * 2.3 + 9, point.y * 2.3, octaves: 3) - 0.5
@@ -23,7 +23,7 @@ struct LitWall {
     return lampLight(point, over: color)
   }
 
-  /// Light that falls in slanted through a window of four panes, past leaves that the wind moves.
+  /// Returns the slanted light of a window with four panes, with the shadows of moving leaves.
   private func windowLight(_ point: Point) -> Float {
     let slanted = Point(point.x + 0.20 * (point.y - 0.7), point.y - 0.10 * point.x)
     let frame = box(slanted, Point(0.60, 0.60), Point(0.37, 0.40), radius: 0.01)
@@ -31,13 +31,13 @@ struct LitWall {
     let panes = coverage(max(frame, -bars), softness: 0.022)
     guard panes > 0 else { return 0 }
     let wind = Point(0.030 * sin(0.9 * time) + 0.012 * sin(2.3 * time), 0.014 * sin(1.3 * time + 1))
-    let place = (slanted + wind) * Point(7.5, 9)
-    let foliage = Self.leaves.fractal(place.x + 0.35 * sin(place.y), place.y, octaves: 3)
+    let position = (slanted + wind) * Point(7.5, 9)
+    let foliage = Self.leaves.fractal(position.x + 0.35 * sin(position.y), position.y, octaves: 3)
     let sparse = 0.16 * smoothstep(0.25, 0.95, slanted.x)
     return panes * (1 - 0.72 * smoothstep(0.47 + sparse, 0.56 + sparse, foliage))
   }
 
-  /// A cable hangs between nails; the picture shows one and a half of its curves.
+  /// Returns the height of the cable, which hangs between nails.
   private static func cable(_ x: Float) -> Float {
     let phase = (x + 0.18) / 0.72
     let hang = phase - phase.rounded(.down)

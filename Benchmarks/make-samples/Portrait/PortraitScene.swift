@@ -1,6 +1,6 @@
 internal import SyntheticMedia
 
-/// What the front camera sees: the person who films, before a lit wall, waving.
+/// The scene of the front camera: a person who waves in front of a lit wall.
 struct PortraitScene: Scene {
   private let camera = HandheldCamera(strength: 0.013, phase: 2.6)
 
@@ -9,7 +9,7 @@ struct PortraitScene: Scene {
   }
 }
 
-/// One picture of the portrait.
+/// One frame of the scene.
 struct PortraitShot: Shot {
   private static let faceCenter = Point(0.50, 0.80)
   private static let neckPit = Point(0.50, 1.065)
@@ -33,10 +33,10 @@ struct PortraitShot: Shot {
   func color(_ x: Float, _ y: Float) -> Color {
     let middle = Point(0.5, 0.889)
     let screen = Point(x, y) - middle
-    let point = middle + turned(screen, by: angle)
-    // The phone is held at arm's length: the person moves with it far less than the wall behind does.
+    let point = middle + rotated(screen, by: angle)
+    // The phone is held at arm's length, so the person moves less in the frame than the wall.
     let person = point + sway * 0.35
-    let onFace = turned(person - Self.faceCenter - gesture.nod, by: gesture.tilt)
+    let onFace = rotated(person - Self.faceCenter - gesture.nod, by: gesture.tilt)
     let onBody = person - Self.neckPit - Point(0, gesture.breath)
 
     var paint = Paint(over: wall.color(point + sway))

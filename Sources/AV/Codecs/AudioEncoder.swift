@@ -1,17 +1,17 @@
 internal import CFFmpeg
 
-/// Encodes sound with one of libav's own encoders, as AAC-LC unless told otherwise.
+/// Encodes audio with one of FFmpeg's own encoders, by default as AAC-LC.
 package struct AudioEncoder: ~Copyable {
   let context: UnsafeMutablePointer<AVCodecContext>
-  /// In hertz; one tick of the frames' times is one sample.
+  /// The sample rate in hertz. One tick of the frames' timestamps is one sample.
   package let sampleRate: Int
   package let channels: Int
 
   /// Opens the encoder.
   ///
   /// - Parameters:
-  ///   - encoder: by libav's name; it must take floats, as `aac` and `pcm_f32le` do.
-  ///   - bitRate: bits a second; of no meaning for PCM.
+  ///   - encoder: FFmpeg's name of the encoder; it must accept floats, as `aac` and `pcm_f32le` do.
+  ///   - bitRate: in bits per second; PCM encoders ignore it.
   package init(encoder: String = "aac", sampleRate: Int, channels: Int, bitRate: Int) throws(AVError) {
     guard let codec = avcodec_find_encoder_by_name(encoder), let formats = codec.pointee.sample_fmts else {
       throw AVError(cffmpeg_error(ENOSYS), "avcodec_find_encoder_by_name", subject: encoder)
@@ -30,24 +30,24 @@ package struct AudioEncoder: ~Copyable {
 
   deinit { CodecContext.free(context) }
 
-  /// Of the frames' times.
+  /// The time base of the frames' timestamps.
   package var timeBase: Rational { Rational(1, Int32(sampleRate)) }
 
-  /// Samples of each channel in one frame; only the last frame may be shorter. Encoders that take any number get as many
-  /// as AAC.
+  /// The number of samples per channel in one frame; only the last frame may be shorter. An encoder that accepts any
+  /// number gets 1024, as AAC does.
   package var frameSize: Int { context.pointee.frame_size > 0 ? Int(context.pointee.frame_size) : 1024 }
 
-  /// Gives it the next frame; every packet must have been received before.
+  /// Sends the next frame to the encoder. The caller must have received every packet before.
   package func send(_ frame: borrowing Frame) throws(AVError) {
     try AVError.check(avcodec_send_frame(context, frame.pointer), "avcodec_send_frame")
   }
 
-  /// Tells it that there are no more frames.
+  /// Starts to drain the encoder: no more frames follow.
   package func finish() throws(AVError) {
     try AVError.check(avcodec_send_frame(context, nil), "avcodec_send_frame")
   }
 
-  /// Takes the next packet out of it.
+  /// Receives the next packet from the encoder.
   package func receive(into packet: borrowing Packet) throws(AVError) -> Received {
     try CodecContext.received(avcodec_receive_packet(context, packet.pointer), "avcodec_receive_packet")
   }

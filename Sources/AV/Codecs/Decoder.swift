@@ -1,22 +1,22 @@
 internal import CFFmpeg
 
-/// Decodes the packets of one stream on the calling thread, and says so when they are damaged.
+/// Decodes the packets of one stream on the calling thread. Damaged data are an error.
 package struct Decoder: ~Copyable {
   private let context: UnsafeMutablePointer<AVCodecContext>
 
   /// Opens the decoder of a stream.
   ///
-  /// Damage is an error rather than concealed: what we accept has been seen whole.
+  /// The decoder does not conceal damage, because a clip is accepted only if all of it decodes.
   ///
-  /// - Parameter drawsPictures: false where only what is said of pictures matters: they are parsed and left undrawn.
+  /// - Parameter decodesPixels: whether frames get their pixels; false if the caller reads only their properties.
   package init(
-    stream index: Int, of demuxer: borrowing Demuxer, limits: DecoderLimits, drawsPictures: Bool = true
+    stream index: Int, of demuxer: borrowing Demuxer, limits: DecoderLimits, decodesPixels: Bool = true
   ) throws(AVError) {
     guard let stream = demuxer.context.pointee.streams[index], let parameters = stream.pointee.codecpar else {
       throw AVError(cffmpeg_error(EINVAL), "avcodec_open2")
     }
     let name = demuxer.streams[index].codec
-    // The list names codecs; a codec may have several decoders, of which libav's own is the one to trust.
+    // The list names codecs. A codec may have several decoders; only FFmpeg's own is trusted.
     guard limits.codecs.contains(name), let codec = avcodec_find_decoder_by_name(name) else {
       throw AVError(cffmpeg_error(ENOSYS), "avcodec_find_decoder", subject: name)
     }
@@ -24,9 +24,9 @@ package struct Decoder: ~Copyable {
       try AVError.check(avcodec_parameters_to_context(context, parameters), "avcodec_parameters_to_context")
       context.pointee.pkt_timebase = stream.pointee.time_base
       context.pointee.err_recognition = AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_EXPLODE
-      // Without it pictures that are cropped on the left show what was cropped, for the sake of aligned rows.
+      // Without this flag FFmpeg keeps rows aligned by leaving some of the cropped columns on the left visible.
       context.pointee.flags |= AV_CODEC_FLAG_UNALIGNED
-      if !drawsPictures {
+      if !decodesPixels {
         context.pointee.skip_idct = AVDISCARD_ALL
         context.pointee.skip_loop_filter = AVDISCARD_ALL
       }
@@ -37,26 +37,42 @@ package struct Decoder: ~Copyable {
 
   deinit { CodecContext.free(context) }
 
-  /// libav's name of the profile as the data say; nil if unknown.
+  /// FFmpeg's name of the profile that the bitstream declares; nil if unknown.
   package var profile: String? {
     avcodec_profile_name(context.pointee.codec_id, context.pointee.profile).map { String(cString: $0) }
   }
 
-  /// Sound: samples in a frame of the codec; 0 if they vary.
+  /// Audio: the number of samples per channel in a frame; 0 if it varies.
   package var frameSize: Int { Int(context.pointee.frame_size) }
 
-  /// Gives it the next packet; every frame must have been received before.
+  /// Sends the next packet to the decoder. The caller must have received every frame before.
   package func send(_ packet: borrowing Packet) throws(AVError) {
     try AVError.check(avcodec_send_packet(context, packet.pointer), "avcodec_send_packet")
   }
 
-  /// Tells it that there are no more packets.
+  /// Starts to drain the decoder: no more packets follow.
   package func finish() throws(AVError) {
     try AVError.check(avcodec_send_packet(context, nil), "avcodec_send_packet")
   }
 
-  /// Takes the next frame out of it.
+  /// Receives the next frame from the decoder.
   package func receive(into frame: borrowing Frame) throws(AVError) -> Received {
     try CodecContext.received(avcodec_receive_frame(context, frame.pointer), "avcodec_receive_frame")
+  }
+}
+
+/// The limits that a decoder enforces on untrusted data.
+package struct DecoderLimits: Hashable, Sendable {
+  /// The codecs that may be opened, by FFmpeg's names.
+  package var codecs: [String]
+  /// The maximum number of pixels in a frame, width times height.
+  package var pixels: Int
+  /// The maximum number of samples per channel in an audio frame.
+  package var samples: Int
+
+  package init(codecs: [String], pixels: Int, samples: Int = 1 << 16) {
+    self.codecs = codecs
+    self.pixels = pixels
+    self.samples = samples
   }
 }

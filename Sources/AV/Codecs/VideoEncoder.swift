@@ -1,17 +1,18 @@
 internal import CFFmpeg
 
-/// Encodes pictures on the calling thread: when `send` returns and its packets were received, the picture is free again.
+/// Encodes video frames on the calling thread. Once `send` has returned and its packets are received, the encoder no
+/// longer uses the frame.
 package struct VideoEncoder: ~Copyable {
   let context: UnsafeMutablePointer<AVCodecContext>
-  /// Of the frames' times.
+  /// The time base of the frames' timestamps.
   package let timeBase: Rational
 
-  /// Opens the encoder; an option that it does not know is an error.
+  /// Opens the encoder. An option that the encoder does not know is an error.
   package init(_ settings: VideoEncoderSettings) throws(AVError) {
     guard let codec = avcodec_find_encoder_by_name(settings.encoder) else {
       throw AVError(cffmpeg_error(ENOSYS), "avcodec_find_encoder_by_name", subject: settings.encoder)
     }
-    // Sorted, so that an encoder whose options depend on each other is set the same way each time.
+    // Sorted, because options may depend on each other: the result must not depend on the order of a dictionary.
     var options = settings.options.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     if let profile = settings.profile { options.append(("profile", profile)) }
     context = try CodecContext.open(codec, options: options) { context throws(AVError) in
@@ -32,18 +33,55 @@ package struct VideoEncoder: ~Copyable {
 
   deinit { CodecContext.free(context) }
 
-  /// Gives it the next picture; every packet must have been received before.
+  /// Sends the next frame to the encoder. The caller must have received every packet before.
   package func send(_ frame: borrowing Frame) throws(AVError) {
     try AVError.check(avcodec_send_frame(context, frame.pointer), "avcodec_send_frame")
   }
 
-  /// Tells it that there are no more pictures.
+  /// Starts to drain the encoder: no more frames follow.
   package func finish() throws(AVError) {
     try AVError.check(avcodec_send_frame(context, nil), "avcodec_send_frame")
   }
 
-  /// Takes the next packet out of it.
+  /// Receives the next packet from the encoder.
   package func receive(into packet: borrowing Packet) throws(AVError) -> Received {
     try CodecContext.received(avcodec_receive_packet(context, packet.pointer), "avcodec_receive_packet")
+  }
+}
+
+/// The settings of a video encoder.
+package struct VideoEncoderSettings: Hashable, Sendable {
+  /// FFmpeg's name of the encoder.
+  package var encoder: String
+  /// The encoder's private options by name: `preset`, `crf`, `x264-params`.
+  package var options: [String: String]
+  /// The value of the encoder's option `profile`; nil for the encoder's default.
+  package var profile: String?
+  package var width: Int
+  package var height: Int
+  package var format: PixelFormat
+  /// The time base of the frames' timestamps.
+  package var timeBase: Rational
+  /// Frames per second; the encoder's rate control uses it.
+  package var frameRate: Rational
+  package var color: ColorDescription
+  /// The width of a pixel divided by its height.
+  package var sampleAspectRatio: Rational
+
+  package init(
+    encoder: String, options: [String: String], profile: String? = nil, width: Int, height: Int,
+    format: PixelFormat = .yuv420p, timeBase: Rational, frameRate: Rational, color: ColorDescription = .bt709,
+    sampleAspectRatio: Rational = Rational(1, 1)
+  ) {
+    self.encoder = encoder
+    self.options = options
+    self.profile = profile
+    self.width = width
+    self.height = height
+    self.format = format
+    self.timeBase = timeBase
+    self.frameRate = frameRate
+    self.color = color
+    self.sampleAspectRatio = sampleAspectRatio
   }
 }

@@ -1,24 +1,24 @@
 internal import CFFmpeg
 package import Platform
 
-/// Reads the packets of an ISO base media file (MOV, MP4, 3GP) from an open file and from nothing else.
+/// Reads the packets of an ISO base media file (MOV, MP4, 3GP) from an open file.
 ///
-/// The demuxer is forced, its protocols are none, and whatever a file asks to be opened beside itself is refused.
+/// FFmpeg does not probe the format, has no protocol available, and cannot open other files that the file refers to.
 package struct Demuxer: ~Copyable {
   let context: UnsafeMutablePointer<AVFormatContext>
   private let reader: FileReader
   private let interrupt: Interrupt
-  /// What the headers say, by the index of the stream.
+  /// The properties of the streams as the headers state them, by stream index.
   package let streams: [StreamInfo]
 
-  // The one demuxer, and the whole of its name, which is what the allow-list is compared with.
+  // The full name of FFmpeg's `mov` demuxer: `format_whitelist` is compared with it.
   private static let format = "mov,mp4,m4a,3gp,3g2,mj2"
 
   /// Reads the headers.
   ///
   /// - Parameters:
-  ///   - file: read by position, so that several demuxers may read one file.
-  ///   - interrupt: asked by libav while it reads.
+  ///   - file: is read with `pread`, so that several demuxers may share it.
+  ///   - interrupt: FFmpeg polls it while it reads.
   package init(reading file: OpenFile, limits: DemuxerLimits, interrupt: Interrupt) throws(AVError) {
     try interrupt.check()
     let reader = try FileReader(file)
@@ -55,40 +55,34 @@ package struct Demuxer: ~Copyable {
     withExtendedLifetime((reader, interrupt)) {}
   }
 
-  /// The file's length in seconds as its headers say; nil if they do not.
+  /// The duration in seconds that the headers state; nil if they do not.
   package var duration: Double? {
     Timestamp.known(context.pointee.duration).map { Double($0) / Double(AV_TIME_BASE) }
   }
 
-  /// The brand that the file was written for (ISO/IEC 14496-12, 4.3), `qt  `; nil without a file type box.
-  package var majorBrand: String? {
-    guard let entry = av_dict_get(context.pointee.metadata, "major_brand", nil, 0) else { return nil }
-    return entry.pointee.value.map { String(cString: $0) }
-  }
-
-  /// Whether the system refused to read from the file, which then may be sound.
+  /// Whether a read from the file failed; the file itself may be valid.
   package var readFailed: Bool { reader.failed }
 
-  /// How many packets of a stream the index promises, as far as the index is read: all of them at the file's end.
+  /// The number of packets of a stream in the index entries read so far; at the end of the file, of all its packets.
   package func indexedPackets(of stream: Int) -> Int {
     context.pointee.streams[stream].map { Int(avformat_index_get_entries_count($0)) } ?? 0
   }
 
-  /// Reads only these streams from now on; the data of the others are skipped.
+  /// Selects the streams to read from now on; the data of other streams are skipped.
   package func select(_ selected: Set<Int>) {
     for index in 0..<Int(context.pointee.nb_streams) {
       context.pointee.streams[index]?.pointee.discard = selected.contains(index) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
     }
   }
 
-  /// Reads the next packet of a selected stream; false at the end.
+  /// Reads the next packet of a selected stream. Returns false at the end of the file.
   package func read(into packet: borrowing Packet) throws(AVError) -> Bool {
     try interrupt.check()
-    // libav takes an empty packet for granted here: what it held would leak.
+    // av_read_frame expects an empty packet: data that the packet still refers to would leak.
     packet.unreference()
     let status = av_read_frame(context, packet.pointer)
     if status == cffmpeg_error_end() {
-      // libav takes a damaged table and a failed read for the end: only the reader knows better.
+      // FFmpeg reports a damaged table or a failed read as the end of the file; the I/O context has the actual error.
       if let status = context.pointee.pb?.pointee.error, status < 0, status != cffmpeg_error_end() {
         throw AVError(status, "av_read_frame")
       }
@@ -99,11 +93,26 @@ package struct Demuxer: ~Copyable {
   }
 }
 
-// At file scope, as every callback that C keeps.
 private func refuseNestedOpen(
   _ context: UnsafeMutablePointer<AVFormatContext>?,
   _ result: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
   _ url: UnsafePointer<CChar>?, _ flags: Int32, _ options: UnsafeMutablePointer<OpaquePointer?>?
 ) -> Int32 {
   cffmpeg_error(EPERM)
+}
+
+/// The limits that a demuxer enforces on untrusted files.
+package struct DemuxerLimits: Hashable, Sendable {
+  /// The maximum number of streams.
+  package var streams: Int
+  /// The codecs that may be decoded, by FFmpeg's names.
+  package var codecs: [String]
+  /// The maximum number of bytes that FFmpeg reads to analyse the streams.
+  package var probeBytes: Int
+
+  package init(streams: Int, codecs: [String], probeBytes: Int = 5 << 20) {
+    self.streams = streams
+    self.codecs = codecs
+    self.probeBytes = probeBytes
+  }
 }

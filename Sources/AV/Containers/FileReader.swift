@@ -1,14 +1,15 @@
 internal import CFFmpeg
+import Glibc
 import Platform
 
-/// libav's reading end of an open file: no name, no protocol, no second file (libavformat/avio.h).
+/// A read-only I/O context on an open file (libavformat/avio.h).
 final class FileReader {
   private let file: OpenFile
   private let size: Int64
   private var position: Int64 = 0
-  /// Whether the system refused to read: the file may be sound.
+  /// Whether a read failed; the file itself may be valid.
   private(set) var failed = false
-  /// The context to hand to libav; freed with this object.
+  /// The context for FFmpeg; it is freed with this object.
   private(set) var context: UnsafeMutablePointer<AVIOContext>?
 
   private static let bufferBytes = 64 << 10
@@ -31,7 +32,7 @@ final class FileReader {
   }
 
   deinit {
-    // libav may have replaced the buffer by a larger one.
+    // FFmpeg may have replaced the buffer by a larger one.
     if let context { av_freep(&context.pointee.buffer) }
     avio_context_free(&context)
   }
@@ -63,4 +64,23 @@ private func readFile(
 private func seekReader(_ opaque: UnsafeMutableRawPointer?, _ offset: Int64, _ whence: Int32) -> Int64 {
   guard let opaque else { return Int64(cffmpeg_error(EINVAL)) }
   return Unmanaged<FileReader>.fromOpaque(opaque).takeUnretainedValue().seek(offset, whence)
+}
+
+/// The seek callback of an I/O context. With `AVSEEK_SIZE` it returns the file size.
+enum FilePosition {
+  static func seek(_ offset: Int64, _ whence: Int32, position: inout Int64, size: Int64) -> Int64 {
+    // AVSEEK_FORCE permits an expensive seek; here every seek is cheap.
+    let base: Int64
+    switch whence & ~AVSEEK_FORCE {
+    case AVSEEK_SIZE: return size
+    case SEEK_SET: base = 0
+    case SEEK_CUR: base = position
+    case SEEK_END: base = size
+    default: return Int64(cffmpeg_error(EINVAL))
+    }
+    let (target, overflow) = base.addingReportingOverflow(offset)
+    guard !overflow, target >= 0 else { return Int64(cffmpeg_error(EINVAL)) }
+    position = target
+    return target
+  }
 }

@@ -1,11 +1,12 @@
 internal import CFFmpeg
 package import Platform
 
-/// Writes an MP4 or QuickTime file with its index in front, the same bytes for the same packets and nothing of the source but them.
+/// Writes an MP4 or QuickTime file with its index (`moov`) in front.
 ///
-/// Streams are added, then `start()`, then packets in any order near to their times, then `finish()`.
+/// The same packets give the same bytes, and no metadata of a source is copied. Add streams, call `start()`, write
+/// packets roughly in the order of their decoding times, and call `finish()`.
 package struct Muxer: ~Copyable {
-  /// The file formats, by libav's names.
+  /// The file formats, by FFmpeg's names.
   package enum Format: String, Sendable {
     case mp4, mov
   }
@@ -14,7 +15,7 @@ package struct Muxer: ~Copyable {
   private let writer: FileWriter
   private let reopener: Reopener
 
-  /// Prepares to write from the beginning of the file, which must be empty.
+  /// Creates a muxer that writes from the beginning of the file, which must be empty.
   package init(writing file: OpenFile, format: Format = .mp4) throws(AVError) {
     let writer = try FileWriter(file)
     let reopener = Reopener(writer)
@@ -27,7 +28,7 @@ package struct Muxer: ~Copyable {
     self.reopener = reopener
     context.pointee.pb = writer.context
     context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT
-    // To put the index in front the muxer reads back what it wrote: it gets a reader of the same file, by no name.
+    // To move the index to the front, the muxer reopens its file: the callback returns a reader of the open file.
     context.pointee.opaque = Unmanaged.passUnretained(reopener).toOpaque()
     context.pointee.io_open = reopenForReading
     context.pointee.io_close2 = closeReopened
@@ -40,10 +41,10 @@ package struct Muxer: ~Copyable {
     withExtendedLifetime((writer, reopener)) {}
   }
 
-  /// Adds a stream whose packets are copied from a demuxer's; its display matrix is kept, its metadata are not.
+  /// Adds a stream for packets copied from a demuxer. The display matrix is copied, metadata are not.
   ///
-  /// - Parameter configuration: what the decoder is configured with; nil: what the source's is.
-  /// - Returns: the stream's index here.
+  /// - Parameter configuration: the decoder configuration (`extradata`); nil to copy the source's.
+  /// - Returns: the index of the stream in this muxer.
   package func addStream(
     copying index: Int, of demuxer: borrowing Demuxer, configuration: [UInt8]? = nil
   ) throws(AVError) -> Int {
@@ -54,7 +55,7 @@ package struct Muxer: ~Copyable {
     try AVError.check(
       avcodec_parameters_copy(stream.pointee.codecpar, source.pointee.codecpar), "avcodec_parameters_copy")
     if let configuration { try setConfiguration(configuration, of: stream) }
-    // The tag of the source's container may not be one of ours.
+    // The codec tag of the source's container may be invalid in this one.
     stream.pointee.codecpar.pointee.codec_tag = 0
     stream.pointee.time_base = source.pointee.time_base
     stream.pointee.sample_aspect_ratio = source.pointee.sample_aspect_ratio
@@ -63,7 +64,7 @@ package struct Muxer: ~Copyable {
     return Int(stream.pointee.index)
   }
 
-  /// Adds a stream that an encoder of pictures makes.
+  /// Adds a stream for the packets of a video encoder.
   package func addStream(of encoder: borrowing VideoEncoder, displayMatrix: [Int32]? = nil) throws(AVError) -> Int {
     let index = try addStream(codec: encoder.context)
     if let displayMatrix, let stream = context.pointee.streams[index] {
@@ -72,26 +73,26 @@ package struct Muxer: ~Copyable {
     return index
   }
 
-  /// Adds a stream that an encoder of sound makes.
+  /// Adds a stream for the packets of an audio encoder.
   package func addStream(of encoder: borrowing AudioEncoder) throws(AVError) -> Int {
     try addStream(codec: encoder.context)
   }
 
-  /// Writes the beginning of the file.
+  /// Writes the file header.
   package func start() throws(AVError) {
     var options = Options([("movflags", "+faststart"), ("use_editlist", "1")])
     try AVError.check(avformat_write_header(context, &options.pointer), "avformat_write_header")
-    if let name = options.leftOver { throw AVError(cffmpeg_error(EINVAL), "avformat_write_header", subject: name) }
+    if let name = options.unconsumed { throw AVError(cffmpeg_error(EINVAL), "avformat_write_header", subject: name) }
   }
 
-  /// What one tick of a stream's times is; known after `start()`.
+  /// The time base of a stream, valid after `start()`.
   package func timeBase(of stream: Int) -> Rational {
     context.pointee.streams[stream].map { Rational($0.pointee.time_base) } ?? Rational(0, 1)
   }
 
-  /// Takes a packet, whose data it lets go of, and writes it when its turn by decoding time has come.
+  /// Writes a packet, interleaved with those of other streams by decoding time. The packet is empty afterwards.
   ///
-  /// - Parameter timeBase: of the packet's times.
+  /// - Parameter timeBase: the time base of the packet's timestamps.
   package func write(_ packet: borrowing Packet, to stream: Int, timeBase: Rational) throws(AVError) {
     packet.pointer.pointee.stream_index = Int32(stream)
     packet.pointer.pointee.pos = -1
@@ -99,7 +100,7 @@ package struct Muxer: ~Copyable {
     try AVError.check(av_interleaved_write_frame(context, packet.pointer), "av_interleaved_write_frame")
   }
 
-  /// Writes the index and moves it to the front; the file is complete afterwards.
+  /// Writes the index and moves it to the front. The file is complete afterwards.
   package func finish() throws(AVError) {
     try AVError.check(av_write_trailer(context), "av_write_trailer")
     avio_flush(context.pointee.pb)
@@ -124,7 +125,7 @@ package struct Muxer: ~Copyable {
   private func setConfiguration(
     _ configuration: [UInt8], of stream: UnsafeMutablePointer<AVStream>
   ) throws(AVError) {
-    // Readers of libav may read beyond the end.
+    // FFmpeg's bit readers may read beyond the end.
     let count = configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)
     guard let memory = av_mallocz(count) else { throw .outOfMemory("av_mallocz") }
     UnsafeMutableRawBufferPointer(start: memory, count: count).copyBytes(from: configuration)

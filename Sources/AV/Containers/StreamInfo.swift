@@ -1,33 +1,33 @@
 internal import CFFmpeg
 
-/// What the headers of a container say of one stream.
+/// The properties of a stream as the container's headers state them.
 package struct StreamInfo: Hashable, Sendable {
   package let index: Int
-  /// The number by which the container refers to it.
+  /// The track ID of the container.
   package let number: Int
   package let kind: MediaKind
-  /// libav's name of the codec, `h264`; `none` for one that it does not know.
+  /// FFmpeg's name of the codec, such as `h264`; `none` if FFmpeg does not know it.
   package let codec: String
-  /// The four characters by which the container names the codec.
+  /// The codec's four-character code in the container.
   package let tag: String
-  /// libav's name of the profile; nil where the headers do not say.
+  /// FFmpeg's name of the profile; nil if the headers do not state it.
   package let profile: String?
-  /// What one tick of its times is, in seconds.
+  /// The duration of one tick in seconds.
   package let timeBase: Rational
-  /// In ticks; nil if unknown.
+  /// The start time in ticks; nil if unknown.
   package let start: Int64?
-  /// In ticks; nil if unknown.
+  /// The duration in ticks; nil if unknown.
   package let duration: Int64?
-  /// Pictures a second on average.
+  /// The average number of frames per second.
   package let frameRate: Rational
-  /// Whether its track header enables it (ISO/IEC 14496-12, 8.3.1); players pass over a track that is disabled.
+  /// Whether the track header enables the track (ISO/IEC 14496-12, 8.3.1); players ignore a disabled track.
   package let isEnabled: Bool
-  /// What its decoder is configured with, as the container holds it: the content of `avcC`; empty without.
+  /// The decoder configuration (`extradata`), such as the content of `avcC`; empty if there is none.
   package let configuration: [UInt8]
-  /// Whether it is a picture that came with the file, such as a cover.
+  /// Whether the stream is an attached picture, such as cover art.
   package let isAttachedPicture: Bool
 
-  /// Video: as coded, in samples.
+  /// Video: the coded width in pixels.
   package let width: Int
   package let height: Int
   package let sampleAspectRatio: Rational
@@ -35,10 +35,10 @@ package struct StreamInfo: Hashable, Sendable {
   /// Video: the nine numbers of the track's display matrix; nil if it has none.
   package let displayMatrix: [Int32]?
 
-  /// Sound: in hertz.
+  /// Audio: in hertz.
   package let sampleRate: Int
   package let channels: Int
-  /// Sound: bits a second; 0 if unknown.
+  /// Audio: bits per second; 0 if unknown.
   package let bitRate: Int64
 
   init(_ stream: UnsafeMutablePointer<AVStream>) {
@@ -84,5 +84,18 @@ package struct StreamInfo: Hashable, Sendable {
         let byte = UInt8(truncatingIfNeeded: tag >> (8 * UInt32(shift)))
         return (0x20..<0x7F).contains(byte) ? byte : UInt8(ascii: ".")
       }, as: UTF8.self)
+  }
+}
+
+/// The media type of a stream.
+package enum MediaKind: Hashable, Sendable {
+  case video, audio, other
+
+  init(_ type: AVMediaType) {
+    switch type {
+    case AVMEDIA_TYPE_VIDEO: self = .video
+    case AVMEDIA_TYPE_AUDIO: self = .audio
+    default: self = .other
+    }
   }
 }

@@ -2,7 +2,8 @@
 
 #include <curl/curl.h>
 
-// Swift imports no function with a variable number of arguments: one of each kind of argument.
+// Swift does not import variadic functions: curl_easy_setopt and curl_easy_getinfo, one function for each argument
+// type.
 
 static inline CURLcode ccurl_set_number(CURL *handle, CURLoption option, long value) {
   return curl_easy_setopt(handle, option, value);
@@ -29,6 +30,6 @@ static inline CURLcode ccurl_get_count(CURL *handle, CURLINFO information, curl_
   return curl_easy_getinfo(handle, information, value);
 }
 
-// Macros with a cast are not imported into Swift.
+// Swift does not import macros with a cast.
 static const long ccurl_global_default = CURL_GLOBAL_DEFAULT;
 static const size_t ccurl_read_abort = CURL_READFUNC_ABORT;

@@ -12,10 +12,9 @@
 #include <libswresample/swresample.h>
 #include <libswscale/swscale.h>
 
-// Each of these exists because Swift does not import the macro of which it is the value (a cast or a function).
+// Swift does not import these macros, which are casts or take arguments.
 
 static inline int cffmpeg_error(int number) { return AVERROR(number); }
 static inline int cffmpeg_error_end(void) { return AVERROR_EOF; }
 static inline int cffmpeg_error_exit(void) { return AVERROR_EXIT; }
-static inline int cffmpeg_error_invalid_data(void) { return AVERROR_INVALIDDATA; }
 static inline int64_t cffmpeg_no_timestamp(void) { return AV_NOPTS_VALUE; }

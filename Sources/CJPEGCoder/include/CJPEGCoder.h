@@ -4,17 +4,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// What the encoder answers; zero is success.
+/// The results of the encoder.
 enum {
-  /// The picture was encoded.
+  /// The image was encoded.
   CJPEGCODER_OK = 0,
-  /// An allocation failed; nothing was kept.
+  /// An allocation failed.
   CJPEGCODER_OUT_OF_MEMORY = 1,
-  /// The picture, the quality or a pointer is not one the encoder accepts.
+  /// The image, the quality or a pointer is invalid.
   CJPEGCODER_BAD_ARGUMENT = 2
 };
 
-/// Three planes of 8-bit samples, JFIF YCbCr full range, or one plane for grey.
+/// Three planes of 8-bit samples in full-range YCbCr (JFIF), or one plane for grey.
 typedef struct {
   /// The first sample of each plane; only plane[0] is read for grey.
   const uint8_t *plane[3];
@@ -26,22 +26,22 @@ typedef struct {
   int width, height;
   /// The size of the other two: either width x height (4:4:4) or ceil(width/2) x ceil(height/2) (4:2:0).
   int chroma_width, chroma_height;
-} cjpegcoder_picture;
+} cjpegcoder_image;
 
-/// Memory that grows; free it with cjpegcoder_free.
+/// A growing buffer; free it with cjpegcoder_free.
 typedef struct {
   /// The memory, or NULL.
   uint8_t *bytes;
-  /// How many bytes are in use.
+  /// The number of bytes in use.
   size_t count;
-  /// How many bytes are allocated.
+  /// The number of bytes allocated.
   size_t capacity;
 } cjpegcoder_buffer;
 
-/// Writes the picture to `out` as a progressive JPEG file, replacing what `out` held (zero it before its first use);
-/// quality is 1...100 with the meaning libjpeg gives it; on failure `out` is left empty and freed. The bytes are the same
-/// with `portable`, which leaves out what only some processors have.
-int cjpegcoder_encode(const cjpegcoder_picture *picture, int quality, int portable, cjpegcoder_buffer *out);
+/// Encodes an image as a progressive JPEG file and replaces the content of `out`, which must be zeroed before its
+/// first use. On failure `out` is freed and empty. `quality` is 1...100 in libjpeg's scale. With `portable` the
+/// encoder uses no instructions that only some processors have; the bytes are the same.
+int cjpegcoder_encode(const cjpegcoder_image *image, int quality, int portable, cjpegcoder_buffer *out);
 
 /// Frees the memory of a buffer and leaves it empty.
 void cjpegcoder_free(cjpegcoder_buffer *buffer);

@@ -3,8 +3,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Kernels over 8-bit planes. Integers only, so that every processor gives the same bytes. A plane is its first byte
-// and the distance in bytes between rows; planes given to one call never overlap.
+// Kernels over 8-bit planes. They use only integers, so that every processor gives the same bytes. A plane is given by
+// its first byte and its stride, the distance in bytes between rows. The planes of one call must not overlap.
+//
+// With `portable` a kernel uses no instructions that only some processors have; the result is the same.
 
 /// Copies rows of `width` bytes.
 void ckernels_copy(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
@@ -14,8 +16,8 @@ void ckernels_copy(const uint8_t *source, ptrdiff_t source_stride, uint8_t *targ
 void ckernels_copy_mirrored(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
                             size_t width, size_t height);
 
-/// Exchanges rows and columns: the source has `width` columns and `height` rows, the target the reverse.
-/// Negative strides flip either side, which makes of this one loop the four transforms that turn by a quarter.
+/// Transposes a plane: the source has `width` columns and `height` rows, the target the reverse. With negative strides,
+/// this gives all four transforms that rotate by 90 degrees, mirrored or not.
 void ckernels_transpose(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
                         size_t width, size_t height);
 
@@ -24,36 +26,36 @@ void ckernels_fill(uint8_t *target, ptrdiff_t target_stride, size_t width, size_
 
 /// Draws a plane over another and blends its four corners.
 ///
-/// `coverage` is the top left corner, `side` x `side`, row by row, 0 for the target alone and 255 for the source alone;
-/// the other corners are its reflections. Twice `side` is at most `width` and at most `height`.
+/// `coverage` is the top left corner, `side` x `side`, row by row, from 0 for the target to 255 for the source; the
+/// other corners are reflections of it. Twice `side` must not exceed `width` or `height`.
 void ckernels_draw_rounded(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
                            size_t width, size_t height, const uint8_t *coverage, size_t side);
 
-/// Halves a plane in both directions, each byte the rounded mean of four; the target has `width` columns and `height`
-/// rows, the source twice as many.
+/// Halves a plane in both directions. Each byte is the rounded mean of four. The target has `width` columns and
+/// `height` rows, the source twice as many.
 void ckernels_halve(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
                     size_t width, size_t height);
 
-/// Scales a plane down by a whole number: each byte is the rounded mean of `side` times `side`, `side` at most 256.
+/// Reduces a plane by the factor `side`, at most 256. Each byte is the rounded mean of `side` x `side` bytes.
 ///
-/// Returns 0, or -1 if there is no memory.
+/// Returns 0, or -1 if memory is exhausted.
 int ckernels_mean(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
                   size_t width, size_t height, size_t side);
 
-/// Scales a plane to two thirds in both directions: the target has `width` columns and `height` rows, both even, the
-/// source half as many again. The result is the same with `portable`, which leaves out what only some processors have.
+/// Scales a plane to two thirds in both directions. The target has `width` columns and `height` rows, both even, the
+/// source one and a half times as many.
 ///
-/// Returns 0, or -1 if there is no memory.
+/// Returns 0, or -1 if memory is exhausted.
 int ckernels_two_thirds(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
                         size_t width, size_t height, int portable);
 
-/// A 4:2:0 picture of 10 bits in 16-bit words; strides in bytes.
+/// A 10-bit 4:2:0 image in 16-bit words, with strides in bytes.
 struct ckernels_planes10 {
   const uint16_t *y, *u, *v;
   ptrdiff_t y_stride, u_stride, v_stride;
 };
 
-/// A 4:2:0 picture of 8 bits.
+/// An 8-bit image in three planes.
 struct ckernels_planes8 {
   uint8_t *y, *u, *v;
   ptrdiff_t y_stride, u_stride, v_stride;
@@ -68,55 +70,55 @@ enum {
   CKERNELS_CHROMA_STEPS = 65,
 };
 
-/// Maps every colour of a 10-bit picture to the one that tables give for it; width and height are even.
+/// Converts a 10-bit image with even width and height by lookup tables.
 ///
-/// Tables hold 256ths of an 8-bit code. `luma_table[u][v][y]` has one value, `chroma_table[u][v][y]` two: between the
-/// nodes of both chroma axes, and for chroma along luma too, values are interpolated.
+/// The tables contain 8-bit codes in units of 1/256. `luma_table[u][v][y]` has one value, `chroma_table[u][v][y]` two.
+/// Values are interpolated between the nodes of both chroma axes, and for chroma along luma too.
 void ckernels_map_colors(const struct ckernels_planes10 *source, const struct ckernels_planes8 *target, size_t width,
                          size_t height, const uint16_t *luma_table, const uint16_t *chroma_table);
 
 enum {
-  /// Nodes of light along a signal, and the places between two of them.
+  /// Nodes of the light table along a signal, and the fraction bits between two nodes.
   CKERNELS_LIGHT_NODES = 1024,
   CKERNELS_LIGHT_STEP_BITS = 6,
-  /// Entries for a 256th of all light, and for all of it.
+  /// Entries of each signal table: one covers the lowest 1/256 of the light, the other all of it.
   CKERNELS_SIGNAL_NODES = 4096,
 };
 
-/// How 10-bit YUV codes of one gamut become 8-bit ones of another: to red, green and blue, to light, to the light of the
-/// other gamut, and back.
+/// The factors that convert 10-bit YUV codes of one gamut to 8-bit codes of another: to an RGB signal, to linear
+/// light, to linear light of the other gamut, to a signal, and to codes.
 struct ckernels_gamut {
   int32_t black;                             // the luma code of black
-  int32_t luma;                              // of one code, where a signal of 1 is 1 << 24
-  int32_t red_v, green_u, green_v, blue_u;   // likewise
-  int32_t rows[9];                           // light to light, 16 bits behind the point
-  int32_t to_y[3], to_u[3], to_v[3];         // signals to codes, 16 bits behind the point
+  int32_t luma;                              // the signal of one luma code, where 1 is 1 << 24
+  int32_t red_v, green_u, green_v, blue_u;   // the signals of one chroma code, likewise
+  int32_t rows[9];                           // the matrix of linear light, with 16 fraction bits
+  int32_t to_y[3], to_u[3], to_v[3];         // the matrix from signals to codes, with 16 fraction bits
 };
 
-/// Converts a picture of an even size; what lies outside of the other gamut is clipped.
+/// Converts an image of an even size; colours outside of the other gamut are clipped.
 ///
-/// `light` has CKERNELS_LIGHT_NODES + 2 entries of 20 bits; `dark` and `bright`, the signals of light, have
-/// CKERNELS_SIGNAL_NODES + 1 entries each of 14 bits.
+/// `light`, the linear light of signals, has CKERNELS_LIGHT_NODES + 2 entries of 20 bits. `dark` and `bright`, the
+/// signals of linear light, have CKERNELS_SIGNAL_NODES + 1 entries of 14 bits each.
 void ckernels_convert_gamut(const struct ckernels_planes10 *source, const struct ckernels_planes8 *target, size_t width,
                             size_t height, const struct ckernels_gamut *gamut, const int32_t *light,
                             const uint16_t *dark, const uint16_t *bright);
 
-/// The sum of the products of two rows of samples, each of which lies within -2048 to 2047.
+/// Returns the sum of the products of two rows of samples, all within -2048...2047.
 int64_t ckernels_correlate(const int16_t *a, const int16_t *b, size_t count);
 
-/// Weighs rows: `target[x]` is the rounded sum of `rows[tap][x]` times `weights[tap]`, which are 14-bit fractions that add
-/// up to one. The result is the same with `portable`, which leaves out what only some processors have.
+/// Computes a weighted sum of rows: `target[x]` is the rounded sum of `rows[tap][x]` times `weights[tap]`. The weights
+/// are 14-bit fractions with a sum of one.
 void ckernels_weigh_rows(const uint8_t *const *rows, const int16_t *weights, size_t taps, uint8_t *target, size_t count,
                          int portable);
 
-/// The most rows that one filter weighs.
-enum { CKERNELS_MOST_TAPS = 4096 };
+/// The maximum number of rows in a weighted sum.
+enum { CKERNELS_MAX_TAPS = 4096 };
 
-/// Which rows make each row of a target: `taps` rows from `starts[row]` on, each by its weight.
+/// A filter: each target row is the weighted sum of `taps` source rows from `starts[row]` on.
 struct ckernels_filter {
   const uint32_t *starts;
   const int16_t *weights;
-  size_t taps;   // at most CKERNELS_MOST_TAPS
+  size_t taps;   // at most CKERNELS_MAX_TAPS
   size_t count;  // rows of the target
 };
 
@@ -131,31 +133,30 @@ enum {
   CKERNELS_CORRECTION_STEPS = 65,
 };
 
-/// Changes every colour of an 8-bit picture into the one that tables give for it.
+/// Converts the colours of an 8-bit image by lookup tables, in place.
 ///
-/// Tables hold 256ths of a code. `luma_table[u][v][y]` has one value for each of 256 lumas, `chroma_table[u][v][y]` two
-/// for each step, and one spare entry follows the luma table; between the nodes of both chroma axes values are
-/// interpolated. The result is the same with `portable`, which leaves out what only some processors have.
+/// The tables contain codes in units of 1/256. `luma_table[u][v][y]` has one value for each of 256 luma codes,
+/// `chroma_table[u][v][y]` two values for each step. One spare entry follows the luma table. Values are interpolated
+/// between the nodes of both chroma axes.
 void ckernels_correct_colors(const struct ckernels_planes8 *planes, size_t width, size_t height, int halves_chroma,
                              const uint16_t *luma_table, const uint16_t *chroma_table, int portable);
 
-/// Converts 32-bit RGBA, not multiplied, on white to YCbCr of the full range (JFIF 1.02).
+/// Blends 32-bit RGBA with straight alpha over white and converts it to full-range YCbCr (JFIF 1.02).
 void ckernels_rgba_to_ycbcr(const uint8_t *rgba, uint8_t *y, uint8_t *cb, uint8_t *cr, size_t count);
 
-/// Converts a row of YCbCr of the full range to 24-bit RGB; with `halves_chroma` each pair of pixels shares a sample.
+/// Converts a row of full-range YCbCr to 24-bit RGB. With `halves_chroma` two pixels share a chroma sample.
 void ckernels_ycbcr_to_rgb(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, int halves_chroma, uint8_t *rgb,
                            size_t count);
 
-/// Rows of samples: the first byte, and the distance in bytes between rows.
+/// A plane to read: its first byte and its stride.
 struct ckernels_rows {
   const uint8_t *base;
   ptrdiff_t stride;
 };
 
-/// Makes a frame of one moment out of one whose rows are two fields: the field that was taken first stays, the rows of the
-/// other are made from their neighbours in space and time.
+/// Deinterlaces a plane: copies the first field and interpolates the rows of the second one in space and time.
 ///
-/// `keeps_lower`: the odd rows, counted from 0, were taken first. `is_wide`: samples are 16-bit words.
+/// `keeps_lower`: the bottom field, the odd rows counted from 0, is the first one. `is_wide`: samples are 16-bit words.
 void ckernels_deinterlace(const struct ckernels_rows *previous, const struct ckernels_rows *current,
                           const struct ckernels_rows *next, uint8_t *target, ptrdiff_t target_stride, size_t width,
                           size_t height, int keeps_lower, int is_wide);

@@ -2,20 +2,20 @@
 
 // A shared library that is loaded by the first call into it.
 //
-// FFmpeg's libraries bring 130 others along, which cost 25 ms and 28 MB in every process that is linked against them.
-// A process that never opens a clip never pays for them. A function that is named by LAZY_FUNCTION is defined here as one
-// jump; until the first call it leads to the loader, afterwards to the library's function. Whatever a header declares is
-// called as if it were linked, and what is not named fails to link.
+// FFmpeg's libraries depend on 130 others, which cost 25 ms and 28 MB in every process that is linked against them. A
+// process that opens no clip does not load them. LAZY_FUNCTION defines a function as one jump: until the first call to
+// the loader, afterwards to the function of the library. Callers use the library's own headers as if it were linked; a
+// call to a function without LAZY_FUNCTION fails to link.
 
 #include <stdatomic.h>
 
 struct lazy_library {
-  const char *file;  // the name that the linker would have recorded, e.g. libavutil.so.57
+  const char *file;  // the SONAME, such as libavutil.so.57
   _Atomic(void *) handle;
 };
 
 struct lazy_function {
-  void *_Atomic address;  // first: the jump reads it
+  void *_Atomic address;  // first, because the jump reads it
   struct lazy_library *library;
   const char *name;
 };
@@ -33,7 +33,8 @@ struct lazy_function {
           LAZY_LOAD(#function)                                                                            \
           ".popsection\n")
 
-// Both name the function's record in a register that no argument travels in: r11 (System V ABI, 3.2.3), x17 (AAPCS64, 6.1.1).
+// Both pass the function's record in a register that holds no argument: r11 (System V ABI, 3.2.3), x17 (AAPCS64,
+// 6.1.1).
 #if defined(__x86_64__)
 #define LAZY_JUMP(name) "jmp *lazy_" name "(%rip)\n"
 #define LAZY_LOAD(name) "leaq lazy_" name "(%rip), %r11\njmp lazy_library_load\n"

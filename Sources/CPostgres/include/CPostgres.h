@@ -1,13 +1,13 @@
 #pragma once
 
-// Debian keeps it in a folder of its own.
+// Debian installs the header in a directory of its own.
 #if __has_include(<libpq-fe.h>)
 #include <libpq-fe.h>
 #else
 #include <postgresql/libpq-fe.h>
 #endif
 
-// Macros that are character literals are not imported into Swift.
+// Swift does not import macros that are character literals.
 static const int cpostgres_diag_sqlstate = PG_DIAG_SQLSTATE;
 static const int cpostgres_diag_message_primary = PG_DIAG_MESSAGE_PRIMARY;
 static const int cpostgres_diag_message_detail = PG_DIAG_MESSAGE_DETAIL;

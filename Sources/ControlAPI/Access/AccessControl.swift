@@ -5,36 +5,37 @@ package import Platform
 package import Postgres
 package import Store
 
-/// Who may ask for what: API keys (RFC 6750, section 2.1), signed media URLs, and how often.
+/// Authorizes requests by API keys (RFC 6750, section 2.1) and signed media URLs, and limits their rate.
 ///
-/// It judges by a copy of the stored keys that is made again every few seconds: no request waits for the database to be
-/// admitted. Until the first copy is there, only the operator's key admits.
+/// It uses an in-memory copy of the stored keys that `refresh` updates, so that no request waits for the database to be
+/// authorized. Until the first refresh, only the operator's key is valid.
 package final class AccessControl: Sendable {
-  /// How old the copy of the keys becomes: so long a revoked key may still be taken.
-  package static let freshness = Duration.seconds(2)
+  /// The interval between refreshes: a revoked key stays valid for up to this long.
+  package static let refreshInterval = Duration.seconds(2)
 
-  private struct Known {
-    /// Whether a key was ever made, be it revoked by now; nil: not known yet.
-    var hasKeyBeenMade: Bool?
+  private struct KeyCache {
+    /// Whether a key was ever created, even if it is revoked now; nil: not known yet.
+    var hasKeyBeenCreated: Bool?
     var keys: [SHA256Digest: StoredKey] = [:]
-    /// By the name that signed URLs have for them.
+    /// The hashes of the keys by their names in signed URLs.
     var digests: [String: SHA256Digest] = [:]
     var signing: [SigningKey] = []
   }
 
-  // Digests are compared, not keys: equal in length and meaningless to who could time the comparison.
+  // Digests are compared instead of keys: their length is constant, and timing a comparison reveals nothing of a key.
   private let operatorKey: SHA256Digest?
   private let isLoopback: Bool
   private let limits: RateLimits
   private let now: @Sendable () -> Int
   private let onProxy: @Sendable (IPAddress) -> Void
-  private let known = Locked(Known())
+  private let cache = Locked(KeyCache())
 
   /// - Parameters:
-  ///   - operatorKey: a key that admits to everything, whatever is stored; nil: none.
-  ///   - isLoopback: whether only this machine can reach the service. Nowhere else does it work without a key.
-  ///   - now: in seconds since 1970-01-01 UTC.
-  ///   - onProxy: hears of each request that a proxy brings although no key is needed, and from where; it must not block.
+  ///   - operatorKey: a key with all scopes that is not stored in the database; nil: none.
+  ///   - isLoopback: whether only this machine can connect to the service. Otherwise every request needs a key.
+  ///   - now: returns the time in seconds since 1970-01-01 UTC.
+  ///   - onProxy: called with the client's address when a request arrives through a proxy although no key is needed; it
+  ///     must not block.
   package init(
     operatorKey: String?, isLoopback: Bool, limits: RateLimits, now: @escaping @Sendable () -> Int,
     onProxy: @escaping @Sendable (IPAddress) -> Void = { _ in }
@@ -46,7 +47,7 @@ package final class AccessControl: Sendable {
     self.onProxy = onProxy
   }
 
-  /// Reads the keys again.
+  /// Reads the keys from the database.
   package func refresh(_ store: Store, _ database: Pool) async throws {
     let (keys, signing) = try await database.transaction { session in
       (try store.apiKeys(session), try store.signingKeys(session))
@@ -54,30 +55,31 @@ package final class AccessControl: Sendable {
     let active = keys.filter { $0.revokedAt == nil }.compactMap { key in
       SHA256Digest(bytes: key.hash).map { ($0, key) }
     }
-    known.withLock { known in
-      // A database that was set back opens nothing.
-      known.hasKeyBeenMade = known.hasKeyBeenMade == true || !keys.isEmpty
-      known.keys = Dictionary(active) { first, _ in first }
-      known.digests = Dictionary(active.map { ("\($1.id)", $0) }) { first, _ in first }
-      known.signing = signing
+    cache.withLock { cache in
+      // A database restored from before the first key does not open the service.
+      cache.hasKeyBeenCreated = cache.hasKeyBeenCreated == true || !keys.isEmpty
+      cache.keys = Dictionary(active) { first, _ in first }
+      cache.digests = Dictionary(active.map { ("\($1.id)", $0) }) { first, _ in first }
+      cache.signing = signing
     }
   }
 
-  /// Whether there is a key that admits to something.
-  package var hasKey: Bool { operatorKey != nil || known.withLock { !$0.keys.isEmpty } }
+  /// Whether a valid key exists.
+  package var hasKey: Bool { operatorKey != nil || cache.withLock { !$0.keys.isEmpty } }
 
-  /// Whether nobody is answered without a key. What decides is the address and whether a key was ever made, never what
-  /// is left of them: revoking the last one closes the service.
+  /// Whether every request needs a key. This depends on the address and on whether a key was ever created, not on the
+  /// keys that are left: revoking the last key closes the service.
   package var needsKey: Bool {
-    !isLoopback || operatorKey != nil || known.withLock { $0.hasKeyBeenMade != false }
+    !isLoopback || operatorKey != nil || cache.withLock { $0.hasKeyBeenCreated != false }
   }
 
   // MARK: Requests
 
-  /// Refuses a head that may not ask for what it asks for, or asks too often.
+  /// Authorizes a request by its head; throws a problem if it is not allowed or exceeds its rate limit.
   ///
-  /// - Parameter scopes: what a key must admit to; none: anybody may ask. Nil: any key does, for what is not served.
-  /// - Returns: whose request it is; nil where no key is needed.
+  /// - Parameter scopes: the scopes that the key must have. Empty: no key is needed. Nil: any key is sufficient; used for
+  ///   paths without a route.
+  /// - Returns: the name of the key; nil if no key is needed.
   package func admit(
     _ head: RequestHead, from client: IPAddress, needs scopes: Set<Scope>?
   ) throws(Problem) -> String? {
@@ -99,32 +101,33 @@ package final class AccessControl: Sendable {
     }
     let principal = key.map { "\($0.id)" } ?? Self.operatorName
     try limits.countRequest(ofKey: principal)
-    // The operator's key, which is not stored, admits to everything.
+    // The operator's key is not stored and has all scopes.
     let missing = key.map { (scopes ?? []).subtracting($0.scopes).map(\.rawValue).sorted() } ?? []
     guard missing.isEmpty else {
-      throw ProblemKind.forbidden.problem("This needs a key with the scope \(missing.joined(separator: " and ")).")
+      throw ProblemKind.forbidden.problem(
+        "The request needs an API key with the scope \(missing.joined(separator: " and ")).")
     }
     return principal
   }
 
-  /// Refuses a head that asks for media and may not: with a signature it needs no key.
+  /// Authorizes a request for media: a signed URL needs no key.
   func admitToMedia(_ head: RequestHead, from client: IPAddress) throws(Problem) -> String? {
     guard head.target.queryValue("signature") != nil else { return try admit(head, from: client, needs: [.read]) }
     if !needsKey { try checkOrigin(head, from: client) }
     try limits.countRequest(of: client)
-    switch judge(head.target) {
+    switch verify(head.target) {
     case .valid: return nil
-    case .expired: throw ProblemKind.urlExpired.problem("The URL was valid until some time ago.")
-    case .wrong: throw ProblemKind.urlInvalid.problem("The URL's signature is not one of this service, or was revoked.")
+    case .expired: throw ProblemKind.urlExpired.problem("The time in the parameter expires has passed.")
+    case .invalid: throw ProblemKind.urlInvalid.problem("The signature is invalid or was revoked.")
     }
   }
 
-  /// Counts a submission of an author; throws 429 where there were too many.
+  /// Counts a submission of an author; throws a problem with status 429 if the limit is exceeded.
   func countSubmission(of author: String, _ request: Request) throws(Problem) {
     try limits.countSubmission(of: author, tenant: request.principal ?? "")
   }
 
-  /// The stored key that a head shows; nil: the operator's.
+  /// Returns the stored key of a request, or nil for the operator's key; throws a problem with status 401 without one.
   private func key(of head: RequestHead) throws(Problem) -> StoredKey? {
     let parts = (head.headers["Authorization"] ?? "").split(separator: " ", maxSplits: 1)
     guard head.headers.values("Authorization").count == 1, parts.count == 2, parts[0].lowercased() == "bearer" else {
@@ -132,8 +135,8 @@ package final class AccessControl: Sendable {
     }
     let digest = SHA256.digest(of: Array(parts[1].drop { $0 == " " }.utf8))
     if let operatorKey, HMAC.areEqual(digest, operatorKey) { return nil }
-    guard let key = known.withLock({ $0.keys[digest] }) else {
-      throw Self.unauthorized("The bearer token is none of the service's API keys.")
+    guard let key = cache.withLock({ $0.keys[digest] }) else {
+      throw Self.unauthorized("The bearer token is not a valid API key.")
     }
     return key
   }
@@ -142,51 +145,52 @@ package final class AccessControl: Sendable {
     ProblemKind.unauthorized.problem(detail, headers: ["WWW-Authenticate": #"Bearer realm="take5""#])
   }
 
-  /// Refuses what a page in a browser on this machine asks for on somebody else's behalf, where no key would stop it.
+  /// Refuses requests that a web page of another origin makes a browser on this machine send; without keys nothing else
+  /// stops them.
   ///
-  /// A foreign name for this machine is how a page reads across origins (DNS rebinding); a foreign origin is how it
-  /// submits without reading (RFC 6454; Fetch Metadata Request Headers, section 2.3).
+  /// A host name other than this machine's lets a page read across origins (DNS rebinding); a request of another origin
+  /// can submit without reading (RFC 6454; Fetch Metadata Request Headers, section 2.3).
   private func checkOrigin(_ head: RequestHead, from client: IPAddress) throws(Problem) {
     guard !["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"].contains(where: { head.headers[$0] != nil }) else {
       onProxy(client)
-      throw ProblemKind.foreignHost.problem("The request comes through a proxy, which others may reach.")
+      throw ProblemKind.foreignHost.problem("The request was forwarded by a proxy, which other machines may reach.")
     }
     guard let host = head.host,
       host == "localhost" || host.hasSuffix(".localhost") || IPAddress(host)?.isLoopback == true
     else {
-      throw ProblemKind.foreignHost.problem("The request names \(head.host ?? "no host"), which is not this machine.")
+      throw ProblemKind.foreignHost.problem("The request is for \(head.host ?? "no host"), which is not this machine.")
     }
     let site = head.headers["Sec-Fetch-Site"] ?? "none"
     let origin = head.headers["Origin"]
     guard ["same-origin", "none"].contains(site), origin == nil || origin == "http://\(head.authority ?? "")" else {
-      throw ProblemKind.foreignOrigin.problem("The request comes from a page of \(origin ?? "another site").")
+      throw ProblemKind.foreignOrigin.problem("The origin of the request is \(origin ?? "another site").")
     }
   }
 
   // MARK: Media
 
   private static let operatorName = "operator"
-  private static let anybody = MediaURLs.Reader(name: "anybody", proof: "")
+  private static let anybody = MediaURLs.Reader(name: "anybody", keyHash: "")
 
-  /// Signs media URLs as of now, for whom a request is answered.
+  /// Returns the signer of media URLs in the response to a request.
   func mediaURLs(for request: Request) -> MediaURLs {
     urls(for: request.principal.flatMap(reader) ?? Self.anybody)
   }
 
-  /// Judges a URL that carries a signature.
-  func judge(_ target: RequestTarget) -> MediaURLs.Judgement {
-    guard let reader = MediaURLs.readerName(of: target).flatMap(reader) else { return .wrong }
-    return urls(for: reader).judge(target)
+  /// Verifies a signed URL.
+  func verify(_ target: RequestTarget) -> MediaURLs.Validity {
+    guard let reader = MediaURLs.readerName(of: target).flatMap(reader) else { return .invalid }
+    return urls(for: reader).verify(target)
   }
 
   private func urls(for reader: MediaURLs.Reader) -> MediaURLs {
-    MediaURLs(keys: known.withLock(\.signing), reader: reader, now: now())
+    MediaURLs(keys: cache.withLock(\.signing), reader: reader, now: now())
   }
 
-  /// Whom a name stands for; nil once that may not read any more.
+  /// Returns the reader of a name; nil if its key is not valid.
   private func reader(_ name: String) -> MediaURLs.Reader? {
     if name == Self.anybody.name { return needsKey ? nil : Self.anybody }
-    if name == Self.operatorName { return operatorKey.map { MediaURLs.Reader(name: name, proof: $0.hex) } }
-    return known.withLock { $0.digests[name] }.map { MediaURLs.Reader(name: name, proof: $0.hex) }
+    if name == Self.operatorName { return operatorKey.map { MediaURLs.Reader(name: name, keyHash: $0.hex) } }
+    return cache.withLock { $0.digests[name] }.map { MediaURLs.Reader(name: name, keyHash: $0.hex) }
   }
 }

@@ -2,29 +2,28 @@ internal import Crypto
 internal import HTTPServer
 internal import Model
 
-/// Signs the URLs of media for one reader, so that players and image views need no header, and judges them when they
-/// come back.
+/// Signs the URLs of media for one reader and verifies them, so that players and image views need no header.
 ///
-/// A URL is valid for a day to a day and an hour: within the hour it stays the same, so that caches know it again. It
-/// is bound to the API key that it was given to, and worth nothing once that is revoked.
+/// A URL is valid for 24 to 25 hours. Within an hour, the URL of an asset stays the same, so that caches can reuse it.
+/// The signature covers the API key that the URL was issued for; revoking the key invalidates the URL.
 package struct MediaURLs: Sendable {
-  /// How long a URL is valid at least, in seconds.
+  /// The minimum validity of a URL in seconds.
   static let minLifetime = 24 * 3600
-  /// How long one is valid at most; a signature that promises more is none of ours.
-  package static let lifetime = minLifetime + step
+  /// The maximum validity of a URL in seconds; a URL that expires later is invalid.
+  package static let maxLifetime = minLifetime + step
   private static let step = 3600
-  /// So far apart the clocks of machines may be.
+  /// The tolerated difference between the clocks of two machines, in seconds.
   private static let skew = 60
 
-  /// Whom a URL was given to.
+  /// The recipient of a URL.
   struct Reader: Sendable, Hashable {
-    /// The number of an API key, `operator`, or `anybody` where no key is needed.
+    /// The number of an API key, `operator`, or `anybody` if no key is needed.
     let name: String
-    /// What of the key goes into signatures, so that no other key of that name is taken for it.
-    let proof: String
+    /// The hash of the API key; it is part of the signature, so that another key of the same number is not accepted.
+    let keyHash: String
   }
 
-  /// The first one signs.
+  /// The signing keys; the first one signs.
   private let keys: [SigningKey]
   private let reader: Reader
   /// In seconds since 1970-01-01 UTC.
@@ -36,14 +35,14 @@ package struct MediaURLs: Sendable {
     self.now = now
   }
 
-  /// What a signature says of a URL.
-  enum Judgement: Equatable {
+  /// The result of verifying a URL.
+  enum Validity: Equatable {
     case valid(secondsLeft: Int)
     case expired
-    case wrong
+    case invalid
   }
 
-  /// The path of an asset, with a signature.
+  /// Returns the path of an asset with a signature.
   func url(of asset: Asset) -> String {
     let path = "/v1/media/\(asset.id)"
     guard let key = keys.first else { return path }
@@ -52,20 +51,21 @@ package struct MediaURLs: Sendable {
     return "\(path)?expires=\(expires)&key=\(key.id)&reader=\(reader.name)&signature=\(signature.hex)"
   }
 
-  /// Whom a URL says that it was given to.
+  /// Returns the name of the reader that a URL claims to be issued for.
   static func readerName(of target: RequestTarget) -> String? { target.queryValue("reader") }
 
-  /// Judges a URL that carries a signature and was given to this reader.
-  func judge(_ target: RequestTarget) -> Judgement {
-    guard let expires = target.queryValue("expires").flatMap({ Int($0) }), expires <= now + Self.lifetime + Self.skew,
+  /// Verifies a signed URL of this reader.
+  func verify(_ target: RequestTarget) -> Validity {
+    guard let expires = target.queryValue("expires").flatMap({ Int($0) }),
+      expires <= now + Self.maxLifetime + Self.skew,
       let id = target.queryValue("key").flatMap({ Int64($0) }), let key = keys.first(where: { $0.id == id }),
       let given = target.queryValue("signature").flatMap({ SHA256Digest(hex: $0) }),
       HMAC.areEqual(given, signature("/" + target.segments.joined(separator: "/"), expires, key))
-    else { return .wrong }
+    else { return .invalid }
     return expires > now ? .valid(secondsLeft: expires - now) : .expired
   }
 
   private func signature(_ path: String, _ expires: Int, _ key: SigningKey) -> SHA256Digest {
-    HMAC.code(of: Array("GET\n\(path)\n\(expires)\n\(reader.name)\n\(reader.proof)".utf8), key: key.secret)
+    HMAC.code(of: Array("GET\n\(path)\n\(expires)\n\(reader.name)\n\(reader.keyHash)".utf8), key: key.secret)
   }
 }

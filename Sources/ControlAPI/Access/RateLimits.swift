@@ -1,24 +1,25 @@
 internal import HTTPServer
 internal import Platform
 
-/// How often each may ask, in this process.
+/// The rate limits of this process: requests of one API key or address, and submissions of one author.
 package final class RateLimits: Sendable {
-  /// Requests of one API key, and submissions of one author, in a minute.
   package struct Configuration: Sendable, Hashable {
+    /// The limit of one API key, and of one address without a valid key.
     package var requestsPerMinute = 60_000
+    /// The limit of one author.
     package var submissionsPerMinute = 600
 
     package init() {}
   }
 
-  /// What there may be only so much of.
+  /// The limit that refused a request.
   package enum Limit: String, Sendable {
     case requests
     case submissions
   }
 
-  /// Beyond so many, buckets that are full again are forgotten.
-  private static let most = 100_000
+  /// The number of buckets above which full ones are removed.
+  private static let maxBuckets = 100_000
 
   private let configuration: Configuration
   private let now: @Sendable () -> Double
@@ -26,8 +27,8 @@ package final class RateLimits: Sendable {
   private let buckets = Locked<[String: TokenBucket]>([:])
 
   /// - Parameters:
-  ///   - now: the time in seconds, from any point on.
-  ///   - onRefusal: hears of each refusal, by what limit and of whom; it must not block.
+  ///   - now: returns the time in seconds since an arbitrary origin; it must not go back.
+  ///   - onRefusal: called for each refusal with the limit and the name of the key, address or author; it must not block.
   package init(
     _ configuration: Configuration, now: @escaping @Sendable () -> Double,
     onRefusal: @escaping @Sendable (Limit, String) -> Void = { _, _ in }
@@ -37,26 +38,29 @@ package final class RateLimits: Sendable {
     self.onRefusal = onRefusal
   }
 
-  /// Counts a request that showed a key; throws 429 where there were too many.
+  /// Counts a request with a valid API key; throws a problem with status 429 if the limit is exceeded.
   func countRequest(ofKey key: String) throws(Problem) {
-    try take(.requests, "key \(key)", configuration.requestsPerMinute, "This API key sends more than")
+    try take(.requests, "key \(key)", configuration.requestsPerMinute, of: "requests", by: "API key")
   }
 
-  /// Counts a request that showed no key, or none that is known; throws 429 where there were too many.
+  /// Counts a request without a valid API key; throws a problem with status 429 if the limit is exceeded.
   func countRequest(of client: IPAddress) throws(Problem) {
-    try take(.requests, "\(client.site)", configuration.requestsPerMinute, "This address sends more than")
+    try take(.requests, "\(client.site)", configuration.requestsPerMinute, of: "requests", by: "address")
   }
 
-  /// Counts a submission; throws 429 where there were too many.
+  /// Counts a submission; throws a problem with status 429 if the limit is exceeded.
   func countSubmission(of author: String, tenant: String) throws(Problem) {
     try take(
-      .submissions, "author \(tenant) \(author)", configuration.submissionsPerMinute, "This author submits more than")
+      .submissions, "author \(tenant) \(author)", configuration.submissionsPerMinute, of: "submissions",
+      by: "author")
   }
 
-  private func take(_ limit: Limit, _ name: String, _ perMinute: Int, _ what: String) throws(Problem) {
+  private func take(
+    _ limit: Limit, _ name: String, _ perMinute: Int, of unit: String, by sender: String
+  ) throws(Problem) {
     let time = now()
     let wait = buckets.withLock { buckets in
-      if buckets.count >= Self.most, buckets[name] == nil {
+      if buckets.count >= Self.maxBuckets, buckets[name] == nil {
         buckets = buckets.filter { !$0.value.isFull(now: time) }
       }
       return buckets[name, default: TokenBucket(perMinute: perMinute, now: time)].take(now: time)
@@ -64,6 +68,37 @@ package final class RateLimits: Sendable {
     guard let wait else { return }
     onRefusal(limit, name)
     throw ProblemKind.tooManyRequests.problem(
-      "\(what) \(perMinute) a minute.", headers: ["Retry-After": "\(max(1, Int(wait.rounded(.up))))"])
+      "This \(sender) sends more than \(perMinute) \(unit) per minute.",
+      headers: ["Retry-After": "\(max(1, Int(wait.rounded(.up))))"])
   }
+}
+
+/// A token bucket: admits a burst, and then a constant rate.
+struct TokenBucket: Sendable, Hashable {
+  /// The tokens added per second.
+  let rate: Double
+  /// The capacity in tokens.
+  let burst: Double
+  private var tokens: Double
+  private var last: Double
+
+  /// - Parameter now: in seconds.
+  init(perMinute: Int, now: Double) {
+    rate = Double(perMinute) / 60
+    burst = Double(perMinute)
+    tokens = burst
+    last = now
+  }
+
+  /// Takes a token; returns nil on success, otherwise the seconds until a token is available.
+  mutating func take(now: Double) -> Double? {
+    tokens = min(burst, tokens + max(0, now - last) * rate)
+    last = max(last, now)
+    guard tokens >= 1 else { return (1 - tokens) / rate }
+    tokens -= 1
+    return nil
+  }
+
+  /// Whether the bucket is full, and so equal to a new one.
+  func isFull(now: Double) -> Bool { tokens + max(0, now - last) * rate >= burst }
 }

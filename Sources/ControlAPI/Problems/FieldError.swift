@@ -1,10 +1,11 @@
 internal import HTTPServer
+internal import Model
 
-/// What is wrong with one field of a submission.
+/// The error of one field, part or parameter of a request.
 package struct FieldError: Error, Sendable, Hashable {
-  /// Its path: `front`, `post.place.coordinate.latitude`.
+  /// The path of the field, such as `front` or `post.place.coordinate.latitude`.
   package let field: String
-  /// What is wrong and what would be right.
+  /// The error and the expected value.
   package let detail: String
 
   package init(_ field: String, _ detail: String) {
@@ -12,7 +13,35 @@ package struct FieldError: Error, Sendable, Hashable {
     self.detail = detail
   }
 
-  var value: ProblemValue {
+  var problemValue: ProblemValue {
     .object([.init(name: "field", value: .string(field)), .init(name: "detail", value: .string(detail))])
+  }
+}
+
+extension Reason {
+  /// The reason with the same keys as in a verdict.
+  var problemValue: ProblemValue {
+    var members: [Problem.Member] = [.init(name: "code", value: .string(code.rawValue))]
+    if let input { members.append(.init(name: "input", value: .string(input.rawValue))) }
+    members.append(.init(name: "detail", value: .string(detail)))
+    if let photo { members.append(.init(name: "photo", value: .integer(Int64(photo)))) }
+    if let byteOffset { members.append(.init(name: "byte_offset", value: .integer(byteOffset))) }
+    return .object(members)
+  }
+}
+
+extension ProblemKind {
+  /// Returns a problem of this kind with the reasons of a verdict as the member `reasons`.
+  func problem(_ detail: String, reasons: [Reason]) -> Problem {
+    problem(
+      detail, errors: reasons.compactMap { reason in reason.input.map { FieldError($0.rawValue, reason.detail) } },
+      members: [.init(name: "reasons", value: .list(reasons.map(\.problemValue)))])
+  }
+
+  /// Returns a problem that names the invalid fields of a body.
+  static func invalid(_ errors: [FieldError]) -> Problem {
+    invalidFields.problem(
+      "\(errors.count == 1 ? "One field is" : "\(errors.count) fields are") invalid: "
+        + errors.map { "\($0.field) \($0.detail)" }.joined(separator: "; ") + ".", errors: errors)
   }
 }

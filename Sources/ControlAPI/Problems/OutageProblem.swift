@@ -1,36 +1,81 @@
 internal import Blobs
 internal import HTTPServer
+internal import Model
 internal import Platform
 internal import Postgres
 
-/// What the outside world does to a request: the database is away, or takes no writes, the disk is full.
+/// Converts outages into problems: an unavailable or read-only database, and unavailable or full storage.
 enum OutageProblem {
   private static let soon: HeaderFields = ["Retry-After": "5"]
 
-  /// The problem that an error is, or nil when it is none of these.
+  /// Returns the problem for an error, or nil if the error is not an outage.
   static func problem(for error: any Error) -> Problem? {
     switch error {
     case let error as PostgresError where error.isUnavailable || error.isConnectionLost:
-      ProblemKind.databaseUnavailable.problem("The service cannot reach its database just now.", headers: soon)
+      ProblemKind.databaseUnavailable.problem("The service cannot connect to its database.", headers: soon)
     case let error as PostgresError where error.isReadOnly:
-      ProblemKind.databaseReadOnly.problem("The database takes no writes just now.", headers: soon)
+      ProblemKind.databaseReadOnly.problem("The database does not accept writes.", headers: soon)
     case let error as PostgresError where error.isExhausted:
-      ProblemKind.overloaded.problem("All connections to the database are in use just now.", headers: soon)
+      ProblemKind.overloaded.problem("All connections to the database are in use.", headers: soon)
     case let error as PostgresError where error.isCanceled:
-      ProblemKind.databaseUnavailable.problem("The database is too slow just now.", headers: soon)
-    // disk_full (PostgreSQL, appendix A): there is room for the clips, but not for their rows.
+      ProblemKind.databaseUnavailable.problem("A statement exceeded the statement timeout.", headers: soon)
+    // disk_full (PostgreSQL, appendix A): the volume of the database is full, even if the one of the blobs is not.
     case let error as PostgresError where error.sqlState == "53100": full
     case let error as PostgresError where error.isTransient:
-      ProblemKind.databaseUnavailable.problem("The database could not do it just now.", headers: soon)
+      ProblemKind.databaseUnavailable.problem("The database failed with a temporary error.", headers: soon)
     case BlobError.system(let error) where error.isOutOfSpace: full
-    case BlobError.away: ProblemKind.storageUnavailable.problem("The storage is not there just now.", headers: soon)
+    case BlobError.unavailable:
+      ProblemKind.storageUnavailable.problem("The storage is missing or not mounted.", headers: soon)
     case BlobError.system:
-      ProblemKind.storageUnavailable.problem("The clips could not be written.", headers: soon)
+      ProblemKind.storageUnavailable.problem("The storage cannot be read or written.", headers: soon)
     default: nil
     }
   }
 
   private static var full: Problem {
-    ProblemKind.storageFull.problem("There is no room for the clips.", headers: soon)
+    ProblemKind.storageFull.problem("No space is left on the storage.", headers: soon)
   }
+}
+
+extension MultipartError {
+  /// The problem that is returned for this error.
+  var problem: Problem {
+    switch self {
+    case .notMultipart: ProblemKind.notMultipart.problem("\(self)".sentence)
+    case .partTooLarge(let name, let limit):
+      ProblemKind.partTooLarge.problem(
+        "The part \(name) is longer than \(limit) bytes.",
+        reasons: [
+          Reason(
+            .tooLarge, input: InputName(rawValue: name) ?? .photo,
+            detail: "The file is longer than the \(limit) bytes allowed. Export it at a lower resolution or bit rate.")
+        ])
+    case .tooManyParts: ProblemKind.unknownPart.problem("\(self)".sentence)
+    default: ProblemKind.malformedForm.problem("\(self)".sentence)
+    }
+  }
+}
+
+extension ProblemKind {
+  /// Returns a problem for a part of a form that this kind of submission does not have.
+  static func unknown(part name: String) -> Problem {
+    unknownPart.problem("The form has an unknown part '\(name)'.", errors: [FieldError(name, "is unknown")])
+  }
+
+  /// Returns a problem for a part of a form that is sent more than once.
+  static func repeated(part name: String) -> Problem {
+    repeatedPart.problem("The form has more than one part '\(name)'.", errors: [FieldError(name, "is repeated")])
+  }
+
+  /// Returns a problem for parts that a form lacks.
+  static func missing(parts names: [String]) -> Problem {
+    let names = names.sorted()
+    return missingPart.problem(
+      "The form lacks \(names.joined(separator: " and ")).", errors: names.map { FieldError($0, "is required") })
+  }
+}
+
+extension String {
+  /// The text with an initial capital letter and a full stop.
+  fileprivate var sentence: String { prefix(1).uppercased() + dropFirst() + "." }
 }

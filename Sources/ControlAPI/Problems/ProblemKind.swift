@@ -1,7 +1,8 @@
 package import HTTPServer
 
-/// Every kind of problem that the API answers with, each under a name that never changes; docs/problems.md is the table
-/// for people, and docs/problems has a page for each.
+/// The kinds of problems (RFC 9457) that the API returns. The raw values are part of the API and do not change.
+///
+/// docs/problems.md lists them, and docs/problems has a page for each.
 package enum ProblemKind: String, Sendable, CaseIterable {
   case unauthorized
   case forbidden
@@ -39,124 +40,139 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case storageFull = "storage_full"
   case storageUnavailable = "storage_unavailable"
 
-  /// The status, a title and what the client can do.
+  /// The status, the title and the remedy of each kind.
   private var row: (status: Status, title: String, remedy: String) {
     switch self {
     case .unauthorized:
-      (.unauthorized, "The API key is missing or wrong", "Send `Authorization: Bearer` with the service's API key.")
+      (
+        .unauthorized, "The API key is missing or invalid",
+        "Send the header field `Authorization: Bearer KEY` with a valid API key."
+      )
     case .forbidden:
-      (.forbidden, "The API key does not admit to this", "Use a key with the scope that detail names.")
+      (.forbidden, "The API key lacks a scope", "Use an API key with the scope that detail names.")
     case .foreignHost:
       (
-        .forbidden, "Without a key the service answers to this machine's names alone",
-        "Ask localhost or 127.0.0.1, or make a key with 'take5 keys create' and send it."
+        .forbidden, "Without API keys the service accepts only requests for this machine",
+        "Send the request to localhost or 127.0.0.1, or create an API key with 'take5 keys create' and send it."
       )
     case .foreignOrigin:
       (
-        .forbidden, "Without a key the service answers no page of another origin",
-        "Make a key with 'take5 keys create', and send it from a program of your own."
+        .forbidden, "Without API keys the service accepts no requests of other origins",
+        "Create an API key with 'take5 keys create', and send it from a program instead of a web page."
       )
     case .urlExpired:
-      (.forbidden, "The media URL has expired", "Read the post or the image again: its URLs are fresh.")
+      (.forbidden, "The media URL has expired", "Read the post or the image again to get a new URL.")
     case .urlInvalid:
-      (.forbidden, "The media URL is not signed by this service", "Use a URL as an answer of the service gave it.")
+      (.forbidden, "The signature of the media URL is invalid", "Use a URL exactly as the service returned it.")
     case .tooManyRequests:
-      (.tooManyRequests, "Too many requests", "Wait as long as `Retry-After` says, then go on more slowly.")
+      (.tooManyRequests, "Too many requests", "Wait for the time in `Retry-After`, then send requests at a lower rate.")
     case .invalidQuery:
-      (.badRequest, "Parameters of the query are wrong", "Correct the parameters named in errors.")
+      (.badRequest, "Query parameters are invalid", "Correct the parameters named in errors.")
     case .queryTooSlow:
-      (
-        .unprocessableContent, "The list takes too long",
-        "Ask for a smaller area, or for what lies between `from` and `to`."
-      )
+      (.unprocessableContent, "The query takes too long", "Use a smaller area, or limit the time with `from` and `to`.")
     case .notJSON:
       (.unsupportedMediaType, "The body is not JSON", "Send a JSON object with `Content-Type: application/json`.")
     case .notMultipart:
       (
-        .unsupportedMediaType, "The submission is not a form",
+        .unsupportedMediaType, "The body is not a multipart form",
         "Send multipart/form-data with the parts that docs/api.md lists."
       )
     case .malformedForm:
-      (.badRequest, "The form cannot be read", "Build the body with a multipart/form-data library.")
+      (.badRequest, "The form is malformed", "Create the body with a multipart/form-data library.")
     case .missingPart:
       (.badRequest, "A part of the form is missing", "Send the parts named in errors, in any order.")
     case .unknownPart:
-      (.badRequest, "The form has a part that is not known", "Leave out the parts named in errors.")
+      (.badRequest, "The form has an unknown part", "Remove the parts named in errors.")
     case .repeatedPart:
-      (.badRequest, "A part of the form stands twice", "Send the parts named in errors once.")
+      (.badRequest, "A part of the form is repeated", "Send each part named in errors once.")
     case .malformedJSON:
-      (.badRequest, "This is not a JSON object", "Send a JSON object in UTF-8.")
+      (.badRequest, "The JSON is malformed", "Send a JSON object in UTF-8.")
     case .invalidFields:
-      (.badRequest, "Fields are wrong", "Correct the fields named in errors.")
+      (.badRequest, "Fields are invalid", "Correct the fields named in errors.")
     case .partTooLarge:
-      (.contentTooLarge, "A file is too large", "Film or export it at a lower resolution or bit rate.")
+      (.contentTooLarge, "A file is too large", "Record or export it at a lower resolution or bit rate.")
     case .mediaRejected:
-      (.unprocessableContent, "The media were refused", "See reasons: each says what was found and what helps.")
+      (
+        .unprocessableContent, "The media are rejected",
+        "Follow the detail of each reason: it says what was found and what to do."
+      )
     case .invalidIdempotencyKey:
       (
-        .badRequest, "The Idempotency-Key cannot be used",
-        "Send 1 to 200 visible ASCII characters, for instance a UUID, in double quotes or bare."
+        .badRequest, "The Idempotency-Key is invalid",
+        "Send 1 to 200 visible ASCII characters, such as a UUID, with or without double quotes."
       )
     case .idempotencyKeyRunning:
-      (.conflict, "The same request is being worked on", "Send it again in a moment, under the same key.")
+      (
+        .conflict, "A request with this Idempotency-Key is in progress",
+        "Send the request again after the time in `Retry-After`, with the same key."
+      )
     case .idempotencyKeyReused:
       (.unprocessableContent, "The Idempotency-Key belongs to another request", "Use a new key for a new request.")
     case .commentNotFound:
-      (.notFound, "There is no such comment", "List the post's comments: it may have been deleted.")
+      (.notFound, "Comment not found", "List the comments of the post: the comment may have been deleted.")
     case .imageNotFound:
-      (.notFound, "There is no such image", "Submit one, or wait until the one submitted is ready.")
+      (.notFound, "Image not found", "Submit an image, or wait until the submitted one is ready.")
     case .postNotFound:
-      (.notFound, "There is no such post", "Use the id that the submission was answered with.")
+      (.notFound, "Post not found", "Use the id from the response to the submission.")
     case .jobNotFound:
-      (.notFound, "There is no such job", "Use the job's url in the post.")
+      (.notFound, "Job not found", "Use the job's url from the post.")
     case .wrongJobState:
       (
-        .conflict, "The job's state does not admit this",
-        "Read the job: dead ones and those that wait for their next attempt can be tried again, those that are not over cancelled."
+        .conflict, "The state of the job does not allow this",
+        "Read the job: a dead job or one that waits for its next attempt can be retried; a job that has not finished can be cancelled."
       )
     case .mediaNotFound:
       (
-        .notFound, "There is no such media file",
-        "Use a url among the post's assets; they change when a post is made anew."
+        .notFound, "Media file not found",
+        "Use a url from the post's assets; they change when the outputs of a post are replaced."
       )
     case .mediaDamaged:
       (
         .serviceUnavailable, "The media file is damaged",
-        "Where `Retry-After` is told it is being made again: read the post then. Otherwise show what else the post has."
+        "If the response has `Retry-After`, the file is being restored: read the post again after that time. Otherwise show another asset of the post."
       )
     case .overloaded:
       (
-        .serviceUnavailable, "The service has too much to do",
-        "Nothing was taken in. Send the request again after `Retry-After`."
+        .serviceUnavailable, "The service is overloaded",
+        "Nothing was stored. Send the request again after the time in `Retry-After`."
       )
     case .databaseUnavailable:
-      (.serviceUnavailable, "The database is away", "Send the request again in a moment.")
+      (.serviceUnavailable, "The database is unavailable", "Send the request again after the time in `Retry-After`.")
     case .databaseReadOnly:
-      (.serviceUnavailable, "The database is read-only", "Nothing was stored. Send the request again in a moment.")
+      (
+        .serviceUnavailable, "The database is read-only",
+        "Nothing was stored. Send the request again after the time in `Retry-After`."
+      )
     case .storageLow:
       (
         .serviceUnavailable, "The storage is nearly full",
-        "Nothing was taken in. Send the request again once there is room."
+        "Nothing was stored. Send the request again when there is free space."
       )
     case .storageFull:
-      (.insufficientStorage, "The storage is full", "Nothing was kept. Send the request again once there is room.")
+      (
+        .insufficientStorage, "The storage is full",
+        "Nothing was stored. Send the request again when there is free space."
+      )
     case .storageUnavailable:
-      (.serviceUnavailable, "The storage is away", "Nothing was kept. Send the request again in a moment.")
+      (
+        .serviceUnavailable, "The storage is unavailable",
+        "Nothing was stored. Send the request again after the time in `Retry-After`."
+      )
     }
   }
 
-  /// The URI that names this kind in answers.
+  /// The problem type URI.
   package var type: String { "urn:take5:problem:\(rawValue)" }
 
-  /// The status it is answered with.
+  /// The status code of the response.
   package var status: Status { row.status }
 
-  /// A problem of this kind.
+  /// Returns a problem of this kind, with `errors` as a member if there are any.
   package func problem(
     _ detail: String, errors: [FieldError] = [], members: [Problem.Member] = [], headers: HeaderFields = [:]
   ) -> Problem {
     var members = members
-    if !errors.isEmpty { members.append(.init(name: "errors", value: .list(errors.map(\.value)))) }
+    if !errors.isEmpty { members.append(.init(name: "errors", value: .list(errors.map(\.problemValue)))) }
     return Problem(
       row.status, type: type, title: row.title, detail: detail, remedy: row.remedy, members: members, headers: headers)
   }

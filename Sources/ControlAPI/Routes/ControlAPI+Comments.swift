@@ -1,14 +1,16 @@
+import FoundationEssentials
 internal import HTTPServer
 internal import Model
 internal import Postgres
 internal import Store
 
-/// Comments under a post.
+/// The routes of comments.
 extension ControlAPI {
   var commentRoutes: [Route] {
     [
       route(
-        "POST", "/v1/posts/{id}/comments", needs: [.submit], bodyLimit: Int64(JSONBody.most), handler: submitComment),
+        "POST", "/v1/posts/{id}/comments", needs: [.submit], bodyLimit: Int64(JSONBody.maxBytes),
+        handler: submitComment),
       route("GET", "/v1/posts/{id}/comments", needs: [.read], handler: listComments),
       route("GET", "/v1/posts/{id}/comments/{comment}", needs: [.read], handler: readComment),
       route("DELETE", "/v1/posts/{id}/comments/{comment}", needs: [.delete], handler: deleteComment),
@@ -21,19 +23,19 @@ extension ControlAPI {
     let post = try postID(request)
     let fields = try await JSONBody.fields(of: request)
     var reader = FieldReader(fields, path: "")
-    let author = reader.text("author", limit: 200, isRequired: true, mayBeEmpty: false)
-    let text = reader.text("text", limit: Self.maxTextLength, isRequired: true, mayBeEmpty: false)
+    let author = reader.text("author", limit: 200, isRequired: true, allowsEmpty: false)
+    let text = reader.text("text", limit: Self.maxTextLength, isRequired: true, allowsEmpty: false)
     let errors = reader.finish()
-    guard errors.isEmpty, let author, let text else { throw JSONBody.problem(errors) }
+    guard errors.isEmpty, let author, let text else { throw ProblemKind.invalid(errors) }
     try access.countSubmission(of: author, request)
     let store = store
     return try await submitting(request, payload: [Array(author.utf8), Array(text.utf8)]) { session in
       guard let comment = try store.comment(on: post, author: author, text: text, session) else {
-        throw Self.noPost("\(post)")
+        throw Self.postNotFound("\(post)")
       }
-      return IdempotentAnswer(
+      return IdempotentResponse(
         status: Status.created.code, location: "/v1/posts/\(post)/comments/\(comment.id)",
-        body: try JSON.encode(CommentAnswer(comment)))
+        body: try JSON.encode(CommentResponse(comment)))
     }
   }
 
@@ -43,22 +45,22 @@ extension ControlAPI {
     try reader.finish()
     let (store, post) = (store, try postID(request))
     guard let comments = try await database.read({ try store.comments(on: post, page, $0) }) else {
-      throw Self.noPost("\(post)")
+      throw Self.postNotFound("\(post)")
     }
-    return try .fresh(PageAnswer(comments, CommentAnswer.init))
+    return try .uncached(PageResponse(comments, CommentResponse.init))
   }
 
   private func readComment(_ request: Request) async throws -> Response {
     let text = request.parameter("comment")
     let (store, post) = (store, try postID(request))
     guard let id = PublicID(text), let comment = try await database.read({ try store.comment(id, on: post, $0) }) else {
-      throw Self.noComment(text)
+      throw Self.commentNotFound(text)
     }
-    return try .fresh(CommentAnswer(comment))
+    return try .uncached(CommentResponse(comment))
   }
 
-  private static func noComment(_ id: String) -> Problem {
-    ProblemKind.commentNotFound.problem("The post has no comment \(id).")
+  private static func commentNotFound(_ id: String) -> Problem {
+    ProblemKind.commentNotFound.problem("The post has no comment with the id \(id).")
   }
 
   private func deleteComment(_ request: Request) async throws -> Response {
@@ -66,7 +68,24 @@ extension ControlAPI {
     let (store, post) = (store, try postID(request))
     guard let id = PublicID(text),
       try await database.transaction({ try store.delete(comment: id, on: post, $0) })
-    else { throw Self.noComment(text) }
+    else { throw Self.commentNotFound(text) }
     return Response(.noContent)
+  }
+}
+
+/// The JSON of a comment.
+struct CommentResponse: Encodable {
+  let id: PublicID
+  let post: PublicID
+  let author: String
+  let text: String
+  let createdAt: Date
+
+  init(_ comment: Comment) {
+    id = comment.id
+    post = comment.post
+    author = comment.author
+    text = comment.text
+    createdAt = comment.createdAt
   }
 }

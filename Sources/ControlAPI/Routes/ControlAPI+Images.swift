@@ -5,7 +5,8 @@ internal import Model
 internal import Postgres
 internal import Store
 
-/// Images by themselves: reactions, profile images, thumbnails of itineraries, photos of places.
+/// The routes of images that are not part of a post: reactions, profile images, thumbnails of itineraries and photos of
+/// places.
 extension ControlAPI {
   var imageRoutes: [Route] {
     let limit = definitions.photos.values.map(\.limits.bytes).max().map { $0 + 1 << 20 } ?? 0
@@ -36,40 +37,40 @@ extension ControlAPI {
     ]
   }
 
-  /// The longest name of a user, an itinerary or a place, in characters.
+  /// The maximum length of the name of a user, an itinerary or a place, in characters.
   private static let maxOwnerLength = 200
 
-  /// Whose image is meant: a post's id, or a name of the app's own.
+  /// Returns the owner of an image from the path: the id of a post, or a name that the app assigned.
   private func owner(_ request: Request, _ kind: ImageKind) throws(Problem) -> String {
     kind == .reaction ? "\(try postID(request))" : try name(request)
   }
 
-  /// A name of the app's own in a path.
+  /// Returns a name that the app assigned from the path; throws a problem if it is too long.
   func name(_ request: Request) throws(Problem) -> String {
     let name = request.parameter("id")
     guard 1...Self.maxOwnerLength ~= name.unicodeScalars.count, !name.unicodeScalars.contains("\0") else {
       throw ProblemKind.invalidFields.problem(
-        "The name in the path is wrong.", errors: [FieldError("id", "expected 1 to \(Self.maxOwnerLength) characters")])
+        "The name in the path is invalid.",
+        errors: [FieldError("id", "expected 1 to \(Self.maxOwnerLength) characters")])
     }
     return name
   }
 
-  /// Takes an image in. It is answered once everything is on the disk, before any work is done.
+  /// Stores a submitted image. It responds when the image is durable on disk, before it is processed, unless the client
+  /// prefers to wait.
   private func submitImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
-    let response = try await takingIn(request) { try await insertImage(request, kind) }
-    return await waiting(request, for: response)
+    let response = try await receiving(request) { try await insertImage(request, kind) }
+    return await awaitingJob(of: response, request)
   }
 
   private func insertImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
     let owner = try owner(request, kind)
     let definition = try photoDefinition(kind.definition)
-    let upload = try await ImageUpload(request, room: room, limits: definition.limits)
-    if kind == .reaction, upload.author == nil {
-      throw ProblemKind.missingPart.problem("The form lacks author.", errors: [FieldError("author", "is required")])
-    }
+    let upload = try await ImageUpload(request, space: mediaSpace, limits: definition.limits)
+    if kind == .reaction, upload.author == nil { throw ProblemKind.missing(parts: ["author"]) }
     try access.countSubmission(of: upload.author ?? owner, request)
     let source = try Self.checkedPhotos([upload.image], limits: definition.limits)[0]
-    // Before the transaction, so that it holds no lock while the disk is busy.
+    // Before the transaction, so that no lock is held during fsync.
     try source.content.synchronize()
     let draft = ImageDraft(kind: kind, owner: owner, author: upload.author)
     let (store, urls) = (store, access.mediaURLs(for: request))
@@ -78,10 +79,11 @@ extension ControlAPI {
       guard
         let id = try store.submit(
           draft, source: source, definition: definition, request: request.id.description, session)
-      else { throw Self.noPost(owner) }
-      guard let image = try store.image(id, session) else { preconditionFailure("a transaction sees what it wrote") }
-      return IdempotentAnswer(
-        status: Status.accepted.code, location: ImageAnswer.path(id), body: try JSON.encode(ImageAnswer(image, urls)))
+      else { throw Self.postNotFound(owner) }
+      guard let image = try store.image(id, session) else { preconditionFailure("the inserted image is missing") }
+      return IdempotentResponse(
+        status: Status.accepted.code, location: ImageResponse.path(id),
+        body: try JSON.encode(ImageResponse(image, urls)))
     }
     countSubmission(kind.rawValue, bytes: source.content.bytes, response)
     return response
@@ -91,9 +93,9 @@ extension ControlAPI {
     let text = request.parameter("id")
     let store = store
     guard let id = PublicID(text), let image = try await database.read({ try store.image(id, $0) }) else {
-      throw ProblemKind.imageNotFound.problem("There is no image \(text).")
+      throw ProblemKind.imageNotFound.problem("The image \(text) does not exist.")
     }
-    return try .fresh(ImageAnswer(image, access.mediaURLs(for: request)))
+    return try .uncached(ImageResponse(image, access.mediaURLs(for: request)))
   }
 
   private func listImages(_ request: Request, _ kind: ImageKind) async throws -> Response {
@@ -104,24 +106,24 @@ extension ControlAPI {
     let owner = try owner(request, kind)
     let (store, urls) = (store, access.mediaURLs(for: request))
     let images = try await database.read { session in
-      if kind == .reaction, try !store.hasPost(owner, session) { throw Self.noPost(owner) }
+      if kind == .reaction, try !store.hasPost(owner, session) { throw Self.postNotFound(owner) }
       return try store.images(kind, of: owner, by: authors, page, session)
     }
-    return try .fresh(PageAnswer(images) { ImageAnswer($0, urls) })
+    return try .uncached(PageResponse(images) { ImageResponse($0, urls) })
   }
 
-  /// The image that counts: as JSON, or its bytes for whoever accepts images.
+  /// Returns the current image of an owner: as JSON, or its bytes if the header field `Accept` names an image type.
   private func readCurrentImage(_ request: Request, _ kind: ImageKind, role: Role) async throws -> Response {
     let owner = try owner(request, kind)
     let store = store
     guard let current = try await database.read({ try store.currentImage(kind, of: owner, role: role, $0) }) else {
-      throw ProblemKind.imageNotFound.problem("\(owner) has no image yet.")
+      throw ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image that is ready.")
     }
     if request.headers.list("Accept").contains(where: { $0.hasPrefix("image/") }) {
       return try await respond(
         with: current.content, to: request, headers: ["Cache-Control": "private, no-cache", "Vary": "Accept"])
     }
-    var response = try Response.fresh(ImageAnswer(current.image, access.mediaURLs(for: request)))
+    var response = try Response.uncached(ImageResponse(current.image, access.mediaURLs(for: request)))
     response.headers["Vary"] = "Accept"
     return response
   }
@@ -131,15 +133,15 @@ extension ControlAPI {
     let (store, owner) = (store, try owner(request, kind))
     guard let id = PublicID(text),
       try await database.transaction({ try store.delete(image: id, kind, of: owner, $0) })
-    else { throw ProblemKind.imageNotFound.problem("There is no image \(text) here.") }
-    return await removed()
+    else { throw ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image with the id \(text).") }
+    return await collectingReleased()
   }
 
   private func deleteImages(_ request: Request, _ kind: ImageKind) async throws -> Response {
     let (store, owner) = (store, try owner(request, kind))
     guard try await database.transaction({ try store.deleteImages(kind, of: owner, $0) }) else {
-      throw ProblemKind.imageNotFound.problem("\(owner) has no image.")
+      throw ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image.")
     }
-    return await removed()
+    return await collectingReleased()
   }
 }

@@ -1,10 +1,11 @@
+import FoundationEssentials
 internal import HTTPServer
 internal import Model
 internal import Postgres
 internal import Queue
 internal import Store
 
-/// Jobs, and waiting for them.
+/// The routes that read one job.
 extension ControlAPI {
   var jobRoutes: [Route] {
     [
@@ -13,43 +14,38 @@ extension ControlAPI {
     ]
   }
 
-  /// The longest that a request waits, in seconds.
-  static let maxWait = 60
-
   private func readJob(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
     let seconds = reader.number("wait", in: 0...Self.maxWait) ?? 0
     try reader.finish()
-    let text = request.parameter("id")
-    guard let id = PublicID(text) else { throw Self.noJob(text) }
+    let id = try Self.jobID(request)
     let job =
       seconds > 0
-      ? try await watch.end(of: id, within: .seconds(seconds))
+      ? try await jobChanges.end(of: id, within: .seconds(seconds))
       : try await database.read { try JobQueue.find(id, $0) }
-    guard let job else { throw Self.noJob(text) }
-    return try .fresh(JobAnswer(job))
+    guard let job else { throw Self.jobNotFound("\(id)") }
+    return try .uncached(JobResponse(job))
   }
 
-  /// Tells of a job as long as it is not over, woken by the database; a client that comes back says what it heard last.
+  /// Streams the changes of a job until it is finished. A client that reconnects sends the id of its last event.
   private func readEvents(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
     try reader.finish()
-    let text = request.parameter("id")
-    guard let id = PublicID(text) else { throw Self.noJob(text) }
-    // A proxy that gathers answers before it passes them on, as nginx does unless told, leaves this one alone.
+    let id = try Self.jobID(request)
+    // A reverse proxy that buffers responses, as nginx does by default, must not buffer this one.
     let headers: HeaderFields = [
       "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
     ]
     let events = JobEvents(lastID: request.headers["Last-Event-ID"])
     if request.method == "HEAD" {
-      guard try await database.read({ try JobQueue.find(id, $0) }) != nil else { throw Self.noJob(text) }
+      guard try await database.read({ try JobQueue.find(id, $0) }) != nil else { throw Self.jobNotFound("\(id)") }
       return Response(.ok, headers: headers, body: .stream(events.stream))
     }
-    events.keep(watch.subscribe(to: id) { events.tell($0) })
-    // After subscribing: what changes in between is told twice, and never missed.
+    events.attach(jobChanges.subscribe(to: id) { events.send($0) })
+    // The job is read after subscribing: a change in between may be reported twice, but is never missed.
     do {
-      guard let job = try await database.read({ try JobQueue.find(id, $0) }) else { throw Self.noJob(text) }
-      events.tell(job)
+      guard let job = try await database.read({ try JobQueue.find(id, $0) }) else { throw Self.jobNotFound("\(id)") }
+      events.send(job)
     } catch {
       events.cancel()
       throw error
@@ -57,49 +53,83 @@ extension ControlAPI {
     return Response(.ok, headers: headers, body: .stream(events.stream))
   }
 
-  static func noJob(_ id: String) -> Problem { ProblemKind.jobNotFound.problem("There is no job \(id).") }
-
-  /// Answers a submission once its job is over, if the client prefers to wait (RFC 7240, section 4.3), with what became of
-  /// it; after the time that it would wait, as it was.
-  ///
-  /// It is taken in already: whatever becomes of the waiting, the answer tells so and is no failure.
-  func waiting(_ request: Request, for response: Response) async -> Response {
-    guard response.status == .accepted, let seconds = Self.preferredWait(request.headers),
-      case .bytes(let body) = response.body, let submitted = try? JSON.decode(Submitted.self, from: body)
-    else { return response }
-    guard let job = submitted.job, let ended = try? await watch.end(of: job.id, within: .seconds(seconds)),
-      ended.state.isFinal
-    else { return response }
-    let (store, urls, isPost) = (
-      store, access.mediaURLs(for: request), response.headers["Location"]?.hasPrefix("/v1/posts/") == true
-    )
-    let now = try? await database.run { session -> [UInt8]? in
-      if isPost { return try store.post(submitted.id, session).map { try JSON.encode(PostAnswer($0, urls)) } }
-      return try store.image(submitted.id, session).map { try JSON.encode(ImageAnswer($0, urls)) }
-    }
-    guard let now = now ?? nil else { return response }
-    var answer = response
-    answer.status = .ok
-    answer.body = .bytes(now)
-    answer.headers["Preference-Applied"] = "wait=\(seconds)"
-    return answer
+  private static func jobID(_ request: Request) throws -> PublicID {
+    let text = request.parameter("id")
+    guard let id = PublicID(text) else { throw jobNotFound(text) }
+    return id
   }
 
-  private struct Submitted: Decodable {
-    struct Job: Decodable { let id: PublicID }
-    let id: PublicID
-    let job: Job?
+  private static func jobNotFound(_ id: String) -> Problem {
+    ProblemKind.jobNotFound.problem("The job \(id) does not exist.")
+  }
+}
+
+/// The routes with which operators list, retry and cancel jobs.
+extension ControlAPI {
+  var jobControlRoutes: [Route] {
+    [
+      route("GET", "/v1/jobs", needs: [.admin], handler: listJobs),
+      route("POST", "/v1/jobs/{id}/retry", needs: [.admin], handler: retryJob),
+      route("POST", "/v1/jobs/{id}/cancel", needs: [.admin], handler: cancelJob),
+    ]
   }
 
-  /// The seconds of a preference `wait=N`, `maxWait` at most; nil: none, or none that makes sense.
-  static func preferredWait(_ headers: HeaderFields) -> Int? {
-    for preference in headers.list("Prefer") {
-      let parts = preference.split(separator: "=", maxSplits: 1)
-      guard parts.count == 2, parts[0].lowercased() == "wait", let seconds = Int(parts[1]), seconds > 0 else {
-        continue
-      }
-      return min(seconds, maxWait)
+  private func listJobs(_ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    var filter = JobFilter()
+    filter.states = reader.choices("state", of: JobState.self)
+    filter.queue = reader.text("queue")
+    filter.kind = reader.text("kind")
+    filter.author = reader.text("author")
+    filter.error = reader.text("error")
+    filter.createdAfter = reader.time("created_after").map(Date.init(microseconds:))
+    filter.createdBefore = reader.time("created_before").map(Date.init(microseconds:))
+    filter.finishedAfter = reader.time("finished_after").map(Date.init(microseconds:))
+    filter.finishedBefore = reader.time("finished_before").map(Date.init(microseconds:))
+    filter.ids = reader.ids("id")
+    let limit = reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit
+    filter.before = reader.id("cursor", "the value of `next` from the previous page")
+    try reader.finish()
+    // One row more than the page has shows whether there is a next page.
+    filter.limit = limit + 1
+    let jobs = try await queryList { [filter] session in try JobQueue.list(filter, session) }
+    let page = jobs.prefix(limit)
+    return try .uncached(
+      PageResponse(
+        items: page.map(JobEntryResponse.init), next: jobs.count > limit ? page.last?.publicID.description : nil))
+  }
+
+  private func retryJob(_ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    try reader.finish()
+    let id = try Self.jobID(request)
+    let isChanged = try await database.transaction { [store] session in
+      guard let queue = try store.retry(jobs: [id], session)[id] else { return false }
+      try JobQueue.notify(queue: queue, session)
+      try JobQueue.notifyChange(of: id, session)
+      return true
     }
-    return nil
+    return try await respond(with: id, isChanged: isChanged, "retried")
+  }
+
+  private func cancelJob(_ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    try reader.finish()
+    let id = try Self.jobID(request)
+    let isChanged = try await database.transaction { [store] session in
+      guard try store.cancel(job: id, session) != .notLive else { return false }
+      try JobQueue.notifyChange(of: id, session)
+      return true
+    }
+    return try await respond(with: id, isChanged: isChanged, "cancelled")
+  }
+
+  /// Returns the job after a change; throws a problem with status 409 if its state did not allow the change.
+  private func respond(with id: PublicID, isChanged: Bool, _ change: String) async throws -> Response {
+    guard let job = try await database.run({ try JobQueue.find(id, $0) }) else { throw Self.jobNotFound("\(id)") }
+    guard isChanged else {
+      throw ProblemKind.wrongJobState.problem("The job is \(job.state.rawValue) and cannot be \(change).")
+    }
+    return try .uncached(JobEntryResponse(job))
   }
 }

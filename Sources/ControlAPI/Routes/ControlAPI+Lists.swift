@@ -1,15 +1,18 @@
+import FoundationEssentials
 internal import HTTPServer
 internal import Model
 internal import Postgres
+internal import Queue
 internal import Store
 
-/// Lists of posts: by author, kind, place, time and part of the map, and as a calendar.
+/// The routes of lists: posts by author, kind, place, time and area, and the calendar of an author.
 extension ControlAPI {
   var listRoutes: [Route] {
     [
       route("GET", "/v1/posts", needs: [.read], handler: listPosts),
       route(
-        "POST", "/v1/posts/search", needs: [.read], bodyLimit: Int64(JSONBody.most), isSafe: true, handler: searchPosts),
+        "POST", "/v1/posts/search", needs: [.read], bodyLimit: Int64(JSONBody.maxBytes), isSafe: true,
+        handler: searchPosts),
       route("GET", "/v1/users/{id}/calendar", needs: [.read], handler: readCalendar),
     ]
   }
@@ -29,28 +32,28 @@ extension ControlAPI {
     if !statuses.isEmpty { filter.statuses = statuses }
     let page = reader.page()
     try reader.finish()
-    return try await answer(request, filter, page)
+    return try await respond(to: request, filter, page)
   }
 
   private func searchPosts(_ request: Request) async throws -> Response {
     var query = QueryReader(request.target)
     try query.finish()
     let search = try PostSearch(fields: try await JSONBody.fields(of: request))
-    return try await answer(request, search.filter, search.page)
+    return try await respond(to: request, search.filter, search.page)
   }
 
-  private func answer(_ request: Request, _ filter: PostFilter, _ page: PageRequest) async throws -> Response {
+  private func respond(to request: Request, _ filter: PostFilter, _ page: PageRequest) async throws -> Response {
     let (store, urls) = (store, access.mediaURLs(for: request))
-    let posts = try await list { try store.posts(filter, page, $0) }
-    return try .fresh(PageAnswer(posts) { PostAnswer($0, urls) })
+    let posts = try await queryList { try store.posts(filter, page, $0) }
+    return try .uncached(PageResponse(posts) { PostResponse($0, urls) })
   }
 
-  /// Reads a list that may have much to look through: on connections of their own such lists hold up nothing else.
-  func list<Items: Sendable>(_ body: @Sendable (Session) throws -> Items) async throws -> Items {
+  /// Runs a query that may scan many rows. It uses the pool `lists`, so that slow lists do not delay other requests.
+  func queryList<Items: Sendable>(_ body: @Sendable (Session) throws -> Items) async throws -> Items {
     do {
       return try await lists.read(body)
     } catch let error as PostgresError where error.isCanceled {
-      throw ProblemKind.queryTooSlow.problem("The list takes longer than the service works on one.")
+      throw ProblemKind.queryTooSlow.problem("The query exceeded the statement timeout of lists.")
     }
   }
 
@@ -67,13 +70,13 @@ extension ControlAPI {
     }
     guard let days else {
       throw ProblemKind.invalidQuery.problem(
-        "There is no time zone \(zone).",
-        errors: [FieldError("zone", "expected a name of the IANA database, such as Europe/Berlin")])
+        "The time zone '\(zone)' is unknown.",
+        errors: [FieldError("zone", "expected a name from the IANA time zone database, such as Europe/Berlin")])
     }
-    return try .fresh(CalendarAnswer(month: month ?? "", zone: zone, days: days, urls: urls))
+    return try .uncached(CalendarResponse(month: month ?? "", zone: zone, days: days, urls: urls))
   }
 
-  /// A month from the year 1970 to 9998 as it is written; nil otherwise.
+  /// Returns the text if it is a month of the years 1970 to 9998, otherwise nil.
   private static func month(_ text: String) -> String? {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[0].utf8.count == 4, parts[1].utf8.count == 2,
@@ -81,5 +84,41 @@ extension ControlAPI {
       1970...9998 ~= year, 1...12 ~= month
     else { return nil }
     return text
+  }
+}
+
+/// The route of the daily window.
+extension ControlAPI {
+  var windowRoutes: [Route] { [route("GET", "/v1/window", needs: [.read], handler: readWindow)] }
+
+  private func readWindow(_ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    try reader.finish()
+    let store = store
+    return try await database.read { session in
+      let next = try JobQueue.nextFiring(ofKind: TaskKind.window.rawValue, session)
+      return try .uncached(WindowResponse(try store.window(session), nextAt: next))
+    }
+  }
+}
+
+/// The JSON of the daily window; unknown values are null.
+struct WindowResponse: Encodable {
+  private let window: DailyWindow?
+  private let nextAt: Date?
+
+  init(_ window: DailyWindow?, nextAt: Date?) {
+    self.window = window
+    self.nextAt = nextAt
+  }
+
+  private enum CodingKeys: String, CodingKey { case open, openedAt, closesAt, nextAt }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(window?.isOpen ?? false, forKey: .open)
+    try container.encode(window?.openedAt, forKey: .openedAt)
+    try container.encode(window?.closesAt, forKey: .closesAt)
+    try container.encode(nextAt, forKey: .nextAt)
   }
 }

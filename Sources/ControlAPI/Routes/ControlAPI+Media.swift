@@ -5,7 +5,7 @@ internal import Model
 internal import Postgres
 internal import Store
 
-/// The bytes of media.
+/// The route of media files.
 extension ControlAPI {
   var mediaRoutes: [Route] {
     let access = access
@@ -30,11 +30,11 @@ extension ControlAPI {
     let store = store
     guard let id = PublicID(text), let stored = try await database.read({ try store.asset(id, $0) }),
       !stored.asset.role.isSource
-    else { throw ProblemKind.mediaNotFound.problem("There is no media file \(text).") }
-    // An asset's bytes never change under its id; private, because a post may be for friends. Nobody is to keep it
-    // longer than the URL is valid.
+    else { throw Self.mediaNotFound(text) }
+    // The bytes of an asset never change. The response is private, because a post may be visible to friends only, and must
+    // not be cached for longer than the URL is valid.
     var headers: HeaderFields = ["Cache-Control": "private, max-age=31536000, immutable"]
-    if case .valid(let seconds) = access.judge(request.target) {
+    if case .valid(let seconds) = access.verify(request.target) {
       headers["Cache-Control"] = "private, max-age=\(seconds), immutable"
     }
     if isDownload {
@@ -44,10 +44,10 @@ extension ControlAPI {
     return try await respond(with: stored, to: request, headers: headers)
   }
 
-  /// A parameter that is there or not.
+  /// The value of a parameter without an alternative.
   private enum Flag: String, CaseIterable { case yes = "1" }
 
-  /// Answers with the bytes of an asset, whole or in part.
+  /// Returns the bytes of an asset, or the range that the request asks for.
   func respond(with stored: StoredAsset, to request: Request, headers: HeaderFields) async throws -> Response {
     let (store, scrub, asset) = (store, scrub, stored.asset)
     var headers = headers
@@ -64,28 +64,32 @@ extension ControlAPI {
         return .file(FileRegion(file, offset: range.lowerBound, count: Int64(range.count)))
       }
     } catch let error as BlobError where error.damage != nil {
-      // Of what was deleted meanwhile nothing is amiss.
-      guard let now = try await database.read({ try store.asset(asset.id, $0) }) else {
-        throw ProblemKind.mediaNotFound.problem("There is no media file \(asset.id).")
+      // A missing file is expected if the asset was deleted in the meantime.
+      guard let current = try await database.read({ try store.asset(asset.id, $0) }) else {
+        throw Self.mediaNotFound("\(asset.id)")
       }
-      // Whether it is damaged is decided by who reads it to its end.
-      if now.damage == nil { scrub.offer(stored.hash, bytes: asset.bytes, isSuspect: true) }
-      throw Self.damaged(now)
+      // The scrubber reads the whole blob and records whether it is damaged.
+      if current.damage == nil { scrub.offer(stored.hash, bytes: asset.bytes, isSuspect: true) }
+      throw Self.damaged(current)
     }
+  }
+
+  private static func mediaNotFound(_ id: String) -> Problem {
+    ProblemKind.mediaNotFound.problem("The media file \(id) does not exist.")
   }
 
   private static func damaged(_ stored: StoredAsset) -> Problem {
     if stored.damage?.isLost == true {
       return ProblemKind.mediaDamaged.problem(
-        "The media file \(stored.asset.id) is damaged, and cannot be made again.")
+        "The media file \(stored.asset.id) is damaged and cannot be restored.")
     }
     return ProblemKind.mediaDamaged.problem(
-      "The media file \(stored.asset.id) is damaged; it is made again.", headers: ["Retry-After": "10"])
+      "The media file \(stored.asset.id) is damaged and is being restored.", headers: ["Retry-After": "10"])
   }
 }
 
 extension Asset {
-  /// What a file of its type is usually called.
+  /// The usual file name extension of the media type.
   fileprivate var fileExtension: String {
     switch type {
     case "video/mp4": "mp4"

@@ -6,13 +6,14 @@ internal import Postgres
 internal import Queue
 internal import Store
 
-/// Posts: taken in, read, changed and removed.
+/// The routes of single posts.
 extension ControlAPI {
   var postRoutes: [Route] {
     [
       route("POST", "/v1/posts", needs: [.submit], bodyLimit: formLimits.formBytes, handler: submit),
       route("GET", "/v1/posts/{id}", needs: [.read], handler: readPost),
-      route("PATCH", "/v1/posts/{id}", needs: [.change, .read], bodyLimit: Int64(JSONBody.most), handler: changePost),
+      route(
+        "PATCH", "/v1/posts/{id}", needs: [.change, .read], bodyLimit: Int64(JSONBody.maxBytes), handler: changePost),
       route("DELETE", "/v1/posts/{id}", needs: [.delete], handler: deletePost),
     ]
   }
@@ -26,30 +27,32 @@ extension ControlAPI {
       photoBytes: photos?.limits.bytes ?? 0, photos: photos?.photos ?? 0)
   }
 
-  /// The definition of a kind of photos.
+  /// Returns a definition of photos or images by its name.
   func photoDefinition(_ name: String) throws -> PhotoDefinition {
-    guard let definition = definitions.photos[name] else { preconditionFailure("there is no definition \(name)") }
+    guard let definition = definitions.photos[name] else { preconditionFailure("unknown definition '\(name)'") }
     return definition
   }
 
-  /// The post of a path; throws 404 where the path names none.
+  /// Returns the id of a post from the path; throws a problem with status 404 if it is malformed.
   func postID(_ request: Request) throws(Problem) -> PublicID {
     let text = request.parameter("id")
-    guard let id = PublicID(text) else { throw Self.noPost(text) }
+    guard let id = PublicID(text) else { throw Self.postNotFound(text) }
     return id
   }
 
-  static func noPost(_ id: String) -> Problem { ProblemKind.postNotFound.problem("There is no post \(id).") }
+  static func postNotFound(_ id: String) -> Problem {
+    ProblemKind.postNotFound.problem("The post \(id) does not exist.")
+  }
 
-  /// Takes a post in: its media and what is said of it. It is answered once everything is on the disk, before any work is
-  /// done.
+  /// Stores a submitted post and its media. It responds when both are durable on disk, before the media are processed,
+  /// unless the client prefers to wait.
   private func submit(_ request: Request) async throws -> Response {
-    let response = try await takingIn(request) { try await insertPost(request) }
-    return await waiting(request, for: response)
+    let response = try await receiving(request) { try await insertPost(request) }
+    return await awaitingJob(of: response, request)
   }
 
   private func insertPost(_ request: Request) async throws -> Response {
-    let form = try await SubmissionForm(request, room: room, limits: formLimits)
+    let form = try await SubmissionForm(request, space: mediaSpace, limits: formLimits)
     try access.countSubmission(of: form.draft.author, request)
     let (store, definitions, urls) = (store, definitions, access.mediaURLs(for: request))
     let photoDefinition = try photoDefinition(Self.photoPost)
@@ -59,24 +62,24 @@ extension ControlAPI {
       case .clip(let clip): try Self.checkedClip(clip, limits: definitions.clip.limits)
       case .photos(let photos): try Self.checkedPhotos(photos, limits: photoDefinition.limits)
       }
-    // Before the transaction, so that it holds no lock while the disk is busy.
+    // Before the transaction, so that no lock is held during fsync.
     for source in sources { try source.content.synchronize() }
-    let payload = form.words + sources.flatMap { [Array($0.role.rawValue.utf8), $0.content.hash.bytes] }
+    let payload = form.text + sources.flatMap { [Array($0.role.rawValue.utf8), $0.content.hash.bytes] }
     let response = try await submitting(request, payload: payload) { session in
-      let (draft, id) = (form.draft, request.id.description)
+      let (draft, requestID) = (form.draft, request.id.description)
       let post =
         switch form.media {
         case .moment:
-          try store.submit(draft, sources: sources, definition: definitions.moment, request: id, session)
+          try store.submit(draft, sources: sources, definition: definitions.moment, request: requestID, session)
         case .clip:
-          try store.submit(draft, sources: sources, definition: definitions.clip, request: id, session)
+          try store.submit(draft, sources: sources, definition: definitions.clip, request: requestID, session)
         case .photos:
-          try store.submit(draft, photos: sources, definition: photoDefinition, request: id, session)
+          try store.submit(draft, photos: sources, definition: photoDefinition, request: requestID, session)
         }
-      guard let stored = try store.post(post, session) else { preconditionFailure("a transaction sees what it wrote") }
-      return IdempotentAnswer(
-        status: (stored.job == nil ? Status.created : .accepted).code, location: PostAnswer.path(post),
-        body: try JSON.encode(PostAnswer(stored, urls)))
+      guard let stored = try store.post(post, session) else { preconditionFailure("the inserted post is missing") }
+      return IdempotentResponse(
+        status: (stored.job == nil ? Status.created : .accepted).code, location: PostResponse.path(post),
+        body: try JSON.encode(PostResponse(stored, urls)))
     }
     countSubmission(form.draft.kind.rawValue, bytes: sources.map(\.content.bytes).reduce(0, +), response)
     return response
@@ -84,8 +87,8 @@ extension ControlAPI {
 
   private func readPost(_ request: Request) async throws -> Response {
     let (store, id) = (store, try postID(request))
-    guard let post = try await database.read({ try store.post(id, $0) }) else { throw Self.noPost("\(id)") }
-    return try answer(request, with: post)
+    guard let post = try await database.read({ try store.post(id, $0) }) else { throw Self.postNotFound("\(id)") }
+    return try respond(to: request, with: post)
   }
 
   private func changePost(_ request: Request) async throws -> Response {
@@ -97,16 +100,16 @@ extension ControlAPI {
       case .changed: return try store.post(id, session)
       case .notFound: return nil
       case .missingText:
-        throw JSONBody.problem([FieldError("caption", "is required where there are no media and no title")])
+        throw ProblemKind.invalid([FieldError("caption", "is required without media and title")])
       }
     }
-    guard let post else { throw Self.noPost("\(id)") }
-    return try answer(request, with: post)
+    guard let post else { throw Self.postNotFound("\(id)") }
+    return try respond(to: request, with: post)
   }
 
-  /// A post and its version.
-  private func answer(_ request: Request, with post: Post) throws -> Response {
-    var response = try Response.fresh(PostAnswer(post, access.mediaURLs(for: request)))
+  /// Returns a post with its version in the header field `ETag`.
+  private func respond(to request: Request, with post: Post) throws -> Response {
+    var response = try Response.uncached(PostResponse(post, access.mediaURLs(for: request)))
     response.headers["ETag"] = try post.version().description
     return response
   }
@@ -114,13 +117,14 @@ extension ControlAPI {
   private func deletePost(_ request: Request) async throws -> Response {
     let (store, id) = (store, try postID(request))
     guard try await database.transaction({ try store.delete(post: id, $0, check: request.checkVersion) }) else {
-      throw Self.noPost("\(id)")
+      throw Self.postNotFound("\(id)")
     }
-    return await removed()
+    return await collectingReleased()
   }
 
-  /// The answer to a removal; the media go now, or with the maintenance of any worker.
-  func removed() async -> Response {
+  /// Returns the response to a deletion and deletes the released media. If that fails, a worker's maintenance task
+  /// deletes them later.
+  func collectingReleased() async -> Response {
     let store = store
     _ = try? await database.transaction { try store.collectReleased($0) }
     return Response(.noContent)
@@ -128,8 +132,8 @@ extension ControlAPI {
 }
 
 extension Response {
-  /// A value as it is at this moment, not to be kept by caches.
-  static func fresh(_ value: some Encodable) throws -> Response {
+  /// Returns a JSON response that caches must not store.
+  static func uncached(_ value: some Encodable) throws -> Response {
     .json(.ok, try JSON.encode(value), headers: ["Cache-Control": "no-store"])
   }
 }

@@ -2,27 +2,27 @@ internal import Blobs
 internal import HTTPServer
 internal import Model
 
-/// One image on its way in: the raw body, or the part `image` of a form beside which an author may be named.
+/// An uploaded image: the body of a request, or the part `image` of a form with an optional part `author`.
 struct ImageUpload: Sendable {
   let image: SealedBlob
-  /// From the part `author`.
+  /// The text of the part `author`.
   let author: String?
 
   private static let maxAuthorLength = 200
 
-  /// Reads it from a request straight into the blob store.
-  init(_ request: Request, room: MediaRoom, limits: PhotoLimits) async throws {
+  /// Writes the image of a request to the blob store as it arrives.
+  init(_ request: Request, space: MediaSpace, limits: PhotoLimits) async throws {
     let type = request.headers["Content-Type"] ?? ""
     if type.lowercased().hasPrefix("multipart/") {
-      (image, author) = try await Self.form(request, room: room, limits: limits)
+      (image, author) = try await Self.form(request, space: space, limits: limits)
     } else {
-      image = try await Self.body(request, room: room, limits: limits)
+      image = try await Self.body(request, space: space, limits: limits)
       author = nil
     }
   }
 
-  private static func body(_ request: Request, room: MediaRoom, limits: PhotoLimits) async throws -> SealedBlob {
-    var staged = try room.stage()
+  private static func body(_ request: Request, space: MediaSpace, limits: PhotoLimits) async throws -> SealedBlob {
+    var staged = try space.stage()
     var received: Int64 = 0
     for try await chunk in request.body {
       received += Int64(chunk.count)
@@ -32,13 +32,13 @@ struct ImageUpload: Sendable {
       try chunk.withUnsafeBytes { try staged.append($0) }
     }
     guard received > 0 else {
-      throw ProblemKind.missingPart.problem("There is no image.", errors: [FieldError("image", "is required")])
+      throw ProblemKind.missingPart.problem("The body is empty.", errors: [FieldError("image", "is required")])
     }
     return try staged.seal()
   }
 
   private static func form(
-    _ request: Request, room: MediaRoom, limits: PhotoLimits
+    _ request: Request, space: MediaSpace, limits: PhotoLimits
   ) async throws -> (SealedBlob, String?) {
     var image: SealedBlob?
     var author: [UInt8]?
@@ -48,50 +48,45 @@ struct ImageUpload: Sendable {
         guard case .part(let header) = event else { continue }
         let isImage = header.name == "image"
         guard isImage || header.name == "author" else { throw ProblemKind.unknown(part: header.name) }
-        guard isImage ? image == nil : author == nil else {
-          throw ProblemKind.repeatedPart.problem(
-            "The part \(header.name) stands twice.", errors: [FieldError(header.name, "stands more than once")])
-        }
+        guard isImage ? image == nil : author == nil else { throw ProblemKind.repeated(part: header.name) }
         if isImage {
-          image = try await part(&reader, room: room)
+          image = try await stagedPart(&reader, space: space)
         } else {
-          author = try await text(&reader)
+          author = try await authorPart(&reader)
         }
       }
     } catch let error as MultipartError {
       throw error.problem
     }
-    guard let image else {
-      throw ProblemKind.missingPart.problem("The form lacks image.", errors: [FieldError("image", "is required")])
-    }
-    return (image, try author.map(Self.checked))
+    guard let image else { throw ProblemKind.missing(parts: ["image"]) }
+    return (image, try author.map(Self.checkedAuthor))
   }
 
-  private static func part(_ reader: inout MultipartReader, room: MediaRoom) async throws -> SealedBlob {
-    var staged = try room.stage()
+  private static func stagedPart(_ reader: inout MultipartReader, space: MediaSpace) async throws -> SealedBlob {
+    var staged = try space.stage()
     while case .bytes(let bytes)? = try await reader.next() { try bytes.withUnsafeBytes { try staged.append($0) } }
     return try staged.seal()
   }
 
-  private static func text(_ reader: inout MultipartReader) async throws -> [UInt8] {
+  private static func authorPart(_ reader: inout MultipartReader) async throws -> [UInt8] {
     var text: [UInt8] = []
     while case .bytes(let bytes)? = try await reader.next() {
-      guard text.count + bytes.count <= 4 * maxAuthorLength else { throw wrongAuthor }
+      guard text.count + bytes.count <= 4 * maxAuthorLength else { throw invalidAuthor }
       text += bytes
     }
     return text
   }
 
-  private static func checked(_ bytes: [UInt8]) throws -> String {
+  private static func checkedAuthor(_ bytes: [UInt8]) throws -> String {
     guard let text = String(validating: bytes, as: UTF8.self), !text.isEmpty,
       text.unicodeScalars.count <= maxAuthorLength, !text.unicodeScalars.contains("\0")
-    else { throw wrongAuthor }
+    else { throw invalidAuthor }
     return text
   }
 
-  private static var wrongAuthor: Problem {
+  private static var invalidAuthor: Problem {
     ProblemKind.invalidFields.problem(
-      "The part author is wrong.",
+      "The part author is invalid.",
       errors: [FieldError("author", "expected 1 to \(maxAuthorLength) characters in UTF-8")])
   }
 }

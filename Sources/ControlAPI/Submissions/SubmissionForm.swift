@@ -2,45 +2,46 @@ internal import Blobs
 internal import HTTPServer
 internal import Model
 
-/// What a submission held: the post and its media, staged, hashed and not yet looked at.
+/// A parsed submission: the post and its media, which are staged and hashed but not checked.
 struct SubmissionForm: Sendable {
-  /// What came beside the post.
+  /// The media of a submission.
   enum Media: Sendable {
     /// Both clips of a moment.
     case moment([Camera: SealedBlob])
     /// A marker's video.
     case clip(SealedBlob)
-    /// The photos of a post, in the order in which they came, or the image of a marker; perhaps none.
+    /// The photos of a post in the order of their parts, or the image of a marker; may be empty.
     case photos([SealedBlob])
   }
 
   let draft: PostDraft
-  /// What is said of the post as it came, piece by piece.
-  let words: [[UInt8]]
+  /// The received fields without the media; part of the payload that an idempotency key is compared by.
+  let text: [[UInt8]]
   let media: Media
 
-  /// The most bytes of what is said of the post.
-  static let textBytes = 64 << 10
+  /// The maximum total length of the fields in bytes.
+  static let maxTextBytes = 64 << 10
 
-  /// The longest submission that holds no media, with what delimits its parts.
-  static let maxText = Int64(textBytes) + 4096
+  /// The maximum length of a form without media in bytes, including the delimiters of its parts.
+  static let maxTextFormBytes = Int64(maxTextBytes) + 4096
 
-  /// The most bytes of each part.
+  /// The limits of the parts of a form.
   struct PartLimits: Sendable {
-    /// Of each clip of a moment.
+    /// The maximum length of each clip of a moment.
     let momentBytes: Int64
-    /// Of a clip by itself.
+    /// The maximum length of a marker's video.
     let clipBytes: Int64
+    /// The maximum length of a photo.
     let photoBytes: Int64
-    /// How many photos a post has at most.
+    /// The maximum number of photos.
     let photos: Int
 
-    /// Of a form, for the route's limit: the media, the post, and what separates them.
+    /// The maximum length of a form: the media, the fields and the delimiters.
     var formBytes: Int64 {
       max(Int64(Camera.allCases.count) * momentBytes, clipBytes, Int64(photos) * photoBytes) + 1 << 20
     }
 
-    /// Of a part.
+    /// Returns the maximum length of a part.
     func bytes(of part: SubmissionPart) -> Int64 {
       switch part {
       case .front, .back: momentBytes
@@ -50,24 +51,24 @@ struct SubmissionForm: Sendable {
     }
   }
 
-  init(draft: PostDraft, words: [[UInt8]], media: Media) {
+  init(draft: PostDraft, text: [[UInt8]], media: Media) {
     self.draft = draft
-    self.words = words
+    self.text = text
     self.media = media
   }
 
-  /// Reads it from a request: a form, each file straight into the blob store, or JSON, which can hold no media; throws a
-  /// problem that names the part or the field.
-  init(_ request: Request, room: MediaRoom, limits: PartLimits) async throws {
+  /// Reads the body of a request: a form, whose files are written to the blob store as they arrive, or JSON, which cannot
+  /// contain media. Throws a problem that names the invalid part or field.
+  init(_ request: Request, space: MediaSpace, limits: PartLimits) async throws {
     self =
       JSONBody.isPlain(request)
-      ? try await Self.words(of: request) : try await Self.form(of: request, room: room, limits: limits)
+      ? try await Self.json(of: request) : try await Self.form(of: request, space: space, limits: limits)
   }
 
-  private static func form(of request: Request, room: MediaRoom, limits: PartLimits) async throws -> SubmissionForm {
-    var reading = FormReading(room: room, limits: limits)
+  private static func form(of request: Request, space: MediaSpace, limits: PartLimits) async throws -> SubmissionForm {
+    var form = FormReader(space: space, limits: limits)
     do {
-      // More parts than known ones, so that the one too many can be named.
+      // One more part than a valid form can have, so that the error can name it.
       var reader = try MultipartReader(
         request,
         limits: MultipartLimits(
@@ -75,34 +76,85 @@ struct SubmissionForm: Sendable {
           partBytes: SubmissionPart.allCases.map { limits.bytes(of: $0) }.max() ?? 0))
       while let event = try await reader.next() {
         switch event {
-        case .part(let header): try reading.begin(header.name)
-        case .bytes(let bytes): try reading.take(bytes)
-        case .endOfPart: try reading.end()
+        case .part(let header): try form.beginPart(header.name)
+        case .bytes(let bytes): try form.append(bytes)
+        case .endOfPart: try form.endPart()
         }
       }
     } catch let error as MultipartError {
       throw error.problem
     }
-    return try reading.finish()
+    return try form.finish()
   }
 
-  private static func words(of request: Request) async throws -> SubmissionForm {
-    let body = try await request.body.collect(upTo: JSONBody.most)
+  private static func json(of request: Request) async throws -> SubmissionForm {
+    let body = try await request.body.collect(upTo: JSONBody.maxBytes)
     let draft = try PostDraft(body: try JSONBody.fields(of: body, part: "body"))
     guard draft.kind != .take5 else {
       throw ProblemKind.missingPart.problem(
-        "JSON holds no clips: a moment is submitted as multipart/form-data.",
+        "JSON cannot contain clips; submit a moment as multipart/form-data.",
         errors: ["back", "front"].map { FieldError($0, "is required") })
     }
-    try checkWords(draft, field: "caption")
-    return SubmissionForm(draft: draft, words: [body], media: .photos([]))
+    try checkText(draft, field: "caption")
+    return SubmissionForm(draft: draft, text: [body], media: .photos([]))
   }
 
-  /// Throws a problem where a post without media says nothing.
-  static func checkWords(_ draft: PostDraft, field: String) throws {
+  /// Throws a problem if a post without media has neither a caption nor a title.
+  static func checkText(_ draft: PostDraft, field: String) throws {
     guard (draft.title ?? "").isEmpty, (draft.caption ?? "").isEmpty else { return }
     throw ProblemKind.invalidFields.problem(
       "A post without media needs a caption or a title.",
-      errors: [FieldError(field, "is required where there are no media and no title")])
+      errors: [FieldError(field, "is required without media and title")])
+  }
+}
+
+/// The names of the parts with media.
+enum SubmissionPart: String, CaseIterable, Sendable {
+  case front
+  case back
+  case video
+  case image
+  case photo
+
+  /// Returns the parts that a kind of post may have.
+  static func media(of kind: PostKind) -> Set<SubmissionPart> {
+    switch kind {
+    case .take5: [.front, .back]
+    case .photo: [.photo]
+    case .marker: [.image, .video]
+    }
+  }
+}
+
+/// The names of the parts with the fields of a post. Each is plain text, so that generated clients and HTML forms can send
+/// them.
+enum PostField: String, CaseIterable, Sendable {
+  case kind
+  case author
+  case title
+  case caption
+  case visibility
+  case foreground
+  case capturedAt = "captured_at"
+  case latitude
+  case longitude
+  case place
+  case placeName = "place_name"
+  case placeLatitude = "place_latitude"
+  case placeLongitude = "place_longitude"
+
+  /// The required fields.
+  static let required: [PostField] = [.kind, .author]
+
+  /// Returns the JSON value of a field's text. For a number field, text that is not a number is returned as a string, which
+  /// is then reported as invalid.
+  func value(_ text: String) -> JSONValue {
+    switch self {
+    case .latitude, .longitude, .placeLatitude, .placeLongitude:
+      // Decimal only: Double also accepts hexadecimal digits, `nan` and `inf`.
+      guard text.utf8.allSatisfy("0123456789+-.eE".utf8.contains), let number = Double(text) else { fallthrough }
+      return .number(number)
+    default: return .string(text)
+    }
   }
 }

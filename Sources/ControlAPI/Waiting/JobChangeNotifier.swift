@@ -3,11 +3,11 @@ package import Platform
 package import Postgres
 internal import Queue
 
-/// Tells any number of waiting clients of the jobs that they wait for: one connection hears of changes, and one query
-/// reads all jobs that changed.
+/// Notifies waiting clients of changes of their jobs. One connection receives the notifications for all clients, and one
+/// query reads all jobs that changed.
 ///
-/// A notification that is lost, or nowhere to be heard, costs a moment: all jobs that somebody waits for are also looked
-/// at every two seconds, by one query, however many wait.
+/// Lost notifications only cause a delay: every two seconds, one query reads all jobs that have subscribers. This also
+/// covers databases where `LISTEN` is not possible, such as behind a transaction pooler.
 package final class JobChangeNotifier: Sendable {
   typealias Subscriber = @Sendable (JobRecord) -> Void
 
@@ -17,42 +17,44 @@ package final class JobChangeNotifier: Sendable {
     var next = 0
   }
 
-  private static let poll = Duration.seconds(2)
+  private static let pollInterval = Duration.seconds(2)
 
   private let database: Pool
   private let listener: Locked<Listener?>
   private let state = Locked(State())
   private let wake = WakeUp()
 
-  /// - Parameter url: for a connection of its own to the same database; where it leads to nothing that can be heard,
-  ///   changes are found by looking.
+  /// - Parameter url: the database of the listening connection. If it does not support `LISTEN`, changes are found by
+  ///   polling.
   package init(database: Pool, url: DatabaseURL) throws(SystemError) {
     self.database = database
     listener = Locked(nil)
-    let heard = try Listener(url, channels: [QueueChannel.changes]) { [weak self] report in self?.hear(report) }
-    listener.withLock { $0 = heard }
-    try heard?.start()
+    let started = try Listener(url, channels: [QueueChannel.changes]) { [weak self] report in self?.receive(report) }
+    listener.withLock { $0 = started }
+    try started?.start()
   }
 
-  /// Tells subscribers of what was heard, until its task is cancelled.
+  /// Notifies subscribers until the task is cancelled.
   package func run() async {
     let clock = ContinuousClock()
-    var nextLook = clock.now + Self.poll
+    var nextPoll = clock.now + Self.pollInterval
     while !Task.isCancelled {
-      await wake.wait(atMost: max(.zero, clock.now.duration(to: nextLook)))
-      // However often it is woken: what nobody may have told of is looked at in its time.
-      let looksAtAll = clock.now >= nextLook
-      if looksAtAll { nextLook = clock.now + Self.poll }
+      await wake.wait(atMost: max(.zero, clock.now.duration(to: nextPoll)))
+      // Frequent notifications must not delay polling, which finds the changes without a notification.
+      let isPoll = clock.now >= nextPoll
+      if isPoll { nextPoll = clock.now + Self.pollInterval }
       let jobs = state.withLock { state in
         defer { state.changed = [] }
-        return looksAtAll ? Array(state.subscribers.keys) : Array(state.changed)
+        return isPoll ? Array(state.subscribers.keys) : Array(state.changed)
       }
-      if !jobs.isEmpty { await tell(jobs) }
+      if !jobs.isEmpty { await notify(jobs) }
     }
-    if let heard = listener.withLock({ $0.take() }) { try? await onThread("listener-stop") { heard.stop() } }
+    if let listener = listener.withLock({ $0.take() }) {
+      try? await onThread("listener-stop") { listener.stop() }
+    }
   }
 
-  /// Calls `subscriber` whenever a job has changed, until the subscription is cancelled; it must not block.
+  /// Calls `subscriber` with each change of a job until the subscription is cancelled. `subscriber` must not block.
   func subscribe(to job: PublicID, _ subscriber: @escaping Subscriber) -> JobSubscription {
     let number = state.withLock { state in
       state.next += 1
@@ -67,38 +69,38 @@ package final class JobChangeNotifier: Sendable {
     }
   }
 
-  /// Waits until a job is over, or until the time is; the job as it is then, nil if there is none.
+  /// Waits until a job is finished or the time limit expires. Returns the job's current state; nil if it does not exist.
   func end(of job: PublicID, within limit: Duration) async throws -> JobRecord? {
-    let over = OneShot<JobRecord?>()
-    let subscription = subscribe(to: job) { record in if record.state.isFinal { over.fulfil(record) } }
+    let end = OneShot<JobRecord?>()
+    let subscription = subscribe(to: job) { record in if record.state.isFinal { end.fulfil(record) } }
     defer { subscription.cancel() }
-    // After subscribing: what ends in between is told twice, and never missed.
-    let now = try await database.run { try JobQueue.find(job, $0) }
-    guard let now, !now.state.isFinal else { return now }
+    // The job is read after subscribing: an end in between may be reported twice, but is never missed.
+    let current = try await database.run { try JobQueue.find(job, $0) }
+    guard let current, !current.state.isFinal else { return current }
     let timer = Task {
       try? await Task.sleep(for: limit)
-      over.fulfil(nil)
+      end.fulfil(nil)
     }
     let ended = await withTaskCancellationHandler {
-      await over.value
+      await end.value
     } onCancel: {
-      over.fulfil(nil)
+      end.fulfil(nil)
     }
     timer.cancel()
     if let ended { return ended }
     return try await database.run { try JobQueue.find(job, $0) }
   }
 
-  private func hear(_ report: Listener.Report) {
+  private func receive(_ report: Listener.Report) {
     switch report {
     case .notification(let notification):
       guard let job = PublicID(notification.payload) else { return }
-      let isWanted = state.withLock { state in
+      let hasSubscribers = state.withLock { state in
         guard state.subscribers[job] != nil else { return false }
         state.changed.insert(job)
         return true
       }
-      if isWanted { wake.raise() }
+      if hasSubscribers { wake.raise() }
     case .connected:
       state.withLock { state in state.changed = Set(state.subscribers.keys) }
       wake.raise()
@@ -106,12 +108,22 @@ package final class JobChangeNotifier: Sendable {
     }
   }
 
-  private func tell(_ jobs: [PublicID]) async {
-    // A database that is away is asked again with the next look.
+  private func notify(_ jobs: [PublicID]) async {
+    // If the database is unavailable, the next poll reads the jobs.
     guard let records = try? await database.run({ try JobQueue.find(jobs, $0) }) else { return }
     for record in records {
       let subscribers = state.withLock { state in state.subscribers[record.publicID].map { Array($0.values) } ?? [] }
       for subscriber in subscribers { subscriber(record) }
     }
   }
+}
+
+/// A subscription to the changes of a job.
+struct JobSubscription: Sendable {
+  private let onCancel: @Sendable () -> Void
+
+  init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = onCancel }
+
+  /// Cancels the subscription. A call of the subscriber that is in progress is not interrupted.
+  func cancel() { onCancel() }
 }

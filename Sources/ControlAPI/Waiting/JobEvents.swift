@@ -3,59 +3,59 @@ internal import Model
 internal import Platform
 internal import Queue
 
-/// The events of one job for one client (WHATWG HTML, section 9.2, server-sent events): each tells the job as it is, the
-/// last one that it is over.
+/// The server-sent events of one job for one client (WHATWG HTML, section 9.2): `progress` with each change, and `end`
+/// when the job is finished.
 ///
-/// An event's id names what it tells: whoever comes back with the last id that was heard gets the next event that tells
-/// something else.
+/// The id of an event identifies the state that it reports. A client that reconnects with the id of its last event gets no
+/// event until the state differs.
 final class JobEvents: Sendable {
   let stream: BodyStream
   private let lastID: Locked<String?>
-  private let ending: Ending
+  private let lifetime: Lifetime
 
-  /// - Parameter lastID: what the client heard before, by `Last-Event-ID`.
+  /// - Parameter lastID: the value of the header field `Last-Event-ID`.
   init(lastID: String?) {
     self.lastID = Locked(lastID)
-    let ending = Ending()
-    self.ending = ending
-    stream = BodyStream { _ in ending.come() }
+    let lifetime = Lifetime()
+    self.lifetime = lifetime
+    stream = BodyStream { _ in lifetime.end() }
   }
 
-  /// Takes over the right to be told; it is given back when the stream ends.
-  func keep(_ subscription: JobSubscription) { ending.keep(subscription) }
+  /// Takes ownership of a subscription, which is cancelled when the stream ends.
+  func attach(_ subscription: JobSubscription) { lifetime.attach(subscription) }
 
-  /// Gives up a stream that is not answered with.
-  func cancel() { ending.come() }
+  /// Cancels the subscription of a stream that is not used in a response.
+  func cancel() { lifetime.end() }
 
-  /// Tells of the job, if there is something new to be told.
-  func tell(_ job: JobRecord) {
-    guard let answer = try? JSON.text(JobAnswer(job)) else { return }
+  /// Sends an event with the job if its state differs from the last event.
+  func send(_ job: JobRecord) {
+    guard let data = try? JSON.text(JobResponse(job)) else { return }
     let id = Self.id(of: job)
     let isNew = lastID.withLock { lastID in
       defer { lastID = id }
       return lastID != id
     }
     if isNew {
-      stream.write(Array("id: \(id)\nevent: \(job.state.isFinal ? "end" : "progress")\ndata: \(answer)\n\n".utf8))
+      stream.write(Array("id: \(id)\nevent: \(job.state.isFinal ? "end" : "progress")\ndata: \(data)\n\n".utf8))
     }
     if job.state.isFinal { stream.finish() }
   }
 
-  /// What is to be given back once the client is gone, whichever comes first.
-  private final class Ending: Sendable {
-    private let state = Locked<(subscription: JobSubscription?, isOver: Bool)>((nil, false))
+  /// Cancels a subscription when the stream ends, in whichever order the two are set.
+  private final class Lifetime: Sendable {
+    private let state = Locked<(subscription: JobSubscription?, isEnded: Bool)>((nil, false))
 
-    func keep(_ subscription: JobSubscription) {
-      let isOver = state.withLock { state in
+    func attach(_ subscription: JobSubscription) {
+      let isEnded = state.withLock { state in
         state.subscription = subscription
-        return state.isOver
+        return state.isEnded
       }
-      if isOver { subscription.cancel() }
+      if isEnded { subscription.cancel() }
     }
 
-    func come() {
+    func end() {
       let subscription = state.withLock { state in
-        state.isOver = true
+        state.isEnded = true
         return state.subscription
       }
       subscription?.cancel()

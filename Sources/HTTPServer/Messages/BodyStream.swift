@@ -1,60 +1,60 @@
 internal import Platform
 
-/// An answer's body that is produced over time, such as server-sent events.
+/// A response body that is produced over time, such as server-sent events.
 ///
-/// A handler makes it, returns it in a `Response` and is done; from then on anybody writes to it, on any thread. While
-/// nothing is to be sent it costs an open connection, but no thread and no task.
+/// A handler creates the stream, returns it in a `Response` and ends; from then on, any thread may write to the stream.
+/// While there is nothing to send, the stream needs an open connection, but no thread and no task.
 ///
-/// One lock guards the state and who is to be woken together: what waits and what wakes cannot pass each other, so that
-/// no wake-up is lost.
+/// One lock guards the state and the waker together, so that no wake-up is lost between a read that finds nothing and a
+/// write.
 package final class BodyStream: Sendable {
-  /// How long a stream lives at most, whatever is asked for.
-  package static let maxDeadline = Duration.seconds(3600)
+  /// The maximum lifetime of a stream.
+  package static let maxLifetime = Duration.seconds(3600)
 
   private struct Shared {
     var state: BodyStreamState
     var waker: Waker?
   }
 
-  /// From the answer's begin to the end of the body, which is then finished in order.
-  let deadline: Duration
+  /// The time from the start of the response until the server finishes the body.
+  let lifetime: Duration
   private let heartbeat: [UInt8]
   private let onEnd: @Sendable (BodyStream) -> Void
   private let shared: Locked<Shared>
 
-  /// Makes a stream for one answer.
+  /// Creates a stream for one response.
   ///
   /// - Parameters:
-  ///   - deadline: how long it lives, at most `maxDeadline`.
-  ///   - backlog: bytes that may wait for the client; one that lets more wait is cut off.
-  ///   - heartbeat: what is written after a silence of `ServerConfiguration.heartbeat`, between two writes: only a
-  ///     write finds out that a client is gone. By default an empty comment of server-sent events.
-  ///   - onEnd: called exactly once, when the answer is over: the client went away, the server stops, or all was sent
-  ///     after `finish()`. It is called on a thread of the server's, never from within `write` or `finish`, and must
-  ///     not block.
+  ///   - lifetime: at most `maxLifetime`.
+  ///   - backlog: the maximum number of unsent bytes; the server disconnects a client that lets more accumulate.
+  ///   - heartbeat: bytes that are written when nothing was written for `ServerConfiguration.heartbeat`, because only a
+  ///     write detects that the client has disconnected. The default is an empty comment of server-sent events.
+  ///   - onEnd: called exactly once, when the response ends: the client disconnects, the server stops, or all bytes
+  ///     have been sent after `finish()`. It is called on a thread of the server, never from within `write` or
+  ///     `finish`, and must not block.
   package init(
-    deadline: Duration = maxDeadline, backlog: Int = 256 << 10, heartbeat: [UInt8] = Array(":\n\n".utf8),
+    lifetime: Duration = maxLifetime, backlog: Int = 256 << 10, heartbeat: [UInt8] = Array(":\n\n".utf8),
     onEnd: @escaping @Sendable (BodyStream) -> Void = { _ in }
   ) {
-    self.deadline = min(deadline, Self.maxDeadline)
+    self.lifetime = min(lifetime, Self.maxLifetime)
     self.heartbeat = heartbeat
     self.onEnd = onEnd
-    shared = Locked(Shared(state: BodyStreamState(maxWaiting: backlog)))
+    shared = Locked(Shared(state: BodyStreamState(maxUnsentBytes: backlog)))
   }
 
   // MARK: The producer, on any thread
 
-  /// Sends bytes, one whole event or several, without ever waiting; false when nobody will receive them any more.
+  /// Queues bytes, one complete event or several, without blocking; false if the stream has ended.
   @discardableResult
   package func write(_ bytes: [UInt8]) -> Bool {
     shared.withLock { shared in
-      let isTaken = shared.state.write(bytes, at: .now)
+      let isAccepted = shared.state.write(bytes, at: .now)
       Self.wakeIfPossible(&shared)
-      return isTaken
+      return isAccepted
     }
   }
 
-  /// Ends the body after what has been written; the connection may then carry another request.
+  /// Ends the body after the bytes that were written; the connection may then carry another request.
   package func finish() {
     shared.withLock { shared in
       shared.state.finish()
@@ -64,12 +64,12 @@ package final class BodyStream: Sendable {
 
   // MARK: The server
 
-  /// The answer begins.
+  /// Starts the lifetime, at the start of the response.
   func open(at now: ContinuousClock.Instant) {
-    shared.withLock { $0.state.open(at: now, until: now + deadline) }
+    shared.withLock { $0.state.open(at: now, until: now + lifetime) }
   }
 
-  /// Moves what fits into a buffer; where there is nothing, the connection is woken once there is.
+  /// Moves unsent bytes into a buffer; if there are none, the waker wakes the connection after the next write.
   func read(into buffer: UnsafeMutableRawBufferPointer, waker: Waker) -> BodyStreamState.Step {
     shared.withLock { shared in
       let step = shared.state.read(into: buffer)
@@ -78,14 +78,14 @@ package final class BodyStream: Sendable {
     }
   }
 
-  /// Writes the heartbeat if the stream has been silent for so long, and finishes it at its deadline.
-  func beat(at now: ContinuousClock.Instant, after silence: Duration) {
+  /// Writes the heartbeat if nothing was written for `silence`, and finishes the stream at the end of its lifetime.
+  func sendHeartbeat(at now: ContinuousClock.Instant, after silence: Duration) {
     shared.withLock { shared in
-      if shared.state.beat(heartbeat, at: now, after: silence) { Self.wakeIfPossible(&shared) }
+      if shared.state.sendHeartbeat(heartbeat, at: now, after: silence) { Self.wakeIfPossible(&shared) }
     }
   }
 
-  /// Gives the client up: the connection is to be closed with the body unfinished.
+  /// Requests that the connection is closed before the body is complete.
   func cut() {
     shared.withLock { shared in
       shared.state.cut()
@@ -93,7 +93,7 @@ package final class BodyStream: Sendable {
     }
   }
 
-  /// The answer is over, or never began.
+  /// Ends the stream when its response has ended or will not be sent.
   func end() {
     let isFirst = shared.withLock { shared in
       shared.waker = nil
@@ -102,10 +102,10 @@ package final class BodyStream: Sendable {
     if isFirst { onEnd(self) }
   }
 
-  /// Whether the connection is to be closed with the body unfinished.
+  /// Whether the connection must be closed before the body is complete.
   var isCut: Bool { shared.withLock { $0.state.isCut } }
 
-  /// How many bytes the network took.
+  /// The number of bytes that were passed to the network.
   var sentBytes: Int64 { shared.withLock { $0.state.sentBytes } }
 
   private static func wakeIfPossible(_ shared: inout Shared) {

@@ -1,6 +1,6 @@
-/// The header fields of a message, in the order they stood; names match whatever their case (RFC 9110 section 5.1).
+/// The header fields of a message, in their original order; names are case-insensitive (RFC 9110, section 5.1).
 package struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-  /// One line of the header section.
+  /// One field line of the header section.
   package struct Field: Sendable, Hashable {
     package let name: String
     package let value: String
@@ -14,10 +14,10 @@ package struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral 
     for (name, value) in elements { append(name, value) }
   }
 
-  /// Adds a line, whether or not the name is there already.
+  /// Adds a field line, even if the name already exists.
   package mutating func append(_ name: String, _ value: String) { fields.append(Field(name: name, value: value)) }
 
-  /// The first value of a name; setting replaces all of them.
+  /// The first value of a name; setting it replaces all values.
   package subscript(_ name: String) -> String? {
     get { fields.first { Self.equal($0.name, name) }?.value }
     set {
@@ -31,7 +31,7 @@ package struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral 
     fields.filter { Self.equal($0.name, name) }.map(\.value)
   }
 
-  /// The elements of a field that is a comma-separated list, over all its lines (RFC 9110 section 5.6.1).
+  /// The elements of a comma-separated list field, of all its field lines (RFC 9110, section 5.6.1).
   package func list(_ name: String) -> [Substring] {
     values(name).flatMap { $0.split(separator: ",") }.map(\.trimmingBlanks).filter { !$0.isEmpty }
   }
@@ -44,4 +44,53 @@ package struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral 
 
 extension HeaderFields: Sequence {
   package func makeIterator() -> IndexingIterator<[Field]> { fields.makeIterator() }
+}
+
+extension UInt8 {
+  /// The byte, with an ASCII uppercase letter converted to lowercase.
+  var lowercasedASCII: UInt8 { self >= 0x41 && self <= 0x5A ? self | 0x20 : self }
+
+  /// Whether a token, such as a method or a field name, may contain the byte (RFC 9110, section 5.6.2).
+  var isTokenCharacter: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(self)
+    }
+  }
+
+  /// Whether a host with a port may contain the byte: a name, or an address in brackets (RFC 3986, section 3.2.2).
+  var isHostCharacter: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "-._~:[]".utf8.contains(self)
+    }
+  }
+
+  /// The value of a hexadecimal digit; nil for other bytes.
+  var hexadecimalValue: UInt8? {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}
+
+extension StringProtocol {
+  /// The text, with ASCII uppercase letters converted to lowercase.
+  var lowercasedASCII: String { String(decoding: utf8.map(\.lowercasedASCII), as: UTF8.self) }
+
+  /// The text without leading and trailing spaces and tabs.
+  var trimmingBlanks: Substring {
+    let isBlank: (Unicode.Scalar) -> Bool = { $0 == " " || $0 == "\t" }
+    var rest = Substring(self).unicodeScalars
+    while let first = rest.first, isBlank(first) { rest.removeFirst() }
+    while let last = rest.last, isBlank(last) { rest.removeLast() }
+    return Substring(rest)
+  }
 }

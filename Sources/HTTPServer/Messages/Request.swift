@@ -1,23 +1,103 @@
 package import Platform
 
-/// A request that was let in; its body is read as it arrives.
+/// A request that its route admitted; the body is read as it arrives.
 package struct Request: Sendable {
   package let head: RequestHead
   package let id: RequestID
-  /// Where the client is; behind a trusted proxy whom that one names.
+  /// The address of the client; behind a trusted proxy, the address that the proxy reports.
   package let client: IPAddress
-  /// Who asks, as the route's admission said; nil: anybody.
+  /// The authenticated client, as returned by the route's admission; nil if it is anonymous.
   package let principal: String?
-  /// What the route's `{name}` patterns matched.
+  /// The values that the `{name}` segments of the route's template matched.
   package let parameters: [String: String]
   /// The body; it can be read once.
   package let body: RequestBody
 
-  /// The method, capitals as sent.
+  /// The method, case-sensitive, as received.
   package var method: String { head.method }
   package var target: RequestTarget { head.target }
   package var headers: HeaderFields { head.headers }
 
-  /// The value captured for `name`; a handler names only what its own pattern holds.
+  /// The value of the segment `{name}` of the route's template.
   package func parameter(_ name: String) -> String { parameters[name] ?? "" }
+}
+
+/// The body of a request, as a sequence of chunks in the order of their arrival.
+///
+/// The server stops receiving while `ServerConfiguration.bufferedBytes` are unread, so that memory use stays bounded.
+/// Before the first read it receives nothing of the body: a handler that refuses a request because of its head avoids
+/// the upload.
+package struct RequestBody: AsyncSequence, Sendable {
+  package typealias Element = [UInt8]
+  package typealias Failure = BodyError
+
+  let context: RequestContext
+
+  package func makeAsyncIterator() -> Iterator { Iterator(context: context) }
+
+  package struct Iterator: AsyncIteratorProtocol {
+    let context: RequestContext
+
+    package mutating func next() async throws(BodyError) -> [UInt8]? { try await context.nextChunk() }
+
+    package mutating func next(isolation actor: isolated (any Actor)?) async throws(BodyError) -> [UInt8]? {
+      try await context.nextChunk()
+    }
+  }
+
+  /// Reads the complete body; for small bodies such as JSON.
+  package func collect(upTo limit: Int) async throws(BodyError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var iterator = makeAsyncIterator()
+    while let chunk = try await iterator.next() {
+      guard bytes.count + chunk.count <= limit else { throw .tooLarge(limit: Int64(limit)) }
+      bytes += chunk
+    }
+    return bytes
+  }
+}
+
+/// The reason why a request body cannot be read to its end.
+package enum BodyError: Error, Hashable {
+  /// The client closed or lost the connection.
+  case disconnected
+  /// The body is longer than the route allows, in bytes.
+  case tooLarge(limit: Int64)
+  /// The request took longer than the server allows.
+  case deadlineExceeded
+  /// The server is stopping, or the handler was cancelled.
+  case cancelled
+}
+
+/// The id of one request, which connects a client's report, the log and the job of the request.
+package struct RequestID: Sendable, Hashable, CustomStringConvertible {
+  /// The header field of the id, in requests and responses.
+  package static let headerName = "X-Request-Id"
+
+  package let description: String
+
+  /// Uses an id that a client or a proxy sent; nil unless it is 1 to 64 letters, digits, `.`, `_` or `-`.
+  package init?(_ text: String) {
+    let isValid = text.utf8.allSatisfy { byte in
+      byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+        || (byte.isTokenCharacter && byte.isAlphanumericASCII)
+    }
+    guard isValid, (1...64).contains(text.utf8.count) else { return nil }
+    description = text
+  }
+
+  /// Creates an id of 128 random bits.
+  package init() {
+    description = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].map { bits in
+      let digits = String(bits, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+}
+
+extension UInt8 {
+  fileprivate var isAlphanumericASCII: Bool {
+    let letter = lowercasedASCII
+    return (letter >= UInt8(ascii: "a") && letter <= UInt8(ascii: "z")) || (self >= 0x30 && self <= 0x39)
+  }
 }

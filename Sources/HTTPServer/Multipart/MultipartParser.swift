@@ -1,12 +1,12 @@
 import Glibc
 
-/// Takes a multipart body apart as it comes, however it is cut into chunks; holds one chunk and one part's header.
+/// An incremental parser of multipart bodies (RFC 2046, section 5.1). It stores one chunk and the header of one part.
 ///
-/// `feed` it a chunk, then call `next` until it returns nil, and `finish` after the last chunk.
+/// Call `feed` with a chunk, then `next` until it returns nil, and `finish` after the last chunk.
 package struct MultipartParser: Sendable {
-  /// What the parser found.
+  /// An event of the parser.
   package enum Event: Sendable, Hashable {
-    /// A part begins.
+    /// A part starts.
     case part(PartHeader)
     /// Bytes of the part.
     case bytes(ArraySlice<UInt8>)
@@ -17,13 +17,13 @@ package struct MultipartParser: Sendable {
   private enum State { case preamble, delimiter, header, body, epilogue }
 
   private let limits: MultipartLimits
-  /// CR LF `--` boundary. It contains one CR, at its start, so that a match that fails can begin anew only at a CR.
+  /// CR LF `--` boundary. Its only CR is the first byte, so a failed match can restart only at a CR.
   private let delimiter: [UInt8]
   private var state = State.preamble
   private var chunk: ArraySlice<UInt8> = []
-  /// How much of the delimiter the end of the last chunk matched.
+  /// The number of bytes of the delimiter that the end of the last chunk matched.
   private var matched = 2
-  /// How much of that was in no chunk: where content begins, a line break is taken to stand before it.
+  /// The number of matched bytes that were in no chunk: content starts as if a line break preceded it.
   private var assumed = 2
   private var line: [UInt8] = []
   private var lines: [ArraySlice<UInt8>] = []
@@ -32,7 +32,7 @@ package struct MultipartParser: Sendable {
   private var partName = ""
   private var partBytes: Int64 = 0
 
-  /// - Parameter boundary: as the Content-Type has it, without the two hyphens.
+  /// - Parameter boundary: the parameter of the Content-Type, without the two hyphens.
   package init(boundary: String, limits: MultipartLimits) throws(MultipartError) {
     let isValid = boundary.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F || $0 == 0x20 }
     guard isValid, (1...70).contains(boundary.utf8.count), !boundary.hasSuffix(" ") else { throw .badBoundary }
@@ -40,13 +40,13 @@ package struct MultipartParser: Sendable {
     self.limits = limits
   }
 
-  /// Gives it the next bytes; everything of the last chunk has been taken.
+  /// Passes the next chunk; `next` must have returned nil for the previous one.
   package mutating func feed(_ bytes: [UInt8]) {
     precondition(chunk.isEmpty, "the last chunk was not parsed to its end")
     chunk = bytes[...]
   }
 
-  /// What comes next in the chunk; nil when it needs another.
+  /// The next event; nil if another chunk is needed.
   package mutating func next() throws(MultipartError) -> Event? {
     while true {
       switch state {
@@ -95,12 +95,13 @@ package struct MultipartParser: Sendable {
     }
   }
 
-  /// The body has come to its end.
+  /// Checks, after the last chunk, that the body is complete.
   package func finish() throws(MultipartError) {
     guard state == .epilogue else { throw .endedEarly }
   }
 
-  /// Content up to the next delimiter; nil at the chunk's end and at a delimiter, which it takes and tells by `state`.
+  /// Returns content up to the next delimiter; nil at the end of the chunk, and at a delimiter, which it consumes and
+  /// for which it sets `state`.
   private mutating func takeData() -> ArraySlice<UInt8>? {
     if matched > 0 {
       while matched < delimiter.count, let byte = chunk.first, byte == delimiter[matched] {
@@ -117,10 +118,10 @@ package struct MultipartParser: Sendable {
       }
       if !carried.isEmpty { return carried }
     }
-    return takeUncarriedData()
+    return takeDataOfChunk()
   }
 
-  private mutating func takeUncarriedData() -> ArraySlice<UInt8>? {
+  private mutating func takeDataOfChunk() -> ArraySlice<UInt8>? {
     let (start, length) = findDelimiter()
     if start > chunk.startIndex {
       let data = chunk[..<start]
@@ -137,7 +138,7 @@ package struct MultipartParser: Sendable {
     return nil
   }
 
-  /// Where a delimiter begins and how much of it is in the chunk; its end and 0 if none begins there.
+  /// The start of a delimiter and the number of its bytes in the chunk; the end of the chunk and 0 if there is none.
   private func findDelimiter() -> (start: Int, length: Int) {
     let found = chunk.withUnsafeBufferPointer { bytes -> (Int, Int) in
       guard let base = bytes.baseAddress else { return (0, 0) }
@@ -156,7 +157,7 @@ package struct MultipartParser: Sendable {
     return (chunk.startIndex + found.0, found.1)
   }
 
-  /// A line without its line break; nil when the chunk ends before it does.
+  /// Returns a line without its line break; nil if the chunk ends first.
   private mutating func takeLine() throws(MultipartError) -> [UInt8]? {
     guard let end = chunk.firstIndex(of: UInt8(ascii: "\n")) else {
       line += chunk

@@ -1,13 +1,13 @@
-/// What a part of a form says about itself (RFC 7578 section 4).
+/// The header of a part of a form (RFC 7578, section 4).
 package struct PartHeader: Sendable, Hashable {
-  /// The field's name.
+  /// The name of the form field.
   package let name: String
-  /// The file's name as the client calls it; never a path to open.
+  /// The file name that the client sent; never a path to open.
   package let filename: String?
-  /// As sent; nil means text/plain.
+  /// The Content-Type as received; nil means text/plain.
   package let contentType: String?
 
-  /// Reads the lines of a part's header section, without the blank one.
+  /// Parses the lines of a header section, without the empty line at its end.
   init(lines: [ArraySlice<UInt8>]) throws(MultipartError) {
     var fields = HeaderFields()
     for line in lines {
@@ -27,5 +27,63 @@ package struct PartHeader: Sendable, Hashable {
     self.name = name
     filename = disposition["filename"]
     contentType = fields["Content-Type"]
+  }
+}
+
+/// A header value with parameters, such as `form-data; name="front"` (RFC 9110, section 5.6.6).
+struct HeaderParameters: Hashable {
+  /// The value before the first semicolon, in lowercase.
+  let value: String
+  private var parameters: [String: String] = [:]
+
+  /// Parses a value; nil if it is malformed or repeats a parameter.
+  init?(_ text: String) {
+    var rest = text.utf8[...]
+    value = Self.take(&rest) { $0 != UInt8(ascii: ";") }.trimmingBlanks.lowercasedASCII
+    while rest.popFirst() != nil {
+      let name = Self.take(&rest) { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }.trimmingBlanks.lowercasedASCII
+      if name.isEmpty, rest.first != UInt8(ascii: "=") { continue }
+      guard rest.popFirst() == UInt8(ascii: "="), let value = Self.takeValue(&rest) else { return nil }
+      guard name.utf8.allSatisfy(\.isTokenCharacter), parameters.updateValue(value, forKey: name) == nil else {
+        return nil
+      }
+    }
+  }
+
+  /// The value of a parameter, by its name in lowercase.
+  subscript(_ name: String) -> String? { parameters[name] }
+
+  private static func take(_ rest: inout Substring.UTF8View, while condition: (UInt8) -> Bool) -> String {
+    let taken = rest.prefix(while: condition)
+    rest = rest[taken.endIndex...]
+    return String(Substring(taken))
+  }
+
+  private static func takeValue(_ rest: inout Substring.UTF8View) -> String? {
+    let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
+    _ = take(&rest, while: isBlank)
+    guard rest.first == UInt8(ascii: "\"") else {
+      return String(take(&rest) { $0 != UInt8(ascii: ";") }.trimmingBlanks)
+    }
+    rest.removeFirst()
+    var bytes: [UInt8] = []
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "\""):
+        _ = take(&rest, while: isBlank)
+        guard rest.isEmpty || rest.first == UInt8(ascii: ";") else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+      case UInt8(ascii: "\\"):
+        // Browsers do not escape backslashes in file names: only an escaped quote or backslash is an escape.
+        if let next = rest.first, next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\") {
+          bytes.append(next)
+          rest.removeFirst()
+        } else {
+          bytes.append(byte)
+        }
+      default: bytes.append(byte)
+      }
+    }
+    return nil
   }
 }

@@ -1,49 +1,126 @@
-internal import Platform
+package import Platform
 
-/// Finds the route of a request from its head alone.
+/// Selects the route of a request by its head.
 package struct Router: Sendable {
-  /// Whatever is served, the most specific first.
+  /// All routes, the most specific first.
   package let routes: [Route]
-  private let elsewhere: Route.Admission
+  private let fallbackAdmission: Route.Admission
 
-  /// - Parameter elsewhere: judges the heads that no route is for, before they hear so.
+  /// - Parameter fallbackAdmission: checks a request without a route, before the response is 404 or 405.
   package init(
-    routes: [Route], elsewhere: @escaping Route.Admission = { (_, _) throws(Problem) in nil }
+    routes: [Route], fallbackAdmission: @escaping Route.Admission = { (_, _) throws(Problem) in nil }
   ) {
     self.routes = routes.sorted { $0.pattern.specificity > $1.pattern.specificity }
-    self.elsewhere = elsewhere
+    self.fallbackAdmission = fallbackAdmission
   }
 
-  /// A route, what its places hold, and who asks.
+  /// A route, the values of its path parameters, and the authenticated client.
   struct Match {
     let route: Route
     let parameters: [String: String]
     var principal: String?
   }
 
-  /// The route for a head; throws 404, 405 with Allow, or what the admission said.
+  /// Returns the route for a head; throws 404, 405 with Allow, or the problem of the admission.
   func match(_ head: RequestHead, from client: IPAddress) throws(Problem) -> Match {
     let target = head.target
-    let fitting = routes.compactMap { route in
+    let matches = routes.compactMap { route in
       route.pattern.match(target.segments).map { Match(route: route, parameters: $0) }
     }
-    // A path belongs to the most specific pattern alone: the methods of another one mean something else.
-    let onPath = fitting.prefix { $0.route.pattern.specificity == fitting.first?.route.pattern.specificity }
-    let wanted = head.method == "HEAD" ? "GET" : head.method
-    if var match = onPath.first(where: { $0.route.method == wanted }) {
+    // A path belongs to the most specific pattern only: the methods of other patterns have another meaning.
+    let candidates = matches.prefix { $0.route.pattern.specificity == matches.first?.route.pattern.specificity }
+    let method = head.method == "HEAD" ? "GET" : head.method
+    if var match = candidates.first(where: { $0.route.method == method }) {
       match.principal = try match.route.admission(head, client)
       return match
     }
-    _ = try elsewhere(head, client)
-    guard !onPath.isEmpty else {
+    _ = try fallbackAdmission(head, client)
+    guard !candidates.isEmpty else {
       throw Problem(
-        .notFound, detail: "Nothing is served at \(target.path).",
-        remedy: "Check the path; identifiers are part of it, and it has no slash at its end.")
+        .notFound, detail: "No resource at \(target.path).",
+        remedy: "Check the path and the identifiers in it; it must not end with a slash.")
     }
-    let methods = Set(onPath.flatMap { $0.route.method == "GET" ? ["GET", "HEAD"] : [$0.route.method] })
+    let methods = Set(candidates.flatMap { $0.route.method == "GET" ? ["GET", "HEAD"] : [$0.route.method] })
     let allowed = methods.sorted().joined(separator: ", ")
     throw Problem(
-      .methodNotAllowed, detail: "\(target.path) does not take \(head.method).", remedy: "Use one of: \(allowed).",
+      .methodNotAllowed, detail: "\(target.path) does not support \(head.method).", remedy: "Use one of: \(allowed).",
       headers: ["Allow": allowed])
+  }
+}
+
+/// A method and a path pattern, with the handler of their requests.
+package struct Route: Sendable {
+  /// Checks a head and the address of its client before the body is read; throws a problem to refuse the request.
+  ///
+  /// - Returns: the authenticated client; nil if it is anonymous.
+  package typealias Admission = @Sendable (RequestHead, IPAddress) throws(Problem) -> String?
+  /// Handles a request; a thrown `Problem` becomes the response, any other error becomes 500.
+  package typealias Handler = @Sendable (Request) async throws -> Response
+
+  package let method: String
+  let pattern: PathPattern
+  /// The text of the pattern, for logs and metrics that must not contain the path.
+  package let template: String
+  /// The maximum length of the body, in bytes.
+  package let bodyLimit: Int64
+  /// Whether the request is safe, so that its handler is cancelled when the client disconnects (RFC 9110, section
+  /// 9.2.1).
+  let isSafe: Bool
+  let admission: Admission
+  let handler: Handler
+
+  /// - Parameters:
+  ///   - method: GET also handles HEAD.
+  ///   - template: a path whose `{name}` segments match any text; `Request.parameter(_:)` returns the matched text.
+  ///   - bodyLimit: in bytes; a longer body is refused with 413, before it is read if it has a Content-Length.
+  ///   - isSafe: whether the handler changes nothing; nil: only a handler of GET.
+  package init(
+    _ method: String, _ template: String, bodyLimit: Int64 = 0, isSafe: Bool? = nil,
+    admission: @escaping Admission = { (_, _) throws(Problem) in nil }, handler: @escaping Handler
+  ) {
+    self.method = method
+    pattern = PathPattern(template)
+    self.template = template
+    self.bodyLimit = bodyLimit
+    self.isSafe = isSafe ?? (method == "GET")
+    self.admission = admission
+    self.handler = handler
+  }
+}
+
+/// A path with parameters, such as `/v1/posts/{id}`.
+struct PathPattern: Sendable, Hashable {
+  private enum Segment: Sendable, Hashable {
+    case literal(String)
+    case capture(String)
+  }
+
+  private let segments: [Segment]
+
+  init(_ pattern: String) {
+    segments = pattern.split(separator: "/").map { segment in
+      segment.hasPrefix("{") && segment.hasSuffix("}")
+        ? .capture(String(segment.dropFirst().dropLast())) : .literal(String(segment))
+    }
+  }
+
+  /// The values of the parameters; nil if the path does not match. A parameter does not match an empty segment.
+  func match(_ path: [String]) -> [String: String]? {
+    guard path.count == segments.count else { return nil }
+    var values: [String: String] = [:]
+    for (segment, text) in zip(segments, path) {
+      switch segment {
+      case .literal(let literal): if literal != text { return nil }
+      case .capture(let name):
+        if text.isEmpty { return nil }
+        values[name] = text
+      }
+    }
+    return values
+  }
+
+  /// The number of literal segments; of two patterns that match a path, the more specific one is used.
+  var specificity: Int {
+    segments.count { if case .literal = $0 { true } else { false } }
   }
 }

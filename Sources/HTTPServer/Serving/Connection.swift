@@ -1,57 +1,58 @@
 internal import Platform
 
-/// One connection of a client: reads requests, asks for their answers and sends them, one after the other.
+/// One connection of a client. It reads requests and sends their responses, one after the other.
 ///
-/// Only its network thread touches it.
+/// Only its network thread uses it.
 final class Connection {
   private enum Phase {
-    /// Bytes of a head or a body are to come.
+    /// The connection receives a head or a body.
     case reading
-    /// The exchange decides what comes next.
+    /// The connection waits for the handler.
     case waiting
     case sending
-    /// The last answer is out; what the client still sends is thrown away, so that no reset overtakes the answer
-    /// (RFC 9112, section 9.6).
+    /// The last response has been sent. Further input is discarded, so that no reset overtakes the response (RFC 9112,
+    /// section 9.6).
     case lingering
     case closed
   }
 
   let number: UInt64
   private let socket: StreamSocket
-  private let reception: Dispatcher
+  private let dispatcher: Dispatcher
   private let waker: Waker
 
   private var phase = Phase.reading
   private var reader: RequestReader
-  private var exchange: Exchange?
+  private var context: RequestContext?
   private var head: RequestHead?
-  private var outgoing: Outgoing?
-  /// Whether the connection ends with the answer that is being sent.
+  private var writer: ResponseWriter?
+  /// Whether the connection is closed after the current response.
   private var isLast = false
-  /// Whether the client took less than there was to send.
+  /// Whether the socket accepts no more bytes.
   private var isBlocked = false
-  /// Whether the client was told that its body is wanted.
-  private var isBodyAllowed = false
-  /// When the client was found to have finished sending.
+  /// Whether 100 Continue has been sent.
+  private var hasSentContinue = false
+  /// The time when the client was found to have closed its sending side.
   private var peerFinished: ContinuousClock.Instant?
   private var isStreaming = false
-  /// Whether a request on it showed a key: it does not count for its address, and is not closed to make room.
-  private(set) var isKeyed = false
-  /// Whether it is one too many, which nobody counts.
-  private(set) var isTurnedAway = false
+  /// Whether a request was authenticated. The connection then does not count for its address and is not closed at a
+  /// limit.
+  private(set) var isAuthenticated = false
+  /// Whether the connection exceeds a limit; it is not counted.
+  private(set) var isRejected = false
   private var deadline: ContinuousClock.Instant
   private var lastProgress: ContinuousClock.Instant
-  /// What the network thread watches it for, at least what is `wanted`.
+  /// The events that are registered for the socket, at least those in `wanted`.
   var watched: EventPoll.Condition = [.readable, .finished]
 
-  init(_ socket: consuming StreamSocket, number: UInt64, reception: Dispatcher, mailbox: Mailbox) {
+  init(_ socket: consuming StreamSocket, number: UInt64, dispatcher: Dispatcher, mailbox: Mailbox) {
     self.socket = socket
     self.number = number
-    self.reception = reception
+    self.dispatcher = dispatcher
     waker = Waker(mailbox: mailbox, connection: number)
-    reader = RequestReader(limits: reception.headLimits)
+    reader = RequestReader(limits: dispatcher.headLimits)
     let now = ContinuousClock.now
-    deadline = now + reception.configuration.headDeadline
+    deadline = now + dispatcher.configuration.headTimeout
     lastProgress = now
   }
 
@@ -59,26 +60,25 @@ final class Connection {
   var peer: IPAddress { socket.peer }
   var isClosed: Bool { phase == .closed }
 
-  /// Since when nothing is done for it and nobody showed a key on it, so that others may have its place; nil where
-  /// something is.
+  /// The time since when the connection is idle, so that it may be closed at a limit; nil if it must stay open.
   var idleSince: ContinuousClock.Instant? {
-    if isKeyed || isTurnedAway { return nil }
+    if isAuthenticated || isRejected { return nil }
     return switch phase {
-    case .reading where exchange == nil: lastProgress
+    case .reading where context == nil: lastProgress
     case .sending where isBlocked: lastProgress
     case .lingering: lastProgress
     case .reading, .waiting, .sending, .closed: nil
     }
   }
 
-  /// Whether a part of a head has come.
-  var isWithinHead: Bool { if case .reading = phase { exchange == nil && reader.isWithinHead } else { false } }
+  /// Whether a head has been received in part.
+  var isWithinHead: Bool { if case .reading = phase { context == nil && reader.isWithinHead } else { false } }
 
-  /// What it waits for.
+  /// The events that the connection waits for.
   var wanted: EventPoll.Condition {
     switch phase {
     case .reading, .lingering: .readable
-    case .sending where outgoing?.stream == nil || isBlocked: .writable
+    case .sending where writer?.stream == nil || isBlocked: .writable
     case .waiting, .sending: peerFinished == nil ? .finished : []
     case .closed: []
     }
@@ -86,7 +86,7 @@ final class Connection {
 
   // MARK: Events
 
-  /// The system found something about the socket.
+  /// Handles events of the socket.
   func handle(_ found: EventPoll.Condition, buffer: UnsafeMutableRawBufferPointer) {
     if found.contains(.broken) { return close() }
     switch phase {
@@ -96,65 +96,65 @@ final class Connection {
     case .waiting, .sending:
       guard found.contains(.finished), peerFinished == nil else { return }
       peerFinished = .now
-      if outgoing?.stream != nil { close() }
+      if writer?.stream != nil { close() }
     case .reading, .lingering, .closed: break
     }
   }
 
-  /// The exchange or the stream has something to do.
+  /// Continues after the handler or the stream has made progress.
   func wake() {
     switch phase {
     case .waiting:
-      guard let exchange else { return }
-      take(exchange.resumed(waker))
+      guard let context else { return }
+      perform(context.resumed(waker))
       run()
     case .sending where !isBlocked: run()
     case .reading, .sending, .lingering, .closed: break
     }
   }
 
-  /// Time has passed.
+  /// Checks the timeouts.
   func tick(at now: ContinuousClock.Instant) {
-    let configuration = reception.configuration
-    let isSilent = now - lastProgress > configuration.inactivity
-    outgoing?.stream?.beat(at: now, after: configuration.heartbeat)
+    let configuration = dispatcher.configuration
+    let isInactive = now - lastProgress > configuration.idleTimeout
+    writer?.stream?.sendHeartbeat(at: now, after: configuration.heartbeat)
     switch phase {
-    case .reading where exchange != nil:
-      if now >= deadline || isSilent { giveUp() }
+    case .reading where context != nil:
+      if now >= deadline || isInactive { timeOut() }
     case .reading:
-      // Between two requests nobody is told anything.
-      if reader.isWithinHead { if now >= deadline { refuse(.tooSlow) } } else if isSilent { close() }
+      // Between two requests, the connection is closed without a response.
+      if reader.isWithinHead { if now >= deadline { refuse(.tooSlow) } } else if isInactive { close() }
     case .waiting:
       if now >= deadline {
-        giveUp()
-      } else if let peerFinished, now - peerFinished >= configuration.departure {
-        exchange?.abandon()
+        timeOut()
+      } else if let peerFinished, now - peerFinished >= configuration.halfCloseTimeout {
+        context?.abandon()
       }
     case .sending:
-      if now >= deadline || outgoing?.stream?.isCut == true || (isBlocked && isSilent) { close() }
-    case .lingering: if now >= deadline || isSilent { close() }
+      if now >= deadline || writer?.stream?.isCut == true || (isBlocked && isInactive) { close() }
+    case .lingering: if now >= deadline || isInactive { close() }
     case .closed: break
     }
   }
 
-  /// The server takes no further request: an idle connection is closed, an endless answer is ended.
+  /// Closes an idle connection and finishes a stream, because the server is stopping.
   func stop() {
-    if case .reading = phase, exchange == nil, !reader.isWithinHead { close() } else { outgoing?.stream?.finish() }
+    if case .reading = phase, context == nil, !reader.isWithinHead { close() } else { writer?.stream?.finish() }
   }
 
-  /// Answers before anything has come, and closes soon: such connections are held beyond those that are counted.
-  func turnAway(_ problem: Problem) {
-    isTurnedAway = true
+  /// Sends a problem without a request and closes the connection soon, because it exceeds a limit.
+  func reject(_ problem: Problem) {
+    isRejected = true
     refuse(problem)
     run()
   }
 
-  /// Closes it, whatever is under way.
+  /// Closes the connection in any phase.
   func close() {
     guard phase != .closed else { return }
     phase = .closed
-    endExchange(isComplete: false)
-    outgoing = nil
+    endRequest(isComplete: false)
+    writer = nil
   }
 
   // MARK: Reading
@@ -163,7 +163,7 @@ final class Connection {
     switch socket.receive(into: buffer) {
     case .moved(let count):
       let now = ContinuousClock.now
-      if exchange == nil && !reader.isWithinHead { deadline = now + reception.configuration.headDeadline }
+      if context == nil && !reader.isWithinHead { deadline = now + dispatcher.configuration.headTimeout }
       lastProgress = now
       reader.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       run()
@@ -180,25 +180,25 @@ final class Connection {
     }
   }
 
-  /// Goes on until something must come first.
+  /// Reads and sends until the connection must wait.
   private func run() {
     while true {
       switch phase {
-      case .reading: guard readOn() else { return }
-      case .sending: guard sendOn() else { return }
+      case .reading: guard readNext() else { return }
+      case .sending: guard sendMore() else { return }
       case .waiting, .lingering, .closed: return
       }
     }
   }
 
-  /// Reads what has come; false when more must come.
-  private func readOn() -> Bool {
+  /// Handles the next event of the input; false if more bytes are needed.
+  private func readNext() -> Bool {
     do throws(Problem) {
       guard let event = try reader.next() else { return false }
       switch event {
       case .head(let head): begin(head)
-      case .body(let bytes): if let exchange { take(exchange.arrived(bytes, waker)) }
-      case .end: if let exchange { take(exchange.ended(waker)) }
+      case .body(let bytes): if let context { perform(context.arrived(bytes, waker)) }
+      case .end: if let context { perform(context.ended(waker)) }
       }
     } catch {
       refuse(error)
@@ -207,108 +207,107 @@ final class Connection {
   }
 
   private func begin(_ head: RequestHead) {
-    let (exchange, isKeyed) = reception.begin(head, from: peer)
-    if isKeyed && !self.isKeyed {
-      self.isKeyed = true
-      reception.release(peer)
+    let (context, isAuthenticated) = dispatcher.begin(head, from: peer)
+    if isAuthenticated && !self.isAuthenticated {
+      self.isAuthenticated = true
+      dispatcher.release(peer)
     }
     self.head = head
-    self.exchange = exchange
-    deadline = .now + reception.configuration.requestDeadline
-    let step = exchange.headArrived(waker)
-    take(step)
+    self.context = context
+    deadline = .now + dispatcher.configuration.requestTimeout
+    perform(context.headArrived(waker))
   }
 
-  private func take(_ step: ExchangeState.Step) {
+  private func perform(_ step: RequestState.Step) {
     switch step {
     case .proceed:
       phase = .reading
       lastProgress = .now
-      allowBody()
+      sendContinue()
     case .wait: phase = .waiting
-    case .answer(let response, let isEarly): send(response, isEarly: isEarly)
+    case .respond(let response, let isEarly): send(response, isEarly: isEarly)
     case .close: close()
     }
   }
 
-  /// Tells a client that waits for it that its body is wanted (RFC 9110, section 15.2.1).
-  private func allowBody() {
-    guard let head, head.expectsContinue, !isBodyAllowed, !reader.hasInput else { return }
-    isBodyAllowed = true
+  /// Sends 100 Continue to a client that waits for it (RFC 9110, section 15.2.1).
+  private func sendContinue() {
+    guard let head, head.expectsContinue, !hasSentContinue, !reader.hasInput else { return }
+    hasSentContinue = true
     let line = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
     switch line.withUnsafeBytes({ socket.send($0, isFollowed: false) }) {
     case .moved(line.count): break
-    // An answer before it is still on its way. Clients wait for leave only so long, and then send.
+    // An earlier response fills the socket. The client sends the body anyway after a timeout of its own.
     case .wouldBlock: break
     case .moved, .finished, .broken: close()
     }
   }
 
-  /// What comes is no request that can be answered in its own right.
+  /// Responds to input that is not a valid request.
   private func refuse(_ problem: Problem) {
-    if let exchange {
-      exchange.fail(.disconnected, cutting: false)
-      exchange.answer(problem.response)
-      take(exchange.resumed(waker))
+    if let context {
+      context.fail(.disconnected, cutting: false)
+      context.respond(problem.response)
+      perform(context.resumed(waker))
     } else {
-      let exchange = reception.refuse(problem, from: peer)
-      self.exchange = exchange
-      take(exchange.headArrived(waker))
+      let context = dispatcher.refuse(problem, from: peer)
+      self.context = context
+      perform(context.headArrived(waker))
     }
   }
 
-  /// The request takes too long.
-  private func giveUp() {
-    guard let exchange else { return close() }
-    exchange.fail(.deadlineExceeded, cutting: false)
-    exchange.answer(Problem.tooSlow.response)
-    exchange.abandon()
-    take(exchange.resumed(waker))
+  /// Responds with 408, because the request takes too long.
+  private func timeOut() {
+    guard let context else { return close() }
+    context.fail(.deadlineExceeded, cutting: false)
+    context.respond(Problem.tooSlow.response)
+    context.abandon()
+    perform(context.resumed(waker))
     run()
   }
 
-  // MARK: Answering
+  // MARK: Responding
 
   private func send(_ response: Response, isEarly: Bool) {
-    guard let exchange else { return close() }
-    let isHead = exchange.method == "HEAD"
-    isLast = isEarly || head?.endsConnection != false || reception.isClosing || peerFinished != nil
+    guard let context else { return close() }
+    let isHead = context.method == "HEAD"
+    isLast = isEarly || head?.endsConnection != false || dispatcher.isClosing || peerFinished != nil
     var response = response
     if let stream = response.body.stream {
       if isHead {
         stream.end()
-      } else if reception.beginStream() {
+      } else if dispatcher.beginStream() {
         isStreaming = true
       } else {
         stream.end()
-        reception.note(.streams, peer)
+        dispatcher.report(.streams, peer)
         response = Problem.tooManyStreams.response
-        exchange.sends(response)
+        context.replaceSent(response)
       }
     }
-    let isChunked = exchange.version != .http10
+    let isChunked = context.version != .http10
     if response.body.stream != nil && !isChunked { isLast = true }
-    guard let bytes = reception.head(of: response, for: exchange, isChunked: isChunked, isLast: isLast) else {
+    guard let bytes = dispatcher.head(of: response, for: context, isChunked: isChunked, isLast: isLast) else {
       response.body.stream?.end()
-      let failure = Problem.internalError(exchange.requestID).response
-      exchange.sends(failure)
+      let failure = Problem.internalError(context.requestID).response
+      context.replaceSent(failure)
       return send(failure, isEarly: true)
     }
-    outgoing = Outgoing(head: bytes, body: response.body, isHeadOnly: isHead, isChunked: isChunked)
+    writer = ResponseWriter(head: bytes, body: response.body, isHeadOnly: isHead, isChunked: isChunked)
     phase = .sending
     isBlocked = false
     lastProgress = .now
-    deadline = reception.deadline(of: response)
-    if reception.isClosing { response.body.stream?.finish() }
+    deadline = dispatcher.deadline(of: response)
+    if dispatcher.isClosing { response.body.stream?.finish() }
   }
 
-  /// Sends what the client takes; false when it takes no more now.
-  private func sendOn() -> Bool {
+  /// Sends as much as the socket accepts; false if the connection must wait.
+  private func sendMore() -> Bool {
     isBlocked = false
-    guard let progress = outgoing?.send(on: socket, waker: waker) else { return false }
+    guard let progress = writer?.send(on: socket, waker: waker) else { return false }
     switch progress {
     case .done:
-      finishAnswer()
+      finishResponse()
       return true
     case .blocked:
       isBlocked = true
@@ -321,30 +320,30 @@ final class Connection {
     }
   }
 
-  private func finishAnswer() {
-    let clientEnds = head?.endsConnection == true && reader.isBetweenRequests
-    outgoing = nil
-    endExchange(isComplete: true)
+  private func finishResponse() {
+    let clientCloses = head?.endsConnection == true && reader.isBetweenRequests
+    writer = nil
+    endRequest(isComplete: true)
     let now = ContinuousClock.now
     lastProgress = now
     guard isLast else {
       phase = .reading
-      deadline = now + reception.configuration.headDeadline
+      deadline = now + dispatcher.configuration.headTimeout
       return
     }
-    if clientEnds { return close() }
+    if clientCloses { return close() }
     socket.finishSending()
     phase = .lingering
-    deadline = now + (isTurnedAway ? .seconds(1) : reception.configuration.lingering)
+    deadline = now + (isRejected ? .seconds(1) : dispatcher.configuration.lingerTimeout)
   }
 
-  private func endExchange(isComplete: Bool) {
-    guard let exchange else { return }
-    if isStreaming { reception.endStream() }
+  private func endRequest(isComplete: Bool) {
+    guard let context else { return }
+    if isStreaming { dispatcher.endStream() }
     isStreaming = false
-    reception.end(exchange, isComplete: isComplete, isTold: !isTurnedAway)
-    self.exchange = nil
+    dispatcher.end(context, isComplete: isComplete, isLogged: !isRejected)
+    self.context = nil
     head = nil
-    isBodyAllowed = false
+    hasSentContinue = false
   }
 }

@@ -1,16 +1,16 @@
 internal import Platform
 
-/// Why a connection or a request was turned away before anybody looked at what it wants.
+/// The limit that refused a connection, a request or a stream.
 package enum Refusal: String, Sendable, CaseIterable {
-  /// The server has as many connections as it may.
+  /// The maximum number of connections.
   case connections
-  /// The client's address has as many connections, or requests under way, as one may.
+  /// The maximum number of connections, or concurrent requests, of one address.
   case address
-  /// As many answers as may are being produced over time.
+  /// The maximum number of streamed responses.
   case streams
 }
 
-/// How many connections, requests and streams there are, and how many there may be.
+/// The numbers of connections, requests and streams, with their limits.
 struct ConnectionLimits: Sendable {
   private let maxConnections: Int
   private let maxPerAddress: Int
@@ -26,7 +26,7 @@ struct ConnectionLimits: Sendable {
     maxStreams = streams
   }
 
-  /// Counts a connection; false, and it is not counted, where there are as many as may be.
+  /// Counts a connection; false, without counting it, at the limit.
   mutating func open() -> Bool {
     guard connections < maxConnections else { return false }
     connections += 1
@@ -35,7 +35,7 @@ struct ConnectionLimits: Sendable {
 
   mutating func close() { connections -= 1 }
 
-  /// Counts something that an address does; false if it does as much as it may, which is not counted.
+  /// Counts a connection or a request of an address; false, without counting it, at the limit.
   mutating func begin(from address: IPAddress) -> Bool {
     let count = byAddress[address.site, default: 0]
     guard count < maxPerAddress else { return false }

@@ -1,48 +1,51 @@
 package import Platform
 
-/// Where a server listens and what it allows.
+/// The address and the limits of a server.
 package struct ServerConfiguration: Sendable {
   /// A numeric address or a name that resolves to one.
   package var host: String
-  /// 0 lets the system choose; `Server.port` tells which.
+  /// The port; with 0, the system chooses one, and `Server.port` returns it.
   package var port: UInt16
 
-  /// Threads that move bytes between sockets and memory.
+  /// The number of threads that move bytes between sockets and memory.
   package var networkThreads = 2
-  /// Threads that run handlers, whose file and database work may block.
+  /// The number of threads that run handlers, whose file and database calls may block.
   package var handlerThreads = 4
 
-  /// Open connections at most, if the process may have as many files. When there are as many, those that are idle, or
-  /// dawdle, and never showed a key make room.
+  /// The maximum number of open connections, if the limit of open files permits it. At the limit, the server closes
+  /// connections that are idle or slow and not authenticated.
   package var maxConnections = 16_384
-  /// Connections from one address without a key, where the idle ones make room too; and requests under way of one
-  /// address that a proxy names.
+  /// The maximum number of unauthenticated connections from one address, of which the idle ones are closed first; also
+  /// the maximum number of concurrent requests of one address behind a trusted proxy.
   package var maxPerAddress = 1024
-  /// Answers at most that are being produced over time, so that others find room.
+  /// The maximum number of streamed responses.
   package var maxStreams = 12_288
-  /// Reverse proxies: they have as many connections as they like, and the client is whom they name in X-Forwarded-For.
+  /// Reverse proxies whose connections are not limited, and whose X-Forwarded-For determines the client's address.
   package var trustedProxies: [AddressRange] = []
 
-  /// The longest request line in bytes; a longer one is answered with 414.
+  /// The maximum length of a request line in bytes; a longer one is refused with 414.
   package var requestLineBytes = 8 << 10
-  /// The longest head of a request in bytes; a longer one is answered with 431.
+  /// The maximum length of the head of a request in bytes; a longer one is refused with 431.
   package var headBytes = 32 << 10
-  /// Body bytes that may wait for a handler before no more are taken from the client.
+  /// The number of unread body bytes at which the server stops receiving.
   package var bufferedBytes = 256 << 10
 
-  /// Silence on a connection after which it is closed.
-  package var inactivity: Duration = .seconds(30)
-  /// From the first byte of a head to its end.
-  package var headDeadline: Duration = .seconds(30)
-  /// From the end of the head to the answer, however busy the line is.
-  package var requestDeadline: Duration = .seconds(600)
-  /// The slowest client an answer is sent to, in bytes a second, on top of `headDeadline`.
-  package var slowestAnswer: Int64 = 8 << 10
-  /// So long after a client has finished sending it is thought to be gone; until then it may wait for its answer.
-  package var departure: Duration = .seconds(1)
-  /// How long what a client still sends is thrown away after an early answer, so that it hears the answer.
-  package var lingering: Duration = .seconds(30)
-  /// Silence on a `BodyStream` after which its heartbeat is written; a client that left is found out by the second.
+  /// The time without any received or sent byte after which a connection is closed.
+  package var idleTimeout: Duration = .seconds(30)
+  /// The maximum time from the first byte of a head to its end.
+  package var headTimeout: Duration = .seconds(30)
+  /// The maximum time from the end of the head to the start of the response.
+  package var requestTimeout: Duration = .seconds(600)
+  /// The minimum rate at which a client must receive a response, in bytes per second; `headTimeout` is added to the
+  /// time.
+  package var minSendRate: Int64 = 8 << 10
+  /// The time after which a client that has closed its sending side is assumed to have disconnected.
+  package var halfCloseTimeout: Duration = .seconds(1)
+  /// The time for which the server discards what a client still sends after an early response, so that the client can
+  /// receive the response.
+  package var lingerTimeout: Duration = .seconds(30)
+  /// The interval without a write after which the heartbeat of a `BodyStream` is written; the second heartbeat detects
+  /// a disconnected client.
   package var heartbeat: Duration = .seconds(15)
 
   package init(host: String = "127.0.0.1", port: UInt16 = 0) {

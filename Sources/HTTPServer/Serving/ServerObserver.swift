@@ -1,12 +1,12 @@
 package import Platform
 
-/// What a server tells about itself; everything is called from its own threads and must not block.
+/// The callbacks of a server, which are called on its threads and must not block.
 package struct ServerObserver: Sendable {
-  /// A request has ended.
+  /// Called when a request has ended.
   package var onAccess: @Sendable (AccessRecord) -> Void
-  /// A handler threw something that is no answer; the client got 500.
+  /// Called when a handler throws an error that is not a problem; the response is 500.
   package var onFailure: @Sendable (any Error, Request) -> Void
-  /// A connection, a request or a stream was turned away because there are too many.
+  /// Called when a limit refuses a connection, a request or a stream.
   package var onRefusal: @Sendable (Refusal, IPAddress) -> Void
 
   package init(
@@ -18,4 +18,41 @@ package struct ServerObserver: Sendable {
     self.onFailure = onFailure
     self.onRefusal = onRefusal
   }
+}
+
+/// One finished request, for the access log.
+package struct AccessRecord: Sendable {
+  package let requestID: RequestID
+  /// The method; empty if the request line is invalid.
+  package let method: String
+  /// The path without the query, which may contain secrets.
+  package let path: String
+  /// The template of the route, such as `/v1/posts/{id}`; nil if there is none.
+  package let route: String?
+  /// The address of the client; behind a trusted proxy, the address that the proxy reports.
+  package let client: IPAddress
+  /// The status of the response; 499 if the client disconnected before it.
+  package let status: Int
+  /// The length of the response body in bytes, even if the client did not receive all of it.
+  package let bytes: Int64
+  /// The time from the end of the head to the end of the response.
+  package let duration: Duration
+  /// Whether the complete response was sent.
+  package let isComplete: Bool
+
+  /// The duration in milliseconds.
+  package var milliseconds: Double {
+    let (seconds, attoseconds) = duration.components
+    return Double(seconds) * 1e3 + Double(attoseconds) / 1e15
+  }
+}
+
+/// The current load of a server.
+package struct ServerLoad: Sendable, Hashable {
+  /// The number of open connections.
+  package let connections: Int
+  /// The number of requests whose response is not complete.
+  package let requests: Int
+  /// The number of streamed responses.
+  package let streams: Int
 }

@@ -1,12 +1,12 @@
-/// Reads a body in chunks (RFC 9112, section 7.1), strictly: extensions are short and thrown away, trailers too.
+/// A strict parser of chunked bodies (RFC 9112, section 7.1) that ignores chunk extensions and trailers.
 struct ChunkedBody {
-  /// What a piece of input turned out to be.
+  /// A piece at the start of the input, with its length in bytes.
   enum Piece {
-    /// So many bytes of the input are content.
+    /// Content of the body.
     case content(Int)
-    /// So many bytes of the input are not content.
+    /// Bytes that are not content.
     case framing(Int)
-    /// The body ends after so many bytes of the input, which are not content.
+    /// Bytes that are not content, after which the body ends.
     case end(Int)
   }
 
@@ -24,7 +24,7 @@ struct ChunkedBody {
   private var phase = Phase.size
   private var trailerBytes = 0
 
-  /// What the beginning of the input is; nil if more of it must come first.
+  /// Returns the piece at the start of the input; nil if it is incomplete.
   mutating func read(_ input: ArraySlice<UInt8>) throws(Problem) -> Piece? {
     switch phase {
     case .content(let rest):
@@ -33,16 +33,16 @@ struct ChunkedBody {
       phase = rest == Int64(count) ? .separator : .content(rest - Int64(count))
       return .content(count)
     case .separator:
-      guard let line = try Self.line(input, most: 0) else { return nil }
+      guard let line = try Self.line(input, maxBytes: 0) else { return nil }
       phase = .size
       return .framing(line.count + 2)
     case .size:
-      guard let line = try Self.line(input, most: Self.maxLineBytes) else { return nil }
+      guard let line = try Self.line(input, maxBytes: Self.maxLineBytes) else { return nil }
       let size = try Self.size(line)
       phase = size == 0 ? .trailers : .content(size)
       return .framing(line.count + 2)
     case .trailers:
-      guard let line = try Self.line(input, most: Self.maxTrailerBytes) else { return nil }
+      guard let line = try Self.line(input, maxBytes: Self.maxTrailerBytes) else { return nil }
       if line.isEmpty { return .end(2) }
       trailerBytes += line.count
       guard trailerBytes <= Self.maxTrailerBytes else { throw .malformedRequest("The trailers are too long.") }
@@ -51,11 +51,11 @@ struct ChunkedBody {
     }
   }
 
-  /// The line that the input begins with, without its CR LF; nil if its end has not come.
-  private static func line(_ input: ArraySlice<UInt8>, most: Int) throws(Problem) -> ArraySlice<UInt8>? {
-    let window = input.prefix(most + 2)
+  /// Returns the line at the start of the input, without its CR LF; nil if it is incomplete.
+  private static func line(_ input: ArraySlice<UInt8>, maxBytes: Int) throws(Problem) -> ArraySlice<UInt8>? {
+    let window = input.prefix(maxBytes + 2)
     guard let end = window.firstIndex(of: UInt8(ascii: "\n")) else {
-      if window.count == most + 2 || !window.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 || $0 == 0x0D }) {
+      if window.count == maxBytes + 2 || !window.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 || $0 == 0x0D }) {
         throw .malformedRequest("A line between chunks is too long or contains a control character.")
       }
       return nil
@@ -73,7 +73,7 @@ struct ChunkedBody {
   private static func size(_ line: ArraySlice<UInt8>) throws(Problem) -> Int64 {
     let digits = line.prefix { $0.hexadecimalValue != nil }
     let rest = line[digits.endIndex...]
-    // Fifteen digits: no number of so many overflows.
+    // A number of fifteen digits does not overflow.
     guard (1...15).contains(digits.count), rest.isEmpty || rest.first == UInt8(ascii: ";") else {
       throw .malformedRequest("A chunk's size is not a hexadecimal number.")
     }

@@ -1,27 +1,28 @@
-/// Reads the head of a request, strictly: what two parsers could read differently is refused (RFC 9112, section 11.2).
+/// A strict parser of request heads. It refuses input that two parsers could interpret differently (RFC 9112,
+/// section 11.2).
 struct HeadParser {
-  /// What bounds a head.
+  /// The limits of a head.
   struct Limits: Sendable {
-    /// The request line, in bytes.
+    /// The maximum length of the request line, in bytes.
     var requestLine = 8 << 10
-    /// The whole head, in bytes.
+    /// The maximum length of the head, in bytes.
     var head = 32 << 10
-    /// How many fields there are.
+    /// The maximum number of fields.
     var fields = 128
   }
 
   private let limits: Limits
-  /// So many bytes of the input are known to hold no end of the head.
+  /// The number of bytes at the start of the input that do not contain the end of the head.
   private(set) var scanned = 0
-  /// Where the line begins that is being scanned.
+  /// The offset of the current line.
   private var lineStart = 0
   private var lines: [Range<Int>] = []
 
   init(limits: Limits) { self.limits = limits }
 
-  /// Reads a head from the beginning of the input, which only grows between two calls.
+  /// Parses the head at the start of the input. Between calls, the input may only grow.
   ///
-  /// - Returns: the head and how many bytes it takes; nil while its end has not come.
+  /// - Returns: the head and its length in bytes; nil if it is incomplete.
   mutating func parse(_ input: ArraySlice<UInt8>) throws(Problem) -> (head: RequestHead, count: Int)? {
     let start = input.startIndex
     while start + scanned < input.endIndex {
@@ -38,7 +39,7 @@ struct HeadParser {
       }
       let line = lineStart..<end
       lineStart = scanned
-      // An empty line before the request is left over from a body (RFC 9112, section 2.2).
+      // Empty lines before the request line are ignored (RFC 9112, section 2.2).
       if line.isEmpty && lines.isEmpty { continue }
       guard line.isEmpty else {
         lines.append(line)
@@ -53,13 +54,14 @@ struct HeadParser {
     return nil
   }
 
-  /// Whether anything of a request has come; empty lines before it are none of it.
-  var hasBegun: Bool { scanned > lineStart || !lines.isEmpty }
+  /// Whether a part of a request has been received, other than empty lines before it.
+  var hasStarted: Bool { scanned > lineStart || !lines.isEmpty }
 
   private func checkSize() throws(Problem) {
     if lines.isEmpty && scanned > limits.requestLine {
       throw Problem(
-        .uriTooLong, detail: "The request line is longer than \(limits.requestLine) bytes.", remedy: "Ask for less.")
+        .uriTooLong, detail: "The request line is longer than \(limits.requestLine) bytes.",
+        remedy: "Send a shorter path or query.")
     }
     if scanned > limits.head || lines.count > limits.fields {
       throw Problem(
@@ -80,7 +82,7 @@ struct HeadParser {
     try checkHost(version, headers)
     if let expectation = headers["Expect"], expectation.lowercasedASCII != "100-continue" {
       throw Problem(
-        .expectationFailed, detail: "The only expectation understood here is 100-continue.", remedy: "Send none.")
+        .expectationFailed, detail: "The only supported expectation is 100-continue.", remedy: "Send no Expect.")
     }
     return RequestHead(method: method, target: target, version: version, headers: headers, framing: framing)
   }
@@ -88,33 +90,34 @@ struct HeadParser {
   private static func requestLine(
     _ line: ArraySlice<UInt8>
   ) throws(Problem) -> (String, RequestTarget, RequestHead.Version) {
-    let words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-    guard words.count == 3 else {
-      throw .malformedRequest("The request line is not a method, a target and a version with one blank between them.")
+    let parts = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+    guard parts.count == 3 else {
+      throw .malformedRequest("The request line is not a method, a target and a version, separated by single spaces.")
     }
-    guard !words[0].isEmpty, words[0].allSatisfy(\.isTokenCharacter) else {
-      throw .malformedRequest("The method contains a character that none may contain.")
+    guard !parts[0].isEmpty, parts[0].allSatisfy(\.isTokenCharacter) else {
+      throw .malformedRequest("The method is empty or contains an invalid character.")
     }
-    guard let version = RequestHead.Version(rawValue: text(words[2])) else {
-      let numbers = words[2].dropFirst(5).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-      guard words[2].starts(with: "HTTP/".utf8), numbers.map(\.count) == [1, 1],
+    guard let version = RequestHead.Version(rawValue: text(parts[2])) else {
+      let numbers = parts[2].dropFirst(5).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+      guard parts[2].starts(with: "HTTP/".utf8), numbers.map(\.count) == [1, 1],
         numbers.joined().allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), numbers[0].first != UInt8(ascii: "1")
-      else { throw .malformedRequest("The version of the request is not one of HTTP.") }
+      else { throw .malformedRequest("The request line has no valid HTTP version.") }
       throw Problem(
-        .versionNotSupported, detail: "HTTP/1.1 and HTTP/1.0 are spoken here.", remedy: "Send the request as HTTP/1.1.")
+        .versionNotSupported, detail: "The server supports HTTP/1.1 and HTTP/1.0.",
+        remedy: "Send the request as HTTP/1.1.")
     }
-    guard let target = RequestTarget(text(words[1])) else {
-      throw .malformedRequest("The request's target is not a path in UTF-8 with valid escapes.")
+    guard let target = RequestTarget(text(parts[1])) else {
+      throw .malformedRequest("The request target is not a path in UTF-8 with valid percent-encoding.")
     }
-    return (text(words[0]), target, version)
+    return (text(parts[0]), target, version)
   }
 
-  /// Reads a line of a header or trailer section (RFC 9112, section 5).
+  /// Parses a line of a header or trailer section (RFC 9112, section 5).
   static func field(_ line: ArraySlice<UInt8>) throws(Problem) -> HeaderFields.Field {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
       line[..<colon].allSatisfy(\.isTokenCharacter)
     else {
-      throw .malformedRequest("A header field's name is empty, or contains a character that no name may contain.")
+      throw .malformedRequest("The name of a header field is empty or contains an invalid character.")
     }
     let name = text(line[..<colon])
     let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
@@ -131,18 +134,20 @@ struct HeadParser {
   ) throws(Problem) -> RequestHead.Framing {
     let lengths = headers.values("Content-Length")
     let codings = headers.values("Transfer-Encoding")
-    guard lengths.count <= 1 else { throw .malformedRequest("Content-Length stands more than once.") }
+    guard lengths.count <= 1 else { throw .malformedRequest("The request has more than one Content-Length.") }
     if let text = lengths.first {
-      guard codings.isEmpty else { throw .malformedRequest("Content-Length and Transfer-Encoding exclude each other.") }
+      guard codings.isEmpty else {
+        throw .malformedRequest("The request has both Content-Length and Transfer-Encoding.")
+      }
       guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let length = Int64(text) else {
         throw .malformedRequest("Content-Length is not a number of bytes.")
       }
       return length == 0 ? .none : .length(length)
     }
     guard !codings.isEmpty else { return .none }
-    guard version == .http11 else { throw .malformedRequest("Transfer-Encoding is unknown to \(version.rawValue).") }
+    guard version == .http11 else { throw .malformedRequest("\(version.rawValue) has no Transfer-Encoding.") }
     guard codings.count == 1, codings[0].lowercasedASCII == "chunked" else {
-      throw .malformedRequest("The only Transfer-Encoding understood here is chunked.")
+      throw .malformedRequest("The only supported Transfer-Encoding is chunked.")
     }
     return .chunked
   }
@@ -150,9 +155,9 @@ struct HeadParser {
   private static func checkHost(_ version: RequestHead.Version, _ headers: HeaderFields) throws(Problem) {
     let hosts = headers.values("Host")
     guard version == .http11 ? hosts.count == 1 : hosts.count <= 1 else {
-      throw .malformedRequest("A request names exactly one Host.")
+      throw .malformedRequest("The request must have exactly one Host.")
     }
-    // A name or address and perhaps a port (RFC 3986, section 3.2.2): user information is none of it.
+    // A name or address with an optional port, without user information (RFC 3986, section 3.2.2).
     guard hosts.allSatisfy({ $0.utf8.allSatisfy(\.isHostCharacter) }) else {
       throw .malformedRequest("Host is not a name or an address.")
     }

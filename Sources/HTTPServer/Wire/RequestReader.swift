@@ -1,9 +1,9 @@
-/// Reads the requests of a connection from its bytes, one after the other, without a socket.
+/// Parses the bytes of a connection into consecutive requests, without a socket.
 struct RequestReader {
-  /// What comes next on a connection.
+  /// An event of the connection.
   enum Event {
     case head(RequestHead)
-    /// A piece of the body.
+    /// A chunk of the body.
     case body([UInt8])
     /// The request is complete.
     case end
@@ -18,32 +18,32 @@ struct RequestReader {
 
   private var parser: HeadParser
   private var phase = Phase.head
-  /// What came in; what was read of it goes with the next bytes.
+  /// The received bytes; `append` removes those before `start`, which have been parsed.
   private(set) var input: [UInt8] = []
   private var start = 0
 
   init(limits: HeadParser.Limits) { parser = HeadParser(limits: limits) }
 
-  /// Takes what came in.
+  /// Adds received bytes.
   mutating func append(_ bytes: UnsafeRawBufferPointer) {
-    // What was read goes, or a client that never ends between two requests would fill the memory.
+    // Parsed bytes are removed, or the memory would grow with each pipelined request.
     input.removeSubrange(..<start)
     start = 0
     input += bytes
   }
 
-  /// Whether the first bytes of a request have come, and not yet the whole head.
+  /// Whether a head has been received in part.
   var isWithinHead: Bool {
-    if case .head = phase { parser.hasBegun || start + parser.scanned < input.count } else { false }
+    if case .head = phase { parser.hasStarted || start + parser.scanned < input.count } else { false }
   }
 
-  /// Whether the last request has come to its end, and nothing of another has come.
+  /// Whether the last request is complete and no part of another has been received.
   var isBetweenRequests: Bool { if case .head = phase { !isWithinHead } else { false } }
 
-  /// Whether there are bytes that were not read.
+  /// Whether there are bytes that have not been parsed.
   var hasInput: Bool { start < input.count }
 
-  /// What comes next; nil if more bytes must come first.
+  /// The next event; nil if more bytes are needed.
   mutating func next() throws(Problem) -> Event? {
     while true {
       switch phase {

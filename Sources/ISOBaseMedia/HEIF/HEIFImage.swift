@@ -1,38 +1,37 @@
-/// The picture that a HEIF or AVIF shows, in a file of its own: the primary item, what it is derived from, its
-/// transparency, and nothing else.
+/// The primary image of a HEIF or AVIF, rewritten to a file that contains only its items and its alpha channel.
 ///
-/// Gain maps, mattes, depths, thumbnails, sequences, the film behind a photo and boxes that nobody knows are left out,
-/// so a decoder neither stumbles over them nor is attacked through them.
+/// Gain maps, mattes, depth maps, thumbnails, sequences, the video of a motion photo and unknown boxes are left out, so
+/// that a decoder neither fails on them nor is attacked through them.
 package struct HEIFImage: Sendable {
-  /// The file with the picture alone.
+  /// The rewritten file.
   package let bytes: [UInt8]
-  /// What the container says of the primary item.
+  /// The properties of the primary item.
   package let properties: HEIFProperties
-  /// Its Exif data from the byte order mark on; empty where there are none.
+  /// The Exif data from the byte order mark on; empty if there are none.
   package let exif: ArraySlice<UInt8>
-  /// Whether the file has a sequence of pictures too.
+  /// Whether the file also has an image sequence.
   package let hasSequence: Bool
 
   private static let alphaTypes = ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"]
 
-  /// Reads a whole file.
+  /// Parses an entire file.
   ///
-  /// - Parameter pixels: the most that the picture may have.
+  /// - Parameter pixels: the maximum number of pixels of the image.
   package init(_ file: [UInt8], pixels: Int) throws(HEIFRefusal) {
     let boxes = Box.list(in: file[...])
     hasSequence = boxes.contains { $0.type == "moov" }
     let items = try Self.items(boxes)
-    guard let primary = items.primary else { throw .damaged("it does not say which of its pictures is shown") }
-    let picture = try HEIFTree(primary, in: items, pixels: pixels)
+    guard let primary = items.primary else { throw .damaged("it has no primary item") }
+    let image = try HEIFTree(primary, in: items, pixels: pixels)
     let alpha = items.references.first { $0.type == "auxl" && $0.to.contains(primary) && Self.isAlpha($0.from, items) }
     let transparency = try alpha.map { (reference) throws(HEIFRefusal) in
       try HEIFTree(reference.from, in: items, pixels: pixels)
     }
-    properties = picture.items.first.flatMap(items.properties).map(HEIFProperties.init) ?? HEIFProperties([])
+    properties = image.items.first.flatMap(items.properties).map(HEIFProperties.init) ?? HEIFProperties([])
     let data = HEIFData(file: file[...], items: items)
     exif = data.exif(of: primary)
     var writer = HEIFWriter(items: items, data: data)
-    for item in picture.items + (transparency?.items ?? []) { try writer.add(item) }
+    for item in image.items + (transparency?.items ?? []) { try writer.add(item) }
     bytes = writer.file(primary: primary, alpha: alpha?.from)
   }
 
@@ -41,13 +40,13 @@ package struct HEIFImage: Sendable {
       if let other = boxes.first(where: { $0.type == "moov" || $0.type == "mini" }) {
         throw .unsupported("it has no 'meta' box, only '\(other.type)'")
       }
-      throw .truncated("it has no 'meta' box, which describes its picture")
+      throw .truncated("it has no 'meta' box, which describes its image")
     }
-    // A film or a maker's data behind the picture may be cut: nothing of it is needed.
+    // A truncated video or truncated vendor data after the image are no obstacle: they are not needed.
     if let cut = boxes.first(where: { $0.isCut && ($0.type == "meta" || $0.type == "mdat") }) {
-      throw .truncated("it ends inside of its box '\(cut.type)'")
+      throw .truncated("it ends inside its box '\(cut.type)'")
     }
-    guard let items = HEIFItems(meta: meta) else { throw .damaged("it has no list of its items") }
+    guard let items = HEIFItems(meta: meta) else { throw .damaged("it has no list of items") }
     return items
   }
 
@@ -59,4 +58,50 @@ package struct HEIFImage: Sendable {
       return alphaTypes.contains { type.elementsEqual($0.utf8) }
     }
   }
+}
+
+/// The size and orientation of an image by its container (ISO/IEC 23008-12, 6.5.3, 6.5.10 and 6.5.12).
+package struct HEIFProperties: Sendable {
+  /// One transformation towards an upright image.
+  package enum Step: Hashable, Sendable {
+    /// A rotation anticlockwise by 1 to 3 quarters.
+    case rotate(Int)
+    /// Exchanges left and right, or top and bottom.
+    case mirror(isLeftRight: Bool)
+  }
+
+  /// The transformations in the order in which they are applied.
+  package private(set) var steps: [Step] = []
+
+  /// The number of pixels before cropping or rotation; nil if the container has no size.
+  private(set) var pixels: Int?
+
+  /// - Parameter properties: the properties of one item, in their order.
+  init(_ properties: [Box]) {
+    for property in properties {
+      let reader = property.reader
+      switch property.type {
+      case "ispe":
+        guard let width = reader.unsigned32(at: 4), let height = reader.unsigned32(at: 8) else { continue }
+        pixels = Int(clamping: UInt64(width) * UInt64(height))
+      case "irot":
+        if let value = reader.byte(at: 0), value & 3 != 0 { steps.append(.rotate(Int(value & 3))) }
+      case "imir":
+        if let value = reader.byte(at: 0) { steps.append(.mirror(isLeftRight: value & 1 == 0)) }
+      default: break
+      }
+    }
+  }
+}
+
+/// The reason why a HEIF or AVIF is not decoded; the texts are clauses.
+package enum HEIFRefusal: Error, Sendable, Hashable {
+  /// The file is shorter than its boxes say.
+  case truncated(String)
+  /// The boxes are inconsistent.
+  case damaged(String)
+  /// The file uses a feature that is not supported.
+  case unsupported(String)
+  /// The image, or the sum of the items that it is derived from, exceeds the limit.
+  case tooManyPixels
 }

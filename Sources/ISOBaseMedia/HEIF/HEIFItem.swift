@@ -1,33 +1,33 @@
-/// One item of a HEIF or AVIF, as the boxes of its `meta` describe it (ISO/IEC 14496-12, 8.11).
+/// An item of a HEIF or AVIF, as its `meta` box describes it (ISO/IEC 14496-12, 8.11).
 struct HEIFItem {
   let id: UInt32
   /// `hvc1`, `grid`, `Exif`.
   let type: BoxType
   let isProtected: Bool
-  /// Where its data lie: 0, in the file; 1, in the box `idat`.
+  /// The location of the data: 0, in the file; 1, in the box `idat`.
   fileprivate(set) var constructionMethod = 0
-  /// Nil where its place cannot be told.
+  /// Nil if `iloc` has no valid location.
   fileprivate(set) var extents: [Extent]?
-  /// Its properties in their order, by their position in `ipco` from 0 on.
+  /// The properties in their order, by their index in `ipco` from 0.
   fileprivate(set) var properties: [Association] = []
 
-  // Cameras write an extent an item, and a dozen properties.
+  // Cameras write one extent and about a dozen properties for an item.
   fileprivate static let maxExtents = 1 << 14
   fileprivate static let maxProperties = 255
 
-  /// A run of bytes.
+  /// A range of bytes.
   struct Extent {
     let offset: UInt64
     let count: UInt64
   }
 
-  /// A property and whether nobody may show the item who does not understand it.
+  /// A property; a reader that does not support an essential property must not decode the item.
   struct Association {
     let index: Int
     let isEssential: Bool
   }
 
-  /// Reads an entry of `iinf`; nil for the versions of it that name no type.
+  /// Parses an entry of `iinf`; nil for versions without an item type.
   init?(entry: Box) {
     let reader = entry.reader
     guard let version = reader.byte(at: 0), version == 2 || version == 3 else { return nil }
@@ -42,7 +42,7 @@ struct HEIFItem {
 }
 
 extension [UInt32: HEIFItem] {
-  /// Takes in where the items lie (`iloc`, 8.11.3); what is not sound there leaves them without a place.
+  /// Adds the locations of `iloc` (8.11.3); an item with an invalid location stays without one.
   mutating func locate(_ box: Box) {
     let reader = box.reader
     guard let version = reader.byte(at: 0), version <= 2, let sizes = reader.unsigned16(at: 4) else { return }
@@ -61,7 +61,7 @@ extension [UInt32: HEIFItem] {
         guard let bits = reader.unsigned16(at: offset) else { return }
         (method, offset) = (Int(bits & 15), offset + 2)
       }
-      // Which file: no other one is at hand.
+      // The data reference index, which would name another file.
       offset += 2
       guard let base = reader.number(at: offset, count: baseSize),
         let number = reader.unsigned16(at: offset + baseSize)
@@ -83,7 +83,7 @@ extension [UInt32: HEIFItem] {
     }
   }
 
-  /// Takes in which properties the items have (`ipma`, ISO/IEC 23008-12, 9.3).
+  /// Adds the properties of `ipma` (ISO/IEC 23008-12, 9.3).
   mutating func associate(_ box: Box) {
     let reader = box.reader
     guard let version = reader.byte(at: 0), let flags = reader.byte(at: 3), let count = reader.unsigned32(at: 4) else {
@@ -101,7 +101,7 @@ extension [UInt32: HEIFItem] {
         guard let value = reader.number(at: offset, count: size) else { return }
         offset += size
         let index = Int(value & (essential - 1))
-        // 0 stands for no property.
+        // 0 means no property.
         guard index > 0, self[UInt32(id)]?.properties.count ?? .max < HEIFItem.maxProperties else { continue }
         self[UInt32(id)]?.properties.append(
           HEIFItem.Association(index: index - 1, isEssential: value & essential != 0))

@@ -1,36 +1,36 @@
-/// What a HEIF or AVIF consists of (ISO/IEC 14496-12, 8.11).
+/// The items of a HEIF or AVIF (ISO/IEC 14496-12, 8.11).
 package struct HEIFItems: Sendable {
-  /// The types of its items, `av01`, `Exif`, in the order of the file.
+  /// The types of the items, `av01`, `Exif`, in the order of the file.
   package let types: [String]
-  /// By their numbers.
+  /// The items by id.
   let items: [UInt32: HEIFItem]
-  /// The number of the picture that is shown.
+  /// The id of the primary item.
   let primary: UInt32?
   let references: [Reference]
-  /// What `ipco` holds.
+  /// The boxes in `ipco`.
   let properties: [Box]
   /// The content of `idat`.
   let data: ArraySlice<UInt8>
 
-  /// What one item has to do with others (8.11.12): `dimg`, it is made of them; `auxl`, `cdsc`, it belongs to them.
+  /// A reference from one item to others (8.11.12): `dimg`, it is derived from them; `auxl`, `cdsc`, it describes them.
   struct Reference {
     let type: BoxType
     let from: UInt32
     let to: [UInt32]
   }
 
-  /// Nil where the file has no list of items. `bytes`: the whole file.
+  /// Parses an entire file; nil if it has no list of items.
   package init?(_ bytes: [UInt8]) {
     guard let meta = Box.list(in: bytes[...]).first(where: { $0.type == "meta" }) else { return nil }
     self.init(meta: meta)
   }
 
-  /// Reads a `meta` box; nil where it has no list of items.
+  /// Parses a `meta` box; nil if it has no list of items.
   init?(meta: Box) {
     let boxes = meta.children(after: 4)
     func first(_ type: BoxType) -> Box? { boxes.first { $0.type == type } }
     guard let list = first("iinf") else { return nil }
-    // The number of entries has four bytes from version 1 on.
+    // From version 1 on, the number of entries has four bytes.
     let entries = list.children(after: list.content.first == 0 ? 6 : 8).filter { $0.type == "infe" }
     types = entries.map { entry in
       let offset = (entry.content.first ?? 0) < 3 ? 8 : 10
@@ -50,12 +50,12 @@ package struct HEIFItems: Sendable {
     data = first("idat")?.content ?? []
   }
 
-  /// The items that an item refers to in this way.
+  /// The items to which an item has references of a type.
   func referred(from id: UInt32, as type: BoxType) -> [UInt32] {
     references.filter { $0.type == type && $0.from == id }.flatMap(\.to)
   }
 
-  /// The properties of an item in their order; nil where one is named that is not there.
+  /// The properties of an item in their order; nil if one is missing.
   func properties(of item: HEIFItem) -> [Box]? {
     guard item.properties.allSatisfy({ properties.indices.contains($0.index) }) else { return nil }
     return item.properties.map { properties[$0.index] }
@@ -71,5 +71,45 @@ package struct HEIFItems: Sendable {
       let to = (0..<Int(count)).compactMap { reader.number(at: width + 2 + $0 * width, count: width) }
       return Reference(type: reference.type, from: UInt32(from), to: to.map { UInt32($0) })
     }
+  }
+}
+
+/// Reads the data of the items of a HEIF or AVIF.
+struct HEIFData {
+  let file: ArraySlice<UInt8>
+  let items: HEIFItems
+
+  /// The data of an item, one slice for each extent.
+  func extents(of item: HEIFItem) throws(HEIFRefusal) -> [ArraySlice<UInt8>] {
+    guard item.constructionMethod <= 1 else {
+      throw .unsupported("its item \(item.id) consists of parts of other items")
+    }
+    guard let extents = item.extents else { throw .damaged("its item \(item.id) has no valid location") }
+    let container = item.constructionMethod == 0 ? file : items.data
+    var slices: [ArraySlice<UInt8>] = []
+    for extent in extents {
+      let (end, overflow) = extent.offset.addingReportingOverflow(extent.count)
+      guard !overflow, end <= UInt64(container.count) else {
+        throw item.constructionMethod == 0
+          ? .truncated("its item \(item.id) lies after the end of the file")
+          : .damaged("its item \(item.id) lies after the end of its box")
+      }
+      let start = container.startIndex + Int(extent.offset)
+      slices.append(container[start..<start + Int(extent.count)])
+    }
+    return slices
+  }
+
+  /// The Exif data of an image from the byte order mark on; empty if they are missing or invalid.
+  func exif(of image: UInt32) -> ArraySlice<UInt8> {
+    let described = items.references.filter { $0.type == "cdsc" && $0.to.contains(image) }
+    guard let item = described.lazy.compactMap({ items.items[$0.from] }).first(where: { $0.type == "Exif" }),
+      let extents = try? extents(of: item), let first = extents.first
+    else { return [] }
+    // Cameras write one extent.
+    let block = extents.count == 1 ? first : extents.reduce(into: []) { if $0.count <= file.count { $0 += $1 } }
+    // The block starts with the distance from its fifth byte to the byte order mark (ISO/IEC 23008-12, A.2.1).
+    guard let distance = BigEndian(block).unsigned32(at: 0) else { return [] }
+    return block.dropFirst(4).dropFirst(Int(distance))
   }
 }

@@ -1,43 +1,42 @@
-/// The items that a picture is made of: itself, and where it is derived from others, those, and so on
-/// (ISO/IEC 23008-12, 6.6).
+/// The items of an image: the image item and, recursively, the items that it is derived from (ISO/IEC 23008-12, 6.6).
 struct HEIFTree {
-  /// Each once, the picture itself first.
+  /// Each item once; the image item comes first.
   private(set) var items: [HEIFItem] = []
-  private var taken: Set<UInt32> = []
+  private var visited: Set<UInt32> = []
   private var visits = 0
   private var pixels = 0
 
   private let file: HEIFItems
   private let maxPixels: Int
 
-  // A photo is a grid of pictures, which may be turned first; a thousand tiles make 64 megapixels.
-  private static let deepest = 8
+  // A photo is usually a grid of tiles, perhaps rotated; a thousand tiles make 64 megapixels.
+  private static let maxDepth = 8
   private static let maxVisits = 4096
-  // What a decoder is made to do over and above the size of the picture: tiles stand over its edges.
-  private static let maxCodedBytes = 2
+  // The decoded pixels divided by the allowed ones: tiles extend beyond the edges of the image.
+  private static let maxDecodedRatio = 2
 
   /// The properties that a decoder needs.
   static let decoding: Set<BoxType> = ["av1C", "auxC", "clap", "colr", "hvcC", "imir", "irot", "ispe", "pixi"]
-  // Essential or not, they change nothing in what is decoded.
+  // Even if essential, they do not affect decoding.
   private static let descriptive: Set<BoxType> = ["a1lx", "amve", "cclv", "clli", "mdcv", "pasp", "rloc"]
 
-  /// - Parameter pixels: the most that the picture may have.
+  /// - Parameter pixels: the maximum number of pixels of the image.
   init(_ root: UInt32, in file: HEIFItems, pixels: Int) throws(HEIFRefusal) {
     self.file = file
-    // So that sums do not overflow.
+    // Bounded, so that sums do not overflow.
     maxPixels = min(pixels, 1 << 40)
     try visit(root, depth: 0)
   }
 
-  /// Takes an item as often as it is referred to: a decoder will decode it as often.
+  /// Visits an item for each reference to it: a decoder decodes it as often.
   private mutating func visit(_ id: UInt32, depth: Int) throws(HEIFRefusal) {
     visits += 1
-    guard visits <= Self.maxVisits, depth <= Self.deepest else {
-      throw .damaged("its picture is put together of more parts than any camera writes")
+    guard visits <= Self.maxVisits, depth <= Self.maxDepth else {
+      throw .damaged("its image is derived from too many items")
     }
     guard let item = file.items[id] else { throw .damaged("its item \(id) is missing") }
     guard !item.isProtected else { throw .unsupported("its item \(id) is encrypted") }
-    if taken.insert(id).inserted {
+    if visited.insert(id).inserted {
       try check(item)
       items.append(item)
     }
@@ -45,20 +44,20 @@ struct HEIFTree {
     case "hvc1", "av01": try count(item)
     case "grid", "iovl", "iden":
       let parts = file.referred(from: id, as: "dimg")
-      guard !parts.isEmpty else { throw .damaged("its item \(id), a '\(item.type)', refers to no picture") }
+      guard !parts.isEmpty else { throw .damaged("its item \(id) of type '\(item.type)' refers to no image") }
       for part in parts { try visit(part, depth: depth + 1) }
-    default: throw .unsupported("its picture is an item of the type '\(item.type)'")
+    default: throw .unsupported("its image is an item of the unsupported type '\(item.type)'")
     }
   }
 
   private func check(_ item: HEIFItem) throws(HEIFRefusal) {
     guard let properties = file.properties(of: item) else {
-      throw .damaged("its item \(item.id) has a property that is not there")
+      throw .damaged("its item \(item.id) has a missing property")
     }
     for (property, association) in zip(properties, item.properties)
     where association.isEssential && !Self.decoding.contains(property.type) {
       guard Self.descriptive.contains(property.type) else {
-        throw .unsupported("its picture needs the property '\(property.type)', which is not known here")
+        throw .unsupported("its image needs the unsupported property '\(property.type)'")
       }
     }
     guard let pixels = HEIFProperties(properties).pixels else {
@@ -70,10 +69,10 @@ struct HEIFTree {
     throw .damaged("its item \(item.id) has no '\(configuration)' property, without which it cannot be decoded")
   }
 
-  /// Adds up what is to be decoded.
+  /// Adds the pixels of an item to the sum of decoded pixels.
   private mutating func count(_ item: HEIFItem) throws(HEIFRefusal) {
     let coded = file.properties(of: item).flatMap { HEIFProperties($0).pixels } ?? .max
     pixels += min(coded, maxPixels)
-    if pixels / Self.maxCodedBytes > maxPixels { throw .tooManyPixels }
+    if pixels / Self.maxDecodedRatio > maxPixels { throw .tooManyPixels }
   }
 }

@@ -1,12 +1,12 @@
-/// Writes some of the items of a HEIF or AVIF into a file of their own, numbered from 1 on.
+/// Writes some items of a HEIF or AVIF to a new file, in which their ids start at 1.
 struct HEIFWriter {
   private let items: HEIFItems
   private let data: HEIFData
-  private var kept: [(item: HEIFItem, properties: [(number: Int, isEssential: Bool)], place: Range<Int>)] = []
+  private var entries: [(item: HEIFItem, properties: [(number: Int, isEssential: Bool)], range: Range<Int>)] = []
   private var numbers: [UInt32: Int] = [:]
   private var properties: [Box] = []
   private var propertyNumbers: [Int: Int] = [:]
-  // The data lie in front of what describes them, so that their places are known.
+  // The data precede `meta`, so that their offsets are known when it is written.
   private var bytes: [UInt8]
 
   private static let fileType: [UInt8] = Self.box("ftyp", Array("mif1\0\0\0\0mif1heicavifmiaf".utf8))
@@ -18,23 +18,23 @@ struct HEIFWriter {
     bytes.reserveCapacity(data.file.count)
   }
 
-  /// Takes an item with its data and what a decoder needs of its properties; one that is there already counts once.
+  /// Adds an item with its data and the properties that a decoder needs; each item is added once.
   mutating func add(_ item: HEIFItem) throws(HEIFRefusal) {
     guard numbers[item.id] == nil else { return }
     let start = bytes.count
     for extent in try data.extents(of: item) {
-      // Items may lie upon each other, but not so that the copy is more than the file.
+      // Items may share bytes, but the copy must not become larger than the file.
       guard extent.count <= min(data.file.count, 1 << 31) - (bytes.count - Self.fileType.count - 8) else {
         throw .damaged("its items share their bytes")
       }
       bytes += extent
     }
     let associations = item.properties.filter { HEIFTree.decoding.contains(items.properties[$0.index].type) }
-    kept.append((item, associations.map { (number(ofProperty: $0.index), $0.isEssential) }, start..<bytes.count))
-    numbers[item.id] = kept.count
+    entries.append((item, associations.map { (number(ofProperty: $0.index), $0.isEssential) }, start..<bytes.count))
+    numbers[item.id] = entries.count
   }
 
-  /// The file.
+  /// The new file.
   consuming func file(primary: UInt32, alpha: UInt32?) -> [UInt8] {
     let mediaData = Self.fileType.count
     bytes.replaceSubrange(mediaData..<mediaData + 4, with: Self.number(bytes.count - mediaData, 4))
@@ -42,37 +42,37 @@ struct HEIFWriter {
     return bytes
   }
 
-  /// What describes the items.
+  /// The `meta` box.
   private func meta(primary: UInt32, alpha: UInt32?) -> [UInt8] {
-    let entries = kept.enumerated().map { index, kept in
-      // All but the primary item are hidden.
+    let descriptions = entries.enumerated().map { index, entry in
+      // All items except the primary item are hidden.
       Self.box(
         "infe",
-        [2, 0, 0, kept.item.id == primary ? 0 : 1] + Self.number(index + 1, 2) + [0, 0] + kept.item.type.bytes + [0])
+        [2, 0, 0, entry.item.id == primary ? 0 : 1] + Self.number(index + 1, 2) + [0, 0] + entry.item.type.bytes + [0])
     }
-    let places = kept.enumerated().map { index, kept in
-      Self.number(index + 1, 2) + [0, 0, 0, 1] + Self.number(kept.place.lowerBound, 4)
-        + Self.number(kept.place.count, 4)
+    let locations = entries.enumerated().map { index, entry in
+      Self.number(index + 1, 2) + [0, 0, 0, 1] + Self.number(entry.range.lowerBound, 4)
+        + Self.number(entry.range.count, 4)
     }
-    let associations = kept.enumerated().map { index, kept in
-      Self.number(index + 1, 2) + [UInt8(kept.properties.count)]
-        + kept.properties.flatMap { Self.number($0.number | ($0.isEssential ? 0x8000 : 0), 2) }
+    let associations = entries.enumerated().map { index, entry in
+      Self.number(index + 1, 2) + [UInt8(entry.properties.count)]
+        + entry.properties.flatMap { Self.number($0.number | ($0.isEssential ? 0x8000 : 0), 2) }
     }
     let boxes = [
       Self.box("hdlr", Self.number(0, 8) + Array("pict".utf8) + Self.number(0, 8) + Self.number(0, 5)),
       Self.box("pitm", Self.number(0, 4) + Self.number(numbers[primary] ?? 0, 2)),
-      Self.box("iloc", [0, 0, 0, 0, 0x44, 0x00] + Self.number(kept.count, 2) + places.joined()),
-      Self.box("iinf", Self.number(0, 4) + Self.number(kept.count, 2) + entries.joined()),
+      Self.box("iloc", [0, 0, 0, 0, 0x44, 0x00] + Self.number(entries.count, 2) + locations.joined()),
+      Self.box("iinf", Self.number(0, 4) + Self.number(entries.count, 2) + descriptions.joined()),
       Self.box("iref", Self.number(0, 4) + references(primary: primary, alpha: alpha).joined()),
       Self.box(
         "iprp",
         Self.box("ipco", properties.flatMap { Self.box($0.type, $0.content) })
-          + Self.box("ipma", [0, 0, 0, 1] + Self.number(kept.count, 4) + associations.joined())),
+          + Self.box("ipma", [0, 0, 0, 1] + Self.number(entries.count, 4) + associations.joined())),
     ]
     return Self.box("meta", Self.number(0, 4) + boxes.joined())
   }
 
-  /// A property's number in the new file, from 1 on.
+  /// The index of a property in the new `ipco`, from 1.
   private mutating func number(ofProperty index: Int) -> Int {
     if let known = propertyNumbers[index] { return known }
     properties.append(items.properties[index])
@@ -88,9 +88,9 @@ struct HEIFWriter {
           (index == 1 ? Self.number(to.count, 2) : []) + Self.number(numbers[id] ?? 0, 2)
         })
     }
-    let derived = kept.compactMap { kept -> [UInt8]? in
-      let parts = items.referred(from: kept.item.id, as: "dimg")
-      return parts.isEmpty || parts.contains { numbers[$0] == nil } ? nil : reference("dimg", kept.item.id, parts)
+    let derived = entries.compactMap { entry -> [UInt8]? in
+      let parts = items.referred(from: entry.item.id, as: "dimg")
+      return parts.isEmpty || parts.contains { numbers[$0] == nil } ? nil : reference("dimg", entry.item.id, parts)
     }
     return derived + (alpha.map { [reference("auxl", $0, [primary])] } ?? [])
   }

@@ -1,11 +1,11 @@
-/// A box in memory: its type and its content. Reading it never fails: what does not fit is left out.
+/// A box in memory. Parsing never fails: boxes that do not fit are left out.
 struct Box {
   let type: BoxType
   let content: ArraySlice<UInt8>
-  /// Whether it says that it is longer than its place.
+  /// Whether its size exceeds the available bytes.
   let isCut: Bool
 
-  // More than any file that means something: a photo of 64 megapixels in tiles of 256 samples has a thousand items.
+  // More than any valid file has: a photo of 64 megapixels in tiles of 256 samples has a thousand items.
   private static let maxChildren = 4096
 
   init(type: BoxType, content: ArraySlice<UInt8>, isCut: Bool = false) {
@@ -14,7 +14,7 @@ struct Box {
     self.isCut = isCut
   }
 
-  /// The boxes that lie side by side in some bytes; a box that is longer than its place is cut.
+  /// Parses consecutive boxes; a box that is longer than the available bytes is cut.
   static func list(in bytes: ArraySlice<UInt8>) -> [Box] {
     var boxes: [Box] = []
     var rest = bytes
@@ -35,17 +35,44 @@ struct Box {
     return boxes
   }
 
-  /// The boxes in it, behind some bytes of its own.
+  /// The boxes in its content after a number of bytes.
   func children(after bytes: Int = 0) -> [Box] { Self.list(in: content.dropFirst(bytes)) }
 
-  /// The first box of a type in it.
+  /// The first child of a type.
   func child(_ type: BoxType) -> Box? { children().first { $0.type == type } }
 
-  /// The first box at the end of a path of types.
+  /// The descendant at a path of types; each step takes the first child.
   func descendant(_ path: BoxType...) -> Box? {
     path.reduce(self as Box?) { box, type in box?.child(type) }
   }
 
-  /// Its content, to be read by position.
+  /// A reader of its content.
   var reader: BigEndian { BigEndian(content) }
+}
+
+/// Reads big-endian numbers at offsets; nil after the end.
+struct BigEndian {
+  private let bytes: ArraySlice<UInt8>
+
+  init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+
+  var count: Int { bytes.count }
+
+  func byte(at offset: Int) -> UInt8? { number(at: offset, count: 1).map { UInt8($0) } }
+  func unsigned16(at offset: Int) -> UInt16? { number(at: offset, count: 2).map { UInt16($0) } }
+  func unsigned32(at offset: Int) -> UInt32? { number(at: offset, count: 4).map { UInt32($0) } }
+  func unsigned64(at offset: Int) -> UInt64? { number(at: offset, count: 8) }
+  func signed32(at offset: Int) -> Int32? { unsigned32(at: offset).map { Int32(bitPattern: $0) } }
+
+  /// Decodes bytes as UTF-8; invalid sequences become U+FFFD.
+  func text(at offset: Int, count: Int) -> String? {
+    guard offset >= 0, count >= 0, offset <= bytes.count, count <= bytes.count - offset else { return nil }
+    return String(decoding: bytes.dropFirst(offset).prefix(count), as: UTF8.self)
+  }
+
+  /// Reads an unsigned number of up to eight bytes; 0 if `count` is 0.
+  func number(at offset: Int, count: Int) -> UInt64? {
+    guard offset >= 0, bytes.count >= count, offset <= bytes.count - count else { return nil }
+    return bytes.dropFirst(offset).prefix(count).reduce(0) { $0 << 8 | UInt64($1) }
+  }
 }

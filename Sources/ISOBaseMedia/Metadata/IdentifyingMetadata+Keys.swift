@@ -1,8 +1,8 @@
 import Model
 
 extension IdentifyingMetadata {
-  /// Of an entry of user data (Apple, QuickTime File Format, "User Data Atoms"; 3GPP TS 26.244, clause 8), or of a box of
-  /// its kind.
+  /// Classifies an entry of user data, or a similar box (Apple, QuickTime File Format, "User Data Atoms";
+  /// 3GPP TS 26.244, clause 8).
   static func userData(_ box: Box) -> IdentifyingMetadata? {
     let key = box.type.latin
     switch key {
@@ -12,7 +12,7 @@ extension IdentifyingMetadata {
     }
   }
 
-  /// Of an entry of user data by its type alone.
+  /// Classifies an entry of user data by its type alone.
   static func userData(_ type: BoxType) -> IdentifyingMetadata? {
     let key = type.latin
     switch key {
@@ -24,29 +24,29 @@ extension IdentifyingMetadata {
       return IdentifyingMetadata(kind: .device, key: key)
     case "©ART", "©aut", "©prf", "©src", "©dir", "©prd", "©wrt", "auth", "perf", "saut", "©own", "©phg":
       return IdentifyingMetadata(kind: .person, key: key)
-    // When it was, which program wrote it, and how it is played, are told of many.
+    // The time, the writing program and playback settings are not identifying.
     case "©too", "©enc", "©day", "date", "yrrc", "free", "skip", "hnti", "hinf", "hinv", "kind", "tsel", "strk", "ptv ",
       "LOOP", "AllF", "SelO", "WLOC":
       return nil
-    // The rest may be anything; what is no name is padding.
+    // Unknown types may hold anything; unprintable types are padding.
     default: return type.isName ? IdentifyingMetadata(kind: .other, key: key) : nil
     }
   }
 
-  /// Of a box that is named by the 16 bytes in front of its content (ISO/IEC 14496-12, 11.1).
+  /// Classifies a `uuid` box by the first 16 bytes of its content (ISO/IEC 14496-12, 11.1).
   static func named(_ content: ArraySlice<UInt8>) -> IdentifyingMetadata {
     let name = content.prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     switch name {
-    // ISO 16684-1's XMP (Adobe, XMP Specification, part 3).
+    // XMP (ISO 16684-1; Adobe, XMP Specification, part 3).
     case "be7acfcb97a942e89c71999491e3afac": return IdentifyingMetadata(kind: xmp(content.dropFirst(16)), key: "XMP")
-    // Canon's, Sony's.
+    // Canon, Sony.
     case "85c0b687820f11e08111f4ce462b6a48", "55534d5421d24fcebb88695cfac9c740":
       return IdentifyingMetadata(kind: .device, key: "uuid")
     default: return IdentifyingMetadata(kind: .other, key: "uuid")
     }
   }
 
-  /// Of an outermost box, where it is not one of those that every film has.
+  /// Classifies a top-level box; nil for boxes that every file has.
   static func outermost(_ type: BoxType) -> IdentifyingMetadata? {
     switch type {
     case "meta", "udta", "sefd", "gps ", "gps0", "udat", "frea": userData(type)
@@ -54,7 +54,7 @@ extension IdentifyingMetadata {
     }
   }
 
-  /// Of the format of a track that is neither picture nor sound: where the phone was, how it was held, whose face was seen.
+  /// Classifies a metadata track by its sample entry: location, orientation of the phone, detected faces.
   static func timed(_ entry: Box) -> IdentifyingMetadata? {
     let key = entry.type.latin
     switch key {
@@ -65,22 +65,22 @@ extension IdentifyingMetadata {
       let keys = names.compactMap { $0.child("keyd") }.compactMap { $0.reader.text(at: 4, count: $0.content.count - 4) }
       let isPlace = keys.contains { IdentifyingMetadata.key($0)?.kind == .place }
       return IdentifyingMetadata(kind: isPlace ? .place : .other, key: key)
-    // A clock, and how a server sends the others.
+    // Time codes and hint tracks.
     case "tmcd", "rtp ", "srtp": return nil
     default: return IdentifyingMetadata(kind: .other, key: key)
     }
   }
 
-  /// A place only where it is one: descriptions have their names spelled out.
+  /// The kind of an XMP packet: RDF spells out the names of properties.
   private static func xmp(_ packet: ArraySlice<UInt8>) -> Kind {
     let text = String(decoding: packet, as: UTF8.self)
     return text.contains("GPSLatitude") ? .place : .other
   }
 
-  /// Of a key of metadata: Apple's and Android's are reverse domain names.
+  /// Classifies a key of metadata; Apple's and Android's keys are reverse domain names.
   static func key(_ key: String) -> IdentifyingMetadata? {
     let name = key.lowercased()
-    func has(_ words: String...) -> Bool { words.contains { name.contains($0) } }
+    func has(_ parts: String...) -> Bool { parts.contains { name.contains($0) } }
     if has("location", "gps", "iso6709", "direction.", "latitude", "longitude") {
       return IdentifyingMetadata(kind: .place, key: key)
     }
@@ -92,7 +92,7 @@ extension IdentifyingMetadata {
     {
       return IdentifyingMetadata(kind: .device, key: key)
     }
-    // When it was, how fast, and which program wrote it, are told of many; the rest may be anything.
+    // The time, the frame rate and the writing program are not identifying; unknown keys may hold anything.
     if has("creationdate", "capture.fps", "encoder", "encoder_version") { return nil }
     return IdentifyingMetadata(kind: .other, key: key)
   }

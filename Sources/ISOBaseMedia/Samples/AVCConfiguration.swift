@@ -1,19 +1,19 @@
-/// How a decoder of H.264 is configured: the content of an `avcC` box (ISO/IEC 14496-15, 5.3.3.1).
+/// The configuration of an H.264 decoder: the content of an `avcC` box (ISO/IEC 14496-15, 5.3.3.1).
 package struct AVCConfiguration: Hashable, Sendable {
-  /// The bytes of the length in front of each NAL unit of a sample: 1, 2 or 4.
+  /// The size of the length field of each NAL unit in a sample: 1, 2 or 4 bytes.
   package let lengthBytes: Int
-  /// NAL units, as they are.
+  /// The NAL units of the sequence parameter sets.
   package let sequenceParameterSets: [[UInt8]]
   package let pictureParameterSets: [[UInt8]]
-  /// What profiles from High on add: chroma format, bit depths, extended sequence parameter sets.
+  /// The fields of the High profiles: chroma format, bit depths, extended sequence parameter sets.
   private let highProfile: [UInt8]
 
-  // The profiles without anything behind the picture parameter sets: Baseline, Main, Extended.
+  // The profiles without fields after the picture parameter sets: Baseline, Main, Extended.
   private static let shortProfiles: Set<UInt8> = [66, 77, 88]
-  // 4:2:0 in 8 bits, no extended sequence parameter sets; reserved bits are ones.
+  // 4:2:0 with 8 bits, no extended sequence parameter sets; reserved bits are 1.
   private static let chroma420: [UInt8] = [0xFD, 0xF8, 0xF8, 0]
 
-  /// Reads the content of the box; nil where a strict decoder would refuse it.
+  /// Parses the content of the box; nil if a strict decoder would reject it.
   package init?(_ bytes: [UInt8]) {
     var reader = ByteCursor(bytes[...])
     guard reader.byte() == 1, let profile = reader.byte(), let compatibility = reader.byte(), let level = reader.byte(),
@@ -33,24 +33,24 @@ package struct AVCConfiguration: Hashable, Sendable {
     }
   }
 
-  /// The content of a box with the same parameter sets for samples whose lengths have four bytes.
-  package var bytesForLengthsOf4: [UInt8] {
+  /// The content of a box with the same parameter sets and length fields of four bytes.
+  package var bytesForLengthSize4: [UInt8] {
     let head = sequenceParameterSets[0][1...3]
     return [1] + head + [0xFF, 0xE0 | UInt8(sequenceParameterSets.count)]
       + Self.joined(sequenceParameterSets) + [UInt8(pictureParameterSets.count)] + Self.joined(pictureParameterSets)
       + highProfile
   }
 
-  /// Whether a parameter set is one of these.
+  /// Whether the configuration contains a parameter set.
   package func contains(_ unit: UnsafeRawBufferPointer) -> Bool {
     (sequenceParameterSets + pictureParameterSets).contains { $0.elementsEqual(unit) }
   }
 
-  private static func sets(_ count: Int, of type: AVCUnit.Kind, _ reader: inout ByteCursor) -> [[UInt8]]? {
+  private static func sets(_ count: Int, of type: NALUnit.Kind, _ reader: inout ByteCursor) -> [[UInt8]]? {
     var sets: [[UInt8]] = []
     for _ in 0..<count {
       guard let length = reader.unsigned16(), let unit = reader.bytes(length), unit.count >= 2,
-        AVCUnit.Kind(header: unit[unit.startIndex]) == type
+        NALUnit.Kind(header: unit[unit.startIndex]) == type
       else { return nil }
       sets.append(Array(unit))
     }
@@ -62,7 +62,7 @@ package struct AVCConfiguration: Hashable, Sendable {
   }
 }
 
-/// Reads bytes from front to back; nil behind the end.
+/// Reads bytes in order; nil after the end.
 private struct ByteCursor {
   private(set) var rest: ArraySlice<UInt8>
 

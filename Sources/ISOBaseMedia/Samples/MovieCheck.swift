@@ -1,16 +1,16 @@
-/// Holds an MP4 that we wrote against what strict players rely on and lenient ones forgive.
+/// Checks a written MP4 for errors that strict players reject and lenient players tolerate.
 ///
-/// It walks every sample: lengths add up, no start code stands among the units, parameter sets are those of `avcC`, frames
-/// begin at sync samples, times grow, and edit lists show exactly the media (ISO/IEC 14496-12, 14496-15).
+/// It reads every sample: lengths add up, units contain no start codes, parameter sets are those of `avcC`, sync
+/// samples are IDR pictures, timestamps increase, and edit lists cover exactly the media (ISO/IEC 14496-12, 14496-15).
 package enum MovieCheck {
-  /// What is wrong with a file, in words; nil: nothing.
+  /// The first error of a file as a phrase; nil if there is none.
   ///
   /// - Parameters:
   ///   - size: the length of the file in bytes.
-  ///   - visit: called for each NAL unit of the video; what it returns is the finding.
+  ///   - visit: called for each NAL unit of the video; returns an error of the unit, or nil.
   ///   - read: returns the bytes at an offset, fewer than asked for only at the end of the file.
   package static func finding<Failure: Error>(
-    size: Int64, visit: (AVCUnit) -> String? = { _ in nil },
+    size: Int64, visit: (NALUnit) -> String? = { _ in nil },
     read: @escaping (_ offset: Int64, _ count: Int) throws(Failure) -> [UInt8]
   ) throws(Failure) -> String? {
     let structure: ContainerStructure
@@ -26,7 +26,7 @@ package enum MovieCheck {
       let timescale = header.unsigned32(at: header.byte(at: 0) == 1 ? 20 : 12), timescale > 0
     else { return "no movie header" }
     var tracks: [TrackCheck] = []
-    do throws(SampleTable.Flaw) {
+    do throws(SampleTable.TableError) {
       for track in movie.children() where track.type == "trak" {
         let check = TrackCheck(try SampleTable(track: track), movieTimescale: Int64(timescale))
         if let finding = check.timeFinding ?? check.formatFinding { return finding }
@@ -40,23 +40,23 @@ package enum MovieCheck {
 
   private static let blockBytes: Int64 = 1 << 20
 
-  /// Reads all samples in the order of the file; they fill the media data without a gap.
+  /// Checks all samples in the order of the file; they must fill the media data without gaps.
   private static func sampleFinding<Failure: Error>(
-    _ tracks: [TrackCheck], from mediaData: Int64, to end: Int64, visit: (AVCUnit) -> String?,
+    _ tracks: [TrackCheck], from mediaData: Int64, to end: Int64, visit: (NALUnit) -> String?,
     read: (_ offset: Int64, _ count: Int) throws(Failure) -> [UInt8]
   ) throws(Failure) -> String? {
     var order = tracks.indices.flatMap { track in
       tracks[track].table.samples.indices.map { (track: track, sample: $0) }
     }
-    let place = { (entry: (track: Int, sample: Int)) in tracks[entry.track].table.samples[entry.sample] }
-    order.sort { place($0).offset < place($1).offset }
-    guard let first = order.first, [8, 16].contains(place(first).offset - mediaData) else {
-      return "media data that do not begin with a sample"
+    let location = { (entry: (track: Int, sample: Int)) in tracks[entry.track].table.samples[entry.sample] }
+    order.sort { location($0).offset < location($1).offset }
+    guard let first = order.first, [8, 16].contains(location(first).offset - mediaData) else {
+      return "media data that do not start with a sample"
     }
-    var next = place(first).offset
+    var next = location(first).offset
     var block: (start: Int64, bytes: [UInt8]) = (next, [])
     for entry in order {
-      let sample = place(entry)
+      let sample = location(entry)
       guard sample.offset == next, sample.size > 0, sample.end <= end else {
         return "a sample at byte \(sample.offset) that does not follow the one before it"
       }
@@ -66,13 +66,13 @@ package enum MovieCheck {
         block = (sample.offset, try read(sample.offset, Int(count)))
       }
       let start = Int(sample.offset - block.start)
-      guard start + sample.size <= block.bytes.count else { return "a sample behind the end of the file" }
+      guard start + sample.size <= block.bytes.count else { return "a sample after the end of the file" }
       let finding = block.bytes.withUnsafeBytes { bytes in
         tracks[entry.track].finding(
           of: UnsafeRawBufferPointer(rebasing: bytes[start..<start + sample.size]), isSync: sample.isSync, visit: visit)
       }
       if let finding { return "\(finding), in the sample at byte \(sample.offset)" }
     }
-    return next == end ? nil : "\(end - next) bytes behind the last sample"
+    return next == end ? nil : "\(end - next) bytes after the last sample"
   }
 }

@@ -1,10 +1,9 @@
-/// The samples of one track by its tables: where each lies, and when it is decoded and shown
-/// (ISO/IEC 14496-12, 8.6 and 8.7).
+/// The samples of one track by its sample tables: offsets, sizes and timestamps (ISO/IEC 14496-12, 8.6 and 8.7).
 struct SampleTable {
   struct Sample {
     let offset: Int64
     let size: Int
-    /// In ticks of the media.
+    /// Times are in ticks of the media timescale.
     let decodingTime: Int64
     let compositionTime: Int64
     let duration: Int64
@@ -13,41 +12,41 @@ struct SampleTable {
     var end: Int64 { offset + Int64(size) }
   }
 
-  /// What is wrong with a table, in words.
-  struct Flaw: Error { let finding: String }
+  /// An error in a table, as a phrase.
+  struct TableError: Error { let finding: String }
 
   let handler: BoxType
-  /// The format of the samples: `avc1`, `mp4a`.
+  /// The type of the sample entry: `avc1`, `mp4a`.
   let sampleEntry: BoxType
-  /// The boxes in the sample entry.
+  /// The boxes of the sample entry.
   let extensions: [Box]
-  /// Ticks a second.
+  /// The ticks per second of the media.
   let timescale: Int64
   let edits: [Edit]
-  /// In the order of decoding.
+  /// The samples in decoding order.
   let samples: [Sample]
 
-  // An hour of 240 frames a second; what the tables promise beyond it is not worth its memory.
+  // An hour at 240 frames per second; more would only cost memory.
   private static let maxSamples = 1 << 20
 
-  /// Reads a `trak` box.
-  init(track: Box) throws(Flaw) {
+  /// Parses a `trak` box.
+  init(track: Box) throws(TableError) {
     guard let media = track.child("mdia"), let header = media.child("mdhd")?.reader,
       let timescale = header.unsigned32(at: header.byte(at: 0) == 1 ? 20 : 12), timescale > 0,
       let handler = media.child("hdlr")?.reader.unsigned32(at: 8).map({ BoxType(code: $0) }),
       let table = media.descendant("minf", "stbl"),
       let entries = table.child("stsd")?.children(after: 8), entries.count == 1, let entry = entries.first
-    else { throw Flaw(finding: "a track without one kind of samples") }
+    else { throw TableError(finding: "a track that does not have exactly one sample entry") }
     self.handler = handler
     self.timescale = Int64(timescale)
     sampleEntry = entry.type
-    // The fixed part of a visual and of an audio sample entry (ISO/IEC 14496-12, 12.1.3 and 12.2.3).
+    // The sizes of the fixed parts of visual and audio sample entries (ISO/IEC 14496-12, 12.1.3 and 12.2.3).
     extensions = entry.children(after: handler == "vide" ? 78 : 28)
     edits = track.descendant("edts", "elst").map(Edit.list) ?? []
     let sizes = try Self.sizes(table)
     let offsets = try Self.offsets(table, sizes: sizes)
     let durations = try Self.runs(table, "stts", count: sizes.count)
-    let compositionOffsets = try table.child("ctts").map { (_) throws(Flaw) in
+    let compositionOffsets = try table.child("ctts").map { (_) throws(TableError) in
       try Self.runs(table, "ctts", count: sizes.count)
     }
     let sync = table.child("stss").map { Set(Self.numbers($0, at: 8, width: 4)) }
@@ -61,62 +60,64 @@ struct SampleTable {
     }
   }
 
-  private static func sizes(_ table: Box) throws(Flaw) -> [Int] {
+  private static func sizes(_ table: Box) throws(TableError) -> [Int] {
     guard let box = table.child("stsz"), let fixed = box.reader.unsigned32(at: 4),
       let count = box.reader.unsigned32(at: 8), count <= maxSamples
-    else { throw Flaw(finding: "no table of its samples' sizes") }
+    else { throw TableError(finding: "no table of sample sizes") }
     let sizes =
       fixed > 0
       ? Array(repeating: Int(fixed), count: Int(count)) : numbers(box, at: 12, width: 4).map { Int($0) }
-    guard sizes.count == Int(count) else { throw Flaw(finding: "a table of sizes that is cut") }
+    guard sizes.count == Int(count) else { throw TableError(finding: "a truncated table of sample sizes") }
     return sizes
   }
 
-  /// Where each sample lies: chunks begin at their offsets, and samples follow each other in them.
-  private static func offsets(_ table: Box, sizes: [Int]) throws(Flaw) -> [Int64] {
+  /// The offset of each sample: the samples of a chunk follow each other from the chunk's offset.
+  private static func offsets(_ table: Box, sizes: [Int]) throws(TableError) -> [Int64] {
     let chunks =
       table.child("stco").map { numbers($0, at: 8, width: 4) }
       ?? table.child("co64").map { numbers($0, at: 8, width: 8) }
     guard let chunks, let runs = table.child("stsc").map({ numbers($0, at: 8, width: 4) }), runs.count % 3 == 0 else {
-      throw Flaw(finding: "no table of its chunks")
+      throw TableError(finding: "no table of chunks")
     }
     var offsets: [Int64] = []
     offsets.reserveCapacity(sizes.count)
     var run = 0
     for (chunk, start) in chunks.enumerated() {
       while run + 3 < runs.count, runs[run + 3] <= Int64(chunk + 1) { run += 3 }
-      guard run < runs.count, runs[run] <= Int64(chunk + 1) else { throw Flaw(finding: "a chunk without samples") }
+      guard run < runs.count, runs[run] <= Int64(chunk + 1) else {
+        throw TableError(finding: "a chunk without samples")
+      }
       var offset = start
       for _ in 0..<min(runs[run + 1], Int64(sizes.count - offsets.count)) {
         let (end, overflow) = offset.addingReportingOverflow(Int64(sizes[offsets.count]))
-        guard !overflow else { throw Flaw(finding: "a chunk that lies nowhere") }
+        guard !overflow else { throw TableError(finding: "a chunk with an offset that overflows") }
         offsets.append(offset)
         offset = end
       }
     }
-    guard offsets.count == sizes.count else { throw Flaw(finding: "samples that lie in no chunk") }
+    guard offsets.count == sizes.count else { throw TableError(finding: "samples without a chunk") }
     return offsets
   }
 
-  /// A table of runs, pairs of a count and a value, with a value for each sample.
-  private static func runs(_ table: Box, _ type: BoxType, count: Int) throws(Flaw) -> [Int64] {
-    guard let box = table.child(type) else { throw Flaw(finding: "no '\(type)'") }
+  /// Expands a table of runs, pairs of a count and a value, to a value for each sample.
+  private static func runs(_ table: Box, _ type: BoxType, count: Int) throws(TableError) -> [Int64] {
+    guard let box = table.child(type) else { throw TableError(finding: "no '\(type)'") }
     let pairs = numbers(box, at: 8, width: 4)
     let isSigned = type == "ctts" && box.reader.byte(at: 0) == 1
     var values: [Int64] = []
     values.reserveCapacity(count)
     for index in stride(from: 0, to: pairs.count - 1, by: 2) where pairs[index] > 0 {
       guard pairs[index] <= Int64(count - values.count) else {
-        throw Flaw(finding: "'\(type)' counts more samples than there are")
+        throw TableError(finding: "'\(type)' counts more samples than there are")
       }
       let value = isSigned ? Int64(Int32(truncatingIfNeeded: pairs[index + 1])) : pairs[index + 1]
       values += repeatElement(value, count: Int(pairs[index]))
     }
-    guard values.count == count else { throw Flaw(finding: "'\(type)' counts fewer samples than there are") }
+    guard values.count == count else { throw TableError(finding: "'\(type)' counts fewer samples than there are") }
     return values
   }
 
-  /// The numbers of a table from an offset to its end.
+  /// The numbers of a table from an offset to the end.
   private static func numbers(_ box: Box, at offset: Int, width: Int) -> [Int64] {
     let bytes = box.content.dropFirst(offset)
     return bytes.withUnsafeBytes { buffer in
@@ -125,6 +126,34 @@ struct SampleTable {
           ? Int64(UInt32(bigEndian: buffer.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)))
           : Int64(bitPattern: UInt64(bigEndian: buffer.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self)))
       }
+    }
+  }
+}
+
+/// One entry of a track's edit list (ISO/IEC 14496-12, 8.6.6).
+package struct Edit: Hashable, Sendable {
+  /// In ticks of the movie timescale.
+  package let duration: Int64
+  /// The start in the media, in ticks of the media timescale; nil: an empty edit.
+  package let mediaTime: Int64?
+  /// The playback rate: 1 except for slow and fast motion, 0 for a repeated frame.
+  package let rate: Double
+
+  /// Parses the entries of an `elst` box.
+  static func list(_ box: Box) -> [Edit] {
+    let reader = box.reader
+    guard let version = reader.byte(at: 0), let count = reader.unsigned32(at: 4) else { return [] }
+    let size = version == 1 ? 20 : 12
+    return (0..<min(Int(count), max(0, reader.count - 8) / size)).compactMap { index in
+      let offset = 8 + index * size
+      let times: (duration: UInt64?, start: Int64?) =
+        version == 1
+        ? (reader.unsigned64(at: offset), reader.unsigned64(at: offset + 8).map { Int64(bitPattern: $0) })
+        : (reader.unsigned32(at: offset).map(UInt64.init), reader.signed32(at: offset + 4).map(Int64.init))
+      guard let duration = times.duration, let start = times.start, let rate = reader.signed32(at: offset + size - 4)
+      else { return nil }
+      return Edit(
+        duration: Int64(clamping: duration), mediaTime: start < 0 ? nil : start, rate: Double(rate) / 65_536)
     }
   }
 }

@@ -1,16 +1,16 @@
 import Model
 
-/// One walk over one file.
+/// One pass over the boxes of a file.
 struct ContainerWalk<Failure: Error> {
-  /// Why a walk ends without a structure.
+  /// The reason for a pass without a result.
   enum Ending: Error {
     case refused(ContainerRefusal)
     case unreadable(Failure)
   }
 
-  // A phone's clip has a few dozen boxes; a fragmented one of some seconds a few hundred.
+  // A phone's clip has a few dozen boxes; a fragmented clip of some seconds has a few hundred.
   private let maxBoxes = 10_000
-  // Of a box that is looked into; a packet of XMP has a few kilobytes.
+  // The bytes that are read of a `uuid` box; an XMP packet has a few kilobytes.
   private let maxContent: Int64 = 1 << 16
   private let maxIdentifying = 16
 
@@ -43,19 +43,19 @@ struct ContainerWalk<Failure: Error> {
       outermost: outermost, identifying: identifying, handlers: handlers)
   }
 
-  /// Refuses what does not begin as a container of boxes begins.
+  /// Rejects a file that does not start with a known box.
   private mutating func checkStart() throws(Ending) {
     let start = try bytes(at: 0, count: FileSignature.length)
-    // A file of fewer than eight bytes may still be the start of one.
-    let name = start.dropFirst(4).prefix(4)
+    // A file of fewer than eight bytes may be the start of a truncated container.
+    let type = start.dropFirst(4).prefix(4)
     let isCutShort = start.count < 8 && start.first == 0
-    let isBox = FileSignature.firstBoxes.contains { $0.bytes.starts(with: name) }
+    let isBox = FileSignature.firstBoxes.contains { $0.bytes.starts(with: type) }
     guard isBox, start.count >= 8 || isCutShort else {
       throw .refused(.unsupported(FileSignature(start)))
     }
   }
 
-  /// Visits the boxes that lie side by side in a region of the file.
+  /// Visits the consecutive boxes in a range of the file.
   private mutating func visitChildren(from start: Int64, to limit: Int64, depth: Int) throws(Ending) {
     var offset = start
     while offset < limit {
@@ -73,26 +73,26 @@ struct ContainerWalk<Failure: Error> {
   private mutating func header(at offset: Int64, limit: Int64, depth: Int) throws(Ending) -> BoxHeader {
     let header: BoxHeader
     let bytes = try bytes(at: offset, count: 16)
-    do throws(BoxHeader.Flaw) {
+    do throws(BoxHeader.HeaderError) {
       header = try BoxHeader(bytes, at: offset, limit: limit)
     } catch {
       switch error {
       case .endsInside: throw .refused(.truncated(finding: "it ends inside the header of a box", offset: offset))
       case .impossibleSize(let size):
-        throw .refused(.damaged(finding: "a box says that it is \(size) bytes long", offset: offset))
+        throw .refused(.damaged(finding: "the size of a box is \(size) bytes, less than its header", offset: offset))
       }
     }
     guard header.end > limit else { return header }
-    let length = header.end == .max ? "longer than any file" : "\(header.end - offset) bytes long"
+    let length = header.end == .max ? "more than 2^62 bytes" : "\(header.end - offset) bytes"
     guard depth == 0 else {
       throw .refused(
         .damaged(
-          finding: "the box '\(header.type)' says that it is \(length) and does not fit in its place", offset: offset))
+          finding: "the size of the box '\(header.type)' is \(length), which exceeds its parent", offset: offset))
     }
     throw .refused(
       .truncated(
         finding:
-          "the box '\(header.type)' says that it is \(length), but the file ends after \(limit - offset) of them",
+          "the size of the box '\(header.type)' is \(length), but the file ends after \(limit - offset) bytes of it",
         offset: offset))
   }
 
@@ -123,32 +123,32 @@ struct ContainerWalk<Failure: Error> {
     guard majorBrand == nil else { return }
     let brand = try bytes(at: box.content, count: 4)
     guard box.end - box.content >= 8, brand.count == 4 else {
-      throw .refused(.damaged(finding: "the box 'ftyp' names no brand", offset: box.offset))
+      throw .refused(.damaged(finding: "the box 'ftyp' has no brand", offset: box.offset))
     }
     let major = BoxType(code: brand.reduce(0) { $0 << 8 | UInt32($1) })
     let signature = FileSignature(brand: major)
-    if signature.kind == .picture { throw .refused(.unsupported(signature)) }
+    if signature.kind == .image { throw .refused(.unsupported(signature)) }
     majorBrand = major
   }
 
-  /// The boxes on the way to each track's handler: `moov` / `trak` / `mdia` / `hdlr`.
+  /// Visits the path to each track's handler: `moov` / `trak` / `mdia` / `hdlr`.
   private mutating func visitMovie(_ box: BoxHeader, depth: Int) throws(Ending) {
     switch (box.type, depth) {
     case ("trak", 1), ("mdia", 2): try visitChildren(from: box.content, to: box.end, depth: depth + 1)
     case ("mvex", 1): isFragmented = true
     case ("hdlr", 3):
-      // Version and flags, then a field that QuickTime uses, then the handler type (ISO/IEC 14496-12, 8.4.3).
+      // Version and flags, a field of QuickTime, and the handler type (ISO/IEC 14496-12, 8.4.3).
       let content = try bytes(at: box.content, count: 12)
       guard box.end - box.content >= 12, content.count == 12 else {
-        throw .refused(.damaged(finding: "the box 'hdlr' names no handler", offset: box.offset))
+        throw .refused(.damaged(finding: "the box 'hdlr' has no handler type", offset: box.offset))
       }
       handlers.append(BoxType(code: content.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }))
     default: break
     }
   }
 
-  /// Whether a few bytes, too few for a box, may follow: phones leave such rests behind everything they wrote, and
-  /// QuickTime ends some lists with 32 zero bits. Before, they are a header that was cut.
+  /// Whether trailing bytes, too few for a box, are allowed: phones write some at the end of complete files, and
+  /// QuickTime ends some lists with 32 zero bits. In an incomplete file they are a truncated header.
   private func isComplete(atDepth depth: Int) -> Bool {
     depth > 0 || (movie != nil && mediaDataOffset != nil && !isFragmented)
   }

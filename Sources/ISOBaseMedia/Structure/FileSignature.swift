@@ -1,32 +1,32 @@
 import Model
 
-/// What the first bytes of a file say it is, so that its sender understands a refusal.
+/// The format of a file by its first bytes, for messages about unsupported files.
 package struct FileSignature: Hashable, Sendable {
-  /// What a sender takes it for.
+  /// A type of media.
   package enum Kind: Hashable, Sendable {
-    case video, picture, other
+    case video, image, other
   }
 
-  /// As a noun with its article.
+  /// The name of the format with an article.
   package let name: String
   package let kind: Kind
 
-  /// How many bytes it looks at.
+  /// The number of bytes examined.
   package static let length = 512
 
   private static let signatures: [(offset: Int, bytes: [UInt8], kind: Kind, name: String)] = [
-    (0, [0xFF, 0xD8, 0xFF], .picture, "a JPEG picture"),
-    (0, [0x89, 0x50, 0x4E, 0x47], .picture, "a PNG picture"),
-    (0, Array("GIF8".utf8), .picture, "a GIF picture"),
-    (8, Array("WEBP".utf8), .picture, "a WebP picture"),
-    (0, [0x49, 0x49, 0x2A, 0x00], .picture, "a TIFF picture or a raw photo"),
-    (0, [0x4D, 0x4D, 0x00, 0x2A], .picture, "a TIFF picture or a raw photo"),
-    (0, [0xFF, 0x0A], .picture, "a JPEG XL picture"),
-    (4, Array("JXL ".utf8), .picture, "a JPEG XL picture"),
-    (4, Array("jP  ".utf8), .picture, "a JPEG 2000 picture"),
-    (0, [0xFF, 0x4F, 0xFF, 0x51], .picture, "a JPEG 2000 picture"),
-    (0, Array("8BPS".utf8), .picture, "a Photoshop picture"),
-    (0, [0x00, 0x00, 0x01, 0x00], .picture, "an icon"),
+    (0, [0xFF, 0xD8, 0xFF], .image, "a JPEG image"),
+    (0, [0x89, 0x50, 0x4E, 0x47], .image, "a PNG image"),
+    (0, Array("GIF8".utf8), .image, "a GIF image"),
+    (8, Array("WEBP".utf8), .image, "a WebP image"),
+    (0, [0x49, 0x49, 0x2A, 0x00], .image, "a TIFF image or a raw photo"),
+    (0, [0x4D, 0x4D, 0x00, 0x2A], .image, "a TIFF image or a raw photo"),
+    (0, [0xFF, 0x0A], .image, "a JPEG XL image"),
+    (4, Array("JXL ".utf8), .image, "a JPEG XL image"),
+    (4, Array("jP  ".utf8), .image, "a JPEG 2000 image"),
+    (0, [0xFF, 0x4F, 0xFF, 0x51], .image, "a JPEG 2000 image"),
+    (0, Array("8BPS".utf8), .image, "a Photoshop image"),
+    (0, [0x00, 0x00, 0x01, 0x00], .image, "an icon"),
     (0, [0x1A, 0x45, 0xDF, 0xA3], .video, "a WebM or Matroska file"),
     (8, Array("AVI ".utf8), .video, "an AVI file"),
     (0, Array("FLV".utf8), .video, "a Flash video"),
@@ -42,7 +42,7 @@ package struct FileSignature: Hashable, Sendable {
     (0, [0x50, 0x4B, 0x03, 0x04], .other, "a ZIP archive"),
   ]
 
-  /// What a file of boxes may begin with; without a brand it is from before there were any.
+  /// The types of a container's first box; old QuickTime files have no `ftyp`.
   static let firstBoxes: [BoxType] = [
     "ftyp", "moov", "mdat", "wide", "free", "skip", "pnot", "styp", "sidx", "moof", "uuid",
   ]
@@ -52,10 +52,10 @@ package struct FileSignature: Hashable, Sendable {
     self.kind = kind
   }
 
-  /// Of a file with a major brand.
+  /// The format of a file with a major brand.
   init(brand: BoxType) {
-    if let picture = Brand.picture(brand) {
-      self.init(picture, .picture)
+    if let image = Brand.image(brand) {
+      self.init(image, .image)
     } else {
       let name =
         switch Brand.family(of: brand) {
@@ -67,7 +67,7 @@ package struct FileSignature: Hashable, Sendable {
     }
   }
 
-  /// - Parameter start: the first bytes of a file, `length` of them if it has so many.
+  /// - Parameter start: the first bytes of a file, up to `length`.
   package init(_ start: some Collection<UInt8>) {
     let start = Array(start.prefix(Self.length))[...]
     let type = BigEndian(start).unsigned32(at: 4).map { BoxType(code: $0) }
@@ -75,7 +75,7 @@ package struct FileSignature: Hashable, Sendable {
       self.init(brand: BoxType(code: brand))
       return
     }
-    // A mark of byte order and blanks may stand before the first word of a text.
+    // A byte order mark and white space may precede text.
     let unmarked = start.starts(with: [0xEF, 0xBB, 0xBF]) ? start.dropFirst(3) : start
     let text = unmarked.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
     for signature in Self.signatures {
@@ -88,28 +88,28 @@ package struct FileSignature: Hashable, Sendable {
     if start.first == 0x47, start.count > 188, start[188] == 0x47 {
       self.init("an MPEG transport stream", .video)
     } else if start.starts(with: Array("BM".utf8)), BigEndian(start).unsigned32(at: 6) == 0 {
-      // Two letters are few; two reserved fields follow the size.
-      self.init("a BMP picture", .picture)
+      // Two letters are not distinctive enough: the reserved fields after the size must be zero.
+      self.init("a BMP image", .image)
     } else if Self.isSVG(text) {
-      self.init("an SVG drawing", .picture)
+      self.init("an SVG drawing", .image)
     } else if let type, Self.firstBoxes.contains(type) {
       self.init("a MOV video", .video)
     } else {
-      self.init(Self.isText(unmarked) ? "a text file" : "of a kind that is not known here", .other)
+      self.init(Self.isText(unmarked) ? "a text file" : "of an unknown format", .other)
     }
   }
 
-  /// Whether XML has the root of a drawing, which a declaration, comments and a document type may precede.
+  /// Whether XML has the root element `svg`, which a declaration, comments and a document type may precede.
   private static func isSVG(_ text: ArraySlice<UInt8>) -> Bool {
     guard text.first == 0x3C else { return false }
-    let words = String(decoding: text, as: UTF8.self).split { $0.isWhitespace || $0 == ">" }
-    return words.contains { $0 == "<svg" || $0 == "<svg:svg" }
-      || zip(words, words.dropFirst()).contains { $0 == "<!DOCTYPE" && $1 == "svg" }
+    let tokens = String(decoding: text, as: UTF8.self).split { $0.isWhitespace || $0 == ">" }
+    return tokens.contains { $0 == "<svg" || $0 == "<svg:svg" }
+      || zip(tokens, tokens.dropFirst()).contains { $0 == "<!DOCTYPE" && $1 == "svg" }
   }
 
   private static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {
     guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }) else { return false }
-    // The last character may go on past what was read.
+    // The last character may be incomplete.
     return !bytes.isEmpty
       && (0...3).contains { String(validating: bytes.dropLast($0), as: UTF8.self)?.isEmpty == false }
   }

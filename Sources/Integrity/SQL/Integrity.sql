@@ -4,7 +4,7 @@ SELECT (SELECT count(*) FROM blob) AS blobs, (SELECT coalesce(sum(bytes), 0)::bi
   (SELECT count(*) FROM asset) AS assets
 
 -- name: blobs
--- The server hashes what lies in its rows. Whether a blob was released is asked only where no asset names it.
+-- The server computes the hashes of inline content. Only for a blob without references it looks for a release.
 SELECT hash, bytes, length(inline_content) AS inline_bytes, sha256(inline_content) AS inline_hash,
   EXISTS (SELECT FROM asset WHERE asset.blob = hash AND role LIKE 'source.%') AS is_source,
   NOT EXISTS (SELECT FROM asset WHERE asset.blob = page.hash) AS is_unreferenced,
@@ -20,8 +20,8 @@ SELECT hash, bytes, length(inline_content) AS inline_bytes, sha256(inline_conten
   EXISTS (SELECT FROM blob_release WHERE blob_release.hash = blob.hash) AS is_released
 FROM blob WHERE hash = $1
 
--- name: share_blob
--- Whoever writes or collects it is waited for, and waits.
+-- name: lock_blob_shared
+-- Conflicts with the locks of writers and collectors of the blob.
 SELECT FROM blob WHERE hash = $1 FOR SHARE
 
 -- name: lock_blob
@@ -63,7 +63,7 @@ WHERE asset.asset_set_id = ANY ($1::bigint[]) ORDER BY asset.id
 SELECT hash, body FROM definition WHERE hash = ANY ($1::bytea[])
 
 -- name: posts
--- A post without media is ready at once, and had no job.
+-- A post without media is ready at once and has no job.
 SELECT id, public_id, source_set_id IS NOT NULL AS has_sources,
   (status = 'ready' AND job IS NOT NULL OR asset_set_id IS NOT NULL)
     AND NOT EXISTS (SELECT FROM asset_set WHERE asset_set.id = post.asset_set_id) AS lacks_media,
@@ -79,12 +79,13 @@ SELECT id, public_id, source_set_id IS NOT NULL AS has_sources,
     AND NOT EXISTS (SELECT FROM asset_set WHERE asset_set.id = image.source_set_id) AS lacks_sources
 FROM image WHERE id > $1::bigint ORDER BY id LIMIT $2::int
 
--- name: rowless
--- Those of some names that have no row.
+-- name: hashes_without_row
+-- The hashes, among those given, that have no row.
 SELECT name.hash FROM unnest($1::bytea[]) AS name (hash) WHERE NOT EXISTS (SELECT FROM blob WHERE blob.hash = name.hash)
 
 -- name: media
--- In the order of the blobs, so that each is decoded once. Sources only of what was accepted: others may be anything.
+-- Ordered by blob, so that each is decoded once. Sources are included only if they were accepted: others may be any
+-- file.
 SELECT asset.id, asset.public_id, asset.blob, asset.role, asset.type, asset.width, asset.height, asset.duration
 FROM asset
 WHERE (asset.blob, asset.id) > ($1, $2::bigint)
@@ -128,8 +129,9 @@ WHERE public_id = $1::uuid
 -- name: set_number
 SELECT id FROM asset_set WHERE public_id = $1::uuid
 
--- name: overdue
--- What would be dropped: sets that were replaced longer ago than the grace period, and those that are nobody's.
+-- name: removable_sets
+-- The sets that a collection removes: those that were replaced longer ago than the grace period, and those without
+-- references.
 SELECT id, retired_at IS NOT NULL AS is_retired
 FROM (SELECT id, retired_at, is_kept FROM asset_set WHERE id > $1::bigint ORDER BY id LIMIT $2::int) AS page
 WHERE NOT is_kept AND (retired_at IS NULL OR retired_at < clock_timestamp() - make_interval(secs => $3::float8))
@@ -141,16 +143,16 @@ WHERE NOT is_kept AND (retired_at IS NULL OR retired_at < clock_timestamp() - ma
 -- name: last_set
 SELECT max(id) AS id FROM (SELECT id FROM asset_set WHERE id > $1::bigint ORDER BY id LIMIT $2::int) AS page
 
--- name: loose_blobs
--- Those of a page that no asset names.
+-- name: orphan_blobs
+-- The blobs of a page that no asset refers to.
 SELECT hash FROM (SELECT hash FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page
 WHERE NOT EXISTS (SELECT FROM asset WHERE asset.blob = page.hash)
 
 -- name: last_blob
 SELECT hash FROM (SELECT hash FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page ORDER BY hash DESC LIMIT 1
 
--- name: spare_blobs
--- Of a page: how many no set names that would stay, and how many bytes they have.
+-- name: count_removable_blobs
+-- The number and the size of the blobs of a page that only removable sets refer to, or none.
 SELECT count(*) AS blobs, coalesce(sum(bytes), 0)::bigint AS bytes
 FROM (SELECT hash, bytes FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page
 WHERE NOT EXISTS (
@@ -162,8 +164,8 @@ WHERE NOT EXISTS (
     OR EXISTS (SELECT FROM image WHERE image.asset_set_id = asset_set.id)
     OR EXISTS (SELECT FROM image WHERE image.source_set_id = asset_set.id)))
 
--- name: made_by
--- The definition of the current media; without any, the one that was last used, or is to be.
+-- name: definitions_of_subjects
+-- The definition of the current media; for a subject without media, that of its job.
 SELECT owner.kind, owner.subject, owner.subject_kind, definition.body
 FROM (
   SELECT 'post' AS kind, public_id AS subject, kind AS subject_kind, asset_set_id, job FROM post
@@ -174,7 +176,7 @@ JOIN definition ON definition.hash = coalesce(
   asset_set.definition, (SELECT definition FROM job_done WHERE job_done.public_id = owner.job LIMIT 1))
 
 -- name: sources_of
--- The files as they were submitted, of posts and images.
+-- The source files of posts and images.
 SELECT DISTINCT blob.hash, blob.bytes FROM (
   SELECT source_set_id FROM post WHERE public_id = ANY ($1::uuid[])
   UNION ALL SELECT source_set_id FROM image WHERE public_id = ANY ($1::uuid[])) AS owner

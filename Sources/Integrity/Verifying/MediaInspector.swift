@@ -4,14 +4,14 @@ package import MediaProcess
 import Model
 package import Platform
 
-/// Decodes media files in a process of their own, and tells what they are.
+/// Decodes media files in a media process, and determines their properties.
 package struct MediaInspector: Sendable {
-  /// What came of decoding.
-  package enum Answer: Sendable, Hashable {
+  /// The result of an inspection.
+  package enum Result: Sendable, Hashable {
     case decoded(MediaProperties)
-    /// What it breaks of the rules that strict players rely on, in words.
+    /// The file violates its format in the described way, which strict players reject.
     case invalid(String)
-    /// Why not, in words.
+    /// The file cannot be decoded for the described reason.
     case undecodable(String)
   }
 
@@ -19,19 +19,20 @@ package struct MediaInspector: Sendable {
   private let cancellation = CancellationFlag()
   private let deadline: Duration
 
-  /// - Parameter deadline: the most time that one file may take.
+  /// - Parameter deadline: the longest time for one file.
   package init(_ configuration: MediaProcess.Configuration, deadline: Duration = .seconds(600)) throws(SystemError) {
     slot = try MediaSlot(name: "verify-media", configuration: configuration)
     self.deadline = deadline
   }
 
-  /// Ends the media process.
+  /// Stops the media process.
   package func stop() async { await slot.stop() }
 
-  /// Decodes a file whole; of a submission's clip, which may be silent about what nobody used, the first pictures.
+  /// Decodes a file completely. Of a source clip only the first frames are decoded, because no output may have used the
+  /// rest.
   ///
-  /// - Throws: `MediaFailure` where nothing can be said about the file.
-  package func inspect(_ file: OpenFile, isSource: Bool) async throws -> Answer {
+  /// - Throws: `MediaFailure` if the failure is not caused by the file.
+  package func inspect(_ file: OpenFile, isSource: Bool) async throws -> Result {
     do {
       let format = PhotoFormat(start: try file.descriptor.bytes(count: 16, at: 0))
       return format == nil ? try await clip(file, isSource: isSource) : try await photo(file)
@@ -40,27 +41,27 @@ package struct MediaInspector: Sendable {
     }
   }
 
-  private func photo(_ file: OpenFile) async throws -> Answer {
+  private func photo(_ file: OpenFile) async throws -> Result {
     let report = try await slot.photo(
       PhotoPlan(limits: Self.photoLimits, variants: [:]), photo: file.descriptor.number, outputs: [:],
       deadline: deadline, cancellation: cancellation)
     withExtendedLifetime(file) {}
     if let reason = report.reason { return .undecodable(reason.detail) }
-    guard let facts = report.facts else { return .undecodable("nothing was found in it") }
+    guard let facts = report.facts else { return .undecodable("no image was found") }
     return .decoded(
       MediaProperties(
         type: "image/\(facts.format == .heif ? "heic" : facts.format.rawValue)", width: facts.display.width,
         height: facts.display.height))
   }
 
-  private func clip(_ file: OpenFile, isSource: Bool) async throws -> Answer {
-    if !isSource, let finding = try await invalidity(of: file) { return .invalid(finding) }
+  private func clip(_ file: OpenFile, isSource: Bool) async throws -> Result {
+    if !isSource, let violation = try await formatViolation(of: file) { return .invalid(violation) }
     let inputs: [InputName: Int32] = [.clip: file.descriptor.number]
     defer { withExtendedLifetime(file) {} }
     let probed = try await slot.probe(
       inputs, limits: Self.clipLimits, deadline: deadline, cancellation: cancellation)
     guard probed.reasons.isEmpty, let facts = probed.facts[.clip] else {
-      return .undecodable(Self.words(probed.reasons))
+      return .undecodable(Self.text(probed.reasons))
     }
     let size = facts.video.display
     guard !isSource else {
@@ -71,15 +72,15 @@ package struct MediaInspector: Sendable {
       inputs: [.clip: InputPlan(facts: facts, readsAudio: facts.audio != nil)], decisions: [])
     let report = try await slot.run(
       plan, inputs: inputs, outputs: [:], deadline: deadline, cancellation: cancellation, progress: { _ in })
-    guard report.verdict.verdict == .accepted else { return .undecodable(Self.words(report.verdict.reasons)) }
+    guard report.verdict.verdict == .accepted else { return .undecodable(Self.text(report.verdict.reasons)) }
     return .decoded(
       MediaProperties(
         type: facts.container.mediaType, width: size.width, height: size.height,
         duration: report.verdict.inputs[.clip]?.decodedSeconds))
   }
 
-  /// What every job asks of its own outputs before it publishes them.
-  private func invalidity(of file: OpenFile) async throws -> String? {
+  /// Runs the check that each job runs on its outputs before it publishes them.
+  private func formatViolation(of file: OpenFile) async throws -> String? {
     try await onThread("verify-samples") {
       try MovieCheck.finding(size: try file.descriptor.size()) { (offset, count) throws(SystemError) in
         try file.descriptor.bytes(count: count, at: offset)
@@ -87,11 +88,11 @@ package struct MediaInspector: Sendable {
     }
   }
 
-  private static func words(_ reasons: [Reason]) -> String {
+  private static func text(_ reasons: [Reason]) -> String {
     reasons.map { "\($0.code.rawValue): \($0.detail)" }.joined(separator: "; ")
   }
 
-  // What is stored was admitted by some definition or other: everything that any of them could admit.
+  // Stored sources were accepted with the limits of any definition, so that these limits accept everything.
   private static let clipLimits = Limits(
     seconds: ClosedSeconds(shortest: 0, longest: 24 * 3600), bytes: .max, pixels: 1 << 28, framesPerSecond: 1000,
     streams: 64, containers: [.mov, .mp4, .threeGP], videoCodecs: AllowedCodecs.video, differenceSeconds: 24 * 3600)
@@ -108,4 +109,42 @@ extension ContainerName {
     case .threeGP: "video/3gpp"
     }
   }
+}
+
+/// The properties of a media file, from the row of its asset or from decoding.
+package struct MediaProperties: Sendable, Hashable {
+  /// The media type (RFC 6838).
+  package let type: String
+  /// In pixels, after rotation.
+  package let width: Int?
+  package let height: Int?
+  /// In seconds.
+  package let duration: Double?
+
+  package init(type: String, width: Int? = nil, height: Int? = nil, duration: Double? = nil) {
+    self.type = type
+    self.width = width
+    self.height = height
+    self.duration = duration
+  }
+
+  /// The largest difference of equal durations, in seconds: containers store times in ticks of a time base.
+  private static let tolerance = 0.1
+
+  /// Describes the differences from the properties in a row. A property that one side lacks is not compared.
+  package func differences(from stored: MediaProperties) -> [String] {
+    var differences: [String] = []
+    if type != stored.type { differences.append("the type is \(type), not \(stored.type)") }
+    if let width, let height, let storedWidth = stored.width, let storedHeight = stored.height,
+      (width, height) != (storedWidth, storedHeight)
+    {
+      differences.append("the size is \(width)x\(height), not \(storedWidth)x\(storedHeight)")
+    }
+    if let duration, let storedDuration = stored.duration, abs(duration - storedDuration) > Self.tolerance {
+      differences.append("the duration is \(Self.text(duration)) s, not \(Self.text(storedDuration)) s")
+    }
+    return differences
+  }
+
+  private static func text(_ seconds: Double) -> String { "\((seconds * 1000).rounded() / 1000)" }
 }

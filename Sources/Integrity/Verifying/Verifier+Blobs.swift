@@ -7,10 +7,10 @@ import Queue
 import Store
 
 extension Verifier {
-  /// So many rows are read at a time: each may bring a quarter of a megabyte to be hashed by the server.
+  /// The number of rows in a page: the server hashes up to 256 KiB for each.
   private static let blobPage = 64
 
-  /// Every row has its bytes, and every byte is what the hash says.
+  /// Checks that each row has content with the right hash.
   func checkBlobs(_ totals: Totals, _ report: inout VerifyReport) async throws {
     var last: [UInt8] = []
     while true {
@@ -19,25 +19,26 @@ extension Verifier {
       }
       guard let end = page.last else { return }
       last = end.hash.bytes
-      let judged = try await onThread("verify-blobs") { [reader] in
+      let checked = try await onThread("verify-blobs") { [reader] in
         try page.map { evidence in
           var evidence = evidence
           evidence.file = try reader.content(of: evidence.hash)
           return evidence
         }
       }
-      for evidence in judged {
+      for evidence in checked {
         report.checked.blobs += 1
         report.checked.bytes += evidence.bytes
-        if evidence.isSuspect { report.findings += try await judge(evidence.hash) }
+        if evidence.isSuspect { report.findings += try await confirmedFindings(evidence.hash) }
       }
-      tell(.blobs, report.checked.bytes, of: totals.bytes)
+      reportProgress(.blobs, report.checked.bytes, of: totals.bytes)
     }
   }
 
-  private func judge(_ hash: SHA256Digest) async throws -> [Finding] {
+  /// Checks a blob again under the lock of its row.
+  private func confirmedFindings(_ hash: SHA256Digest) async throws -> [Finding] {
     try await pool.transaction { [reader] session in
-      try session.execute(Integrity.statements["share_blob"], .bytes(hash.bytes))
+      try session.execute(Integrity.statements["lock_blob_shared"], .bytes(hash.bytes))
       return try BlobEvidence.read(hash, reader, session).map { evidence in
         evidence.isSuspect ? evidence.findings(uses: try BlobUse.read(hash, session)) : []
       } ?? []
@@ -46,22 +47,22 @@ extension Verifier {
 }
 
 extension BlobEvidence {
-  /// Reads a row of the statements `blobs` and `blob`; the file was not looked at.
+  /// Reads a row of the statements `blobs` and `blob`; the file is not checked.
   init(_ row: Row) throws {
     guard let hash = SHA256Digest(bytes: try row.get("hash")) else {
-      throw PostgresError(.decoding, "a blob's name is not a SHA-256")
+      throw PostgresError(.decoding, "the hash of a blob is not a SHA-256")
     }
     var inline = BlobContent.absent
     if let bytes = try row.get("inline_bytes", as: Int64?.self) {
       let found = try row.get("inline_hash", as: [UInt8]?.self).flatMap { SHA256Digest(bytes: $0) }
-      inline = found == hash ? .whole(bytes: bytes) : .wrong("\(bytes) bytes with the hash \(found?.hex ?? "-")")
+      inline = found == hash ? .intact(bytes: bytes) : .wrong("\(bytes) bytes with the hash \(found?.hex ?? "-")")
     }
     self.init(
       hash: hash, bytes: try row.get("bytes"), inline: inline, file: .absent, isSource: try row.get("is_source"),
       isUnreferenced: try row.get("is_unreferenced"), isReleased: try row.get("is_released"))
   }
 
-  /// Reads row and file of a blob, of which the caller holds the lock; nil: there is no such row any more.
+  /// Reads the row and the file of a blob whose lock the caller holds; nil: the row does not exist.
   static func read(_ hash: SHA256Digest, _ reader: BlobReader, _ session: Session) throws -> BlobEvidence? {
     guard let row = try session.execute(Integrity.statements["blob"], .bytes(hash.bytes)).first else { return nil }
     var evidence = try BlobEvidence(row)
@@ -71,7 +72,7 @@ extension BlobEvidence {
 }
 
 extension BlobUse {
-  /// Reads who uses a blob.
+  /// Reads the assets that refer to a blob.
   static func read(_ hash: SHA256Digest, _ session: Session) throws -> [BlobUse] {
     try session.execute(Integrity.statements["uses_of_blob"], .bytes(hash.bytes)).map(BlobUse.init)
   }
@@ -79,7 +80,7 @@ extension BlobUse {
   /// Reads a row of the statements `uses_of_blob` and `owners_of_asset`.
   init(_ row: Row) throws {
     let text = try row.get("role", as: String.self)
-    guard let role = Role(rawValue: text) else { throw PostgresError(.decoding, "there is no role \(text)") }
+    guard let role = Role(rawValue: text) else { throw PostgresError(.decoding, "unknown role '\(text)'") }
     let kind = try row.get("kind", as: String?.self)
     self.init(
       role: role, subject: try kind.map { try Subject(kind: $0, id: try row.publicID("subject")) },
@@ -88,12 +89,37 @@ extension BlobUse {
 }
 
 extension Subject {
-  /// A post or an image, by the word that statements have for it.
+  /// Creates a subject from the column `kind` of a statement.
   init(kind: String, id: PublicID) throws(PostgresError) {
     switch kind {
     case "post": self = .post(id)
     case "image": self = .image(id)
-    default: throw PostgresError(.decoding, "there is no kind \(kind)")
+    default: throw PostgresError(.decoding, "unknown kind '\(kind)'")
+    }
+  }
+}
+
+/// Reads blobs and hashes them.
+struct BlobReader: Sendable {
+  let blobs: any InspectableBlobStore
+
+  /// Reads and checks the file of a blob.
+  func content(of hash: SHA256Digest) throws(BlobError) -> BlobContent {
+    do throws(BlobError) {
+      let file = try blobs.open(hash)
+      do throws(SystemError) {
+        let digest = try SHA256.digest(of: file)
+        let bytes = try file.size()
+        return digest == hash ? .intact(bytes: bytes) : .wrong("\(bytes) bytes with the hash \(digest)")
+      } catch {
+        throw BlobError.system(error)
+      }
+    } catch {
+      switch error.damage {
+      case .missing: return .absent
+      case .truncated, .corrupt: return .wrong("content that cannot be read: \(error)")
+      case nil: throw error
+      }
     }
   }
 }

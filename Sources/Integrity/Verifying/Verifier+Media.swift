@@ -9,8 +9,8 @@ import Store
 extension Verifier {
   private static let mediaPage = 100
 
-  /// An asset with what it tells of its media file.
-  private struct Told: Sendable {
+  /// An asset with the properties of its media file in the row.
+  private struct StoredMedia: Sendable {
     let number: Int64
     let id: PublicID
     let blob: SHA256Digest
@@ -19,7 +19,7 @@ extension Verifier {
 
     init(_ row: Row) throws {
       guard let hash = SHA256Digest(bytes: try row.get("blob")) else {
-        throw PostgresError(.decoding, "a blob's name is not a SHA-256")
+        throw PostgresError(.decoding, "the hash of a blob is not a SHA-256")
       }
       number = try row.get("id")
       id = try row.publicID("public_id")
@@ -31,44 +31,44 @@ extension Verifier {
     }
   }
 
-  /// Every media file can be decoded, and is what its assets tell.
+  /// Checks that each media file can be decoded and has the properties in the rows of its assets.
   ///
-  /// Neither the bytes of a blob nor what an asset tells ever change: nothing has to be looked at twice.
+  /// Neither the content of a blob nor the properties of an asset change, so that no second check is needed.
   func checkMedia(with inspector: MediaInspector, _ totals: Totals, _ report: inout VerifyReport) async throws {
-    // Of what is damaged it is known already.
+    // Blobs with findings are not decoded.
     var known: Set<FindingObject> = []
     for finding in report.findings { if case .blob = finding.object { known.insert(finding.object) } }
     var last: (blob: [UInt8], number: Int64) = ([], 0)
-    var answer: (blob: SHA256Digest, answer: MediaInspector.Answer?)?
+    var inspected: (blob: SHA256Digest, result: MediaInspector.Result?)?
     var assets: Int64 = 0
     var decoded = 0
     while true {
       let page = try await pool.run { [last] session in
         try session.execute(
           Integrity.statements["media"], .bytes(last.blob), .integer(last.number), .integer(Self.mediaPage)
-        ).map(Told.init)
+        ).map(StoredMedia.init)
       }
       guard let end = page.last else { break }
       last = (end.blob.bytes, end.number)
-      for told in page {
+      for media in page {
         assets += 1
-        guard !known.contains(.blob(told.blob)) else { continue }
-        // As a submission's file and as an output it is looked at in different ways; nobody has both.
-        if answer?.blob != told.blob {
-          answer = (told.blob, try await inspect(told.blob, isSource: told.isSource, with: inspector))
-          if answer?.answer != nil { decoded += 1 }
+        guard !known.contains(.blob(media.blob)) else { continue }
+        // Sources and outputs are inspected differently. No blob is both.
+        if inspected?.blob != media.blob {
+          inspected = (media.blob, try await inspect(media.blob, isSource: media.isSource, with: inspector))
+          if inspected?.result != nil { decoded += 1 }
         }
-        if let found = answer?.answer { report.findings += try await judge(told, found) }
-        tell(.media, assets, of: Int64(totals.assets))
+        if let result = inspected?.result { report.findings += try await findings(media, result) }
+        reportProgress(.media, assets, of: Int64(totals.assets))
       }
     }
     report.checked.media = decoded
   }
 
-  /// Nil: the blob is gone by now.
+  /// Decodes a blob; nil: the blob is gone by now.
   private func inspect(
     _ hash: SHA256Digest, isSource: Bool, with inspector: MediaInspector
-  ) async throws -> MediaInspector.Answer? {
+  ) async throws -> MediaInspector.Result? {
     let inline = try await pool.run { session in
       try session.execute(Integrity.statements["inline_content"], .bytes(hash.bytes)).first?
         .get("inline_content", as: [UInt8]?.self) ?? nil
@@ -90,27 +90,27 @@ extension Verifier {
     return try await inspector.inspect(file, isSource: isSource)
   }
 
-  private func judge(_ told: Told, _ answer: MediaInspector.Answer) async throws -> [Finding] {
+  private func findings(_ media: StoredMedia, _ result: MediaInspector.Result) async throws -> [Finding] {
     let code: FindingCode
     let detail: String
-    switch answer {
-    case .undecodable(let words): (code, detail) = (.mediaUndecodable, words)
-    case .invalid(let words): (code, detail) = (.mediaInvalid, words)
-    case .decoded(let found):
-      let differences = found.differences(from: told.properties)
+    switch result {
+    case .undecodable(let reason): (code, detail) = (.mediaUndecodable, reason)
+    case .invalid(let violation): (code, detail) = (.mediaInvalid, violation)
+    case .decoded(let properties):
+      let differences = properties.differences(from: media.properties)
       if differences.isEmpty { return [] }
       (code, detail) = (.mediaProperties, differences.joined(separator: "; "))
     }
     let owners = try await pool.run { session in
-      try session.execute(Integrity.statements["owners_of_asset"], .text(told.id.description)).map(BlobUse.init)
+      try session.execute(Integrity.statements["owners_of_asset"], .text(media.id.description)).map(BlobUse.init)
     }
-    // Of a set that was replaced nobody is shown anything any more.
+    // The media of replaced sets are not shown any more.
     let subjects = owners.compactMap(\.subject)
     guard !subjects.isEmpty else { return [] }
-    let isMadeAgain = owners.allSatisfy { $0.hasSources && !$0.role.isSource }
+    let canBeMadeAgain = owners.allSatisfy { $0.hasSources && !$0.role.isSource }
     return [
       Finding(
-        code, .asset(told.id), isMadeAgain ? .damaged : .lost,
+        code, .asset(media.id), canBeMadeAgain ? .damaged : .lost,
         detail: "\(owners.first?.role.rawValue ?? ""): \(detail)", subjects: subjects)
     ]
   }

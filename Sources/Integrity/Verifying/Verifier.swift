@@ -2,11 +2,11 @@ package import Blobs
 package import Postgres
 package import Store
 
-/// Looks whether everything that the database tells is there and right, and whether more is there than it tells.
+/// Checks that the database and the blob store are consistent.
 ///
-/// It may be done while others write. What one statement reads is as of one moment, and cannot be a transaction in
-/// between. Where rows and files are compared, a suspicion is looked at again under the lock of the blob's row: writers take
-/// it before they publish and hold it until they commit, collectors before they remove.
+/// It may run while others write: each statement reads one snapshot. A difference between a row and a file is checked
+/// again under the lock of the blob's row, which writers hold from before they publish the file until they commit, and
+/// collectors until the file is removed.
 package struct Verifier: Sendable {
   let pool: Pool
   let store: Store
@@ -17,8 +17,8 @@ package struct Verifier: Sendable {
   var blobs: any InspectableBlobStore { reader.blobs }
 
   /// - Parameters:
-  ///   - inspector: decodes every media file; nil: none is decoded.
-  ///   - progress: told how far each stage has come, 0 to 1.
+  ///   - inspector: decodes the media files; nil: they are not decoded.
+  ///   - progress: receives the progress of each stage, 0 to 1.
   package init(
     pool: Pool, store: Store, blobs: any InspectableBlobStore, inspector: MediaInspector? = nil,
     progress: @escaping @Sendable (VerifyStage, Double) -> Void = { _, _ in }
@@ -30,7 +30,7 @@ package struct Verifier: Sendable {
     self.progress = progress
   }
 
-  /// How much there is to look at.
+  /// The numbers of the objects to check.
   struct Totals: Sendable {
     let blobs: Int
     let bytes: Int64
@@ -40,9 +40,9 @@ package struct Verifier: Sendable {
     let assets: Int
   }
 
-  /// Looks at everything.
+  /// Checks everything.
   ///
-  /// - Throws: where something could not be looked at: the database or the blob store is away.
+  /// - Throws: if something cannot be checked because the database or the blob store is not available.
   package func run() async throws -> VerifyReport {
     var report = VerifyReport()
     let totals = try await pool.run { session in
@@ -57,11 +57,50 @@ package struct Verifier: Sendable {
     try await checkSubjects(.images, totals.images, &report)
     try await checkFiles(&report)
     if let inspector { try await checkMedia(with: inspector, totals, &report) }
-    report.settle()
+    report.escalateLostSources()
     return report
   }
 
-  func tell(_ stage: VerifyStage, _ done: Int64, of all: Int64) {
+  func reportProgress(_ stage: VerifyStage, _ done: Int64, of all: Int64) {
     progress(stage, all == 0 ? 1 : min(1, Double(done) / Double(all)))
   }
+}
+
+/// The result of a verification.
+package struct VerifyReport: Encodable, Sendable {
+  /// The numbers of the objects that were checked.
+  package struct Checked: Encodable, Sendable, Hashable {
+    package var blobs = 0
+    /// The bytes that were read and hashed, in rows and in files.
+    package var bytes: Int64 = 0
+    package var sets = 0
+    package var posts = 0
+    package var images = 0
+    /// The files in the blob store.
+    package var files = 0
+    /// The media files that were decoded; nil: decoding was not requested.
+    package var media: Int?
+  }
+
+  package internal(set) var checked = Checked()
+  package internal(set) var findings: [Finding] = []
+
+  /// Whether there are no findings.
+  package var isConsistent: Bool { findings.isEmpty }
+
+  /// The codes of findings about lost sources.
+  private static let sourceCodes: Set<FindingCode> = [
+    .sourceMissing, .sourceCorrupt, .sourcesMissing, .setEmpty, .assetMissing, .blobRowMissing,
+  ]
+
+  /// Changes the severity of damaged outputs to lost where the sources are lost.
+  mutating func escalateLostSources() {
+    let lost = findings.filter { $0.severity == .lost && Self.sourceCodes.contains($0.code) }.flatMap(\.subjects)
+    findings = findings.map { $0.escalated(lostSourcesOf: Set(lost)) }
+  }
+}
+
+/// The stages of a verification, in order.
+package enum VerifyStage: String, Sendable, CaseIterable {
+  case blobs, sets, posts, images, files, media
 }

@@ -2,7 +2,7 @@ import AV
 import Kernels
 import Model
 
-/// What a picture's numbers mean, as far as it takes more than another matrix and range to show it in BT.709.
+/// The colour encoding of frames whose conversion to BT.709 needs more than another matrix and range.
 struct ColorRendering: Hashable, Sendable {
   let transfer: TransferFunction
   let primaries: Primaries
@@ -16,10 +16,10 @@ struct ColorRendering: Hashable, Sendable {
     self.isFullRange = isFullRange
   }
 
-  /// Nil for pictures of standard dynamic range in primaries like ours: a scaler converts the rest.
+  /// Nil for frames of standard dynamic range in BT.709 primaries: a scaler converts them.
   init?(_ facts: VideoFacts, matrix: ColorMatrix, isFullRange: Bool) {
     transfer = TransferFunction(facts.dynamicRange)
-    // A camera that writes HDR means its primaries, whether it says so or not.
+    // HDR without tagged primaries is BT.2020.
     primaries =
       facts.dynamicRange == .standard || facts.color.primaries != "unknown" ? Primaries(facts.color) : .bt2020
     self.matrix = matrix
@@ -27,18 +27,18 @@ struct ColorRendering: Hashable, Sendable {
     if transfer == .standard && primaries == .bt709 { return nil }
   }
 
-  /// What is done, for the decision log.
+  /// The method, for the decision log.
   var summary: String {
     transfer == .standard
-      ? "what lies outside of the gamut of BT.709 clipped" : "tone-mapped, reference white at the white of SDR"
+      ? "colours outside the BT.709 gamut clipped" : "tone-mapped, reference white at the white of SDR"
   }
 
-  /// How an output's numbers mean the colours that are shown: red, green and blue between 0 and 1 as its codes.
+  /// Encodes red, green and blue between 0 and 1 as the codes of an output.
   typealias Encoding = (SIMD3<Double>) -> ColorTable.Codes
 
-  /// The mapping of 10-bit pictures of this kind to those of the outputs.
+  /// The mapping of 10-bit frames in this encoding to the outputs.
   ///
-  /// - Parameter encoding: of the outputs; nil: of video.
+  /// - Parameter encoding: of the outputs; nil for video.
   func table(_ encoding: Encoding? = nil) -> ColorTable {
     let decoding = SignalDecoding(matrix: matrix, isFullRange: isFullRange)
     if transfer == .standard && encoding == nil {
@@ -49,7 +49,7 @@ struct ColorRendering: Hashable, Sendable {
     }
     let encoding = encoding ?? Self.videoCodes
     let lights = SampledFunction { transfer.light(of: $0) }
-    // Spread by the root, where the curve is nearly straight.
+    // Sampled over the square root, over which the curve is nearly linear.
     let signals = SampledFunction { TransferFunction.standardSignal(of: $0 * $0) }
     let curve = ToneCurve(brightest: transfer.brightest)
     let rows = primaries.toBT709
@@ -65,8 +65,8 @@ struct ColorRendering: Hashable, Sendable {
     }
   }
 
-  /// Brings light into what BT.709 can show: the brightest component by the curve, the others in proportion, so that
-  /// the hue stays; what lies outside of its gamut then is clipped (ITU-R BT.2407-0, clause 2).
+  /// Maps light into the range of BT.709: the brightest component by the curve, the others in proportion, which
+  /// preserves the hue. Components outside the gamut are then clipped (ITU-R BT.2407-0, clause 2).
   private static func shown(_ light: SIMD3<Double>, _ curve: ToneCurve) -> SIMD3<Double> {
     let brightest = light.max()
     guard brightest > 0 else { return SIMD3(repeating: 0) }
@@ -81,10 +81,66 @@ struct ColorRendering: Hashable, Sendable {
       y: 16 + 219 * luma, u: 128 + 224 * (signal.z - luma) / 1.8556, v: 128 + 224 * (signal.x - luma) / 1.5748)
   }
 
-  /// 8-bit YCbCr in full range, as JPEG files have it (JFIF 1.02).
+  /// 8-bit YCbCr in full range, as in JPEG files (JFIF 1.02).
   static func photoCodes(_ signal: SIMD3<Double>) -> ColorTable.Codes {
     let luma = (signal * SIMD3(0.299, 0.587, 0.114)).sum()
     return ColorTable.Codes(
       y: 255 * luma, u: 128 + 255 * (signal.z - luma) / 1.772, v: 128 + 255 * (signal.x - luma) / 1.402)
+  }
+}
+
+/// Decodes 10-bit YUV codes to red, green and blue between 0 and 1 (ITU-R BT.2100-2, tables 6 and 9).
+struct SignalDecoding {
+  private let red: Double
+  private let blue: Double
+  private let luma: (offset: Double, span: Double)
+  private let chromaSpan: Double
+
+  init(matrix: ColorMatrix, isFullRange: Bool) {
+    (red, blue) =
+      switch matrix {
+      case .bt709: (0.2126, 0.0722)
+      case .bt601: (0.299, 0.114)
+      case .bt2020: (0.2627, 0.0593)
+      case .smpte240: (0.212, 0.087)
+      case .fcc: (0.30, 0.11)
+      }
+    luma = isFullRange ? (0, 1023) : (64, 876)
+    chromaSpan = isFullRange ? 1023 : 896
+  }
+
+  /// The luma code of black.
+  var black: Double { luma.offset }
+
+  /// The contribution of one code step to each component.
+  var steps: (luma: Double, redV: Double, greenU: Double, greenV: Double, blueU: Double) {
+    let (redV, blueU) = (2 * (1 - red) / chromaSpan, 2 * (1 - blue) / chromaSpan)
+    let green = 1 - red - blue
+    return (1 / luma.span, redV, -blue * blueU / green, -red * redV / green, blueU)
+  }
+
+  func signal(of codes: ColorTable.Codes) -> SIMD3<Double> {
+    let y = (codes.y - luma.offset) / luma.span
+    let (u, v) = ((codes.u - 512) / chromaSpan, (codes.v - 512) / chromaSpan)
+    let (r, b) = (y + 2 * (1 - red) * v, y + 2 * (1 - blue) * u)
+    let g = (y - red * r - blue * b) / (1 - red - blue)
+    return SIMD3(r, g, b).clamped(lowerBound: SIMD3(repeating: 0), upperBound: SIMD3(repeating: 1))
+  }
+}
+
+/// A function over 0 to 1, sampled once and interpolated linearly.
+struct SampledFunction {
+  private static let steps = 4096
+  private let samples: [Double]
+
+  init(_ function: (Double) -> Double) {
+    samples = (0...Self.steps).map { function(Double($0) / Double(Self.steps)) }
+  }
+
+  subscript(_ argument: Double) -> Double {
+    let position = argument * Double(Self.steps)
+    let index = min(Int(position), Self.steps - 1)
+    let fraction = position - Double(index)
+    return samples[index] + (samples[index + 1] - samples[index]) * fraction
   }
 }

@@ -1,12 +1,12 @@
 import Model
 
-/// Which red, green and blue a picture's numbers are mixed of (ITU-T H.273, table 2).
+/// The colour primaries of frames and photos (ITU-T H.273, table 2).
 enum Primaries: Hashable, Sendable {
-  /// Those of HDTV. The ones of the older standards are so near that no player tells them apart.
+  /// HDTV. Those of SDTV are so close that players do not distinguish them.
   case bt709
-  /// Of UHDTV.
+  /// UHDTV.
   case bt2020
-  /// Display P3, with the white of daylight.
+  /// Display P3, with the white point D65.
   case p3
 
   init(_ color: ColorFacts) {
@@ -17,12 +17,12 @@ enum Primaries: Hashable, Sendable {
     }
   }
 
-  /// Linear light in these primaries as light in those of BT.709, row by row; components outside of them are negative.
+  /// The matrix, by rows, from linear light in these primaries to BT.709; components outside its gamut become negative.
   var toBT709: (SIMD3<Double>, SIMD3<Double>, SIMD3<Double>) {
     switch self {
     case .bt709: (SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1))
-    // From the chromaticities of ITU-R BT.2020-2 and BT.709-6: BT.2407-0 has these with four digits, which are too few
-    // where a component is nearly none.
+    // From the chromaticities of ITU-R BT.2020-2 and BT.709-6: the four digits in BT.2407-0 are too few for components
+    // near zero.
     case .bt2020:
       (
         SIMD3(1.660491, -0.587641, -0.072850), SIMD3(-0.124550, 1.132900, -0.008350),
@@ -34,7 +34,7 @@ enum Primaries: Hashable, Sendable {
     }
   }
 
-  /// The share of each component in luminance.
+  /// The weight of each component in luminance.
   var luminance: SIMD3<Double> {
     switch self {
     case .bt709: SIMD3(0.2126, 0.7152, 0.0722)

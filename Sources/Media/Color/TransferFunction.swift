@@ -1,12 +1,12 @@
 import Glibc
 import Model
 
-/// What a signal's numbers mean as light on a display, in units of reference white.
+/// The transfer function from a signal to light on a display, in units of reference white.
 ///
-/// Reference white is what a sheet of paper gives: all of an SDR signal, and 203 cd/m² of an HDR one (ITU-R BT.2408-7, 2.1).
-/// With it in common, a picture of one kind neither glows nor greys beside one of the other.
+/// Reference white is the full SDR signal and 203 cd/m² in HDR (ITU-R BT.2408-7, 2.1). Mapping both to the same light
+/// gives SDR and HDR clips the same brightness in one composition.
 enum TransferFunction: Hashable, Sendable {
-  /// The display of SDR signals (ITU-R BT.1886).
+  /// SDR (ITU-R BT.1886).
   case standard
   /// Hybrid log-gamma on a display of 1000 cd/m² (ITU-R BT.2100-2, table 5).
   case hybridLogGamma
@@ -14,7 +14,7 @@ enum TransferFunction: Hashable, Sendable {
   case perceptualQuantizer
 
   private static let referenceWhite = 203.0
-  /// The display for which HDR is graded, in cd/m²; what is brighter is shown as bright as this.
+  /// The peak luminance of the HDR reference display, in cd/m²; brighter light is clipped to it.
   private static let peak = 1000.0
   private static let standardGamma = 2.4
 
@@ -26,10 +26,10 @@ enum TransferFunction: Hashable, Sendable {
     }
   }
 
-  /// The brightest light that it can mean, in units of reference white.
+  /// The brightest light, in units of reference white.
   var brightest: Double { self == .standard ? 1 : Self.peak / Self.referenceWhite }
 
-  /// The light of one component by itself, signal 0 to 1; for HLG before the display's gamma, which needs all three.
+  /// The light of one component for a signal of 0 to 1; for HLG before the display's gamma, which depends on all three.
   func light(of signal: Double) -> Double {
     switch self {
     case .standard: return pow(signal, Self.standardGamma)
@@ -44,12 +44,36 @@ enum TransferFunction: Hashable, Sendable {
     }
   }
 
-  /// What the display makes of the three components' light together, given the light's luminance.
+  /// The factor that the display applies to all three components, given their luminance.
   func displayGain(luminance: Double) -> Double {
     guard self == .hybridLogGamma else { return 1 }
     return luminance <= 0 ? 0 : pow(luminance, 0.2) * Self.peak / Self.referenceWhite
   }
 
-  /// The SDR signal, 0 to 1, that a display shows as this light.
+  /// The SDR signal, 0 to 1, for a light.
   static func standardSignal(of light: Double) -> Double { pow(light, 1 / standardGamma) }
+}
+
+/// The tone curve that maps light beyond SDR's range into it.
+///
+/// Below a knee the curve is the identity, so that midtones keep the brightness that they have in an SDR clip of the
+/// same scene. Above it the curve starts with the same slope and reaches 1 at the brightest light.
+struct ToneCurve: Hashable, Sendable {
+  private static let knee = 0.7
+  private let brightest: Double
+  private let bend: Double
+
+  /// - Parameter brightest: the light that becomes 1, in units of reference white.
+  init(brightest: Double) {
+    self.brightest = brightest
+    let steepness = (brightest - Self.knee) / (1 - Self.knee)
+    bend = steepness > 1 ? 1 / (steepness - 1) : .infinity
+  }
+
+  /// The displayed light, 0 to 1, for a light.
+  func shown(_ light: Double) -> Double {
+    guard light > Self.knee, bend.isFinite else { return min(light, 1) }
+    let position = min((light - Self.knee) / (brightest - Self.knee), 1)
+    return Self.knee + (1 - Self.knee) * position * (1 + bend) / (position + bend)
+  }
 }

@@ -1,85 +1,119 @@
 import Kernels
 import Model
 
-/// An input's picture as it lies on a canvas: scaled to its tile, framed, its corners round.
+/// The image of an input on a canvas: scaled to its tile, with border and rounded corners.
 final class TileImage {
   let tile: Tile
   private let converter: UprightConverter
-  /// The form in which a reader may have prepared its pictures for it.
+  /// The form into which a reader may prepare its frames.
   let preparation: Preparation
   private let corners: RoundedCorners
-  /// The scaled picture with its border.
-  private let framed: ImageBuffer
-  private let frame: TileFrame?
-  /// What it covers of the canvas while it lies on it.
+  /// The scaled frame with its border.
+  private let bordered: ImageBuffer
+  private let border: TileBorder?
+  /// The pixels of the canvas under the image.
   private let covered: ImageBuffer
-  /// The number of the picture that is drawn, and of the one that is painted on the canvas.
+  /// The number of the frame in `bordered`, and of the one that is painted on the canvas.
   private var drawn: Int?
   private var painted: Int?
 
-  init(_ tile: Tile, layout: FrameLayout) throws(Stop) {
+  init(_ tile: Tile, layout: FrameLayout) throws(RunFailure) {
     self.tile = tile
     let (width, height) = (tile.rectangle.width, tile.rectangle.height)
     corners = RoundedCorners(radius: Self.radius(tile.radius, in: tile.rectangle))
-    framed = ImageBuffer(width: width, height: height)
+    bordered = ImageBuffer(width: width, height: height)
     covered = ImageBuffer(width: width, height: height)
-    if let border = tile.border, border.width > 0 {
-      let frame = try TileFrame(border, radius: corners.radius, width: width, height: height)
-      preparation = Preparation(layout: layout, size: frame.inner)
-      self.frame = frame
+    if let style = tile.border, style.width > 0 {
+      let border = try TileBorder(style, radius: corners.radius, width: width, height: height)
+      preparation = Preparation(layout: layout, size: border.inner)
+      self.border = border
     } else {
       preparation = Preparation(layout: layout, size: Size(width: width, height: height))
-      frame = nil
+      border = nil
     }
     converter = try UprightConverter(from: layout, to: preparation.size)
   }
 
-  /// What is done to each picture, for the decision log.
+  /// The conversion of each frame, for the decision log.
   var summary: String { converter.summary }
 
-  /// Draws the reader's current picture, if it is not drawn yet.
-  func update(_ reader: ClipReader) throws(Stop) {
+  /// Draws the reader's current frame into `bordered` if it is a new one.
+  func update(_ reader: ClipReader) throws(RunFailure) {
     guard drawn != reader.frames else { return }
-    let target = frame?.scaled.picture ?? framed.picture
+    let target = border?.scaled.imagePlanes ?? bordered.imagePlanes
     if reader.preparation == preparation,
-      try reader.withPrepared({ (prepared) throws(Stop) in target.copy(from: prepared.picture.reading) })
+      try reader.withPrepared({ (prepared) throws(RunFailure) in target.copy(from: prepared.imagePlanes.reading) })
     {
-      // It came as it is wanted.
+      // The reader prepared it in this form.
     } else {
       try converter.draw(reader.current, into: target)
     }
-    frame?.draw(into: framed.picture)
+    border?.draw(into: bordered.imagePlanes)
     drawn = reader.frames
   }
 
-  /// Paints the picture where it stays, if it is not painted yet.
+  /// Paints the image on a canvas that keeps it, if it is not painted yet.
   ///
-  /// - Parameter color: of the canvas, which the round corners leave visible.
+  /// - Parameter color: of the canvas, which is visible at the rounded corners.
   func paint(on canvas: MutableImagePlanes, clearing color: YUVColor) {
     guard painted != drawn else { return }
     let area = area(of: canvas)
     if corners.radius > 0 { area.fill(y: color.y, u: color.u, v: color.v) }
-    area.draw(framed.picture.reading, corners: corners)
+    area.draw(bordered.imagePlanes.reading, corners: corners)
     painted = drawn
   }
 
-  /// Draws the picture and remembers what it covers.
+  /// Draws the image and saves the pixels under it.
   func cover(_ canvas: MutableImagePlanes) {
     let area = area(of: canvas)
-    covered.picture.copy(from: area.reading)
-    area.draw(framed.picture.reading, corners: corners)
+    covered.imagePlanes.copy(from: area.reading)
+    area.draw(bordered.imagePlanes.reading, corners: corners)
   }
 
-  /// Puts back what it covered.
-  func uncover(_ canvas: MutableImagePlanes) { area(of: canvas).copy(from: covered.picture.reading) }
+  /// Restores the pixels under the image.
+  func uncover(_ canvas: MutableImagePlanes) { area(of: canvas).copy(from: covered.imagePlanes.reading) }
 
   private func area(of canvas: MutableImagePlanes) -> MutableImagePlanes {
-    let place = tile.rectangle
-    return canvas.region(x: place.x, y: place.y, width: place.width, height: place.height)
+    let rectangle = tile.rectangle
+    return canvas.region(x: rectangle.x, y: rectangle.y, width: rectangle.width, height: rectangle.height)
   }
 
-  /// Two corners may not overlap.
-  private static func radius(_ wanted: Int, in rectangle: Rectangle) -> Int {
-    max(0, min(wanted, min(rectangle.width, rectangle.height) / 2 - 1))
+  /// The radius, limited so that corners do not overlap.
+  private static func radius(_ requested: Int, in rectangle: Rectangle) -> Int {
+    max(0, min(requested, min(rectangle.width, rectangle.height) / 2 - 1))
+  }
+}
+
+/// The border of a tile; its inner corners are concentric with the outer ones.
+final class TileBorder {
+  /// The size inside the border.
+  let inner: Size
+  /// The scaled frame, which is drawn inside the border.
+  let scaled: ImageBuffer
+  private let width: Int
+  private let color: YUVColor
+  private let corners: RoundedCorners
+  private var isPainted = false
+
+  init(_ border: Definition.Border, radius: Int, width: Int, height: Int) throws(RunFailure) {
+    // Chroma has half the resolution: the width must be even.
+    let line = border.width / 2 * 2
+    guard line > 0, 2 * line + 16 <= min(width, height) else {
+      throw .failed(MediaError(.invalidPlan, "a border of \(border.width) pixels leaves no room for its tile"))
+    }
+    self.width = line
+    inner = Size(width: width - 2 * line, height: height - 2 * line)
+    scaled = ImageBuffer(width: inner.width, height: inner.height)
+    color = YUVColor(border.color)
+    corners = RoundedCorners(radius: max(0, min(radius - line, min(inner.width, inner.height) / 2 - 1)))
+  }
+
+  /// Draws the border and the frame inside it.
+  func draw(into bordered: MutableImagePlanes) {
+    // Rounded corners are blended with the border's colour, which must be painted each time.
+    if !isPainted || corners.radius > 0 { bordered.fill(y: color.y, u: color.u, v: color.v) }
+    isPainted = true
+    bordered.region(x: width, y: width, width: inner.width, height: inner.height)
+      .draw(scaled.imagePlanes.reading, corners: corners)
   }
 }

@@ -2,53 +2,54 @@ import AV
 import Kernels
 import Model
 
-/// Turns an input's frames into upright 8-bit 4:2:0 BT.709 pictures of one size, cropped to its shape.
+/// Converts an input's frames to upright 8-bit 4:2:0 BT.709 frames of one size, cropped to its aspect ratio.
 ///
-/// It scales first and turns after, since there are fewer pixels then, and leaves out each step that has nothing to do:
-/// reduce by a kernel of our own, scale, map colours, turn.
+/// The steps are: reduce by a kernel, scale, map colours, rotate. Unneeded steps are skipped. Rotation comes last, when
+/// there are fewer pixels.
 final class UprightConverter {
-  /// Of the pictures it makes.
+  /// The size of the converted frames.
   let size: Size
-  /// Whether it has nothing to do at all: the frame is the picture.
+  /// Whether no step is needed.
   let isIdentity: Bool
-  /// What it does, for the decision log.
+  /// The steps, for the decision log.
   let summary: String
   private let layout: FrameLayout
   private let crop: Rectangle
   private let reduction: Reduction
-  /// The samples as `reduction` leaves them, where more is done to them.
+  /// The result of `reduction` if it is scaled further.
   private let reduced: ImageBuffer?
-  /// Nil where the samples already have size and colours.
+  /// Nil if neither size nor colour needs the scaler.
   private let scaler: Scaler?
-  /// The scaled samples in 10 bits, for `layout.colors`; nil where it takes the frame itself, or where there is none.
+  /// The scaled samples in 10 bits, the input of `layout.colors`; nil if the frame itself is the input, or without a
+  /// table.
   private let deep: Frame?
-  /// The picture before its turn; nil where it is upright, or only turned.
-  private let unturned: ImageBuffer?
+  /// The frame before its rotation; nil if it is not rotated, or only rotated.
+  private let unrotated: ImageBuffer?
 
-  /// What a kernel of our own does to the samples first.
+  /// The reduction of the samples by a kernel, before the scaler.
   private enum Reduction: Equatable {
     case none
-    /// The mean of four pixels; the scaler does the rest on a quarter of the samples.
+    /// The mean of four pixels; the scaler continues with a quarter of the samples.
     case half
-    /// Two thirds, which is what is wanted.
+    /// Two thirds, which is the target size.
     case twoThirds
-    /// The mean of a square of so many pixels each way, which is what is wanted.
+    /// The mean of a square with this edge, which gives the target size.
     case mean(Int)
 
-    /// Whether nothing is left to scale.
+    /// Whether the result has the target size.
     var isComplete: Bool { self != .none && self != .half }
   }
 
-  init(from layout: FrameLayout, to size: Size) throws(Stop) {
+  init(from layout: FrameLayout, to size: Size) throws(RunFailure) {
     self.size = size
     self.layout = layout
-    let turned = layout.orientation.size(width: size.width, height: size.height)
-    let target = Size(width: turned.width, height: turned.height)
+    let rotated = layout.orientation.size(width: size.width, height: size.height)
+    let target = Size(width: rotated.width, height: rotated.height)
     crop = layout.crop(filling: target)
     let isScaled = crop.width != target.width || crop.height != target.height
-    let isTurned = layout.orientation != .upright
-    let isWhole = crop.width == layout.coded.width && crop.height == layout.coded.height
-    isIdentity = !isScaled && !isTurned && isWhole && layout.hasOutputColors
+    let isRotated = layout.orientation != .upright
+    let isUncropped = crop.width == layout.coded.width && crop.height == layout.coded.height
+    isIdentity = !isScaled && !isRotated && isUncropped && layout.hasOutputColors
     reduction = layout.hasOutputColors && isScaled ? Self.reduction(of: crop, to: target) : .none
     reduced = reduction == .half ? ImageBuffer(width: crop.width / 2, height: crop.height / 2) : nil
 
@@ -60,35 +61,36 @@ final class UprightConverter {
     scaler = try needsScaler ? Self.scaler(layout, crop, divisor: divisor, target: target, isDeep: isDeep) : nil
     deep = try isDeep && needsScaler ? Self.frame(target) : nil
     let hasSteps = needsScaler || isDeep || reduction != .none
-    unturned = isTurned && hasSteps ? ImageBuffer(width: target.width, height: target.height) : nil
+    unrotated = isRotated && hasSteps ? ImageBuffer(width: target.width, height: target.height) : nil
 
-    let cropped = isWhole ? "" : " cropped to \(crop.width)x\(crop.height)"
+    let cropped = isUncropped ? "" : " cropped to \(crop.width)x\(crop.height)"
     let scaled = isScaled ? "scaled to \(size.width)x\(size.height), \(Self.name(of: reduction))" : "not scaled"
     summary = "\(layout.coded.width)x\(layout.coded.height)\(cropped), \(scaled)"
   }
 
-  /// Draws a frame's upright picture.
+  /// Converts a frame.
   ///
-  /// - Parameter target: of this converter's size, all of an aligned picture: vector loops write past a row's end.
-  func draw(_ frame: borrowing Frame, into target: MutableImagePlanes) throws(Stop) {
-    switch unturned {
-    case .some(let unturned):
-      try drawUnturned(frame, into: unturned.picture)
-      target.copy(from: unturned.picture.reading, orientation: layout.orientation)
+  /// - Parameter target: an entire aligned buffer of this converter's size, as vector loops write past the end of a
+  ///   row.
+  func draw(_ frame: borrowing Frame, into target: MutableImagePlanes) throws(RunFailure) {
+    switch unrotated {
+    case .some(let unrotated):
+      try drawUnrotated(frame, into: unrotated.imagePlanes)
+      target.copy(from: unrotated.imagePlanes.reading, orientation: layout.orientation)
     case .none where scaler == nil && layout.colors == nil && reduction == .none:
       target.copy(from: samples(of: frame).reading, orientation: layout.orientation)
     case .none:
-      try drawUnturned(frame, into: target)
+      try drawUnrotated(frame, into: target)
     }
   }
 
-  private func drawUnturned(_ frame: borrowing Frame, into target: MutableImagePlanes) throws(Stop) {
+  private func drawUnrotated(_ frame: borrowing Frame, into target: MutableImagePlanes) throws(RunFailure) {
     if let colors = layout.colors {
       switch deep {
       case .some(let deep):
-        try scale(frame.planes(of: (crop.x, crop.y)), into: deep.planes(of: (0, 0)))
-        colors.map(deep.tenBitPlanes(of: (0, 0)), into: target)
-      case .none: colors.map(frame.tenBitPlanes(of: (crop.x, crop.y)), into: target)
+        try scale(frame.planes(from: (crop.x, crop.y)), into: deep.planes(from: (0, 0)))
+        colors.map(deep.tenBitPlanes(from: (0, 0)), into: target)
+      case .none: colors.map(frame.tenBitPlanes(from: (crop.x, crop.y)), into: target)
       }
       return
     }
@@ -96,30 +98,33 @@ final class UprightConverter {
     case .twoThirds: target.copy(twoThirdsOf: samples(of: frame).reading)
     case .mean(let side): target.copy(meansOf: samples(of: frame).reading, side: side)
     case .half:
-      guard let reduced = reducedPicture else { return }
+      guard let reduced = reducedPlanes else { return }
       reduced.copy(halving: samples(of: frame).reading)
       try scale(reduced.planes, into: target.planes)
-    case .none: try scale(frame.planes(of: (crop.x, crop.y)), into: target.planes)
+    case .none: try scale(frame.planes(from: (crop.x, crop.y)), into: target.planes)
     }
   }
 
-  private var reducedPicture: MutableImagePlanes? {
+  private var reducedPlanes: MutableImagePlanes? {
     switch reduced {
-    case .some(let buffer): buffer.picture
+    case .some(let buffer): buffer.imagePlanes
     case .none: nil
     }
   }
 
   private func samples(of frame: borrowing Frame) -> MutableImagePlanes {
-    frame.picture.region(x: crop.x, y: crop.y, width: crop.width, height: crop.height)
+    frame.imagePlanes.region(x: crop.x, y: crop.y, width: crop.width, height: crop.height)
   }
 
-  private func scale(_ source: Scaler.Planes, into target: Scaler.Planes) throws(Stop) {
-    do { try scaler?.scale(source, to: target) } catch { throw Stop(error) }
+  private func scale(_ source: Scaler.Planes, into target: Scaler.Planes) throws(RunFailure) {
+    do { try scaler?.scale(source, to: target) } catch { throw RunFailure(error) }
   }
 
-  /// Two thirds have a kernel that is as sharp as bicubic, and whole numbers from five on the mean. At two and a half times the target's size and beyond, the
-  /// mean of four pixels is flat over all the frequencies that remain: it loses nothing that the target could show.
+  /// The kernel for a reduction, if one fits.
+  ///
+  /// Two thirds have a kernel as sharp as bicubic. Integer factors from 5 on take the mean. From a factor of 2.5 on,
+  /// the mean of four pixels has a flat response over all frequencies that the target can represent, so halving loses
+  /// no detail.
   private static func reduction(of crop: Rectangle, to target: Size) -> Reduction {
     let isEven = crop.width % 4 == 0 && crop.height % 4 == 0
     if crop.width * 2 == target.width * 3 && crop.height * 2 == target.height * 3 && target.width % 4 == 0
@@ -148,11 +153,11 @@ final class UprightConverter {
 
   private static func scaler(
     _ layout: FrameLayout, _ crop: Rectangle, divisor: Int, target: Size, isDeep: Bool
-  ) throws(Stop) -> Scaler {
-    // Where a table maps the colours, the scaler leaves them as they are.
+  ) throws(RunFailure) -> Scaler {
+    // If a table maps the colours, the scaler does not convert them.
     let matrix = isDeep ? layout.matrix : .bt709
     let isFullRange = isDeep ? layout.isFullRange : false
-    return try Stop.wrap { () throws(AVError) in
+    return try RunFailure.wrap { () throws(AVError) in
       try Scaler(
         from: Scaler.Side(
           width: crop.width / divisor, height: crop.height / divisor, format: layout.format, matrix: layout.matrix,
@@ -163,7 +168,7 @@ final class UprightConverter {
     }
   }
 
-  private static func frame(_ size: Size) throws(Stop) -> Frame {
-    try Stop.wrap { () throws(AVError) in try Frame(width: size.width, height: size.height, format: .yuv420p10) }
+  private static func frame(_ size: Size) throws(RunFailure) -> Frame {
+    try RunFailure.wrap { () throws(AVError) in try Frame(width: size.width, height: size.height, format: .yuv420p10) }
   }
 }

@@ -1,11 +1,11 @@
 import AV
 import Model
 
-/// Decodes one sound stream of an input into one channel, laid out by its times: gaps are silence.
+/// Decodes one audio stream of an input into one channel, placed by its timestamps: gaps become silence.
 final class AudioReader {
-  /// From the file's time zero on, 1 for full scale.
+  /// The samples from the file's time zero on; full scale is 1.
   private(set) var samples: [Float] = []
-  /// Where the first packet lies that cannot be decoded, in seconds.
+  /// The time of the first packet that cannot be decoded, in seconds; nil if there is none.
   private(set) var damage: Double?
 
   private let source: InputSource
@@ -15,45 +15,45 @@ final class AudioReader {
   private let timeBase: Rational
   private let rate: Int
   private let origin: Double
-  private let most: Int
+  private let maxSamples: Int
   private let decoded: Frame
   private let converted: Frame
   private var resampler: Resampler?
-  /// Samples before the file's time zero that are still to be left out.
-  private var early = 0
+  /// The number of samples before the file's time zero that are still to be dropped.
+  private var samplesToDrop = 0
 
-  private static let room = 4096
-  // Times are rounded to ticks of all lengths: only a real gap is filled.
+  private static let bufferCapacity = 4096
+  // In seconds. A smaller gap between timestamps is rounding and is not filled.
   private static let minGap = 0.02
 
-  init(_ source: InputSource, stream: Int, rate: Int, origin: Double, longest: Double) throws(Stop) {
+  init(_ source: InputSource, stream: Int, rate: Int, origin: Double, maxSeconds: Double) throws(RunFailure) {
     demuxer = try source.open()
     guard demuxer.streams.indices.contains(stream) else {
-      throw source.refusal(.corruptVideo, "its sound, stream \(stream), is not there")
+      throw source.refusal(.corruptVideo, "its audio stream \(stream) is missing")
     }
     demuxer.select([stream])
     do {
       decoder = try Decoder(stream: stream, of: demuxer, limits: source.decoderLimits(source.audioCodecs))
     } catch {
-      throw source.blame(error, .unsupportedCodec, "its sound cannot be decoded")
+      throw source.failure(for: error, .unsupportedCodec, "its audio cannot be decoded")
     }
     self.source = source
     self.stream = stream
     self.rate = rate
     self.origin = origin
     timeBase = demuxer.streams[stream].timeBase
-    most = Int(longest * Double(rate))
-    decoded = try Stop.wrap { () throws(AVError) in try Frame() }
-    converted = try Stop.wrap { () throws(AVError) in
-      try Frame(sampleCapacity: Self.room, sampleRate: rate, channels: 1)
+    maxSamples = Int(maxSeconds * Double(rate))
+    decoded = try RunFailure.wrap { () throws(AVError) in try Frame() }
+    converted = try RunFailure.wrap { () throws(AVError) in
+      try Frame(sampleCapacity: Self.bufferCapacity, sampleRate: rate, channels: 1)
     }
-    samples.reserveCapacity(min(most, 1 << 16))
+    samples.reserveCapacity(min(maxSamples, 1 << 16))
   }
 
-  /// Decodes all of it, or as much as is wanted.
-  func run() throws(Stop) {
-    let packet = try Stop.wrap { () throws(AVError) in try Packet() }
-    while samples.count < most, try source.read(demuxer, into: packet) {
+  /// Decodes the stream up to `maxSeconds`.
+  func run() throws(RunFailure) {
+    let packet = try RunFailure.wrap { () throws(AVError) in try Packet() }
+    while samples.count < maxSamples, try source.read(demuxer, into: packet) {
       defer { packet.unreference() }
       guard packet.stream == stream else { continue }
       do { try decoder.send(packet) } catch {
@@ -64,11 +64,11 @@ final class AudioReader {
     }
     if (try? decoder.finish()) != nil { try receive() }
     guard resampler != nil else { return }
-    do { try resampler?.finish() } catch { throw Stop(error) }
-    try take()
+    do { try resampler?.finish() } catch { throw RunFailure(error) }
+    try appendConverted()
   }
 
-  private func receive() throws(Stop) {
+  private func receive() throws(RunFailure) {
     while true {
       let received: Received
       do { received = try decoder.receive(into: decoded) } catch {
@@ -76,7 +76,7 @@ final class AudioReader {
         continue
       }
       guard received == .output else { return }
-      place()
+      fillGap()
       try convert()
     }
   }
@@ -85,35 +85,39 @@ final class AudioReader {
     if damage == nil { damage = max(0, ticks.map { timeBase.seconds($0) - origin } ?? 0) }
   }
 
-  /// Brings the end of the samples to where the decoded ones begin.
-  private func place() {
+  /// Extends `samples` with silence to the start of the decoded frame.
+  private func fillGap() {
     guard let ticks = decoded.pts ?? decoded.bestTimestamp else { return }
     let start = Int(((timeBase.seconds(ticks) - origin) * Double(rate)).rounded())
     if resampler == nil && start < 0 {
-      early = -start
+      samplesToDrop = -start
     } else if Double(start - samples.count) > Self.minGap * Double(rate) {
-      samples += [Float](repeating: 0, count: min(start, most) - min(samples.count, most))
+      samples += [Float](repeating: 0, count: min(start, maxSamples) - min(samples.count, maxSamples))
     }
   }
 
-  private func convert() throws(Stop) {
+  private func convert() throws(RunFailure) {
     do {
       if resampler?.accepts(decoded) != true { resampler = try Resampler(like: decoded, toRate: rate, channels: 1) }
       try resampler?.send(decoded)
     } catch {
-      throw Stop(error)
+      throw RunFailure(error)
     }
-    try take()
+    try appendConverted()
   }
 
-  private func take() throws(Stop) {
+  private func appendConverted() throws(RunFailure) {
     while true {
       let count: Int
-      do { count = try resampler?.receive(into: converted, at: 0, count: Self.room) ?? 0 } catch { throw Stop(error) }
+      do {
+        count = try resampler?.receive(into: converted, at: 0, count: Self.bufferCapacity) ?? 0
+      } catch {
+        throw RunFailure(error)
+      }
       guard count > 0, let plane = converted.samples(ofChannel: 0) else { return }
-      let skipped = min(early, count)
-      early -= skipped
-      samples += plane[skipped..<count]
+      let dropped = min(samplesToDrop, count)
+      samplesToDrop -= dropped
+      samples += plane[dropped..<count]
     }
   }
 }

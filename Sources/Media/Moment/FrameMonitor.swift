@@ -1,24 +1,24 @@
 import AV
 import Model
 
-/// Looks at a few pictures of a clip, and at a few pixels of each: is it black, does it move?
+/// Samples some frames of a clip, and some pixels of each, to detect clips that are black or do not move.
 final class FrameMonitor: FrameTap {
-  let isSatisfied = false
+  let isFinished = false
   private let input: InputName
   private let black: Int
   private let shift: Int
   private var count = 0
   private var last: [UInt16] = []
-  private var looked = 0
-  private var blackPictures = 0
-  private var moved = false
+  private var sampledFrames = 0
+  private var blackFrames = 0
+  private var hasMotion = false
 
-  // Every eighth picture, each row of sixteen, each column of eight.
-  private static let pictures = 8
-  private static let rows = 16
-  private static let columns = 8
-  // Differences of less than this on average are a codec's, not a hand's.
-  private static let stillness = 0.1
+  // The distances between sampled frames, rows and columns.
+  private static let frameStep = 8
+  private static let rowStep = 16
+  private static let columnStep = 8
+  // The mean difference up to which two frames count as equal: coding alone causes that much.
+  private static let maxStillDifference = 0.1
 
   init(_ layout: FrameLayout, of input: InputName) {
     self.input = input
@@ -26,45 +26,45 @@ final class FrameMonitor: FrameTap {
     black = layout.isFullRange ? 16 : 30
   }
 
-  func take(_ frame: borrowing Frame, until end: Double?) throws(Stop) {
+  func take(_ frame: borrowing Frame, until end: Double?) throws(RunFailure) {
     defer { count += 1 }
-    guard count % Self.pictures == 0, let plane = frame.plane(0) else { return }
+    guard count % Self.frameStep == 0, let plane = frame.plane(0) else { return }
     let samples = samples(of: plane, width: frame.width, height: frame.height)
-    looked += 1
+    sampledFrames += 1
     let bright = samples.count { Int($0 >> shift) > black }
-    if bright * 100 <= samples.count { blackPictures += 1 }
+    if bright * 100 <= samples.count { blackFrames += 1 }
     if !last.isEmpty {
       let difference = zip(samples, last).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
-      if Double(difference >> shift) > Self.stillness * Double(samples.count) { moved = true }
+      if Double(difference >> shift) > Self.maxStillDifference * Double(samples.count) { hasMotion = true }
     }
     last = samples
   }
 
-  /// What is odd about the clip.
+  /// The warnings about the frames of the clip.
   var warnings: [Warning] {
-    guard looked > 1 else { return [] }
-    if blackPictures == looked {
+    guard sampledFrames > 1 else { return [] }
+    if blackFrames == sampledFrames {
       return [
         Warning(
           .blackVideo, input: input,
-          detail: "All of its pictures are black. Make sure that nothing covers the camera, and film again.")
+          detail: "All of its frames are black. Make sure that nothing covers the camera, and film again.")
       ]
     }
-    guard !moved else { return [] }
+    guard !hasMotion else { return [] }
     return [
       Warning(
         .frozenVideo, input: input,
         detail:
-          "Nothing moves in its pictures. If something should, close other apps that use the camera, and film again.")
+          "Nothing moves in its frames. If something should, close other apps that use the camera, and film again.")
     ]
   }
 
   private func samples(of plane: (base: UnsafeMutableRawPointer, stride: Int), width: Int, height: Int) -> [UInt16] {
     var samples: [UInt16] = []
-    samples.reserveCapacity((height / Self.rows + 1) * (width / Self.columns + 1))
-    for y in stride(from: 0, to: height, by: Self.rows) {
+    samples.reserveCapacity((height / Self.rowStep + 1) * (width / Self.columnStep + 1))
+    for y in stride(from: 0, to: height, by: Self.rowStep) {
       let row = plane.base + y * plane.stride
-      for x in stride(from: 0, to: width, by: Self.columns) {
+      for x in stride(from: 0, to: width, by: Self.columnStep) {
         samples.append(
           shift == 0
             ? UInt16(row.load(fromByteOffset: x, as: UInt8.self)) : row.load(fromByteOffset: 2 * x, as: UInt16.self))

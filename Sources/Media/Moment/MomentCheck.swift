@@ -1,22 +1,23 @@
+import Kernels
 import Model
 
-/// Whether two clips are one moment, by their sounds and the times of their recording, and how they lie in time.
+/// Decides whether two clips show one moment, by their audio and their recording times, and computes their alignment.
 struct MomentCheck {
   let report: MomentReport
-  /// Set where the sounds say it.
+  /// Nil if a clip has no audio.
   let alignment: AudioAlignment?
-  /// Why they may not be one moment, as a finding; nil where nothing speaks against it.
+  /// The finding that they may not show one moment; nil without one.
   let doubt: String?
 
   /// - Parameters:
-  ///   - sounds: of both clips; nil where one has none.
-  ///   - most: the largest offset that is looked for, in seconds.
+  ///   - audio: of both clips; nil if a clip has none.
+  ///   - maxOffset: the largest offset that is searched, in seconds.
   init(
-    front: ClipFacts, back: ClipFacts, sounds: (front: AudioScan, back: AudioScan)?, rule: Definition.Moment,
-    most: Double
+    front: ClipFacts, back: ClipFacts, audio: (front: AudioScan, back: AudioScan)?, rule: Definition.Moment,
+    maxOffset: Double
   ) {
-    let alignment = sounds.map { sounds in
-      AudioAlignment(sounds.front.detail, sounds.back.detail, rate: AudioScan.rate, most: most)
+    let alignment = audio.map { audio in
+      AudioAlignment(audio.front.detail, audio.back.detail, rate: AudioScan.rate, maxOffset: maxOffset)
     }
     let isAligned = alignment?.outcome == .aligned
     let apart = front.recorded.flatMap { front in back.recorded.map { abs(front - $0) } }
@@ -25,10 +26,10 @@ struct MomentCheck {
       offsetSeconds: isAligned ? alignment?.offset : nil, confidence: alignment?.confidence ?? 0,
       recordedDifference: apart)
     if isAligned {
-      // One sound in both proves more than two clocks that disagree.
+      // Audio that matches outweighs clocks that disagree.
       doubt = nil
     } else if alignment?.outcome == .contradicting {
-      doubt = "the clips' sounds have nothing in common"
+      doubt = "the clips' audio has nothing in common"
     } else if let apart, apart > rule.recordedSeconds {
       doubt = "the clips were recorded \(DurationRule.text(apart)) s apart"
     } else {
@@ -36,7 +37,7 @@ struct MomentCheck {
     }
   }
 
-  /// What was found, for the decision log.
+  /// The result, for the decision log.
   var decision: Decision? {
     guard let alignment else { return nil }
     let confidence = DurationRule.text(alignment.confidence)
@@ -44,13 +45,79 @@ struct MomentCheck {
     case .aligned:
       let milliseconds = Int((alignment.offset * 1000).rounded())
       return Decision(
-        .alignment, choice: "the front's sound is \(milliseconds) ms behind the back's",
-        reason: "both recorded one sound, confidence \(confidence)")
+        .alignment, choice: "the front's audio is \(milliseconds) ms behind the back's",
+        reason: "the audio of both clips matches, confidence \(confidence)")
     case .undecided:
       return Decision(
-        .alignment, choice: "none", reason: "the sounds fit at several offsets or at none, confidence \(confidence)")
+        .alignment, choice: "none", reason: "the audio matches at several offsets or at none, confidence \(confidence)")
     case .contradicting:
-      return Decision(.alignment, choice: "none", reason: "the sounds have nothing in common")
+      return Decision(.alignment, choice: "none", reason: "the audio has nothing in common")
     }
+  }
+}
+
+/// The offset between two clips, computed from the audio that both recorded.
+///
+/// The signals are correlated at every lag. Only a prominent peak counts: tones and beats match at many lags,
+/// recordings of different scenes at none.
+struct AudioAlignment: Hashable, Sendable {
+  /// The conclusion from the correlation.
+  enum Outcome: Hashable, Sendable {
+    /// The signals match at one offset.
+    case aligned
+    /// The signals are too quiet, too periodic or too different for a conclusion.
+    case undecided
+    /// The signals are rich in detail and match at no offset.
+    case contradicting
+  }
+
+  let outcome: Outcome
+  /// The time of an event in the first file minus its time in the second, in seconds.
+  let offset: Double
+  /// 0 to 1: the correlation at the offset, reduced if the correlation at another offset is similar.
+  let confidence: Double
+
+  /// The smallest confidence at which the offset is used.
+  static let minConfidence = 0.3
+  // The prominence of a peak, relative to its height, from which on it does not reduce the confidence.
+  private static let fullProminence = 0.3
+  // In seconds. Peaks that are closer together than this count as one: they lie within the duration of one frame.
+  private static let peakWidth = 0.02
+  private static let maxUnrelatedCorrelation = 0.12
+  // A signal that repeats itself more closely than this within the range of lags cannot contradict another.
+  private static let maxRepetition = 0.6
+
+  /// - Parameters:
+  ///   - first, second: `AudioScan.detail` of both clips, at `rate` samples per second.
+  ///   - maxOffset: the largest offset that is searched, in seconds.
+  init(_ first: [Int16], _ second: [Int16], rate: Int, maxOffset: Double) {
+    let range = Int(maxOffset * Double(rate))
+    let width = Int(Self.peakWidth * Double(rate))
+    let correlation = Correlation(first, second)
+    let values = (-range...range).map { correlation.value(atLag: $0).magnitude }
+    guard let best = values.indices.max(by: { values[$0] < values[$1] }), values[best] > 0 else {
+      (outcome, offset, confidence) = (.undecided, 0, 0)
+      return
+    }
+    let others = values.indices.lazy.filter { abs($0 - best) > width }.map { values[$0] }.max() ?? 0
+    let prominence = (values[best] - others) / values[best]
+    confidence = values[best] * min(1, prominence / Self.fullProminence)
+    offset = Double(best - range) / Double(rate)
+    if confidence >= Self.minConfidence {
+      outcome = .aligned
+    } else if values[best] < Self.maxUnrelatedCorrelation,
+      [first, second].allSatisfy({ Self.repetition(in: $0, from: width, to: range) < Self.maxRepetition })
+    {
+      outcome = .contradicting
+    } else {
+      outcome = .undecided
+    }
+  }
+
+  /// The largest autocorrelation of a signal in a range of lags.
+  private static func repetition(in signal: [Int16], from minLag: Int, to maxLag: Int) -> Double {
+    guard minLag < maxLag else { return 1 }
+    let correlation = Correlation(signal, signal)
+    return (minLag...maxLag).lazy.map { correlation.value(atLag: $0).magnitude }.max() ?? 1
   }
 }

@@ -4,22 +4,73 @@ import Model
 /// A photo decoded to the size of its largest variant: upright, sRGB, on white.
 struct DecodedPhoto {
   let facts: PhotoFacts
-  let picture: PlanarImage
-  /// What was chosen on the way.
+  let image: PlanarImage
+  /// The choices that were made during decoding.
   let decisions: [Decision]
 
-  /// What a decoder is asked for once the header is read.
+  /// The size and chroma subsampling to decode to, known once the header is read.
   struct Target {
     let size: Size
     let halvesChroma: Bool
 
-    /// The smallest picture that all variants can be made of; where there are none, one to look at.
+    /// The smallest image from which all variants can be made; without variants, one for hash and colour.
     init(_ variants: some Collection<PhotoVariant>, of display: Size) {
       let reduction = variants.map { $0.geometry(of: display).reduction }.min()
       halvesChroma = variants.allSatisfy(\.halvesChroma)
       let scale = reduction ?? Double(max(display.width, display.height)) / 100
       func reduced(_ edge: Int) -> Int { scale <= 1 ? edge : max(1, Int((Double(edge) / scale).rounded())) }
       size = Size(width: reduced(display.width), height: reduced(display.height))
+    }
+  }
+}
+
+/// A decoded photo of more than 8 bits in three planes, 4:2:0, in 16-bit words.
+struct HighDynamicRangePhoto {
+  let planes: [(base: UnsafeRawPointer, stride: Int)]
+  let bits: Int
+  let size: Size
+
+  /// Maps the colours and scales the photo, two rows at a time.
+  func map(by table: ColorTable, into image: PlanarImage) {
+    let chroma = Size(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
+    let even = Size(width: chroma.width * 2, height: chroma.height * 2)
+    let scalers = (0..<3).map { index in
+      PlaneScaler(
+        width: index == 0 ? size.width : chroma.width, height: index == 0 ? size.height : chroma.height,
+        rowBytes: index == 0 ? even.width : chroma.width, band: 2, target: image.plane(index))
+    }
+    // Two rows of luma and one of each chroma plane, in ten bits, padded to an even width.
+    let wide = AlignedBuffer(count: 2 * 4 * even.width)
+    let mapped = ImageBuffer(width: even.width, height: 2)
+    func words(_ row: Int) -> UnsafeMutablePointer<UInt16> {
+      (wide.base + 2 * row * even.width).assumingMemoryBound(to: UInt16.self)
+    }
+    for pair in 0..<chroma.height {
+      copy(0, row: 2 * pair, width: size.width, into: words(0), upTo: even.width)
+      copy(0, row: min(2 * pair + 1, size.height - 1), width: size.width, into: words(1), upTo: even.width)
+      copy(1, row: pair, width: chroma.width, into: words(2), upTo: chroma.width)
+      copy(2, row: pair, width: chroma.width, into: words(3), upTo: chroma.width)
+      table.map(
+        ColorTable.Source(
+          y: (UnsafeRawPointer(words(0)), 2 * even.width), u: (UnsafeRawPointer(words(2)), 2 * even.width),
+          v: (UnsafeRawPointer(words(3)), 2 * even.width)), into: mapped.imagePlanes)
+      for (scaler, plane) in zip(scalers, [mapped.imagePlanes.y, mapped.imagePlanes.u, mapped.imagePlanes.v]) {
+        for row in 0..<plane.height {
+          scaler.nextRow(after: row).update(
+            from: (plane.base + row * plane.stride).assumingMemoryBound(to: UInt8.self), count: plane.width)
+        }
+        scaler.take(plane.height)
+      }
+    }
+  }
+
+  /// Copies a row in ten bits; the padding to an even width repeats the last sample.
+  private func copy(_ plane: Int, row: Int, width: Int, into target: UnsafeMutablePointer<UInt16>, upTo count: Int) {
+    let source = (planes[plane].base + row * planes[plane].stride).assumingMemoryBound(to: UInt16.self)
+    let shift = bits - 10
+    for x in 0..<count {
+      let sample = source[min(x, width - 1)]
+      target[x] = min(shift >= 0 ? sample >> UInt16(shift) : sample << UInt16(-shift), 1023)
     }
   }
 }

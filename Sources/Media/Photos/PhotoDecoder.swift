@@ -4,12 +4,12 @@ import Model
 import Platform
 import Stills
 
-/// Decodes a photo of any format to the size that is wanted.
+/// Decodes a photo of any accepted format to the size of its largest variant.
 struct PhotoDecoder {
   let source: PhotoSource
   let variants: [PhotoVariant]
 
-  func decode() throws(Stop) -> DecodedPhoto {
+  func decode() throws(RunFailure) -> DecodedPhoto {
     do {
       switch source.format {
       case .jpeg: return try decodeJPEG()
@@ -18,13 +18,13 @@ struct PhotoDecoder {
       case .heif, .avif: return try decodeImage(.heif, model: "YCbCr")
       }
     } catch let error as JPEGError {
-      throw source.blame(error)
+      throw source.failure(for: error)
     } catch let error as HEIFRefusal {
-      throw source.blame(error)
+      throw source.failure(for: error)
     } catch let error as ImageError {
-      throw source.blame(error)
-    } catch let stop as Stop {
-      throw stop
+      throw source.failure(for: error)
+    } catch let failure as RunFailure {
+      throw failure
     } catch {
       throw .failed(MediaError(.library, "\(error)"))
     }
@@ -43,47 +43,47 @@ struct PhotoDecoder {
     let facts = PhotoFacts(
       format: .jpeg, bytes: source.size, coded: coded, transform: transform, display: display, bits: 8,
       model: header.color.name, profile: profile.name, identifying: IdentifyingMetadata.found(in: exif, segments))
-    let picture = target(display)
+    let image = target(display)
     switch header.color {
-    case .ycbcr, .grey: try readPlanes(&decoder, into: picture, transform.orientation)
-    case .rgb, .cmyk: try readRows(&decoder, into: picture, transform.orientation, profile)
+    case .ycbcr, .grey: try readPlanes(&decoder, into: image, transform.orientation)
+    case .rgb, .cmyk: try readRows(&decoder, into: image, transform.orientation, profile)
     }
-    let decisions = profile.apply(to: picture)
-    return DecodedPhoto(facts: facts, picture: picture, decisions: facts.decisions + decisions)
+    let decisions = profile.apply(to: image)
+    return DecodedPhoto(facts: facts, image: image, decisions: facts.decisions + decisions)
   }
 
   private func decodeImage(_ format: ImageReader.Format, model: String) throws -> DecodedPhoto {
     let isHEIF = format == .heif
     let bytes = try source.bytes()
-    // Its size is checked before libheif is asked, which need not even be loaded for a bomb.
+    // The size is checked before libheif is called, which is then not even loaded for a decompression bomb.
     let heif = isHEIF ? try HEIFImage(bytes, pixels: source.limits.pixels) : nil
     var reader = try ImageReader(heif?.bytes ?? bytes, format: format, pixels: source.limits.pixels)
     let header = reader.header
     let exif = Exif(heif?.exif ?? reader.exif[...])
-    let given = Size(width: header.width, height: header.height)
-    let exchanged = Size(width: header.height, height: header.width)
-    // A HEIF turns its picture by its own properties, and the decoder has done so; its Exif data say it once more.
+    let decoded = Size(width: header.width, height: header.height)
+    let swapped = Size(width: header.height, height: header.width)
+    // A HEIF is rotated by its own properties, which libheif applies; its Exif orientation repeats them and is ignored.
     let transform = heif?.properties.transform ?? Transform(exif: exif.orientation)
     let profile = PhotoProfile(reader.profile, header: header)
     let facts = PhotoFacts(
       format: source.format, bytes: source.size,
-      coded: isHEIF && transform.swapsAxes ? exchanged : given, transform: transform,
-      display: !isHEIF && transform.swapsAxes ? exchanged : given, bits: header.bits, model: model,
+      coded: isHEIF && transform.swapsAxes ? swapped : decoded, transform: transform,
+      display: !isHEIF && transform.swapsAxes ? swapped : decoded, bits: header.bits, model: model,
       hasAlpha: header.hasAlpha,
       isAnimated: heif?.hasSequence ?? (header.isAnimated || Self.isAnimated(bytes, format)), profile: profile.name,
       dynamicRange: profile.dynamicRange, identifying: IdentifyingMetadata.found(in: exif))
-    let picture = target(facts.display)
+    let image = target(facts.display)
     if profile.dynamicRange != .standard, header.bits > 8 {
-      let size = given
+      let size = decoded
       let table = profile.highDynamicRangeTable(height: size.height)
       try reader.readPlanes { planes, bits in
-        HighDynamicRangePhoto(planes: planes, bits: bits, size: size).map(by: table, into: picture)
+        HighDynamicRangePhoto(planes: planes, bits: bits, size: size).map(by: table, into: image)
       }
     } else {
-      try readRows(&reader, into: picture, isHEIF ? .upright : transform.orientation)
+      try readRows(&reader, into: image, isHEIF ? .upright : transform.orientation)
     }
-    let decisions = profile.apply(to: picture)
-    return DecodedPhoto(facts: facts, picture: picture, decisions: facts.decisions + decisions)
+    let decisions = profile.apply(to: image)
+    return DecodedPhoto(facts: facts, image: image, decisions: facts.decisions + decisions)
   }
 
   private func target(_ display: Size) -> PlanarImage {
@@ -92,25 +92,25 @@ struct PhotoDecoder {
   }
 
   private func readPlanes(
-    _ decoder: inout JPEGDecoder, into picture: PlanarImage, _ orientation: Orientation
+    _ decoder: inout JPEGDecoder, into image: PlanarImage, _ orientation: Orientation
   ) throws {
     let isGrey = decoder.header.components == 1
     try decoder.readPlanes { components in
       components.enumerated().map { index, component in
         PlaneScaler(
           width: component.width, height: component.height, rowBytes: component.rowBytes, band: component.bandRows,
-          target: picture.plane(index), orientation: orientation)
+          target: image.plane(index), orientation: orientation)
       }
     }
-    if isGrey { for index in 1...2 { picture.plane(index).fill(with: 128) } }
+    if isGrey { for index in 1...2 { image.plane(index).fill(with: 128) } }
   }
 
   private func readRows(
-    _ decoder: inout JPEGDecoder, into picture: PlanarImage, _ orientation: Orientation, _ profile: PhotoProfile
+    _ decoder: inout JPEGDecoder, into image: PlanarImage, _ orientation: Orientation, _ profile: PhotoProfile
   ) throws {
     let (width, height) = (decoder.header.width, decoder.header.height)
     let scaler = ImageScaler(
-      width: width, height: height, target: picture, orientation: orientation)
+      width: width, height: height, target: image, orientation: orientation)
     let rowBytes = decoder.bytesPerPixel * width
     let memory = AlignedBuffer(count: rowBytes + 3 * width + 4 * width)
     let coded = memory.base.assumingMemoryBound(to: UInt8.self)
@@ -134,11 +134,11 @@ struct PhotoDecoder {
   }
 
   private func readRows(
-    _ reader: inout ImageReader, into picture: PlanarImage, _ orientation: Orientation
+    _ reader: inout ImageReader, into image: PlanarImage, _ orientation: Orientation
   ) throws {
     let header = reader.header
     let scaler = ImageScaler(
-      width: header.width, height: header.height, target: picture, orientation: orientation)
+      width: header.width, height: header.height, target: image, orientation: orientation)
     let memory = AlignedBuffer(count: 4 * header.width)
     let row = memory.base.assumingMemoryBound(to: UInt8.self)
     for _ in 0..<header.height {
@@ -149,7 +149,7 @@ struct PhotoDecoder {
 }
 
 extension PhotoDecoder {
-  /// Whether a PNG has more pictures than the one that every reader shows: a chunk `acTL` before its data (PNG 3, 11.3.6).
+  /// Whether a PNG is animated: it has a chunk `acTL` before its image data (PNG 3, 11.3.6).
   private static func isAnimated(_ bytes: [UInt8], _ format: ImageReader.Format) -> Bool {
     guard format == .png else { return false }
     var offset = 8
@@ -164,26 +164,26 @@ extension PhotoDecoder {
 }
 
 extension PhotoFacts {
-  /// What follows from what was found.
+  /// The decisions that follow from the facts.
   fileprivate var decisions: [Decision] {
     var decisions: [Decision] = []
     if transform != .identity {
-      let who = format == .heif || format == .avif ? "its container" : "its Exif orientation"
-      decisions.append(Decision(.transform, input: .photo, choice: transform.words, reason: "\(who) says so"))
+      let origin = format == .heif || format == .avif ? "its container" : "its Exif orientation"
+      decisions.append(Decision(.transform, input: .photo, choice: transform.summary, reason: "\(origin) requires it"))
     }
     if hasAlpha {
       decisions.append(Decision(.color, input: .photo, choice: "laid on white", reason: "it is transparent in parts"))
     }
     if isAnimated {
       decisions.append(
-        Decision(.videoStream, input: .photo, choice: "the first picture", reason: "a photo does not move"))
+        Decision(.videoStream, input: .photo, choice: "the first image", reason: "animation is not supported"))
     }
     return decisions
   }
 }
 
 extension JPEGColor {
-  /// As it is told.
+  /// The name in the facts.
   fileprivate var name: String {
     switch self {
     case .grey: "grey"

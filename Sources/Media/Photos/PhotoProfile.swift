@@ -1,11 +1,13 @@
 import AV
+import Glibc
 import Kernels
 import Model
 import Stills
+import Synchronization
 
-/// What a photo's numbers mean as colours, and the way from there to sRGB.
+/// The colour encoding of a photo, and its conversion to sRGB.
 final class PhotoProfile {
-  /// What it is called; nil: sRGB, said or not.
+  /// The name of the encoding; nil for sRGB, whether tagged or assumed.
   let name: String?
   let dynamicRange: DynamicRange
   private let profile: Profile
@@ -17,16 +19,16 @@ final class PhotoProfile {
     case none
     case correction(ColorCorrection)
     case inks(ColorProfile)
-    /// Code points alone.
+    /// Primaries given by code points instead of a profile.
     case primaries
   }
 
-  /// - Parameter bytes: an ICC profile; empty where there is none. One that cannot be used counts as none.
+  /// - Parameter bytes: an ICC profile; empty without one. A profile that cannot be used is ignored.
   convenience init(_ bytes: [UInt8], isInverted: Bool = false) {
     self.init(bytes, isInverted: isInverted, primaries: .bt709, range: .standard, matrix: .bt601, isFullRange: true)
   }
 
-  /// Of a picture that may say it by code points too (ITU-T H.273).
+  /// The encoding of an image that may have code points (ITU-T H.273) as well as a profile.
   convenience init(_ bytes: [UInt8], header: ImageHeader) {
     let primaries: Primaries =
       switch header.primaries {
@@ -73,8 +75,8 @@ final class PhotoProfile {
     }
   }
 
-  /// Brings a decoded picture's colours into sRGB; says what was done.
-  func apply(to picture: PlanarImage) -> [Decision] {
+  /// Converts the colours of a decoded image to sRGB; returns the decisions.
+  func apply(to image: PlanarImage) -> [Decision] {
     guard dynamicRange == .standard else {
       return [
         Decision(
@@ -88,11 +90,11 @@ final class PhotoProfile {
     case .primaries: correction = ColorCorrection { standard($0) }
     case .correction(let known): correction = known
     }
-    picture.correct(correction)
-    return [Decision(.color, input: .photo, choice: "sRGB", reason: "its profile is \(name ?? "another")")]
+    image.correct(correction)
+    return [Decision(.color, input: .photo, choice: "sRGB", reason: "its profile is \(name ?? "another one")")]
   }
 
-  /// Printing inks as 24-bit sRGB: by their profile, or else as inks that multiply.
+  /// Converts CMYK to 24-bit sRGB: by the profile, or without one by multiplying the inks.
   func convertInks(
     _ inks: UnsafePointer<UInt8>, into rgb: UnsafeMutablePointer<UInt8>, count: Int, isInverted: Bool
   ) {
@@ -104,22 +106,66 @@ final class PhotoProfile {
     }
   }
 
-  /// How pictures of high dynamic range become 8-bit ones.
+  /// The table that maps images of high dynamic range to 8-bit ones.
   func highDynamicRangeTable(height: Int) -> ColorTable {
     ColorRendering(
       transfer: TransferFunction(dynamicRange), primaries: primaries, matrix: matrix, isFullRange: isFullRange
     ).table(ColorRendering.photoCodes)
   }
 
-  /// 16-bit colours in these primaries, with the transfer of sRGB, as sRGB.
+  /// Converts 16-bit colours in these primaries, with sRGB's transfer function, to sRGB.
   private func standard(_ colors: [UInt16]) -> [UInt16] {
     let rows = primaries.toBT709
     var converted: [UInt16] = []
     converted.reserveCapacity(colors.count)
-    for at in stride(from: 0, to: colors.count, by: 3) {
-      let light = SIMD3(SRGB.light(colors[at]), SRGB.light(colors[at + 1]), SRGB.light(colors[at + 2]))
+    for index in stride(from: 0, to: colors.count, by: 3) {
+      let light = SIMD3(SRGB.light(colors[index]), SRGB.light(colors[index + 1]), SRGB.light(colors[index + 2]))
       for row in [rows.0, rows.1, rows.2] { converted.append(SRGB.code((row * light).sum())) }
     }
     return converted
+  }
+}
+
+/// A cache of the ICC profiles that were read last: phones write the same few into all of their photos.
+final class ProfileCache: Sendable {
+  static let shared = ProfileCache()
+  private static let maxEntries = 8
+
+  /// An RGB or grey profile.
+  struct Entry: Sendable {
+    let name: String
+    /// Nil if the profile is sRGB.
+    let correction: ColorCorrection?
+  }
+
+  private let entries = Mutex<[(profile: [UInt8], entry: Entry)]>([])
+
+  /// The entry of a profile, made by LittleCMS the first time; nil for a CMYK profile, or one that cannot be used.
+  func entry(for bytes: [UInt8]) -> Entry? {
+    if let known = entries.withLock({ entries in entries.first { $0.profile == bytes }?.entry }) { return known }
+    guard let profile = try? ColorProfile(bytes), profile.space == .rgb || profile.space == .grey else { return nil }
+    let correction = profile.isSRGB ? nil : ColorCorrection { profile.convert($0) }
+    let entry = Entry(name: profile.name, correction: correction)
+    entries.withLock { entries in
+      if entries.count == Self.maxEntries { entries.removeFirst() }
+      entries.append((bytes, entry))
+    }
+    return entry
+  }
+}
+
+/// The transfer function of sRGB (IEC 61966-2-1).
+enum SRGB {
+  /// The light of a 16-bit code, 0 to 1.
+  static func light(_ code: UInt16) -> Double {
+    let signal = Double(code) / 65535
+    return signal <= 0.04045 ? signal / 12.92 : pow((signal + 0.055) / 1.055, 2.4)
+  }
+
+  /// The 16-bit code of light, clamped to 0 to 1.
+  static func code(_ light: Double) -> UInt16 {
+    let light = min(max(light, 0), 1)
+    let signal = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055
+    return UInt16((signal * 65535).rounded())
   }
 }

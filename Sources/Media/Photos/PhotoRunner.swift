@@ -3,9 +3,9 @@ package import Model
 package import Platform
 import Stills
 
-/// Carries out a plan for one photo: one decode, all variants, each proven to tell of nothing but the picture.
+/// Runs a plan for one photo: decodes it once, writes every variant and checks each for identifying metadata.
 ///
-/// It is synchronous and opens nothing.
+/// It is synchronous and opens no file.
 package struct PhotoRunner: Sendable {
   private let plan: PhotoPlan
 
@@ -14,10 +14,10 @@ package struct PhotoRunner: Sendable {
   /// Decodes the photo and writes its variants.
   ///
   /// - Parameter outputs: an empty file for each output of the plan.
-  /// - Throws: `MediaError` where nothing can be said about the photo.
+  /// - Throws: `MediaError` if the run fails without a verdict on the photo.
   package func run(_ file: OpenFile, outputs: [Role: OpenFile]) throws(MediaError) -> PhotoReport {
     guard Set(outputs.keys) == Set(plan.outputs) else {
-      throw MediaError(.invalidPlan, "the outputs do not fit the plan")
+      throw MediaError(.invalidPlan, "the outputs do not match the plan")
     }
     do {
       let source = try PhotoSource(file, limits: plan.limits)
@@ -30,46 +30,100 @@ package struct PhotoRunner: Sendable {
     }
   }
 
-  private func report(_ photo: DecodedPhoto, _ outputs: [Role: OpenFile]) throws(Stop) -> PhotoReport {
-    // Each of the whole, since every step costs a little sharpness; squares and the hash are too small for that to show.
-    let whole = photo.picture
-    var smallest = whole
+  private func report(_ photo: DecodedPhoto, _ outputs: [Role: OpenFile]) throws(RunFailure) -> PhotoReport {
+    // Variants are scaled from the decoded image, as each scaling costs sharpness. For squares and the hash, which are
+    // small, that is not visible: they may be scaled from the smallest variant.
+    let full = photo.image
+    var smallest = full
     var facts: [OutputFacts] = []
     let isSquare = { (role: Role) in plan.variants[role]?.square != nil }
     for role in plan.outputs.filter({ !isSquare($0) }) + plan.outputs.filter(isSquare) {
       guard let variant = plan.variants[role], let file = outputs[role] else { continue }
       let geometry = variant.geometry(of: photo.facts.display)
-      let picture: PlanarImage
+      let image: PlanarImage
       if variant.square == nil {
-        picture = resized(whole, to: geometry.size, halvesChroma: variant.halvesChroma)
-        if picture.width < smallest.width { smallest = picture }
+        image = resized(full, to: geometry.size, halvesChroma: variant.halvesChroma)
+        if image.width < smallest.width { smallest = image }
       } else {
         let isEnough = min(smallest.width, smallest.height) >= Int(1.5 * Double(geometry.size.width))
-        picture = square(of: isEnough ? smallest : whole, geometry, halvesChroma: variant.halvesChroma)
+        image = square(of: isEnough ? smallest : full, geometry, halvesChroma: variant.halvesChroma)
       }
-      facts.append(try VariantWriter(role: role, variant: variant, file: file).write(picture))
+      facts.append(try VariantWriter(role: role, variant: variant, file: file).write(image))
     }
-    let small = Size(width: smallest.width, height: smallest.height).within(longEdge: ThumbHash.longestEdge)
-    let image = resized(smallest, to: small, halvesChroma: smallest.halvesChroma).image
+    let small = Size(width: smallest.width, height: smallest.height).within(longEdge: ThumbHash.maxEdge)
+    let thumbnail = resized(smallest, to: small, halvesChroma: smallest.halvesChroma).image
     return PhotoReport(
-      facts: photo.facts, decisions: photo.decisions, thumbhash: ThumbHash(image).base64,
-      dominantColor: DominantColor(image).hexadecimal, outputs: facts)
+      facts: photo.facts, decisions: photo.decisions, thumbhash: ThumbHash(thumbnail).base64,
+      dominantColor: DominantColor(thumbnail).hexadecimal, outputs: facts)
   }
 
-  private func resized(_ picture: PlanarImage, to size: Size, halvesChroma: Bool) -> PlanarImage {
-    if picture.width == size.width, picture.height == size.height, picture.halvesChroma == halvesChroma {
-      return picture
+  private func resized(_ image: PlanarImage, to size: Size, halvesChroma: Bool) -> PlanarImage {
+    if image.width == size.width, image.height == size.height, image.halvesChroma == halvesChroma {
+      return image
     }
-    return picture.scaled(toWidth: size.width, height: size.height, halvesChroma: halvesChroma)
+    return image.scaled(toWidth: size.width, height: size.height, halvesChroma: halvesChroma)
   }
 
-  /// The middle of a picture that may be smaller than the photo already.
+  /// The centred square of an image, which may be smaller than the photo.
   private func square(
-    of picture: PlanarImage, _ geometry: PhotoGeometry, halvesChroma: Bool
+    of image: PlanarImage, _ geometry: PhotoGeometry, halvesChroma: Bool
   ) -> PlanarImage {
-    let edge = min(picture.width, picture.height)
-    let crop = (x: (picture.width - edge) / 4 * 2, y: (picture.height - edge) / 4 * 2, width: edge, height: edge)
+    let edge = min(image.width, image.height)
+    let crop = (x: (image.width - edge) / 4 * 2, y: (image.height - edge) / 4 * 2, width: edge, height: edge)
     let target = min(geometry.size.width, edge)
-    return picture.scaled(toWidth: target, height: target, crop: crop, halvesChroma: halvesChroma)
+    return image.scaled(toWidth: target, height: target, crop: crop, halvesChroma: halvesChroma)
   }
+}
+
+/// Encodes one variant within its size limit and writes it.
+struct VariantWriter {
+  let role: Role
+  let variant: PhotoVariant
+  let file: OpenFile
+
+  /// The lowest quality that is tried.
+  private static let minQuality = 10
+  private static let qualityStep = 7
+
+  func write(_ image: PlanarImage) throws(RunFailure) -> OutputFacts {
+    var quality = variant.quality
+    var bytes = try encode(image, quality: quality)
+    while let maxBytes = variant.maxBytes, bytes.count > maxBytes, quality > Self.minQuality {
+      quality = max(quality - Self.qualityStep, Self.minQuality)
+      bytes = try encode(image, quality: quality)
+    }
+    do { try file.descriptor.write(bytes, at: 0) } catch { throw RunFailure(error) }
+    if let finding = Self.finding(in: bytes, variant.format ?? .jpeg) {
+      throw .failed(MediaError(.library, "the privacy check of \(role.rawValue) found \(finding)"))
+    }
+    return OutputFacts(
+      role: role, type: (variant.format ?? .jpeg).type, bytes: Int64(bytes.count), width: image.width,
+      height: image.height)
+  }
+
+  private func encode(_ image: PlanarImage, quality: Int) throws(RunFailure) -> [UInt8] {
+    do {
+      switch variant.format ?? .jpeg {
+      case .jpeg: return try PlanarJPEGEncoder(quality: quality).encode(image)
+      case .webp: return try ImageEncoder.webp.encode(image.image, quality: quality)
+      case .avif: return try ImageEncoder.avif.encode(image.image, quality: quality)
+      }
+    } catch {
+      throw .failed(MediaError(.library, "\(role.rawValue) could not be encoded: \(error)"))
+    }
+  }
+
+  /// The first finding that is not part of the image; nil if there is none.
+  private static func finding(in bytes: [UInt8], _ format: PhotoVariant.Format) -> String? {
+    switch format {
+    case .jpeg: JPEGPrivacyCheck.finding(in: bytes)
+    case .webp: WebPPrivacyCheck.finding(in: bytes)
+    case .avif: AVIFPrivacyCheck.finding(in: bytes)
+    }
+  }
+}
+
+extension PlanarImage {
+  /// The image as RGB pixels.
+  var image: RGBImage { RGBImage(width: width, height: height, bytes: rgb()) }
 }

@@ -3,7 +3,7 @@ import Model
 import Platform
 import Stills
 
-/// A photo's file and what it is, before anything is decoded.
+/// The file of a photo with its format, before decoding.
 struct PhotoSource: Sendable {
   let file: OpenFile
   /// In bytes.
@@ -11,22 +11,22 @@ struct PhotoSource: Sendable {
   let format: PhotoFormat
   let limits: PhotoLimits
 
-  /// Looks at the file's size and its first bytes, which are to be what the limits allow.
-  init(_ file: OpenFile, limits: PhotoLimits) throws(Stop) {
+  /// Reads the size and the first bytes of the file, and refuses those that the limits do not allow.
+  init(_ file: OpenFile, limits: PhotoLimits) throws(RunFailure) {
     let size: Int64
     let start: [UInt8]
     do {
       size = try file.descriptor.size()
       start = try file.descriptor.bytes(count: FileSignature.length, at: 0)
     } catch {
-      throw Stop(error)
+      throw RunFailure(error)
     }
     if size == 0 { throw Self.refusal(.emptyFile, "the file has no bytes") }
     if size > limits.bytes {
-      throw Self.refusal(.tooLarge, "the file has \(size) bytes; at most \(limits.bytes) are taken")
+      throw Self.refusal(.tooLarge, "the file has \(size) bytes; at most \(limits.bytes) are accepted")
     }
     guard let format = PhotoFormat(start: start), limits.formats.contains(format) else {
-      throw .refused(Reason(unsupportedPhoto: FileSignature(start), taken: limits.formats))
+      throw .refused(Reason(unsupportedPhoto: FileSignature(start), accepted: limits.formats))
     }
     self.format = format
     self.limits = limits
@@ -34,37 +34,37 @@ struct PhotoSource: Sendable {
     self.size = size
   }
 
-  /// The first bytes, all of them if there are no more.
-  func bytes(_ most: Int = .max) throws(Stop) -> [UInt8] {
-    do { return try file.descriptor.bytes(count: min(most, Int(size)), at: 0) } catch { throw Stop(error) }
+  /// The first bytes of the file, up to `maxCount`.
+  func bytes(_ maxCount: Int = .max) throws(RunFailure) -> [UInt8] {
+    do { return try file.descriptor.bytes(count: min(maxCount, Int(size)), at: 0) } catch { throw RunFailure(error) }
   }
 
-  /// What stands in a JPEG before its picture; the rest of the file is not read for it.
-  func segments() throws(Stop) -> JPEGSegments {
+  /// The segments of a JPEG before its image data; reads only as much of the file as needed.
+  func segments() throws(RunFailure) -> JPEGSegments {
     let segments = JPEGSegments(try bytes(1 << 18))
     return segments.isCut && size > 1 << 18 ? JPEGSegments(try bytes()) : segments
   }
 
-  /// The photo is refused for this finding.
-  static func refusal(_ code: ReasonCode, _ finding: String) -> Stop {
+  /// A refusal of the photo.
+  static func refusal(_ code: ReasonCode, _ finding: String) -> RunFailure {
     .refused(Reason(code, input: .photo, finding: finding))
   }
 
-  /// What an error of the JPEG decoder says of the photo.
-  func blame(_ error: JPEGError) -> Stop {
+  /// The refusal or failure for an error of the JPEG decoder.
+  func failure(for error: JPEGError) -> RunFailure {
     switch error {
     case .malformed(let message): Self.refusal(.corruptImage, "its JPEG data are damaged (\(message))")
-    case .truncated: Self.refusal(.truncatedContainer, "the file ends before its picture does")
-    case .unsupported(let message): Self.refusal(.unsupportedCodec, "JPEG of this kind is not taken (\(message))")
+    case .truncated: Self.refusal(.truncatedContainer, "the file ends before its image data")
+    case .unsupported(let message): Self.refusal(.unsupportedCodec, "its kind of JPEG is not supported (\(message))")
     case .tooManyPixels, .tooLarge: tooManyPixels
     case .tooManyScans: Self.refusal(.corruptImage, "it has more scans than any encoder writes")
-    case .outOfMemory: .failed(MediaError(.outOfMemory, "libjpeg found no memory"))
+    case .outOfMemory: .failed(MediaError(.outOfMemory, "libjpeg is out of memory"))
     case .unreadable(let message): .failed(MediaError(.inputOutput, message))
     }
   }
 
-  /// What the boxes of a HEIF or AVIF say of the photo.
-  func blame(_ refusal: HEIFRefusal) -> Stop {
+  /// The refusal for the boxes of a HEIF or AVIF.
+  func failure(for refusal: HEIFRefusal) -> RunFailure {
     switch refusal {
     case .truncated(let finding): Self.refusal(.truncatedContainer, finding)
     case .damaged(let finding): Self.refusal(.corruptImage, finding)
@@ -73,20 +73,20 @@ struct PhotoSource: Sendable {
     }
   }
 
-  /// What an error of another decoder says of the photo.
-  func blame(_ error: ImageError) -> Stop {
+  /// The refusal or failure for an error of another decoder.
+  func failure(for error: ImageError) -> RunFailure {
     switch error {
     case .malformed(let message): Self.refusal(.corruptImage, "its data are damaged (\(message))")
-    case .truncated: Self.refusal(.truncatedContainer, "the file ends before its picture does")
-    case .unsupported(let message): Self.refusal(.unsupportedCodec, "it is of a kind that is not taken (\(message))")
+    case .truncated: Self.refusal(.truncatedContainer, "the file ends before its image data")
+    case .unsupported(let message): Self.refusal(.unsupportedCodec, "its kind of image is not supported (\(message))")
     case .tooManyPixels: tooManyPixels
-    case .outOfMemory: .failed(MediaError(.outOfMemory, "a decoder found no memory"))
+    case .outOfMemory: .failed(MediaError(.outOfMemory, "a decoder is out of memory"))
     }
   }
 
-  private var tooManyPixels: Stop {
+  private var tooManyPixels: RunFailure {
     Self.refusal(
       .tooLarge,
-      "its header promises more than \(limits.pixels) pixels, or \(limits.progressivePixels) of a progressive JPEG")
+      "its header declares more than \(limits.pixels) pixels, or \(limits.progressivePixels) of a progressive JPEG")
   }
 }

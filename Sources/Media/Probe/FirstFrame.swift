@@ -2,7 +2,7 @@ import AV
 import ISOBaseMedia
 import Model
 
-/// Decodes the video stream up to its first picture.
+/// Decodes the video stream up to its first frame.
 final class FirstFrame {
   private let stream: StreamInfo
   private let track: TrackMetadata?
@@ -11,13 +11,13 @@ final class FirstFrame {
   private let frame: Frame
   private var openStart: OpenStart
 
-  // 4:2:0 chroma and the filters of scalers need a few pixels.
-  private static let smallestEdge = 16
+  // 4:2:0 chroma and the scaler's filters need some pixels.
+  private static let minEdge = 16
 
-  /// - Parameter track: what the boxes say of the stream beside its headers.
+  /// - Parameter track: the track's boxes that the demuxer does not read.
   init(
     _ stream: StreamInfo, track: TrackMetadata?, of demuxer: borrowing Demuxer, _ source: InputSource
-  ) throws(Stop) {
+  ) throws(RunFailure) {
     self.stream = stream
     self.track = track
     self.source = source
@@ -25,27 +25,27 @@ final class FirstFrame {
     do {
       decoder = try Decoder(
         stream: stream.index, of: demuxer, limits: source.decoderLimits(source.videoCodecs),
-        drawsPictures: false)
+        decodesPixels: false)
     } catch {
-      throw source.blame(error, .unsupportedCodec, "its video cannot be decoded")
+      throw source.failure(for: error, .unsupportedCodec, "its video cannot be decoded")
     }
-    frame = try Stop.wrap { () throws(AVError) in try Frame() }
+    frame = try RunFailure.wrap { () throws(AVError) in try Frame() }
   }
 
-  /// The facts, once a picture came.
-  func take(_ packet: borrowing Packet) throws(Stop) -> VideoFacts? {
+  /// Decodes a packet; returns the facts once a frame is decoded.
+  func take(_ packet: borrowing Packet) throws(RunFailure) -> VideoFacts? {
     if openStart.isLeading(packet) { return nil }
     do { try decoder.send(packet) } catch { throw damaged(error) }
     return try receive()
   }
 
-  /// The facts, if only the end of the stream brings a picture out.
-  func finish() throws(Stop) -> VideoFacts? {
+  /// Flushes the decoder; returns the facts if that outputs a frame.
+  func finish() throws(RunFailure) -> VideoFacts? {
     do { try decoder.finish() } catch { throw damaged(error) }
     return try receive()
   }
 
-  private func receive() throws(Stop) -> VideoFacts? {
+  private func receive() throws(RunFailure) -> VideoFacts? {
     do {
       guard try decoder.receive(into: frame) == .output else { return nil }
     } catch {
@@ -55,24 +55,24 @@ final class FirstFrame {
     return facts()
   }
 
-  private func damaged(_ error: AVError) -> Stop {
-    source.blame(error, .corruptVideo, "its first picture cannot be decoded", at: 0)
+  private func damaged(_ error: AVError) -> RunFailure {
+    source.failure(for: error, .corruptVideo, "its first frame cannot be decoded", at: 0)
   }
 
-  private func check() throws(Stop) {
+  private func check() throws(RunFailure) {
     let format = frame.format
     guard format.isPlanar420, format.bitDepth == 8 || format.bitDepth == 10 else {
-      throw source.refusal(.unsupportedCodec, "its pictures are \(format); 4:2:0 in 8 or 10 bits is taken")
+      throw source.refusal(.unsupportedCodec, "its frames are \(format); 4:2:0 with 8 or 10 bits is accepted")
     }
-    guard min(frame.width, frame.height) >= Self.smallestEdge else {
+    guard min(frame.width, frame.height) >= Self.minEdge else {
       throw source.refusal(
         .unsupportedCodec,
-        "its pictures have \(frame.width)x\(frame.height) pixels; \(Self.smallestEdge) each way are the least")
+        "its frames have \(frame.width)x\(frame.height) pixels; at least \(Self.minEdge) in each direction are needed")
     }
     guard frame.width * frame.height <= source.limits.pixels else {
       throw source.refusal(
         .tooLarge,
-        "its pictures have \(frame.width)x\(frame.height) pixels; at most \(source.limits.pixels) in all are taken")
+        "its frames have \(frame.width)x\(frame.height) pixels; at most \(source.limits.pixels) in total are accepted")
     }
   }
 
@@ -103,7 +103,7 @@ final class FirstFrame {
       })
   }
 
-  // The container's word counts before the bitstream's; a shape that no camera has is damage and is ignored.
+  // The container takes precedence over the bitstream. An aspect ratio that no camera has is damage and is ignored.
   private func aspectRatio() -> Double {
     let ratio = stream.sampleAspectRatio.quotient ?? frame.sampleAspectRatio.quotient ?? 1
     return (0.25...4).contains(ratio) ? ratio : 1

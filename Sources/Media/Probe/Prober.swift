@@ -3,15 +3,15 @@ import ISOBaseMedia
 package import Model
 package import Platform
 
-/// Reads what an input's headers and its first frames say, and refuses what they already rule out.
+/// Reads the headers and first frames of an input, and refuses an input that they show to be unacceptable.
 ///
-/// It is synchronous and reads the file by position only.
+/// It is synchronous and reads the file with pread(2) only.
 package struct Prober: Sendable {
   private let limits: Limits
   private let cancellation: CancellationFlag
 
   /// - Parameters:
-  ///   - limits: what inputs may be.
+  ///   - limits: of the inputs.
   ///   - cancellation: read between packets.
   package init(limits: Limits, cancellation: CancellationFlag = CancellationFlag()) {
     self.limits = limits
@@ -20,7 +20,7 @@ package struct Prober: Sendable {
 
   /// The facts of a clip, or the reason for which it is refused.
   ///
-  /// - Throws: `MediaError` where nothing can be said about the media.
+  /// - Throws: `MediaError` if probing fails without a verdict on the media.
   package func probe(_ file: OpenFile, as input: InputName) throws(MediaError) -> Result<ClipFacts, Reason> {
     let source = InputSource(name: input, file: file, limits: limits, interrupt: Interrupt(flag: cancellation))
     do {
@@ -33,16 +33,17 @@ package struct Prober: Sendable {
     }
   }
 
-  private func facts(of source: InputSource) throws(Stop) -> ClipFacts {
+  private func facts(of source: InputSource) throws(RunFailure) -> ClipFacts {
     let bytes = try size(of: source)
     let check = try ContainerCheck(source, bytes: bytes)
     let demuxer = try source.open()
     let video = try videoStream(of: demuxer, source)
-    let sounds = demuxer.streams.filter { $0.kind == .audio && source.audioCodecs.contains($0.codec) }.enabledFirst
+    let audioStreams = demuxer.streams.filter { $0.kind == .audio && source.audioCodecs.contains($0.codec) }
+      .enabledFirst
     let track = check.metadata.tracks.first { $0.number == video.number }
     try refuseUnviewable(track, source)
     var first = try FirstFrames(
-      source, demuxer: demuxer, video: video, tracks: check.metadata.tracks, sounds: sounds)
+      source, demuxer: demuxer, video: video, tracks: check.metadata.tracks, audioStreams: audioStreams)
     if let allowed = limits.seconds {
       first.video.copyObstacle = try PacketScan(of: source, video: first.video, allowed: allowed).copyObstacle
     }
@@ -54,17 +55,17 @@ package struct Prober: Sendable {
         .map { "\($0.index): \(Self.name(of: $0))" })
   }
 
-  private func size(of source: InputSource) throws(Stop) -> Int64 {
+  private func size(of source: InputSource) throws(RunFailure) -> Int64 {
     let bytes: Int64
-    do { bytes = try source.file.descriptor.size() } catch { throw Stop(error) }
+    do { bytes = try source.file.descriptor.size() } catch { throw RunFailure(error) }
     if bytes == 0 { throw source.refusal(.emptyFile, "the file has no bytes") }
     if bytes > limits.bytes {
-      throw source.refusal(.tooLarge, "the file has \(bytes) bytes; at most \(limits.bytes) are taken")
+      throw source.refusal(.tooLarge, "the file has \(bytes) bytes; at most \(limits.bytes) are accepted")
     }
     return bytes
   }
 
-  private func videoStream(of demuxer: borrowing Demuxer, _ source: InputSource) throws(Stop) -> StreamInfo {
+  private func videoStream(of demuxer: borrowing Demuxer, _ source: InputSource) throws(RunFailure) -> StreamInfo {
     let candidates = demuxer.streams.filter { $0.kind == .video && !$0.isAttachedPicture }.enabledFirst
     guard !candidates.isEmpty else {
       throw source.refusal(.noVideoStream, "it has no video stream")
@@ -72,24 +73,24 @@ package struct Prober: Sendable {
     guard let stream = candidates.first(where: { source.videoCodecs.contains($0.codec) }) else {
       let found = candidates.map(Self.name).joined(separator: ", ")
       throw source.refusal(
-        .unsupportedCodec, "its video is \(found); \(source.videoCodecs.joined(separator: " or ")) is taken")
+        .unsupportedCodec, "its video is \(found); \(source.videoCodecs.joined(separator: " or ")) is accepted")
     }
     let (pixels, overflow) = stream.width.multipliedReportingOverflow(by: stream.height)
     if overflow || pixels > limits.pixels { throw tooManyPixels(source, stream.width, stream.height) }
     return stream
   }
 
-  /// Dolby Vision without a base layer: its pictures mean nothing without metadata that only Dolby's decoders apply.
-  private func refuseUnviewable(_ track: TrackMetadata?, _ source: InputSource) throws(Stop) {
+  /// Refuses Dolby Vision without a compatible base layer: only Dolby's decoders can show its frames.
+  private func refuseUnviewable(_ track: TrackMetadata?, _ source: InputSource) throws(RunFailure) {
     guard let vision = track?.dolbyVision, vision.baseLayerCompatibility == 0 else { return }
     throw source.refusal(
       .unsupportedCodec,
-      "its video is Dolby Vision profile \(vision.profile), whose pictures have no layer that other decoders show")
+      "its video is Dolby Vision profile \(vision.profile), which has no base layer that other decoders show")
   }
 
-  private func tooManyPixels(_ source: InputSource, _ width: Int, _ height: Int) -> Stop {
+  private func tooManyPixels(_ source: InputSource, _ width: Int, _ height: Int) -> RunFailure {
     source.refusal(
-      .tooLarge, "its pictures have \(width)x\(height) pixels; at most \(limits.pixels) in all are taken")
+      .tooLarge, "its frames have \(width)x\(height) pixels; at most \(limits.pixels) in total are accepted")
   }
 
   private static func name(of stream: StreamInfo) -> String {
@@ -98,6 +99,59 @@ package struct Prober: Sendable {
 }
 
 extension [StreamInfo] {
-  /// Players pass over tracks that their headers disable, unless there is no other.
+  /// The enabled streams before the disabled ones: players skip disabled tracks unless there is no other.
   fileprivate var enabledFirst: [StreamInfo] { filter(\.isEnabled) + filter { !$0.isEnabled } }
+}
+
+/// Walks the boxes of an input before a demuxer opens it: its container, its completeness and its metadata.
+struct ContainerCheck {
+  let container: ContainerName
+  let metadata: MovieMetadata
+
+  // The `moov` box of a short clip has a few kilobytes. Metadata beyond this size is not read.
+  private static let maxMovieBytes: Int64 = 16 << 20
+
+  /// Checks a file of this many bytes.
+  init(_ source: InputSource, bytes: Int64) throws(RunFailure) {
+    let result: Result<ContainerStructure, ContainerRefusal>
+    do {
+      result = try ContainerWalker.examine(size: bytes) { (offset, count) throws(SystemError) in
+        try source.file.descriptor.bytes(count: count, at: offset)
+      }
+    } catch {
+      throw RunFailure(error)
+    }
+    switch result {
+    case .success(let structure):
+      container = try Self.allowed(structure, source)
+      metadata = try Self.metadata(structure, source)
+    case .failure(let refusal): throw .refused(Reason(refusal, input: source.name))
+    }
+  }
+
+  private static func allowed(_ structure: ContainerStructure, _ source: InputSource) throws(RunFailure)
+    -> ContainerName
+  {
+    let container = structure.family
+    let allowed = source.limits.containers
+    guard allowed.contains(container) else {
+      let names = allowed.map(\.rawValue).joined(separator: ", ")
+      throw source.refusal(.unsupportedContainer, "it is a \(container.rawValue) file; \(names) is accepted")
+    }
+    return container
+  }
+
+  private static func metadata(_ structure: ContainerStructure, _ source: InputSource) throws(RunFailure)
+    -> MovieMetadata
+  {
+    let content = structure.movieContent
+    do {
+      return MovieMetadata(
+        movie: try source.file.descriptor.bytes(
+          count: Int(min(content.upperBound - content.lowerBound, maxMovieBytes)), at: content.lowerBound),
+        outside: structure.identifying)
+    } catch {
+      throw RunFailure(error)
+    }
+  }
 }

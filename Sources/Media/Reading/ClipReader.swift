@@ -1,124 +1,124 @@
 import AV
 import Model
 
-/// Reads one input once: takes its pictures in order, and hands packets and pictures to whoever wants them.
+/// Reads one input once: it decodes the frames in order and passes packets and frames to the taps.
 ///
-/// It holds two pictures, the current one and the one that follows, since only the second says how long the first lasts.
+/// It holds two frames, the current and the following one, as the following one determines when the current one ends.
 final class ClipReader {
   let source: InputSource
   let plan: InputPlan
-  /// Of the video stream.
+  /// The time base of the video stream.
   let timeBase: Rational
-  /// Who wants the packets of the input; complete before `prepare()`.
+  /// Receive the packets of the input; complete before `prepare()`.
   var packetTaps: [any PacketTap] = []
-  /// Who wants the pictures of the input; complete before `prepare()`.
+  /// Receive the frames of the input; complete before `prepare()`.
   var frameTaps: [any FrameTap] = []
-  /// The form in which pictures are prepared when they are decoded ahead; set before `prepare()`.
+  /// The form into which frames are converted when they are decoded ahead; set before `prepare()`.
   var preparation: Preparation?
-  /// The picture that is shown now.
+  /// The frame that is shown now.
   private(set) var current: Frame
-  /// The current picture as it was prepared; nil if it was not.
+  /// The current frame in the prepared form; nil if it was not prepared.
   private(set) var prepared: Frame?
-  /// The number of pictures that were shown up to now, the current one included.
+  /// The number of frames that were shown, including the current one.
   private(set) var frames = 0
 
   private let mode: ExecutionMode
   private let expected: PacketScan?
-  private var pictures: any FrameSource
+  private var frameSource: any FrameSource
   private var following: Frame
   private var followingPrepared: Frame?
-  /// When the following picture is shown, in the file's own ticks; nil after the last one.
+  /// The timestamp of the following frame, in ticks of the video stream; nil after the last frame.
   private var followingTicks: Int64?
   private var currentTicks: Int64 = 0
   private var firstTicks: Int64?
   private var lastDuration: Int64 = 0
 
-  /// Opens the input; nothing is read of it before `start()`.
+  /// Opens the input; reads no packet before `start()`.
   ///
   /// - Parameters:
-  ///   - plan: which streams are read.
-  ///   - expected: the times that the pictures must have; nil: any that grow.
-  init(_ source: InputSource, plan: InputPlan, expected: PacketScan?, mode: ExecutionMode) throws(Stop) {
+  ///   - plan: names the streams that are read.
+  ///   - expected: the timestamps that the frames must have; nil accepts all that increase.
+  init(_ source: InputSource, plan: InputPlan, expected: PacketScan?, mode: ExecutionMode) throws(RunFailure) {
     self.source = source
     self.plan = plan
     self.expected = expected
     self.mode = mode
     let decoder = try FrameDecoder(source, plan: plan, expected: expected)
     timeBase = decoder.demuxer.streams[plan.facts.video.stream].timeBase
-    pictures = try decoder.deinterlaced()
-    current = try Stop.wrap { () throws(AVError) in try Frame() }
-    following = try Stop.wrap { () throws(AVError) in try Frame() }
+    frameSource = try decoder.deinterlaced()
+    current = try RunFailure.wrap { () throws(AVError) in try Frame() }
+    following = try RunFailure.wrap { () throws(AVError) in try Frame() }
   }
 
   /// The input's headers.
-  var demuxer: Demuxer { _read { yield pictures.demuxer } }
+  var demuxer: Demuxer { _read { yield frameSource.demuxer } }
 
-  /// Whether the current picture may be drawn on: nothing is decoded that refers to it meanwhile.
-  var lendsPictures: Bool { mode == .throughput }
+  /// Whether the current frame may be drawn on: the decoder does not read it at the same time.
+  var allowsDrawingInPlace: Bool { mode == .throughput }
 
   /// The time that counts as zero for all streams of the file, in ticks of the video stream.
   var origin: Int64 { expected?.origin ?? firstTicks ?? 0 }
 
-  /// When the first picture is shown by the file's own clock, in seconds.
+  /// The timestamp of the first frame, in seconds.
   var startSeconds: Double? { firstTicks.map { timeBase.seconds($0) } }
 
-  /// From the first picture's beginning to the last one's end, in seconds, as far as it is decoded.
+  /// The time from the start of the first frame to the end of the current one, in seconds.
   var decodedSeconds: Double {
     firstTicks.map { timeBase.seconds(currentTicks - $0 + lastDuration) } ?? 0
   }
 
-  /// Begins to decode ahead, if that is the mode; every tap is in its place, since packets are read only once.
-  func prepare() throws(Stop) {
+  /// Starts to decode ahead in the latency mode. All taps must be set, as packets are read only once.
+  func prepare() throws(RunFailure) {
     guard mode == .latency else { return }
-    pictures = try DecodeAhead(
+    frameSource = try DecodeAhead(
       source, plan: plan, expected: expected, preparation: preparation, sendsPackets: !packetTaps.isEmpty)
   }
 
-  /// Takes the first picture, which then follows.
-  func start() throws(Stop) {
-    try takeFollowing()
-    guard followingTicks != nil else { throw source.refusal(.corruptVideo, "no picture of it can be decoded") }
+  /// Decodes the first frame, which becomes the following one.
+  func start() throws(RunFailure) {
+    try decodeFollowing()
+    guard followingTicks != nil else { throw source.refusal(.corruptVideo, "none of its frames can be decoded") }
   }
 
-  /// Makes the picture current that is shown in a slot of the grid; before the first picture that is the first one,
-  /// and before slot 0 none.
+  /// Makes the frame current that a slot of the grid shows; that is the first frame if it starts later, and no frame
+  /// for a slot before 0.
   ///
-  /// Whoever changed the current picture has put it back as it was: the decoder refers to it.
-  func advance(toSlot slot: Int, of grid: TimeGrid) throws(Stop) {
+  /// The current frame must be unchanged or restored, as the decoder refers to it.
+  func advance(toSlot slot: Int, of grid: TimeGrid) throws(RunFailure) {
     while slot >= 0, let ticks = followingTicks, frames == 0 || grid.slot(of: ticks - origin, in: timeBase) <= slot {
       try advance()
     }
   }
 
-  /// Makes the following picture current; false after the last one.
+  /// Makes the following frame current; returns false after the last one.
   @discardableResult
-  func advance() throws(Stop) -> Bool {
+  func advance() throws(RunFailure) -> Bool {
     guard let ticks = followingTicks else { return false }
     swap(&current, &following)
-    giveBackPrepared()
+    recyclePrepared()
     prepared = followingPrepared.take()
     currentTicks = ticks
     lastDuration = max(0, current.duration)
     frames += 1
-    try takeFollowing()
+    try decodeFollowing()
     let end = followingTicks.map { timeBase.seconds($0 - origin) }
-    for tap in frameTaps where !tap.isSatisfied { try tap.take(current, until: end) }
+    for tap in frameTaps where !tap.isFinished { try tap.take(current, until: end) }
     return true
   }
 
-  /// Decodes what is left and checks that nothing was missing.
-  func finish() throws(Stop) {
+  /// Decodes the rest and checks that no frame is missing.
+  func finish() throws(RunFailure) {
     while try advance() {}
     guard let expected, let firstTicks else { return }
-    // Pictures that lean on others before a clip's beginning cannot be decoded and are no damage.
-    let wanted = expected.times.lazy.filter { $0 >= firstTicks }.count
-    guard frames == wanted else {
-      throw source.refusal(.corruptVideo, "\(wanted - frames) of its \(wanted) pictures cannot be decoded")
+    // Frames that refer to frames before the start of the clip cannot be decoded; that is not damage.
+    let expectedCount = expected.times.lazy.filter { $0 >= firstTicks }.count
+    guard frames == expectedCount else {
+      throw source.refusal(.corruptVideo, "\(expectedCount - frames) of its \(expectedCount) frames cannot be decoded")
     }
   }
 
-  /// Lends the current picture as it was prepared; false if it was not.
-  func withPrepared(_ use: (borrowing Frame) throws(Stop) -> Void) throws(Stop) -> Bool {
+  /// Calls `use` with the current frame in the prepared form; returns false if it was not prepared.
+  func withPrepared(_ use: (borrowing Frame) throws(RunFailure) -> Void) throws(RunFailure) -> Bool {
     switch prepared {
     case .some(let frame):
       try use(frame)
@@ -127,21 +127,38 @@ final class ClipReader {
     }
   }
 
-  private func takeFollowing() throws(Stop) {
-    let ticks = try pictures.next(into: following) { (packet) throws(Stop) in
+  private func decodeFollowing() throws(RunFailure) {
+    let ticks = try frameSource.next(into: following) { (packet) throws(RunFailure) in
       for tap in packetTaps { try tap.take(packet) }
     }
     if let ticks {
       if firstTicks == nil { firstTicks = ticks }
-      followingPrepared = (pictures as? DecodeAhead)?.takePrepared()
+      followingPrepared = (frameSource as? DecodeAhead)?.takePrepared()
     } else if let last = expected?.lastDuration {
       lastDuration = last
     }
     followingTicks = ticks
   }
 
-  private func giveBackPrepared() {
+  private func recyclePrepared() {
     guard let frame = prepared.take() else { return }
-    (pictures as? DecodeAhead)?.reuse(frame)
+    (frameSource as? DecodeAhead)?.reuse(frame)
   }
+}
+
+/// Receives the packets of an input as they are read, in the order of the file.
+protocol PacketTap: AnyObject {
+  /// - Parameter packet: in the time base of its stream; a tap that stores it takes a reference.
+  func take(_ packet: borrowing Packet) throws(RunFailure)
+}
+
+/// Receives the frames of an input as they are decoded, in presentation order.
+protocol FrameTap: AnyObject {
+  /// Whether it needs no more frames.
+  var isFinished: Bool { get }
+
+  /// - Parameters:
+  ///   - frame: valid during the call; its memory is reused.
+  ///   - end: the time of the next frame, in seconds from the start of the clip; nil for the last frame.
+  func take(_ frame: borrowing Frame, until end: Double?) throws(RunFailure)
 }

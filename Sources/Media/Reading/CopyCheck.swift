@@ -1,23 +1,23 @@
 import AV
 import ISOBaseMedia
 
-/// Finds what keeps the frames of a clip from being copied: a copy is played by decoders that forgive nothing.
+/// Checks whether the coded frames of a clip can be copied into a file that strict decoders play.
 ///
-/// Decoding has to begin at the first sample with nothing in front of it, parameter sets have to stand in `avcC` alone, and
-/// each sample has one time. What fails here is sound all the same, and is encoded.
+/// Decoding must start at the first sample, parameter sets must be in `avcC` alone, and timestamps must increase. A
+/// clip that fails the check is valid; it is encoded instead.
 struct CopyCheck {
-  /// Why the frames cannot be copied; nil: nothing was found yet.
+  /// The reason why the frames cannot be copied; nil if none was found in the packets so far.
   private(set) var obstacle: String?
   private let configuration: AVCConfiguration?
   private var lastDecodingTime: Int64?
-  private var isHiding = false
+  private var hasHiddenFrames = false
 
   init(_ stream: StreamInfo) {
     configuration = AVCConfiguration(stream.configuration)
     if configuration == nil { obstacle = "its configuration is not one of H.264 that strict players take" }
   }
 
-  /// Looks at the next packet in the order of decoding.
+  /// Checks the next packet in decoding order.
   mutating func take(_ packet: borrowing Packet) {
     guard obstacle == nil, let configuration else { return }
     guard let pts = packet.pts, let dts = packet.dts, pts >= dts, lastDecodingTime.map({ $0 < dts }) ?? true else {
@@ -25,19 +25,19 @@ struct CopyCheck {
       return
     }
     if packet.isDiscarded {
-      // What is hidden at the end is left out of a copy; what is hidden before has to be decoded.
-      isHiding = true
+      // A copy omits frames that the edit list hides at the end; hidden frames before them must be decoded.
+      hasHiddenFrames = true
       if lastDecodingTime == nil { obstacle = "its edit list begins between sync samples" }
       return
     }
-    if isHiding {
+    if hasHiddenFrames {
       obstacle = "its edit list hides frames that others need"
       return
     }
     let units = AVCSample(packet, configuration)
-    if !units.isWhole {
+    if !units.isComplete {
       obstacle = "its samples do not consist of NAL units behind their lengths"
-    } else if units.hasForeignParameterSets {
+    } else if units.hasOtherParameterSets {
       obstacle = "its parameter sets change between its frames"
     } else if units.hasRareSlices || units.frameBytes == 0 {
       obstacle = "its frames are coded in a way that few decoders know"
@@ -48,31 +48,32 @@ struct CopyCheck {
   }
 }
 
-/// What the NAL units of one sample of H.264 are.
+/// The kinds of NAL units in one sample of H.264.
 struct AVCSample {
-  /// Whether the lengths add up.
-  private(set) var isWhole = false
-  /// Whether decoding can begin here with nothing before it.
+  /// Whether the NAL units and their lengths fill the sample exactly.
+  private(set) var isComplete = false
+  /// Whether it is an IDR frame.
   private(set) var isRefresh = false
-  private(set) var hasForeignParameterSets = false
+  /// Whether it holds parameter sets that `avcC` does not have.
+  private(set) var hasOtherParameterSets = false
   private(set) var hasRareSlices = false
-  /// Of the slices, with a length of four bytes in front of each.
+  /// The size of the slices, with a length prefix of four bytes each.
   private(set) var frameBytes = 0
-  /// Whether there is more than slices.
-  private(set) var hasMore = false
+  /// Whether it holds NAL units other than slices.
+  private(set) var hasOtherUnits = false
 
   init(_ packet: borrowing Packet, _ configuration: AVCConfiguration) {
     packet.withBytes { bytes in
-      isWhole = AVCUnit.forEach(of: bytes, lengthBytes: configuration.lengthBytes) { unit in
+      isComplete = NALUnit.forEach(of: bytes, lengthBytes: configuration.lengthBytes) { unit in
         switch unit.kind {
-        case .slice, .instantRefreshSlice:
+        case .slice, .idrSlice:
           frameBytes += 4 + unit.bytes.count
-          if unit.kind == .instantRefreshSlice { isRefresh = true }
-        case .rareSlice: hasRareSlices = true
+          if unit.kind == .idrSlice { isRefresh = true }
+        case .otherSlice: hasRareSlices = true
         case .sequenceParameterSet, .pictureParameterSet:
-          hasMore = true
-          if !configuration.contains(unit.bytes) { hasForeignParameterSets = true }
-        case .supplement, .other: hasMore = true
+          hasOtherUnits = true
+          if !configuration.contains(unit.bytes) { hasOtherParameterSets = true }
+        case .sei, .other: hasOtherUnits = true
         }
       }
     }

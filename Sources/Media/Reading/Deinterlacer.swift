@@ -2,10 +2,10 @@ import AV
 import Kernels
 import Model
 
-/// Makes frames of one moment out of a clip's interlaced ones; those that are not interlaced pass as they are.
+/// Deinterlaces the interlaced frames of a clip; progressive frames pass unchanged.
 ///
-/// The rate stays: of each frame the field that was taken first is kept. It works one frame behind its decoder, since what
-/// moves shows by the next frame.
+/// The frame rate stays: the first field of each frame is kept and the other one is interpolated. It runs one frame
+/// behind its decoder, as motion is detected from the next frame.
 final class Deinterlacer: FrameSource {
   private let source: any FrameSource
   private let previous: Frame
@@ -15,18 +15,18 @@ final class Deinterlacer: FrameSource {
   private var followingTicks: Int64?
   private var isStarted = false
 
-  init(_ source: any FrameSource) throws(Stop) {
+  init(_ source: any FrameSource) throws(RunFailure) {
     self.source = source
-    previous = try Stop.wrap { () throws(AVError) in try Frame() }
-    current = try Stop.wrap { () throws(AVError) in try Frame() }
-    following = try Stop.wrap { () throws(AVError) in try Frame() }
+    previous = try RunFailure.wrap { () throws(AVError) in try Frame() }
+    current = try RunFailure.wrap { () throws(AVError) in try Frame() }
+    following = try RunFailure.wrap { () throws(AVError) in try Frame() }
   }
 
   var demuxer: Demuxer { _read { yield source.demuxer } }
 
   func next(
-    into picture: borrowing Frame, packets: (borrowing Packet) throws(Stop) -> Void
-  ) throws(Stop) -> Int64? {
+    into frame: borrowing Frame, packets: (borrowing Packet) throws(RunFailure) -> Void
+  ) throws(RunFailure) -> Int64? {
     if isStarted {
       previous.take(current)
       current.take(following)
@@ -38,22 +38,22 @@ final class Deinterlacer: FrameSource {
     guard let currentTicks else { return nil }
     followingTicks = try source.next(into: following, packets: packets)
     do throws(AVError) {
-      if current.isInterlaced { try draw(into: picture) } else { try picture.reference(current) }
+      if current.isInterlaced { try draw(into: frame) } else { try frame.reference(current) }
     } catch {
-      throw Stop(error)
+      throw RunFailure(error)
     }
     return currentTicks
   }
 
-  private func draw(into picture: borrowing Frame) throws(AVError) {
+  private func draw(into frame: borrowing Frame) throws(AVError) {
     let drawn = try Frame(width: current.width, height: current.height, format: current.format)
-    try drawn.describe(like: current)
+    try drawn.copyProperties(of: current)
     for index in 0..<3 {
       guard let now = current.plane(index), let target = drawn.plane(index) else { continue }
       let isChroma = index > 0
       let before = previous.plane(index)
       let after = followingTicks == nil ? nil : following.plane(index)
-      // At both ends of a clip the one neighbour stands for the other: without any, nothing would seem to move.
+      // At either end of a clip its one neighbour replaces the missing one; without any there is no motion.
       Deinterlacing.draw(
         previous: Deinterlacing.Rows(before ?? after ?? now), current: Deinterlacing.Rows(now),
         next: Deinterlacing.Rows(after ?? before ?? now), into: Deinterlacing.Rows(target),
@@ -61,11 +61,11 @@ final class Deinterlacer: FrameSource {
         height: isChroma ? (current.height + 1) / 2 : current.height, keepsLower: !current.isTopFieldFirst,
         isWide: current.format.bitDepth > 8)
     }
-    picture.take(drawn)
+    frame.take(drawn)
   }
 }
 
 extension FrameDecoder {
-  /// The same frames, each of one moment.
-  func deinterlaced() throws(Stop) -> any FrameSource { isInterlaced ? try Deinterlacer(self) : self }
+  /// A source of the same frames, deinterlaced if the clip is interlaced.
+  func deinterlaced() throws(RunFailure) -> any FrameSource { isInterlaced ? try Deinterlacer(self) : self }
 }

@@ -1,7 +1,26 @@
 import AV
+import ISOBaseMedia
 import Model
 
-/// Decodes the pictures of one input in order and checks each of them.
+/// A source of an input's frames and packets: decoded on demand, or ahead on another thread.
+///
+/// Both give the same frames and packets in the same order.
+protocol FrameSource: AnyObject {
+  /// The input's headers.
+  var demuxer: Demuxer { get }
+
+  /// Decodes the next frame that is shown; returns its timestamp in ticks of the video stream, or nil after the last
+  /// one.
+  ///
+  /// - Parameters:
+  ///   - frame: receives the frame.
+  ///   - packets: called with every packet that is read on the way, in the order of the file.
+  func next(
+    into frame: borrowing Frame, packets: (borrowing Packet) throws(RunFailure) -> Void
+  ) throws(RunFailure) -> Int64?
+}
+
+/// Decodes the frames of one input in order and checks each of them.
 final class FrameDecoder: FrameSource {
   let demuxer: Demuxer
   private let source: InputSource
@@ -14,12 +33,12 @@ final class FrameDecoder: FrameSource {
   private var firstTicks: Int64?
   private var lastTicks: Int64 = 0
 
-  /// Opens the input; nothing is read of it before the first picture is asked for.
+  /// Opens the input; reads no packet before the first call of `next`.
   ///
   /// - Parameters:
-  ///   - plan: which streams are read.
-  ///   - expected: the times that the pictures must have; nil: any that grow.
-  init(_ source: InputSource, plan: InputPlan, expected: PacketScan?) throws(Stop) {
+  ///   - plan: names the streams that are read.
+  ///   - expected: the timestamps that the frames must have; nil accepts all that increase.
+  init(_ source: InputSource, plan: InputPlan, expected: PacketScan?) throws(RunFailure) {
     demuxer = try source.open(selecting: plan)
     self.source = source
     self.expected = expected
@@ -30,22 +49,21 @@ final class FrameDecoder: FrameSource {
       decoder = try Decoder(
         stream: video.stream, of: demuxer, limits: source.decoderLimits(source.videoCodecs))
     } catch {
-      throw source.blame(error, .unsupportedCodec, "its video cannot be decoded")
+      throw source.failure(for: error, .unsupportedCodec, "its video cannot be decoded")
     }
-    packet = try Stop.wrap { () throws(AVError) in try Packet() }
+    packet = try RunFailure.wrap { () throws(AVError) in try Packet() }
   }
 
-  /// Whether its frames are of two moments each.
+  /// Whether each frame holds two fields of different times.
   var isInterlaced: Bool { video.isInterlaced == true }
 
-  /// Decodes the next picture that is shown.
   func next(
-    into picture: borrowing Frame, packets: (borrowing Packet) throws(Stop) -> Void
-  ) throws(Stop) -> Int64? {
+    into frame: borrowing Frame, packets: (borrowing Packet) throws(RunFailure) -> Void
+  ) throws(RunFailure) -> Int64? {
     while true {
-      switch try receive(into: picture) {
+      switch try receive(into: frame) {
       case .output:
-        if let ticks = try accept(picture) { return ticks }
+        if let ticks = try accept(frame) { return ticks }
       case .needsInput:
         try feed(packets)
       case .ended:
@@ -57,44 +75,45 @@ final class FrameDecoder: FrameSource {
   /// The time that counts as zero for all streams of the file, in ticks of the video stream.
   private var origin: Int64 { expected?.origin ?? firstTicks ?? 0 }
 
-  private func receive(into picture: borrowing Frame) throws(Stop) -> Received {
+  private func receive(into frame: borrowing Frame) throws(RunFailure) -> Received {
     do {
-      return try decoder.receive(into: picture)
+      return try decoder.receive(into: frame)
     } catch {
-      throw damaged("a picture cannot be decoded", error)
+      throw damaged("a frame cannot be decoded", error)
     }
   }
 
-  /// Checks a decoded picture; nil for one that an edit list hides, or that one before it stands for.
-  private func accept(_ picture: borrowing Frame) throws(Stop) -> Int64? {
-    guard let ticks = picture.pts ?? picture.bestTimestamp else { throw damaged("a picture has no time") }
+  /// Checks a decoded frame and returns its timestamp; nil for one that the edit list hides or replaces by a held
+  /// frame.
+  private func accept(_ frame: borrowing Frame) throws(RunFailure) -> Int64? {
+    guard let ticks = frame.pts ?? frame.bestTimestamp else { throw damaged("a frame has no timestamp") }
     if let expected, ticks < expected.origin { return nil }
     if video.isHeld(at: timeBase.seconds(ticks)) { return nil }
-    if picture.isDamaged { throw damaged("a picture is damaged", at: ticks) }
-    guard picture.width == video.coded.width, picture.height == video.coded.height,
-      picture.format.description == video.pixelFormat
+    if frame.isDamaged { throw damaged("a frame is damaged", at: ticks) }
+    guard frame.width == video.coded.width, frame.height == video.coded.height,
+      frame.format.description == video.pixelFormat
     else {
-      let found = "\(picture.width)x\(picture.height) \(picture.format)"
-      throw damaged("a picture of \(found) stands among others", at: ticks)
+      let found = "\(frame.width)x\(frame.height) \(frame.format)"
+      throw damaged("a frame of \(found) differs from the others", at: ticks)
     }
     if firstTicks == nil {
       firstTicks = ticks
     } else if ticks <= lastTicks {
-      throw damaged("the pictures' times do not grow", at: ticks)
+      throw damaged("the timestamps of the frames do not increase", at: ticks)
     }
     lastTicks = ticks
     try checkLength(ticks)
     return ticks
   }
 
-  // The packets' times said that it is short enough; a decoder that disagrees must not go on for ever.
-  private func checkLength(_ ticks: Int64) throws(Stop) {
+  // The timestamps of the packets are within the limit; a decoder that returns others must not run on without end.
+  private func checkLength(_ ticks: Int64) throws(RunFailure) {
     guard let longest = source.limits.seconds?.longest else { return }
-    if timeBase.seconds(ticks - origin) > longest + 1 { throw damaged("the pictures go on past the end", at: ticks) }
+    if timeBase.seconds(ticks - origin) > longest + 1 { throw damaged("there are frames past the end", at: ticks) }
   }
 
-  /// Gives the decoder the next packet of the video stream, and everybody all packets on the way.
-  private func feed(_ packets: (borrowing Packet) throws(Stop) -> Void) throws(Stop) {
+  /// Sends the decoder the next packet of the video stream, and calls `packets` with every packet on the way.
+  private func feed(_ packets: (borrowing Packet) throws(RunFailure) -> Void) throws(RunFailure) {
     while try source.read(demuxer, into: packet) {
       defer { packet.unreference() }
       try packets(packet)
@@ -110,13 +129,43 @@ final class FrameDecoder: FrameSource {
     do {
       try decoder.finish()
     } catch {
-      throw damaged("the last pictures cannot be decoded", error)
+      throw damaged("the last frames cannot be decoded", error)
     }
   }
 
-  private func damaged(_ what: String, _ error: AVError? = nil, at ticks: Int64? = nil) -> Stop {
+  private func damaged(_ finding: String, _ error: AVError? = nil, at ticks: Int64? = nil) -> RunFailure {
     let seconds = timeBase.seconds((ticks ?? lastTicks) - origin)
-    if let error { return source.blame(error, .corruptVideo, what, at: seconds) }
-    return source.refusal(.corruptVideo, what, seconds: seconds)
+    if let error { return source.failure(for: error, .corruptVideo, finding, at: seconds) }
+    return source.refusal(.corruptVideo, finding, seconds: seconds)
+  }
+}
+
+/// Detects the leading frames of a clip that was cut at an open GOP: they refer to frames before the cut.
+///
+/// FFmpeg's HEVC decoder skips them (ITU-T H.265, RASL pictures); its H.264 decoder reports them as damage.
+struct OpenStart {
+  private enum State {
+    case unread(AVCConfiguration?)
+    /// The timestamp of the first packet; frames that are shown before it refer to missing frames.
+    case open(Int64)
+    case closed
+  }
+
+  private var state: State
+
+  init(_ stream: StreamInfo) {
+    state = stream.codec == "h264" ? .unread(AVCConfiguration(stream.configuration)) : .closed
+  }
+
+  /// Whether a packet of the stream is a leading frame; called in decoding order.
+  mutating func isLeading(_ packet: borrowing Packet) -> Bool {
+    switch state {
+    case .closed: return false
+    case .open(let first): return packet.pts.map { $0 < first } ?? false
+    case .unread(let configuration):
+      let isOpen = configuration.map { !AVCSample(packet, $0).isRefresh } ?? false
+      state = if isOpen, let pts = packet.pts { .open(pts) } else { .closed }
+      return false
+    }
   }
 }

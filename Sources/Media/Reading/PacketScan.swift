@@ -1,45 +1,45 @@
 import AV
 import Model
 
-/// When an input's pictures are shown, read from its packets without decoding one.
+/// The timestamps of an input's frames, read from its packets without decoding.
 ///
-/// It costs a few milliseconds and settles before any decoding what would waste it: a clip too long, too short or
-/// unlike the other, and which time is the start. Decoding then has to deliver a picture for each of these times.
+/// The scan takes a few milliseconds. It finds the start of the clip, and clips of a wrong duration before they are
+/// decoded. Decoding must then return a frame for each of these timestamps.
 struct PacketScan: Sendable {
-  /// When each picture is shown, in ticks and in order; what an edit list hides is left out.
+  /// The timestamps of the frames, in ticks, ascending, without those that an edit list hides.
   let times: [Int64]
   let timeBase: Rational
-  /// How long the last picture is shown, in ticks.
+  /// The duration of the last frame, in ticks.
   let lastDuration: Int64
-  /// Whether there is more than was looked at.
+  /// Whether the stream has packets beyond those that were read.
   let isCut: Bool
-  /// Why the frames cannot be copied into another file as they are; nil where they can.
+  /// The reason why the coded frames cannot be copied; nil if they can be.
   let copyObstacle: String?
 
   /// The time that counts as zero for all streams of the file.
   var origin: Int64 { times.first ?? 0 }
 
-  /// From the first picture's beginning to the last one's end, in seconds.
+  /// The time from the start of the first frame to the end of the last one, in seconds.
   var seconds: Double {
     guard let first = times.first, let last = times.last else { return 0 }
     return timeBase.seconds(last - first + lastDuration)
   }
 
-  /// Pictures a second on average.
+  /// The average frame rate.
   var framesPerSecond: Double { seconds > 0 ? Double(times.count) / seconds : 0 }
 
   /// Reads the packets of the video stream.
   ///
-  /// - Parameter allowed: how long a clip may be; what lies well behind it is not looked at.
-  init(of source: InputSource, video: VideoFacts, allowed: ClosedSeconds) throws(Stop) {
+  /// - Parameter allowed: the durations that a clip may have; packets far beyond the longest are not read.
+  init(of source: InputSource, video: VideoFacts, allowed: ClosedSeconds) throws(RunFailure) {
     let stream = video.stream
-    let most = Int((allowed.longest + 1) * source.limits.framesPerSecond) + 1
+    let maxFrames = Int((allowed.longest + 1) * source.limits.framesPerSecond) + 1
     let demuxer = try source.open()
     guard demuxer.streams.indices.contains(stream) else {
-      throw source.refusal(.noVideoStream, "stream \(stream) is not there")
+      throw source.refusal(.noVideoStream, "stream \(stream) is missing")
     }
     demuxer.select([stream])
-    let packet = try Stop.wrap { () throws(AVError) in try Packet() }
+    let packet = try RunFailure.wrap { () throws(AVError) in try Packet() }
     let timeBase = demuxer.streams[stream].timeBase
     var times: [(start: Int64, duration: Int64)] = []
     times.reserveCapacity(512)
@@ -55,16 +55,16 @@ struct PacketScan: Sendable {
         continue
       }
       times.append((time, packet.duration))
-      if times.count > most || timeBase.seconds(time - times[0].start) > allowed.longest + 1 {
+      if times.count > maxFrames || timeBase.seconds(time - times[0].start) > allowed.longest + 1 {
         isCut = true
         break
       }
     }
-    // A demuxer takes a packet behind the end of the file for the end of the stream.
-    let promised = demuxer.indexedPackets(of: stream)
-    if !isCut && packets < promised {
+    // FFmpeg's demuxer returns the end of the stream for a packet beyond the end of the file.
+    let indexed = demuxer.indexedPackets(of: stream)
+    if !isCut && packets < indexed {
       throw source.refusal(
-        .truncatedContainer, "\(promised - packets) of its \(promised) pictures lie behind the end of the file")
+        .truncatedContainer, "\(indexed - packets) of its \(indexed) frames lie beyond the end of the file")
     }
     times.sort { $0.start < $1.start }
     self.times = times.map(\.start)
@@ -72,27 +72,52 @@ struct PacketScan: Sendable {
     self.isCut = isCut
     let duration = Self.lastDuration(of: times)
     let held = Self.heldDuration(of: times, until: video.editEnd, timeBase)
-    // Less than half a frame is how lengths are rounded.
+    // A difference of less than half a frame is rounding.
     let isHeld = held > duration + duration / 2
     lastDuration = isHeld ? held : duration
     copyObstacle = check.obstacle ?? (isHeld || video.dwells != nil ? "its edit list holds a frame" : nil)
   }
 
-  // Where the container does not say it, the last picture is shown as long as the others on average.
+  // If the container does not give the duration of the last frame, it is the average of the others.
   private static func lastDuration(of times: [(start: Int64, duration: Int64)]) -> Int64 {
     guard let first = times.first, let last = times.last else { return 0 }
     if last.duration > 0 { return last.duration }
     return times.count > 1 ? (last.start - first.start) / Int64(times.count - 1) : 0
   }
 
-  // A day: what says more is damaged.
+  // One day. A longer edit is damage.
   private static let maxHeldSeconds = 86_400.0
 
-  // An edit that goes on behind the media shows the last frame until its end.
+  // An edit that extends beyond the media holds the last frame until its end.
   private static func heldDuration(
     of times: [(start: Int64, duration: Int64)], until end: Double?, _ timeBase: Rational
   ) -> Int64 {
     guard let end, (0...maxHeldSeconds).contains(end), let last = times.last else { return 0 }
     return timeBase.rescale(Int64(end * 1e6), from: Rational(1, 1_000_000)) - last.start
   }
+}
+
+/// The constant time grid of the outputs, onto which clips of any frame rate are mapped: slot k starts at k / rate
+/// seconds.
+struct TimeGrid: Hashable, Sendable {
+  /// Slots per second.
+  let rate: Int
+
+  /// One tick is one slot.
+  var timeBase: Rational { Rational(1, Int32(rate)) }
+
+  /// The first slot that shows a frame: the slot nearest to its timestamp.
+  ///
+  /// The timestamp is rounded, not truncated, as the timestamps of cameras jitter and truncation would duplicate and
+  /// drop frames.
+  func slot(of ticks: Int64, in timeBase: Rational) -> Int { Int(self.timeBase.rescale(ticks, from: timeBase)) }
+
+  /// The number of slots of a time span, rounded.
+  func slots(in seconds: Double) -> Int { Int((seconds * Double(rate)).rounded()) }
+
+  /// The number of slots that fit into a time span.
+  func wholeSlots(in seconds: Double) -> Int { Int((seconds * Double(rate) + 1e-6).rounded(.down)) }
+
+  /// The duration of a number of slots, in seconds.
+  func seconds(_ slots: Int) -> Double { Double(slots) / Double(rate) }
 }

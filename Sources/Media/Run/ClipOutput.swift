@@ -2,13 +2,13 @@ import AV
 import Model
 import Platform
 
-/// One camera's playable clip while it is made: copied packets, or upright pictures encoded on the grid.
+/// Writes the playable clip of one camera: copied packets, or upright frames encoded on the time grid.
 final class ClipOutput {
   private let plan: ClipPlan
   let reader: ClipReader
-  private let output: OutputFile
+  private let container: ContainerWriter
   private let seconds: Double
-  private let sound: (any AudioTrack)?
+  private let audio: (any AudioTrack)?
   private let encoding: Encoding?
 
   private struct Encoding {
@@ -17,48 +17,56 @@ final class ClipOutput {
     let slots: Int
   }
 
-  init(_ plan: ClipPlan, clip: OpenClip, grid: TimeGrid, file: OpenFile) throws(Stop) {
+  init(_ plan: ClipPlan, clip: OpenClip, grid: TimeGrid, file: OpenFile) throws(RunFailure) {
     guard let scan = clip.scan else {
-      throw .failed(MediaError(.invalidPlan, "a clip is only made of inputs whose length is limited"))
+      throw .failed(MediaError(.invalidPlan, "a clip output needs an input whose duration is limited"))
     }
     self.plan = plan
     reader = clip.reader
-    output = try OutputFile(plan.role, file: file)
+    container = try ContainerWriter(plan.role, file: file)
     switch (plan.mode, plan.video) {
     case (.encode, .some(let video)):
       let slots = grid.slots(in: scan.seconds)
       encoding = Encoding(
-        canvas: try UprightCanvas(from: clip.layout, to: plan.size, inPlace: clip.reader.lendsPictures),
-        video: try VideoTrack(video, size: plan.size, grid: grid, output: output), slots: slots)
+        canvas: try UprightCanvas(from: clip.layout, to: plan.size, isInPlace: clip.reader.allowsDrawingInPlace),
+        video: try VideoTrack(video, size: plan.size, grid: grid, container: container), slots: slots)
       seconds = grid.seconds(slots)
     case (.encode, .none):
-      throw .failed(MediaError(.invalidPlan, "\(plan.role.rawValue) is to be encoded, but nothing says how"))
+      throw .failed(MediaError(.invalidPlan, "\(plan.role.rawValue) has no encoder settings"))
     case (.remux, _):
       encoding = nil
       seconds = scan.seconds
-      reader.packetTaps.append(try CopiedVideo(of: reader, scan: scan, output: output))
+      reader.packetTaps.append(try CopiedVideo(of: reader, scan: scan, container: container))
     }
-    sound =
-      if let audio = plan.audio {
-        try AudioTracks.track(audio.mode, of: reader, until: seconds, output: output)
+    audio =
+      if let audioPlan = plan.audio {
+        try AudioTracks.track(audioPlan.mode, of: reader, until: seconds, container: container)
       } else { nil }
-    if let sound { reader.packetTaps.append(sound) }
-    try output.start()
+    if let audio { reader.packetTaps.append(audio) }
+    try container.start()
   }
 
-  /// How many pictures of the grid it encodes; 0 when it copies.
+  /// The number of slots that it encodes; 0 if it copies.
   var slots: Int { encoding?.slots ?? 0 }
 
-  /// Encodes the reader's current picture, if this slot is the clip's.
-  func encode(slot: Int) throws(Stop) {
+  /// Encodes the current frame of the reader if the clip has this slot.
+  func encode(slot: Int) throws(RunFailure) {
     guard let encoding, (0..<encoding.slots).contains(slot) else { return }
-    try encoding.canvas.lend(reader) { (frame) throws(Stop) in try encoding.video.encode(frame) }
+    try encoding.canvas.withFrame(of: reader) { (frame) throws(RunFailure) in try encoding.video.encode(frame) }
   }
 
-  /// Completes the file; the input is at its end.
-  func finish() throws(Stop) -> OutputFacts {
+  /// Completes the file, after the end of the input.
+  func finish() throws(RunFailure) -> OutputFacts {
     try encoding?.video.finish()
-    try sound?.finish()
-    return try output.finish(size: plan.size, seconds: seconds)
+    try audio?.finish()
+    return try container.finish(size: plan.size, seconds: seconds)
   }
+}
+
+/// An open input with the layout of its frames.
+struct OpenClip {
+  let reader: ClipReader
+  let layout: FrameLayout
+  /// Nil if the plan does not limit the duration.
+  let scan: PacketScan?
 }

@@ -1,22 +1,22 @@
 import Model
 
-/// What a definition's limits say of how long clips last and how many pictures they show.
+/// The limits of a definition on the duration and the frame rate of clips.
 struct DurationRule: Sendable {
   let limits: Limits
 
-  // Times are kept in whole ticks of every length; nobody's clip is refused for the rounding of the last one.
+  // Times are rounded to ticks, whose length differs from file to file: no clip is refused for the rounding.
   private static let tolerance = 0.005
-  // A camera's nominal rate is met on average only.
+  // A camera records at its nominal rate only on average.
   private static let rateTolerance = 1.02
 
-  /// The reasons for which clips with these times are refused; empty when none.
+  /// The reasons for which clips with these times are refused; empty if they are accepted.
   func reasons(_ scans: [InputName: PacketScan]) -> [Reason] {
     let inputs = scans.keys.sorted { $0.rawValue < $1.rawValue }
     var reasons: [Reason] = []
     for input in inputs {
       guard let scan = scans[input] else { continue }
       if scan.times.isEmpty {
-        reasons.append(Reason(.corruptVideo, input: input, finding: "its video stream has no pictures"))
+        reasons.append(Reason(.corruptVideo, input: input, finding: "its video stream has no frames"))
       } else if scan.framesPerSecond > limits.framesPerSecond * Self.rateTolerance {
         reasons.append(tooFast(input, scan))
       } else if let reason = durationReason(input, seconds: scan.seconds, isCut: scan.isCut) {
@@ -27,7 +27,7 @@ struct DurationRule: Sendable {
     return reasons
   }
 
-  /// The reason for which a clip of this length is refused.
+  /// The reason for which a clip of this duration is refused; nil if it is accepted.
   func durationReason(_ input: InputName, seconds: Double, isCut: Bool = false) -> Reason? {
     guard let allowed = limits.seconds else { return nil }
     let isAllowed = allowed.shortest - Self.tolerance <= seconds && seconds <= allowed.longest + Self.tolerance
@@ -35,22 +35,22 @@ struct DurationRule: Sendable {
     let length = isCut ? "more than \(Self.text(seconds)) s" : "\(Self.text(seconds)) s"
     return Reason(
       .durationOutOfRange, input: input,
-      finding: "it lasts \(length); \(Self.text(allowed.shortest)) to \(Self.text(allowed.longest)) s are taken")
+      finding: "it lasts \(length); \(Self.text(allowed.shortest)) to \(Self.text(allowed.longest)) s are accepted")
   }
 
-  /// The reason for which two clips are refused that share too little time.
+  /// The reason for which two clips with this common span are refused; nil if they are accepted.
   func commonSpanReason(seconds: Double, shortest: Double) -> Reason? {
     if seconds >= shortest - Self.tolerance { return nil }
     return Reason(
       .durationOutOfRange, input: nil,
-      finding: "the clips have \(Self.text(seconds)) s in common; \(Self.text(shortest)) s are the least")
+      finding: "the clips have \(Self.text(seconds)) s in common; at least \(Self.text(shortest)) s are needed")
   }
 
   private func tooFast(_ input: InputName, _ scan: PacketScan) -> Reason {
     Reason(
       .tooLarge, input: input,
-      finding: "it shows \(Self.text(scan.framesPerSecond)) pictures a second; "
-        + "at most \(Self.text(limits.framesPerSecond)) are taken")
+      finding: "it has \(Self.text(scan.framesPerSecond)) frames per second; "
+        + "at most \(Self.text(limits.framesPerSecond)) are accepted")
   }
 
   private func difference(_ seconds: [Double]) -> Reason? {
@@ -63,11 +63,11 @@ struct DurationRule: Sendable {
         + "two clips of one moment differ by at most \(Self.text(limits.differenceSeconds)) s")
   }
 
-  /// At most two decimals, without zeros that say nothing.
+  /// A number with at most two decimals and no trailing zeros.
   static func text(_ value: Double) -> String {
     let hundredths = Int((value * 100).rounded())
-    let (whole, rest) = (hundredths / 100, hundredths % 100)
-    if rest == 0 { return "\(whole)" }
-    return rest % 10 == 0 ? "\(whole).\(rest / 10)" : "\(whole).\(rest < 10 ? "0" : "")\(rest)"
+    let (integer, rest) = (hundredths / 100, hundredths % 100)
+    if rest == 0 { return "\(integer)" }
+    return rest % 10 == 0 ? "\(integer).\(rest / 10)" : "\(integer).\(rest < 10 ? "0" : "")\(rest)"
   }
 }

@@ -1,26 +1,80 @@
 import AV
 import Model
 
-/// The sound of an output: taken from an input's packets while they are read.
+/// The audio stream of an output, made from an input's packets as they are read.
 protocol AudioTrack: PacketTap {
-  /// Writes what was held back.
-  func finish() throws(Stop)
+  /// Writes the buffered audio.
+  func finish() throws(RunFailure)
 }
 
-/// Makes the sound of an output as its plan says.
+/// Makes the audio stream of an output by its plan.
 enum AudioTracks {
-  /// Adds a stream to an output that is not started yet.
+  /// Adds a stream to a container that is not started yet.
   ///
   /// - Parameters:
-  ///   - start: where in the input the output begins, in seconds.
-  ///   - seconds: where the output ends after that; nil: with the sound.
+  ///   - start: the time of the input at which the output starts, in seconds.
+  ///   - seconds: the duration of the output; nil: up to the end of the audio.
   static func track(
-    _ mode: AudioPlan.Mode, of reader: ClipReader, from start: Double = 0, until seconds: Double?, output: OutputFile
-  ) throws(Stop) -> (any AudioTrack)? {
+    _ mode: AudioPlan.Mode, of reader: ClipReader, from start: Double = 0, until seconds: Double?,
+    container: ContainerWriter
+  ) throws(RunFailure) -> (any AudioTrack)? {
     guard let facts = reader.plan.facts.audio else { return nil }
     return switch mode {
-    case .copy: try CopiedAudio(of: reader, stream: facts.stream, from: start, until: seconds, output: output)
-    case .encode: try EncodedAudio(of: reader, stream: facts.stream, from: start, until: seconds, output: output)
+    case .copy: try CopiedAudio(of: reader, stream: facts.stream, from: start, until: seconds, container: container)
+    case .encode: try EncodedAudio(of: reader, stream: facts.stream, from: start, until: seconds, container: container)
     }
+  }
+}
+
+/// Copies the audio packets of an input that belong to the output.
+///
+/// An AAC packet decodes correctly only after the previous ones: packets that the first audible one needs are copied
+/// with timestamps below zero, which the edit list hides, so that audio and video stay in sync to the sample.
+final class CopiedAudio: AudioTrack {
+  private let container: ContainerWriter
+  private let source: Int
+  private let stream: Int
+  private let timeBase: Rational
+  /// The start of the output, and its end relative to the start, in ticks of the audio stream.
+  private let origin: Int64
+  private let end: Int64?
+  private let packet: Packet
+  private var last = Int64.min
+  private var lastDuration: Int64 = 1
+
+  init(
+    of reader: ClipReader, stream source: Int, from start: Double, until seconds: Double?, container: ContainerWriter
+  ) throws(RunFailure) {
+    self.source = source
+    self.container = container
+    let timeBase = reader.demuxer.streams[source].timeBase
+    self.timeBase = timeBase
+    origin = timeBase.rescale(reader.origin, from: reader.timeBase) + Self.ticks(start, timeBase)
+    end = seconds.map { Self.ticks($0, timeBase) }
+    do { stream = try container.muxer.addStream(copying: source, of: reader.demuxer) } catch { throw RunFailure(error) }
+    packet = try RunFailure.wrap { () throws(AVError) in try Packet() }
+  }
+
+  func take(_ packet: borrowing Packet) throws(RunFailure) {
+    guard packet.stream == source, let pts = packet.pts ?? packet.dts else { return }
+    let start = pts - origin
+    // The two packets before zero cover the priming of every encoder in use (1024 and 2112 samples).
+    guard start + 3 * packet.duration > 0 else { return }
+    if let end, start >= end { return }
+    // Repeated packets are copied once.
+    guard start > last else { return }
+    last = start
+    do { try self.packet.reference(packet) } catch { throw RunFailure(error) }
+    // FFmpeg's demuxer sets no duration for the last sample of a track that starts late.
+    if self.packet.duration <= 0 { self.packet.duration = lastDuration }
+    lastDuration = self.packet.duration
+    self.packet.shift(by: -origin)
+    try container.write(self.packet, to: stream, timeBase: timeBase)
+  }
+
+  func finish() throws(RunFailure) {}
+
+  private static func ticks(_ seconds: Double, _ timeBase: Rational) -> Int64 {
+    timeBase.rescale(Int64(seconds * 1e6), from: Rational(1, 1_000_000))
   }
 }

@@ -1,17 +1,17 @@
 import AV
 import Model
 
-/// An input's sound decoded, brought to 48 kHz stereo, cut to the output's time and encoded as AAC.
+/// Decodes the audio of an input, resamples it to 48 kHz stereo, cuts it to the output and encodes it as AAC.
 final class EncodedAudio: AudioTrack {
   private static let sampleRate = 48_000
   private static let channels = 2
   private static let bitRate = 128_000
 
-  private let output: OutputFile
+  private let container: ContainerWriter
   private let source: Int
-  /// Of the source's packets.
+  /// The time base of the source's packets.
   private let timeBase: Rational
-  /// The output's beginning, in samples of the output.
+  /// The start of the output, in samples of the output.
   private let origin: Int64
   private let stream: Int
   private let decoder: Decoder
@@ -20,72 +20,72 @@ final class EncodedAudio: AudioTrack {
   private let packet: Packet
   private let pending: Frame
   private var resampler: Resampler?
-  /// How many samples of `pending` are filled.
+  /// The number of filled samples of `pending`.
   private var filled = 0
-  /// The time of the next sample that comes out of the resampler, in samples from the output's start.
+  /// The position of the next sample from the resampler, in samples from the start of the output.
   private var position: Int64 = 0
-  /// Where the sound decoded so far ends, in samples from the output's start; nil before the first.
+  /// The end of the decoded audio, in samples from the start of the output; nil before the first frame.
   private var decodedEnd: Int64?
   private let end: Int64?
 
   init(
-    of reader: ClipReader, stream source: Int, from start: Double, until seconds: Double?, output: OutputFile
-  ) throws(Stop) {
+    of reader: ClipReader, stream source: Int, from start: Double, until seconds: Double?, container: ContainerWriter
+  ) throws(RunFailure) {
     self.source = source
-    self.output = output
+    self.container = container
     end = seconds.map { Int64(($0 * Double(Self.sampleRate)).rounded()) }
     do {
       decoder = try Decoder(
         stream: source, of: reader.demuxer, limits: reader.source.decoderLimits(reader.source.audioCodecs))
     } catch {
-      throw reader.source.blame(error, .unsupportedCodec, "its sound cannot be decoded")
+      throw reader.source.failure(for: error, .unsupportedCodec, "its audio cannot be decoded")
     }
-    encoder = try Stop.wrap { () throws(AVError) in
+    encoder = try RunFailure.wrap { () throws(AVError) in
       try AudioEncoder(sampleRate: Self.sampleRate, channels: Self.channels, bitRate: Self.bitRate)
     }
-    // Not the reader itself: it holds its taps.
+    // A reference to the reader would be a cycle: the reader holds its taps.
     timeBase = reader.demuxer.streams[source].timeBase
     origin =
       encoder.timeBase.rescale(reader.origin, from: reader.timeBase)
       + Int64((start * Double(Self.sampleRate)).rounded())
     let frameSize = encoder.frameSize
-    pending = try Stop.wrap { () throws(AVError) in
+    pending = try RunFailure.wrap { () throws(AVError) in
       try Frame(sampleCapacity: frameSize, sampleRate: Self.sampleRate, channels: Self.channels)
     }
-    decoded = try Stop.wrap { () throws(AVError) in try Frame() }
-    packet = try Stop.wrap { () throws(AVError) in try Packet() }
-    do { stream = try output.muxer.addStream(of: encoder) } catch { throw Stop(error) }
+    decoded = try RunFailure.wrap { () throws(AVError) in try Frame() }
+    packet = try RunFailure.wrap { () throws(AVError) in try Packet() }
+    do { stream = try container.muxer.addStream(of: encoder) } catch { throw RunFailure(error) }
   }
 
-  func take(_ packet: borrowing Packet) throws(Stop) {
+  func take(_ packet: borrowing Packet) throws(RunFailure) {
     guard packet.stream == source else { return }
-    // A packet of sound that cannot be decoded is a gap in it, not in the moment.
+    // An audio packet that cannot be decoded becomes a gap; it does not fail the run.
     do { try decoder.send(packet) } catch { return }
     try resampleDecoded()
   }
 
-  func finish() throws(Stop) {
-    do { try decoder.finish() } catch { throw Stop(error) }
+  func finish() throws(RunFailure) {
+    do { try decoder.finish() } catch { throw RunFailure(error) }
     try resampleDecoded()
     if resampler != nil { try drainResampler() }
     if filled > 0 { try encodePending() }
-    do { try encoder.finish() } catch { throw Stop(error) }
+    do { try encoder.finish() } catch { throw RunFailure(error) }
     try writePackets()
   }
 
-  private func resampleDecoded() throws(Stop) {
+  private func resampleDecoded() throws(RunFailure) {
     while (try? decoder.receive(into: decoded)) == .output {
-      guard try settleTime() else { continue }
+      guard try fillGap() else { continue }
       try prepareResampler()
-      do { try resampler?.send(decoded) } catch { throw Stop(error) }
+      do { try resampler?.send(decoded) } catch { throw RunFailure(error) }
       try encodeResampled()
     }
   }
 
-  /// Keeps sound and pictures together where the sound's times jump: a gap is filled with silence.
+  /// Fills a gap between timestamps with silence, so that audio and video stay in sync.
   ///
-  /// - Returns: false for sound of a time that was heard already.
-  private func settleTime() throws(Stop) -> Bool {
+  /// - Returns: false if the decoded frame overlaps audio that was already encoded.
+  private func fillGap() throws(RunFailure) -> Bool {
     let start = startOfDecoded()
     let length = Int64(decoded.sampleCount) * Int64(Self.sampleRate) / Int64(max(1, decoded.sampleRate))
     guard let expected = decodedEnd else {
@@ -102,13 +102,13 @@ final class EncodedAudio: AudioTrack {
     return true
   }
 
-  // 20 ms: times are rounded to ticks of all lengths, and only a real gap is one.
+  // 20 ms. A smaller gap between timestamps is rounding.
   private static let minGap: Int64 = 960
 
-  private func encodeSilence(until start: Int64) throws(Stop) {
+  private func encodeSilence(until start: Int64) throws(RunFailure) {
     position = max(position, min(0, start))
     while position < min(start, end ?? start) {
-      try prepareRoom()
+      try prepareBuffer()
       let count = Int(min(Int64(encoder.frameSize - filled), min(start, end ?? start) - position))
       pending.setSampleCount(encoder.frameSize)
       for channel in 0..<Self.channels {
@@ -120,15 +120,15 @@ final class EncodedAudio: AudioTrack {
     }
   }
 
-  private func prepareRoom() throws(Stop) {
+  private func prepareBuffer() throws(RunFailure) {
     guard filled == 0 else { return }
-    do { try pending.makeWritable() } catch { throw Stop(error) }
+    do { try pending.makeWritable() } catch { throw RunFailure(error) }
   }
 
-  /// AAC may change its rate or channels midway: what the old resampler holds back comes out before a new one is made.
-  private func prepareResampler() throws(Stop) {
+  /// Makes a new resampler if rate or channels of the decoded audio change, after draining the old one.
+  private func prepareResampler() throws(RunFailure) {
     if resampler == nil {
-      // What was rounded is not moved: it would be heard as a click.
+      // Only the first frame sets the position: a correction by rounding errors later would be audible as a click.
       position = position == 0 && filled == 0 ? startOfDecoded() : position
     } else {
       if resampler?.accepts(decoded) == true { return }
@@ -137,12 +137,12 @@ final class EncodedAudio: AudioTrack {
     do {
       resampler = try Resampler(like: decoded, toRate: Self.sampleRate, channels: Self.channels)
     } catch {
-      throw Stop(error)
+      throw RunFailure(error)
     }
   }
 
-  private func drainResampler() throws(Stop) {
-    do { try resampler?.finish() } catch { throw Stop(error) }
+  private func drainResampler() throws(RunFailure) {
+    do { try resampler?.finish() } catch { throw RunFailure(error) }
     try encodeResampled()
   }
 
@@ -151,37 +151,39 @@ final class EncodedAudio: AudioTrack {
     return encoder.timeBase.rescale(pts, from: timeBase) - origin
   }
 
-  private func encodeResampled() throws(Stop) {
+  private func encodeResampled() throws(RunFailure) {
     while true {
-      try prepareRoom()
-      let room = encoder.frameSize - filled
-      // What lies before the output's start is taken out and forgotten.
-      let wanted = position < 0 ? min(room, Int(-position)) : room
+      try prepareBuffer()
+      let free = encoder.frameSize - filled
+      // Samples before the start of the output are read and dropped.
+      let requested = position < 0 ? min(free, Int(-position)) : free
       let count: Int
-      do { count = try resampler?.receive(into: pending, at: filled, count: wanted) ?? 0 } catch { throw Stop(error) }
+      do { count = try resampler?.receive(into: pending, at: filled, count: requested) ?? 0 } catch {
+        throw RunFailure(error)
+      }
       if count == 0 { return }
       position += Int64(count)
       if position <= 0 { continue }
-      let kept = end.map { min(Int64(count), max(0, $0 - position + Int64(count))) } ?? Int64(count)
-      filled += Int(kept)
+      let used = end.map { min(Int64(count), max(0, $0 - position + Int64(count))) } ?? Int64(count)
+      filled += Int(used)
       if filled == encoder.frameSize { try encodePending() }
     }
   }
 
-  private func encodePending() throws(Stop) {
+  private func encodePending() throws(RunFailure) {
     pending.setSampleCount(filled)
     pending.pts = min(position, end ?? position) - Int64(filled)
     filled = 0
-    do { try encoder.send(pending) } catch { throw Stop(error) }
+    do { try encoder.send(pending) } catch { throw RunFailure(error) }
     pending.setSampleCount(encoder.frameSize)
     try writePackets()
   }
 
-  private func writePackets() throws(Stop) {
-    while try receive() == .output { try output.write(packet, to: stream, timeBase: encoder.timeBase) }
+  private func writePackets() throws(RunFailure) {
+    while try receive() == .output { try container.write(packet, to: stream, timeBase: encoder.timeBase) }
   }
 
-  private func receive() throws(Stop) -> Received {
-    do { return try encoder.receive(into: packet) } catch { throw Stop(error) }
+  private func receive() throws(RunFailure) -> Received {
+    do { return try encoder.receive(into: packet) } catch { throw RunFailure(error) }
   }
 }

@@ -3,7 +3,7 @@ import Kernels
 import Model
 import Platform
 
-/// Makes the moving preview, an animated WebP, of pictures as they come.
+/// Encodes frames as the animated preview, a WebP.
 final class PreviewWriter {
   let plan: PreviewPlan
   private let file: OpenFile
@@ -13,14 +13,14 @@ final class PreviewWriter {
   private let encoder: VideoEncoder
   private let frame: Frame
   private let packet: Packet
-  private var pictures = 0
+  private var frames = 0
   private var bytes: Int64 = 0
 
-  // libwebp's effort, 0 to 6: beyond this one it takes twice the time for a few per cent.
-  private static let effort = "2"
+  // 0 to 6. A higher level takes twice the time for a few per cent of the size.
+  private static let compressionLevel = "2"
 
-  /// - Parameter layout: of the pictures it is given.
-  init(_ plan: PreviewPlan, layout: FrameLayout, file: OpenFile) throws(Stop) {
+  /// - Parameter layout: of the frames that are written.
+  init(_ plan: PreviewPlan, layout: FrameLayout, file: OpenFile) throws(RunFailure) {
     self.plan = plan
     self.file = file
     let size = plan.size
@@ -29,59 +29,73 @@ final class PreviewWriter {
     func side(_ matrix: ColorMatrix) -> Scaler.Side {
       Scaler.Side(width: size.width, height: size.height, format: .yuv420p, matrix: matrix, isFullRange: false)
     }
-    // WebP has no colour tags: its numbers are those of BT.601 (RFC 9649, 2.5).
-    scaler = try Stop.wrap { () throws(AVError) in try Scaler(from: side(.bt709), to: side(.bt601)) }
+    // WebP has no colour tags: its YUV is BT.601 (RFC 9649, 2.5).
+    scaler = try RunFailure.wrap { () throws(AVError) in try Scaler(from: side(.bt709), to: side(.bt601)) }
     let settings = VideoEncoderSettings(
-      encoder: "libwebp_anim", options: ["quality": "\(plan.quality)", "compression_level": Self.effort],
+      encoder: "libwebp_anim", options: ["quality": "\(plan.quality)", "compression_level": Self.compressionLevel],
       width: size.width, height: size.height, timeBase: Rational(1, Int32(plan.framesPerSecond)),
       frameRate: Rational(Int32(plan.framesPerSecond), 1))
-    encoder = try Stop.wrap { () throws(AVError) in try VideoEncoder(settings) }
-    frame = try Stop.wrap { () throws(AVError) in
+    encoder = try RunFailure.wrap { () throws(AVError) in try VideoEncoder(settings) }
+    frame = try RunFailure.wrap { () throws(AVError) in
       try Frame(width: size.width, height: size.height, format: .yuv420p)
     }
-    packet = try Stop.wrap { () throws(AVError) in try Packet() }
+    packet = try RunFailure.wrap { () throws(AVError) in try Packet() }
   }
 
-  /// When the next picture is taken, in seconds from the start; nil once it has them all.
+  /// The time of the next frame, in seconds from the start; nil after the last one.
   var nextTime: Double? {
-    pictures < plan.pictures ? plan.at + Double(pictures) / Double(plan.framesPerSecond) : nil
+    frames < plan.frames ? plan.at + Double(frames) / Double(plan.framesPerSecond) : nil
   }
 
-  /// Takes the next picture.
-  func write(_ picture: borrowing Frame) throws(Stop) {
-    try converter.draw(picture, into: upright.picture)
+  /// Writes the next frame.
+  func write(_ source: borrowing Frame) throws(RunFailure) {
+    try converter.draw(source, into: upright.imagePlanes)
     do {
       try frame.makeWritable()
-      try scaler.scale(upright.picture.planes, to: frame.planes(of: (0, 0)))
-      frame.pts = Int64(pictures)
+      try scaler.scale(upright.imagePlanes.planes, to: frame.planes(from: (0, 0)))
+      frame.pts = Int64(frames)
       try encoder.send(frame)
     } catch {
-      throw Stop(error)
+      throw RunFailure(error)
     }
-    pictures += 1
+    frames += 1
     try writePackets()
   }
 
-  /// Completes the file; a clip that ends early makes a shorter preview.
-  func finish() throws(Stop) -> OutputFacts {
-    do { try encoder.finish() } catch { throw Stop(error) }
+  /// Completes the file; a clip that ends early gives a shorter preview.
+  func finish() throws(RunFailure) -> OutputFacts {
+    do { try encoder.finish() } catch { throw RunFailure(error) }
     try writePackets()
     return OutputFacts(
       role: plan.role, type: "image/webp", bytes: bytes, width: plan.size.width, height: plan.size.height,
-      duration: Double(pictures) / Double(plan.framesPerSecond))
+      duration: Double(frames) / Double(plan.framesPerSecond))
   }
 
-  /// The encoder holds everything back: its one packet is the whole file.
-  private func writePackets() throws(Stop) {
+  /// Writes the encoder's packets: libwebp_anim outputs the entire file as one packet, at the end.
+  private func writePackets() throws(RunFailure) {
     while try receive() == .output {
       do { try packet.withBytes { (data) throws(SystemError) in try file.descriptor.write(data, at: bytes) } } catch {
-        throw Stop(error)
+        throw RunFailure(error)
       }
       bytes += Int64(packet.size)
     }
   }
 
-  private func receive() throws(Stop) -> Received {
-    do { return try encoder.receive(into: packet) } catch { throw Stop(error) }
+  private func receive() throws(RunFailure) -> Received {
+    do { return try encoder.receive(into: packet) } catch { throw RunFailure(error) }
+  }
+}
+
+/// Takes the frames of a preview from an input.
+final class PreviewTap: FrameTap {
+  let writer: PreviewWriter
+
+  init(_ writer: PreviewWriter) { self.writer = writer }
+
+  var isFinished: Bool { writer.nextTime == nil }
+
+  func take(_ frame: borrowing Frame, until end: Double?) throws(RunFailure) {
+    guard let end else { return try writer.write(frame) }
+    while let time = writer.nextTime, time < end { try writer.write(frame) }
   }
 }

@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
-/// The one JSON dialect of the service: snake_case keys in a fixed order, times as RFC 3339 with milliseconds.
+/// The JSON encoding of the service: snake_case keys in a fixed order, times as RFC 3339 with milliseconds.
 package enum JSON {
-  /// The bytes of a value, without line breaks unless `pretty`.
+  /// Encodes a value as UTF-8, without line breaks unless `pretty`.
   package static func encode(_ value: some Encodable, pretty: Bool = false) throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -15,29 +15,29 @@ package enum JSON {
     return withoutNUL(Array(try encoder.encode(value)))
   }
 
-  /// The same JSON with U+FFFD for each NUL in a string: text from a file may hold one, and PostgreSQL's jsonb none.
+  /// Replaces each escaped NUL with U+FFFD: text from a file may contain NUL, which PostgreSQL's jsonb rejects.
   private static func withoutNUL(_ json: [UInt8]) -> [UInt8] {
-    guard var place = json.firstIndex(of: UInt8(ascii: "\\")) else { return json }
+    guard var index = json.firstIndex(of: UInt8(ascii: "\\")) else { return json }
     let escape = Array("\\u0000".utf8)
     var json = json
-    while place < json.count {
-      guard json[place] == UInt8(ascii: "\\") else {
-        place += 1
+    while index < json.count {
+      guard json[index] == UInt8(ascii: "\\") else {
+        index += 1
         continue
       }
-      // An escape is taken as a whole: behind an escaped backslash the same letters mean themselves.
-      if json[place...].starts(with: escape) { json.replaceSubrange(place + 2..<place + 6, with: "fffd".utf8) }
-      place += 2
+      // Escapes are skipped as units: after an escaped backslash the same letters are plain text.
+      if json[index...].starts(with: escape) { json.replaceSubrange(index + 2..<index + 6, with: "fffd".utf8) }
+      index += 2
     }
     return json
   }
 
-  /// The text of a value.
+  /// Encodes a value as a string.
   package static func text(_ value: some Encodable, pretty: Bool = false) throws -> String {
     String(decoding: try encode(value, pretty: pretty), as: UTF8.self)
   }
 
-  /// Reads a value; throws a `DecodingError` that names the path of what is wrong.
+  /// Decodes a value; throws a `DecodingError` with the path of the error.
   package static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -51,13 +51,43 @@ package enum JSON {
     return try decoder.decode(type, from: Data(bytes))
   }
 
-  /// A time as RFC 3339 in UTC, to the millisecond.
+  /// Writes a time as RFC 3339 in UTC with milliseconds.
   package static func text(of date: Date) -> String {
     RFC3339.text(of: date)
   }
 
-  /// Reads an RFC 3339 time, with or without fractions of a second.
+  /// Reads a time of RFC 3339, with or without fractions of a second.
   package static func date(from text: String) -> Date? {
     RFC3339.date(from: text)
+  }
+}
+
+extension JSON {
+  /// The message of a decoding error: the path as it appears in the JSON, and the error.
+  package static func reason(_ error: any Error) -> String {
+    guard let error = error as? DecodingError else { return "\(error)" }
+    switch error {
+    case .keyNotFound(let key, let context): return "\(path(context.codingPath + [key])) is missing"
+    case .valueNotFound(_, let context): return "\(path(context.codingPath)) is null"
+    case .typeMismatch(_, let context), .dataCorrupted(let context):
+      return context.codingPath.isEmpty
+        ? context.debugDescription : "\(path(context.codingPath)): \(context.debugDescription)"
+    @unknown default: return "\(error)"
+    }
+  }
+
+  private static func path(_ keys: [any CodingKey]) -> String {
+    keys.reduce(into: "") { path, key in
+      if let index = key.intValue {
+        path += "[\(index)]"
+      } else {
+        path += (path.isEmpty ? "" : ".") + snakeCase(key.stringValue)
+      }
+    }
+  }
+
+  // The decoder has converted the keys to camelCase (`convertFromSnakeCase`).
+  private static func snakeCase(_ key: String) -> String {
+    String(key.flatMap { $0.isUppercase ? "_" + $0.lowercased() : String($0) })
   }
 }

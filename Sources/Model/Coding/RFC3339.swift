@@ -1,16 +1,16 @@
 package import FoundationEssentials
 
-/// Reads and writes times as RFC 3339 says, in the proleptic Gregorian calendar.
+/// Reads and writes times of RFC 3339 in the proleptic Gregorian calendar.
 ///
-/// Foundation's style is more lenient (it takes the 30th of February, and text behind the time), knows no offset of 18
-/// hours, and counts days before 1582 as Julius Caesar did, which PostgreSQL does not.
+/// Foundation's `ISO8601FormatStyle` accepts February 30 and trailing text, rejects offsets of 18 hours and more,
+/// and counts days before 1582 in the Julian calendar, which PostgreSQL does not.
 package enum RFC3339 {
   private static let secondsOfDay = 86_400
 
-  /// From the year 1 to the year 9999, in milliseconds since 1970-01-01 UTC.
+  /// The years 1 to 9999, in milliseconds since 1970-01-01 UTC.
   private static let range = -62_135_596_800_000.0...253_402_300_799_999.0
 
-  /// A time in UTC, to the millisecond; one that no four digits of a year can say is the first or last that they can.
+  /// Writes a time in UTC with milliseconds; a time outside of the years 1 to 9999 is clamped.
   package static func text(of date: Date) -> String {
     let milliseconds = Int(
       Double.minimum(Double.maximum((date.timeIntervalSince1970 * 1000).rounded(), range.lowerBound), range.upperBound))
@@ -24,7 +24,7 @@ package enum RFC3339 {
     return texts.joined()
   }
 
-  /// Reads a time with or without fractions of a second and with any offset; nil if it is anything else.
+  /// Reads a time with any offset, with or without fractions of a second; nil for any other text.
   package static func date(from text: String) -> Date? {
     var rest = Array(text.utf8)[...]
     guard let year = number(&rest, 4), take(&rest, "-"), let month = number(&rest, 2), take(&rest, "-"),
@@ -34,9 +34,9 @@ package enum RFC3339 {
     else { return nil }
     let days = CivilCalendar.days(year, month, day)
     guard CivilCalendar.date(days) == (year, month, day) else { return nil }
-    // A leap second ends a day of UTC; which days have one, nobody needs to know.
+    // A leap second ends a day of UTC; any day may have one here.
     let time = hour * 3600 + minute * 60 + second - offset
-    guard second < 60 || CivilCalendar.floored(time, by: secondsOfDay).rest == 0 else { return nil }
+    guard second < 60 || CivilCalendar.floored(time, by: secondsOfDay).remainder == 0 else { return nil }
     return Date(timeIntervalSince1970: Double(days * secondsOfDay + time) + fraction)
   }
 
@@ -47,8 +47,8 @@ package enum RFC3339 {
     return taken.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
   }
 
-  private static func take(_ rest: inout ArraySlice<UInt8>, _ any: String) -> Bool {
-    guard let first = rest.first, any.utf8.contains(first) else { return false }
+  private static func take(_ rest: inout ArraySlice<UInt8>, _ characters: String) -> Bool {
+    guard let first = rest.first, characters.utf8.contains(first) else { return false }
     rest = rest.dropFirst()
     return true
   }
@@ -74,5 +74,34 @@ package enum RFC3339 {
   private static func digits(_ number: Int, _ count: Int) -> String {
     let text = String(number)
     return String(repeating: "0", count: max(0, count - text.count)) + text
+  }
+}
+
+/// Converts between dates of the proleptic Gregorian calendar and days since 1970-01-01.
+package enum CivilCalendar {
+  // Years begin in March here, so that the leap day is the last day of a year. 400 years have 146097 days, and
+  // 1970-01-01 is 719468 days after 0000-03-01.
+
+  /// The number of days from 1970-01-01 to a date.
+  package static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    let (era, yearOfEra) = floored(month > 2 ? year : year - 1, by: 400)
+    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  /// The date that lies a number of days after 1970-01-01.
+  package static func date(_ days: Int) -> (year: Int, month: Int, day: Int) {
+    let (era, day) = floored(days + 719_468, by: 146_097)
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365
+    let dayOfYear = day - (365 * year + year / 4 - year / 100)
+    let month = (5 * dayOfYear + 2) / 153
+    let civilMonth = month < 10 ? month + 3 : month - 9
+    return (era * 400 + year + (civilMonth <= 2 ? 1 : 0), civilMonth, dayOfYear - (153 * month + 2) / 5 + 1)
+  }
+
+  /// Divides with a remainder that is never negative.
+  package static func floored(_ number: Int, by divisor: Int) -> (quotient: Int, remainder: Int) {
+    let remainder = (number % divisor + divisor) % divisor
+    return ((number - remainder) / divisor, remainder)
   }
 }

@@ -1,9 +1,32 @@
 extension Definition {
+  /// The frame of a composition.
+  package struct Canvas: Codable, Sendable, Hashable {
+    /// The scaling of a frame to a rectangle of another aspect ratio.
+    package enum Fit: String, Codable, Sendable {
+      /// Fills the rectangle and crops the rest.
+      case crop
+      /// Shows the entire frame; the rest has the canvas's colour. An inset takes the frame's aspect ratio.
+      case fit
+    }
+
+    package var width = 1080
+    package var height = 1920
+    package var framesPerSecond = 30
+    package var fit = Fit.crop
+    /// The colour of areas without a frame; nil: black.
+    package var color: RGBColor?
+
+    /// The size in pixels.
+    package var size: Size { Size(width: width, height: height) }
+  }
+}
+
+extension Definition {
   /// The composed video.
   package struct Composed: Codable, Sendable, Hashable {
-    /// How the two pictures lie on the canvas.
+    /// The arrangement of the two clips on the canvas.
     package enum Layout: String, Codable, Sendable, CaseIterable {
-      /// The background fills the canvas, the foreground lies on it.
+      /// The background fills the canvas; the foreground is drawn on top, in the inset.
       case inset
       /// The foreground is the left half, the background the right one.
       case sideBySide = "side-by-side"
@@ -11,31 +34,31 @@ extension Definition {
       case stacked
     }
 
-    /// Whose sound it has.
-    package enum Sound: String, Codable, Sendable {
-      /// The foreground's, or else the other's, or else none.
+    /// The source of the audio.
+    package enum AudioSource: String, Codable, Sendable {
+      /// The foreground's audio; if it has none, the background's; if neither has any, no audio.
       case foreground
     }
 
     package var layout: Layout
-    /// Of the layout `inset`.
+    /// The inset of the layout `inset`.
     package var inset: Inset
-    package var audio: Sound
+    package var audio: AudioSource
     package var video: VideoEncoding
-    /// The shortest and the longest composed video.
+    /// The allowed durations of the composed video.
     package var seconds: ClosedSeconds
 
     package init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       layout = try container.decode(Layout.self, forKey: .layout)
       inset = try container.decodeIfPresent(Inset.self, forKey: .inset) ?? .standard
-      audio = try container.decode(Sound.self, forKey: .audio)
+      audio = try container.decode(AudioSource.self, forKey: .audio)
       video = try container.decode(VideoEncoding.self, forKey: .video)
       seconds = try container.decode(ClosedSeconds.self, forKey: .seconds)
     }
   }
 
-  /// Where and how large the foreground is drawn.
+  /// The position and size of the foreground in the layout `inset`.
   package struct Inset: Codable, Sendable, Hashable {
     /// A corner of the canvas.
     package enum Corner: String, Codable, Sendable, CaseIterable {
@@ -45,23 +68,23 @@ extension Definition {
       case bottomRight = "bottom-right"
     }
 
-    /// A share of the canvas's width; its shape is the canvas's, or with the fit `fit` the picture's.
+    /// A fraction of the canvas's width. The aspect ratio is the canvas's; with the fit `fit`, the frame's.
     package var width: Double
     package var corner: Corner
-    /// From the canvas's edges, in pixels.
+    /// The distance from the canvas's edges, in pixels.
     package var margin: Int
-    /// Of its corners, in pixels.
+    /// The radius of the corners, in pixels.
     package var radius: Int
-    /// Nil: none.
+    /// Nil: no border.
     package var border: Border?
 
-    /// What holds where a definition does not say: 30 % of the width, top left.
+    /// The default: 30 % of the width, top left.
     package static let standard = Inset(width: 0.3, corner: .topLeft, margin: 36, radius: 36)
   }
 
   /// A line around the inset, inside its rectangle.
   package struct Border: Codable, Sendable, Hashable {
-    /// In pixels, even.
+    /// The width in pixels, even.
     package var width: Int
     package var color: RGBColor
 
@@ -69,5 +92,51 @@ extension Definition {
       self.width = width
       self.color = color
     }
+  }
+}
+
+/// An sRGB colour, `#RRGGBB` in JSON.
+package struct RGBColor: Codable, Sendable, Hashable, CustomStringConvertible {
+  package var red: UInt8
+  package var green: UInt8
+  package var blue: UInt8
+
+  package static let black = RGBColor(red: 0, green: 0, blue: 0)
+
+  package init(red: UInt8, green: UInt8, blue: UInt8) {
+    self.red = red
+    self.green = green
+    self.blue = blue
+  }
+
+  /// Reads `#RRGGBB`; nil for any other text.
+  package init?(_ text: String) {
+    guard text.utf8.count == 7, text.hasPrefix("#"), !text.contains("+"),
+      let number = UInt32(text.dropFirst(), radix: 16)
+    else { return nil }
+    self.init(
+      red: UInt8(truncatingIfNeeded: number >> 16), green: UInt8(truncatingIfNeeded: number >> 8),
+      blue: UInt8(truncatingIfNeeded: number))
+  }
+
+  package var description: String {
+    "#"
+      + [red, green, blue].map { part in
+        let digits = String(part, radix: 16, uppercase: true)
+        return digits.count == 1 ? "0" + digits : digits
+      }.joined()
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard let color = RGBColor(try container.decode(String.self)) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "expected a colour as #RRGGBB")
+    }
+    self = color
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
   }
 }

@@ -1,10 +1,10 @@
 extension Definition {
-  /// What is made, by role; a role that is left out is not made.
+  /// The outputs by role; a role without a value is not made.
   package struct Outputs: Codable, Sendable, Hashable {
     package var composed: Composed?
-    /// The same moment with foreground and background exchanged.
+    /// The composition with foreground and background exchanged.
     package var composedSwapped: Composed?
-    /// Of a definition whose only input is one clip.
+    /// The playable clip of a definition with a single input.
     package var clip: Clip?
     package var clipFront: Clip?
     package var clipBack: Clip?
@@ -30,26 +30,26 @@ extension Definition {
     }
   }
 
-  /// One camera's playable clip.
+  /// A playable clip of one camera.
   package struct Clip: Codable, Sendable, Hashable {
-    /// How it is made.
+    /// The way the clip is made.
     package enum Mode: String, Codable, Sendable {
-      /// Copied when it fits already, else encoded.
+      /// Copies the packets if every player can play them, and encodes the clip otherwise.
       case remuxOrEncode = "remux-or-encode"
     }
 
     package var mode: Mode
-    /// How it is encoded when it does not fit.
+    /// The settings if the clip is encoded.
     package var video: VideoEncoding
-    /// When encoded, in pixels.
+    /// The longer edge in pixels if the clip is encoded.
     package var longEdge: Int
-    /// The most pictures a second when encoded; nil: as many as the canvas has, or without one as the clip.
+    /// The maximum frame rate if the clip is encoded; nil: the canvas's rate, or without a canvas the clip's.
     package var framesPerSecond: Int?
   }
 
-  /// A picture.
+  /// An image taken from a clip or from the composition.
   package struct Still: Codable, Sendable, Hashable {
-    /// Whose frame it is.
+    /// The video that the frame is taken from.
     package enum Source: String, Codable, Sendable {
       case front
       case back
@@ -58,11 +58,91 @@ extension Definition {
     }
 
     package var from: Source
-    /// In seconds from the start.
+    /// The time of the frame in seconds from the start.
     package var at: Double
-    /// In pixels; never enlarged.
+    /// The longer edge in pixels; a frame is never enlarged.
     package var longEdge: Int
-    /// Of the JPEG, 1 to 100.
+    /// The JPEG quality, 1 to 100.
     package var quality: Int
+  }
+}
+
+extension Definition {
+  /// A short animated WebP for pins of a map and cells of a calendar.
+  package struct Preview: Codable, Sendable, Hashable {
+    package var from: Still.Source
+    /// The time of its first frame, in seconds from the start.
+    package var at: Double
+    /// The duration of one loop.
+    package var seconds: Double
+    package var framesPerSecond: Int
+    /// The longer edge in pixels; a frame is never enlarged.
+    package var longEdge: Int
+    /// The WebP quality, 1 to 100.
+    package var quality: Int
+  }
+}
+
+extension Definition {
+  /// The settings of a video encoder.
+  package struct VideoEncoding: Codable, Sendable, Hashable {
+    /// A codec by its common name.
+    package enum Codec: String, Codable, Sendable {
+      case h264
+    }
+
+    package var codec: Codec
+    /// The preset of x264.
+    package var preset: String
+    /// The constant rate factor of x264.
+    package var crf: Double
+    /// Further parameters of x264 by name.
+    package var x264: [String: Int]
+
+    package init(codec: Codec = .h264, preset: String, crf: Double, x264: [String: Int] = [:]) {
+      self.codec = codec
+      self.preset = preset
+      self.crf = crf
+      self.x264 = x264
+    }
+
+    /// The value of the option `x264-params`: `bframes=1:cpu-independent=1`.
+    ///
+    /// Without `cpu-independent`, x264's SIMD code reads uninitialised memory (`mbtree_propagate_list`), and the same
+    /// frames are sometimes encoded to different bytes.
+    package var x264Parameters: String {
+      x264.merging(["cpu-independent": 1]) { named, _ in named }
+        .sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ":")
+    }
+  }
+}
+
+extension Definition.Outputs {
+  /// The roles that have a value, in a fixed order.
+  package var roles: [Role] {
+    let made: [(Role, Bool)] = [
+      (.composed, composed != nil), (.composedSwapped, composedSwapped != nil), (.clip, clip != nil),
+      (.clipFront, clipFront != nil),
+      (.clipBack, clipBack != nil),
+      (.poster, poster != nil), (.image, image != nil), (.thumbnail, thumbnail != nil),
+      (.thumbnailFront, thumbnailFront != nil),
+      (.thumbnailBack, thumbnailBack != nil), (.preview, preview != nil),
+    ]
+    return made.filter(\.1).map(\.0)
+  }
+}
+
+extension Definition {
+  /// The roles of the outputs that a run makes from the definition's inputs, in a fixed order.
+  package var madeRoles: [Role] {
+    let composes = inputs[.front] != nil && inputs[.back] != nil
+    func isAvailable(_ source: Still.Source) -> Bool {
+      source.input.map { inputs[$0] != nil } ?? (composes && (outputs.composed ?? outputs.composedSwapped) != nil)
+    }
+    let clips = outputs.clips.filter { inputs[$0.1] != nil }.map(\.0)
+    let stills = outputs.stills.filter { isAvailable($0.1.from) }.map(\.0)
+    let preview: [Role] = outputs.preview.map { isAvailable($0.from) } ?? false ? [.preview] : []
+    let made = Set((composes ? [.composed, .composedSwapped] : []) + clips + stills + preview)
+    return outputs.roles.filter(made.contains)
   }
 }

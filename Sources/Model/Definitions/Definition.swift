@@ -1,19 +1,19 @@
-/// What is to be made of a kind of submission: a JSON file in `jobs/`, and a row in the database by its hash.
+/// A JSON document in `jobs/` that says what is made from clips; the database stores it under its hash.
 package struct Definition: Codable, Sendable, Hashable {
   package var name: String
   package var version: Int
-  /// The most time one attempt may take.
+  /// The longest time of one attempt.
   package var deadlineSeconds: Int
-  /// How often it is tried before the job is dead.
+  /// The number of attempts before the job is dead.
   package var attempts: Int
   package var inputs: [InputName: Input]
   package var limits: Limits
-  /// What makes two clips one moment; nil: what is usual.
+  /// The checks that two clips belong to one moment; nil: the defaults.
   package var moment: Moment?
-  /// What pictures are composed on; where a definition says nothing, 1080 x 1920 at 30 pictures a second.
+  /// The frame of the composition; 1080 x 1920 at 30 frames per second by default.
   package var canvas: Canvas
   package var outputs: Outputs
-  /// Whether the files as submitted are kept for reprocessing.
+  /// Whether the sources are kept for reprocessing.
   package var keepSources: Bool
 
   package init(from decoder: any Decoder) throws {
@@ -28,5 +28,68 @@ package struct Definition: Codable, Sendable, Hashable {
     canvas = try container.decodeIfPresent(Canvas.self, forKey: .canvas) ?? Canvas()
     outputs = try container.decode(Outputs.self, forKey: .outputs)
     keepSources = try container.decode(Bool.self, forKey: .keepSources)
+  }
+}
+
+extension Definition {
+  /// The requirements on one input.
+  package struct Input: Codable, Sendable, Hashable {
+    /// A type of media.
+    package enum Kind: String, Codable, Sendable {
+      case video
+    }
+
+    package var kind: Kind
+  }
+}
+
+extension Definition {
+  /// The checks that two clips belong to one moment; every key is optional.
+  package struct Moment: Codable, Sendable, Hashable {
+    /// The treatment of clips that may not belong to one moment.
+    package enum Doubt: String, Codable, Sendable {
+      case warn
+      case refuse
+    }
+
+    /// Whether the clips are aligned in time by their audio.
+    package var align: Bool
+    package var doubt: Doubt
+    /// The largest difference between the times of recording.
+    package var recordedSeconds: Double
+
+    package init(align: Bool = true, doubt: Doubt = .warn, recordedSeconds: Double = 10) {
+      self.align = align
+      self.doubt = doubt
+      self.recordedSeconds = recordedSeconds
+    }
+
+    package init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      let standard = Moment()
+      align = try container.decodeIfPresent(Bool.self, forKey: .align) ?? standard.align
+      doubt = try container.decodeIfPresent(Doubt.self, forKey: .doubt) ?? standard.doubt
+      recordedSeconds =
+        try container.decodeIfPresent(Double.self, forKey: .recordedSeconds) ?? standard.recordedSeconds
+    }
+  }
+}
+
+/// A definition for clips or for photos; the JSON of the latter has the key `variants`.
+package enum MediaDefinition: Decodable, Sendable, Hashable {
+  case clips(Definition)
+  case photos(PhotoDefinition)
+
+  private enum CodingKeys: CodingKey {
+    case variants
+  }
+
+  /// Decodes the type that the keys call for; throws the errors of that type.
+  package init(from decoder: any Decoder) throws {
+    if try decoder.container(keyedBy: CodingKeys.self).contains(.variants) {
+      self = .photos(try PhotoDefinition(from: decoder))
+    } else {
+      self = .clips(try Definition(from: decoder))
+    }
   }
 }

@@ -1,20 +1,20 @@
-/// What inputs may be; checked before the work that they bound.
+/// The limits of inputs, which are checked before the work that they bound.
 package struct Limits: Codable, Sendable, Hashable {
-  /// Of decoded time; nil: any.
+  /// The allowed durations by decoded time; nil: any.
   package var seconds: ClosedSeconds?
-  /// Of one file.
+  /// The maximum size of one file.
   package var bytes: Int64
-  /// Of one frame, width times height as coded.
+  /// The maximum size of a frame, coded width times height.
   package var pixels: Int
   package var framesPerSecond: Double
-  /// In one file.
+  /// The maximum number of streams in one file.
   package var streams: Int
   package var containers: [ContainerName]
-  /// By libav's names, among `AllowedCodecs.video`.
+  /// FFmpeg's names, a subset of `AllowedCodecs.video`.
   package var videoCodecs: [String]
-  /// By libav's names, among `AllowedCodecs.audio`; nil: all of them.
+  /// FFmpeg's names, a subset of `AllowedCodecs.audio`; nil: all of them.
   package var audioCodecs: [String]?
-  /// By which the durations of the inputs may differ.
+  /// The maximum difference between the durations of the inputs.
   package var differenceSeconds: Double
 
   package init(
@@ -50,7 +50,57 @@ package struct Limits: Codable, Sendable, Hashable {
       guard let unknown = listed.first(where: { !allowed.contains($0) }) else { continue }
       throw DecodingError.dataCorruptedError(
         forKey: key, in: container,
-        debugDescription: "'\(unknown)' is not among what can be decoded: \(allowed.joined(separator: ", "))")
+        debugDescription: "unsupported codec '\(unknown)'; supported are \(allowed.joined(separator: ", "))")
     }
+  }
+}
+
+/// The codecs that a definition may allow, by FFmpeg's names.
+///
+/// No other decoder is opened: each one adds attack surface for hostile files.
+package enum AllowedCodecs {
+  /// The codecs that phones record or used to record.
+  package static let video = ["h264", "hevc", "mpeg4", "h263", "vp9"]
+
+  package static let audio = [
+    "aac", "alac", "mp3", "amr_nb", "amr_wb", "ac3", "eac3", "opus", "pcm_s16le", "pcm_s16be", "pcm_s24le", "pcm_s24be",
+    "pcm_s32le", "pcm_s32be", "pcm_f32le", "pcm_f32be", "pcm_mulaw", "pcm_alaw",
+  ]
+}
+
+/// The family of a container, by its brand.
+package enum ContainerName: String, Codable, Sendable {
+  case mov
+  case mp4
+  case threeGP = "3gp"
+}
+
+/// A closed range of durations in seconds; `[4.5, 5.5]` in JSON.
+package struct ClosedSeconds: Codable, Sendable, Hashable {
+  package var shortest: Double
+  package var longest: Double
+
+  package init(shortest: Double, longest: Double) {
+    self.shortest = shortest
+    self.longest = longest
+  }
+
+  /// Whether a duration lies in the range.
+  package func contains(_ seconds: Double) -> Bool { shortest <= seconds && seconds <= longest }
+
+  package init(from decoder: any Decoder) throws {
+    var container = try decoder.unkeyedContainer()
+    shortest = try container.decode(Double.self)
+    longest = try container.decode(Double.self)
+    guard container.isAtEnd, shortest >= 0, shortest <= longest else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "expected [min, max] in seconds with 0 <= min <= max")
+    }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.unkeyedContainer()
+    try container.encode(shortest)
+    try container.encode(longest)
   }
 }

@@ -1,17 +1,19 @@
-/// What a probe found in a clip's headers; nothing here has been proven by decoding.
+/// The properties of a clip by its headers and first frames, before the clip is decoded.
+///
+/// Facts are part of a plan, and so of the recipe of its outputs.
 package struct ClipFacts: Codable, Sendable, Hashable {
   package var container: ContainerName
   package var bytes: Int64
-  /// In seconds, as the container says.
+  /// The duration in seconds by the container.
   package var duration: Double?
-  /// When it was recorded, in seconds since 1970, to the second; nil where it does not say.
+  /// The time of recording in seconds since 1970; nil if the file has none.
   package var recorded: Double?
   package var video: VideoFacts
-  /// The first audio stream that can be decoded.
+  /// The first decodable audio stream.
   package var audio: AudioFacts?
-  /// What gives away place, device or person.
+  /// The metadata about place, device or person.
   package var identifying: [IdentifyingMetadata]
-  /// Streams that are not used, by index, and what they are.
+  /// The streams that are not used: index and type.
   package var unusedStreams: [String]
 
   package init(
@@ -26,5 +28,52 @@ package struct ClipFacts: Codable, Sendable, Hashable {
     self.audio = audio
     self.identifying = identifying
     self.unusedStreams = unusedStreams
+  }
+}
+
+/// The properties of an audio stream.
+package struct AudioFacts: Codable, Sendable, Hashable {
+  /// The stream's index in the file.
+  package var stream: Int
+  /// FFmpeg's name of the codec, `aac`.
+  package var codec: String
+  /// FFmpeg's name of the profile, `LC`.
+  package var profile: String?
+  /// The sample rate in hertz.
+  package var sampleRate: Int
+  package var channels: Int
+  /// The reason why its packets cannot be copied unchanged; nil if the headers show none.
+  package var copyObstacle: String?
+
+  package init(
+    stream: Int, codec: String, profile: String?, sampleRate: Int, channels: Int, copyObstacle: String? = nil
+  ) {
+    self.stream = stream
+    self.codec = codec
+    self.profile = profile
+    self.sampleRate = sampleRate
+    self.channels = channels
+    self.copyObstacle = copyObstacle
+  }
+}
+
+/// An entry of metadata about place, device or person: its name, never its value.
+package struct IdentifyingMetadata: Codable, Sendable, Hashable {
+  /// The subject of the entry.
+  package enum Kind: String, Codable, Sendable {
+    case place
+    case device
+    case person
+    /// The name does not show the subject: descriptions, proprietary data.
+    case other
+  }
+
+  package var kind: Kind
+  /// The name of the entry in the file: `©xyz`, `com.apple.quicktime.model`.
+  package var key: String
+
+  package init(kind: Kind, key: String) {
+    self.kind = kind
+    self.key = key
   }
 }

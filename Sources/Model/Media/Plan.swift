@@ -1,20 +1,21 @@
-/// What a definition and the facts of the inputs become: everything that a run does, as plain data.
+/// The work of a run as plain data, computed from a definition and the facts of the inputs.
 ///
-/// The same definition and facts give the same plan.
+/// Its JSON is part of the recipe of the outputs: if a key or the text of a decision changes, reprocessing makes all
+/// outputs again.
 package struct Plan: Codable, Sendable, Hashable {
   package var definition: String
   package var version: Int
   package var limits: Limits
-  /// The inputs that are decoded, each once.
+  /// The inputs; each is decoded once.
   package var inputs: [InputName: InputPlan]
-  /// How two clips are checked to be one moment; nil for one clip.
+  /// The checks that two clips belong to one moment; nil for one clip.
   package var moment: Definition.Moment?
-  /// The composed videos, both arrangements at most; the stills and the preview are taken from the first.
+  /// The composed videos, at most two. Stills and the preview are taken from the first.
   package var compositions: [CompositionPlan]
   package var clips: [ClipPlan]
   package var stills: [StillPlan]
   package var preview: PreviewPlan?
-  /// What was chosen in planning, and why.
+  /// The choices of the planner.
   package var decisions: [Decision]
 
   package init(
@@ -34,11 +35,137 @@ package struct Plan: Codable, Sendable, Hashable {
     self.decisions = decisions
   }
 
-  /// The roles of the outputs that the run writes, in a fixed order.
+  /// The roles of the outputs, in a fixed order.
   package var outputs: [Role] {
     compositions.map(\.role) + clips.map(\.role) + stills.map(\.role) + (preview.map { [$0.role] } ?? [])
   }
 
   /// The first composed video.
   package var composition: CompositionPlan? { compositions.first }
+}
+
+/// The work on one input.
+package struct InputPlan: Codable, Sendable, Hashable {
+  package var facts: ClipFacts
+  /// Whether the audio is decoded or copied; audio that no output uses is skipped.
+  package var readsAudio: Bool
+
+  package init(facts: ClipFacts, readsAudio: Bool) {
+    self.facts = facts
+    self.readsAudio = readsAudio
+  }
+}
+
+/// The work on one playable clip.
+package struct ClipPlan: Codable, Sendable, Hashable {
+  /// Whether packets are copied into a new container, or upright frames are encoded.
+  package enum Mode: String, Codable, Sendable {
+    case remux
+    case encode
+  }
+
+  package var role: Role
+  package var input: InputName
+  package var mode: Mode
+  /// The upright size: encoded, with even sides, or displayed if the packets are copied.
+  package var size: Size
+  /// Nil: the packets are copied.
+  package var video: Definition.VideoEncoding?
+  /// The maximum frame rate if the clip is encoded; nil: that of the other outputs.
+  package var framesPerSecond: Int?
+  /// Nil: no audio.
+  package var audio: AudioPlan?
+
+  package init(
+    role: Role, input: InputName, mode: Mode, size: Size, video: Definition.VideoEncoding?,
+    framesPerSecond: Int? = nil, audio: AudioPlan?
+  ) {
+    self.role = role
+    self.input = input
+    self.mode = mode
+    self.size = size
+    self.video = video
+    self.framesPerSecond = framesPerSecond
+    self.audio = audio
+  }
+}
+
+/// The source of an output's audio.
+package struct AudioPlan: Codable, Sendable, Hashable {
+  /// Whether packets are copied, or decoded, resampled and encoded.
+  package enum Mode: String, Codable, Sendable {
+    case copy
+    case encode
+  }
+
+  package var input: InputName
+  package var mode: Mode
+
+  package init(input: InputName, mode: Mode) {
+    self.input = input
+    self.mode = mode
+  }
+}
+
+/// The work on one still.
+package struct StillPlan: Codable, Sendable, Hashable {
+  package var role: Role
+  /// The input that the frame is taken from; nil: the composition.
+  package var input: InputName?
+  /// The time of the frame in seconds from the start; after the end, the last frame is taken.
+  package var at: Double
+  /// The size, upright.
+  package var size: Size
+  /// The JPEG quality, 1 to 100.
+  package var quality: Int
+
+  package init(role: Role, input: InputName?, at: Double, size: Size, quality: Int) {
+    self.role = role
+    self.input = input
+    self.at = at
+    self.size = size
+    self.quality = quality
+  }
+}
+
+/// The work on the animated preview.
+package struct PreviewPlan: Codable, Sendable, Hashable {
+  package var role: Role
+  /// The input that the frames are taken from; nil: the composition.
+  package var input: InputName?
+  /// The time of the first frame, in seconds from the start.
+  package var at: Double
+  /// The number of frames.
+  package var frames: Int
+  package var framesPerSecond: Int
+  /// The size, upright.
+  package var size: Size
+  /// The WebP quality, 1 to 100.
+  package var quality: Int
+
+  // The key `pictures` is part of recipes.
+  private enum CodingKeys: String, CodingKey {
+    case role, input, at, framesPerSecond, size, quality
+    case frames = "pictures"
+  }
+
+  package init(
+    role: Role = .preview, input: InputName?, at: Double, frames: Int, framesPerSecond: Int, size: Size, quality: Int
+  ) {
+    self.role = role
+    self.input = input
+    self.at = at
+    self.frames = frames
+    self.framesPerSecond = framesPerSecond
+    self.size = size
+    self.quality = quality
+  }
+}
+
+/// The threading of a run; the outputs are the same bytes in both modes.
+package enum ExecutionMode: String, Codable, Sendable, CaseIterable {
+  /// One thread per job: the least CPU time and memory, for machines with a job for each core.
+  case throughput
+  /// A thread for each decoder and for the encoder: a job ends sooner, for machines with idle cores.
+  case latency
 }

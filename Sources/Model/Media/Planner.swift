@@ -1,4 +1,6 @@
-/// Turns a definition and the facts of the inputs into a plan; pure, so that the same gives the same.
+/// Computes a plan from a definition and the facts of the inputs.
+///
+/// The same definition and facts give the same plan, the texts of its decisions included: they are part of the recipe.
 package struct Planner: Sendable {
   private let definition: Definition
 
@@ -7,19 +9,19 @@ package struct Planner: Sendable {
   /// The plan for one moment.
   ///
   /// - Parameters:
-  ///   - facts: what was found in the front and the back clip.
+  ///   - front, back: the facts of the clips.
   ///   - foreground: the camera that is drawn on top.
-  ///   - roles: the outputs that are wanted; nil: all of the definition.
+  ///   - roles: the outputs to plan; nil: all outputs of the definition.
   package func plan(
     front: ClipFacts, back: ClipFacts, foreground: Camera, roles: Set<Role>? = nil
   ) -> Plan {
     plan([.front: front, .back: back], foreground: foreground, roles: roles)
   }
 
-  /// The plan for one clip that is no half of a moment.
+  /// The plan for a single clip.
   package func plan(clip facts: ClipFacts) -> Plan { plan([.clip: facts], foreground: nil, roles: nil) }
 
-  /// - Parameter foreground: nil: there are no two clips to compose.
+  /// - Parameter foreground: nil: there is nothing to compose.
   private func plan(_ facts: [InputName: ClipFacts], foreground: Camera?, roles: Set<Role>?) -> Plan {
     let wanted = { (role: Role) in roles?.contains(role) ?? true }
     var decisions: [Decision] = []
@@ -29,7 +31,7 @@ package struct Planner: Sendable {
     }
 
     var compositions: [CompositionPlan] = []
-    // Pictures of the composed video need it, wanted or not.
+    // The poster and the preview are taken from the composed video.
     if let foreground, let output = definition.outputs.composed,
       wanted(.composed) || wanted(.poster) || wanted(.preview)
     {
@@ -44,28 +46,29 @@ package struct Planner: Sendable {
       clips.append(clip(output, role: role, input: input, facts: facts, &decisions))
     }
     var stills: [StillPlan] = []
-    let canBeTaken = { (source: Definition.Still.Source) in
+    let isAvailable = { (source: Definition.Still.Source) in
       source.input.map { facts[$0] != nil } ?? !compositions.isEmpty
     }
-    for (role, still) in definition.outputs.stills where wanted(role) && canBeTaken(still.from) {
+    for (role, still) in definition.outputs.stills where wanted(role) && isAvailable(still.from) {
       stills.append(self.still(still, role: role, facts: facts))
     }
 
     let preview = definition.outputs.preview.flatMap {
-      wanted(.preview) && canBeTaken($0.from) ? self.preview($0, facts: facts) : nil
+      wanted(.preview) && isAvailable($0.from) ? self.preview($0, facts: facts) : nil
     }
 
-    let heard = Set((compositions.map(\.audio) + clips.map(\.audio)).compactMap { $0?.input })
+    let withAudio = Set((compositions.map(\.audio) + clips.map(\.audio)).compactMap { $0?.input })
     return Plan(
       definition: definition.name, version: definition.version, limits: definition.limits,
       inputs: Dictionary(
-        uniqueKeysWithValues: facts.map { ($0.key, InputPlan(facts: $0.value, readsAudio: heard.contains($0.key))) }),
+        uniqueKeysWithValues: facts.map { ($0.key, InputPlan(facts: $0.value, readsAudio: withAudio.contains($0.key))) }
+      ),
       moment: foreground == nil ? nil : definition.moment ?? Definition.Moment(), compositions: compositions,
       clips: clips, stills: stills,
       preview: preview, decisions: decisions)
   }
 
-  /// The plan for a picture out of any single clip, whatever its length.
+  /// The plan for a still from a single clip of any duration.
   package func plan(stillOf facts: ClipFacts, at seconds: Double, longEdge: Int?, quality: Int) -> Plan {
     var limits = definition.limits
     limits.seconds = nil
@@ -77,7 +80,7 @@ package struct Planner: Sendable {
       decisions: streamDecisions(of: facts, input: .clip))
   }
 
-  /// The plan to decode any single clip whole and make nothing of it.
+  /// The plan for decoding all of a single clip without outputs.
   package func plan(inspecting facts: ClipFacts) -> Plan {
     var limits = definition.limits
     limits.seconds = ClosedSeconds(shortest: 0, longest: Self.maxInspected)
@@ -87,7 +90,7 @@ package struct Planner: Sendable {
       decisions: streamDecisions(of: facts, input: .clip))
   }
 
-  // An hour: what is longer is no clip of anybody's, and would not end before the deadline.
+  // An hour: decoding a longer clip would not end before the deadline.
   private static let maxInspected = 3600.0
 
   private func streamDecisions(of facts: ClipFacts, input: InputName) -> [Decision] {
@@ -112,7 +115,7 @@ package struct Planner: Sendable {
     if transform != .identity {
       decisions.append(
         Decision(
-          .transform, input: input, choice: transform.words,
+          .transform, input: input, choice: transform.summary,
           reason: "the display matrix of the track says so"))
     }
     if facts.video.isInterlaced == true {
@@ -133,12 +136,13 @@ package struct Planner: Sendable {
     let source = [front, back].first { facts[$0]?.audio != nil }
     let audio = source.flatMap { input in facts[input]?.audio.map { AudioPlan(input: input, mode: mode(of: $0)) } }
     if let audio {
-      let whose = audio.input == front ? "the foreground's sound" : "the foreground is silent: the other's sound"
-      let how =
+      let origin = audio.input == front ? "the foreground's sound" : "the foreground is silent: the other's sound"
+      let treatment =
         audio.mode == .copy
         ? "AAC that every player reads is copied"
         : facts[audio.input]?.audio?.copyObstacle ?? "not AAC-LC in one or two channels"
-      decisions.append(Decision(.audio, input: audio.input, choice: audio.mode.rawValue, reason: "\(whose); \(how)"))
+      decisions.append(
+        Decision(.audio, input: audio.input, choice: audio.mode.rawValue, reason: "\(origin); \(treatment)"))
     } else {
       decisions.append(Decision(.audio, choice: "none", reason: "neither clip has sound that can be decoded"))
     }
@@ -159,12 +163,12 @@ package struct Planner: Sendable {
     _ output: Definition.Clip, role: Role, input: InputName, facts: ClipFacts, _ decisions: inout [Decision]
   ) -> ClipPlan {
     let video = facts.video
-    let found = obstacle(to: video)
-    let fits = found == nil
+    let obstacle = obstacle(to: video)
+    let fits = obstacle == nil
     decisions.append(
       Decision(
         .clip, input: input, choice: fits ? "remux" : "encode",
-        reason: found ?? "8-bit 4:2:0 H.264 plays everywhere"))
+        reason: obstacle ?? "8-bit 4:2:0 H.264 plays everywhere"))
     let audio = facts.audio.map { AudioPlan(input: input, mode: mode(of: $0)) }
     return ClipPlan(
       role: role, input: input, mode: fits ? .remux : .encode,
@@ -172,7 +176,7 @@ package struct Planner: Sendable {
       framesPerSecond: fits ? nil : output.framesPerSecond, audio: audio)
   }
 
-  /// Why a clip's pictures cannot be copied as they are; nil if they can.
+  /// The reason why a clip's packets cannot be copied; nil if they can.
   private func obstacle(to video: VideoFacts) -> String? {
     guard video.codec == "h264", video.pixelFormat == "yuv420p" || video.pixelFormat == "yuvj420p" else {
       return "\(video.codec) \(video.pixelFormat) does not play everywhere"
@@ -188,7 +192,7 @@ package struct Planner: Sendable {
     let input = preview.from.input
     let full = input.flatMap { facts[$0]?.video.display } ?? definition.canvas.size
     return PreviewPlan(
-      input: input, at: preview.at, pictures: max(1, Int(preview.seconds * Double(preview.framesPerSecond))),
+      input: input, at: preview.at, frames: max(1, Int(preview.seconds * Double(preview.framesPerSecond))),
       framesPerSecond: preview.framesPerSecond, size: full.fitted(longEdge: preview.longEdge), quality: preview.quality)
   }
 
@@ -199,20 +203,20 @@ package struct Planner: Sendable {
       role: role, input: input, at: still.at, size: full.fitted(longEdge: still.longEdge), quality: still.quality)
   }
 
-  // AAC-LC in one or two channels is what every player reads; the rest is decoded and encoded.
+  // Every player decodes AAC-LC in one or two channels; all other audio is encoded.
   private func mode(of audio: AudioFacts) -> AudioPlan.Mode {
     audio.codec == "aac" && audio.profile == "LC" && audio.channels <= 2 && audio.copyObstacle == nil ? .copy : .encode
   }
 }
 
 extension Definition.Outputs {
-  /// The playable clips by role with the inputs that they are made of, in a fixed order.
+  /// The playable clips: role, input and settings, in a fixed order.
   var clips: [(Role, InputName, Definition.Clip)] {
     [(Role.clip, InputName.clip, clip), (.clipFront, .front, clipFront), (.clipBack, .back, clipBack)]
       .compactMap { role, input, clip in clip.map { (role, input, $0) } }
   }
 
-  /// The pictures by role, in a fixed order.
+  /// The stills: role and settings, in a fixed order.
   var stills: [(Role, Definition.Still)] {
     [
       (Role.poster, poster), (.image, image), (.thumbnail, thumbnail),
@@ -222,7 +226,7 @@ extension Definition.Outputs {
 }
 
 extension Definition.Still.Source {
-  /// The input whose pictures are meant; nil: composed ones.
+  /// The input; nil: the composition.
   var input: InputName? {
     switch self {
     case .front: .front

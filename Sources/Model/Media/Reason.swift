@@ -1,15 +1,15 @@
-/// One reason for which media are refused.
+/// A reason for which media are rejected.
 package struct Reason: Error, Codable, Sendable, Hashable {
   package let code: ReasonCode
-  /// Which input; nil when it concerns them together.
+  /// The input; nil if both are concerned.
   package let input: InputName?
-  /// What was found, where, and what the user can do about it: a sentence or two.
+  /// One or two sentences: the error and what the user can do about it.
   package let detail: String
-  /// Where in the clip, in seconds from its start.
+  /// The position in the clip, in seconds.
   package let seconds: Double?
-  /// Where in the file, in bytes from its start.
+  /// The position in the file, in bytes.
   package let byteOffset: Int64?
-  /// Which of several photos, from 0 on.
+  /// The index of the photo, from 0.
   package var photo: Int?
 
   package init(
@@ -21,4 +21,56 @@ package struct Reason: Error, Codable, Sendable, Hashable {
     self.seconds = seconds
     self.byteOffset = byteOffset
   }
+}
+
+extension Reason {
+  /// Both clips are the same file: two cameras never write the same bytes.
+  package static let sameFileTwice = Reason(
+    .sameFileTwice, input: nil, detail: "front and back are the same file; submit the clip of each camera")
+}
+
+/// The code of a reason; docs/reasons.md describes each.
+package enum ReasonCode: String, Codable, Sendable, CaseIterable {
+  case emptyFile = "empty_file"
+  case unsupportedContainer = "unsupported_container"
+  case truncatedContainer = "truncated_container"
+  case noVideoStream = "no_video_stream"
+  case unsupportedCodec = "unsupported_codec"
+  case corruptVideo = "corrupt_video"
+  case corruptImage = "corrupt_image"
+  case durationOutOfRange = "duration_out_of_range"
+  case durationsDiffer = "durations_differ"
+  case tooLarge = "too_large"
+  case notOneMoment = "not_one_moment"
+  case sameFileTwice = "same_file_twice"
+  case decoderCrashed = "decoder_crashed"
+  case memoryLimitExceeded = "memory_limit_exceeded"
+  case deadlineExceeded = "deadline_exceeded"
+}
+
+/// A warning about media that does not lead to rejection.
+package struct Warning: Codable, Sendable, Hashable {
+  package let code: WarningCode
+  /// The input; nil if both are concerned.
+  package let input: InputName?
+  /// One or two sentences: the problem and what the user can do about it.
+  package let detail: String
+  /// The position in the clip, in seconds.
+  package let seconds: Double?
+
+  package init(_ code: WarningCode, input: InputName?, detail: String, seconds: Double? = nil) {
+    self.code = code
+    self.input = input
+    self.detail = detail
+    self.seconds = seconds
+  }
+}
+
+/// The code of a warning; docs/reasons.md describes each.
+package enum WarningCode: String, Codable, Sendable, CaseIterable {
+  case blackVideo = "black_video"
+  case frozenVideo = "frozen_video"
+  case silentAudio = "silent_sound"
+  case damagedAudio = "damaged_sound"
+  case notOneMoment = "not_one_moment"
 }

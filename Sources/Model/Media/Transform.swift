@@ -1,10 +1,10 @@
 import Glibc
 
-/// One of the eight ways in which a camera may lay its picture into the file.
+/// One of the eight orientations of a coded frame or photo.
 ///
-/// Upright is reached by mirroring the coded picture left to right if `mirrored`, and then turning it clockwise.
+/// A coded frame becomes upright if it is mirrored left to right, in case of `mirrored`, and then rotated clockwise.
 package struct Transform: Codable, Sendable, Hashable {
-  /// A clockwise turn in degrees.
+  /// A clockwise rotation in degrees.
   package enum Rotation: Int, Codable, Sendable, CaseIterable {
     case none = 0
     case quarter = 90
@@ -22,19 +22,19 @@ package struct Transform: Codable, Sendable, Hashable {
     self.mirrored = mirrored
   }
 
-  /// Whether width and height change places.
+  /// Whether width and height are exchanged.
   package var swapsAxes: Bool { rotation == .quarter || rotation == .threeQuarters }
 
-  /// As a person says it.
-  package var words: String {
-    let turn = "\(rotation.rawValue) degrees clockwise"
-    if !mirrored { return turn }
-    return rotation == .none ? "mirrored" : "mirrored, then \(turn)"
+  /// A description for people. It is part of decisions, and so of recipes.
+  package var summary: String {
+    let turned = "\(rotation.rawValue) degrees clockwise"
+    if !mirrored { return turned }
+    return rotation == .none ? "mirrored" : "mirrored, then \(turned)"
   }
 
   /// Reads a display matrix of nine numbers, as in a track header (ISO/IEC 14496-12, 8.3.2) and libavutil/display.h.
   ///
-  /// The determinant tells a mirrored picture first: the angle alone misreads it. A degenerate matrix is the identity.
+  /// The sign of the determinant shows mirroring; the angle alone does not. A degenerate matrix gives the identity.
   package init(displayMatrix matrix: [Int32]) {
     guard matrix.count == 9 else {
       self = .identity

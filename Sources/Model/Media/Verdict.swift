@@ -1,4 +1,4 @@
-/// What the service says of a submission's media, the same from the command line and over HTTP.
+/// The result of validation, the same on the command line and over HTTP.
 package struct Verdict: Codable, Sendable, Hashable {
   /// Accepted or rejected.
   package enum Outcome: String, Codable, Sendable {
@@ -6,19 +6,19 @@ package struct Verdict: Codable, Sendable, Hashable {
     case rejected
   }
 
-  /// Accepted or rejected; the name of the key in JSON.
+  /// The outcome, under the key `verdict` in JSON.
   package var verdict: Outcome
-  /// Why it was rejected; empty when accepted.
+  /// The reasons of a rejection; empty if accepted.
   package var reasons: [Reason]
-  /// What is odd about the media, accepted or not.
+  /// Warnings about the media, accepted or not.
   package var warnings: [Warning]
-  /// What was found in each input that could be read.
+  /// The properties of each readable input.
   package var inputs: [InputName: InputReport]
-  /// How the two clips belong together; nil for one clip, and where it was not looked at.
+  /// The relation of the two clips; nil for one clip, and if it was not examined.
   package var moment: MomentReport?
-  /// What was chosen, and why.
+  /// The choices of the planner and of the run.
   package var decisions: [Decision]
-  /// What was found in each photo; nil for clips.
+  /// The properties of each photo; nil for clips.
   package var photos: [PhotoFacts]?
 
   package init(
@@ -34,7 +34,7 @@ package struct Verdict: Codable, Sendable, Hashable {
     self.photos = photos
   }
 
-  /// The same verdict without what was found: its codes alone, and what they are about.
+  /// The verdict reduced to the outcome and the codes of the reasons, for findings that the database rejects.
   package var withoutFindings: Verdict {
     let reasons = reasons.map { reason in
       var plain = Reason(reason.code, input: reason.input, detail: "What was found cannot be stored.")
@@ -46,6 +46,114 @@ package struct Verdict: Codable, Sendable, Hashable {
     return verdict
   }
 
-  /// Why it was rejected, in one line.
+  /// The reasons in one line.
   package var reasonText: String { reasons.map { "\($0.code.rawValue): \($0.detail)" }.joined(separator: "; ") }
+}
+
+/// The properties of one input after probing and, if it was decoded, after decoding.
+package struct InputReport: Codable, Sendable, Hashable {
+  package var facts: ClipFacts
+  /// The number of decoded frames; nil if the input was not decoded.
+  package var frames: Int?
+  /// The time from the start of the first decoded frame to the end of the last, in seconds.
+  package var decodedSeconds: Double?
+  /// The presentation time of the first frame after edit lists, in seconds.
+  package var start: Double?
+
+  package init(facts: ClipFacts, frames: Int? = nil, decodedSeconds: Double? = nil, start: Double? = nil) {
+    self.facts = facts
+    self.frames = frames
+    self.decodedSeconds = decodedSeconds
+    self.start = start
+  }
+}
+
+/// The relation of two clips in time, for players that switch cameras.
+package struct MomentReport: Codable, Sendable, Hashable {
+  /// The time of an event in the front clip minus its time in the back clip, in seconds; nil if the audio is unrelated.
+  package var offsetSeconds: Double?
+  /// The confidence of the offset, 0 to 1.
+  package var confidence: Double
+  /// The difference between the times of recording in seconds; nil if a file has none.
+  package var recordedDifference: Double?
+
+  package init(offsetSeconds: Double?, confidence: Double, recordedDifference: Double?) {
+    self.offsetSeconds = offsetSeconds
+    self.confidence = confidence
+    self.recordedDifference = recordedDifference
+  }
+}
+
+/// One choice of the planner or of the run, with its reason.
+package struct Decision: Codable, Sendable, Hashable {
+  /// The subject of a choice.
+  package enum Subject: String, Codable, Sendable {
+    case videoStream = "video_stream"
+    case audioStream = "audio_stream"
+    case unusedStreams = "unused_streams"
+    case transform
+    case deinterlacing
+    case layout
+    case scaling
+    case alignment
+    case timeGrid = "time_grid"
+    case audio
+    case clip
+    case color
+    case privacy
+  }
+
+  package let subject: Subject
+  /// The input; nil if the choice concerns the output.
+  package let input: InputName?
+  /// The choice in a word or a short phrase.
+  package let choice: String
+  /// The reason in a sentence.
+  package let reason: String
+
+  package init(_ subject: Subject, input: InputName? = nil, choice: String, reason: String) {
+    self.subject = subject
+    self.input = input
+    self.choice = choice
+    self.reason = reason
+  }
+}
+
+/// The result of a run: the verdict and, if accepted, the outputs.
+package struct RunReport: Codable, Sendable, Hashable {
+  package var verdict: Verdict
+  /// Empty if the media were rejected.
+  package var outputs: [OutputFacts]
+
+  package init(verdict: Verdict, outputs: [OutputFacts]) {
+    self.verdict = verdict
+    self.outputs = outputs
+  }
+}
+
+/// The properties of one output of a run.
+package struct OutputFacts: Codable, Sendable, Hashable {
+  package var role: Role
+  /// The media type (RFC 6838).
+  package var type: String
+  package var bytes: Int64
+  /// The width in pixels, upright.
+  package var width: Int
+  package var height: Int
+  /// The duration in seconds; nil for images.
+  package var duration: Double?
+  /// The ThumbHash of an image in base64.
+  package var thumbhash: String?
+
+  package init(
+    role: Role, type: String, bytes: Int64, width: Int, height: Int, duration: Double? = nil, thumbhash: String? = nil
+  ) {
+    self.role = role
+    self.type = type
+    self.bytes = bytes
+    self.width = width
+    self.height = height
+    self.duration = duration
+    self.thumbhash = thumbhash
+  }
 }

@@ -1,37 +1,37 @@
-/// What a probe found of a video stream.
+/// The properties of a video stream.
 package struct VideoFacts: Codable, Sendable, Hashable {
   /// The stream's index in the file.
   package var stream: Int
-  /// libav's name of the codec, `h264`.
+  /// FFmpeg's name of the codec, `h264`.
   package var codec: String
-  /// How the container names the format of the samples, `avc1`.
+  /// The type of the sample entry, `avc1`.
   package var tag: String
-  /// libav's name of the profile, `High`.
+  /// FFmpeg's name of the profile, `High`.
   package var profile: String?
-  /// libav's name of the pixel format, `yuv420p`.
+  /// FFmpeg's name of the pixel format, `yuv420p`.
   package var pixelFormat: String
-  /// In samples, as coded.
+  /// The coded size in samples.
   package var coded: Size
   /// The width of a sample divided by its height.
   package var sampleAspectRatio: Double
   package var transform: Transform
-  /// The part of a coded picture that is meant to be shown, in samples; nil: all of it.
+  /// The part of a coded frame that is displayed, in samples; nil: all of it.
   package var cleanAperture: Rectangle?
-  /// In square pixels, upright.
+  /// The displayed size in square pixels, upright.
   package var display: Size
-  /// The average, in frames a second; nil when the container does not say.
+  /// The average frame rate; nil if the container has none.
   package var framesPerSecond: Double?
   package var color: ColorFacts
   package var dynamicRange: DynamicRange
-  /// The profile of Dolby Vision whose base layer this is; nil without.
+  /// The profile of Dolby Vision whose base layer the stream is; nil: not Dolby Vision.
   package var dolbyVisionProfile: Int?
-  /// Whether its frames consist of two fields, lines of two moments; nil: they do not.
+  /// Whether the frames are interlaced; nil: they are progressive.
   package var isInterlaced: Bool?
-  /// When the edit list of its track ends, in seconds by the file's clock; nil without one.
+  /// The end of the track's edit list, in seconds of the presentation; nil without one.
   package var editEnd: Double?
-  /// When its edit list lets a frame stand still, in seconds by the file's clock; nil: never.
+  /// The ranges in which the edit list repeats a frame, in seconds of the presentation; nil: none.
   package var dwells: [ClosedSeconds]?
-  /// Why its frames cannot be copied into another file as they are; nil where they can, or where the length does not matter.
+  /// The reason why its packets cannot be copied unchanged; nil if they can, or if the clip is not limited in length.
   package var copyObstacle: String?
 
   package init(
@@ -62,11 +62,47 @@ package struct VideoFacts: Codable, Sendable, Hashable {
 }
 
 extension VideoFacts {
-  // Times are rounded to ticks of the movie and of the media.
+  // In seconds: times are rounded to ticks of the movie and of the media.
   private static let tolerance = 0.002
 
-  /// Whether a frame that begins at a time is not shown, since the one before it stands still.
+  /// Whether a frame that begins at a time is not shown, because the edit list repeats the one before it.
   package func isHeld(at seconds: Double) -> Bool {
     dwells?.contains { $0.shortest + Self.tolerance < seconds && seconds < $0.longest - Self.tolerance } ?? false
+  }
+}
+
+/// The colour description of a video stream (ITU-T H.273) by FFmpeg's names; `unknown` if the stream has none.
+package struct ColorFacts: Codable, Sendable, Hashable {
+  /// `tv` or `pc`.
+  package var range: String
+  package var matrix: String
+  package var primaries: String
+  package var transfer: String
+
+  package init(range: String, matrix: String, primaries: String, transfer: String) {
+    self.range = range
+    self.matrix = matrix
+    self.primaries = primaries
+    self.transfer = transfer
+  }
+}
+
+/// The dynamic range, by the transfer function (ITU-R BT.2100).
+package enum DynamicRange: String, Codable, Sendable {
+  case standard = "sdr"
+  /// Hybrid log-gamma.
+  case hybridLogGamma = "hlg"
+  /// Perceptual quantizer.
+  case perceptualQuantizer = "pq"
+}
+
+extension DynamicRange {
+  /// The range of a transfer function by FFmpeg's name; the bit depth does not determine it.
+  package init(transfer: String) {
+    switch transfer {
+    case "arib-std-b67": self = .hybridLogGamma
+    case "smpte2084": self = .perceptualQuantizer
+    default: self = .standard
+    }
   }
 }

@@ -1,26 +1,61 @@
-/// What is to be made of the photos of a kind of submission: a JSON file in `jobs/`, and a row in the database by its hash.
+/// A JSON document in `jobs/` that says what is made from photos; the database stores it under its hash.
 package struct PhotoDefinition: Codable, Sendable, Hashable {
-  /// What becomes of data about place, device and person.
+  /// The treatment of metadata about place, device and person.
   package enum Metadata: String, Codable, Sendable {
-    /// Nothing of them is in any output.
+    /// No output contains any.
     case strip
   }
 
   package var name: String
   package var version: Int
-  /// The most time one attempt may take.
+  /// The longest time of one attempt.
   package var deadlineSeconds: Int
-  /// How often it is tried before the job is dead.
+  /// The number of attempts before the job is dead.
   package var attempts: Int
-  /// How many photos a submission has at most.
+  /// The maximum number of photos in a submission.
   package var photos: Int
   package var limits: PhotoLimits
-  /// What is made of each photo, by role.
+  /// The variants of each photo, by role.
   package var variants: [Role: PhotoVariant]
   package var metadata: Metadata
-  /// Whether the files as submitted are kept for reprocessing.
+  /// Whether the sources are kept for reprocessing.
   package var keepSources: Bool
 
-  /// What is done with each photo.
+  /// The plan for each photo.
   package var plan: PhotoPlan { PhotoPlan(limits: limits, variants: variants) }
+}
+
+/// The limits of photos, which are checked against their headers, before anything is decoded.
+package struct PhotoLimits: Codable, Sendable, Hashable {
+  /// The maximum size of one file.
+  package var bytes: Int64
+  /// The maximum of width times height.
+  package var pixels: Int
+  /// The maximum of width times height for a progressive JPEG, whose coefficients stay in memory until its last scan.
+  package var progressivePixels: Int
+  package var formats: [PhotoFormat]
+
+  package init(bytes: Int64, pixels: Int, progressivePixels: Int, formats: [PhotoFormat]) {
+    self.bytes = bytes
+    self.pixels = pixels
+    self.progressivePixels = progressivePixels
+    self.formats = formats
+  }
+}
+
+/// The work on one photo.
+///
+/// Its JSON is part of the recipe of the outputs.
+package struct PhotoPlan: Codable, Sendable, Hashable {
+  package var limits: PhotoLimits
+  /// The variants by role; empty: the photo is only decoded and described.
+  package var variants: [Role: PhotoVariant]
+
+  package init(limits: PhotoLimits, variants: [Role: PhotoVariant]) {
+    self.limits = limits
+    self.variants = variants
+  }
+
+  /// The roles of the outputs, in a fixed order.
+  package var outputs: [Role] { variants.keys.sorted { $0.rawValue < $1.rawValue } }
 }

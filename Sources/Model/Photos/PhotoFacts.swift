@@ -1,24 +1,24 @@
-/// What is known of a photo once it was decoded.
+/// The properties of a decoded photo.
 package struct PhotoFacts: Codable, Sendable, Hashable {
   package var format: PhotoFormat
   package var bytes: Int64
-  /// In pixels, as coded.
+  /// The size in pixels, as coded.
   package var coded: Size
-  /// How the coded picture becomes upright: by its Exif orientation, or by what its container says.
+  /// The transform to upright, from the Exif orientation or from the container.
   package var transform: Transform
-  /// In pixels, upright.
+  /// The size in pixels, upright.
   package var display: Size
-  /// Of one sample as coded.
+  /// The bit depth of a coded sample.
   package var bits: Int
-  /// Grey, YCbCr, RGB or CMYK.
+  /// The colour model: grey, YCbCr, RGB or CMYK.
   package var model: String
   package var hasAlpha: Bool
-  /// Whether it has more pictures than the first, which alone is read.
+  /// Whether the file has further frames; only the first is decoded.
   package var isAnimated: Bool
-  /// The name of its colour profile; nil: none, which means sRGB.
+  /// The name of the colour profile; nil: none, so sRGB applies.
   package var profile: String?
   package var dynamicRange: DynamicRange
-  /// What gives away place, device or person.
+  /// The metadata about place, device or person.
   package var identifying: [IdentifyingMetadata]
 
   package init(
@@ -38,5 +38,69 @@ package struct PhotoFacts: Codable, Sendable, Hashable {
     self.profile = profile
     self.dynamicRange = dynamicRange
     self.identifying = identifying
+  }
+}
+
+/// A file format of photos.
+package enum PhotoFormat: String, Codable, Sendable, CaseIterable {
+  case jpeg
+  /// HEIF with HEVC, as iPhones write it.
+  case heif
+  /// HEIF with AV1.
+  case avif
+  case png
+  case webp
+
+  /// The format by the first 16 bytes of a file; nil: none of these.
+  package init?(start bytes: some Collection<UInt8>) {
+    let bytes = Array(bytes.prefix(16))
+    func has(_ text: String, at offset: Int) -> Bool { bytes.dropFirst(offset).starts(with: text.utf8) }
+    if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
+      self = .jpeg
+    } else if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+      self = .png
+    } else if has("RIFF", at: 0), has("WEBP", at: 8) {
+      self = .webp
+    } else if has("ftyp", at: 4), ["avif", "avis"].contains(where: { has($0, at: 8) }) {
+      self = .avif
+    } else if has("ftyp", at: 4), Self.brands.contains(where: { has($0, at: 8) }) {
+      self = .heif
+    } else {
+      return nil
+    }
+  }
+
+  /// The name of the format in messages.
+  package var name: String { self == .webp ? "WebP" : rawValue.uppercased() }
+
+  // ISO/IEC 23008-12, annex B, and the structural brands that some files have as their major brand.
+  private static let brands = ["heic", "heix", "hevc", "hevx", "heim", "heis", "hevm", "hevs", "mif1", "msf1", "mif2"]
+}
+
+/// The result of processing one photo.
+package struct PhotoReport: Codable, Sendable, Hashable {
+  /// The reason of a rejection; nil: the photo was accepted.
+  package var reason: Reason?
+  /// Nil if the photo could not be read.
+  package var facts: PhotoFacts?
+  /// The choices of the run.
+  package var decisions: [Decision]
+  /// The ThumbHash in base64.
+  package var thumbhash: String?
+  /// The dominant colour, `#rrggbb`.
+  package var dominantColor: String?
+  /// The outputs; empty if the photo was rejected.
+  package var outputs: [OutputFacts]
+
+  package init(
+    reason: Reason? = nil, facts: PhotoFacts? = nil, decisions: [Decision] = [], thumbhash: String? = nil,
+    dominantColor: String? = nil, outputs: [OutputFacts] = []
+  ) {
+    self.reason = reason
+    self.facts = facts
+    self.decisions = decisions
+    self.thumbhash = thumbhash
+    self.dominantColor = dominantColor
+    self.outputs = outputs
   }
 }

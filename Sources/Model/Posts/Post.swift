@@ -1,19 +1,19 @@
 package import FoundationEssentials
 
-/// A stored post as readers see it.
+/// A stored post as the API returns it.
 package struct Post: Sendable, Hashable {
   package let id: PublicID
   package let draft: PostDraft
   package let status: PostStatus
   package let createdAt: Date
   package let counts: PostCounts
-  /// Why the media were refused; empty otherwise.
+  /// The reasons of a rejection; empty otherwise.
   package let reasons: [Reason]
-  /// The job that makes its media; nil for a post without any.
+  /// The job that makes the outputs; nil for a post without media.
   package let job: JobSummary?
-  /// The current set, by role; sources are not among them.
+  /// The current asset set by role, without sources.
   package let assets: [Role: Asset]
-  /// The variants of each photo, by role, in the order in which they were submitted.
+  /// The variants of each photo by role, in the order of submission.
   package let photos: [[Role: Asset]]
 
   package init(
@@ -29,5 +29,86 @@ package struct Post: Sendable, Hashable {
     self.job = job
     self.assets = assets
     self.photos = photos
+  }
+}
+
+/// The status of a post.
+package enum PostStatus: String, Codable, Sendable, CaseIterable {
+  /// Its media are waiting or being processed.
+  case processing
+  /// Its media can be shown.
+  case ready
+  /// Its media were rejected for the reasons of the post.
+  case rejected
+  /// Processing failed for a cause other than the media.
+  case failed
+}
+
+/// The numbers of comments and reactions of a post.
+package struct PostCounts: Codable, Sendable, Hashable {
+  package let comments: Int
+  /// The number of visible reactions.
+  package let reactions: Int
+
+  package init(comments: Int = 0, reactions: Int = 0) {
+    self.comments = comments
+    self.reactions = reactions
+  }
+}
+
+/// A stored media file.
+package struct Asset: Sendable, Hashable {
+  package let id: PublicID
+  package let role: Role
+  /// The media type (RFC 6838), `video/mp4` or `image/jpeg`.
+  package let type: String
+  package let bytes: Int64
+  /// The SHA-256 of the content as 64 hexadecimal digits: the strong ETag.
+  package let sha256: String
+  /// The width in pixels, upright.
+  package let width: Int?
+  package let height: Int?
+  /// The duration in seconds; nil for images.
+  package let duration: Double?
+  /// The ThumbHash of an image in base64.
+  package let thumbhash: String?
+  /// The index of the photo in its post, from 0; 0 for other assets.
+  package let place: Int
+  /// The dominant colour of an image, `#rrggbb`.
+  package let color: String?
+
+  package init(
+    id: PublicID, role: Role, type: String, bytes: Int64, sha256: String, width: Int?, height: Int?, duration: Double?,
+    thumbhash: String?, place: Int = 0, color: String? = nil
+  ) {
+    self.id = id
+    self.role = role
+    self.type = type
+    self.bytes = bytes
+    self.sha256 = sha256
+    self.width = width
+    self.height = height
+    self.duration = duration
+    self.thumbhash = thumbhash
+    self.place = place
+    self.color = color
+  }
+}
+
+/// A comment on a post.
+package struct Comment: Sendable, Hashable {
+  package let id: PublicID
+  package let post: PublicID
+  /// The app's id of the author.
+  package let author: String
+  package let text: String
+  package let createdAt: Date
+
+  package init(id: PublicID, post: PublicID, author: String, text: String, createdAt: Date) {
+    self.id = id
+    self.post = post
+    self.author = author
+    self.text = text
+    self.createdAt = createdAt
   }
 }

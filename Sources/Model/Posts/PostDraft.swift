@@ -1,18 +1,18 @@
 package import FoundationEssentials
 
-/// What a client says of a post when it submits one.
+/// The data of a post that its client submits.
 package struct PostDraft: Codable, Sendable, Hashable {
   package var kind: PostKind
-  /// The app's own name of who posts.
+  /// The app's id of the author.
   package var author: String
   package var title: String?
   package var caption: String?
   package var visibility: Visibility
   package var place: Place?
   package var location: Coordinate?
-  /// When the moment was filmed.
+  /// The time of recording.
   package var capturedAt: Date?
-  /// Which camera is drawn as the inset on top.
+  /// The camera that the composition shows in the inset.
   package var foreground: Camera
 
   package init(
@@ -29,5 +29,118 @@ package struct PostDraft: Codable, Sendable, Hashable {
     self.location = location
     self.capturedAt = capturedAt
     self.foreground = foreground
+  }
+}
+
+/// The type of a post.
+package enum PostKind: String, Codable, Sendable, CaseIterable {
+  /// Both clips of one moment.
+  case take5
+  /// Up to ten photos.
+  case photo
+  /// A marker on the map, with at most one image or video.
+  case marker
+}
+
+/// The audience of a post.
+package enum Visibility: String, Codable, Sendable, CaseIterable {
+  case `public`
+  case friends
+  case `private`
+}
+
+extension Visibility: Comparable {
+  /// Whether the audience is smaller.
+  package static func < (left: Visibility, right: Visibility) -> Bool { left.reach < right.reach }
+
+  private var reach: Int {
+    switch self {
+    case .public: 2
+    case .friends: 1
+    case .private: 0
+    }
+  }
+}
+
+/// A place that the app knows by an id; the service stores its data unchanged.
+package struct Place: Codable, Sendable, Hashable {
+  package let id: String
+  package let name: String?
+  package let coordinate: Coordinate?
+
+  package init(id: String, name: String?, coordinate: Coordinate?) {
+    self.id = id
+    self.name = name
+    self.coordinate = coordinate
+  }
+}
+
+/// A geographic coordinate in degrees (WGS 84).
+package struct Coordinate: Codable, Sendable, Hashable {
+  /// -90 to 90, positive to the north.
+  package let latitude: Double
+  /// -180 to 180, positive to the east.
+  package let longitude: Double
+
+  /// Nil outside the ranges.
+  package init?(latitude: Double, longitude: Double) {
+    guard (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
+    self.latitude = latitude
+    self.longitude = longitude
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let latitude = try container.decode(Double.self, forKey: .latitude)
+    let longitude = try container.decode(Double.self, forKey: .longitude)
+    guard let coordinate = Coordinate(latitude: latitude, longitude: longitude) else {
+      throw DecodingError.dataCorrupted(
+        .init(
+          codingPath: decoder.codingPath,
+          debugDescription: "expected a latitude of -90 to 90 and a longitude of -180 to 180"))
+    }
+    self = coordinate
+  }
+}
+
+/// A change of a post; properties that are `.keep` or nil stay the same.
+package struct PostChange: Sendable, Hashable {
+  /// A change of an optional value.
+  package enum Change<Value: Sendable & Hashable>: Sendable, Hashable {
+    case keep
+    case set(Value?)
+
+    /// Applies the change to a value.
+    package func applied(to value: Value?) -> Value? {
+      switch self {
+      case .keep: value
+      case .set(let new): new
+      }
+    }
+  }
+
+  package var title: Change<String>
+  package var caption: Change<String>
+  package var place: Change<Place>
+  package var visibility: Visibility?
+
+  package init(
+    title: Change<String> = .keep, caption: Change<String> = .keep, place: Change<Place> = .keep,
+    visibility: Visibility? = nil
+  ) {
+    self.title = title
+    self.caption = caption
+    self.place = place
+    self.visibility = visibility
+  }
+
+  /// Applies the change to a draft.
+  package func applied(to draft: PostDraft) -> PostDraft {
+    var draft = draft
+    draft.title = title.applied(to: draft.title)
+    draft.caption = caption.applied(to: draft.caption)
+    draft.place = place.applied(to: draft.place)
+    draft.visibility = visibility ?? draft.visibility
+    return draft
   }
 }

@@ -1,15 +1,15 @@
 package import FoundationEssentials
 
-/// An image that was submitted by itself, as readers see it.
+/// A stored image as the API returns it.
 package struct StoredImage: Sendable, Hashable {
   package let id: PublicID
   package let draft: ImageDraft
   package let status: ImageStatus
   package let createdAt: Date
-  /// Why it was refused; empty otherwise.
+  /// The reasons of a rejection; empty otherwise.
   package let reasons: [Reason]
   package let job: JobSummary?
-  /// By role; sources are not among them.
+  /// The current asset set by role, without sources.
   package let assets: [Role: Asset]
 
   package init(
@@ -24,4 +24,58 @@ package struct StoredImage: Sendable, Hashable {
     self.job = job
     self.assets = assets
   }
+}
+
+/// The data of an image that its client submits.
+package struct ImageDraft: Sendable, Hashable {
+  package var kind: ImageKind
+  /// The app's id of the owner: a user, an itinerary or a place; for a reaction, the id of the post.
+  package var owner: String
+  /// The app's id of the submitter; nil: the owner.
+  package var author: String?
+
+  package init(kind: ImageKind, owner: String, author: String? = nil) {
+    self.kind = kind
+    self.owner = owner
+    self.author = author
+  }
+}
+
+/// The role of an image for its owner.
+package enum ImageKind: String, Codable, Sendable, CaseIterable {
+  /// A selfie as a reaction to a post; the owner is the post.
+  case reaction
+  /// The profile image of a user; a new one replaces the old one.
+  case profile
+  /// The thumbnail of an itinerary; a new one replaces the old one.
+  case itinerary
+  /// One of the photos of a place.
+  case place
+
+  /// Whether a new image replaces the old one.
+  package var replaces: Bool { self == .profile || self == .itinerary }
+
+  /// The name of the definition of its variants.
+  package var definition: String {
+    switch self {
+    case .reaction: "reaction"
+    case .profile: "profile-image"
+    case .itinerary: "itinerary-thumbnail"
+    case .place: "place-photo"
+    }
+  }
+}
+
+/// The status of an image.
+package enum ImageStatus: String, Codable, Sendable {
+  /// It is waiting or being processed.
+  case processing
+  /// It can be shown.
+  case ready
+  /// It was rejected for the reasons of the image.
+  case rejected
+  /// Processing failed for a cause other than the image.
+  case failed
+  /// A newer image has replaced it.
+  case replaced
 }

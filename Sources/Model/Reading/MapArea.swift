@@ -1,14 +1,14 @@
-/// A part of the map in degrees; its edges are straight in longitude and latitude (RFC 7946, section 3.1.1).
+/// An area of the map in degrees; its edges are straight in longitude and latitude (RFC 7946, section 3.1.1).
 ///
-/// One that crosses the antimeridian lies in two pieces, beyond both ends of the range of longitudes: points are kept from
-/// -180 to 180, so that each is found in one of them.
+/// An area across the antimeridian has two pieces, one beyond each end of the range -180 to 180. Stored longitudes lie
+/// in that range, so each point is found in one of the pieces.
 package struct MapArea: Sendable, Hashable {
-  /// The most corners of an area, its holes included.
+  /// The maximum number of corners of an area, holes included.
   package static let maxCorners = 1000
-  /// The most polygons of an area.
+  /// The maximum number of polygons of an area.
   package static let maxPolygons = 32
 
-  /// A corner: longitude, which may lie outside of -180 to 180, and latitude.
+  /// A corner; its longitude may lie outside of -180 to 180.
   package struct Corner: Sendable, Hashable {
     package let longitude: Double
     package let latitude: Double
@@ -19,7 +19,7 @@ package struct MapArea: Sendable, Hashable {
     }
   }
 
-  /// A ring and the rings that are cut out of it, each without its last corner, which is its first.
+  /// A ring and its holes; the closing corner of a ring is not repeated.
   package struct Piece: Sendable, Hashable {
     package let ring: [Corner]
     package let holes: [[Corner]]
@@ -27,9 +27,9 @@ package struct MapArea: Sendable, Hashable {
 
   package let pieces: [Piece]
 
-  /// The area between two meridians and two parallels; where `west` lies east of `east`, across the antimeridian.
+  /// The area between two meridians and two parallels, across the antimeridian if `west` is greater than `east`.
   ///
-  /// Nil where it is turned over, or reaches beyond the poles or the antimeridian.
+  /// Nil if a value is out of range, or `south` is greater than `north`.
   package init?(west: Double, south: Double, east: Double, north: Double) {
     guard [west, east].allSatisfy((-180...180).contains), [south, north].allSatisfy((-90...90).contains),
       south <= north
@@ -39,10 +39,10 @@ package struct MapArea: Sendable, Hashable {
     pieces = Self.copies(of: ring, holes: [])
   }
 
-  /// Polygons, each a ring and its holes; a ring is closed by its first corner and, if wanted, says so by a last one.
+  /// An area of polygons, each a ring and its holes; the closing corner of a ring is optional.
   ///
-  /// An edge is the short way between two corners. Nil where a ring has less than three corners, goes around a pole, or
-  /// all of them have too many.
+  /// An edge takes the shorter way between two corners. Nil if a ring has less than three corners or encloses a pole,
+  /// or if there are too many corners or polygons.
   package init?(polygons: [[[Corner]]]) {
     guard (1...Self.maxPolygons).contains(polygons.count),
       polygons.joined().map(\.count).reduce(0, +) <= Self.maxCorners
@@ -56,7 +56,7 @@ package struct MapArea: Sendable, Hashable {
     self.pieces = pieces
   }
 
-  /// A ring whose longitudes go on beyond the antimeridian instead of jumping over it.
+  /// Returns the ring with longitudes that continue beyond ±180 where it crosses the antimeridian.
   private static func unrolled(_ ring: [Corner]) -> [Corner]? {
     let isClosed = ring.count > 1 && ring.first == ring.last
     var corners: [Corner] = []
@@ -75,17 +75,51 @@ package struct MapArea: Sendable, Hashable {
     return corners
   }
 
-  /// The ring where points may lie in it, once for each turn around the earth.
+  /// The copies of the ring, shifted by multiples of 360°, that overlap the range -180 to 180.
   private static func copies(of ring: [Corner], holes: [[Corner]]) -> [Piece] {
-    [-360.0, 0, 360].compactMap { turn in
-      let longitudes = ring.map { $0.longitude + turn }
-      guard let least = longitudes.min(), let most = longitudes.max(), least <= 180, most >= -180 else { return nil }
-      let moved = { (corners: [Corner]) in corners.map { Corner($0.longitude + turn, $0.latitude) } }
-      // Holes were unrolled by themselves: each is cut out wherever it may lie.
+    [-360.0, 0, 360].compactMap { shift in
+      let longitudes = ring.map { $0.longitude + shift }
+      guard let west = longitudes.min(), let east = longitudes.max(), west <= 180, east >= -180 else { return nil }
+      let shifted = ring.map { Corner($0.longitude + shift, $0.latitude) }
+      // Holes were unrolled independently of their ring: all three copies are cut out.
       let cuts = holes.flatMap { hole in
-        [-360.0, 0, 360].map { way in hole.map { Corner($0.longitude + way, $0.latitude) } }
+        [-360.0, 0, 360].map { shift in hole.map { Corner($0.longitude + shift, $0.latitude) } }
       }
-      return Piece(ring: moved(ring), holes: cuts)
+      return Piece(ring: shifted, holes: cuts)
     }
+  }
+}
+
+/// The numbers of map cells of a quarter of a degree by a quarter of a degree.
+///
+/// An index on cell and time finds the posts of an area and a range of times. The database computes the same number in
+/// the column `map_cell`.
+package enum MapCell {
+  /// The number of cells in a degree.
+  package static let perDegree = 4.0
+  /// The number of cells from pole to pole, both included.
+  package static let rows = 721
+
+  /// The number of the cell of a point.
+  package static func number(longitude: Double, latitude: Double) -> Int {
+    column(longitude) * rows + row(latitude)
+  }
+
+  fileprivate static func column(_ longitude: Double) -> Int { Int(((longitude + 180) * perDegree).rounded(.down)) }
+  fileprivate static func row(_ latitude: Double) -> Int { Int(((latitude + 90) * perDegree).rounded(.down)) }
+}
+
+extension MapArea.Piece {
+  /// The numbers of the cells that it may touch; nil if they are more than `limit`.
+  package func cells(limit: Int) -> [Int]? {
+    let longitudes = ring.map { min(180, max(-180, $0.longitude)) }
+    let latitudes = ring.map(\.latitude)
+    guard let west = longitudes.min(), let east = longitudes.max(), let south = latitudes.min(),
+      let north = latitudes.max()
+    else { return [] }
+    let columns = MapCell.column(west)...MapCell.column(east)
+    let rows = MapCell.row(south)...MapCell.row(north)
+    guard columns.count * rows.count <= limit else { return nil }
+    return columns.flatMap { column in rows.map { column * MapCell.rows + $0 } }
   }
 }

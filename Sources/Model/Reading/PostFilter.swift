@@ -1,14 +1,16 @@
-/// Which posts a list shows.
+package import FoundationEssentials
+
+/// The conditions on the posts of a list.
 package struct PostFilter: Sendable, Hashable {
-  /// Of any of these; empty: of anybody.
+  /// The authors; empty: all.
   package var authors: Set<String>
   package var kind: PostKind?
-  /// The app's own name of a place.
+  /// The app's id of a place.
   package var place: String?
-  /// Empty: whatever it is.
+  /// The audiences; empty: all.
   package var visibilities: Set<Visibility>
   package var statuses: Set<PostStatus>
-  /// When it was submitted, in microseconds since 1970-01-01 UTC: from the first on, before the second.
+  /// The range of times of submission, in microseconds since 1970-01-01 UTC; `to` is excluded.
   package var from: Int64?
   package var to: Int64?
   package var area: MapArea?
@@ -25,5 +27,38 @@ package struct PostFilter: Sendable, Hashable {
     self.from = from
     self.to = to
     self.area = area
+  }
+}
+
+/// A day with posts in an author's calendar.
+package struct CalendarDay: Sendable, Hashable {
+  /// `2026-11-20`, in the time zone of the request.
+  package let date: String
+  /// The number of posts.
+  package let posts: Int
+  /// The latest post of the day.
+  package let post: PublicID
+  /// An image of that post for a small cell; nil if it has none.
+  package let image: Asset?
+
+  package init(date: String, posts: Int, post: PublicID, image: Asset?) {
+    self.date = date
+    self.posts = posts
+    self.post = post
+    self.image = image
+  }
+}
+
+/// The minutes of a day in which the app asks all users to record.
+package struct DailyWindow: Sendable, Hashable {
+  package let openedAt: Date
+  package let closesAt: Date
+  /// Whether the window was open at the time of the query, by the database's clock.
+  package let isOpen: Bool
+
+  package init(openedAt: Date, closesAt: Date, isOpen: Bool) {
+    self.openedAt = openedAt
+    self.closesAt = closesAt
+    self.isOpen = isOpen
   }
 }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What is done to folders as a whole.
+/// Operations on directories.
 package enum Folder {
-  /// Makes a folder and those above it that are missing; one that is there is left as it is.
+  /// Creates a directory and its missing parents; an existing directory stays unchanged.
   package static func make(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
     if mkdir(path, mode) == 0 || errno == EEXIST {
       guard isFolder(path) else { throw SystemError(call: "mkdir", code: ENOTDIR, subject: path) }
@@ -13,27 +13,27 @@ package enum Folder {
     guard mkdir(path, mode) == 0 || errno == EEXIST else { throw SystemError(call: "mkdir", subject: path) }
   }
 
-  /// Whether there is a folder, be it behind a symbolic link.
+  /// Whether the path is a directory, or a symbolic link to one.
   package static func isFolder(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// The folder that holds `path`; nil for the root and for a bare name.
+  /// The parent directory of `path`; nil for the root and for a bare name.
   package static func parent(of path: String) -> String? {
     let trimmed = path.count > 1 && path.hasSuffix("/") ? path.dropLast() : path[...]
     guard trimmed != "/", let slash = trimmed.lastIndex(of: "/") else { return nil }
     return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
   }
 
-  /// The absolute path without symbolic links; the folder must exist.
+  /// The absolute path without symbolic links; the directory must exist.
   package static func resolved(_ path: String) throws(SystemError) -> String {
     guard let resolved = realpath(path, nil) else { throw SystemError(call: "realpath", subject: path) }
     defer { free(resolved) }
     return String(cString: resolved)
   }
 
-  /// The names in a folder, in no order, without `.` and `..`.
+  /// The names in a directory, in no order, without `.` and `..`.
   package static func names(in path: String) throws(SystemError) -> [String] {
     guard let stream = opendir(path) else { throw SystemError(call: "opendir", subject: path) }
     defer { closedir(stream) }
@@ -47,7 +47,7 @@ package enum Folder {
     return names
   }
 
-  /// Removes a folder with everything in it, following no symbolic link; nothing there is no error.
+  /// Removes a file, or a directory with its content. Symbolic links are not followed; a missing path is not an error.
   package static func remove(_ path: String) throws(SystemError) {
     var status = stat()
     guard lstat(path, &status) == 0 else {
@@ -62,7 +62,7 @@ package enum Folder {
     }
   }
 
-  /// Waits until the names in a folder lie on the disk: fsync of a file does not see to its name.
+  /// Waits until the entries of a directory are on disk: fsync of a file does not cover its name.
   package static func synchronize(_ path: String) throws(SystemError) {
     try Descriptor(reading: path).synchronize()
   }

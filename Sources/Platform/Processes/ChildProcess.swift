@@ -1,52 +1,51 @@
 internal import CSystem
 import Glibc
 
-/// A child that was started with exactly what it was given, and is killed and reaped by its owner.
+/// A child process that inherits only what its configuration names; its owner kills and reaps it.
 package struct ChildProcess: ~Copyable, Sendable {
-  /// The process id, valid until the child is waited for.
+  /// The process id, valid until the child is reaped.
   package let id: Int32
 
-  /// How a child ended.
+  /// The end of a child.
   package enum Ending: Sendable, Hashable {
     case exited(Int32)
     case killed(signal: Int32)
   }
 
-  /// What a child gets; nothing else is inherited.
+  /// The environment of a child; nothing else is inherited.
   package struct Configuration: Sendable {
     package var path: String
     package var arguments: [String]
     package var environment: [String: String] = [:]
     package var directory: String?
-    /// Descriptor i of the child is `descriptors[i]`; nil is /dev/null.
+    /// Descriptor i of the child is `descriptors[i]`; nil: /dev/null.
     package var descriptors: [Int32?] = [nil, nil, 2]
-    /// The user to become, by id.
+    /// The user and group ids of the child; nil: the parent's.
     package var user: (user: UInt32, group: UInt32)?
-    /// What the child is sent when the thread that started it ends.
+    /// The signal to the child when the thread that started it ends.
     package var parentDeathSignal: Int32 = SIGKILL
-    /// In bytes; nil: the parent's.
+    /// Limits by setrlimit(2), sizes in bytes; nil: the parent's.
     package var addressSpaceLimit: UInt64?
-    package var cpuSecondsLimit: UInt64?
     package var fileSizeLimit: UInt64?
     package var openFilesLimit: UInt64?
     package var noNewPrivileges = true
-    /// Whether it gets a session of its own, so that the terminal's Ctrl-C is the owner's to pass on.
+    /// Whether the child starts a session, so that Ctrl-C in the terminal reaches only the parent.
     package var newSession = false
-    /// Whether it has only the processor time that nobody else wants.
+    /// Whether the child gets only CPU time that no other process uses.
     package var isIdle = false
 
     /// - Parameters:
     ///   - path: the program.
-    ///   - arguments: without the program's name.
+    ///   - arguments: the arguments without the program's name.
     package init(path: String, arguments: [String]) {
       self.path = path
       self.arguments = arguments
     }
   }
 
-  /// Starts the child; throws what `exec` said if the program could not be started.
+  /// Starts the child; throws the error of `exec` if the program cannot be started.
   ///
-  /// The parent death signal fires when the calling *thread* ends: call from one that lives as long as the child.
+  /// The kernel sends the parent death signal when the calling *thread* ends: call it from one that outlives the child.
   package init(_ configuration: Configuration) throws(SystemError) {
     var arguments: [UnsafeMutablePointer<CChar>?] = ([configuration.path] + configuration.arguments).map { strdup($0) }
     var environment: [UnsafeMutablePointer<CChar>?] = configuration.environment.map { strdup("\($0.key)=\($0.value)") }
@@ -74,7 +73,6 @@ package struct ChildProcess: ~Copyable, Sendable {
       }
       child.parent_death_signal = configuration.parentDeathSignal
       child.address_space_limit = configuration.addressSpaceLimit ?? 0
-      child.cpu_seconds_limit = configuration.cpuSecondsLimit ?? 0
       child.file_size_limit = configuration.fileSizeLimit ?? 0
       child.open_files_limit = configuration.openFilesLimit ?? 0
       child.no_new_privileges = configuration.noNewPrivileges ? 1 : 0
@@ -92,10 +90,10 @@ package struct ChildProcess: ~Copyable, Sendable {
     self.id = id
   }
 
-  /// Sends a signal; a child that has ended already is no error.
+  /// Sends a signal; it is not an error if the child has ended.
   package borrowing func send(signal: Int32) { _ = kill(id, signal) }
 
-  /// Waits for the end and takes the child's entry out of the process table.
+  /// Waits for the end of the child and reaps it.
   package consuming func wait() -> Ending {
     var status: Int32 = 0
     while waitpid(id, &status, 0) < 0 && errno == EINTR {}
@@ -103,7 +101,7 @@ package struct ChildProcess: ~Copyable, Sendable {
     return Self.ending(of: status)
   }
 
-  // No owner may forget its child: it is killed and reaped.
+  // A child that its owner does not wait for is killed and reaped.
   deinit {
     _ = kill(id, SIGKILL)
     var status: Int32 = 0
@@ -114,5 +112,26 @@ package struct ChildProcess: ~Copyable, Sendable {
   private static func ending(of status: Int32) -> Ending {
     let signal = status & 0x7F
     return signal == 0 ? .exited((status >> 8) & 0xFF) : .killed(signal: signal)
+  }
+}
+
+extension ChildProcess {
+  /// Waits for the end of the child without reaping it, so that its id stays valid.
+  package borrowing func waitForEnd() {
+    var information = siginfo_t()
+    while waitid(P_PID, id_t(id), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
+  }
+
+  /// Waits for the end of the child without reaping it; false if the limit passes first.
+  package borrowing func waitForEnd(atMost limit: Duration) -> Bool {
+    let end = ContinuousClock.now + limit
+    while true {
+      var information = siginfo_t()
+      guard waitid(P_PID, id_t(id), &information, WEXITED | WNOWAIT | WNOHANG) == 0 else { return errno != EINTR }
+      // While the child runs, `si_signo` is 0 (waitid(2)).
+      if information.si_signo == SIGCHLD { return true }
+      guard ContinuousClock.now < end else { return false }
+      usleep(1_000)
+    }
   }
 }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// The cgroup under whose memory limit a process runs, as far as this machine tells (cgroups(7)).
+/// The cgroup that limits the memory of a process (cgroups(7)).
 package struct MemoryCgroup: Sendable, Hashable {
-  /// Its folder, with `memory.events` or, in version 1, `memory.oom_control`.
+  /// Its directory, with `memory.events` or, in version 1, `memory.oom_control`.
   let folder: String
   let isFirstVersion: Bool
 
-  /// Nil if the process is gone, or nothing here limits memory by cgroups.
+  /// Nil if the process does not exist, or no cgroup has a memory controller.
   package init?(of process: Int32) {
     guard let memberships = KernelFile.read("/proc/\(process)/cgroup") else { return nil }
     self.init(memberships: memberships, mounts: Self.mounts)
@@ -28,9 +28,9 @@ package struct MemoryCgroup: Sendable, Hashable {
     }
     for (path, isFirst) in [(first, true), (second, false)] {
       guard let path, let mount = Self.mount(isFirst ? "cgroup" : "cgroup2", in: mounts) else { continue }
-      // In a container the hierarchy may be mounted from the container's own cgroup on.
-      let inside = mount.root == "/" || !path.hasPrefix(mount.root) ? path : path.dropFirst(mount.root.count)
-      folder = mount.folder + (inside == "/" ? "" : inside)
+      // In a container, the root of the mount may be the container's cgroup.
+      let relative = mount.root == "/" || !path.hasPrefix(mount.root) ? path : path.dropFirst(mount.root.count)
+      folder = mount.folder + (relative == "/" ? "" : relative)
       isFirstVersion = isFirst
       return
     }
@@ -48,12 +48,12 @@ package struct MemoryCgroup: Sendable, Hashable {
     return nil
   }
 
-  /// The processes that it holds; none if it cannot be read.
+  /// The ids of its processes; empty if they cannot be read.
   package var processes: [Int32] {
     (KernelFile.read("\(folder)/cgroup.procs") ?? "").split(separator: "\n").compactMap { Int32($0) }
   }
 
-  /// How many processes the kernel has ended here because memory ran out; nil if it does not tell.
+  /// The number of processes of the cgroup that the OOM killer has killed; nil if the kernel does not report it.
   package var outOfMemoryKills: Int? {
     let file = isFirstVersion ? "memory.oom_control" : "memory.events"
     return KernelFile.read("\(folder)/\(file)").flatMap(Self.outOfMemoryKills)

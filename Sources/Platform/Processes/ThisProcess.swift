@@ -1,36 +1,78 @@
 internal import CSystem
+import Dispatch
 import Glibc
+import Synchronization
 
-/// What concerns the running process as a whole.
+/// Settings of the current process.
 package enum ThisProcess {
-  /// The path of the running program, which stays right when the file is replaced by an upgrade.
+  /// The path of the running program, which stays valid when an upgrade replaces the file.
   package static let executable = "/proc/self/exe"
 
-  /// Forbids core dumps and tracing by others: the memory holds somebody's pictures.
+  /// Disables core dumps and tracing by other processes: the memory holds private media.
   package static func denyDumps() throws(SystemError) {
     guard csystem_deny_dumps() == 0 else { throw SystemError(call: "prctl") }
   }
 
-  /// Makes this process the first that the kernel ends when memory runs out (proc(5), `oom_score_adj`).
+  /// Makes this process the first choice of the OOM killer (proc(5), `oom_score_adj`).
   ///
-  /// To be called before `denyDumps`, after which only root may.
-  package static func offerToOutOfMemoryKiller() { _ = KernelFile.write("1000", to: "/proc/self/oom_score_adj") }
+  /// Call it before `denyDumps`: afterwards only root may write the file.
+  package static func raiseOutOfMemoryScore() { _ = KernelFile.write("1000", to: "/proc/self/oom_score_adj") }
 
-  /// Makes writing to a closed socket an error (EPIPE) instead of the process's end.
+  /// Ignores SIGPIPE: a write to a closed socket fails with EPIPE.
   package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
-  /// Keeps the numbers of the standard descriptors for what they mean, where this process was started without them: a file
-  /// that is opened later is never taken for one. What was missing can be neither read nor written.
-  package static func holdStandardDescriptors() {
+  /// Opens /dev/null in place of missing standard descriptors, so that no file opened later gets the number of one.
+  ///
+  /// A descriptor opened here can be neither read nor written.
+  package static func openMissingStandardDescriptors() {
     for number in Int32(0)...2 where fcntl(number, F_GETFD) < 0 {
-      // The lowest number that is free is this one, since those below are taken.
+      // open(2) returns the lowest free number, which is this one.
       _ = open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)
     }
   }
 
-  /// Allows as many open files as the process may allow itself: each connection is one.
+  /// Raises the soft limit of open files to the hard limit: each connection is an open file.
   package static func raiseOpenFilesLimit() { csystem_raise_open_files_limit() }
 
-  /// How many files this process may have open at a time.
+  /// The maximum number of open files of this process.
   package static var openFilesLimit: Int { Int(clamping: csystem_open_files_limit()) }
+}
+
+/// Handles SIGINT and SIGTERM.
+///
+/// The first signal asks for an orderly end. The second ends the process at once: a kill at any time loses no data.
+package final class StopSignals: @unchecked Sendable {
+  private let first: AsyncStream<Void>
+  private let sources: [any DispatchSourceSignal]
+
+  /// Installs the handlers.
+  package init() {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+    first = stream
+    let counter = SignalCounter()
+    sources = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      return source(of: number) {
+        if counter.next() == 1 { continuation.yield() } else { _exit(128 + number) }
+      }
+    }
+  }
+
+  /// Waits for the first signal; call it once.
+  package func wait() async { for await _ in first { return } }
+}
+
+/// Counts signals on Dispatch's threads.
+private final class SignalCounter: Sendable {
+  private let count = Atomic<Int>(0)
+
+  func next() -> Int { count.add(1, ordering: .relaxed).newValue }
+}
+
+// At file scope: a closure in another context may inherit an actor's isolation and trap on Dispatch's thread.
+private func source(of number: Int32, _ handle: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
+  let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+  source.setEventHandler { @Sendable in handle() }
+  source.activate()
+  return source
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// An address of the Internet Protocol; one of version 4 is held as version 6 maps it (RFC 4291, section 2.5.5.2).
+/// An IP address; IPv4 addresses are stored as IPv4-mapped IPv6 addresses (RFC 4291, section 2.5.5.2).
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   package typealias Bytes = InlineArray<16, UInt8>
 
@@ -9,7 +9,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
   private static let mapped: UInt64 = 0xFFFF_0000_0000
 
-  /// - Parameter bytes: in the network's order.
+  /// - Parameter bytes: in network byte order.
   package init(bytes: Bytes) {
     var (high, low) = (UInt64(0), UInt64(0))
     for index in 0..<8 {
@@ -24,7 +24,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     self.low = low
   }
 
-  /// Reads an address as people write it, such as `192.0.2.1` or `2001:db8::1`; a zone is no part of it.
+  /// Parses an address such as `192.0.2.1` or `2001:db8::1`; nil for an address with a zone.
   package init?(_ text: some StringProtocol) {
     let text = String(text)
     guard text.utf8.count < INET6_ADDRSTRLEN, !text.utf8.contains(0) else { return nil }
@@ -38,13 +38,13 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     self.init(bytes: bytes)
   }
 
-  /// Whether it is of version 4.
+  /// Whether it is an IPv4 address.
   package var isVersion4: Bool { high == 0 && low >> 32 == Self.mapped >> 32 }
 
-  /// Whether it is this machine's own, which nobody else can reach (RFC 1122, section 3.2.1.3).
+  /// Whether it is a loopback address, which other machines cannot reach (RFC 1122, section 3.2.1.3).
   package var isLoopback: Bool { isVersion4 ? low >> 24 & 0xFF == 127 : high == 0 && low == 1 }
 
-  /// The network that is one customer's: the address itself, of version 6 its first 64 bits (RFC 6177).
+  /// The network of one customer: an IPv4 address itself, the first 64 bits of an IPv6 address (RFC 6177).
   package var site: IPAddress { isVersion4 ? self : IPAddress(high: high, low: 0) }
 
   package var description: String {
@@ -59,7 +59,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Whether its first bits are those of another address.
+  /// Whether the first bits equal those of another address.
   fileprivate func shares(_ bits: Int, with other: IPAddress) -> Bool {
     let highMask: UInt64 = bits >= 64 ? .max : ~(.max >> UInt64(bits))
     let lowMask: UInt64 = bits >= 128 ? .max : bits <= 64 ? 0 : ~(.max >> UInt64(bits - 64))
@@ -67,7 +67,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Addresses whose first bits are the same, such as `10.0.0.0/8`; without a length one address (RFC 4632).
+/// An address range in CIDR notation, such as `10.0.0.0/8`; without a length a single address (RFC 4632).
 package struct AddressRange: Hashable, Sendable {
   private let address: IPAddress
   private let bits: Int

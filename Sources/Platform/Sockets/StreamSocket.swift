@@ -1,22 +1,22 @@
 internal import CSystem
 import Glibc
 
-/// One end of a TCP connection, whose calls never block.
+/// One end of a non-blocking TCP connection.
 package struct StreamSocket: ~Copyable, Sendable {
-  /// What became of a call.
+  /// The result of a call.
   package enum Outcome: Hashable, Sendable {
-    /// So many bytes went through.
+    /// The number of bytes transferred.
     case moved(Int)
-    /// The peer has finished sending; of a file, it ended before its bytes did.
+    /// The peer has finished sending; for a file, the file is shorter than expected.
     case finished
-    /// Nothing can go through now.
+    /// The call would block.
     case wouldBlock
-    /// The connection is over.
+    /// The connection is closed.
     case broken
   }
 
   private let descriptor: Descriptor
-  /// Where the peer is.
+  /// The address of the peer.
   package let peer: IPAddress
 
   private init(_ descriptor: consuming Descriptor, peer: IPAddress) {
@@ -24,10 +24,10 @@ package struct StreamSocket: ~Copyable, Sendable {
     self.peer = peer
   }
 
-  /// The descriptor, valid while this value lives.
+  /// The descriptor, valid as long as this value exists.
   package var number: Int32 { descriptor.number }
 
-  /// Accepts a connection; nil if there is none to be accepted.
+  /// Accepts a connection; nil if none is pending.
   package static func accept(from listener: borrowing Descriptor) throws(SystemError) -> StreamSocket? {
     var address = IPAddress.Bytes(repeating: 0)
     while true {
@@ -37,7 +37,7 @@ package struct StreamSocket: ~Copyable, Sendable {
       if number >= 0 { return StreamSocket(Descriptor(owning: number), peer: IPAddress(bytes: address)) }
       switch errno {
       case EAGAIN: return nil
-      // Who left before being accepted is nobody's failure (accept(2)).
+      // Errors of a pending connection are not errors of the listener (accept(2)).
       case EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, ENETUNREACH: continue
       default: throw SystemError(call: "accept")
       }
@@ -49,14 +49,14 @@ package struct StreamSocket: ~Copyable, Sendable {
     Self.outcome { recv(number, buffer.baseAddress, buffer.count, 0) }
   }
 
-  /// Throws bytes that have come away without copying them (tcp(7), MSG_TRUNC).
-  package borrowing func discard(_ most: Int) -> Outcome {
-    Self.outcome { recv(number, nil, most, Int32(MSG_TRUNC)) }
+  /// Discards received bytes without copying them (tcp(7), MSG_TRUNC).
+  package borrowing func discard(_ maxBytes: Int) -> Outcome {
+    Self.outcome { recv(number, nil, maxBytes, Int32(MSG_TRUNC)) }
   }
 
   /// Sends bytes.
   ///
-  /// - Parameter isFollowed: whether more is sent at once, so that both may share a packet.
+  /// - Parameter isFollowed: whether the caller sends more immediately, so that both may share a packet.
   package borrowing func send(_ bytes: UnsafeRawBufferPointer, isFollowed: Bool) -> Outcome {
     let flags = Int32(MSG_NOSIGNAL) | (isFollowed ? Int32(MSG_MORE) : 0)
     return Self.outcome { Glibc.send(number, bytes.baseAddress, bytes.count, flags) }
@@ -67,7 +67,7 @@ package struct StreamSocket: ~Copyable, Sendable {
     Self.outcome { csystem_send_file(number, file.number, offset, count) }
   }
 
-  /// Tells the peer that nothing more is sent.
+  /// Closes the connection for sending.
   package borrowing func finishSending() { shutdown(number, Int32(SHUT_WR)) }
 
   private static func outcome(_ call: () -> Int) -> Outcome {

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A queue of bounded length between two threads: whoever is ahead waits for the other.
+/// A bounded queue between two threads: `put` waits while it is full, `take` while it is empty.
 ///
-/// Elements have one owner at a time, which is what makes handing them over safe.
+/// Elements have one owner at a time, which makes the transfer safe.
 package final class Channel<Element: ~Copyable & Sendable>: @unchecked Sendable {
-  // Everything below is guarded by the mutex.
+  // The mutex guards everything below.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private let elements: UnsafeMutablePointer<Element>
@@ -13,9 +13,9 @@ package final class Channel<Element: ~Copyable & Sendable>: @unchecked Sendable 
   private var count = 0
   private var isClosed = false
 
-  /// - Parameter capacity: the most elements that wait in it, at least one.
+  /// - Parameter capacity: the maximum number of elements, at least 1.
   package init(capacity: Int) {
-    precondition(capacity > 0, "a channel holds at least one element")
+    precondition(capacity > 0, "the capacity of a channel is at least 1")
     self.capacity = capacity
     elements = .allocate(capacity: capacity)
     pthread_mutex_init(mutex, nil)
@@ -31,7 +31,7 @@ package final class Channel<Element: ~Copyable & Sendable>: @unchecked Sendable 
     mutex.deallocate()
   }
 
-  /// Gives it an element, and waits for room first; false, and the element is gone, if it is closed.
+  /// Appends an element and waits for space first; if the channel is closed, destroys the element and returns false.
   package func put(_ element: consuming Element) -> Bool {
     lock()
     defer { unlock() }
@@ -43,7 +43,7 @@ package final class Channel<Element: ~Copyable & Sendable>: @unchecked Sendable 
     return true
   }
 
-  /// Takes the oldest element, and waits for one first; nil if it is closed.
+  /// Removes the oldest element and waits for one first; nil if the channel is closed.
   package func take() -> Element? {
     lock()
     defer { unlock() }
@@ -51,14 +51,14 @@ package final class Channel<Element: ~Copyable & Sendable>: @unchecked Sendable 
     return removeFirst()
   }
 
-  /// Takes the oldest element, if there is one now.
+  /// Removes the oldest element; nil if there is none now.
   package func takeIfReady() -> Element? {
     lock()
     defer { unlock() }
     return removeFirst()
   }
 
-  /// Ends it: nobody waits any longer, and what waits in it is given up.
+  /// Closes the channel: all waits return, and remaining elements are dropped.
   package func close() {
     lock()
     isClosed = true

@@ -4,13 +4,13 @@
   import Synchronization
 #endif
 
-/// A value that one thread at a time may touch.
+/// A value behind a mutex.
 ///
 /// `Synchronization.Mutex` gives false positives under the thread sanitizer; building with `-Xswiftc -DPTHREAD_LOCKS`
 /// swaps in a pthread mutex, which the sanitizer understands.
 package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
   #if PTHREAD_LOCKS
-    // Both behind pointers: to the sanitizer, changing a stored property in place is an access to its whole object.
+    // Both behind pointers: to the sanitizer, changing a stored property in place is an access to its entire object.
     private final class Storage: @unchecked Sendable {
       let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
       let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

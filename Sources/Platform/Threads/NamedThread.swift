@@ -1,7 +1,8 @@
 internal import CSystem
 import Glibc
+import Synchronization
 
-/// A thread of our own for blocking work, so that no blocking call ever holds a thread of Swift's shared pool.
+/// A dedicated thread for blocking work, so that no blocking call occupies a thread of Swift's cooperative pool.
 package struct NamedThread: ~Copyable, @unchecked Sendable {
   private let handle: pthread_t
 
@@ -18,9 +19,9 @@ package struct NamedThread: ~Copyable, @unchecked Sendable {
   /// Starts a thread.
   ///
   /// - Parameters:
-  ///   - name: what `ps -L` and debuggers show, at most 15 bytes.
-  ///   - stackBytes: the size of its stack.
-  ///   - body: what it does; the thread ends when this returns.
+  ///   - name: the name in `ps -L` and debuggers, at most 15 bytes.
+  ///   - stackBytes: the size of the stack.
+  ///   - body: the work; the thread ends when it returns.
   package init(
     name: String, stackBytes: Int = 1 << 20, body: @escaping @Sendable () -> Void
   ) throws(SystemError) {
@@ -38,13 +39,13 @@ package struct NamedThread: ~Copyable, @unchecked Sendable {
     self.handle = handle
   }
 
-  /// Waits for the thread's end.
+  /// Waits for the end of the thread.
   package consuming func join() { pthread_join(handle, nil) }
 
-  /// Lets the thread run on; its end is nobody's concern.
+  /// Detaches the thread.
   package consuming func detach() { pthread_detach(handle) }
 
-  /// Lets other threads go first from now on, wherever they and the calling one want the same core (sched(7), nice).
+  /// Raises the nice value of the calling thread (sched(7)).
   package static func lowerPriority() { csystem_nice_thread(15) }
 
   fileprivate static func run(_ context: UnsafeMutableRawPointer) {
@@ -54,8 +55,36 @@ package struct NamedThread: ~Copyable, @unchecked Sendable {
   }
 }
 
-// At file scope: a closure written elsewhere may inherit an actor's isolation and trap on a foreign thread.
+// At file scope: a closure in another context may inherit an actor's isolation and trap on this thread.
 private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   if let context { NamedThread.run(context) }
   return nil
+}
+
+/// Runs blocking work on a new thread and waits for it without occupying a thread of Swift's cooperative pool.
+///
+/// - Parameter name: the name of the thread, at most 15 bytes.
+package func onThread<Success: Sendable>(
+  _ name: String, _ work: @escaping @Sendable () throws -> Success
+) async throws -> Success {
+  try await withCheckedThrowingContinuation { continuation in
+    do {
+      try NamedThread(name: name) { continuation.resume(with: Result { try work() }) }.detach()
+    } catch {
+      continuation.resume(throwing: error)
+    }
+  }
+}
+
+/// A flag that one thread sets and another reads between steps of blocking work.
+package final class CancellationFlag: Sendable {
+  private let isSet = Atomic<Bool>(false)
+
+  package init() {}
+
+  /// Whether the work should stop.
+  package var isCancelled: Bool { isSet.load(ordering: .acquiring) }
+
+  /// Asks the work to stop; this cannot be undone.
+  package func cancel() { isSet.store(true, ordering: .releasing) }
 }

@@ -1,4 +1,4 @@
-/// A value that one task waits for and anybody brings; the first that comes counts.
+/// A value that one task waits for; the first call of `fulfil` sets it.
 package final class OneShot<Value: Sendable>: Sendable {
   private enum State {
     case empty
@@ -11,7 +11,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
   package init() {}
 
-  /// Brings the value; later ones are left aside.
+  /// Sets the value; later calls have no effect.
   package func fulfil(_ value: Value) {
     let waiter = state.withLock { state -> CheckedContinuation<Value, Never>? in
       switch state {
@@ -27,7 +27,7 @@ package final class OneShot<Value: Sendable>: Sendable {
     waiter?.resume(returning: value)
   }
 
-  /// The value, once; it is waited for.
+  /// Waits for the value; read it once.
   package var value: Value {
     get async {
       await withCheckedContinuation { continuation in
@@ -42,5 +42,47 @@ package final class OneShot<Value: Sendable>: Sendable {
         if let ready { continuation.resume(returning: ready) }
       }
     }
+  }
+}
+
+/// A signal that wakes a loop; a signal that is sent before the loop waits is not lost.
+package final class WakeUp: Sendable {
+  private struct State {
+    var isRaised = false
+    var waiter: CheckedContinuation<Void, Never>?
+  }
+
+  private let state = Locked(State())
+
+  package init() {}
+
+  /// Wakes the loop now, or at its next wait.
+  package func raise() {
+    let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      guard let waiter = state.waiter else {
+        state.isRaised = true
+        return nil
+      }
+      state.waiter = nil
+      return waiter
+    }
+    waiter?.resume()
+  }
+
+  /// Waits until the signal is raised or `limit` passes; one task at a time may wait.
+  package func wait(atMost limit: Duration) async {
+    let timer = Task {
+      try? await Task.sleep(for: limit)
+      if !Task.isCancelled { raise() }
+    }
+    await withCheckedContinuation { continuation in
+      let isRaised = state.withLock { state in
+        defer { state.isRaised = false }
+        if !state.isRaised { state.waiter = continuation }
+        return state.isRaised
+      }
+      if isRaised { continuation.resume() }
+    }
+    timer.cancel()
   }
 }

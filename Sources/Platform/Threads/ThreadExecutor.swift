@@ -1,23 +1,23 @@
 import Glibc
 
-/// An executor of a fixed number of threads of our own, for work that blocks.
+/// An executor with a fixed number of dedicated threads, for blocking work.
 ///
-/// With one thread it is serial and can own an actor whose every call blocks (a database connection);
-/// with several it carries the tasks of a server that reads and writes files.
+/// With one thread it is serial and can run an actor whose calls block (a database connection); with several it runs
+/// the tasks of a server that reads and writes files.
 package final class ThreadExecutor: @unchecked Sendable {
-  // One pthread mutex and condition, because a thread must sleep until there is work; everything below is guarded by it.
+  // A condition variable, because threads sleep until there is work. The mutex guards everything below.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let available = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var jobs: [UnownedJob] = []
   private var head = 0
   private var stopping = false
 
-  /// Starts `threads` threads called `name`, which live until `stop()`.
+  /// Starts `threads` threads called `name`, which run until `stop()`.
   package init(name: String, threads: Int = 1) throws(SystemError) {
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(available, nil)
     for _ in 0..<threads {
-      // The threads hold the executor, so that it outlives its work.
+      // The threads reference the executor, so that it outlives its work.
       try NamedThread(name: name) { self.runJobs() }.detach()
     }
   }
@@ -29,7 +29,7 @@ package final class ThreadExecutor: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Ends the threads once the work already given is done.
+  /// Ends the threads after the work that is already enqueued.
   package func stop() {
     pthread_mutex_lock(mutex)
     stopping = true
@@ -42,7 +42,7 @@ package final class ThreadExecutor: @unchecked Sendable {
     pthread_mutex_lock(mutex)
     jobs.append(job)
     pthread_mutex_unlock(mutex)
-    // Past the unlocking: the thread that wakes would only wait for the mutex.
+    // After unlocking: otherwise the woken thread would wait for the mutex.
     pthread_cond_signal(available)
   }
 

@@ -1,8 +1,8 @@
 package import Platform
 
-/// A connection with a thread of its own, on which everything that blocks happens.
+/// A connection with a thread of its own, on which all blocking calls run.
 ///
-/// A body runs on that thread from begin to end without suspension: nothing of another task can come in between.
+/// A body runs on that thread without suspension, so that bodies of different tasks do not interleave.
 package actor Connection {
   private let executor: ThreadExecutor
   private let url: DatabaseURL
@@ -10,7 +10,7 @@ package actor Connection {
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Starts the thread; connects when first used.
+  /// Starts the thread; the first use connects.
   ///
   /// - Parameter name: the thread's name, at most 15 bytes.
   package init(_ url: DatabaseURL, name: String) throws(SystemError) {
@@ -22,35 +22,35 @@ package actor Connection {
 
   /// Runs `body` on the connection's thread.
   ///
-  /// A connection that died since its last use is replaced before anything is sent. Once `body` has begun nothing is
-  /// repeated: an error with `isConnectionLost` says that the outcome is unknown. A server that turned out to be read-only
-  /// is left: the next connection may find the one that took its place.
+  /// A connection that was lost since its last use is replaced before `body` starts. Nothing is repeated once `body`
+  /// has started: after an error with `isConnectionLost` the outcome is unknown. The connection is closed if the server
+  /// turns out to be read-only: the next one may reach the new primary.
   ///
-  /// - Parameter timeout: how long to go on trying to connect.
+  /// - Parameter timeout: the time for which connecting is tried.
   @discardableResult
   package func run<Result: Sendable>(
     timeout: Duration = .seconds(5), _ body: @Sendable (Session) throws -> Result
   ) throws -> Result {
     let session = try open(timeout: timeout)
     defer {
-      // A body that left its transaction open must not hand it to the next one.
+      // A transaction that a body left open must not be continued by the next body.
       if session.isInTransaction || session.isReadOnly || !session.isAlive { self.session = nil }
     }
     return try body(session)
   }
 
-  /// Runs a `body` that only reads; where the reading is given up meanwhile, the statement that runs is cancelled.
+  /// Runs a `body` that only reads; cancelling `read` cancels the statement that runs.
   func read<Result: Sendable>(
-    timeout: Duration, _ reading: AbandonedReading, _ body: @Sendable (Session) throws -> Result
+    timeout: Duration, _ read: CancellableRead, _ body: @Sendable (Session) throws -> Result
   ) throws -> Result {
     try run(timeout: timeout) { session in
-      guard reading.begin(session.cancellation) else { throw CancellationError() }
-      defer { reading.end() }
+      guard read.begin(session.cancellation) else { throw CancellationError() }
+      defer { read.end() }
       return try body(session)
     }
   }
 
-  /// Runs `body` inside a transaction on the connection's thread: commits when it returns, rolls back when it throws.
+  /// Runs `body` in a transaction on the connection's thread: commits when it returns, rolls back when it throws.
   @discardableResult
   package func transaction<Result: Sendable>(
     timeout: Duration = .seconds(5), _ body: @Sendable (Session) throws -> Result

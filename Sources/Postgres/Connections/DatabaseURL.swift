@@ -1,31 +1,31 @@
 internal import CPostgres
 import Glibc
 
-/// Where a database is and how to get in: a `postgresql://` URL or libpq's keyword form (libpq, "Connection Strings").
+/// The address of a database: a `postgresql://` URL or a keyword/value string (libpq, "Connection Strings").
 ///
-/// What it does not say, libpq takes from its environment (`PGHOST`, `PGPASSFILE`, ...).
+/// libpq takes missing settings from its environment variables (`PGHOST`, `PGPASSFILE`, ...).
 package struct DatabaseURL: Sendable, Hashable {
   private var settings: [String: String]
-  // The way past a pooler, if that was said.
+  // The settings of a connection that bypasses the pooler.
   private var direct: [String: String]?
-  /// For how long it lends a connection to the server; not part of the connection string.
+  /// The mode of the pooler at this address; not part of the connection string.
   package var pooling = Pooling.session
-  /// How long a transaction may stand idle before the server ends it, connection and all: its client may be frozen, or
-  /// out of reach without the server's knowing, and what it has locked is locked for everybody.
+  /// The `idle_in_transaction_session_timeout`: a client that is frozen or unreachable must not hold its locks for
+  /// long.
   package private(set) var idleTransactionLimit: Duration = .seconds(30)
 
-  /// How long a statement may take before the server ends it; nil: as long as it likes.
+  /// The `statement_timeout`; nil: the server's default.
   package private(set) var statementLimit: Duration?
 
-  /// Parses a connection string; the error does not repeat it, since it may hold a password.
+  /// Parses a connection string; the error does not repeat it, since it may contain a password.
   package init(_ text: String) throws(PostgresError) {
     var message: UnsafeMutablePointer<CChar>?
     let parsed = PQconninfoParse(text, &message)
     PQfreemem(message)
     guard let options = parsed else {
       throw PostgresError(
-        .usage, "the database URL cannot be read",
-        remedy: "Write it as postgresql://user:password@host:5432/database, special characters percent-encoded")
+        .usage, "the database URL is invalid",
+        remedy: "Use the form postgresql://user:password@host:5432/database, with special characters percent-encoded")
     }
     defer { PQconninfoFree(options) }
     settings = [:]
@@ -36,14 +36,14 @@ package struct DatabaseURL: Sendable, Hashable {
     }
   }
 
-  /// The folder of a socket, a role and a database, as the embedded server is reached.
+  /// The address of a server that listens on a Unix socket, such as the embedded one.
   package init(socketFolder: String, user: String, database: String) {
     settings = ["host": socketFolder, "user": user, "dbname": database]
   }
 
   private init(settings: [String: String]) { self.settings = settings }
 
-  /// The same server and role, another database.
+  /// The same server and role with another database.
   package func with(database: String) -> DatabaseURL {
     var copy = self
     copy.settings["dbname"] = database
@@ -51,36 +51,36 @@ package struct DatabaseURL: Sendable, Hashable {
     return copy
   }
 
-  /// Where notifications are heard; nil: nowhere.
-  package var listening: DatabaseURL? {
+  /// The address at which LISTEN works; nil if the pooler does not support it and cannot be bypassed.
+  package var listenerURL: DatabaseURL? {
     if let direct { return DatabaseURL(settings: direct) }
     return pooling == .session ? self : nil
   }
 
-  /// Names a way to the same database past a pooler, for hearing notifications.
-  package mutating func listen(past direct: DatabaseURL) { self.direct = direct.settings }
+  /// Sets an address of the same database that bypasses the pooler, for LISTEN.
+  package mutating func setListenerURL(_ direct: DatabaseURL) { self.direct = direct.settings }
 
-  /// The same database, with another limit for idle transactions.
+  /// The same address with another `idle_in_transaction_session_timeout`.
   package func with(idleTransactionLimit: Duration) -> DatabaseURL {
     var copy = self
     copy.idleTransactionLimit = idleTransactionLimit
     return copy
   }
 
-  /// The same database, with another limit for statements.
+  /// The same address with another `statement_timeout`.
   package func with(statementLimit: Duration?) -> DatabaseURL {
     var copy = self
     copy.statementLimit = statementLimit
     return copy
   }
 
-  /// The name of the database, if given.
+  /// The name of the database, if it is set.
   package var database: String? { settings["dbname"] }
 
-  /// In libpq's keyword form, with the password: for files and variables that only their owner reads.
+  /// The keyword/value string, with the password: only for files that other users cannot read.
   package var connectionString: String { text(of: settings) }
 
-  /// As libpq's own variables (`PGHOST`, ...), with the password: for programs that are started.
+  /// libpq's environment variables (`PGHOST`, ...), with the password: for child processes.
   package var environment: [String: String] {
     let names = [
       "host": "PGHOST", "hostaddr": "PGHOSTADDR", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD",
@@ -103,7 +103,7 @@ package struct DatabaseURL: Sendable, Hashable {
     }.joined(separator: " ")
   }
 
-  /// Keywords and values for `PQconnectdbParams`: a lost peer must be noticed, and a slow one must not hang a start.
+  /// Keywords and values for `PQconnectdbParams`, with timeouts by which a lost or unreachable server is detected.
   private var keywordsAndValues: [(String, String)] {
     let defaults = [
       "application_name": "take5", "client_encoding": "UTF8", "connect_timeout": "5", "keepalives_idle": "10",
@@ -112,6 +112,7 @@ package struct DatabaseURL: Sendable, Hashable {
     return defaults.merging(settings) { _, chosen in chosen }.map { ($0.key, $0.value) }
   }
 
+  /// Calls `body` with NULL-terminated arrays of keywords and values.
   func withKeywordsAndValues<Result>(
     _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Result
   ) -> Result {
@@ -122,15 +123,15 @@ package struct DatabaseURL: Sendable, Hashable {
     return body(keywords, values)
   }
 
-  /// Asks whether a server is there, and waits for its answer; see `Pool.isAnswered`.
-  func isAnswered() -> Bool {
-    let answer = withKeywordsAndValues { keywords, values in PQpingParams(keywords, values, 0) }
-    return answer == PQPING_OK || answer == PQPING_REJECT
+  /// Whether a server replies at this address, even if it refuses connections (`PQping`); blocks.
+  func isReachable() -> Bool {
+    let reply = withKeywordsAndValues { keywords, values in PQpingParams(keywords, values, 0) }
+    return reply == PQPING_OK || reply == PQPING_REJECT
   }
 }
 
 extension DatabaseURL: CustomStringConvertible {
-  /// Without secrets, fit for a log.
+  /// The settings without passwords, for logs.
   package var description: String {
     text(of: settings.filter { !$0.key.contains("password") })
   }
@@ -138,4 +139,13 @@ extension DatabaseURL: CustomStringConvertible {
 
 extension Duration {
   var wholeMilliseconds: Int { Int(self / .milliseconds(1)) }
+}
+
+/// The pooling mode at a database's address: for how long a client has a server connection.
+package enum Pooling: String, Sendable, CaseIterable {
+  /// As long as the client connection is open: PostgreSQL itself, or a pooler in session mode.
+  case session
+  /// For one transaction: the next transaction may get another server connection, without the prepared statements and
+  /// LISTEN registrations of the session.
+  case transaction
 }

@@ -1,17 +1,16 @@
 import Glibc
 package import Platform
 
-/// Hears notifications on a connection and a thread of its own, and comes back by itself after every loss.
+/// Receives notifications on a connection and a thread of its own, and reconnects after every loss.
 ///
-/// It needs a direct connection: behind a pooler that lends connections per transaction LISTEN hears nothing.
+/// It needs a connection that bypasses a pooler in transaction mode, which does not support LISTEN.
 package final class Listener: Sendable {
-  /// What it reports.
+  /// An event of the listener.
   package enum Report: Sendable, Hashable {
-    /// It listens (again): whatever was said before now was missed, so look at the tables once.
+    /// The listener has connected: earlier notifications were missed, so the receiver must read the tables once.
     case connected
-    /// Somebody said something.
     case notification(Notification)
-    /// The connection is gone; it is being made anew.
+    /// The connection was lost; the listener reconnects.
     case disconnected(PostgresError)
   }
 
@@ -22,16 +21,17 @@ package final class Listener: Sendable {
   private let woken: Event
   private let ended: Event
 
-  /// Prepares to listen; `start()` begins. Nil where nothing can be heard: the caller has to look by itself.
+  /// Creates a listener, which `start()` starts; nil if the database cannot be reached without a pooler in transaction
+  /// mode: the caller then has to poll.
   ///
   /// - Parameters:
-  ///   - database: it is reached past a pooler, where that was said.
-  ///   - channels: names of channels, taken literally.
+  ///   - database: reached at its `listenerURL`.
+  ///   - channels: the names of the channels; they are quoted.
   ///   - report: called on the listener's thread, one report at a time; it must not block.
   package init?(
     _ database: DatabaseURL, channels: [String], report: @escaping @Sendable (Report) -> Void
   ) throws(SystemError) {
-    guard let url = database.listening else { return nil }
+    guard let url = database.listenerURL else { return nil }
     self.url = url
     self.channels = channels
     self.report = report
@@ -39,12 +39,12 @@ package final class Listener: Sendable {
     ended = try Event()
   }
 
-  /// Starts the thread, which lives until `stop()`.
+  /// Starts the thread, which runs until `stop()`.
   package func start() throws(SystemError) {
     try NamedThread(name: "postgres-listen") { self.listen() }.detach()
   }
 
-  /// Ends a started thread and waits for it; nothing is reported afterwards. Not to be called from `report`.
+  /// Stops the thread and waits for its end; nothing is reported afterwards. Must not be called from `report`.
   package func stop() {
     stopping.cancel()
     woken.signal()
@@ -62,7 +62,7 @@ package final class Listener: Sendable {
         try receive(session)
       } catch {
         report(.disconnected(error))
-        // Returns at once when the listener is stopped.
+        // `stop()` ends the wait.
         woken.wait(for: pause)
         pause = min(pause * 2, .seconds(5))
       }
@@ -77,8 +77,19 @@ package final class Listener: Sendable {
         pollfd(fd: session.socket, events: Int16(POLLIN), revents: 0),
         pollfd(fd: woken.number, events: Int16(POLLIN), revents: 0),
       ]
-      // Interrupted or not: the loop looks again.
+      // EINTR needs no handling: the loop checks again.
       _ = poll(&requests, 2, -1)
     }
+  }
+}
+
+/// A message of NOTIFY.
+package struct Notification: Sendable, Hashable {
+  package let channel: String
+  package let payload: String
+
+  package init(channel: String, payload: String) {
+    self.channel = channel
+    self.payload = payload
   }
 }

@@ -1,6 +1,6 @@
 internal import Platform
 
-/// A limited number of connections shared by many tasks, first come first served.
+/// A limited number of connections that tasks share; waiting tasks are served in FIFO order.
 package actor Pool {
   private let url: DatabaseURL
   private let size: Int
@@ -17,12 +17,12 @@ package actor Pool {
     let timer: Task<Void, Never>
   }
 
-  /// Connects when first used.
+  /// Creates a pool; the first use of a connection connects.
   ///
   /// - Parameters:
-  ///   - size: the most connections at a time; each has a thread.
-  ///   - timeout: how long a caller waits for a free connection, before `isExhausted`, and then for the server, before
-  ///     `isUnavailable`.
+  ///   - size: the maximum number of connections; each has a thread.
+  ///   - timeout: the time that a caller waits for a free connection (`isExhausted`), and then for the server
+  ///     (`isUnavailable`).
   package init(_ url: DatabaseURL, size: Int, timeout: Duration = .seconds(5)) {
     precondition(size > 0)
     self.url = url
@@ -32,7 +32,9 @@ package actor Pool {
 
   /// Runs `body` on a connection's thread; see `Connection.run`.
   ///
-  /// - Parameter checkout: how long to wait for a free connection, where that is not as long as for the server.
+  /// - Parameters:
+  ///   - timeout: nil: the pool's.
+  ///   - checkout: the time to wait for a free connection; nil: `timeout`.
   @discardableResult
   package nonisolated func run<Result: Sendable>(
     timeout: Duration? = nil, checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
@@ -49,9 +51,11 @@ package actor Pool {
     }
   }
 
-  /// Runs `body` inside a transaction: commits when it returns, rolls back when it throws.
+  /// Runs `body` in a transaction: commits when it returns, rolls back when it throws.
   ///
-  /// - Parameter checkout: how long to wait for a free connection, where that is not as long as for the server.
+  /// - Parameters:
+  ///   - timeout: nil: the pool's.
+  ///   - checkout: the time to wait for a free connection; nil: `timeout`.
   @discardableResult
   package nonisolated func transaction<Result: Sendable>(
     timeout: Duration? = nil, checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
@@ -59,35 +63,35 @@ package actor Pool {
     try await run(timeout: timeout, checkout: checkout) { session in try session.transaction(body) }
   }
 
-  /// Runs a `body` that only reads, and has the server give it up where the task is cancelled meanwhile.
+  /// Runs a `body` that only reads; if the task is cancelled, the statement that runs is cancelled.
   package nonisolated func read<Result: Sendable>(
     timeout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
     let timeout = timeout ?? self.timeout
     let connection = try await acquire(timeout: timeout)
-    let reading = AbandonedReading()
+    let read = CancellableRead()
     do {
       let result = try await withTaskCancellationHandler {
-        try await connection.read(timeout: timeout, reading, body)
+        try await connection.read(timeout: timeout, read, body)
       } onCancel: {
-        reading.abandon()
+        read.cancel()
       }
-      await reading.settle()
+      await read.waitForRequest()
       await release(connection)
       return result
     } catch {
-      await reading.settle()
+      await read.waitForRequest()
       await release(connection)
       throw error
     }
   }
 
-  /// Whether a server is there, be it one that takes no connections because it recovers or ends.
-  package nonisolated func isAnswered() async -> Bool {
-    (try? await onThread("postgres-ping") { [url] in url.isAnswered() }) ?? false
+  /// Whether a server replies, even if it refuses connections because it starts or shuts down.
+  package nonisolated func isReachable() async -> Bool {
+    (try? await onThread("postgres-ping") { [url] in url.isReachable() }) ?? false
   }
 
-  /// Closes idle connections, turns waiters away, and lets each busy connection close when its work is done.
+  /// Closes idle connections and fails waiting callers; a connection in use closes when it is released.
   package func close() {
     isClosed = true
     idle = []
@@ -106,7 +110,7 @@ package actor Pool {
         opened += 1
         return connection
       } catch {
-        throw PostgresError(.unavailable, "no thread for a connection: \(error)")
+        throw PostgresError(.unavailable, "cannot start the thread of a connection: \(error)")
       }
     }
     let id = nextWaiter
@@ -115,23 +119,23 @@ package actor Pool {
       try await withCheckedThrowingContinuation { continuation in
         let timer = Task {
           try? await Task.sleep(for: timeout)
-          giveUp(
+          fail(
             id,
             PostgresError(
               .exhausted, "all \(size) connections were busy for \(timeout)",
               remedy: "Raise the pool's size or lower the load"))
         }
         waiters.append(Waiter(id: id, continuation: continuation, timer: timer))
-        if Task.isCancelled { giveUp(id, CancellationError()) }
+        if Task.isCancelled { fail(id, CancellationError()) }
       }
     } onCancel: {
-      Task { await giveUp(id, CancellationError()) }
+      Task { await fail(id, CancellationError()) }
     }
   }
 
-  private func giveUp(_ id: Int, _ error: any Error) {
-    guard let place = waiters.firstIndex(where: { $0.id == id }) else { return }
-    finish(waiters.remove(at: place), with: .failure(error))
+  private func fail(_ id: Int, _ error: any Error) {
+    guard let index = waiters.firstIndex(where: { $0.id == id }) else { return }
+    finish(waiters.remove(at: index), with: .failure(error))
   }
 
   private func finish(_ waiter: Waiter, with result: Result<Connection, any Error>) {

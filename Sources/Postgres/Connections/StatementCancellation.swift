@@ -1,36 +1,36 @@
 internal import CPostgres
 internal import Platform
 
-/// Asks a server to give up the statement that runs on a connection (libpq, "Canceling Queries in Progress").
+/// Cancels the statement that runs on a connection (libpq, "Canceling Queries in Progress").
 final class StatementCancellation: @unchecked Sendable {
   private let pointer: OpaquePointer
 
-  /// Takes over what `PQgetCancel` made.
+  /// Takes ownership of a `PGcancel`.
   init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
   deinit { PQfreeCancel(pointer) }
 
-  /// Sends the request over a connection of its own, and waits until the server has taken it.
+  /// Sends the cancel request over a connection of its own, and waits until the server has received it.
   func send() {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in
-      // One that fails leaves the statement to its timeout.
+      // If this fails, the statement runs until its timeout.
       _ = PQcancel(pointer, message.baseAddress, Int32(message.count))
     }
   }
 }
 
-/// A reading that its task may give up: the server is told so while a statement of it runs, and not before or after.
-final class AbandonedReading: Sendable {
+/// A read whose task may be cancelled: a cancel request is sent only while a statement of the read runs.
+final class CancellableRead: Sendable {
   private enum State {
     case idle
     case running(StatementCancellation?)
-    /// Given up; the shot comes once the server has heard of it.
-    case abandoned(OneShot<Void>?)
+    /// The value is fulfilled once the cancel request was sent; nil: none was needed.
+    case cancelled(OneShot<Void>?)
   }
 
   private let state = Locked(State.idle)
 
-  /// Statements run from now on; false if it was given up before.
+  /// Marks the start of the statements; false if the read was cancelled before.
   func begin(_ cancellation: StatementCancellation?) -> Bool {
     state.withLock { state in
       guard case .idle = state else { return false }
@@ -39,23 +39,23 @@ final class AbandonedReading: Sendable {
     }
   }
 
-  /// No statement runs any longer.
+  /// Marks the end of the statements.
   func end() {
     state.withLock { state in
       if case .running = state { state = .idle }
     }
   }
 
-  /// Gives it up. The request to the server blocks, and goes out on a thread of its own.
-  func abandon() {
+  /// Cancels the read; the cancel request blocks, so it is sent on a thread of its own.
+  func cancel() {
     state.withLock { state in
       guard case .running(let cancellation?) = state else {
-        if case .abandoned = state { return }
-        state = .abandoned(nil)
+        if case .cancelled = state { return }
+        state = .cancelled(nil)
         return
       }
       let sent = OneShot<Void>()
-      state = .abandoned(sent)
+      state = .cancelled(sent)
       do {
         try NamedThread(name: "postgres-cancel") {
           cancellation.send()
@@ -67,10 +67,10 @@ final class AbandonedReading: Sendable {
     }
   }
 
-  /// Waits until no request is on its way: it would meet the next statement of the connection.
-  func settle() async {
+  /// Waits for a pending cancel request, which would otherwise cancel the next statement of the connection.
+  func waitForRequest() async {
     let sent: OneShot<Void>? = state.withLock { state in
-      if case .abandoned(let sent) = state { return sent }
+      if case .cancelled(let sent) = state { return sent }
       return nil
     }
     await sent?.value

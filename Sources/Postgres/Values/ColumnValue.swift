@@ -1,34 +1,33 @@
-/// A type that a column's value can be read as.
+/// A Swift type as which a column can be read.
 ///
-/// Results travel in binary; `Cell` is what arrived. Return nil for a type of column that cannot be read so.
+/// The initializer returns nil for a column type that it cannot read.
 package protocol ColumnValue {
   init?(_ cell: Cell)
 }
 
-/// The value of one column of one row, as the server sent it: binary, of a type known by number.
+/// The value of one column of one row in binary format.
 package struct Cell {
   let type: UInt32
   let bytes: UnsafeRawBufferPointer?
 
-  /// Whether it is NULL.
   package var isNull: Bool { bytes == nil }
 
-  /// The two halves of a `uuid`.
+  /// The halves of a `uuid`; nil for another type.
   package var uuid: (high: UInt64, low: UInt64)? {
-    guard type == TypeNumber.uuid, let bytes, bytes.count == 16 else { return nil }
+    guard type == TypeOID.uuid, let bytes, bytes.count == 16 else { return nil }
     return (
       UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
       UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     )
   }
 
-  /// The text of a `jsonb` value: one byte of version stands before it (jsonb_send in the server's jsonb.c).
+  /// The text of a `jsonb` value, without the version byte before it (jsonb_send in the server's jsonb.c).
   package var jsonText: [UInt8]? {
-    guard type == TypeNumber.jsonb, let bytes, bytes.first == 1 else { return nil }
+    guard type == TypeOID.jsonb, let bytes, bytes.first == 1 else { return nil }
     return Array(bytes.dropFirst())
   }
 
-  /// The big-endian integer it holds, if it is exactly that long.
+  /// The value as a big-endian integer; nil if its length differs.
   func bigEndian<Integer: FixedWidthInteger>(_: Integer.Type) -> Integer? {
     guard let bytes, bytes.count == MemoryLayout<Integer>.size else { return nil }
     return Integer(bigEndian: bytes.loadUnaligned(as: Integer.self))
@@ -36,17 +35,17 @@ package struct Cell {
 }
 
 extension Int64: ColumnValue {
-  /// Any integer type; of a `timestamptz` the microseconds since 1970-01-01 UTC.
+  /// Reads any integer type, and `timestamptz` as microseconds since 1970-01-01 UTC.
   package init?(_ cell: Cell) {
     let value: Int64?
     switch cell.type {
-    case TypeNumber.int8: value = cell.bigEndian(Int64.self)
-    case TypeNumber.int4: value = cell.bigEndian(Int32.self).map(Int64.init)
-    case TypeNumber.int2: value = cell.bigEndian(Int16.self).map(Int64.init)
-    case TypeNumber.oid: value = cell.bigEndian(UInt32.self).map(Int64.init)
-    case TypeNumber.timestamptz:
-      // `infinity` is the greatest number.
-      value = cell.bigEndian(Int64.self).map { $0.addingReportingOverflow(TypeNumber.postgresEpoch) }.map {
+    case TypeOID.int8: value = cell.bigEndian(Int64.self)
+    case TypeOID.int4: value = cell.bigEndian(Int32.self).map(Int64.init)
+    case TypeOID.int2: value = cell.bigEndian(Int16.self).map(Int64.init)
+    case TypeOID.oid: value = cell.bigEndian(UInt32.self).map(Int64.init)
+    case TypeOID.timestamptz:
+      // `infinity` is Int64.max.
+      value = cell.bigEndian(Int64.self).map { $0.addingReportingOverflow(TypeOID.postgresEpoch) }.map {
         $0.overflow ? .max : $0.partialValue
       }
     default: value = nil
@@ -57,7 +56,7 @@ extension Int64: ColumnValue {
 }
 
 extension Int: ColumnValue {
-  /// Any integer type.
+  /// Reads any integer type.
   package init?(_ cell: Cell) {
     guard let value = Int64(cell) else { return nil }
     self = Int(value)
@@ -65,13 +64,13 @@ extension Int: ColumnValue {
 }
 
 extension Double: ColumnValue {
-  /// `real` or `double precision`.
+  /// Reads `real` and `double precision`.
   package init?(_ cell: Cell) {
     switch cell.type {
-    case TypeNumber.float8:
+    case TypeOID.float8:
       guard let bits = cell.bigEndian(UInt64.self) else { return nil }
       self = Double(bitPattern: bits)
-    case TypeNumber.float4:
+    case TypeOID.float4:
       guard let bits = cell.bigEndian(UInt32.self) else { return nil }
       self = Double(Float(bitPattern: bits))
     default: return nil
@@ -80,25 +79,25 @@ extension Double: ColumnValue {
 }
 
 extension Bool: ColumnValue {
-  /// `boolean`.
+  /// Reads `boolean`.
   package init?(_ cell: Cell) {
-    guard cell.type == TypeNumber.bool, let byte = cell.bigEndian(UInt8.self) else { return nil }
+    guard cell.type == TypeOID.bool, let byte = cell.bigEndian(UInt8.self) else { return nil }
     self = byte != 0
   }
 }
 
 extension String: ColumnValue {
-  /// Text of any kind, JSON, `"char"`, or a UUID in its usual form.
+  /// Reads any text type, `"char"`, JSON, and `uuid` in its text form.
   package init?(_ cell: Cell) {
     guard let bytes = cell.bytes else { return nil }
     switch cell.type {
-    case TypeNumber.text, TypeNumber.varchar, TypeNumber.bpchar, TypeNumber.name, TypeNumber.char, TypeNumber.json,
-      TypeNumber.unknown:
+    case TypeOID.text, TypeOID.varchar, TypeOID.bpchar, TypeOID.name, TypeOID.char, TypeOID.json,
+      TypeOID.unknown:
       self = String(decoding: bytes, as: UTF8.self)
-    case TypeNumber.jsonb:
+    case TypeOID.jsonb:
       guard let text = cell.jsonText else { return nil }
       self = String(decoding: text, as: UTF8.self)
-    case TypeNumber.uuid:
+    case TypeOID.uuid:
       guard bytes.count == 16 else { return nil }
       let ends = [0, 4, 6, 8, 10, 16]
       self = zip(ends, ends.dropFirst()).map { Hexadecimal.text(of: bytes[$0..<$1]) }.joined(separator: "-")
@@ -108,15 +107,15 @@ extension String: ColumnValue {
 }
 
 extension [UInt8]: ColumnValue {
-  /// `bytea`.
+  /// Reads `bytea`.
   package init?(_ cell: Cell) {
-    guard cell.type == TypeNumber.bytea, let bytes = cell.bytes else { return nil }
+    guard cell.type == TypeOID.bytea, let bytes = cell.bytes else { return nil }
     self = Array(bytes)
   }
 }
 
 extension Optional: ColumnValue where Wrapped: ColumnValue {
-  /// NULL becomes nil.
+  /// Reads NULL as nil.
   package init?(_ cell: Cell) {
     if cell.isNull {
       self = Wrapped?.none
@@ -125,4 +124,29 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
       self = Wrapped?.some(value)
     }
   }
+}
+
+/// The OIDs of built-in types (PostgreSQL's `pg_type.dat`), which never change.
+enum TypeOID {
+  static let bool: UInt32 = 16
+  static let bytea: UInt32 = 17
+  static let char: UInt32 = 18
+  static let name: UInt32 = 19
+  static let int8: UInt32 = 20
+  static let int2: UInt32 = 21
+  static let int4: UInt32 = 23
+  static let text: UInt32 = 25
+  static let oid: UInt32 = 26
+  static let json: UInt32 = 114
+  static let float4: UInt32 = 700
+  static let float8: UInt32 = 701
+  static let unknown: UInt32 = 705
+  static let bpchar: UInt32 = 1042
+  static let varchar: UInt32 = 1043
+  static let timestamptz: UInt32 = 1184
+  static let uuid: UInt32 = 2950
+  static let jsonb: UInt32 = 3802
+
+  /// PostgreSQL's epoch, 2000-01-01 UTC, in microseconds since 1970-01-01 UTC.
+  static let postgresEpoch: Int64 = 946_684_800_000_000
 }

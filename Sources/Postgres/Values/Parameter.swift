@@ -1,11 +1,11 @@
-/// A value for a placeholder of a statement.
+/// A value of a statement's parameter.
 ///
-/// Most travel as text and take the type the server infers (so that `limit $2` and a `smallint` column both take an
-/// integer); bytes and times travel in binary with their type named.
+/// Most parameters are sent in text format, with the type that the server infers, so that `LIMIT $2` and a `smallint`
+/// column both accept an integer. Bytes and times are sent in binary format with their type.
 package struct Parameter: Sendable {
-  /// The type's number in `pg_type`; 0: the server infers it.
+  /// The OID of the type; 0: the server infers the type.
   let type: UInt32
-  /// Without the zero byte that text needs in C; nil is NULL.
+  /// Text ends with a zero byte, for C; nil: NULL.
   let bytes: [UInt8]?
   let isBinary: Bool
 
@@ -21,42 +21,37 @@ package struct Parameter: Sendable {
     isBinary = true
   }
 
-  /// NULL of whatever type is needed.
+  /// NULL of any type.
   package static let null = Parameter(text: nil)
 
-  /// Text, JSON, a UUID, an enumeration: anything with a text form. PostgreSQL has no NUL in text: U+FFFD stands for it.
+  /// A value in text form: text, JSON, a UUID, an enumeration. U+FFFD replaces NUL, which PostgreSQL does not accept.
   package static func text(_ value: String?) -> Parameter { Parameter(text: value) }
 
-  /// A whole number for a column of any integer type.
+  /// An integer of any width.
   package static func integer(_ value: Int64?) -> Parameter { Parameter(text: value.map(String.init)) }
 
-  /// A whole number for a column of any integer type.
+  /// An integer of any width.
   package static func integer(_ value: Int) -> Parameter { Parameter(text: String(value)) }
 
-  /// A number in double precision.
+  /// A `double precision` number.
   package static func double(_ value: Double?) -> Parameter { Parameter(text: value.map(String.init(describing:))) }
 
-  /// A truth value.
+  /// A `boolean`.
   package static func bool(_ value: Bool?) -> Parameter { Parameter(text: value.map { $0 ? "t" : "f" }) }
 
-  /// Bytes as they are (`bytea`).
-  package static func bytes(_ value: [UInt8]?) -> Parameter { Parameter(binary: value, type: TypeNumber.bytea) }
+  /// A `bytea`.
+  package static func bytes(_ value: [UInt8]?) -> Parameter { Parameter(binary: value, type: TypeOID.bytea) }
 
-  /// A point in time (`timestamptz`), in microseconds since 1970-01-01 UTC.
+  /// A `timestamptz`, in microseconds since 1970-01-01 UTC.
   package static func timestamp(microseconds: Int64?) -> Parameter {
     let bytes = microseconds.map { value in
-      withUnsafeBytes(of: (value - TypeNumber.postgresEpoch).bigEndian) { Array($0) }
+      withUnsafeBytes(of: (value - TypeOID.postgresEpoch).bigEndian) { Array($0) }
     }
-    return Parameter(binary: bytes, type: TypeNumber.timestamptz)
+    return Parameter(binary: bytes, type: TypeOID.timestamptz)
   }
 
-  /// An array of whole numbers; say its type in the statement: `unnest($1::bigint[])`.
+  /// An array of integers; the statement has to cast it: `unnest($1::bigint[])`.
   package static func integers(_ values: [Int64?]) -> Parameter { array(values.map { $0.map(String.init) }) }
-
-  /// An array of double precision numbers: `unnest($1::float8[])`.
-  package static func doubles(_ values: [Double?]) -> Parameter {
-    array(values.map { $0.map(String.init(describing:)) })
-  }
 
   /// An array of texts, UUIDs or JSON values: `unnest($1::text[])`.
   package static func texts(_ values: [String?]) -> Parameter { array(values) }
@@ -66,7 +61,7 @@ package struct Parameter: Sendable {
     array(values.map { $0.map { "\\x" + Hexadecimal.text(of: $0) } })
   }
 
-  // The text form of arrays (PostgreSQL manual, section 8.15.6): every element quoted, so that none is misread.
+  // The text form of arrays (PostgreSQL manual, section 8.15.6), with every element quoted.
   private static func array(_ elements: [String?]) -> Parameter {
     var text = "{"
     for (index, element) in elements.enumerated() {
@@ -87,6 +82,20 @@ package struct Parameter: Sendable {
 }
 
 extension String {
-  /// The same with U+FFFD for each NUL: PostgreSQL has none in text.
+  /// The string with U+FFFD for each NUL, which PostgreSQL does not accept in text.
   var withoutNUL: String { utf8.contains(0) ? replacing("\0", with: "\u{FFFD}") : self }
+}
+
+/// Lower-case hexadecimal, as in the text forms of `bytea` and `uuid`.
+enum Hexadecimal {
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  static func text(of bytes: some Sequence<UInt8>) -> String {
+    var characters: [UInt8] = []
+    for byte in bytes {
+      characters.append(digits[Int(byte >> 4)])
+      characters.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: characters, as: UTF8.self)
+  }
 }

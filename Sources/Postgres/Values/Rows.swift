@@ -1,6 +1,6 @@
 internal import CPostgres
 
-/// The rows a statement returned, in order; they stay on the connection's thread.
+/// The rows that a statement returned, in order; not Sendable, so that they stay on the connection's thread.
 package struct Rows: RandomAccessCollection {
   private let result: ResultHandle
   package let startIndex = 0
@@ -13,14 +13,64 @@ package struct Rows: RandomAccessCollection {
 
   package subscript(position: Int) -> Row { Row(result: result, index: Int32(position)) }
 
-  /// How many rows the statement inserted, updated, deleted or returned.
+  /// The number of rows that the statement inserted, updated, deleted or returned.
   package var affected: Int { Int(String(cString: PQcmdTuples(result.pointer))) ?? 0 }
 
-  /// The only row; an error if there is none or more than one.
+  /// The only row; throws if there is none or more than one.
   package func single() throws(PostgresError) -> Row {
     guard count == 1 else {
-      throw PostgresError(.decoding, "one row expected, \(count) came", statement: result.statement)
+      throw PostgresError(.decoding, "expected one row, got \(count)", statement: result.statement)
     }
     return self[0]
   }
+}
+
+/// One row of a result.
+package struct Row {
+  let result: ResultHandle
+  let index: Int32
+
+  /// Reads a column by its name; only an Optional type admits NULL.
+  package func get<Value: ColumnValue>(
+    _ column: String, as _: Value.Type = Value.self
+  ) throws(PostgresError) -> Value {
+    let number = PQfnumber(result.pointer, "\"\(column)\"")
+    guard number >= 0 else {
+      throw PostgresError(.decoding, "no column \(column) in the result", statement: result.statement)
+    }
+    return try get(Int(number))
+  }
+
+  /// Reads a column by its index, from 0.
+  package func get<Value: ColumnValue>(
+    _ column: Int, as _: Value.Type = Value.self
+  ) throws(PostgresError) -> Value {
+    let number = Int32(column)
+    let type = PQftype(result.pointer, number)
+    var bytes: UnsafeRawBufferPointer?
+    if PQgetisnull(result.pointer, index, number) == 0 {
+      bytes = UnsafeRawBufferPointer(
+        start: PQgetvalue(result.pointer, index, number), count: Int(PQgetlength(result.pointer, index, number)))
+    }
+    guard let value = Value(Cell(type: type, bytes: bytes)) else {
+      let name = PQfname(result.pointer, number).map { String(cString: $0) } ?? "\(column)"
+      throw PostgresError(
+        .decoding, "column \(name) is \(bytes == nil ? "NULL" : "of type \(type)"), not \(Value.self)",
+        statement: result.statement, remedy: "Cast it in the statement, or read it as an Optional")
+    }
+    return value
+  }
+}
+
+/// A `PGresult`, which is freed with its last row.
+final class ResultHandle {
+  let pointer: OpaquePointer
+  let statement: String
+
+  init(_ pointer: OpaquePointer, statement: String) {
+    self.pointer = pointer
+    self.statement = statement
+  }
+
+  deinit { PQclear(pointer) }
 }

@@ -1,13 +1,16 @@
-/// What is to be put into a queue by the calendar, and when.
+package import FoundationEssentials
+package import Model
+
+/// A cron entry: a job that a cron schedule enqueues.
 package struct CronEntry: Sendable, Hashable {
   package var name: String
-  /// As `CronSchedule` reads it.
+  /// In the form that `CronSchedule` reads.
   package var schedule: String
-  /// By whose clock; a name of the IANA database.
+  /// The time zone of the schedule: a name of the IANA time zone database.
   package var zone: String
   package var queue: String
   package var kind: String
-  /// The most time of one attempt.
+  /// The longest time of one attempt.
   package var deadlineSeconds: Int
   /// A JSON object.
   package var arguments: [UInt8]
@@ -23,5 +26,37 @@ package struct CronEntry: Sendable, Hashable {
     self.kind = kind
     self.deadlineSeconds = deadlineSeconds
     self.arguments = arguments
+  }
+}
+
+/// A cron entry with its state, as operators see it.
+package struct CronRecord: Sendable, Hashable {
+  package let entry: CronEntry
+  package let isPaused: Bool
+  /// The scheduled time of the last firing.
+  package let lastAt: Date?
+  /// The next scheduled times, in order; empty while the entry is paused.
+  package let next: [Date]
+}
+
+/// A job that a cron entry enqueued.
+package struct CronFiring: Sendable, Hashable {
+  package let name: String
+  package let queue: String
+  package let job: PublicID
+}
+
+/// The error of an invalid cron entry.
+package enum CronError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The schedule is invalid.
+  case schedule(CronScheduleError)
+  /// The database does not know the time zone.
+  case zone(String)
+
+  package var description: String {
+    switch self {
+    case .schedule(let error): "\(error)"
+    case .zone(let zone): "unknown time zone '\(zone)'"
+    }
   }
 }

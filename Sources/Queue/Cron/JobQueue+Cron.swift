@@ -2,10 +2,10 @@ package import FoundationEssentials
 import Model
 package import Postgres
 
-/// Jobs by the calendar. Any number of workers fire the entries, without a leader: whoever moves an entry on from a time
-/// puts the job for that time into its queue, in one transaction.
+/// Cron entries. Any number of workers fire them, without a leader: the transaction that advances an entry from its due
+/// time enqueues the job for that time.
 extension JobQueue {
-  /// Adds an entry, or changes the one of its name; throws `CronError` if it makes no sense.
+  /// Adds an entry, or replaces the entry of the same name; throws `CronError` if the schedule or the zone is invalid.
   package static func set(cron entry: CronEntry, _ session: Session) throws {
     let schedule: CronSchedule
     do { schedule = try CronSchedule(entry.schedule) } catch { throw CronError.schedule(error) }
@@ -19,17 +19,17 @@ extension JobQueue {
       .timestamp(microseconds: next.first))
   }
 
-  /// Removes an entry; false if there is none of this name.
+  /// Removes an entry; false if it does not exist.
   package static func remove(cron name: String, _ session: Session) throws(PostgresError) -> Bool {
     try !session.execute(statements["cron_remove"], .text(name)).isEmpty
   }
 
-  /// Lets an entry fire no more until it is resumed; false if there is none of this name.
+  /// Pauses an entry; false if it does not exist.
   package static func pause(cron name: String, _ session: Session) throws(PostgresError) -> Bool {
     try !session.execute(statements["cron_pause"], .text(name)).isEmpty
   }
 
-  /// Lets a paused entry fire again, from its next time on; false if there is none of this name.
+  /// Resumes a paused entry from its next time on; false if it does not exist.
   package static func resume(cron name: String, _ session: Session) throws -> Bool {
     guard let row = try session.execute(statements["cron_entry"], .text(name)).first else { return false }
     let entry = try CronEntry(row)
@@ -37,14 +37,16 @@ extension JobQueue {
     return try !session.execute(statements["cron_resume"], .text(name), .timestamp(microseconds: next.first)).isEmpty
   }
 
-  /// Puts the job of an entry into its queue now, whatever its schedule says, and announces it; nil if there is no entry of
-  /// this name. It is to be a transaction of the caller's.
+  /// Enqueues the job of an entry now, independently of the schedule, and notifies workers; nil if the entry does not
+  /// exist. The caller opens a transaction.
   package static func run(cron name: String, _ session: Session) throws -> CronFiring? {
     guard let row = try session.execute(statements["cron_entry"], .text(name)).first else { return nil }
     return try enqueue(CronEntry(row), key: nil, session)
   }
 
-  /// All entries by their names, each with its next `times`.
+  /// All entries, sorted by name.
+  ///
+  /// - Parameter times: the number of next times of each.
   package static func cron(times: Int = 3, _ session: Session) throws -> [CronRecord] {
     try session.execute(statements["cron_entries"]).map { row in
       let entry = try CronEntry(row)
@@ -58,15 +60,15 @@ extension JobQueue {
     }
   }
 
-  /// When an entry for jobs of a kind fires next; nil if none does.
+  /// The next time at which an entry enqueues a job of a kind; nil if no entry does.
   package static func nextFiring(ofKind kind: String, _ session: Session) throws(PostgresError) -> Date? {
     let rows = try session.execute(statements["cron_next_of_kind"], .text(kind))
     return try rows.single().get("at", as: Int64?.self).map(Date.init(microseconds:))
   }
 
-  /// Fires what is due, each entry in a transaction of its own; what was missed for long fires once.
+  /// Fires the entries that are due, each in a transaction of its own; an entry that missed several times fires once.
   ///
-  /// An entry that fails keeps none of the others from firing; its error is thrown at the end.
+  /// If an entry fails, the others fire nevertheless; the last error is thrown at the end.
   package static func fireCron(
     _ session: Session, onFiring: (CronFiring) -> Void
   ) throws {
@@ -83,7 +85,7 @@ extension JobQueue {
     if let failure { throw failure }
   }
 
-  /// In the caller's transaction; nil if another was first.
+  /// Fires an entry in the caller's transaction; nil if another worker was first.
   private static func fire(_ entry: CronEntry, due: Int64, _ session: Session) throws -> CronFiring? {
     let next = try times(of: CronSchedule(entry.schedule), zone: entry.zone, count: 1, session)
     let rows = try session.execute(
@@ -104,17 +106,18 @@ extension JobQueue {
     return CronFiring(name: entry.name, queue: entry.queue, job: job.publicID)
   }
 
-  /// The next instants of a schedule by a zone's clock, in microseconds since 1970, the first first.
+  /// The next instants of a schedule in a time zone, in order, in microseconds since 1970.
   ///
-  /// - Parameter after: in microseconds since 1970; now, unless told.
+  /// - Parameter after: in microseconds since 1970; nil: now.
   static func times(
     of schedule: CronSchedule, zone: String, after: Int64? = nil, count: Int, _ session: Session
   ) throws(PostgresError) -> [Int64] {
     let time = try session.execute(statements["cron_time"], .text(zone), .timestamp(microseconds: after)).single()
     guard let now = LocalTime(try time.get("local")) else {
-      throw PostgresError(.decoding, "the local time is none", statement: "queue.cron_time")
+      throw PostgresError(.decoding, "the local time is malformed", statement: "queue.cron_time")
     }
-    // Where clocks are changed, the order of local times is not that of the instants: all that may come next is asked for.
+    // Around a change of the zone's offset the order of local times is not the order of instants: the server gets all
+    // local times that may come next.
     let (first, last) = (now.advanced(byMinutes: -maxChange), now.advanced(byMinutes: maxChange))
     var candidates = [schedule.next(after: first)]
     var beyond = 0
@@ -132,7 +135,7 @@ extension JobQueue {
     return times
   }
 
-  /// By more minutes no clock is changed at a time.
+  /// The largest change of a zone's offset, in minutes.
   private static let maxChange = 180
 }
 

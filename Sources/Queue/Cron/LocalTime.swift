@@ -1,10 +1,10 @@
 import Model
 
-/// A minute by the clock on the wall, in no zone in particular.
+/// A local time to the minute, without a time zone.
 package struct LocalTime: Sendable, Hashable, Comparable {
-  /// Since 1970-01-01.
+  /// Days since 1970-01-01.
   let day: Int
-  /// Of the day, 0 to 1439.
+  /// The minute of the day, 0 to 1439.
   let minute: Int
 
   init(day: Int, minute: Int) {
@@ -12,7 +12,7 @@ package struct LocalTime: Sendable, Hashable, Comparable {
     self.minute = minute
   }
 
-  /// Reads `2026-11-21 18:00`; nil if it is anything else.
+  /// Parses the form `2026-11-21 18:00`; nil for any other text.
   package init?(_ text: String) {
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 2 else { return nil }
@@ -24,7 +24,6 @@ package struct LocalTime: Sendable, Hashable, Comparable {
     guard CivilCalendar.date(day) == (date[0], date[1], date[2]) else { return nil }
   }
 
-  /// So many minutes later.
   func advanced(byMinutes minutes: Int) -> LocalTime {
     let (days, rest) = CivilCalendar.floored(minute + minutes, by: 24 * 60)
     return LocalTime(day: day + days, minute: rest)
@@ -36,7 +35,7 @@ package struct LocalTime: Sendable, Hashable, Comparable {
 }
 
 extension LocalTime: CustomStringConvertible {
-  /// As PostgreSQL reads a `timestamp`.
+  /// In PostgreSQL's input form of `timestamp`.
   package var description: String {
     let (year, month, dayOfMonth) = CivilCalendar.date(day)
     func digits(_ number: Int, _ count: Int) -> String {

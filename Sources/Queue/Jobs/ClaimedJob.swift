@@ -1,19 +1,19 @@
 package import Model
 package import Postgres
 
-/// A job whose lease somebody holds.
+/// A claimed job: what the holder of its lease needs to perform it.
 package struct ClaimedJob: Sendable, Hashable {
-  /// Inside the database.
+  /// The primary key in the database.
   package let id: Int64
   package let publicID: PublicID
   /// Fences every write of this attempt.
   package let token: Int64
   package let queue: String
   package let kind: String
-  /// The first is 1.
+  /// The number of the attempt, from 1.
   package let attempt: Int
   package let maxAttempts: Int
-  /// How often its worker was lost.
+  /// The number of times that the job was taken from its worker.
   package let lost: Int
   package let author: String?
   /// The hash of the definition.
@@ -22,15 +22,15 @@ package struct ClaimedJob: Sendable, Hashable {
   package let deadlineSeconds: Int
   /// A JSON object.
   package let arguments: [UInt8]
-  /// The name of the limit under which it runs.
+  /// The name of the limit under which the job runs.
   package let limit: String?
-  /// Its place in the order of claims.
   package let rank: Int64
-  /// How long it could have run before it was claimed, by the server's clock.
+  /// The time from when the job became available to its claim, by the server's clock.
   package let waitedSeconds: Double
-  /// How long ago something that is not its fault kept it from being done for the first time; nil: nothing did.
+  /// The time since the job was first postponed or lost without blame; nil: it never was.
   package let postponedSeconds: Double?
-  // By place, in the order in which all statements of claims return them: a name would be looked up in each row.
+
+  // By column index, in the order in which every claim statement returns them: libpq looks a name up for each row.
   init(_ row: Row) throws(PostgresError) {
     id = try row.get(0)
     publicID = try row.get(1, as: RowID.self).id
@@ -51,11 +51,38 @@ package struct ClaimedJob: Sendable, Hashable {
     waitedSeconds = Double(max(0, claimed - couldRun)) / 1e6
     postponedSeconds = try row.get(17)
   }
+
+  /// Whether the claim with this lease returned the job.
+  package func isHeld(under lease: Lease) -> Bool { token == lease.number ^ id }
 }
 
-extension ClaimedJob {
-  /// Whether a claim under this lease gave it.
-  package func isHeld(under lease: Lease) -> Bool { token == lease.number ^ id }
+/// The random number of one claim, from which the tokens of its jobs are derived.
+///
+/// The worker chooses it, so that the same number is never used twice, even after a crash or a failover of the
+/// database, and so that the jobs of a claim whose reply was lost can be looked up.
+package struct Lease: Sendable, Hashable {
+  /// 63 random bits: never negative.
+  let number: Int64
+
+  /// A new random lease.
+  package init() { number = .random(in: 1 ... .max) }
+}
+
+/// The error of a write whose token is not the job's any more: the caller's transaction must roll back.
+package struct LeaseLost: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The primary key of the job.
+  package let job: Int64
+
+  package var description: String { "the lease of job \(job) was lost" }
+}
+
+/// The outcome with which a job ends.
+package enum Completion: String, Sendable {
+  /// The verdict on its media is accepted.
+  case accepted = "a"
+  /// The verdict on its media is rejected.
+  case rejected = "r"
+  case cancelled = "c"
 }
 
 extension Row {
@@ -63,7 +90,7 @@ extension Row {
   package func publicID(_ column: String) throws(PostgresError) -> PublicID { try get(column, as: RowID.self).id }
 }
 
-/// A column of type `uuid`, read from its bytes.
+/// A column of type `uuid`, read from its binary form.
 private struct RowID: ColumnValue {
   let id: PublicID
 

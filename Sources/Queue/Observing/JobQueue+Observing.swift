@@ -1,9 +1,10 @@
-import Model
+package import FoundationEssentials
+package import Model
 package import Postgres
 
-/// How the queue stands, as a whole.
+/// Statistics of the queue.
 extension JobQueue {
-  /// How many jobs stand where.
+  /// The numbers of live and dead jobs, by queue, kind and state.
   package static func depths(_ session: Session) throws(PostgresError) -> [QueueDepth] {
     var depths: [QueueDepth] = []
     for row in try session.execute(operating["depths"]) {
@@ -16,7 +17,7 @@ extension JobQueue {
     return depths
   }
 
-  /// What became of jobs within the last so many seconds, by kind. It reads the history of that time.
+  /// The outcomes of the jobs that ended within the last seconds, by kind; reads the history of that time.
   package static func finished(withinSeconds seconds: Double, _ session: Session) throws(PostgresError)
     -> [FinishedJobs]
   {
@@ -25,16 +26,16 @@ extension JobQueue {
     return kinds
   }
 
-  /// The workers that have not ended in order, alive or not.
+  /// The registered workers, including those whose lease has expired.
   package static func workers(_ session: Session) throws(PostgresError) -> [WorkerRecord] {
     var workers: [WorkerRecord] = []
     for row in try session.execute(operating["workers"]) { workers.append(try WorkerRecord(row)) }
     return workers
   }
 
-  /// What keeps dead rows in the queue's tables, and how many there are.
+  /// What holds back the removal of dead rows in the database, and the numbers of rows in the queue's tables.
   ///
-  /// A role without `pg_monitor` sees its own sessions alone.
+  /// A role without `pg_monitor` sees only its own sessions.
   package static func health(_ session: Session) throws(PostgresError) -> QueueHealth {
     var holders: [HorizonHolder] = []
     for row in try session.execute(operating["horizon"]) { holders.append(try HorizonHolder(row)) }
@@ -43,5 +44,74 @@ extension JobQueue {
       tables.append(TableRows(table: try row.get("name"), live: try row.get("live"), dead: try row.get("dead")))
     }
     return QueueHealth(holders: holders, tables: tables)
+  }
+}
+
+/// The jobs of one queue, kind and state.
+package struct QueueDepth: Sendable, Hashable {
+  package let queue: String
+  package let kind: String
+  package let state: JobState
+  package let jobs: Int
+  /// The time since the oldest job became available, or since it died.
+  package let oldestSeconds: Double
+  /// The attempts of all these jobs.
+  package let attempts: Int
+  /// The losses of workers of all these jobs.
+  package let lost: Int
+}
+
+/// The outcomes of the jobs of one kind within a time.
+package struct FinishedJobs: Sendable, Hashable {
+  package let kind: String
+  package let accepted: Int
+  package let rejected: Int
+  package let cancelled: Int
+  /// The attempts of all these jobs.
+  package let attempts: Int
+  /// The losses of workers of all these jobs.
+  package let lost: Int
+  /// Percentiles of the duration of the last attempt, without cancelled jobs, in seconds; nil if there are no such
+  /// jobs.
+  package let p50: Double?
+  package let p95: Double?
+  package let p99: Double?
+
+  init(_ row: Row) throws(PostgresError) {
+    kind = try row.get("kind")
+    accepted = try row.get("accepted")
+    rejected = try row.get("rejected")
+    cancelled = try row.get("cancelled")
+    attempts = try row.get("attempts")
+    lost = try row.get("lost")
+    p50 = try row.get("p50")
+    p95 = try row.get("p95")
+    p99 = try row.get("p99")
+  }
+
+  package var jobs: Int { accepted + rejected + cancelled }
+}
+
+/// A registered worker, as operators see it.
+package struct WorkerRecord: Sendable, Hashable {
+  package let id: Int64
+  package let host: String
+  package let process: Int
+  package let startedAt: Date
+  /// The age of the last heartbeat.
+  package let heartbeatAgeSeconds: Double
+  /// Whether its lease has not expired.
+  package let isAlive: Bool
+  /// The number of jobs that the worker holds.
+  package let jobs: Int
+
+  init(_ row: Row) throws(PostgresError) {
+    id = try row.get("id")
+    host = try row.get("host")
+    process = try row.get("process")
+    startedAt = Date(microseconds: try row.get("started_at"))
+    heartbeatAgeSeconds = try row.get("silence")
+    isAlive = try row.get("is_alive")
+    jobs = try row.get("jobs")
   }
 }

@@ -2,9 +2,8 @@ package import Metrics
 import Model
 package import Postgres
 
-/// How the queue stands, for Prometheus; each process of one database tells the same.
+/// The gauges of the queue for Prometheus; all processes of one database report the same values.
 package enum QueueGauges {
-  /// Measures now.
   package static func measure(_ session: Session) throws(PostgresError) -> [MetricGauge] {
     try depths(JobQueue.depths(session)) + workers(session) + health(JobQueue.health(session))
   }
@@ -13,15 +12,15 @@ package enum QueueGauges {
     depths.flatMap { depth in
       let labels: MetricLabels = ["queue": depth.queue, "kind": depth.kind, "state": depth.state.rawValue]
       return [
-        MetricGauge("take5_queue_jobs", "Jobs that are not over, and dead ones.", labels, Double(depth.jobs)),
+        MetricGauge("take5_queue_jobs", "Live and dead jobs.", labels, Double(depth.jobs)),
         MetricGauge(
           "take5_queue_oldest_age_seconds",
-          "How long the job that waits longest has waited since it could run, or has been dead.", labels,
+          "Time since the oldest job became available, or since it died.", labels,
           depth.oldestSeconds),
         MetricGauge(
-          "take5_queue_attempts", "Attempts that these jobs have begun, in sum.", labels, Double(depth.attempts)),
+          "take5_queue_attempts", "Attempts of live and dead jobs.", labels, Double(depth.attempts)),
         MetricGauge(
-          "take5_queue_lost_leases", "How often these jobs have lost their workers, in sum.", labels,
+          "take5_queue_lost_leases", "Losses of workers of live and dead jobs.", labels,
           Double(depth.lost)),
       ]
     }
@@ -29,7 +28,7 @@ package enum QueueGauges {
 
   private static func workers(_ session: Session) throws(PostgresError) -> [MetricGauge] {
     let counts = try session.execute(JobQueue.operating["worker_counts"]).single()
-    let help = "Workers by whether their last sign of life is within their lease."
+    let help = "Workers, by whether their last heartbeat is within their lease."
     return [
       MetricGauge("take5_workers", help, ["state": "alive"], Double(try counts.get("alive", as: Int.self))),
       MetricGauge("take5_workers", help, ["state": "silent"], Double(try counts.get("silent", as: Int.self))),
@@ -43,22 +42,23 @@ package enum QueueGauges {
       gauges.append(
         MetricGauge(
           "take5_xmin_age_transactions",
-          "For how many transactions dead rows have been kept, by what keeps them.", ["holder": kind.rawValue],
+          "Age of the oldest xmin that holds back the removal of dead rows, in transactions.",
+          ["holder": kind.rawValue],
           Double(holders.map(\.transactions).max() ?? 0)))
       guard kind == .session || kind == .prepared else { continue }
       gauges.append(
         MetricGauge(
-          "take5_xmin_age_seconds", "How old the oldest open transaction is that keeps dead rows.",
+          "take5_xmin_age_seconds", "Age of the oldest open transaction.",
           ["holder": kind.rawValue], holders.compactMap(\.seconds).max() ?? 0))
     }
     for table in health.tables {
       gauges.append(
         MetricGauge(
-          "take5_table_dead_rows", "Rows that are gone but not removed yet, by the server's estimate.",
+          "take5_table_dead_rows", "Dead rows of the queue's tables, by the server's estimate.",
           ["table": table.table], Double(table.dead)))
       gauges.append(
         MetricGauge(
-          "take5_table_live_rows", "Rows of the queue's tables, by the server's estimate.", ["table": table.table],
+          "take5_table_live_rows", "Live rows of the queue's tables, by the server's estimate.", ["table": table.table],
           Double(table.live)))
     }
     return gauges

@@ -1,5 +1,5 @@
--- What operators ask and do. The lists are put together from one branch for each table, so that each goes by an index
--- of its own: where the word CONDITIONS stands come those of a filter.
+-- Queries of operators. A list is a UNION ALL of one branch for each table (BRANCHES), so that each branch uses an
+-- index of its table; CONDITIONS is replaced by the conditions of the filter.
 
 -- name: jobs
 SELECT found.*, job_progress.fraction, job_progress.stage, worker.host AS worker_host,
@@ -42,7 +42,7 @@ SELECT queue, kind, 'dead', count(*), extract(epoch FROM clock_timestamp() - min
 FROM job_dead GROUP BY 1, 2
 
 -- name: finished
--- now() and not the clock: the days before need not be opened.
+-- now() instead of clock_timestamp(): it is stable, so that the planner can prune the partitions of earlier days.
 SELECT kind, accepted, rejected, cancelled, attempts, lost, durations[1] AS p50, durations[2] AS p95,
   durations[3] AS p99
 FROM (
@@ -68,8 +68,8 @@ SELECT count(*) FILTER (WHERE beat_at >= clock_timestamp() - make_interval(secs 
 FROM worker
 
 -- name: horizon
--- Who keeps the server from removing dead rows. Of sessions of other roles an ordinary role sees nothing but that they
--- are there; slots have no time, only a distance in transactions.
+-- What holds back the xmin horizon, so that VACUUM cannot remove dead rows. A role without pg_read_all_stats sees no
+-- details of other roles' sessions. A slot has no age in seconds, only in transactions.
 SELECT 'session' AS holder, pid::text AS name, coalesce(application_name, '') AS application, coalesce(state, '') AS state,
   extract(epoch FROM clock_timestamp() - xact_start)::float8 AS seconds,
   greatest(age(backend_xmin), age(backend_xid))::bigint AS transactions

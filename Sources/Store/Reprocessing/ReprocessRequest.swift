@@ -1,21 +1,92 @@
-/// A run that an operator asks for.
+package import FoundationEssentials
+package import Model
+
+/// An operator's request for a run.
 package struct ReprocessRequest: Sendable {
   package var selection: ReprocessSelection
-  /// By what each kind is made; kinds without one are left out.
+  /// The definition for each kind; kinds without a definition are not processed.
   package var definitions: [SubjectKind: StoredDefinition]
-  /// Whether replaced outputs stay for good, instead of for the grace period.
+  /// Whether replaced outputs stay permanently, instead of for the grace period.
   package var keepsOld = false
-  /// Whether also what would come out as it is is made again.
+  /// Whether outputs are made again even if their recipe has not changed.
   package var isForced = false
-  /// Whether the command does the work itself; workers leave it alone.
+  /// Whether the command processes the items itself, instead of the workers.
   package var isLocal = false
-  /// Among the jobs of its queue, 0 the first.
+  /// The priority of the jobs in their queue; 0 is the highest.
   package var priority = 5
-  /// Items a second; nil: as fast as the workers are.
+  /// Items per second; nil: no limit.
   package var rate: Double?
 
   package init(_ selection: ReprocessSelection, definitions: [SubjectKind: StoredDefinition]) {
     self.selection = selection
     self.definitions = definitions
   }
+}
+
+/// The filter for the subjects of a run. A property that is nil does not filter, and neither do empty `kinds`.
+package struct ReprocessSelection: Codable, Sendable, Hashable {
+  /// The status of a subject that can be reprocessed. Subjects that wait for their first job cannot.
+  package enum Status: String, Codable, Sendable, CaseIterable {
+    /// The subject has outputs.
+    case ready
+    /// The subject's job is dead or cancelled.
+    case failed
+  }
+
+  package var kinds: Set<SubjectKind> = []
+  package var statuses: Set<Status> = [.ready]
+  /// The name of the definition that made the current outputs.
+  package var definition: String?
+  /// The current outputs were made by an earlier version of the definition than this one.
+  package var versionBelow: Int?
+  package var createdAfter: Date?
+  package var createdBefore: Date?
+  package var author: String?
+  /// The public ids of posts and images; an empty list selects nothing.
+  package var ids: [PublicID]?
+  /// A role that the current outputs lack.
+  package var missing: Role?
+  /// A text that the last error of the subject's job or of an earlier run contains; case is ignored.
+  package var error: String?
+  /// The largest number of subjects; the newest are selected.
+  package var limit: Int?
+
+  package init() {}
+
+  /// The selection as JSON for operators, with the number of ids instead of the ids.
+  var record: [UInt8] {
+    get throws { try JSON.encode(Record(self)) }
+  }
+
+  private struct Record: Encodable {
+    var selection: ReprocessSelection
+    var count: Int?
+
+    init(_ selection: ReprocessSelection) {
+      self.selection = selection
+      count = selection.ids?.count
+      self.selection.ids = nil
+    }
+  }
+}
+
+/// The kind of a post or an image, by its name in the database.
+package enum SubjectKind: String, Codable, Sendable, CaseIterable {
+  case take5, photo, marker, reaction, profile, itinerary, place
+
+  /// The name of the definition that the service uses for this kind.
+  package var definitionName: String {
+    switch self {
+    case .take5: "take5-post"
+    case .marker: "marker-video"
+    case .photo: "photo-post"
+    case .reaction: "reaction"
+    case .profile: "profile-image"
+    case .itinerary: "itinerary-thumbnail"
+    case .place: "place-photo"
+    }
+  }
+
+  /// Whether the sources are clips, which need a `Definition`, and not photos, which need a `PhotoDefinition`.
+  package var isVideo: Bool { self == .take5 || self == .marker }
 }

@@ -3,20 +3,20 @@ package import Model
 import Postgres
 import Queue
 
-/// A run over stored media, as it stands in the database.
+/// A run over stored media, as it is in the database.
 package struct ReprocessRun: Sendable, Hashable {
-  /// Where a run stands.
+  /// The state of a run.
   package enum State: String, Codable, Sendable, CaseIterable {
     case running, paused, cancelled, completed
 
-    /// Whether nothing more will begin by itself.
-    package var isOver: Bool { self == .cancelled || self == .completed }
+    /// Whether the run starts no further items and cannot be resumed.
+    package var isFinal: Bool { self == .cancelled || self == .completed }
   }
 
   let number: Int64
   package let id: PublicID
   package let state: State
-  /// What was asked for, as JSON.
+  /// The requested selection, as JSON.
   package let selection: String
   package let keepsOld: Bool
   package let isLocal: Bool
@@ -28,7 +28,7 @@ package struct ReprocessRun: Sendable, Hashable {
   init(_ row: Row) throws {
     number = try row.get("id")
     id = try row.publicID("public_id")
-    state = try PostDraft.word(row, "state")
+    state = try row.enumValue("state")
     selection = try row.get("selection")
     keepsOld = try row.get("keeps_old")
     isLocal = try row.get("is_local")
@@ -37,4 +37,46 @@ package struct ReprocessRun: Sendable, Hashable {
     createdAt = Date(microseconds: try row.get("created_at"))
     endedAt = try row.get("ended_at", as: Int64?.self).map { Date(microseconds: $0) }
   }
+}
+
+/// The numbers of a run's items, by state.
+package struct ReprocessCounts: Sendable, Hashable, Codable {
+  /// Items that have not started.
+  package var waiting = 0
+  /// Items with a job that is in the queue or executing.
+  package var started = 0
+  /// Items with new outputs.
+  package var done = 0
+  /// Items whose outputs were already those of the definition.
+  package var skipped = 0
+  /// Items that failed; their old outputs stay.
+  package var failed = 0
+  package var cancelled = 0
+  /// The total time that media processes spent on the items with an outcome.
+  package var seconds = 0.0
+
+  package init() {}
+
+  private enum CodingKeys: String, CodingKey {
+    case waiting
+    case started = "begun"
+    case done, skipped, failed, cancelled, seconds
+  }
+
+  package var total: Int { waiting + started + ended }
+  /// Items with an outcome.
+  package var ended: Int { done + skipped + failed + cancelled }
+}
+
+/// The subjects of a selection that have the same kind and whose current outputs were made by the same definition.
+package struct ReprocessGroup: Sendable, Hashable {
+  package let kind: SubjectKind
+  /// The name of the definition of the current outputs; nil if there are none.
+  package let madeName: String?
+  package let madeVersion: Int?
+  /// Whether the run would use the same definition.
+  package let isSame: Bool
+  package let subjects: Int
+  /// The mean duration of a sample of their jobs; nil if the history has none of these.
+  package let seconds: Double?
 }

@@ -1,5 +1,5 @@
 -- name: subjects
--- Everything with sources that a selection means, the newest first. Whatever is nil selects nothing away.
+-- The posts and images of a selection, the newest first. A parameter that is NULL does not filter.
 SELECT subject.subject_kind, subject.subject, subject.kind, wanted.definition, subject.job,
   made.hash AS made_by, made.name AS made_name, made.version AS made_version
 FROM (
@@ -30,7 +30,8 @@ ORDER BY subject.created_at DESC, subject.subject DESC
 LIMIT $13::bigint
 
 -- name: summarize
--- What the run would be about: how many of what kind, made by which definition, and how long such jobs took.
+-- The subjects of a selection by kind and by the definition of their current outputs: their number, and the mean time
+-- of a sample of their jobs.
 WITH chosen AS MATERIALIZED (SUBJECTS)
 SELECT kind, made_name, made_version, definition = made_by IS TRUE AS is_same, count(*) AS subjects,
   (SELECT avg(extract(epoch FROM finished_at - started_at))::float8
@@ -38,12 +39,12 @@ SELECT kind, made_name, made_version, definition = made_by IS TRUE AS is_same, c
    WHERE outcome = 'a' AND public_id = ANY ((array_agg(chosen.job ORDER BY chosen.subject DESC))[1:200])) AS seconds
 FROM chosen GROUP BY kind, made_name, made_version, is_same ORDER BY kind, made_name, made_version
 
--- name: keep_run
+-- name: insert_run
 INSERT INTO reprocess_run (public_id, selection, keeps_old, is_forced, is_local, priority, rate)
 VALUES ($1::uuid, $2::jsonb, $3::boolean, $4::boolean, $5::boolean, $6::smallint, $7::float8)
 RETURNING id
 
--- name: keep_items
+-- name: insert_items
 INSERT INTO reprocess_item (run_id, subject_kind, subject, definition)
 SELECT $14::bigint, subject_kind, subject, definition FROM (SUBJECTS) AS chosen
 RETURNING run_id
@@ -60,7 +61,7 @@ SELECT id, public_id, state, selection, keeps_old, is_forced, is_local, priority
 FROM reprocess_run WHERE public_id = $1::uuid
 
 -- name: count_items
-SELECT coalesce(outcome, CASE WHEN job IS NULL THEN 'waiting' ELSE 'begun' END) AS state, count(*) AS items,
+SELECT coalesce(outcome, CASE WHEN job IS NULL THEN 'waiting' ELSE 'started' END) AS state, count(*) AS items,
   sum(seconds) AS seconds
 FROM reprocess_item WHERE run_id = $1 GROUP BY 1
 
@@ -77,19 +78,20 @@ UPDATE reprocess_run SET
 WHERE id = $1
 
 -- name: cancel_items
--- Those that have not begun; the others end with their jobs.
+-- Items that have not started; the others end with their jobs.
 UPDATE reprocess_item SET outcome = 'cancelled', ended_at = clock_timestamp()
 WHERE run_id = $1 AND outcome IS NULL AND job IS NULL
 
--- name: begun_jobs
+-- name: started_jobs
 SELECT job FROM reprocess_item WHERE run_id = $1 AND outcome IS NULL AND job IS NOT NULL ORDER BY job
 
--- name: runs_to_feed
--- How many items may begin by now, whoever looks; one who feeds a run is left alone.
+-- name: runs_to_schedule
+-- The running runs, with the number of items that the rate allows to start now. A run that another worker has locked is
+-- skipped.
 SELECT id, public_id, priority, rate,
   CASE WHEN rate IS NULL THEN 1e9
     ELSE extract(epoch FROM clock_timestamp() - fed_at)::float8 * rate END AS allowed,
-  (SELECT count(*) FROM reprocess_item WHERE run_id = reprocess_run.id AND outcome IS NULL AND job IS NOT NULL) AS begun
+  (SELECT count(*) FROM reprocess_item WHERE run_id = reprocess_run.id AND outcome IS NULL AND job IS NOT NULL) AS started
 FROM reprocess_run WHERE state = 'running' AND NOT is_local ORDER BY id
 FOR NO KEY UPDATE SKIP LOCKED
 
@@ -98,13 +100,13 @@ SELECT subject_kind, subject, definition FROM reprocess_item
 WHERE run_id = $1 AND outcome IS NULL AND job IS NULL ORDER BY subject LIMIT $2::int
 FOR NO KEY UPDATE
 
--- name: begin_items
+-- name: start_items
 UPDATE reprocess_item SET job = given.job
 FROM unnest($2::uuid[], $3::uuid[]) AS given (subject, job)
 WHERE run_id = $1 AND reprocess_item.subject = given.subject AND outcome IS NULL
 
--- name: note_rate
--- What was not made use of is not saved up for more than a second, or for one item.
+-- name: advance_rate
+-- Unused allowance accumulates for at most one second, or for one item.
 UPDATE reprocess_run SET fed_at = greatest(
   fed_at + make_interval(secs => $2::int / rate), clock_timestamp() - make_interval(secs => greatest(1, 1 / rate)))
 WHERE id = $1 AND rate IS NOT NULL
@@ -116,8 +118,8 @@ WHERE id = $1 AND state = 'running' AND NOT EXISTS (
 RETURNING id
 
 -- name: item
--- The item of a job, with what its subject has now; the set is read with its blobs as of one moment. What is damaged has no
--- recipe: it is made again.
+-- The item of a job, with the current set of its subject. The recipe of a set with a damaged blob is NULL, so that the
+-- set is made again.
 SELECT item.run_id, item.subject_kind, item.subject, run.state, run.keeps_old, run.is_forced,
   coalesce(post.asset_set_id, image.asset_set_id) AS asset_set_id,
   CASE WHEN NOT EXISTS (
@@ -131,7 +133,7 @@ LEFT JOIN asset_set AS current_set ON current_set.id = coalesce(post.asset_set_i
 WHERE item.job = $1::uuid AND item.outcome IS NULL
 
 -- name: blobs_of_set
--- Those that do not lie in the database.
+-- The blobs of a set that are stored as files.
 SELECT DISTINCT blob.hash FROM asset JOIN blob ON blob.hash = asset.blob
 WHERE asset.asset_set_id = $1 AND blob.inline_content IS NULL
 
@@ -140,8 +142,8 @@ UPDATE reprocess_item SET outcome = $2, error = $3, seconds = $4::float8, ended_
 WHERE job = $1::uuid AND outcome IS NULL
 RETURNING run_id
 
--- name: put_back_item
--- Its run is paused: it waits again.
+-- name: requeue_item
+-- The run of the item is paused: the item waits again.
 UPDATE reprocess_item SET job = NULL WHERE job = $1::uuid AND outcome IS NULL RETURNING run_id
 
 -- name: end_items_of_jobs
@@ -153,15 +155,15 @@ FROM reprocess_run AS run
 WHERE run.id = reprocess_item.run_id AND reprocess_item.job = ANY ($1::uuid[]) AND reprocess_item.outcome IS NULL
 
 -- name: reopen_items_of_jobs
--- An operator has a dead job tried again: its run goes on with it.
+-- An operator retries a dead job: its run is running again.
 WITH reopened AS (
   UPDATE reprocess_item SET outcome = NULL, error = NULL, ended_at = NULL
   WHERE job = ANY ($1::uuid[]) AND outcome = 'failed' RETURNING run_id)
 UPDATE reprocess_run SET state = 'running', ended_at = NULL
 WHERE id IN (SELECT run_id FROM reopened) AND state = 'completed'
 
--- name: take_item
--- For a local run: the next item, if the run goes on.
+-- name: claim_item
+-- The next item of a local run, if the run is running.
 UPDATE reprocess_item SET job = $2::uuid
 WHERE run_id = $1 AND subject = (
   SELECT item.subject FROM reprocess_item AS item JOIN reprocess_run AS run ON run.id = item.run_id
@@ -169,12 +171,12 @@ WHERE run_id = $1 AND subject = (
   ORDER BY item.subject LIMIT 1 FOR NO KEY UPDATE OF item SKIP LOCKED)
 RETURNING subject_kind, subject, definition
 
--- name: take_back_items
--- Those of a local run whose process ended before them.
+-- name: requeue_items
+-- The items of a local run whose process ended before it completed them.
 UPDATE reprocess_item SET job = NULL WHERE run_id = $1 AND outcome IS NULL AND job IS NOT NULL
 
 -- name: swap_post
--- The one write that readers notice; nothing if the post has another set by now.
+-- The write that makes the new outputs visible. No row if the post has another set by now.
 UPDATE post SET asset_set_id = $3::bigint
 WHERE public_id = $1::uuid AND status = 'ready' AND asset_set_id = $2::bigint
 RETURNING id
@@ -188,7 +190,7 @@ RETURNING id
 UPDATE asset_set SET retired_at = clock_timestamp(), replaced_by = $2::bigint, is_kept = $3::boolean WHERE id = $1
 
 -- name: reopen_post
--- That its first attempt failed is forgotten: it is published as if it still waited.
+-- A failed post becomes one that waits for its first outputs.
 UPDATE post SET status = 'processing' WHERE public_id = $1::uuid AND status = 'failed' RETURNING id
 
 -- name: reopen_image

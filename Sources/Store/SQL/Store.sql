@@ -1,23 +1,23 @@
--- name: keep_definition
+-- name: insert_definition
 INSERT INTO definition (hash, name, version, body) VALUES ($1, $2, $3::int, $4::jsonb) ON CONFLICT (hash) DO NOTHING
 
 -- name: definition
 SELECT body FROM definition WHERE hash = $1
 
--- name: keep_blob
--- Inserts or locks the row: who collects the blob meanwhile is waited for.
+-- name: insert_blob
+-- Inserts the row or locks it: a collector that has locked the row is waited for.
 INSERT INTO blob (hash, bytes, inline_content) VALUES ($1, $2::bigint, $3)
 ON CONFLICT (hash) DO UPDATE SET inline_content = coalesce(blob.inline_content, excluded.inline_content)
 RETURNING EXISTS (SELECT FROM blob_damage WHERE blob_damage.hash = blob.hash) AS is_damaged
 
--- name: keep_set
+-- name: insert_set
 INSERT INTO asset_set (public_id, definition, recipe, job) VALUES ($1::uuid, $2, $3, $4::uuid) RETURNING id
 
--- name: keep_asset
+-- name: insert_asset
 INSERT INTO asset (public_id, asset_set_id, role, blob, type, bytes, width, height, duration, thumbhash, place, color)
 VALUES ($1::uuid, $2::bigint, $3, $4, $5, $6::bigint, $7::int, $8::int, $9::float8, $10, $11::smallint, $12)
 
--- name: keep_post
+-- name: insert_post
 INSERT INTO post (public_id, kind, status, author, title, caption, visibility, place_id, place_name, place_latitude,
                   place_longitude, latitude, longitude, foreground, captured_at, job, source_set_id)
 VALUES ($1::uuid, $2, $17, $3, $4, $5, $6, $7, $8, $9::float8, $10::float8, $11::float8, $12::float8, $13, $14,
@@ -30,7 +30,7 @@ SELECT id, public_id, kind, status, author, title, caption, visibility, place_id
 FROM post WHERE public_id = $1::uuid
 
 -- name: posts
--- The conditions that choose an index stand where the word is; those that follow hold for every list.
+-- The caller inserts the conditions that choose an index first; those that follow apply to every list.
 SELECT id, public_id, kind, status, author, title, caption, visibility, place_id, place_name, place_latitude,
   place_longitude, latitude, longitude, foreground, captured_at, created_at, reasons, job, asset_set_id, source_set_id,
   comment_count, reaction_count
@@ -40,11 +40,11 @@ WHERE CONDITIONS (created_at, id) < ($1::timestamptz, $2::bigint) AND created_at
 ORDER BY created_at DESC, id DESC LIMIT $6::int
 
 -- name: lock_post
--- In the order in which everybody locks: the jobs, then the post, then what hangs on it.
+-- The lock order is: the jobs, then the post, then the rows that refer to it.
 SELECT id FROM post WHERE public_id = $1::uuid FOR UPDATE
 
 -- name: has_post
--- Kept from being deleted until the transaction ends.
+-- The lock prevents the deletion of the post until the transaction ends.
 SELECT id FROM post WHERE public_id = $1::uuid FOR KEY SHARE
 
 -- name: jobs_of_post
@@ -67,7 +67,7 @@ WHERE public_id = $1::uuid
 RETURNING id
 
 -- name: assets_of_post
--- Those of its set, of its reactions' sets, and of the sets that these have replaced.
+-- The assets of the post's set, of its reactions' sets, and of the sets that these have replaced.
 WITH RECURSIVE sets (id) AS (
   SELECT asset_set_id FROM post WHERE id = $1::bigint AND asset_set_id IS NOT NULL
   UNION SELECT asset_set_id FROM image WHERE post_id = $1::bigint AND asset_set_id IS NOT NULL
@@ -79,7 +79,7 @@ UPDATE asset SET public_id = given.public_id
 FROM unnest($1::bigint[], $2::uuid[]) AS given (id, public_id)
 WHERE asset.id = given.id
 
--- name: keep_comment
+-- name: insert_comment
 WITH parent AS (UPDATE post SET comment_count = comment_count + 1 WHERE public_id = $1::uuid RETURNING id)
 INSERT INTO comment (public_id, post_id, author, text) SELECT $2::uuid, id, $3, $4 FROM parent
 RETURNING id, public_id, $1::uuid AS post, author, text, created_at
@@ -115,7 +115,7 @@ DELETE FROM image WHERE kind = $1 AND owner = $2 RETURNING asset_set_id, source_
 DELETE FROM image WHERE public_id = $1::uuid RETURNING asset_set_id, source_set_id
 
 -- name: calendar
--- The latest post of each day that the author has in a month, in their zone.
+-- The latest post of each day of a month that has posts of the author, by days of the given time zone.
 WITH day AS (
   SELECT (created_at AT TIME ZONE $2)::date AS date, id, public_id, asset_set_id, created_at
   FROM post
@@ -133,30 +133,30 @@ SELECT FROM pg_timezone_names WHERE name = $1
 SELECT asset_set_id, public_id, role, place, blob, type, bytes, width, height, duration, thumbhash, color
 FROM asset WHERE asset_set_id = ANY ($1::bigint[]) ORDER BY id
 
--- name: hold_answer
--- One request at a time works under a key; a second one is told so instead of waiting.
+-- name: lock_idempotency_key
+-- One request at a time runs under a key; a second one does not wait and fails.
 SELECT pg_try_advisory_xact_lock(hashtextextended($1 || chr(31) || $2, 1)) AS held
 
--- name: answer
+-- name: idempotent_response
 SELECT fingerprint, status, location, body FROM idempotent_answer
 WHERE tenant = $1 AND key = $2 AND created_at >= clock_timestamp() - make_interval(secs => $3::float8)
 
--- name: keep_answer
+-- name: insert_response
 INSERT INTO idempotent_answer (tenant, key, fingerprint, status, location, body) VALUES ($1, $2, $3, $4::int, $5, $6)
 ON CONFLICT (tenant, key) DO UPDATE SET
   fingerprint = excluded.fingerprint, status = excluded.status, location = excluded.location, body = excluded.body,
   created_at = clock_timestamp()
 
--- name: drop_answers
+-- name: drop_expired_responses
 DELETE FROM idempotent_answer WHERE (tenant, key) IN (
   SELECT tenant, key FROM idempotent_answer
   WHERE created_at < clock_timestamp() - make_interval(secs => $1::float8) LIMIT 1000)
 
--- name: expired_answers
+-- name: count_expired_responses
 SELECT count(*) AS answers FROM idempotent_answer
 WHERE created_at < clock_timestamp() - make_interval(secs => $1::float8)
 
--- name: keep_api_key
+-- name: insert_api_key
 INSERT INTO api_key (name, hash, scopes) VALUES ($1, $2, $3::text[]) RETURNING id
 
 -- name: api_keys
@@ -171,18 +171,18 @@ LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE
 -- name: signing_keys
 SELECT id, secret FROM signing_key WHERE retires_at IS NULL OR retires_at > clock_timestamp() ORDER BY id DESC
 
--- name: keep_signing_key
+-- name: insert_signing_key
 INSERT INTO signing_key (secret) VALUES ($1)
 
 -- name: retire_signing_keys
--- One that is to retire earlier keeps its time.
+-- A key that retires earlier keeps its time.
 UPDATE signing_key SET retires_at = least(retires_at, clock_timestamp() + make_interval(secs => $1::float8))
 
 -- name: drop_signing_keys
 DELETE FROM signing_key WHERE retires_at <= clock_timestamp()
 
 -- name: open_window
--- To the millisecond, as it is told and answered.
+-- Times have milliseconds, as in the notification and in the API.
 INSERT INTO daily_window (job, opened_at, closes_at)
 SELECT $1::uuid, at, at + make_interval(secs => $2::int)
 FROM (SELECT date_trunc('milliseconds', clock_timestamp()) AS at) AS time
@@ -219,13 +219,13 @@ UPDATE post SET status = 'failed' WHERE job = ANY ($1::uuid[]) AND status = 'pro
 UPDATE post SET status = 'processing' WHERE job = ANY ($1::uuid[]) AND status = 'failed' RETURNING id
 
 -- name: drop_sources
--- Takes the sources away from a post, and says which set they were.
+-- Detaches the sources from a post, and returns their set.
 UPDATE post SET source_set_id = NULL
 FROM (SELECT id, source_set_id FROM post WHERE public_id = $1::uuid FOR UPDATE) AS before
 WHERE post.id = before.id AND before.source_set_id IS NOT NULL
 RETURNING before.source_set_id
 
--- name: keep_image
+-- name: insert_image
 INSERT INTO image (public_id, kind, owner, author, status, job, source_set_id, post_id)
 VALUES ($1::uuid, $2, $3, $4, 'processing', $5::uuid, $6::bigint, (SELECT id FROM post WHERE $2 = 'reaction' AND public_id = $7::uuid))
 
@@ -244,7 +244,7 @@ FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < 
 ORDER BY id DESC LIMIT $4::int
 
 -- name: current_image
--- One query: the image with all of its assets, and the bytes of one role as far as they lie in the database.
+-- The image with all of its assets, and the bytes of the asset of one role if they are stored in the database.
 SELECT image.public_id AS image, image.author, image.status, image.created_at,
   asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height,
   asset.duration, asset.thumbhash, asset.color, asset_set.recipe,
@@ -258,7 +258,7 @@ LEFT JOIN blob_damage AS damage ON damage.hash = asset.blob
 ORDER BY asset.id
 
 -- name: lock_image_owner
--- Two images of one owner are published one after the other.
+-- Serializes the publications of images of one owner.
 SELECT pg_advisory_xact_lock(hashtextextended(kind || ':' || owner, 0)) FROM image WHERE public_id = $1::uuid
 
 -- name: is_superseded
@@ -267,7 +267,7 @@ SELECT FROM image JOIN image AS newer
 WHERE image.public_id = $1::uuid
 
 -- name: replace_images
--- Takes the sets away from all that were submitted before, and says which they were.
+-- Detaches the sets of all images that were submitted before, and returns these sets.
 UPDATE image SET status = 'replaced', asset_set_id = NULL
 FROM (
   SELECT older.id, older.asset_set_id FROM image JOIN image AS older
@@ -299,7 +299,7 @@ WHERE image.id = before.id AND before.source_set_id IS NOT NULL
 RETURNING before.source_set_id
 
 -- name: release_set
--- Its blobs, and those of the sets that it replaced, have a reference less from now on.
+-- Queues the blobs of the set, and of the sets that it replaced, for collection: each loses a reference.
 WITH RECURSIVE gone AS (
   SELECT $1::bigint AS id
   UNION SELECT asset_set.id FROM asset_set JOIN gone ON asset_set.replaced_by = gone.id)
@@ -312,8 +312,8 @@ WITH RECURSIVE gone AS (
 DELETE FROM asset_set WHERE id IN (SELECT id FROM gone)
 
 -- name: retired_sets
--- Nobody has URLs of their assets any more that are to be answered. One that is somebody's is not dropped, whatever else is
--- said of it.
+-- Sets whose grace period is over: URLs of their assets need no longer work. A set that a post or an image refers to is
+-- never dropped, even if it is marked as retired.
 SELECT id, replaced_by FROM asset_set
 WHERE retired_at < clock_timestamp() - make_interval(secs => $1::float8) AND NOT is_kept
   AND NOT EXISTS (SELECT FROM post WHERE post.asset_set_id = asset_set.id)
@@ -322,8 +322,8 @@ WHERE retired_at < clock_timestamp() - make_interval(secs => $1::float8) AND NOT
   AND NOT EXISTS (SELECT FROM image WHERE image.source_set_id = asset_set.id)
 ORDER BY retired_at LIMIT $2::int FOR UPDATE SKIP LOCKED
 
--- name: pass_on_replaced
--- What it had replaced, and is kept, was replaced by its successor.
+-- name: reattach_replaced
+-- A kept set that this set had replaced is attached to the successor of this set.
 UPDATE asset_set SET replaced_by = $2::bigint WHERE replaced_by = $1::bigint
 
 -- name: count_crash
@@ -335,9 +335,9 @@ RETURNING crashes
 -- name: is_suspect
 SELECT FROM media_crash WHERE inputs = $1
 
--- name: forgive_crashes
+-- name: reset_crash_count
 DELETE FROM media_crash WHERE inputs = $1
 
 -- name: is_writable
--- A server that is read-only refuses to lock a row, also where there is none; of a table that nobody else locks.
+-- A read-only server refuses row locks, also for zero rows. No other statement locks rows of this table.
 SELECT FROM blob_store LIMIT 0 FOR KEY SHARE

@@ -1,10 +1,11 @@
 package import Blobs
 package import Crypto
 package import Model
+package import Platform
 
-/// Everything an attempt needs to know of what it works for.
+/// The input of an attempt: the subject of the job, its definition and its sources.
 package struct Work: Sendable {
-  /// Both clips of a moment.
+  /// The two clips of a moment.
   package struct Moment: Sendable {
     package let foreground: Camera
     package let definition: Definition
@@ -13,7 +14,7 @@ package struct Work: Sendable {
     package let back: SHA256Digest
   }
 
-  /// One clip by itself.
+  /// A single clip.
   package struct Clip: Sendable {
     package let definition: Definition
     /// The hash of the source.
@@ -23,24 +24,24 @@ package struct Work: Sendable {
   /// The photos of a post, or one image.
   package struct Photos: Sendable {
     package let definition: PhotoDefinition
-    /// The hashes of the sources, in the order in which they were submitted.
+    /// The hashes of the sources, in the order of submission.
     package let photos: [SHA256Digest]
   }
 
-  /// What is known of media that are made again.
+  /// The current outputs of a subject that is reprocessed, and the options of the run.
   package struct Reprocessing: Sendable {
-    /// Of the run, when the work was read.
+    /// The state of the run when the work was read.
     package let state: ReprocessRun.State
     let keepsOld: Bool
     let isForced: Bool
-    /// What readers see; nil if there was never anything.
+    /// The set that readers see; nil if the subject never had one.
     let currentSet: Int64?
     let recipe: SHA256Digest?
-    /// Of the current set, those that do not lie in the database.
+    /// The blobs of the current set that are stored as files.
     let blobs: [SHA256Digest]
   }
 
-  /// What is to be worked on.
+  /// The sources by the type of the submission.
   package enum Content: Sendable {
     case moment(Moment)
     case clip(Clip)
@@ -53,12 +54,12 @@ package struct Work: Sendable {
   package let content: Content
   /// The lengths of the sources, by their hashes.
   let sources: [SHA256Digest: Int64]
-  /// Whether a media process ended while it worked on the same inputs: they work alone.
+  /// Whether a media process has crashed on the same inputs, so that the attempt runs isolated.
   package internal(set) var isSuspect = false
-  /// Nil for the first outputs.
+  /// Nil for an attempt at the first outputs.
   package internal(set) var reprocessing: Reprocessing?
 
-  /// Names the inputs, whatever they came with: crashes are counted by it.
+  /// The hash of the inputs, by which crashes are counted: equal for equal files, regardless of the submission.
   package var inputs: SHA256Digest {
     switch content {
     case .moment(let moment): SHA256.digest(of: moment.front.bytes + moment.back.bytes)
@@ -67,23 +68,65 @@ package struct Work: Sendable {
     }
   }
 
-  /// Whether the subject has the outputs that a recipe gives, all of them where it looks for them.
+  /// Whether the current outputs were made by this recipe and all of their files exist.
   package func hasOutputs(of recipe: SHA256Digest, in store: any BlobStore) -> Bool {
     guard let reprocessing, !reprocessing.isForced, reprocessing.recipe == recipe else { return false }
     return reprocessing.blobs.allSatisfy { (try? store.contains($0)) == true }
   }
 
-  /// How long one attempt may take; in the background there is no hurry.
+  /// The deadline of one attempt; longer for reprocessing, which runs in the background.
   package func deadline(_ seconds: Int) -> Duration {
     .seconds(reprocessing == nil ? seconds : max(seconds, ReprocessJob.deadlineSeconds))
   }
 
-  /// Whether the files as submitted stay once the outputs are there.
+  /// Whether the sources stay after the outputs are published.
   var keepsSources: Bool {
     switch content {
     case .moment(let moment): moment.definition.keepSources
     case .clip(let clip): clip.definition.keepSources
     case .photos(let photos): photos.definition.keepSources
+    }
+  }
+}
+
+/// The source files that an attempt reads.
+extension Work {
+  /// Opens a source. Throws `.damaged` or `.missing` if the file does not exist or has another length than the
+  /// submitted one.
+  package func open(_ source: SHA256Digest, in blobs: any BlobStore) throws(BlobError) -> Descriptor {
+    guard let bytes = sources[source] else { throw .missing(source) }
+    do { return try blobs.open(source, bytes: bytes) } catch {
+      // A read error of one file is damage of that file, not an outage of the storage.
+      guard case .system = error, let damage = error.damage else { throw error }
+      throw .damaged(source, damage)
+    }
+  }
+
+  /// Reads all sources completely, and throws `.damaged` for one whose hash is wrong: then the storage is the cause of
+  /// a failed attempt, not the submitted media.
+  package func checkSources(in blobs: any BlobStore) throws(BlobError) {
+    for (hash, bytes) in sources.sorted(by: { $0.key < $1.key }) {
+      if let damage = try blobs.damage(of: hash, bytes: bytes) { throw .damaged(hash, damage) }
+    }
+  }
+}
+
+/// The post or the image that a job makes outputs for.
+package enum Subject: Sendable, Hashable, CustomStringConvertible {
+  case post(PublicID)
+  case image(PublicID)
+
+  /// The public id of the post or image.
+  package var id: PublicID {
+    switch self {
+    case .post(let id), .image(let id): id
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .post(let id): "post \(id)"
+    case .image(let id): "image \(id)"
     }
   }
 }

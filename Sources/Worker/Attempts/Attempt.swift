@@ -7,29 +7,29 @@ import Platform
 import QueueWorker
 import Store
 
-/// One attempt at a moment, a clip or photos: run what the definition says, and seal what came out.
+/// One attempt at a moment, a clip or photos: runs the definition in a media process, and seals the outputs.
 struct Attempt<Control: AttemptControl>: Sendable {
   let control: Control
   let slot: MediaSlot
   let mode: ExecutionMode
-  /// Whether it is alone in its queue here, in a fresh media process: then what breaks that is the media's.
+  /// Whether the attempt runs alone in a new media process, so that the media are the cause of a crash.
   let isIsolated: Bool
   let blobs: any BlobStore
   let log: Logger
 
-  /// Carries out the work that was read for the job.
+  /// Runs the attempt, and returns its ending.
   func run(_ work: Work) async -> AttemptEnding {
-    let ending = await carryOut(work)
+    let ending = await perform(work)
     switch ending {
     case .rejected, .broken, .failed:
-      // What a damaged file does is nobody's fault who submitted it.
+      // The submitter is not responsible for a source file that was damaged in the storage.
       do { try work.checkSources(in: blobs) } catch { return AttemptEnding(error, isIsolated: isIsolated) }
     default: break
     }
     return ending
   }
 
-  private func carryOut(_ work: Work) async -> AttemptEnding {
+  private func perform(_ work: Work) async -> AttemptEnding {
     switch work.reprocessing?.state {
     case .paused: return .superseded(.requeued)
     case .cancelled: return .superseded(.cancelled)
@@ -38,15 +38,15 @@ struct Attempt<Control: AttemptControl>: Sendable {
     do {
       switch work.content {
       case .moment(let moment):
-        return try await carryOut(moment.definition, [.front: moment.front, .back: moment.back], of: work) { facts in
+        return try await perform(moment.definition, [.front: moment.front, .back: moment.back], of: work) { facts in
           guard let front = facts[.front], let back = facts[.back] else { return nil }
           return Planner(moment.definition).plan(front: front, back: back, foreground: moment.foreground)
         }
       case .clip(let clip):
-        return try await carryOut(clip.definition, [.clip: clip.clip], of: work) { facts in
+        return try await perform(clip.definition, [.clip: clip.clip], of: work) { facts in
           facts[.clip].map { Planner(clip.definition).plan(clip: $0) }
         }
-      case .photos(let photos): return try await carryOut(photos, of: work)
+      case .photos(let photos): return try await perform(photos, of: work)
       }
     } catch {
       if let stop = control.stopReason { return .stopped(stop) }
@@ -54,13 +54,13 @@ struct Attempt<Control: AttemptControl>: Sendable {
     }
   }
 
-  private func carryOut(
+  private func perform(
     _ definition: Definition, _ sources: [InputName: SHA256Digest], of work: Work,
     plan: ([InputName: ClipFacts]) -> Plan?
   ) async throws -> AttemptEnding {
     let clock = ContinuousClock()
     let end = clock.now + work.deadline(definition.deadlineSeconds)
-    // The sources stay open here while the media process works on its copies of the descriptors.
+    // The sources stay open here while the media process uses its copies of the descriptors.
     let files = try sources.mapValues { OpenFile(try work.open($0, in: blobs)) }
     let inputs = files.mapValues { $0.descriptor.number }
     defer { withExtendedLifetime(files) {} }
@@ -78,7 +78,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
       plan, mode: mode, inputs: inputs, outputs: outputs.descriptors, deadline: clock.now.duration(to: end),
       cancellation: control.cancellation
     ) { [control] fraction in
-      // The last twentieth is for hashing and publishing.
+      // The last 5 % are for hashing and publishing.
       control.advance(.compose, 0.02 + fraction * 0.93)
     }
     guard report.verdict.verdict == .accepted else { return .rejected(report.verdict) }
@@ -89,7 +89,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
     return .accepted(report.verdict, outputs: assets, recipe: recipe)
   }
 
-  private func carryOut(_ photos: Work.Photos, of work: Work) async throws -> AttemptEnding {
+  private func perform(_ photos: Work.Photos, of work: Work) async throws -> AttemptEnding {
     let plan = photos.definition.plan
     let recipe = try Recipe(definition: work.definitionHash, plan: plan).hash
     if work.hasOutputs(of: recipe, in: blobs) { return .unchanged }
@@ -97,8 +97,8 @@ struct Attempt<Control: AttemptControl>: Sendable {
     let end = clock.now + work.deadline(photos.definition.deadlineSeconds)
     var verdict = Verdict(reasons: [], inputs: [:], decisions: [], photos: [])
     var assets: [NewAsset] = []
-    for (place, hash) in photos.photos.enumerated() {
-      control.advance(.photo, Double(place) / Double(photos.photos.count))
+    for (index, hash) in photos.photos.enumerated() {
+      control.advance(.photo, Double(index) / Double(photos.photos.count))
       let photo = OpenFile(try work.open(hash, in: blobs))
       defer { withExtendedLifetime(photo) {} }
       let outputs = try Outputs(plan.outputs, in: blobs)
@@ -108,12 +108,12 @@ struct Attempt<Control: AttemptControl>: Sendable {
       if let facts = report.facts { verdict.photos?.append(facts) }
       verdict.decisions += report.decisions
       if var reason = report.reason {
-        reason.photo = place
+        reason.photo = index
         verdict.reasons.append(reason)
       }
       guard verdict.reasons.isEmpty else { continue }
       assets += try outputs.seal(report.outputs) { facts, content in
-        NewAsset(facts, of: report, place: place, content: content)
+        NewAsset(facts, of: report, place: index, content: content)
       }
     }
     guard verdict.reasons.isEmpty else {
@@ -124,3 +124,32 @@ struct Attempt<Control: AttemptControl>: Sendable {
     return .accepted(verdict, outputs: assets, recipe: recipe)
   }
 }
+
+/// The stage of an attempt.
+enum AttemptStage: String, Sendable {
+  case probe
+  case compose
+  case photo
+  case publish
+
+  /// The stages in which media are decoded, which can cause the loss of a worker.
+  static let atRisk: Set<String> = [probe.rawValue, compose.rawValue, photo.rawValue]
+}
+
+/// The control of an attempt: it can stop the attempt, and receives the progress.
+protocol AttemptControl: Sendable {
+  /// Raised to stop the attempt; the media process checks it between packets.
+  var cancellation: CancellationFlag { get }
+  /// The reason to stop; nil: the attempt is to continue.
+  var stopReason: HeldJob.StopReason? { get }
+  /// Receives the progress of the attempt.
+  func advance(to progress: JobProgress)
+}
+
+extension AttemptControl {
+  func advance(_ stage: AttemptStage, _ fraction: Double) {
+    advance(to: JobProgress(fraction: fraction, stage: stage.rawValue))
+  }
+}
+
+extension HeldJob: AttemptControl {}

@@ -7,43 +7,44 @@ import Postgres
 import QueueWorker
 import Store
 
-/// How an attempt ends; the ways are kept apart, because they differ in what happens to the post and to the job.
+/// The ending of an attempt, which determines the next state of the job and of its subject.
 enum AttemptEnding {
-  /// The media were accepted; the outputs are whole and wait to be published.
+  /// The media were accepted; the outputs are sealed and not yet published.
   case accepted(Verdict, outputs: [NewAsset], recipe: SHA256Digest)
-  /// The media were refused; no retry will change that.
+  /// The media were rejected; a retry does not change that.
   case rejected(Verdict)
-  /// The media process broke, and the media may be the reason. It is proven if they were alone in a fresh process: tried
-  /// again so, and refused once it is proven twice.
+  /// The media process crashed, possibly because of the media. `isProven` says that the attempt was isolated. The job
+  /// is postponed, and the media are rejected after two proven crashes.
   case broken(MediaFailure, ReasonCode, isProven: Bool)
-  /// Somebody else ended it: tried again alone and later, and not counted.
+  /// Another process killed the media process. The job is postponed and then runs isolated.
   case interrupted(MediaFailure)
-  /// Something that every attempt needs is not to be had: tried again later, and not counted.
+  /// A resource that every attempt needs is not available. The job is postponed.
   case unable(Outage)
-  /// The others did not make room for it to work alone: put off, and not counted.
+  /// Other jobs did not end in time for an isolated attempt. The job is snoozed.
   case crowded
-  /// The file of a source is not what was submitted, or is not there: it fails, and nothing is laid to the media.
+  /// The file of a source is damaged or missing. The job is retried until it has no attempts left; the media are not
+  /// rejected.
   case damaged(BlobError, SHA256Digest)
-  /// It failed, and nobody knows whose fault it is: tried again after a pause, until the attempts are used up.
+  /// The attempt failed for another reason. The job is retried until it has no attempts left.
   case failed(String)
-  /// What is there already is what would come out.
+  /// The current outputs were made by the same recipe.
   case unchanged
-  /// It is not wanted any more: its run is paused or over.
+  /// The run of the item is paused or has ended.
   case superseded(Store.ItemEnding)
-  /// The attempt was asked to stop.
+  /// The control stopped the attempt.
   case stopped(HeldJob.StopReason)
 }
 
 extension AttemptEnding {
-  /// What an error makes of an attempt.
+  /// Creates the ending for an error.
   ///
-  /// - Parameter isIsolated: whether it was alone in its queue here, in a fresh media process.
+  /// - Parameter isIsolated: whether the attempt ran alone in a new media process.
   init(_ error: any Error, isIsolated: Bool) {
     switch error {
     case let failure as MediaFailure: self.init(failure, isIsolated: isIsolated)
     case BlobError.missing(let hash): self = .damaged(.missing(hash), hash)
     case BlobError.damaged(let hash, let damage): self = .damaged(.damaged(hash, damage), hash)
-    case BlobError.system, BlobError.away, is SystemError: self = .unable(Outage("\(error)"))
+    case BlobError.system, BlobError.unavailable, is SystemError: self = .unable(Outage("\(error)"))
     case let error as PostgresError where error.isTransient: self = .unable(Outage("\(error)"))
     default: self = .failed("\(error)")
     }
@@ -61,7 +62,7 @@ extension AttemptEnding {
     }
   }
 
-  /// Whether it says something that was found in the media.
+  /// Whether the ending contains texts or facts from the media.
   var hasFindings: Bool {
     switch self {
     case .accepted(let verdict, _, _), .rejected(let verdict): verdict != verdict.withoutFindings
@@ -69,7 +70,7 @@ extension AttemptEnding {
     }
   }
 
-  /// The same ending without what was found in the media.
+  /// The same ending without texts and facts from the media.
   var withoutFindings: AttemptEnding {
     switch self {
     case .accepted(let verdict, let outputs, let recipe):

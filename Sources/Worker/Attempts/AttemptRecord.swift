@@ -7,25 +7,25 @@ import Queue
 import QueueWorker
 import Store
 
-/// Writes down how an attempt ended: each ending is one transaction, fenced by the job's token.
+/// Writes the ending of an attempt to the database, in one transaction that the job's token fences.
 struct AttemptRecord: Sendable {
   let held: HeldJob
   let pool: Pool
   let store: Store
   let log: Logger
   var policy = RetryPolicy()
-  /// When the attempt began.
-  private let began = ContinuousClock.now
-  /// Media that are proven to have broken the media process so often are refused.
+  /// The start of the attempt.
+  private let start = ContinuousClock.now
+  /// The number of proven crashes after which the media are rejected.
   static let maxCrashes = 2
 
-  /// What the log says once the transaction is committed.
+  /// The log entry and the outcome after the commit.
   private struct Note: Sendable {
     var level = LogLevel.info
     let message: String
     var error: String?
     var subject: Subject?
-    /// How the attempt ended, for those who count.
+    /// The outcome in the metrics.
     let outcome: String
   }
 
@@ -38,7 +38,7 @@ struct AttemptRecord: Sendable {
 
   private var job: ClaimedJob { held.job }
 
-  /// What a subject is called in the log.
+  /// The name of the log field for a subject.
   private static func field(_ subject: Subject) -> String {
     switch subject {
     case .post: "post"
@@ -54,12 +54,12 @@ struct AttemptRecord: Sendable {
     }
   }
 
-  /// Writes it down, and tries as long as the lease is held: a database that comes back finds the ending still there.
+  /// Writes the ending, with retries during an outage of the database as long as the worker holds the lease.
   ///
-  /// The token makes repeating safe: a commit whose answer was lost shows as a lost lease the second time.
+  /// The token makes retries safe: after a commit whose acknowledgement was lost, the retry fails with a lost lease.
   ///
-  /// - Parameter work: nil if the job could not even be read.
-  /// - Returns: the ending that was written, or was to be.
+  /// - Parameter work: nil if the work could not be read.
+  /// - Returns: the ending that was written, or that could not be written.
   @discardableResult
   func write(_ ending: AttemptEnding, of work: Work?) async -> AttemptEnding {
     var ending = ending
@@ -72,19 +72,17 @@ struct AttemptRecord: Sendable {
           note.level, note.message,
           [note.subject.map(Self.field) ?? "post": note.subject?.id.description, "error": note.error])
         held.end(note.outcome)
-        await tell()
+        await notify()
         await collect()
         return ending
       } catch let lost as LeaseLost {
-        // No further attempt is given to a job that was cancelled meanwhile: under the same token that is its end.
+        // The job may have been cancelled: then its token permits only the completion as cancelled.
         if case .stopped(.cancelled) = ending {
           log.warning("an attempt had ended before", ["error": lost.description])
           return ending
         }
         ending = .stopped(.cancelled)
-      } catch let error as PostgresError
-        where error.isTransient
-      {
+      } catch let error as PostgresError where error.isTransient {
         log.warning("the end of an attempt could not be written yet", ["error": "\(error)"])
         if held.stopReason == .leaseLost {
           log.warning("the lease was lost; nothing is written")
@@ -92,26 +90,26 @@ struct AttemptRecord: Sendable {
         }
         try? await Task.sleep(for: .milliseconds(200))
       } catch let error as PostgresError where error.isInvalidValue && ending.hasFindings {
-        // What the database cannot hold comes from the file: how the attempt ended counts, not what was found.
-        log.warning("what was found in the media cannot be stored", ["error": "\(error)"])
+        // The verdict contains text from the media that the database cannot store, such as U+0000.
+        log.warning("the findings in the media cannot be stored", ["error": "\(error)"])
         ending = ending.withoutFindings
       } catch {
         guard case .accepted = ending else {
-          log.error("the end of an attempt could not be written; the reaper will find it", ["error": "\(error)"])
+          log.error("the end of an attempt could not be written; the job will be reaped", ["error": "\(error)"])
           return ending
         }
-        // What cannot be published, for instance because the disk is full, is no end.
+        // The outputs cannot be published, for instance because the disk is full.
         ending = AttemptEnding(error, isIsolated: false)
       }
     }
   }
 
-  // Whoever waits and does not hear it looks by himself before long.
-  private func tell() async {
+  // Clients that miss the notification poll.
+  private func notify() async {
     _ = try? await pool.run { [job] session in try JobQueue.notifyChange(of: job.publicID, session) }
   }
 
-  // What is not collected now, the maintenance of any worker collects later.
+  // A maintenance task collects later if this fails.
   private func collect() async {
     do {
       try await pool.transaction { [store] session in try store.collectReleased(session) }
@@ -124,7 +122,7 @@ struct AttemptRecord: Sendable {
     switch (ending, work) {
     case (.accepted(let verdict, let outputs, let recipe), let work?):
       try store.publish(
-        outputs, of: work, recipe: recipe, job: job, verdict: verdict, seconds: began.duration(to: .now) / .seconds(1),
+        outputs, of: work, recipe: recipe, job: job, verdict: verdict, seconds: start.duration(to: .now) / .seconds(1),
         session)
       return Note(message: "\(Self.field(work.subject)) published", subject: work.subject, outcome: "accepted")
     case (.rejected(let verdict), let work?):
@@ -132,21 +130,21 @@ struct AttemptRecord: Sendable {
     case (.broken(let failure, let code, let isProven), let work?):
       return try countCrash(failure, code, isProven: isProven, work, session)
     case (.interrupted(let failure), let work?):
-      // From now on it works alone.
+      // Makes later attempts run isolated.
       _ = try store.countCrash(of: work, error: failure.detail, isProven: false, session)
       return try postpone("an attempt was interrupted", failure.description, session)
     case (.unable(let outage), _):
-      return try postpone("an attempt could not be made", outage.description, session)
+      return try postpone("an attempt was not possible", outage.description, session)
     case (.crowded, _):
       try JobQueue.snooze(job, seconds: 2, session)
-      return Note(message: "job put off: it has to work alone", outcome: "snoozed")
+      return Note(message: "job snoozed: it has to run isolated", outcome: "snoozed")
     case (.damaged(let error, _), _):
       return try retry("a source is damaged", error.description, session)
     case (.failed(let error), _):
       return try retry("an attempt failed", error, session)
     case (.stopped(.drained), _):
       try JobQueue.release(job, session)
-      return Note(message: "job given back", outcome: "released")
+      return Note(message: "job released", outcome: "released")
     case (.stopped(.cancelled), _):
       try JobQueue.complete(job, .cancelled, result: nil, session)
       try store.fail(job: job.publicID, session)
@@ -156,13 +154,13 @@ struct AttemptRecord: Sendable {
     case (.unchanged, let work?):
       try JobQueue.complete(job, .accepted, result: nil, session)
       try store.end(itemOf: job.publicID, .skipped, session)
-      return Note(message: "outputs are those of the definition", subject: work.subject, outcome: "skipped")
+      return Note(message: "outputs are up to date", subject: work.subject, outcome: "skipped")
     case (.superseded(let ending), _):
       try JobQueue.complete(job, .cancelled, result: nil, session)
       try store.end(itemOf: job.publicID, ending, session)
-      return Note(message: "the item of a run is not to be made", outcome: "cancelled")
+      return Note(message: "the item of a run was not processed", outcome: "cancelled")
     case (.accepted, nil), (.rejected, nil), (.broken, nil), (.interrupted, nil), (.unchanged, nil):
-      preconditionFailure("there is no verdict without a subject")
+      preconditionFailure("this ending requires work")
     }
   }
 
@@ -177,8 +175,8 @@ struct AttemptRecord: Sendable {
   ) throws -> Note {
     let crashes = try store.countCrash(of: work, error: failure.detail, isProven: isProven, session)
     guard isProven, crashes >= Self.maxCrashes else {
-      // It costs no attempt: it is proven, or it is not, before long.
-      return try postpone("the media process broke", failure.description, session)
+      // The attempt does not count: the next one, which is isolated, shows whether the media are the cause.
+      return try postpone("the media process crashed", failure.description, session)
     }
     let reason = Reason(code, input: nil, detail: "\(failure.detail), \(crashes) times; \(Self.remedy(work))")
     return try reject(work, Verdict(reasons: [reason], inputs: [:], decisions: []), session)
@@ -193,7 +191,7 @@ struct AttemptRecord: Sendable {
     }
   }
 
-  /// Tries again later, at no cost to the job; given up once that has gone on for a day.
+  /// Postpones the job without counting the attempt; buries it when the policy's limit is reached.
   private func postpone(_ message: String, _ error: String, _ session: Session) throws -> Note {
     switch policy.next(postponedFor: job.postponedSeconds, random: .random(in: 0...1)) {
     case .retry(let seconds):

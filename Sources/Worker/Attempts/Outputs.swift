@@ -1,12 +1,14 @@
 import Blobs
+import Crypto
+import MediaProcess
 import Model
 import Store
 
-/// The files that a run writes, by role: without names until they are published.
+/// The staged files of the outputs, by role.
 struct Outputs {
   private let staged: [Role: Box]
 
-  // A dictionary cannot hold a value with a single owner: each file lies in a box of its own.
+  // A dictionary cannot hold a noncopyable value, so each staged blob is in a class instance.
   private final class Box {
     var blob: StagedBlob?
     let descriptor: Int32
@@ -22,17 +24,17 @@ struct Outputs {
     }
   }
 
-  /// A file for each output.
+  /// Creates a staged file for each output.
   init(_ roles: [Role], in blobs: any BlobStore) throws(BlobError) {
     var staged: [Role: Box] = [:]
     for role in roles { staged[role] = Box(try blobs.stage()) }
     self.staged = staged
   }
 
-  /// To write to, by role.
+  /// The descriptors for writing, by role.
   var descriptors: [Role: Int32] { staged.mapValues(\.descriptor) }
 
-  /// Ends writing: hashes the files and makes them durable, before any transaction is open.
+  /// Hashes the written files and flushes them to the disk, before any transaction is open.
   func seal(
     _ facts: [OutputFacts], _ asset: (OutputFacts, SealedBlob) -> NewAsset = { NewAsset($0, content: $1) }
   ) throws(BlobError) -> [NewAsset] {
@@ -44,4 +46,41 @@ struct Outputs {
     }
     return assets
   }
+}
+
+/// Everything that determines the bytes of a set of outputs, except the sources.
+struct Recipe<Plan: Encodable & Revised>: Encodable {
+  let definition: SHA256Digest
+  let libraries: [String: String]
+  let plan: Plan
+  /// The revision of the plan's type; nil: the first.
+  let revision: Int?
+
+  init(definition: SHA256Digest, plan: Plan) {
+    self.definition = definition
+    self.plan = plan
+    libraries = LibraryVersions.current
+    revision = Plan.revision
+  }
+
+  /// The hash of the recipe. Equal sources and equal recipes give equal outputs.
+  var hash: SHA256Digest {
+    get throws { SHA256.digest(of: try JSON.encode(self)) }
+  }
+}
+
+/// A type of plan whose outputs can change between versions of the program.
+protocol Revised {
+  /// A number that grows with each change of the program by which an equal plan gives other outputs; nil: there was
+  /// none.
+  static var revision: Int? { get }
+}
+
+extension Plan: Revised {
+  /// 2: the samples of copied clips have lengths instead of start codes.
+  static var revision: Int? { 2 }
+}
+
+extension PhotoPlan: Revised {
+  static var revision: Int? { nil }
 }

@@ -1,7 +1,35 @@
-/// Why a command ends without doing what it was asked: what happened, and what the user can do about it.
+import Blobs
+import EmbeddedPostgres
+import MediaProcess
+import Platform
+import Postgres
+import Store
+
+/// The exit statuses of the command line, with the numbers of sysexits.h where it has one.
+enum ExitStatus: Int32, Sendable {
+  case success = 0
+  /// A check found a fault: rows and files of the store disagree, or a hold had expired.
+  case inconsistent = 1
+  /// EX_USAGE: the arguments are wrong.
+  case usage = 64
+  /// EX_DATAERR: media were rejected, or the requested change is not possible in the present state.
+  case rejected = 65
+  /// EX_NOINPUT: an input does not exist or cannot be read.
+  case inputMissing = 66
+  /// EX_UNAVAILABLE: the service or the database cannot be reached.
+  case unavailable = 69
+  /// EX_SOFTWARE: a bug in take5.
+  case `internal` = 70
+  /// EX_IOERR: a file could not be read or written.
+  case io = 74
+  /// The status that a shell reports for SIGINT: a signal ended the command before it was done.
+  case interrupted = 130
+}
+
+/// The reason why a command failed, and a hint for the user.
 struct CommandFailure: Error, Sendable {
   let status: ExitStatus
-  /// Nil: nobody is there who would read it.
+  /// Nil if no reader is left to see it.
   let message: String?
   let remedy: String?
 
@@ -15,22 +43,57 @@ struct CommandFailure: Error, Sendable {
     self.remedy = remedy
   }
 
-  /// Who read standard output has gone.
+  /// The reader of standard output has closed it (EPIPE).
   static let closedOutput = CommandFailure(status: .io, message: nil, remedy: nil)
 
-  /// A signal came before the command was done.
-  static let interrupted = CommandFailure(.interrupted, "stopped by a signal before it was done")
+  /// A signal arrived before the command was done.
+  static let interrupted = CommandFailure(.interrupted, "interrupted by a signal")
 
-  /// What it says on standard error: one line, and one of what helps.
+  /// The lines for standard error: the message, and the hint if there is one.
   var lines: [String] {
     guard let message else { return [] }
     return ["take5: \(Self.line(message))"] + (remedy.map { ["       \(Self.line($0))"] } ?? [])
   }
 
-  /// In one line what libraries say in several.
+  /// Joins the lines of a library's message into one.
   private static func line(_ text: String) -> String {
     text.split(whereSeparator: \.isNewline).map { line in
       line.drop { $0 == " " || $0 == "\t" }
     }.joined(separator: "; ")
+  }
+}
+
+extension CommandFailure {
+  private static let bugRemedy = "this is a bug in take5: please report it"
+
+  /// Translates an error; an error of an unknown type counts as a bug.
+  init(_ error: any Error) {
+    switch error {
+    case let failure as CommandFailure: self = failure
+    case is CancellationError: self = .interrupted
+    case let failure as MediaFailure: self.init(failure)
+    case let error as PostgresError:
+      self.init(.unavailable, "the database failed: \(error.message)", remedy: error.remedy)
+    case let error as EmbeddedPostgresError: self.init(.unavailable, error.message, remedy: error.remedy)
+    case let error as BlobError:
+      self.init(.io, "\(error)", remedy: "'take5 verify' checks whether the store is consistent")
+    case let error as SystemError: self.init(.io, "\(error)")
+    default: self.init(.internal, "\(error)", remedy: Self.bugRemedy)
+    }
+  }
+
+  /// Translates a failure of the media process that the media did not cause.
+  ///
+  /// - Parameter path: the output that was to be written.
+  init(_ failure: MediaFailure, writing path: String? = nil) {
+    switch failure.kind {
+    case .cancelled: self = .interrupted
+    case .outOfSpace:
+      self.init(
+        .io, "\(path ?? "the output") cannot be written: no space left on device",
+        remedy: "free space on the device and try again")
+    case .interrupted, .unavailable: self.init(.internal, failure.detail, remedy: "try again")
+    default: self.init(.internal, failure.detail, remedy: Self.bugRemedy)
+    }
   }
 }

@@ -1,26 +1,118 @@
-/// One option of a verb.
+/// One option of a command.
 struct Option: Sendable, Hashable {
-  /// With its dashes, `--data`.
+  /// The name with its dashes, such as `--data`.
   let name: String
-  /// What its value is called in the help, `DIR`; nil: a switch without a value.
+  /// The placeholder of the value in the help, such as `DIR`; nil for a switch without a value.
   let placeholder: String?
-  /// The environment variable that stands in for it, `TAKE5_DATA`.
+  /// The environment variable that is read if the option is not given, such as `TAKE5_DATA`.
   let variable: String?
-  /// The value when neither is given, as the help tells it.
-  let fallback: String?
+  /// The value if neither the option nor the variable is given, as the help shows it.
+  let defaultValue: String?
   let help: String
-  /// A second, short spelling, `-o`.
+  /// A short form, such as `-o`.
   let short: String?
 
   init(
-    _ name: String, _ placeholder: String? = nil, variable: String? = nil, default fallback: String? = nil,
+    _ name: String, _ placeholder: String? = nil, variable: String? = nil, default defaultValue: String? = nil,
     short: String? = nil, help: String
   ) {
     self.name = name
     self.placeholder = placeholder
     self.variable = variable
-    self.fallback = fallback
+    self.defaultValue = defaultValue
     self.short = short
     self.help = help
   }
+}
+
+/// Options that several commands share.
+extension Option {
+  static let mediaMemory = Option(
+    "--media-memory", "MB", variable: "TAKE5_MEDIA_MEMORY", default: "2048",
+    help: "maximum address space of a media process, in MiB")
+  static let json = Option("--json", help: "print JSON")
+  static let force = Option("--force", help: "replace existing files, but never an input")
+  static let data = Option(
+    "--data", "DIR", variable: "TAKE5_DATA", default: ".take5",
+    help: "data folder: the blobs and the embedded PostgreSQL")
+  static let database = Option(
+    "--database", "URL", variable: "TAKE5_DATABASE_URL",
+    help: "use this PostgreSQL, version 13 or later, instead of the embedded one")
+  static let pooling = Option(
+    "--pooling", "session|transaction", variable: "TAKE5_POOLING",
+    help: "pool mode of the connection pooler, required if --database is one")
+  static let listenDatabase = Option(
+    "--listen-database", "URL", variable: "TAKE5_LISTEN_DATABASE_URL",
+    help: "direct URL of the same database for LISTEN behind a pooler; without it the queue is polled")
+  static let definition = Option(
+    "--definition", "FILE", help: "use this definition instead of the built-in one (jobs/take5-post.json)")
+  static let foreground = Option(
+    "--foreground", "front|back", default: "front", help: "camera that is shown in the inset")
+  static let latency = Option(
+    "--latency", help: "finish sooner by using several cores; same outputs, slightly more CPU time and memory")
+  static let portable = Option(
+    "--portable", help: "do not use the processor's vector instructions; slow, same outputs")
+  static let server = Option(
+    "--server", "URL", variable: "TAKE5_SERVER", default: "http://127.0.0.1:8080",
+    help: "URL of the service; with https:// its certificate is verified")
+  static let certificates = Option(
+    "--cacert", "FILE", variable: "CURL_CA_BUNDLE",
+    help: "trusted CA certificates in PEM instead of the system's; SSL_CERT_FILE has the same effect")
+  static let apiKey = Option(
+    "--api-key-file", "FILE", variable: "TAKE5_API_KEY_FILE",
+    help: "file whose first line is the API key; TAKE5_API_KEY holds the key itself")
+  static let logLevel = Option(
+    "--log-level", "LEVEL", variable: "TAKE5_LOG_LEVEL", default: "info", help: "debug, info, warning or error")
+  static let logFormat = Option(
+    "--log-format", "text|json", variable: "TAKE5_LOG_FORMAT", help: "text on a terminal, otherwise JSON")
+  static let backgroundSlots = Option(
+    "--background-slots", "N", variable: "TAKE5_BACKGROUND_SLOTS", default: "1",
+    help: "stored media that are reprocessed at the same time, at the lowest CPU priority")
+  static let grace = Option(
+    "--grace", "SECONDS", variable: "TAKE5_GRACE", default: "86400",
+    help: "grace period for which replaced outputs stay readable")
+  static let lease = Option(
+    "--lease", "SECONDS", variable: "TAKE5_LEASE", default: "30",
+    help: "age of the last heartbeat after which other workers take a worker's jobs")
+  static let drain = Option(
+    "--drain", "SECONDS", variable: "TAKE5_DRAIN", default: "25",
+    help: "time for running jobs to finish after a stop signal; the others are released")
+  static let poll = Option(
+    "--poll", "SECONDS", variable: "TAKE5_POLL", default: "1",
+    help: "interval at which the queue is checked even without a notification")
+
+  /// The options of a command that uses the store and can print JSON.
+  static let storeAccess: [Option] = [.data, .database, .pooling, .json]
+}
+
+/// Options that select jobs.
+extension Option {
+  /// The options that `JobFilter.init(_:limit:)` reads.
+  static func jobFilter(limit: Option) -> [Option] {
+    [
+      Option(
+        "--state", "STATES",
+        help: "comma-separated list of scheduled, available, executing, completed, cancelled, dead"),
+      Option("--queue", "NAME", help: "jobs of this queue"),
+      Option("--kind", "KIND", help: "jobs of this kind, such as post or image"),
+      Option("--author", "NAME", help: "jobs of this author"),
+      Option("--error", "TEXT", help: "jobs whose last error contains this text, ignoring case"),
+      Option(
+        "--created-after", "TIME",
+        help: "jobs created after this time: 2026-11-20T18:30:00Z, or 45s, 30m, 2h, 7d before now"),
+      Option("--created-before", "TIME", help: "jobs created before this time"),
+      Option("--finished-after", "TIME", help: "jobs finished after this time"),
+      Option("--finished-before", "TIME", help: "jobs finished before this time"),
+      Option("--before", "JOB", help: "jobs older than this job, the last one of the previous list"), limit,
+    ]
+  }
+
+  static let jobListLimit = Option("--limit", "N", default: "20", help: "maximum number of jobs")
+
+  /// The options of a command that changes many jobs.
+  static let jobChanges: [Option] =
+    jobFilter(limit: Option("--limit", "N", help: "change at most this many of the selected jobs, newest first")) + [
+      Option("--all", help: "change all selected jobs"),
+      Option("--dry-run", help: "print the number of selected jobs and change nothing"),
+    ] + storeAccess
 }

@@ -1,21 +1,22 @@
+import Glibc
 import Platform
 
-/// One thing that the command line can do.
+/// One command of the program, such as `jobs list`.
 struct Subcommand: Sendable {
-  /// The words after `take5`, `jobs list`.
+  /// The arguments that name the command, such as `jobs list`.
   let name: String
-  /// One sentence.
+  /// One sentence for the list of commands.
   let abstract: String
-  /// What its operands are called in the help; a name in brackets may be left out.
+  /// The names of the operands in the help. A name in brackets is optional; `…` at the end allows any number.
   let operands: [String]
   let options: [Option]
-  /// A command that a reader can copy.
+  /// A complete command line.
   let example: String
-  /// Left out of the help: for the program's own use.
+  /// Whether the help omits the command, which the program starts itself.
   let isHidden: Bool
   let run: @Sendable (Arguments) async throws -> ExitStatus
 
-  /// A verb that does one thing: a signal that comes before it is done cancels it.
+  /// Makes a command that finishes on its own; a signal cancels it.
   init(
     _ name: String, abstract: String, operands: [String] = [], options: [Option] = [], example: String,
     run: @escaping @Sendable (Arguments) async throws -> ExitStatus
@@ -27,7 +28,7 @@ struct Subcommand: Sendable {
     }
   }
 
-  /// A verb that goes on until a signal comes, or that has an orderly end of its own for it.
+  /// Makes a command that handles signals itself: it runs until one arrives, or shuts down in order when one does.
   init(
     _ name: String, abstract: String, operands: [String] = [], options: [Option] = [], example: String,
     untilSignal run: @escaping @Sendable (Arguments, StopSignals) async throws -> ExitStatus
@@ -39,7 +40,7 @@ struct Subcommand: Sendable {
     }
   }
 
-  /// A verb for the program's own use, which signals end at once.
+  /// Makes a command that the program starts itself; signals have their default effect.
   init(hidden name: String, abstract: String, run: @escaping @Sendable (Arguments) async throws -> ExitStatus) {
     self.init(
       name: name, abstract: abstract, operands: [], options: [], example: "take5 \(name)", isHidden: true, run: run)
@@ -58,9 +59,86 @@ struct Subcommand: Sendable {
     self.run = run
   }
 
-  /// How many operands must be given, and how many may: of one that ends with `…` any number.
+  /// The allowed numbers of operands.
   var operandCounts: ClosedRange<Int> {
-    let least = operands.count { !$0.hasPrefix("[") }
-    return least...(operands.last?.hasSuffix("…") == true ? Int.max : operands.count)
+    let required = operands.count { !$0.hasPrefix("[") }
+    return required...(operands.last?.hasSuffix("…") == true ? Int.max : operands.count)
+  }
+}
+
+/// The effect of a signal on a running command.
+enum Interruption {
+  /// The time for an orderly end. A command that is killed later leaves no files behind either.
+  private static let timeout = Duration.seconds(5)
+
+  /// Runs `work`. The first signal cancels it; any error after that becomes `.interrupted`.
+  static func run(
+    until signals: StopSignals, _ work: @escaping @Sendable () async throws -> ExitStatus
+  ) async throws -> ExitStatus {
+    let task = Task { try await work() }
+    let isInterrupted = CancellationFlag()
+    let monitor = Task {
+      await signals.wait()
+      guard !Task.isCancelled else { return }
+      isInterrupted.cancel()
+      task.cancel()
+      try? await Task.sleep(for: timeout)
+      guard !Task.isCancelled else { return }
+      for line in CommandFailure.interrupted.lines { Console.note(line) }
+      exit(ExitStatus.interrupted.rawValue)
+    }
+    defer { monitor.cancel() }
+    do {
+      return try await task.value
+    } catch {
+      throw isInterrupted.isCancelled ? CommandFailure.interrupted : error
+    }
+  }
+}
+
+/// The texts of `--help`.
+enum Help {
+  /// The help of the program: a list of its commands.
+  static func text(of commands: [Subcommand]) -> String {
+    let shown = commands.filter { !$0.isHidden }
+    let width = (shown.map { synopsis($0).count }.max() ?? 0) + 2
+    let lines = shown.map { command in
+      let synopsis = synopsis(command)
+      return "  \(synopsis)\(String(repeating: " ", count: width - synopsis.count))\(command.abstract)"
+    }
+    return """
+      take5: composes the two clips of a moment into one video, as a service over HTTP or on the command line.
+
+      usage: take5 COMMAND [OPTIONS]
+
+      \(lines.joined(separator: "\n"))
+
+      'take5 COMMAND --help' describes a command. Exit status: 0 success, 1 store inconsistent, 64 usage error,
+      65 media rejected, 66 input missing, 69 service unavailable, 70 internal error, 74 input/output error,
+      130 interrupted.
+
+      """
+  }
+
+  /// The help of one command.
+  static func text(of command: Subcommand) -> String {
+    var text = "\(command.abstract)\n\nusage: take5 \(synopsis(command)) [OPTIONS]\n"
+    let rows = command.options.map { option -> (String, String) in
+      let short = option.short.map { "\($0), " } ?? ""
+      let syntax = short + option.name + (option.placeholder.map { " \($0)" } ?? "")
+      let notes = [option.variable.map { "$\($0)" }, option.defaultValue.map { "default \($0)" }].compactMap(\.self)
+      return (syntax, option.help + (notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))"))
+    }
+    let all = rows + [("--help", "print this text")]
+    let width = (all.map(\.0.count).max() ?? 0) + 2
+    text += "\n"
+    for (syntax, help) in all {
+      text += "  \(syntax)\(String(repeating: " ", count: width - syntax.count))\(help)\n"
+    }
+    return text + "\nexample: \(command.example)\n"
+  }
+
+  private static func synopsis(_ command: Subcommand) -> String {
+    ([command.name] + command.operands).joined(separator: " ")
   }
 }

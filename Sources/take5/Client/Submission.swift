@@ -2,9 +2,9 @@ import HTTPClient
 import Model
 import Platform
 
-/// Something that is submitted to a service: where to, and its parts.
+/// A submission to a service: its request and the parts of its body.
 struct Submission: Sendable {
-  /// What becomes of it, and where that is read.
+  /// The kind of resource that the submission creates.
   enum Resource: String, Sendable {
     case post
     case image
@@ -20,7 +20,7 @@ struct Submission: Sendable {
     return Submission(method: "POST", path: "/v1/posts", form: [post] + files, resource: .post)
   }
 
-  /// A name as a segment of a path (RFC 3986, section 2.1).
+  /// Percent-encodes a name as a segment of a path (RFC 3986, section 2.1).
   static func escaped(_ name: String) -> String {
     name.utf8.map { byte in
       let isPlain =
@@ -32,13 +32,13 @@ struct Submission: Sendable {
     }.joined()
   }
 
-  /// Submits it as the options say, and tells what became of it.
-  func carryOut(_ arguments: Arguments) async throws -> ExitStatus {
-    let service = try Service(arguments)
+  /// Submits the media, waits and saves if the options ask for it, and prints the result.
+  func run(_ arguments: Arguments) async throws -> ExitStatus {
+    let service = try ServiceClient(arguments)
     let folder = arguments.value("--save")
     let isJSON = arguments.has(Option.json.name)
-    // A folder that cannot be written to is told before anything is sent.
-    let made = try folder.map { path throws(CommandFailure) in try OutputFolder(path) }
+    // A folder that cannot be written to is an error before anything is sent.
+    let outputFolder = try folder.map { path throws(CommandFailure) in try OutputFolder(path) }
     let sending = ProgressBar("sending")
     let submitted = try await service.submit(self) { sending.show($0) }
     sending.clear()
@@ -48,48 +48,50 @@ struct Submission: Sendable {
         isJSON
           ? try JSON.text(["id": submitted.id.description])
           : "\(resource.rawValue) \(submitted.id) is \(submitted.status.rawValue)")
-      return .done
+      return .success
     }
-    let ended = try await wait(for: job.id, of: service)
+    let finished = try await wait(for: job.id, of: service)
     let media = try await service.media(submitted.id, resource)
     var saved: [MediaName: String] = [:]
-    if let made, media.status == .ready {
-      saved = try await SavedMedia(folder: made.path, replacing: arguments.has(Option.force.name), service: service)
-        .save(media)
+    if let outputFolder, media.status == .ready {
+      saved = try await SavedMedia(
+        folder: outputFolder.path, replacing: arguments.has(Option.force.name), service: service
+      )
+      .save(media)
     }
-    let answer = SubmitAnswer(resource, media, job: ended, saved: saved) { service.url(of: $0) }
-    try Console.print(isJSON ? try JSON.text(answer) : answer.text(explains: arguments.has("--explain")))
+    let result = SubmitResult(resource, media, job: finished, saved: saved) { service.url(of: $0) }
+    try Console.print(isJSON ? try JSON.text(result) : result.text(explains: arguments.has("--explain")))
     return switch media.status {
-    case .ready: .done
+    case .ready: .success
     case .rejected: .rejected
     default: .unavailable
     }
   }
 
-  private func wait(for job: PublicID, of service: Service) async throws -> JobAnswer {
+  private func wait(for job: PublicID, of service: ServiceClient) async throws -> JobResponse {
     let bar = ProgressBar("processing")
     defer { bar.clear() }
     while true {
-      // Who looks at a bar wants to see it move; nobody else asks before there is something to tell.
-      let now = try await service.job(job, waiting: Console.isTerminal ? 1 : 30)
-      if now.state.isFinal { return now }
-      bar.show(now.progress, stage: now.state == .executing ? now.stage ?? "" : "waiting for a worker")
+      // A progress bar needs an update every second; without one, the service responds when the job finishes.
+      let current = try await service.job(job, waiting: Console.isErrorTerminal ? 1 : 30)
+      if current.state.isFinal { return current }
+      bar.show(current.progress, stage: current.state == .executing ? current.stage ?? "" : "waiting for a worker")
       try Task.checkCancellation()
     }
   }
 }
 
 extension FormPart {
-  /// A file that is named on the command line, as the part of a name.
+  /// Makes a part from a file that the command line names.
   init(file: (name: String, path: String)) throws(CommandFailure) {
-    // Read from any place when it is sent again, and no folder.
+    // The file must be regular: if the request is sent again, it is read again from the start.
     _ = try InputFile(.clip, path: file.path)
     do {
       try self.init(name: file.name, path: file.path, type: "application/octet-stream")
     } catch {
       throw CommandFailure(
         .inputMissing, "\(file.path) cannot be read: \(error.reason)",
-        remedy: "check the path and that you may read the file")
+        remedy: "check the path and the permissions of the file")
     }
   }
 }

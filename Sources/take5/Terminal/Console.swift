@@ -1,27 +1,27 @@
 import Glibc
 
-/// What the command line says: answers on standard output, everything else on standard error.
+/// The standard streams of the process: results go to standard output, everything else to standard error.
 enum Console {
-  /// Writes an answer and ends its line; status 74 if it does not get out.
+  /// Writes a line to standard output; status 74 if that fails.
   static func print(_ text: String) throws(CommandFailure) { try write(text + "\n") }
 
-  /// Writes an answer as it is; status 74 if it does not get out.
+  /// Writes a text to standard output; status 74 if that fails.
   static func write(_ text: String) throws(CommandFailure) {
     guard let code = send(text, to: 1) else { return }
-    // Who closed the pipe, as head(1) does, has what it wanted.
+    // A reader that closed the pipe, such as head(1), needs no message.
     if code == EPIPE { throw .closedOutput }
     throw CommandFailure(
-      .io, "the answer cannot be written to standard output: \(String(cString: strerror(code)))",
-      remedy: "send it elsewhere, or make room, and ask again")
+      .io, "standard output cannot be written: \(String(cString: strerror(code)))",
+      remedy: "redirect the output to another file, or free space on the device, and try again")
   }
 
-  /// Writes a remark and ends its line; it is lost where nobody takes it.
-  static func note(_ text: String) { remark(text + "\n") }
+  /// Writes a line to standard error; a failure is ignored.
+  static func note(_ text: String) { writeError(text + "\n") }
 
-  /// Writes a remark as it is; it is lost where nobody takes it.
-  static func remark(_ text: String) { _ = send(text, to: 2) }
+  /// Writes a text to standard error; a failure is ignored.
+  static func writeError(_ text: String) { _ = send(text, to: 2) }
 
-  /// Returns the error if not everything was written.
+  /// Returns `errno` if not everything was written.
   private static func send(_ text: String, to descriptor: Int32) -> Int32? {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
@@ -29,7 +29,7 @@ enum Console {
       if count > 0 {
         rest = rest.dropFirst(count)
       } else if errno == EAGAIN {
-        // Whoever shares the terminal or the pipe may have made it so.
+        // Another process that shares the terminal or the pipe may have set O_NONBLOCK.
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         poll(&request, 1, -1)
       } else if errno != EINTR {
@@ -39,28 +39,60 @@ enum Console {
     return nil
   }
 
-  /// Whether nobody reads standard output any more: who waits long for something to say would never find out.
-  static var isClosed: Bool {
+  /// Whether the reader of standard output has closed it. A command that writes rarely has no other way to find out.
+  static var isOutputClosed: Bool {
     var request = pollfd(fd: 1, events: 0, revents: 0)
     return poll(&request, 1, 0) > 0 && request.revents & Int16(POLLERR) != 0
   }
 
-  /// Whether a person looks at standard error through a terminal that can draw a line anew.
-  static var isTerminal: Bool { isatty(2) == 1 && canRedraw }
+  /// Whether standard error is a terminal that can redraw a line.
+  static var isErrorTerminal: Bool { isatty(2) == 1 && canRedraw }
 
-  /// Whether a person looks at standard output through a terminal that can draw lines anew.
-  static var answersPerson: Bool { isatty(1) == 1 && canRedraw }
+  /// Whether standard output is a terminal that can redraw lines.
+  static var isOutputTerminal: Bool { isatty(1) == 1 && canRedraw }
 
-  /// `TERM=dumb` is a terminal that only writes on, as those of editors are (terminfo(5)).
+  /// `TERM=dumb` is a terminal without cursor movement, such as that of an editor (terminfo(5)).
   private static var canRedraw: Bool {
     guard let kind = getenv("TERM") else { return false }
     return !["", "dumb"].contains(String(cString: kind))
   }
 
-  /// How many characters a line of the terminal behind a descriptor has; 80 where it does not say.
+  /// The number of columns of the terminal behind a descriptor; 80 if it is unknown.
   static func width(of descriptor: Int32) -> Int {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return Int(size.ws_col)
+  }
+}
+
+/// A table of text with titles. Columns have the width of their longest cell; numbers are right-aligned.
+struct TextTable {
+  private let titles: [String]
+  private var rows: [[String]] = []
+
+  init(_ titles: String...) { self.titles = titles }
+
+  /// Adds a row; nil is shown as a dash.
+  mutating func add(_ cells: String?...) { rows.append(cells.map { $0 ?? "-" }) }
+
+  var isEmpty: Bool { rows.isEmpty }
+
+  /// The lines of the table, with the titles first.
+  var lines: [String] {
+    let all = [titles] + rows
+    let widths = titles.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
+    let isNumeric = titles.indices.map { column in
+      rows.allSatisfy { row in row[column] == "-" || row[column].first?.isNumber == true && row[column].count < 12 }
+    }
+    return all.map { row in
+      var line = ""
+      for (column, cell) in row.enumerated() {
+        if column > 0 { line += "  " }
+        let padding = String(repeating: " ", count: widths[column] - cell.count)
+        line += isNumeric[column] ? padding + cell : cell + padding
+      }
+      while line.last == " " { line.removeLast() }
+      return line
+    }
   }
 }

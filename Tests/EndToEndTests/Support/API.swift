@@ -3,17 +3,17 @@ import HTTPTesting
 import Model
 import Testing
 
-/// The HTTP interface of a service, as an app's back-end speaks it.
+/// A client of the HTTP API.
 struct API: Sendable {
   let port: UInt16
 
-  /// An answer: its status, and its body as JSON.
-  struct Answer: Sendable {
+  /// A response with its body as JSON.
+  struct Response: Sendable {
     let response: ClientResponse
 
     var status: Int { response.status }
 
-    /// What the body holds at a path of keys and places; nil if there is nothing, or null.
+    /// The value at a path of keys and indexes; nil if it is absent or null.
     subscript(_ path: Step...) -> Value? {
       guard let root = try? JSONDecoder().decode(Value.self, from: Data(response.body)) else { return nil }
       var value: Value? = root
@@ -22,13 +22,13 @@ struct API: Sendable {
     }
   }
 
-  /// A step into JSON.
+  /// A key of a JSON object or an index of a JSON array.
   enum Step: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Sendable {
     case key(String)
-    case place(Int)
+    case index(Int)
 
     init(stringLiteral key: String) { self = .key(key) }
-    init(integerLiteral place: Int) { self = .place(place) }
+    init(integerLiteral index: Int) { self = .index(index) }
   }
 
   /// Any JSON value.
@@ -59,35 +59,35 @@ struct API: Sendable {
     subscript(_ step: Step) -> Value? {
       switch (step, self) {
       case (.key(let key), .object(let members)): members[key]
-      case (.place(let place), .array(let items)) where items.indices.contains(place): items[place]
+      case (.index(let index), .array(let items)) where items.indices.contains(index): items[index]
       default: nil
       }
     }
   }
 
-  func get(_ path: String, _ headers: [(String, String)] = []) async throws -> Answer {
-    Answer(response: try await request("GET", path, port: port, headers: headers))
+  func get(_ path: String, _ headers: [(String, String)] = []) async throws -> Response {
+    Response(response: try await request("GET", path, port: port, headers: headers))
   }
 
   func delete(_ path: String) async throws -> Int { try await request("DELETE", path, port: port).status }
 
   /// Sends JSON.
-  func send(_ method: String, _ path: String, _ json: String) async throws -> Answer {
+  func send(_ method: String, _ path: String, _ json: String) async throws -> Response {
     let headers = [("Content-Type", "application/json")]
-    return Answer(response: try await request(method, path, port: port, headers: headers, body: Array(json.utf8)))
+    return Response(response: try await request(method, path, port: port, headers: headers, body: Array(json.utf8)))
   }
 
-  /// Submits media, and waits until they are ready.
+  /// Submits media and, by default, waits until they are processed.
   func submit(
     _ path: String, _ parts: [(name: String, bytes: [UInt8])], method: String = "POST",
     headers: [(String, String)] = [("Prefer", "wait=60")]
-  ) async throws -> Answer {
+  ) async throws -> Response {
     let form = Self.form(parts)
     let all = headers + [("Content-Type", form.contentType)]
-    return Answer(response: try await request(method, path, port: port, headers: all, body: form.bytes))
+    return Response(response: try await request(method, path, port: port, headers: all, body: form.bytes))
   }
 
-  /// A form whose parts are files, but for JSON and words.
+  /// A form in which media parts have file names and other parts do not.
   static func form(_ parts: [(name: String, bytes: [UInt8])]) -> MultipartForm {
     var form = MultipartForm()
     for part in parts {
@@ -99,6 +99,54 @@ struct API: Sendable {
 }
 
 extension Service {
-  /// Its HTTP interface.
+  /// A client of its API.
   func api() throws -> API { API(port: try #require(UInt16(url.split(separator: ":").last ?? ""))) }
+}
+
+/// The fields of a post that tests read.
+struct PostResponse: Decodable {
+  struct Asset: Decodable {
+    let url: String
+    let type: String
+    let bytes: Int
+    let width: Int?
+    let height: Int?
+    let duration: Double?
+    let thumbhash: String?
+  }
+
+  struct Job: Decodable {
+    let id: PublicID
+    let state: JobState
+    let progress: Double
+    let url: String
+  }
+
+  let id: PublicID
+  let kind: String
+  let status: PostStatus
+  let author: String
+  let caption: String?
+  let foreground: Camera
+  let job: Job?
+  let reasons: [Reason]
+  let assets: [Role: Asset]
+}
+
+/// The fields of a job that tests read.
+struct JobResponse: Decodable {
+  let state: JobState
+  let attempt: Int
+  let verdict: Verdict?
+}
+
+/// The fields of an error response that tests read (RFC 9457).
+struct ProblemResponse: Decodable {
+  struct Field: Decodable {
+    let field: String
+  }
+
+  let status: Int
+  let reasons: [Reason]?
+  let errors: [Field]?
 }

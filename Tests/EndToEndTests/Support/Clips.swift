@@ -1,28 +1,62 @@
+import Definitions
+import Glibc
 import MediaFixtures
+import Model
 import Platform
 import PostgresTesting
 
-/// Clips as files with names, for the command line and for uploads.
+/// Clips in files, for the command line and for uploads.
 enum Clips {
   static let front = MarkedClip(.red, tone: .init(440))
   static let back = MarkedClip(.blue, tone: .init(1000))
 
-  /// Writes a clip under a name; returns its path.
+  /// Writes a clip to a file and returns its path.
   static func write(_ clip: MarkedClip, _ name: String, in folder: TemporaryFolder) throws -> String {
     try write(TemporaryFile.bytes(of: clip.write()), name, in: folder)
   }
 
-  /// Writes bytes under a name; returns the path.
+  /// Writes bytes to a file and returns its path.
   static func write(_ bytes: [UInt8], _ name: String, in folder: TemporaryFolder) throws -> String {
     let path = "\(folder.path)/\(name)"
     try Descriptor(writing: path, replacing: true).write(bytes)
     return path
   }
 
-  /// A box of zeros (ISO/IEC 14496-12, 8.1.2) that makes a clip as large as is wanted, and stays sound.
+  /// Appends a `free` box (ISO/IEC 14496-12, 8.1.2), which keeps the clip valid.
   static func padded(_ clip: [UInt8], by count: Int, filler: UInt8) -> [UInt8] {
     let size = UInt32(count)
     let head = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: size >> UInt32($0)) } + Array("free".utf8)
     return clip + head + [UInt8](repeating: filler, count: count - 8)
+  }
+}
+
+extension Definitions {
+  /// Writes the built-in definition with another deadline and returns its path.
+  static func withDeadline(seconds: Int, in folder: TemporaryFolder) throws -> String {
+    var definition = try take5Post()
+    definition.deadlineSeconds = seconds
+    return try Clips.write(try JSON.encode(definition), "deadline-\(seconds).json", in: folder)
+  }
+}
+
+/// Lists folders.
+enum Folders {
+  /// The paths of all files below it.
+  static func files(below path: String) throws -> [String] {
+    guard let folder = opendir(path) else { return [] }
+    defer { closedir(folder) }
+    var found: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      guard name != "." && name != ".." else { continue }
+      if entry.pointee.d_type == UInt8(DT_DIR) {
+        found += try files(below: "\(path)/\(name)")
+      } else {
+        found.append("\(path)/\(name)")
+      }
+    }
+    return found
   }
 }

@@ -1,7 +1,8 @@
 import Platform
+import Take5Testing
 import Testing
 
-/// A document of the project and the commands in it.
+/// A document of the project with the commands in it.
 struct Document {
   let path: String
   let text: String
@@ -14,10 +15,10 @@ struct Document {
     text = String(decoding: try Descriptor(reading: "\(Self.root)/\(path)").contents(), as: UTF8.self)
   }
 
-  /// The lines of its blocks of shell commands.
+  /// The lines of the shell code blocks.
   var commands: [String] { lines(of: "sh") }
 
-  /// The lines of its blocks in a language.
+  /// The lines of the code blocks in a language.
   func lines(of language: String) -> [String] {
     var lines: [String] = []
     var isInside = false
@@ -29,5 +30,41 @@ struct Document {
       }
     }
     return lines
+  }
+}
+
+/// The result of running the command line through a shell, which can redirect its streams.
+struct ShellRun: Sendable {
+  /// The exit status; 124 if the command did not end within the limit.
+  let status: Int32
+  let output: String
+  /// The lines on standard error.
+  let errors: [String]
+
+  /// Runs `take5` with arguments.
+  ///
+  /// - Parameters:
+  ///   - redirection: a redirection or pipe in shell syntax, such as `>/dev/full`.
+  ///   - limit: the arguments of timeout(1). With `--foreground` the signal is sent only to the command itself.
+  static func run(
+    _ arguments: [String], _ redirection: String = "", limit: [String] = ["--kill-after=1", "60"],
+    environment: [String: String] = [:], in folder: String
+  ) async throws -> ShellRun {
+    try await onThread("test-shell") { () throws in
+      let output = try Descriptor(unnamedIn: "/tmp")
+      let errors = try Descriptor(unnamedIn: "/tmp")
+      var configuration = ChildProcess.Configuration(
+        path: "/bin/sh",
+        arguments: ["-c", "exec timeout \"$@\" \(redirection)", "sh"] + limit + [Take5Binary.path] + arguments)
+      configuration.environment = environment.merging(["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"]) { ours, _ in ours
+      }
+      configuration.directory = folder
+      configuration.descriptors = [nil, output.number, errors.number]
+      let ending = try ChildProcess(configuration).wait()
+      let text = String(decoding: try output.contents(), as: UTF8.self)
+      let lines = String(decoding: try errors.contents(), as: UTF8.self).split(separator: "\n").map(String.init)
+      guard case .exited(let status) = ending else { return ShellRun(status: 124, output: text, errors: lines) }
+      return ShellRun(status: status, output: text, errors: lines)
+    }
   }
 }

@@ -4,20 +4,20 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-/// A reverse proxy before a service: Debian's nginx, configured as docs/operations.md says, with its files in a folder of
-/// its own.
+/// A reverse proxy in front of a service: Debian's nginx with the configuration of docs/operations.md and a temporary
+/// folder.
 struct Nginx {
   let port: UInt16
   private let process: RunningTake5
   private let folder: TemporaryFolder
 
-  /// Starts it and waits until it serves.
+  /// Starts nginx and waits until it accepts connections.
   ///
   /// - Parameters:
-  ///   - url: of the service.
-  ///   - apiKey: is sent with every request that passes; nil: what the client sends.
-  ///   - certificate: what it speaks TLS with; nil: it speaks none.
-  ///   - isPlain: whether it passes requests on and is told nothing more.
+  ///   - url: the URL of the service.
+  ///   - apiKey: the key that nginx adds to every request; nil leaves requests unchanged.
+  ///   - certificate: the certificate for TLS; nil for plain HTTP.
+  ///   - isPlain: whether nginx only has a `proxy_pass`, without the configuration of the document.
   init(
     before url: String, apiKey: String? = nil, certificate: Certificate? = nil, isPlain: Bool = false
   ) async throws {
@@ -55,17 +55,17 @@ struct Nginx {
     try Descriptor(writing: file, replacing: true).write(Array(configuration.utf8))
     process = try RunningTake5()
     _ = try await process.start(
-      ["-p", folder.path, "-c", file], program: try Self.find(), saysFirstLine: false)
+      ["-p", folder.path, "-c", file], program: try Self.find(), printsFirstLine: false)
     try #require(await process.waitForLog("start worker process "), "nginx did not start: \(process.log)")
   }
 
-  /// Ends it.
+  /// Stops nginx.
   func stop() async {
     await process.send(signal: SIGTERM)
     _ = await process.wait()
   }
 
-  /// A port that nobody listens on at this moment.
+  /// A port that no process listens on at this moment.
   private static func freePort() throws -> UInt16 {
     let descriptor = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
     var address = sockaddr_in()
@@ -81,10 +81,34 @@ struct Nginx {
     return UInt16(bigEndian: address.sin_port)
   }
 
-  /// Debian's, where it is installed or where `make nginx` lays it.
+  /// The path of nginx: installed, or unpacked by `make nginx`.
   private static func find() throws -> String {
     let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-    let places = ["/usr/sbin/nginx", "\(root)/.build/nginx/usr/sbin/nginx"]
-    return try #require(places.first { access($0, X_OK) == 0 }, "there is no nginx: 'make nginx' brings it")
+    let paths = ["/usr/sbin/nginx", "\(root)/.build/nginx/usr/sbin/nginx"]
+    return try #require(paths.first { access($0, X_OK) == 0 }, "nginx not found: run 'make nginx'")
+  }
+}
+
+/// A self-signed certificate for `localhost`, made by openssl(1).
+struct Certificate {
+  /// The path of the certificate, in PEM.
+  let path: String
+  /// The path of the private key.
+  let key: String
+
+  init(in folder: TemporaryFolder, name: String = "localhost") async throws {
+    let (path, key) = ("\(folder.path)/\(name).pem", "\(folder.path)/\(name).key")
+    (self.path, self.key) = (path, key)
+    let ending = try await onThread("openssl") {
+      try ChildProcess(
+        .init(
+          path: "/usr/bin/openssl",
+          arguments: [
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+            "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", path,
+          ])
+      ).wait()
+    }
+    try #require(ending == .exited(0), "openssl failed")
   }
 }

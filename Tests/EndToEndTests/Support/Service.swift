@@ -6,7 +6,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-/// A service of its own for one test: the shipped binary, with an embedded PostgreSQL in a folder that goes with it.
+/// A running service for one test: the shipped binary with an embedded PostgreSQL in a temporary folder.
 struct Service {
   let folder: TemporaryFolder
   let process: RunningTake5
@@ -15,9 +15,9 @@ struct Service {
 
   var data: String { "\(folder.path)/data" }
 
-  /// Starts it and waits until it listens.
+  /// Starts the service and waits until it listens.
   ///
-  /// - Parameter folder: where its data lie; nil: in a folder of its own.
+  /// - Parameter folder: the parent of the data folder; nil for a new temporary folder.
   init(
     workers: Int = 1, _ more: [String] = [], environment: [String: String] = [:], apiKey: String? = nil,
     in folder: TemporaryFolder? = nil
@@ -34,21 +34,21 @@ struct Service {
     client = HTTPClient(server: address, apiKey: apiKey)
   }
 
-  /// Starts a worker process beside it.
+  /// Starts a worker process on the same store.
   func worker(_ more: [String] = []) async throws -> RunningTake5 {
     let worker = try RunningTake5()
     _ = try await worker.start(
       ["worker", "--data", data, "--lease", "3", "--log-level", "debug", "--log-format", "text"] + more,
-      saysFirstLine: false)
+      printsFirstLine: false)
     return worker
   }
 
-  /// Submits a moment and returns what was answered.
-  func submit(front: String, back: String, foreground: Camera = .front) async throws -> HTTPAnswer {
+  /// Submits a moment and returns the response.
+  func submit(front: String, back: String, foreground: Camera = .front) async throws -> HTTPResponse {
     let client = client
     let post = Array(#"{"author":"ada","caption":"lake","foreground":"\#(foreground.rawValue)"}"#.utf8)
     return try await onThread("test-client") {
-      // The parts come in an order of their own: none is required.
+      // The order of the parts does not matter.
       let form = [
         try FormPart(name: "back", path: back, type: "video/mp4"), FormPart(name: "post", json: post),
         try FormPart(name: "front", path: front, type: "video/mp4"),
@@ -57,32 +57,32 @@ struct Service {
     }
   }
 
-  /// Submits a moment that must be taken.
-  func submitted(front: String, back: String, foreground: Camera = .front) async throws -> PostAnswer {
-    let answer = try await submit(front: front, back: back, foreground: foreground)
-    #expect(answer.status == 202, "\(String(decoding: answer.body, as: UTF8.self))")
-    return try JSON.decode(PostAnswer.self, from: answer.body)
+  /// Submits a moment that must be accepted.
+  func submitted(front: String, back: String, foreground: Camera = .front) async throws -> PostResponse {
+    let response = try await submit(front: front, back: back, foreground: foreground)
+    #expect(response.status == 202, "\(String(decoding: response.body, as: UTF8.self))")
+    return try JSON.decode(PostResponse.self, from: response.body)
   }
 
-  /// Reads something.
-  func get(_ path: String) async throws -> HTTPAnswer {
+  /// Sends a GET request.
+  func get(_ path: String) async throws -> HTTPResponse {
     let client = client
     return try await onThread("test-client") { try client.get(path) }
   }
 
   /// Reads a post.
-  func post(_ id: PublicID) async throws -> PostAnswer {
-    try JSON.decode(PostAnswer.self, from: await get("/v1/posts/\(id)").body)
+  func post(_ id: PublicID) async throws -> PostResponse {
+    try JSON.decode(PostResponse.self, from: await get("/v1/posts/\(id)").body)
   }
 
-  /// Runs the command line against it until the post is over.
+  /// Submits a moment with the command line and waits until it is processed.
   func submitAndWait(front: String, back: String, foreground: Camera = .front) async throws -> Take5Command {
     try await Take5Command.run([
       "submit", "post", front, back, "--server", url, "--foreground", foreground.rawValue, "--wait", "--json",
     ])
   }
 
-  /// A number out of its database.
+  /// The number that a query returns.
   func count(_ query: String) async throws -> Int {
     try await rows(query) { try $0.single().get(0, as: Int.self) }
   }
@@ -92,7 +92,7 @@ struct Service {
     try await rows(query) { rows in try rows.map { try $0.get(0, as: String.self) } }
   }
 
-  /// Does something to its database.
+  /// Runs a script in the database.
   func execute(_ script: String) async throws {
     let pool = Pool(try database(), size: 1)
     try await pool.run { try $0.executeScript(script, name: "test") }
@@ -110,21 +110,26 @@ struct Service {
     return result
   }
 
-  /// Where its database is.
+  /// The URL of the database.
   func database() throws -> DatabaseURL {
     let bytes = try Descriptor(reading: "\(data)/postgres.url").contents()
     return try DatabaseURL(String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init) ?? "")
   }
 
-  /// How many files lie in the blob store, those without a final name included, the marker not.
+  /// The number of files in the blob store: temporary files count, `store-id` does not.
   func blobFiles() throws -> Int {
     try Folders.files(below: "\(data)/blobs").count { !$0.hasSuffix("/store-id") }
   }
 
-  /// Asks it to end; its exit status.
+  /// Sends SIGTERM and returns the exit status.
   @discardableResult
   func stop() async throws -> Int32? {
     await process.send(signal: 15)
     return await process.wait()
   }
+}
+
+extension Tag {
+  /// The test starts real processes and a PostgreSQL server.
+  @Tag static var process: Self
 }

@@ -8,12 +8,12 @@ import Testing
 
 @Suite("HEIF and AVIF", .tags(.media))
 struct HEIFTests {
-  /// A HEIC or AVIF of one picture.
+  /// A HEIC or AVIF with one image.
   static func file(_ format: String, width: Int = 96, height: Int = 64) throws -> HEIFFile {
-    try #require(HEIFFile(taking: PhotoFixture.photo(in: format, width: width, height: height)))
+    try #require(HEIFFile(extractingFrom: PhotoFixture.photo(in: format, width: width, height: height)))
   }
 
-  /// Adds a gain map of another size, of which a tone-mapped picture is derived.
+  /// Adds a gain map of another size and a tone-mapped image that is derived from it.
   static func addGainMap(to file: inout HEIFFile, width: Int, height: Int) throws -> Int {
     let map = try Self.file(file.items[0].type == "av01" ? "avif" : "heic", width: width, height: height).items[0]
     let gainMap = file.add(map)
@@ -22,7 +22,7 @@ struct HEIFTests {
     return file.add(toneMap, ("dimg", [file.primary, gainMap]))
   }
 
-  @Test("a photo of today's phones, with gain map, mattes and an item by address, gives all its variants")
+  @Test("a phone photo with gain map, mattes and a URI item gives all variants")
   func phone() throws {
     let plain = try Self.file("heic")
     var file = plain
@@ -38,7 +38,7 @@ struct HEIFTests {
       _ = file.add(.init("mime", data: Array("<x:xmpmeta/>".utf8)), ("cdsc", [id]))
     }
     _ = file.add(.init("uri ", data: Array("tag:apple.com,2023:photo:aux".utf8)), ("cdsc", [toneMap]))
-    let exif = [0, 0, 0, 6] + Array("Exif\0\0".utf8) + PhotoFixture.exif(orientation: 6, hasPlace: true)
+    let exif = [0, 0, 0, 6] + Array("Exif\0\0".utf8) + PhotoFixture.exif(orientation: 6, hasPosition: true)
     _ = file.add(.init("Exif", data: exif), ("cdsc", [1, toneMap]))
     let definition = try #require(try Definitions.photo("photo-post"))
     let run = try PhotoCase(file.bytes, variants: definition.plan.variants)
@@ -51,7 +51,7 @@ struct HEIFTests {
     #expect(try run.bytes(.photoLarge) == reference.bytes(.photoLarge))
   }
 
-  @Test("a sequence with a still picture gives that picture")
+  @Test("a sequence with a primary image gives that image")
   func sequence() throws {
     var file = try Self.file("heic")
     file.brands = ["hevc", "msf1", "hevc"]
@@ -61,7 +61,7 @@ struct HEIFTests {
     #expect(report.facts?.isAnimated == true)
   }
 
-  @Test("a gain map of any size changes nothing", arguments: ["heic", "avif"], [1, 17, 300])
+  @Test("a gain map of any size does not change the output", arguments: ["heic", "avif"], [1, 17, 300])
   func gainMap(format: String, size: Int) throws {
     let plain = try Self.file(format, width: 12, height: 34)
     var file = plain
@@ -72,7 +72,8 @@ struct HEIFTests {
     #expect(try run.bytes(.photoLarge) == reference.bytes(.photoLarge))
   }
 
-  @Test("small and odd sizes are taken", arguments: ["heic", "avif"], [(12, 34), (1, 1), (29, 100), (3, 2), (1, 40)])
+  @Test(
+    "small and odd sizes are accepted", arguments: ["heic", "avif"], [(12, 34), (1, 1), (29, 100), (3, 2), (1, 40)])
   func odd(format: String, size: (Int, Int)) throws {
     let report = try PhotoCase(PhotoFixture.photo(in: format, width: size.0, height: size.1)).report
     #expect(report.reason == nil)
@@ -80,35 +81,35 @@ struct HEIFTests {
     #expect(report.outputs.first?.width == size.0)
   }
 
-  @Test("transparency lies on white")
+  @Test("transparency is blended with white")
   func alpha() throws {
     var file = try #require(
-      HEIFFile(taking: PhotoFixture.heic(PhotoFixture.image(width: 64, height: 64) { _, _ in (0, 0, 0) })))
+      HEIFFile(extractingFrom: PhotoFixture.heic(PhotoFixture.image(width: 64, height: 64) { _, _ in (0, 0, 0) })))
     let mask = PhotoFixture.image(width: 64, height: 64) { x, _ in x < 32 ? (0, 0, 0) : (255, 255, 255) }
-    var item = try #require(HEIFFile(taking: PhotoFixture.heic(mask))).items[0]
+    var item = try #require(HEIFFile(extractingFrom: PhotoFixture.heic(mask))).items[0]
     item.properties.append(auxiliaryType("urn:mpeg:hevc:2015:auxid:1"))
     _ = file.add(item, ("auxl", [1]))
     let run = try PhotoCase(file.bytes)
     #expect(run.report.facts?.hasAlpha == true)
-    let picture = try run.picture()
-    #expect(distance(picture.pixel(8, 32), SIMD3(255, 255, 255)) <= 8, "\(picture.pixel(8, 32))")
-    #expect(distance(picture.pixel(56, 32), SIMD3(0, 0, 0)) <= 8, "\(picture.pixel(56, 32))")
+    let output = try run.decodedImage()
+    #expect(distance(output.pixel(8, 32), SIMD3(255, 255, 255)) <= 8, "\(output.pixel(8, 32))")
+    #expect(distance(output.pixel(56, 32), SIMD3(0, 0, 0)) <= 8, "\(output.pixel(56, 32))")
   }
 
-  @Test("a grid of one tile twice shows it twice")
+  @Test("a grid that refers to one tile twice shows it twice")
   func tiles() throws {
-    var file = try #require(HEIFFile(taking: PhotoFixture.heic(PhotoFixture.quarters(width: 64, height: 64))))
+    var file = try #require(HEIFFile(extractingFrom: PhotoFixture.heic(PhotoFixture.quarters(width: 64, height: 64))))
     file.primary = file.add(
       .init("grid", properties: [extents(128, 64)], data: grid(rows: 1, columns: 2, width: 128, height: 64)),
       ("dimg", [1, 1]))
     let run = try PhotoCase(file.bytes)
     #expect(run.report.facts?.display == Size(width: 128, height: 64))
-    let picture = try run.picture()
-    for x in [16, 80] { #expect(distance(picture.pixel(x, 16), PhotoTests.red) <= 8) }
-    for x in [48, 112] { #expect(distance(picture.pixel(x, 48), PhotoTests.yellow) <= 8) }
+    let output = try run.decodedImage()
+    for x in [16, 80] { #expect(distance(output.pixel(x, 16), PhotoTests.red) <= 8) }
+    for x in [48, 112] { #expect(distance(output.pixel(x, 48), PhotoTests.yellow) <= 8) }
   }
 
-  @Test("what cannot be decoded is refused by name")
+  @Test("the refusal of an unsupported item type names it")
   func unsupported() throws {
     var file = try Self.file("heic")
     file.items[0].type = "unci"
@@ -117,9 +118,9 @@ struct HEIFTests {
     #expect(reason?.detail.contains("'unci'") == true)
   }
 
-  @Test("what libheif does not take of a file that its boxes describe well is no lack of memory")
+  @Test("a file that libheif refuses despite valid boxes is a corrupt image, not out of memory")
   func inconsistent() throws {
-    // A picture of HEVC that says that it is of AV1.
+    // An HEVC image that is declared as AV1.
     var file = try Self.file("heic")
     file.items[0].type = "av01"
     file.items[0].properties.append(try #require(Self.file("avif").items[0].properties.first))

@@ -5,7 +5,7 @@ import Model
 import Platform
 import Stills
 
-/// One photo taken through a run, and what came of it.
+/// A run for one photo, with its report and outputs.
 struct PhotoCase {
   let report: PhotoReport
   private let files: [Role: OpenFile]
@@ -29,7 +29,7 @@ struct PhotoCase {
   }
 
   /// A JPEG output, decoded.
-  func picture(_ role: Role = .photoLarge) throws -> RGBImage {
+  func decodedImage(_ role: Role = .photoLarge) throws -> RGBImage {
     try JPEGDecoder.decode(try bytes(role), limits: JPEGLimits(pixels: 1 << 24))
   }
 }
@@ -37,17 +37,17 @@ struct PhotoCase {
 extension RGBImage {
   /// The colour of a pixel.
   func pixel(_ x: Int, _ y: Int) -> SIMD3<Int> {
-    let at = 3 * (y * width + x)
-    return SIMD3(Int(bytes[at]), Int(bytes[at + 1]), Int(bytes[at + 2]))
+    let offset = 3 * (y * width + x)
+    return SIMD3(Int(bytes[offset]), Int(bytes[offset + 1]), Int(bytes[offset + 2]))
   }
 
-  /// The colours in the middle of its four quarters, in the order of reading.
+  /// The colours at the centres of the four quarters, row by row.
   var quarters: [SIMD3<Int>] {
     [(1, 1), (3, 1), (1, 3), (3, 3)].map { pixel($0.0 * width / 4, $0.1 * height / 4) }
   }
 }
 
-/// How far two colours lie apart in their farthest component.
+/// The largest difference between two colours in one component.
 func distance(_ one: SIMD3<Int>, _ other: SIMD3<Int>) -> Int {
   (0..<3).map { abs(one[$0] - other[$0]) }.max() ?? 0
 }

@@ -11,42 +11,42 @@ struct PhotoTests {
   static let blue = SIMD3(30, 30, 220)
   static let yellow = SIMD3(230, 220, 40)
 
-  /// What each Exif orientation makes of red, green, blue and yellow, in the order of reading (TIFF 6.0, "Orientation").
-  static let turned: [Int: [SIMD3<Int>]] = [
+  /// The quarters red, green, blue and yellow after each Exif orientation, row by row (TIFF 6.0, "Orientation").
+  static let oriented: [Int: [SIMD3<Int>]] = [
     1: [red, green, blue, yellow], 2: [green, red, yellow, blue], 3: [yellow, blue, green, red],
     4: [blue, yellow, red, green], 5: [red, blue, green, yellow], 6: [blue, red, yellow, green],
     7: [yellow, green, blue, red], 8: [green, yellow, red, blue],
   ]
 
-  @Test("all eight Exif orientations end upright, reduced or not", arguments: 1...8, [64, 1000])
+  @Test("all eight Exif orientations become upright, scaled down or not", arguments: 1...8, [64, 1000])
   func orientations(orientation: Int, longEdge: Int) throws {
     let image = PhotoFixture.quarters(width: 220, height: 140)
     let run = try PhotoCase(
       PhotoFixture.jpeg(image, exif: PhotoFixture.exif(orientation: orientation)),
       variants: [.photoLarge: PhotoVariant(longEdge: longEdge, quality: 95)])
-    let isExchanged = orientation > 4
-    let display = isExchanged ? Size(width: 140, height: 220) : Size(width: 220, height: 140)
+    let isSwapped = orientation > 4
+    let display = isSwapped ? Size(width: 140, height: 220) : Size(width: 220, height: 140)
     #expect(run.report.facts?.display == display)
-    let picture = try run.picture()
+    let output = try run.decodedImage()
     let scale = min(1, Double(longEdge) / 220)
-    #expect(picture.width == Int((Double(display.width) * scale).rounded()))
-    #expect(picture.height == Int((Double(display.height) * scale).rounded()))
-    for (found, expected) in zip(picture.quarters, try #require(Self.turned[orientation])) {
+    #expect(output.width == Int((Double(display.width) * scale).rounded()))
+    #expect(output.height == Int((Double(display.height) * scale).rounded()))
+    for (found, expected) in zip(output.quarters, try #require(Self.oriented[orientation])) {
       #expect(distance(found, expected) <= 4, "\(found) instead of \(expected)")
     }
   }
 
-  @Test("place and device are named, and in no output")
+  @Test("location and device metadata is reported, and no output holds it")
   func privacy() throws {
     let image = PhotoFixture.quarters(width: 80, height: 60)
-    let run = try PhotoCase(PhotoFixture.jpeg(image, exif: PhotoFixture.exif(orientation: 1, hasPlace: true)))
+    let run = try PhotoCase(PhotoFixture.jpeg(image, exif: PhotoFixture.exif(orientation: 1, hasPosition: true)))
     let found = try #require(run.report.facts?.identifying)
     #expect(found.map(\.kind) == [.device, .place])
     let bytes = try run.bytes(.photoLarge)
     for word in ["Exif", "Eye"] { #expect(!bytes.contains(Array(word.utf8)), "\(word)") }
   }
 
-  @Test("variants have their sizes, squares come out of the middle, and nothing is enlarged")
+  @Test("variants have their sizes, squares are cropped from the centre, and nothing is enlarged")
   func variants() throws {
     let image = PhotoFixture.image(width: 900, height: 300) { x, _ in
       x < 300 ? (220, 30, 30) : x < 600 ? (30, 180, 30) : (30, 30, 220)
@@ -67,13 +67,13 @@ struct PhotoTests {
         .avatar: Size(width: 300, height: 300),
       ])
     for role in [Role.photoSquare, .avatar] {
-      for color in try run.picture(role).quarters { #expect(distance(color, Self.green) <= 6) }
+      for color in try run.decodedImage(role).quarters { #expect(distance(color, Self.green) <= 6) }
     }
     #expect(run.report.thumbhash != nil)
   }
 
-  @Test("a variant's size in bytes holds, by a lower quality")
-  func mostBytes() throws {
+  @Test("the size limit of a variant lowers its quality")
+  func maxBytes() throws {
     var state: UInt32 = 1
     let noise = PhotoFixture.image(width: 300, height: 200) { _, _ in
       state = state &* 1_664_525 &+ 1_013_904_223
@@ -83,28 +83,28 @@ struct PhotoTests {
       PhotoFixture.jpeg(noise),
       variants: [
         .photoLarge: PhotoVariant(longEdge: 300, quality: 90),
-        .photoSmall: PhotoVariant(longEdge: 300, quality: 90, mostBytes: 20_000),
+        .photoSmall: PhotoVariant(longEdge: 300, quality: 90, maxBytes: 20_000),
       ])
     #expect(try run.bytes(.photoLarge).count > 40_000)
     #expect(1...20_000 ~= (try run.bytes(.photoSmall).count))
   }
 
-  @Test("transparency lies on white, in 8 and in 16 bits", arguments: [8, 16])
+  @Test("transparency is blended with white, in 8 and in 16 bits", arguments: [8, 16])
   func alpha(bits: Int) throws {
     let full: UInt16 = bits == 16 ? 65535 : 255
     let png = PhotoFixture.png(width: 60, height: 40, bits: bits) { x, _ in
-      // A third red, a third half transparent red, a third nothing.
+      // One third red, one third half-transparent red, one third transparent.
       x < 20 ? [full, 0, 0, full] : x < 40 ? [full, 0, 0, full / 2] : [0, 0, 0, 0]
     }
     let run = try PhotoCase(png)
     #expect(run.report.facts?.hasAlpha == true && run.report.facts?.bits == bits)
-    let picture = try run.picture()
+    let output = try run.decodedImage()
     for (x, expected) in [(10, SIMD3(255, 0, 0)), (30, SIMD3(255, 128, 128)), (50, SIMD3(255, 255, 255))] {
-      #expect(distance(picture.pixel(x, 20), expected) <= 4, "\(picture.pixel(x, 20))")
+      #expect(distance(output.pixel(x, 20), expected) <= 4, "\(output.pixel(x, 20))")
     }
   }
 
-  @Test("variants may be WebP or AVIF, which read back as the same picture", arguments: ["webp", "avif"])
+  @Test("variants in WebP and AVIF decode to the same image", arguments: ["webp", "avif"])
   func formats(name: String) throws {
     let format = try #require(PhotoVariant.Format(rawValue: name))
     let image = PhotoFixture.quarters(width: 220, height: 140)
@@ -114,12 +114,12 @@ struct PhotoTests {
     let again = try PhotoCase(try run.bytes(.photoLarge))
     #expect(again.report.facts?.format.rawValue == name)
     #expect(again.report.facts?.display == Size(width: 110, height: 70))
-    for (found, expected) in zip(try again.picture().quarters, [Self.red, Self.green, Self.blue, Self.yellow]) {
+    for (found, expected) in zip(try again.decodedImage().quarters, [Self.red, Self.green, Self.blue, Self.yellow]) {
       #expect(distance(found, expected) <= 8, "\(found) instead of \(expected)")
     }
   }
 
-  @Test("what is too large by its header is refused before anything is decoded")
+  @Test("a photo that is too large by its header is refused")
   func limits() throws {
     let jpeg = try PhotoFixture.jpeg(PhotoFixture.quarters(width: 200, height: 100))
     #expect(try PhotoCase(jpeg, limits: PhotoCase.limits(pixels: 19_999)).report.reason?.code == .tooLarge)
@@ -130,11 +130,11 @@ struct PhotoTests {
     #expect(try PhotoCase(Array("GIF89a".utf8) + [0, 0, 0]).report.reason?.code == .unsupportedContainer)
   }
 
-  @Test("what is no photo is named, with what helps its owner")
-  func words() throws {
+  @Test("the refusal of a file that is not a photo names its format and a remedy")
+  func signatures() throws {
     let clip = Array("\0\0\0\u{10}ftypisom\0\0\0\0".utf8)
     for (bytes, words) in [
-      (Array("GIF89a".utf8) + [0, 0, 0], ["a GIF picture", "JPEG, HEIF, AVIF, PNG, WebP", "as JPEG"]),
+      (Array("GIF89a".utf8) + [0, 0, 0], ["a GIF image", "JPEG, HEIF, AVIF, PNG, WebP", "as JPEG"]),
       (clip, ["an MP4 video", "Send the photo, not a clip"]),
     ] {
       let reason = try #require(try PhotoCase(bytes).report.reason)
@@ -157,7 +157,7 @@ struct PhotoTests {
 }
 
 extension [UInt8] {
-  /// Whether some bytes stand in it, one behind the other.
+  /// Whether the array contains a subsequence of bytes.
   fileprivate func contains(_ part: [UInt8]) -> Bool {
     indices.contains { self[$0...].starts(with: part) }
   }

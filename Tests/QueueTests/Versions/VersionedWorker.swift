@@ -3,29 +3,28 @@ import Postgres
 
 @testable import Queue
 
-/// A worker of one version of the schema, or a producer of that version.
+/// A worker and producer of one version of the schema.
 struct VersionedWorker: Sendable {
-  /// What it knows of.
   enum Version: Sendable, CaseIterable {
-    /// The schema's first version: what it sends stands in `v0001_statements.sql`.
+    /// The schema's first version, with the statements in `v0001_statements.sql`.
     case first
-    /// The present one.
+    /// The present version.
     case present
   }
 
-  /// How an attempt ends.
+  /// The end of an attempt.
   enum Ending: Sendable {
     case completed, retried, dead, released
   }
 
-  /// What one claim got.
+  /// The jobs of one claim.
   struct Claim: Sendable {
     fileprivate var leases: [(id: Int64, token: Int64)] = []
     fileprivate var jobs: [ClaimedJob] = []
 
-    /// The ids of its jobs, in the order of their claim.
+    /// The ids of the jobs, in the order of their claim.
     fileprivate(set) var ids: [PublicID] = []
-    /// Which attempt each is.
+    /// The numbers of the attempts.
     fileprivate(set) var attempts: [Int] = []
   }
 
@@ -77,15 +76,15 @@ struct VersionedWorker: Sendable {
     return claim
   }
 
-  /// Ends the jobs of a claim, each by its place, in one transaction; throws `LeaseLost` if one is another's.
+  /// Ends the jobs of a claim in one transaction, each by its index; throws `LeaseLost` if a token is stale.
   func end(_ claim: Claim, _ ending: (Int) -> Ending, _ session: Session) throws {
     try session.transaction { session in
       switch version {
       case .first:
-        for (place, lease) in claim.leases.enumerated() { try endFirst(lease, ending(place), session) }
+        for (index, lease) in claim.leases.enumerated() { try endFirst(lease, ending(index), session) }
       case .present:
-        for (place, job) in claim.jobs.enumerated() {
-          switch ending(place) {
+        for (index, job) in claim.jobs.enumerated() {
+          switch ending(index) {
           case .completed: try JobQueue.complete(job, .accepted, result: nil, session)
           case .retried: try JobQueue.retry(job, afterSeconds: 0, error: "again", session)
           case .dead: try JobQueue.bury(job, error: "never", session)
@@ -96,7 +95,7 @@ struct VersionedWorker: Sendable {
     }
   }
 
-  /// Makes jobs available whose time has come.
+  /// Makes scheduled jobs that are due available.
   func promote(_ session: Session) throws {
     switch version {
     case .first: try session.execute(Self.first["promote"], .integer(1000))
@@ -104,7 +103,7 @@ struct VersionedWorker: Sendable {
     }
   }
 
-  /// Takes jobs from lost workers; how many.
+  /// Takes jobs from lost workers; returns their number.
   func reap(_ session: Session) throws -> Int {
     guard version == .first else { return try session.transaction { try JobQueue.reap($0).count } }
     return try session.transaction { session in

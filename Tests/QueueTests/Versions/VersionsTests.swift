@@ -4,12 +4,13 @@ import PostgresTesting
 import Queue
 import Testing
 
-@Suite("Workers of two versions side by side", .tags(.database))
+@Suite("Workers of two schema versions", .tags(.database))
 struct VersionsTests {
   typealias Version = VersionedWorker.Version
 
   @Test(
-    "what one enqueues the other takes, ends in every way, and gets back", arguments: Version.allCases, Version.allCases
+    "one version claims what the other enqueues, ends it in every way, and claims it again",
+    arguments: Version.allCases, Version.allCases
   )
   func exchange(producing: Version, taking: Version) async throws {
     try await withSession { session in
@@ -30,7 +31,7 @@ struct VersionsTests {
     }
   }
 
-  @Test("all at once: every job ends, and once", .timeLimit(.minutes(5)))
+  @Test("concurrent workers of both versions end every job once", .timeLimit(.minutes(5)))
   func together() async throws {
     try await withDatabase(QueueDatabase.template) { url in
       let pool = Pool(url, size: 6, timeout: .seconds(60))
@@ -56,7 +57,7 @@ struct VersionsTests {
         }
         return try await group.reduce(into: []) { $0 += $1 }
       }
-      // What is left, by each in turn.
+      // The remaining jobs.
       try await pool.run { session in
         let workers = try Version.allCases.map { try VersionedWorker($0, session) }
         var isLeft = true
@@ -84,7 +85,8 @@ struct VersionsTests {
   }
 
   @Test(
-    "what a lost worker of one held goes to the other, and the lost one can end nothing", arguments: Version.allCases,
+    "one version takes the jobs of a lost worker of the other, which cannot end them any more",
+    arguments: Version.allCases,
     Version.allCases)
   func lostWorkers(losing: Version, finding: Version) async throws {
     try await withSession { session in
@@ -101,7 +103,7 @@ struct VersionsTests {
       while true {
         let claim = try finder.claim(9, session)
         if claim.ids.isEmpty { break }
-        // The first version counts an attempt whose worker was lost; this one lays it to nobody's charge.
+        // The first version counts the attempt of a lost worker; the present one does not.
         let expected = finding == .first ? 2 : 1
         #expect(claim.attempts.allSatisfy { $0 == expected })
         try finder.end(claim, { _ in .completed }, session)
@@ -109,14 +111,6 @@ struct VersionsTests {
       }
       #expect(Set(found) == Set(jobs))
       #expect(try session.execute("SELECT FROM job_done").count == 2)
-    }
-  }
-
-  private func withSession(_ body: @escaping @Sendable (Session) throws -> Void) async throws {
-    try await withDatabase(QueueDatabase.template) { url in
-      let pool = Pool(url, size: 1)
-      try await pool.run(body)
-      await pool.close()
     }
   }
 }

@@ -1,10 +1,10 @@
 /// An entry of an edit list (ISO/IEC 14496-12, 8.6.6).
 package struct Edit: Hashable, Sendable {
-  /// How long it is shown, in seconds.
+  /// The duration of the edit in seconds.
   package var seconds: Double
-  /// From where in the media on, in seconds; nil: nothing is shown.
+  /// The start time in the media in seconds; nil for an empty edit.
   package var start: Double?
-  /// How fast the media pass; 0 holds the frame at the start.
+  /// The playback rate; 0 holds the frame at the start (a dwell).
   package var rate: Double
 
   package init(_ seconds: Double, from start: Double?, rate: Double = 1) {
@@ -13,7 +13,7 @@ package struct Edit: Hashable, Sendable {
     self.rate = rate
   }
 
-  /// Its 12 bytes, in ticks of the movie and of the media.
+  /// The 12 bytes of the entry, in ticks of the movie and of the media.
   fileprivate func bytes(movieScale: Int, mediaScale: Int) -> [UInt8] {
     bigEndian(UInt32((seconds * Double(movieScale)).rounded()))
       + bigEndian(start.map { Int32(($0 * Double(mediaScale)).rounded()) } ?? -1)
@@ -21,7 +21,7 @@ package struct Edit: Hashable, Sendable {
   }
 }
 
-/// A file whose track, counted from 0, is shown as these edits say; the lengths in the headers follow.
+/// Returns a file with an edit list for a track, counted from 0, and with adjusted durations in the headers.
 package func editing(_ edits: [Edit], ofTrack index: Int, of file: [UInt8]) -> [UInt8]? {
   guard let movie = Movie(file), movie.tracks.indices.contains(index) else { return nil }
   let track = movie.tracks[index]
@@ -30,7 +30,7 @@ package func editing(_ edits: [Edit], ofTrack index: Int, of file: [UInt8]) -> [
     return nil
   }
   var file = file
-  // Where times have 32 bits (8.2.2 and 8.3.2, version 0).
+  // The offsets of the durations in version 0 of the boxes, with 32 bits (8.2.2 and 8.3.2).
   let ticks = Int((edits.map(\.seconds).reduce(0, +) * Double(movie.scale)).rounded())
   write(ticks, at: header.offset + 28, of: &file)
   let others = movie.tracks.indices.filter { $0 != index }.compactMap { movie.ticks(of: $0) }
@@ -42,7 +42,7 @@ package func editing(_ edits: [Edit], ofTrack index: Int, of file: [UInt8]) -> [
   return replacing(old ?? end..<end, with: list, inside: [movie.offset, track.offset], of: file)
 }
 
-/// A file whose tracks are enabled or not, in their order (8.3.2).
+/// Returns a file whose tracks are enabled or disabled, in their order (8.3.2).
 package func enabling(_ isEnabled: [Bool], of file: [UInt8]) -> [UInt8]? {
   guard let movie = Movie(file), movie.tracks.count == isEnabled.count else { return nil }
   var file = file
@@ -54,7 +54,7 @@ package func enabling(_ isEnabled: [Bool], of file: [UInt8]) -> [UInt8]? {
   return file
 }
 
-/// Where the parts of a `moov` lie whose headers have version 0.
+/// The offsets in a `moov` box whose headers have version 0.
 private struct Movie {
   let offset: Int
   let header: Int
@@ -71,22 +71,58 @@ private struct Movie {
     tracks = children.filter { $0.type == "trak" }
   }
 
-  /// Ticks a second of the movie.
+  /// The time scale of the movie, in ticks per second.
   var scale: Int { number(file, header + 20) }
 
-  /// Ticks a second of a track's media.
+  /// The time scale of a track's media, in ticks per second.
   func mediaScale(of index: Int) -> Int? { descendant("mdia", "mdhd", of: index).map { number(file, $0 + 20) } }
 
-  /// How long a track is, in ticks of the movie.
+  /// The duration of a track, in ticks of the movie.
   func ticks(of index: Int) -> Int? { descendant("tkhd", of: index).map { number(file, $0 + 28) } }
 
   private func descendant(_ path: String..., of index: Int) -> Int? {
-    var place = (type: "trak", offset: tracks[index].offset, size: tracks[index].size)
+    var box = (type: "trak", offset: tracks[index].offset, size: tracks[index].size)
     for type in path {
-      let inside = boxes(in: file, place.offset + 8, place.offset + place.size)
-      guard let found = inside.first(where: { $0.type == type }) else { return nil }
-      place = found
+      let children = boxes(in: file, box.offset + 8, box.offset + box.size)
+      guard let found = children.first(where: { $0.type == type }) else { return nil }
+      box = found
     }
-    return place.offset
+    return box.offset
   }
+}
+
+/// Returns a fragmented file (ISO/IEC 14496-12, 8.8) made of a file with one track: each fragment has its first sample
+/// at one decoding time, and the sample tables are empty. Returns nil if the file has no such tables.
+package func fragmenting(_ file: [UInt8], at ticks: [Int64]) -> [UInt8]? {
+  let none: [UInt8] = [0, 0, 0, 0]
+  let one = bigEndian(UInt32(1))
+  guard
+    var file = inserting(box("mvex", box("trex", none, one, one, none, none, none)), into: ["moov"], of: file),
+    let offsets = table("stco", of: file), let sizes = table("stsz", of: file)
+  else { return nil }
+  let start = number(file, offsets + 16)
+  let sample = file[start..<start + number(file, sizes + 20)]
+  for type in ["stts", "stss", "ctts", "stsc", "stco"] {
+    if let table = table(type, of: file) { write(0, at: table + 12, of: &file) }
+  }
+  write(0, at: sizes + 16, of: &file)
+  // The data offset is relative to the `moof` box. The run has flags for the offset and the sample's duration and size.
+  func fragment(at ticks: Int64, dataOffset: Int) -> [UInt8] {
+    let run = box(
+      "trun", [0, 0, 3, 1], one, bigEndian(UInt32(dataOffset)), bigEndian(UInt32(512)),
+      bigEndian(UInt32(sample.count)))
+    let track = box("traf", box("tfhd", [0, 2, 0, 0], one), box("tfdt", [1, 0, 0, 0], bigEndian(ticks)), run)
+    return box("moof", box("mfhd", none, one), track)
+  }
+  for ticks in ticks {
+    let size = fragment(at: ticks, dataOffset: 0).count
+    file += fragment(at: ticks, dataOffset: size + 8) + box("mdat", Array(sample))
+  }
+  return file
+}
+
+/// Returns the offset of the first box of a type.
+private func table(_ type: String, of file: [UInt8]) -> Int? {
+  let name = Array(type.utf8)
+  return (0..<file.count - 8).first { file[($0 + 4)..<($0 + 8)].elementsEqual(name) }
 }

@@ -11,7 +11,7 @@ static long skew(void) {
   return text ? atol(text) : 0;
 }
 
-// The clock that somebody may set wrong; the ones that only go forward are left alone.
+// Only the wall clock is skewed, because only it can be set wrong; monotonic clocks are not.
 int clock_gettime(clockid_t clock, struct timespec *time) {
   static int (*next)(clockid_t, struct timespec *);
   if (!next) next = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");

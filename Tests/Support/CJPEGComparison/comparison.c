@@ -10,20 +10,20 @@ static void count_message(j_common_ptr codec, int level) {
   if (level < 0) codec->err->num_warnings++;
 }
 
-/// A plane's rows with their last sample repeated up to whole blocks, and its last row below.
-static uint8_t *padded(const struct cjpegcomparison_picture *picture, int index, int across, int down) {
-  const int width = index ? picture->chroma_width : picture->width;
-  const int height = index ? picture->chroma_height : picture->height;
+/// Returns a copy of a plane, padded to full blocks by repeating the last column and row.
+static uint8_t *padded(const struct cjpegcomparison_image *image, int index, int across, int down) {
+  const int width = index ? image->chroma_width : image->width;
+  const int height = index ? image->chroma_height : image->height;
   uint8_t *bytes = malloc((size_t)across * (size_t)down);
   for (int y = 0; bytes && y < down; y++) {
-    const uint8_t *row = picture->planes[index] + (y < height ? y : height - 1) * picture->strides[index];
+    const uint8_t *row = image->planes[index] + (y < height ? y : height - 1) * image->strides[index];
     memcpy(bytes + (size_t)y * (size_t)across, row, (size_t)width);
     memset(bytes + (size_t)y * (size_t)across + width, row[width - 1], (size_t)(across - width));
   }
   return bytes;
 }
 
-int cjpegcomparison_encode(const struct cjpegcomparison_picture *picture, int quality, uint8_t **bytes, size_t *count) {
+int cjpegcomparison_encode(const struct cjpegcomparison_image *image, int quality, uint8_t **bytes, size_t *count) {
   struct jpeg_compress_struct encoder;
   struct jpeg_error_mgr errors;
   encoder.err = jpeg_std_error(&errors);
@@ -31,22 +31,22 @@ int cjpegcomparison_encode(const struct cjpegcomparison_picture *picture, int qu
   unsigned char *out = NULL;
   unsigned long size = 0;
   jpeg_mem_dest(&encoder, &out, &size);
-  encoder.image_width = (JDIMENSION)picture->width;
-  encoder.image_height = (JDIMENSION)picture->height;
+  encoder.image_width = (JDIMENSION)image->width;
+  encoder.image_height = (JDIMENSION)image->height;
   encoder.input_components = 3;
   encoder.in_color_space = JCS_YCbCr;
   jpeg_set_defaults(&encoder);
   jpeg_set_quality(&encoder, quality, TRUE);
   encoder.dct_method = JDCT_ISLOW;
   encoder.raw_data_in = TRUE;
-  const int side = picture->chroma_width == picture->width && picture->chroma_height == picture->height ? 1 : 2;
+  const int side = image->chroma_width == image->width && image->chroma_height == image->height ? 1 : 2;
   encoder.comp_info[0].h_samp_factor = encoder.comp_info[0].v_samp_factor = side;
   jpeg_start_compress(&encoder, TRUE);
-  const int mcu = 8 * side, across = (picture->width + mcu - 1) / mcu * mcu;
-  const int down = (picture->height + mcu - 1) / mcu * mcu;
+  const int mcu = 8 * side, across = (image->width + mcu - 1) / mcu * mcu;
+  const int down = (image->height + mcu - 1) / mcu * mcu;
   uint8_t *planes[3];
   for (int index = 0; index < 3; index++)
-    planes[index] = padded(picture, index, index ? across / side : across, index ? down / side : down);
+    planes[index] = padded(image, index, index ? across / side : across, index ? down / side : down);
   while (encoder.next_scanline < encoder.image_height) {
     JSAMPROW rows[3][16];
     JSAMPARRAY arrays[3] = {rows[0], rows[1], rows[2]};

@@ -1,12 +1,12 @@
 import Glibc
 internal import Platform
 
-/// One TCP connection to a server on this machine, over which a test says exactly the bytes it wants; its calls block.
+/// A TCP connection to a server on this machine, on which a test sends exact bytes; its calls block.
 package struct ClientConnection: ~Copyable {
-  /// What a client can meet.
+  /// An error of a connection.
   package enum Failure: Error {
     case cannotConnect(errno: Int32)
-    /// The server closed or reset the connection, or was silent for half a minute.
+    /// The server closed or reset the connection, or sent nothing for 30 seconds.
     case closed(errno: Int32)
     case malformed(String)
   }
@@ -14,7 +14,7 @@ package struct ClientConnection: ~Copyable {
   private let descriptor: Descriptor
   private var buffer: [UInt8] = []
 
-  /// - Parameter address: this machine's address that it connects from, of version 4; nil: the system's choice.
+  /// - Parameter address: the local IPv4 address; nil: chosen by the system.
   package init(port: UInt16, from address: String? = nil) throws {
     descriptor = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
     if let address { try Self.bind(descriptor.number, to: address) }
@@ -55,21 +55,21 @@ package struct ClientConnection: ~Copyable {
     }
   }
 
-  /// Sends text; a line break in it must be written out as CR LF.
+  /// Sends text, whose line breaks must be CR LF.
   package func send(_ text: String) throws { try send(Array(text.utf8)) }
 
-  /// Resets the connection, as a phone that leaves the network does.
+  /// Resets the connection.
   package consuming func reset() {
     var immediately = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor.number, SOL_SOCKET, SO_LINGER, &immediately, socklen_t(MemoryLayout<linger>.size))
   }
 
-  /// Says that nothing more will be sent.
+  /// Closes the sending side.
   package func finishSending() { shutdown(descriptor.number, Int32(SHUT_WR)) }
 
-  /// The next answer on the connection.
+  /// Receives the next response.
   ///
-  /// - Parameter toHead: whether it answers a HEAD and so has no body whatever its length says.
+  /// - Parameter toHead: whether the request was HEAD, so that the response has no body.
   package mutating func receive(toHead: Bool = false) throws -> ClientResponse {
     while true {
       let head = try receiveHead()
@@ -90,10 +90,10 @@ package struct ClientConnection: ~Copyable {
     }
   }
 
-  /// The next line that the server sends on its own, such as `HTTP/1.1 100 Continue`, with its head.
+  /// Receives the next head, such as `HTTP/1.1 100 Continue`.
   package mutating func receiveHead() throws -> String { try receive(upTo: "\r\n\r\n") }
 
-  /// The next chunk of an answer's body, as soon as it is there; nil at the end of the body (RFC 9112 section 7.1).
+  /// Receives the next chunk of a body; nil at its end (RFC 9112, section 7.1).
   package mutating func receiveChunk() throws -> [UInt8]? {
     let line = try receive(upTo: "\r\n")
     guard let count = Int(line, radix: 16) else { throw Failure.malformed(line) }
@@ -103,7 +103,7 @@ package struct ClientConnection: ~Copyable {
     return chunk.isEmpty ? nil : chunk
   }
 
-  /// What comes before the next `end`, which is left out.
+  /// Receives the text before the next `end`.
   private mutating func receive(upTo end: String) throws -> String {
     while true {
       if let position = buffer.firstRange(of: Array(end.utf8)) {
@@ -115,13 +115,13 @@ package struct ClientConnection: ~Copyable {
     }
   }
 
-  /// Whether the server says something or closes the connection before `milliseconds` pass.
-  package func hears(within milliseconds: Int32) -> Bool {
+  /// Whether the server sends bytes or closes the connection within the given number of milliseconds.
+  package func isReadable(within milliseconds: Int32) -> Bool {
     var request = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
     return poll(&request, 1, milliseconds) > 0
   }
 
-  /// Everything until the server closes or resets the connection.
+  /// Receives all bytes until the server closes or resets the connection.
   package mutating func receiveRest() -> [UInt8] {
     while (try? fill()) != nil {}
     defer { buffer = [] }
@@ -133,5 +133,33 @@ package struct ClientConnection: ~Copyable {
     let count = recv(descriptor.number, &chunk, chunk.count, 0)
     guard count > 0 else { throw Failure.closed(errno: count == 0 ? 0 : errno) }
     buffer += chunk.prefix(count)
+  }
+}
+
+/// A response as received by a client.
+package struct ClientResponse: Sendable {
+  package let status: Int
+  /// The header fields, by their names in lowercase; of a repeated field the last value.
+  package let headers: [String: String]
+  package internal(set) var body: [UInt8] = []
+
+  /// The body as text.
+  package var text: String { String(decoding: body, as: UTF8.self) }
+
+  init(head: String) throws {
+    var lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
+    guard let statusLine = lines.first?.split(separator: " "), statusLine.count >= 2, let status = Int(statusLine[1])
+    else {
+      throw ClientConnection.Failure.malformed(head)
+    }
+    lines.removeFirst()
+    var headers: [String: String] = [:]
+    for line in lines {
+      let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2 else { throw ClientConnection.Failure.malformed(head) }
+      headers[parts[0].lowercased()] = String(parts[1].drop { $0 == " " })
+    }
+    self.status = status
+    self.headers = headers
   }
 }

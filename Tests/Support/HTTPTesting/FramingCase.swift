@@ -1,8 +1,8 @@
-/// Bytes that two parsers could read differently, or that are no HTTP at all, and how they are answered.
+/// Bytes that two parsers could interpret differently, or that are not HTTP, with the status of the response.
 package struct FramingCase: Sendable, CustomStringConvertible {
   package let description: String
   package let bytes: [UInt8]
-  /// The status of the one answer.
+  /// The status of the only response.
   package let status: Int
 
   private init(_ description: String, _ text: String, _ status: Int = 400) {
@@ -11,12 +11,12 @@ package struct FramingCase: Sendable, CustomStringConvertible {
     self.status = status
   }
 
-  /// A head of a POST whose body is `hello`.
+  /// Creates a case of a POST with header fields and the body `hello`.
   private init(head: String, _ status: Int = 400) {
     self.init(head, "POST /count HTTP/1.1\r\n\(head)\r\n\r\nhello", status)
   }
 
-  /// A body in chunks.
+  /// Creates a case of a chunked body.
   private init(chunks: String, of description: String) {
     self.init(description, "POST /count HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)")
   }
@@ -57,7 +57,7 @@ package struct FramingCase: Sendable, CustomStringConvertible {
     FramingCase("one line with bare LF", "GET /hello HTTP/1.1\r\nHost: x\nX: y\r\n\r\n"),
     FramingCase("a head that ends with LF LF", "GET /hello HTTP/1.1\r\nHost: x\r\n\n"),
 
-    // NUL, which text in C ends with.
+    // NUL, which terminates strings in C.
     FramingCase("a NUL in the target", "GET /hello\0 HTTP/1.1\r\nHost: x\r\n\r\n"),
     FramingCase("a NUL in the method", "GE\0T /hello HTTP/1.1\r\nHost: x\r\n\r\n"),
     FramingCase(head: "Host: x\0y\r\nContent-Length: 5"),
@@ -72,7 +72,7 @@ package struct FramingCase: Sendable, CustomStringConvertible {
     FramingCase("an authority with user information", "GET http://a@b/hello HTTP/1.1\r\nHost: x\r\n\r\n"),
 
     // The request line.
-    FramingCase("a method that is no token", "G(T /hello HTTP/1.1\r\nHost: x\r\n\r\n"),
+    FramingCase("a method that is not a token", "G(T /hello HTTP/1.1\r\nHost: x\r\n\r\n"),
     FramingCase("no method", " /hello HTTP/1.1\r\nHost: x\r\n\r\n"),
     FramingCase("two blanks", "GET  /hello HTTP/1.1\r\nHost: x\r\n\r\n"),
     FramingCase("a tab", "GET\t/hello HTTP/1.1\r\nHost: x\r\n\r\n"),
@@ -86,13 +86,13 @@ package struct FramingCase: Sendable, CustomStringConvertible {
     FramingCase("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
     FramingCase("a target of CONNECT", "CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n"),
     FramingCase("TLS", "\u{16}\u{3}\u{1}\0\u{1}\0", 400),
-    FramingCase("an expectation of something", "GET /hello HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n", 417),
+    FramingCase("an unknown expectation", "GET /hello HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n", 417),
 
     // Chunks.
     FramingCase(chunks: "5\nhello\r\n0\r\n\r\n", of: "bare LF after a chunk's size"),
     FramingCase(chunks: "5\r\nhello\n0\r\n\r\n", of: "bare LF after a chunk"),
     FramingCase(chunks: "5\r\nhello0\r\n\r\n", of: "no line break after a chunk"),
-    FramingCase(chunks: "5\r\nhelloxx0\r\n\r\n", of: "something else after a chunk"),
+    FramingCase(chunks: "5\r\nhelloxx0\r\n\r\n", of: "other bytes after a chunk"),
     FramingCase(chunks: "\r\n0\r\n\r\n", of: "no size"),
     FramingCase(chunks: "+5\r\nhello\r\n0\r\n\r\n", of: "a size with a sign"),
     FramingCase(chunks: "0x5\r\nhello\r\n0\r\n\r\n", of: "a size with a prefix"),
@@ -106,6 +106,6 @@ package struct FramingCase: Sendable, CustomStringConvertible {
     FramingCase(chunks: "0\r\nX : y\r\n\r\n", of: "a blank in a trailer's name"),
     FramingCase(chunks: "0\r\nX: y\n\r\n", of: "bare LF after a trailer"),
     FramingCase(
-      chunks: "0\r\n" + String(repeating: "X: y\r\n", count: 4000) + "\r\n", of: "trailers without end"),
+      chunks: "0\r\n" + String(repeating: "X: y\r\n", count: 4000) + "\r\n", of: "trailers over the limit"),
   ]
 }

@@ -1,12 +1,12 @@
 package import AV
+import Glibc
 package import Kernels
 package import Platform
 
-/// A video read back: what its container says, its pictures one by one, and its sound.
+/// A clip that can be decoded: the properties of its streams, its frames and its audio.
 package final class DecodedClip {
-  /// What the container says of each stream.
   package let streams: [StreamInfo]
-  /// In seconds, as the container says.
+  /// The duration in seconds that the container states.
   package let duration: Double
   private let file: OpenFile
 
@@ -51,8 +51,8 @@ package final class DecodedClip {
     }
   }
 
-  /// Decodes the pictures as they are coded; each is valid during its call.
-  package func forEachPicture(_ use: (_ picture: ImagePlanes, _ seconds: Double) throws -> Void) throws {
+  /// Decodes the frames without applying the display matrix; each is valid during its call.
+  package func forEachFrame(_ use: (_ frame: ImagePlanes, _ seconds: Double) throws -> Void) throws {
     guard let stream = stream(.video) else { return }
     try decode(stream) { frame, seconds in
       guard let y = frame.plane(0), let u = frame.plane(1), let v = frame.plane(2) else { return }
@@ -65,25 +65,56 @@ package final class DecodedClip {
     }
   }
 
-  /// The values at a place of the first picture, given in shares of width and height.
-  package func firstPicture(atX x: Double, y: Double) throws -> (y: UInt8, u: UInt8, v: UInt8)? {
+  /// Returns a pixel of the first frame, at a position given in fractions of width and height.
+  package func firstFrame(atX x: Double, y: Double) throws -> (y: UInt8, u: UInt8, v: UInt8)? {
     var found: (y: UInt8, u: UInt8, v: UInt8)?
-    try forEachPicture { picture, _ in
+    try forEachFrame { frame, _ in
       guard found == nil else { return }
-      let (column, row) = (Int(x * Double(picture.width - 1)), Int(y * Double(picture.height - 1)))
-      found = (picture.y[column, row], picture.u[column / 2, row / 2], picture.v[column / 2, row / 2])
+      let (column, row) = (Int(x * Double(frame.width - 1)), Int(y * Double(frame.height - 1)))
+      found = (frame.y[column, row], frame.u[column / 2, row / 2], frame.v[column / 2, row / 2])
     }
     return found
   }
 
-  /// Decodes the sound's first channel.
-  package func sound() throws -> DecodedAudio? {
+  /// Decodes the first audio channel; nil without an audio stream.
+  package func audio() throws -> DecodedAudio? {
     guard let stream = stream(.audio) else { return nil }
-    var sound = DecodedAudio(sampleRate: stream.sampleRate)
+    var audio = DecodedAudio(sampleRate: stream.sampleRate)
     try decode(stream) { frame, seconds in
       guard let samples = frame.samples(ofChannel: 0) else { return }
-      sound.append(samples, at: seconds)
+      audio.append(samples, at: seconds)
     }
-    return sound
+    return audio
+  }
+}
+
+/// The samples of one audio channel.
+package struct DecodedAudio: Sendable {
+  /// In hertz.
+  package let sampleRate: Int
+  /// The time of the first sample in seconds.
+  package private(set) var start: Double = 0
+  /// The samples, -1 to 1.
+  package private(set) var samples: [Float] = []
+
+  init(sampleRate: Int) { self.sampleRate = sampleRate }
+
+  mutating func append(_ more: UnsafeMutableBufferPointer<Float>, at seconds: Double) {
+    if samples.isEmpty { start = seconds }
+    samples.append(contentsOf: more)
+  }
+
+  /// Returns the amplitude of a frequency over all samples, by Goertzel's algorithm (Am. Math. Monthly 65, 1958).
+  package func strength(of frequency: Double) -> Double {
+    let factor = 2 * cos(2 * Double.pi * frequency / Double(sampleRate))
+    var (last, beforeLast) = (0.0, 0.0)
+    for sample in samples { (last, beforeLast) = (Double(sample) + factor * last - beforeLast, last) }
+    let power = last * last + beforeLast * beforeLast - factor * last * beforeLast
+    return 2 * max(0, power).squareRoot() / Double(max(1, samples.count))
+  }
+
+  /// Returns the time of the first sample above `level` in seconds; nil if there is none.
+  package func onset(above level: Float = 0.1) -> Double? {
+    samples.firstIndex { abs($0) > level }.map { start + Double($0) / Double(sampleRate) }
   }
 }

@@ -1,18 +1,18 @@
 package import BoxTesting
 
-/// A clip whose tracks are not shown simply from their beginning to their end, with how long its frames are shown.
+/// A clip with edit lists or disabled tracks, and the duration for which players show it.
 package struct EditedClip: Sendable, CustomStringConvertible {
   package let description: String
-  /// What is encoded: its frames are track 0, its sounds follow.
+  /// The encoded clip: track 0 is the video, audio tracks follow.
   package let clip: MarkedClip
-  /// Edit lists by tracks; the others keep those that the muxer wrote.
+  /// The edit lists by track. Other tracks have the edit list that the muxer writes.
   package var edits: [Int: [Edit]] = [:]
-  /// Whether each track is enabled; empty: as the muxer wrote it.
+  /// Whether each track is enabled; if empty, the tracks are not changed.
   package var enabled: [Bool] = []
-  /// From when the first frame is shown to when the last one's time is over, as players show them.
+  /// The time from the start of the first frame to the end of the last one, as players show them.
   package let seconds: Double
 
-  /// The file.
+  /// Returns the file.
   package func bytes() throws -> [UInt8] {
     var bytes = try TemporaryFile.bytes(of: clip.write())
     for (track, edits) in edits.sorted(by: { $0.key < $1.key }) {
@@ -28,7 +28,7 @@ package struct EditedClip: Sendable, CustomStringConvertible {
     return bytes
   }
 
-  /// A clip whose frames one edit shows for so long.
+  /// Creates a clip with one edit of `seconds` in its video track.
   package init(_ description: String, _ clip: MarkedClip, seconds: Double) {
     self.description = description
     self.clip = clip
@@ -37,7 +37,7 @@ package struct EditedClip: Sendable, CustomStringConvertible {
   }
 
   private init(
-    _ description: String, of media: Double = 5, frames: [Edit] = [], sound: [Edit] = [], shown seconds: Double = 5,
+    _ description: String, of media: Double = 5, frames: [Edit] = [], audio: [Edit] = [], shown seconds: Double = 5,
     enabled: [Bool] = [], _ change: (inout MarkedClip) -> Void = { _ in }
   ) {
     self.description = description
@@ -45,12 +45,12 @@ package struct EditedClip: Sendable, CustomStringConvertible {
     change(&clip)
     self.clip = clip
     if !frames.isEmpty { edits[0] = frames }
-    if !sound.isEmpty { edits[1] = sound }
+    if !audio.isEmpty { edits[1] = audio }
     self.enabled = enabled
     self.seconds = seconds
   }
 
-  /// One of each kind.
+  /// A clip of each kind.
   package static let all: [EditedClip] = [
     EditedClip("an empty edit in front", frames: [Edit(0.5, from: nil), Edit(5, from: 0)]),
     EditedClip("an edit that starts at a sync frame", of: 6, frames: [Edit(5, from: 1)]),
@@ -64,15 +64,17 @@ package struct EditedClip: Sendable, CustomStringConvertible {
     EditedClip("a gap", frames: [Edit(2, from: 0), Edit(1, from: nil), Edit(2, from: 2)]),
     EditedClip("twice the speed", of: 10, frames: [Edit(5, from: 0, rate: 2)]),
     EditedClip(
-      "odd edits of the sound",
-      sound: [Edit(0.3, from: nil), Edit(2, from: 1), Edit(1, from: nil), Edit(1.7, from: 2)]),
+      "several edits of the audio",
+      audio: [Edit(0.3, from: nil), Edit(2, from: 1), Edit(1, from: nil), Edit(1.7, from: 2)]),
     EditedClip("edits of no length", frames: [Edit(0, from: 1), Edit(5, from: 0), Edit(0, from: nil)]),
-    EditedClip("the first sound disabled", enabled: [true, false, true]) { $0.secondTone = .init(1000) },
-    EditedClip("B frames, from between sync frames", of: 6, frames: [Edit(5, from: 0.5)]) { $0.isReordered = true },
-    EditedClip("an open GOP, its leading frames hidden") { $0.beginsWithOpenGOP = true },
-    EditedClip("an open GOP, its leading frames shown", frames: [Edit(5, from: 0)]) { $0.beginsWithOpenGOP = true },
-    EditedClip("an open GOP of HEVC, its leading frames hidden") { $0.makeOpenHEVC() },
-    EditedClip("an open GOP of HEVC, its leading frames shown", frames: [Edit(5, from: 0)]) { $0.makeOpenHEVC() },
+    EditedClip("the first audio track disabled", enabled: [true, false, true]) { $0.secondTone = .init(1000) },
+    EditedClip("B frames and an edit that starts between sync frames", of: 6, frames: [Edit(5, from: 0.5)]) {
+      $0.isReordered = true
+    },
+    EditedClip("an open GOP with hidden leading frames") { $0.beginsWithOpenGOP = true },
+    EditedClip("an open GOP with visible leading frames", frames: [Edit(5, from: 0)]) { $0.beginsWithOpenGOP = true },
+    EditedClip("an open GOP of HEVC with hidden leading frames") { $0.makeOpenHEVC() },
+    EditedClip("an open GOP of HEVC with visible leading frames", frames: [Edit(5, from: 0)]) { $0.makeOpenHEVC() },
   ]
 }
 

@@ -1,26 +1,28 @@
 package import AV
+import Kernels
+package import Platform
 
-/// A clip for tests: one flat colour, a counter in every picture, a tone in its sound, and whatever oddity is asked for.
+/// A synthetic clip: a flat colour with a counter in every frame, and a tone.
 package struct MarkedClip: Sendable {
-  /// What kind of pictures are coded.
+  /// The video codec and its bit depth.
   package enum Codec: Hashable, Sendable {
     case h264, hevc, hevc10
   }
 
-  /// Its sound.
+  /// The audio of a clip.
   package struct Tone: Sendable {
     /// In hertz.
     package var frequency: Double
     package var sampleRate: Int
     package var channels: Int
-    /// When the sound begins after the pictures, in seconds.
+    /// The delay of the audio after the video in seconds.
     package var delay: Double
-    /// Nil: the sine. Otherwise bursts of noise, as a room that several microphones hear: when this one began to listen,
-    /// in seconds, and which room it is.
-    package var room: (began: Double, seed: UInt64)?
-    /// The loudest sample, 1 for full scale.
+    /// Bursts of noise instead of a sine: clips with the same seed record the same noise, each from its own start time
+    /// in seconds.
+    package var room: (start: Double, seed: UInt64)?
+    /// The peak amplitude, 1 for full scale.
     package var level: Double = 0.4
-    /// By libav's name; `pcm_f32le` is for one channel and for QuickTime files.
+    /// FFmpeg's name of the encoder; `pcm_f32le` is for one channel in QuickTime files.
     package var encoder = "aac"
 
     package init(_ frequency: Double, sampleRate: Int = 48_000, channels: Int = 2, delay: Double = 0) {
@@ -31,65 +33,63 @@ package struct MarkedClip: Sendable {
     }
   }
 
-  /// The colour that fills the picture.
+  /// The colour of the frames.
   package var color: MarkColor
-  /// Upright, in pixels.
+  /// The upright width in pixels.
   package var width: Int
   package var height: Int
-  /// When each picture is shown, in seconds.
+  /// The presentation time of each frame in seconds.
   package var times: [Double]
-  /// How long all of them last, in seconds.
+  /// The duration in seconds.
   package var seconds: Double
   package var codec: Codec
-  /// Nil: no sound.
+  /// The audio; nil for a clip without audio.
   package var tone: Tone?
-  /// A second stream of sound.
+  /// A second audio stream.
   package var secondTone: Tone?
-  /// Of the file.
   package var format: Muxer.Format = .mp4
-  /// How the camera laid the upright picture into the file.
-  package var turn: CodedTurn
-  /// What the counter shows first.
+  /// The rotation of the coded frames.
+  package var rotation: CodedRotation
+  /// The counter of the first frame.
   package var firstNumber = 0
   /// Grey stripes from left to right instead of colour and counter: 10-bit luma codes, for `hevc10`.
   package var stripes: [UInt16]?
-  /// How its numbers mean colours, where that is not BT.709.
+  /// The colour description; nil for BT.709.
   package var tags: ColorDescription?
-  /// From this picture on the counter stands still.
+  /// The index of the frame from which on the counter does not change.
   package var frozenFrom: Int?
-  /// Whether it has pictures at all.
   package var hasVideo = true
-  /// Whether pictures lean on later ones too, and are coded in another order than they are shown.
+  /// Whether there are B frames, so that coding order and presentation order differ.
   package var isReordered = false
-  /// Whether each frame is two fields: a bar moves by `fieldStep` pixels from one to the next. H.264 alone.
+  /// Whether frames are interlaced, with a bar that moves by `fieldStep` pixels per field. Only for H.264.
   package var isInterlaced = false
-  /// So many columns on the left of the coded frame are white, and cropped by the bitstream. H.264 alone.
+  /// The number of white columns on the left of the coded frame that the bitstream crops. Only for H.264.
   package var croppedColumns = 0
   /// Further parameters of x264.
   package var x264: String?
-  /// Whether it is cut out of a longer one inside an open GOP: two B frames that lean on what was cut off come first,
-  /// then the I frame with which its packets begin.
+  /// Whether the clip starts inside an open GOP of a longer one: its packets start with an I frame, but two B frames
+  /// that refer to missing frames are shown before it.
   package var beginsWithOpenGOP = false
-  /// Whether its numbers use the full range.
+  /// Whether the samples use the full range.
   package var isFullRange = false
-  /// Samples are wider than high by this.
+  /// The width of a pixel divided by its height.
   package var sampleAspectRatio = Rational(1, 1)
 
-  /// A clip of constant rate.
+  /// Creates a clip with a constant frame rate.
   package init(
     _ color: MarkColor, width: Int = 270, height: Int = 480, seconds: Double = 5, framesPerSecond: Double = 30,
-    codec: Codec = .h264, tone: Tone? = nil, turn: CodedTurn = .upright
+    codec: Codec = .h264, tone: Tone? = nil, rotation: CodedRotation = .upright
   ) {
     let count = Int((seconds * framesPerSecond).rounded())
     self.init(
       color, width: width, height: height, times: (0..<count).map { Double($0) / framesPerSecond }, seconds: seconds,
-      codec: codec, tone: tone, turn: turn)
+      codec: codec, tone: tone, rotation: rotation)
   }
 
-  /// A clip whose pictures are shown at any times.
+  /// Creates a clip with arbitrary presentation times.
   package init(
     _ color: MarkColor, width: Int = 270, height: Int = 480, times: [Double], seconds: Double, codec: Codec = .h264,
-    tone: Tone? = nil, turn: CodedTurn = .upright
+    tone: Tone? = nil, rotation: CodedRotation = .upright
   ) {
     self.color = color
     self.width = width
@@ -98,6 +98,62 @@ package struct MarkedClip: Sendable {
     self.seconds = seconds
     self.codec = codec
     self.tone = tone
-    self.turn = turn
+    self.rotation = rotation
+  }
+}
+
+extension MarkedClip {
+  // The frame durations of all common frame rates are multiples of one tick.
+  private static let timeBase = Rational(1, 90_000)
+
+  /// Encodes the clip into an unnamed file.
+  package func write() throws -> OpenFile {
+    let file = try TemporaryFile.make()
+    let muxer = try Muxer(writing: file, format: format)
+    let video = hasVideo ? try FrameEncoding(self, timeBase: Self.timeBase, muxer: muxer) : nil
+    let audio = try [tone, secondTone].compactMap(\.self).map { try ToneEncoding($0, seconds: seconds, muxer: muxer) }
+    try muxer.start()
+    if beginsWithOpenGOP { try video?.encodePrecedingFrames(into: muxer) }
+    for (index, time) in times.enumerated() where hasVideo {
+      try video?.encode(number: firstNumber + min(index, frozenFrom ?? index), at: time, into: muxer)
+      for stream in audio { try stream.encode(until: time, into: muxer) }
+    }
+    try video?.finish(into: muxer)
+    for stream in audio {
+      try stream.encode(until: seconds, into: muxer)
+      try stream.finish(into: muxer)
+    }
+    try muxer.finish()
+    return file
+  }
+}
+
+/// A flat colour in BT.709 limited range that is recognisable after every conversion.
+package enum MarkColor: Hashable, Sendable, CaseIterable {
+  case red, blue, green
+
+  /// The 8-bit components.
+  var components: (y: UInt8, u: UInt8, v: UInt8) {
+    switch self {
+    case .red: (63, 102, 240)
+    case .blue: (32, 240, 118)
+    case .green: (173, 42, 26)
+    }
+  }
+
+  /// The 8-bit components in full range.
+  var fullRangeComponents: (y: UInt8, u: UInt8, v: UInt8) {
+    let (y, u, v) = components
+    func chroma(_ value: UInt8) -> UInt8 { UInt8(min(255, max(0, (Double(value) - 128) * 255 / 224 + 128)).rounded()) }
+    return (UInt8(((Double(y) - 16) * 255 / 219).rounded()), chroma(u), chroma(v))
+  }
+
+  /// Returns the colour with chroma near these values; nil if there is none.
+  package init?(u: UInt8, v: UInt8) {
+    let found = Self.allCases.first { color in
+      abs(Int(color.components.u) - Int(u)) < 8 && abs(Int(color.components.v) - Int(v)) < 8
+    }
+    guard let found else { return nil }
+    self = found
   }
 }

@@ -1,8 +1,10 @@
+internal import CHEIFFixture
+internal import Glibc
 package import Stills
 
 /// Photo files for tests.
 package enum PhotoFixture {
-  /// A picture by a formula.
+  /// Returns an image whose pixels are computed by a function.
   package static func image(
     width: Int, height: Int, _ pixel: (_ x: Int, _ y: Int) -> (UInt8, UInt8, UInt8)
   ) -> RGBImage {
@@ -17,7 +19,7 @@ package enum PhotoFixture {
     return RGBImage(width: width, height: height, bytes: bytes)
   }
 
-  /// Four flat quarters: red, green, blue and yellow, from the top left in the order of reading.
+  /// Returns an image of four flat quarters: red, green, blue and yellow, row by row.
   package static func quarters(width: Int, height: Int) -> RGBImage {
     image(width: width, height: height) { x, y in
       switch (x < width / 2, y < height / 2) {
@@ -29,8 +31,8 @@ package enum PhotoFixture {
     }
   }
 
-  /// Exif data with an orientation, a maker, and a position where asked for.
-  package static func exif(orientation: Int, hasPlace: Bool = false) -> [UInt8] {
+  /// Returns Exif data with an orientation, a maker, and optionally a GPS position.
+  package static func exif(orientation: Int, hasPosition: Bool = false) -> [UInt8] {
     func field(_ tag: Int, _ type: Int, _ count: Int, _ value: [UInt8]) -> [UInt8] {
       [UInt8(tag >> 8), UInt8(tag & 255), 0, UInt8(type), 0, 0, 0, UInt8(count)]
         + value + [UInt8](repeating: 0, count: 4 - value.count)
@@ -38,14 +40,14 @@ package enum PhotoFixture {
     var fields = [
       field(0x010F, 2, 4, Array("Eye\0".utf8)), field(0x0112, 3, 1, [0, UInt8(orientation)]),
     ]
-    let directory = 8 + 2 + 12 * (hasPlace ? 3 : 2) + 4
-    if hasPlace { fields.append(field(0x8825, 4, 1, [0, 0, 0, UInt8(directory)])) }
-    let place = [0, 1] + field(0x0001, 2, 2, Array("N\0".utf8)) + [0, 0, 0, 0]
+    let directory = 8 + 2 + 12 * (hasPosition ? 3 : 2) + 4
+    if hasPosition { fields.append(field(0x8825, 4, 1, [0, 0, 0, UInt8(directory)])) }
+    let position = [0, 1] + field(0x0001, 2, 2, Array("N\0".utf8)) + [0, 0, 0, 0]
     return Array("MM\0*".utf8) + [0, 0, 0, 8, 0, UInt8(fields.count)] + fields.joined() + [0, 0, 0, 0]
-      + (hasPlace ? place : [])
+      + (hasPosition ? position : [])
   }
 
-  /// A JPEG with Exif data.
+  /// Encodes a baseline JPEG with Exif data.
   package static func jpeg(_ image: RGBImage, exif: [UInt8] = [], quality: Int = 95) throws -> [UInt8] {
     let bytes = try JPEGEncoder(quality: quality, chroma: .full, isProgressive: false).encode(image)
     guard !exif.isEmpty else { return bytes }
@@ -54,7 +56,7 @@ package enum PhotoFixture {
     return bytes.prefix(2) + [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)] + content + bytes.dropFirst(2)
   }
 
-  /// A PNG of RGBA samples, 8 or 16 bits each, deflated without compression (PNG 3, RFC 1950, RFC 1951).
+  /// Encodes a PNG of RGBA samples, 8 or 16 bits each, with uncompressed deflate blocks (PNG 3, RFC 1950, RFC 1951).
   package static func png(
     width: Int, height: Int, bits: Int = 8, _ pixel: (_ x: Int, _ y: Int) -> [UInt16]
   ) -> [UInt8] {
@@ -94,5 +96,48 @@ package enum PhotoFixture {
       for _ in 0..<8 { remainder = remainder & 1 == 1 ? remainder >> 1 ^ 0xEDB8_8320 : remainder >> 1 }
     }
     return big(UInt32(content.count)) + body + big(~remainder)
+  }
+}
+
+extension PhotoFixture {
+  /// The formats of `photo(in:)`: all that submissions may use.
+  package static let formats = ["jpeg", "progressive", "png", "webp", "avif", "heic"]
+
+  /// Returns a photo with some detail.
+  package static func photo(in format: String, width: Int = 96, height: Int = 64) throws -> [UInt8] {
+    let image = image(width: width, height: height) { x, y in
+      (UInt8(x * 2 % 256), UInt8(y * 3 % 256), UInt8(x * y % 256))
+    }
+    switch format {
+    case "jpeg": return try jpeg(image, exif: exif(orientation: 6, hasPosition: true))
+    case "progressive": return try JPEGEncoder(quality: 90).encode(image)
+    case "png": return png(width: width, height: height) { x, y in [UInt16(x * 2), UInt16(y * 3), 7, UInt16(255 - y)] }
+    case "webp": return try ImageEncoder.webp.encode(image, quality: 90)
+    case "heic": return try heic(image)
+    default: return try ImageEncoder.avif.encode(image, quality: 90)
+    }
+  }
+
+  /// Returns a photo with a few bits flipped at positions that depend on a seed.
+  package static func damaged(_ photo: [UInt8], seed: UInt64) -> [UInt8] {
+    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+    func next(_ bound: Int) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int(state >> 33) % bound
+    }
+    var bytes = photo
+    for _ in 0...next(4) { bytes[next(bytes.count)] ^= UInt8(1 << next(8)) }
+    return bytes
+  }
+
+  /// Encodes a HEIC image.
+  package static func heic(_ image: RGBImage) throws -> [UInt8] {
+    var bytes: UnsafeMutablePointer<UInt8>?
+    var count = 0
+    defer { free(bytes) }
+    guard
+      cheiffixture_encode(image.bytes, UInt32(image.width), UInt32(image.height), 90, &bytes, &count) == 0, let bytes
+    else { throw ImageError.unsupported("libheif has no HEVC encoder") }
+    return Array(UnsafeBufferPointer(start: bytes, count: count))
   }
 }

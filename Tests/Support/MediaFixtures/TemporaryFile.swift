@@ -1,25 +1,25 @@
 import AV
 package import Platform
 
-/// Files without a name, which nothing can leave behind.
+/// Unnamed files (O_TMPFILE), which the system deletes when they are closed.
 package enum TemporaryFile {
-  // The libraries' own chatter would bury the test run's.
-  private static let quietLibraries: Void = Library.configure(largestAllocation: 512 << 20)
+  // Disables FFmpeg's log, which would fill the output of the tests.
+  private static let configureLibraries: Void = Library.configure(maxAllocation: 512 << 20)
 
-  /// An empty file.
+  /// Creates an empty file.
   package static func make() throws -> OpenFile {
-    quietLibraries
+    configureLibraries
     return OpenFile(try Descriptor(unnamedIn: "/tmp"))
   }
 
-  /// A file with this content.
+  /// Creates a file with the given content.
   package static func make(_ bytes: [UInt8]) throws -> OpenFile {
     let file = try make()
     try file.descriptor.write(bytes, at: 0)
     return file
   }
 
-  /// Everything in a file.
+  /// Returns the content of a file.
   package static func bytes(of file: OpenFile) throws -> [UInt8] {
     let size = Int(try file.descriptor.size())
     var bytes = [UInt8](repeating: 0, count: size)
@@ -35,7 +35,7 @@ package enum TemporaryFile {
     return bytes
   }
 
-  /// A copy of the beginning of a file.
+  /// Returns a copy of the first `count` bytes of a file.
   package static func truncating(_ file: OpenFile, to count: Int) throws -> OpenFile {
     try make(Array(try bytes(of: file).prefix(count)))
   }

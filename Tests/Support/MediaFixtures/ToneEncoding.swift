@@ -1,7 +1,7 @@
 import AV
 import Glibc
 
-/// Encodes the sound of a clip.
+/// Computes and encodes the audio of a clip.
 final class ToneEncoding {
   private let tone: MarkedClip.Tone
   private let encoder: AudioEncoder
@@ -21,7 +21,7 @@ final class ToneEncoding {
     total = Int(((seconds - tone.delay) * Double(tone.sampleRate)).rounded())
   }
 
-  /// Encodes whole frames up to a time.
+  /// Encodes full frames up to a time.
   func encode(until seconds: Double, into muxer: borrowing Muxer) throws {
     let wanted = min(total, Int(((seconds - tone.delay) * Double(tone.sampleRate)).rounded()))
     while written < wanted {
@@ -40,19 +40,19 @@ final class ToneEncoding {
     }
   }
 
-  /// The sample of a number, -1 to 1.
+  /// Returns the sample at an index, -1 to 1.
   private func value(at index: Int) -> Double {
     guard let room = tone.room else {
       return sin(2 * Double.pi * tone.frequency * Double(index) / Double(tone.sampleRate))
     }
-    // What is heard depends on when it sounds, not on who listens.
-    let moment = Int((room.began * Double(tone.sampleRate)).rounded()) + index
-    let isLoud = Self.noise(UInt64(moment / (tone.sampleRate / 8)), room.seed) > 0.2
-    // Two samples alike leave enough below the edge of every low pass.
-    return (isLoud ? 1 : 0.05) * Self.noise(UInt64(moment / 16), room.seed &+ 1)
+    // The noise is a function of the absolute time, so that all clips of a room have the same audio.
+    let time = Int((room.start * Double(tone.sampleRate)).rounded()) + index
+    let isLoud = Self.noise(UInt64(time / (tone.sampleRate / 8)), room.seed) > 0.2
+    // Runs of 16 equal samples have enough energy below the cutoff frequency of every low-pass filter.
+    return (isLoud ? 1 : 0.05) * Self.noise(UInt64(time / 16), room.seed &+ 1)
   }
 
-  /// Evenly spread between -1 and 1, the same for the same numbers (Steele, Lea and Flood, 2014).
+  /// Returns uniform noise between -1 and 1, a function of index and seed (Steele, Lea and Flood, 2014).
   private static func noise(_ index: UInt64, _ seed: UInt64) -> Double {
     var value = (index &+ seed &* 0x1_0000_0001) &* 0x9E37_79B9_7F4A_7C15
     value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9

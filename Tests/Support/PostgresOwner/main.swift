@@ -2,7 +2,7 @@ import EmbeddedPostgres
 import Glibc
 import Postgres
 
-// Owns the server of a data folder for tests that kill its owner: says that it is ready, ends when its input ends.
+// Owns the server of a data folder, for tests that kill the owner: prints a line when it is ready, ends with its input.
 var configuration = EmbeddedPostgres.Configuration(dataFolder: CommandLine.arguments[1])
 configuration.isDurable = false
 let server = try EmbeddedPostgres.start(configuration)

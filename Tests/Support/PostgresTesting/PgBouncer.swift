@@ -1,15 +1,15 @@
 import Glibc
 import Platform
-import Postgres
+package import Postgres
 
-/// A pgbouncer in transaction mode before a test's database: a child with its files in a folder of its own.
+/// A PgBouncer in front of a test's database: a child process with its files in a temporary folder.
 final class PgBouncer: Sendable {
   private struct State {
     var process: Int32?
     var failure: SystemError?
   }
 
-  /// The way through it.
+  /// The address of the pooler.
   let url: DatabaseURL
   private let folder: TemporaryFolder
   private let state = Locked(State())
@@ -20,7 +20,7 @@ final class PgBouncer: Sendable {
   private var configurationFile: String { "\(folder.path)/pgbouncer.ini" }
   private var logFile: String { "\(folder.path)/log" }
 
-  /// How it pools by turns: of two transactions of one client each has another connection, if there are two.
+  /// Settings for transaction mode with round robin: successive transactions of a client use different connections.
   static func sharing(_ connections: Int) -> [String] {
     [
       "pool_mode = transaction", "default_pool_size = \(connections)", "server_round_robin = 1",
@@ -28,9 +28,9 @@ final class PgBouncer: Sendable {
     ]
   }
 
-  /// Starts it and returns when it answers; blocks until then.
+  /// Starts PgBouncer, and blocks until it accepts connections.
   ///
-  /// - Parameter settings: how it pools, line by line.
+  /// - Parameter settings: the lines of the configuration file.
   init(before database: DatabaseURL, settings: [String]) throws {
     folder = try TemporaryFolder(prefix: "take5-pgbouncer")
     var url = DatabaseURL(socketFolder: folder.path, user: "anybody", database: database.database ?? "")
@@ -44,13 +44,13 @@ final class PgBouncer: Sendable {
       _ = try Session.connect(url, timeout: .seconds(10))
     } catch {
       stop()
-      throw PgBouncerFailure(message: "pgbouncer does not answer: \(error)\n\(log)")
+      throw PgBouncerFailure(message: "pgbouncer does not respond: \(error)\n\(log)")
     }
   }
 
-  /// Ends it, and with it every connection through it; waits for its end.
+  /// Kills PgBouncer, which closes all its connections, and waits for its end.
   func stop() {
-    // While the number stands there the child is not reaped: the signal can reach nobody else.
+    // The child is not reaped while its id is in the state: the signal cannot reach another process.
     state.withLock { state in
       if let process = state.process { kill(process, SIGKILL) }
     }
@@ -75,8 +75,8 @@ final class PgBouncer: Sendable {
 
       """
     try Descriptor(writing: configurationFile, replacing: true).write(Array(configuration.utf8))
-    // The program may lie where the user who is to run it cannot go. Another process copies it: a child that this one makes
-    // at the same moment would hold the file open for writing, and it could not be run.
+    // The user who runs the program may have no access to its folder. A child process copies it: if this process wrote
+    // the copy, a child that is forked meanwhile could hold it open for writing, and executing it would fail (ETXTBSY).
     let copy = try ChildProcess(.init(path: "/bin/cp", arguments: [try Self.find(), program]))
     guard copy.wait() == .exited(0) else { throw PgBouncerFailure(message: "pgbouncer cannot be copied") }
   }
@@ -84,14 +84,14 @@ final class PgBouncer: Sendable {
   private func start() throws {
     var configuration = ChildProcess.Configuration(path: program, arguments: [configurationFile])
     configuration.newSession = true
-    // It refuses to run as root, and the server's socket is its user's alone.
+    // PgBouncer refuses to run as root, and only the server's user can access the server's socket.
     if geteuid() == 0 {
-      guard let entry = getpwnam("postgres") else { throw PgBouncerFailure(message: "there is no user postgres") }
+      guard let entry = getpwnam("postgres") else { throw PgBouncerFailure(message: "user postgres not found") }
       let (user, group) = (entry.pointee.pw_uid, entry.pointee.pw_gid)
       guard chown(folder.path, user, group) == 0 else { throw SystemError(call: "chown", subject: folder.path) }
       configuration.user = (user, group)
     }
-    // It is told to end with the thread that starts it: that one waits for it.
+    // The kernel signals the child when the thread that started it ends.
     try NamedThread(name: "pgbouncer") { [configuration] in self.run(configuration) }.detach()
     started.wait()
     if let failure = state.withLock({ $0.failure }) { throw failure }
@@ -115,20 +115,44 @@ final class PgBouncer: Sendable {
     }
   }
 
-  /// Debian's, where it is installed or where `make pgbouncer` lays it.
+  /// Debian's program, installed or downloaded by `make pgbouncer`.
   private static func find() throws(PgBouncerFailure) -> String {
     let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-    let places = ["/usr/sbin/pgbouncer", "\(root)/.build/pgbouncer/usr/sbin/pgbouncer"]
-    guard let found = places.first(where: { access($0, R_OK) == 0 }) else {
-      throw PgBouncerFailure(message: "there is no pgbouncer: 'make pgbouncer' brings it")
+    let paths = ["/usr/sbin/pgbouncer", "\(root)/.build/pgbouncer/usr/sbin/pgbouncer"]
+    guard let found = paths.first(where: { access($0, R_OK) == 0 }) else {
+      throw PgBouncerFailure(message: "pgbouncer not found: run 'make pgbouncer'")
     }
     return found
   }
 }
 
-/// Why a test cannot have its pooler.
 private struct PgBouncerFailure: Error, CustomStringConvertible {
   let message: String
 
   var description: String { message }
+}
+
+/// Runs a test with a PgBouncer in transaction mode in front of its database.
+///
+/// - Parameters:
+///   - database: the address of the database.
+///   - connections: the number of server connections.
+///   - settings: lines of the configuration file instead of transaction mode.
+///   - body: gets the address of the pooler.
+package func withPooler<Result>(
+  before database: DatabaseURL, connections: Int = 2, settings: [String]? = nil,
+  isolation: isolated (any Actor)? = #isolation,
+  _ body: (DatabaseURL) async throws -> Result
+) async throws -> Result {
+  let pooler = try await onThread("pgbouncer-start") {
+    try PgBouncer(before: database, settings: settings ?? PgBouncer.sharing(connections))
+  }
+  do {
+    let result = try await body(pooler.url)
+    try await onThread("pgbouncer-stop") { pooler.stop() }
+    return result
+  } catch {
+    try? await onThread("pgbouncer-stop") { pooler.stop() }
+    throw error
+  }
 }

@@ -1,22 +1,22 @@
 import Glibc
 package import Platform
 
-/// A folder for the time of a test that is removed with the last who holds it; other users may pass through it.
+/// A temporary folder, which is removed with its last reference; other users have search permission.
 package final class TemporaryFolder: Sendable {
   package let path: String
 
-  /// Makes it under /tmp, or in memory.
+  /// Creates the folder under /tmp, or in memory.
   ///
   /// - Parameters:
-  ///   - prefix: what its name begins with.
-  ///   - bytes: to lie in memory where there is so much, for what is as good without a disk; nil: on the disk.
+  ///   - prefix: the prefix of the name.
+  ///   - bytes: use /dev/shm if it has this much free space; nil: use the disk.
   package init(prefix: String = "take5-test", inMemoryWith bytes: UInt64? = nil) throws(SystemError) {
     FolderRemoval.awaitAtExit()
-    let place = bytes.map { Self.freeMemory >= $0 } == true ? Self.memory : "/tmp"
-    var template = Array("\(place)/\(prefix)-XXXXXX".utf8CString)
+    let parent = bytes.map { Self.freeMemory >= $0 } == true ? Self.memory : "/tmp"
+    var template = Array("\(parent)/\(prefix)-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw SystemError(call: "mkdtemp") }
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    // The server runs as another user than root: it must be able to reach what is its own.
+    // For a server that runs as another user.
     guard chmod(path, 0o711) == 0 else { throw SystemError(call: "chmod", subject: path) }
   }
 
@@ -30,8 +30,8 @@ package final class TemporaryFolder: Sendable {
   }
 }
 
-/// Removes folders on threads of its own: where the storage discards what is freed, the removal of a cluster takes
-/// seconds, and two of them would hold both threads of Swift's shared pool on a machine with two cores.
+/// Removes folders on threads of its own: removing a cluster may take seconds on storage with online discard, and two
+/// removals would block both threads of Swift's pool on a machine with two cores.
 private enum FolderRemoval {
   private struct Shared {
     var running = 0
@@ -39,9 +39,10 @@ private enum FolderRemoval {
   }
 
   private static let shared = Locked(Shared())
-  private static let oneEnded = try? Event()
+  private static let removed = try? Event()
 
-  /// Lets the process end after the removals; who gives a folder up at exit says so to atexit(3) later than this.
+  /// Makes the exit of the process wait for the removals; atexit(3) functions that release folders must be registered
+  /// later.
   static func awaitAtExit() {
     shared.withLock { shared in
       if !shared.isAwaitedAtExit { atexit { FolderRemoval.waitForAll() } }
@@ -61,13 +62,13 @@ private enum FolderRemoval {
   private static func remove(_ path: String) {
     try? Folder.remove(path)
     shared.withLock { $0.running -= 1 }
-    oneEnded?.signal()
+    removed?.signal()
   }
 
   private static func waitForAll() {
     while shared.withLock({ $0.running > 0 }) {
-      oneEnded?.wait()
-      oneEnded?.clear()
+      removed?.wait()
+      removed?.clear()
     }
   }
 }

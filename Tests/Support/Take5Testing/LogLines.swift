@@ -1,18 +1,18 @@
 import Glibc
 import Platform
 
-/// What a child says on standard error, line by line, for tests that wait until it has said something.
+/// The lines that a child process writes to standard error, for tests that wait for a line.
 final class LogLines: Sendable {
   private struct State {
     var lines: [String] = []
-    var isOver = false
+    var hasEnded = false
     var actions: [(text: String, times: Int, act: @Sendable () -> Void)] = []
     var waiters: [(text: String, from: Int, continuation: CheckedContinuation<Int?, Never>)] = []
   }
 
   private let state = Locked(State())
 
-  /// Reads a pipe to its end on a thread of its own.
+  /// Starts a thread that reads a pipe to its end.
   func read(from pipe: consuming Descriptor) throws {
     let file = OpenFile(pipe)
     try NamedThread(name: "take5-log") {
@@ -32,28 +32,28 @@ final class LogLines: Sendable {
     }.detach()
   }
 
-  /// Everything so far.
+  /// All lines so far.
   var text: String { state.withLock { $0.lines.joined(separator: "\n") } }
 
-  /// Does something as soon as a line that contains `text` is read, for the first `times` such lines.
+  /// Calls `act` when a line that contains `text` is read, for the first `times` such lines.
   ///
-  /// It happens on the reading thread: however busy the test run is, it is not late.
+  /// The call is made on the reading thread, so that a busy test run does not delay it.
   func on(_ text: String, times: Int, _ act: @escaping @Sendable () -> Void) {
     state.withLock { $0.actions.append((text, times, act)) }
   }
 
-  /// Waits for a line that contains `text`, the `from`-th line or later; its place, or nil if the child ends without it.
+  /// Waits for a line that contains `text`, from the index `from`. Returns its index; nil if the child ends before it.
   func wait(for text: String, from: Int) async -> Int? {
     await withCheckedContinuation { continuation in
-      let known = state.withLock { state -> (found: Bool, place: Int?) in
-        if let place = state.lines[min(from, state.lines.count)...].firstIndex(where: { $0.contains(text) }) {
-          return (true, place)
+      let known = state.withLock { state -> (isKnown: Bool, index: Int?) in
+        if let index = state.lines[min(from, state.lines.count)...].firstIndex(where: { $0.contains(text) }) {
+          return (true, index)
         }
-        if state.isOver { return (true, nil) }
+        if state.hasEnded { return (true, nil) }
         state.waiters.append((text, from, continuation))
         return (false, nil)
       }
-      if known.found { continuation.resume(returning: known.place) }
+      if known.isKnown { continuation.resume(returning: known.index) }
     }
   }
 
@@ -66,17 +66,17 @@ final class LogLines: Sendable {
     for act in acts { act() }
     let woken = state.withLock { state in
       state.lines.append(line)
-      let place = state.lines.count - 1
-      let woken = state.waiters.filter { place >= $0.from && line.contains($0.text) }
-      state.waiters.removeAll { place >= $0.from && line.contains($0.text) }
-      return woken.map { ($0.continuation, place) }
+      let index = state.lines.count - 1
+      let woken = state.waiters.filter { index >= $0.from && line.contains($0.text) }
+      state.waiters.removeAll { index >= $0.from && line.contains($0.text) }
+      return woken.map { ($0.continuation, index) }
     }
-    for (continuation, place) in woken { continuation.resume(returning: place) }
+    for (continuation, index) in woken { continuation.resume(returning: index) }
   }
 
   private func end() {
     let waiters = state.withLock { state in
-      state.isOver = true
+      state.hasEnded = true
       defer { state.waiters = [] }
       return state.waiters.map(\.continuation)
     }

@@ -1,7 +1,7 @@
 import Glibc
 import Platform
 
-/// A folder that is a file system of its own, in memory, as root may make one: it gets full, read-only or goes away.
+/// A folder on its own tmpfs, which a test can fill, make read-only or hide. It needs the privileges of root.
 package final class MountedFolder: Sendable {
   private let folder: String
 
@@ -14,7 +14,7 @@ package final class MountedFolder: Sendable {
     return (try? MountedFolder(path, megabytes: 1)) != nil
   }()
 
-  /// Moves what lies in the folder onto the file system.
+  /// Mounts a tmpfs on the folder and copies the content of the folder to it.
   package init(_ folder: String, megabytes: Int) throws {
     self.folder = folder
     let aside = "\(folder).aside"
@@ -33,30 +33,30 @@ package final class MountedFolder: Sendable {
 
   deinit { umount2(folder, Int32(MNT_DETACH)) }
 
-  /// Takes all the room that is left.
+  /// Fills the file system.
   package func fill() throws {
     let ballast = try Descriptor(writing: "\(folder)/.ballast", replacing: true)
     let zeros = [UInt8](repeating: 0, count: 1 << 12)
     while (try? ballast.write(zeros)) != nil {}
   }
 
-  /// Gives it back.
+  /// Frees the space that `fill()` used.
   package func empty() { unlink("\(folder)/.ballast") }
 
-  /// From now on it is read-only.
+  /// Makes the file system read-only.
   package func forbidWriting() throws { try remount(UInt(MS_REMOUNT | MS_RDONLY)) }
 
-  /// It can be written again.
+  /// Makes the file system writable again.
   package func allowWriting() throws { try remount(UInt(MS_REMOUNT)) }
 
-  /// An empty file system lies over it, as if the right one were not mounted.
+  /// Mounts an empty file system over the folder, as if its file system were not mounted.
   package func hide() throws {
     guard mount("tmpfs", folder, "tmpfs", 0, "size=1m,mode=0700") == 0 else {
       throw SystemError(call: "mount", subject: folder)
     }
   }
 
-  /// It is seen again.
+  /// Unmounts the empty file system.
   package func show() throws {
     guard umount2(folder, 0) == 0 else { throw SystemError(call: "umount", subject: folder) }
   }

@@ -1,20 +1,21 @@
 import Glibc
 package import Platform
 
-/// A long-running `take5`, a service or a worker, or a program beside it, that a test started and that ends with it.
+/// A long-running process of a test: a `take5` service or worker, or another program. It ends with the test.
 package actor RunningTake5 {
   private let executor: ThreadExecutor
   private nonisolated let lines = LogLines()
   private var child: ChildProcess?
   /// The process id; nil once it was waited for.
   package private(set) var process: Int32?
-  private var heard = 0
-  // Standard output, so that nobody who writes to it finds that its reader has gone.
+  /// The index of the first line that `waitForLog` has not passed.
+  private var nextLine = 0
+  // The reading end of standard output stays open, so that writes to it do not fail.
   private var output: OpenFile?
 
   nonisolated package var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Prepares a process; `start` begins it.
+  /// Creates an object without a process; `start` starts the process.
   package init() throws(SystemError) { executor = try ThreadExecutor(name: "take5-running") }
 
   deinit {
@@ -22,34 +23,34 @@ package actor RunningTake5 {
     executor.stop()
   }
 
-  /// Starts it and returns the first line that it says on standard output; empty if it says none before it ends.
+  /// Starts the process and returns its first line of standard output; empty if it exits before.
   ///
   /// - Parameter program: the path of another program than `take5`.
   package func start(
-    _ words: [String], program: String = Take5Binary.path, environment: [String: String] = [:],
-    saysFirstLine: Bool = true
+    _ arguments: [String], program: String = Take5Binary.path, environment: [String: String] = [:],
+    printsFirstLine: Bool = true
   ) throws -> String {
     let output = try Pipe()
     let errors = try Pipe()
-    var configuration = ChildProcess.Configuration(path: program, arguments: words)
+    var configuration = ChildProcess.Configuration(path: program, arguments: arguments)
     configuration.environment = environment
     configuration.directory = "/"
     configuration.descriptors = [nil, output.writing.number, errors.writing.number]
     let started = try ChildProcess(configuration)
     process = started.id
     child = consume started
-    try lines.read(from: errors.keepReading())
-    let reading = OpenFile(output.keepReading())
+    try lines.read(from: errors.takeReadingEnd())
+    let reading = OpenFile(output.takeReadingEnd())
     self.output = reading
-    return saysFirstLine ? String(read(reading.descriptor, line: true).filter { !$0.isNewline }) : ""
+    return printsFirstLine ? String(read(reading.descriptor, line: true).filter { !$0.isNewline }) : ""
   }
 
-  /// Sends it a signal.
+  /// Sends a signal to the process.
   package func send(signal: Int32) {
     if let process { kill(process, signal) }
   }
 
-  /// Waits for its end; the exit status, or nil if a signal ended it.
+  /// Waits until the process exits; returns its exit status, or nil if a signal ended it.
   package func wait() -> Int32? {
     guard let child = child.take() else { return nil }
     let ending = child.wait()
@@ -58,23 +59,24 @@ package actor RunningTake5 {
     return status
   }
 
-  /// Waits until it logs a line that contains `text`, after the line that was waited for last; false if it ends first.
+  /// Waits for a log line that contains `text`, after the line of the last call; false if the process ends first.
   package func waitForLog(_ text: String) async -> Bool {
-    guard let place = await lines.wait(for: text, from: heard) else { return false }
-    heard = place + 1
+    guard let index = await lines.wait(for: text, from: nextLine) else { return false }
+    nextLine = index + 1
     return true
   }
 
-  /// What it has logged so far.
+  /// The log lines so far.
   package nonisolated var log: String { lines.text }
 
-  /// Does something to it as soon as it logs a line that contains `text`, for the first `times` such lines.
+  /// Calls `act` with the process id when the process logs a line that contains `text`, for the first `times` such
+  /// lines.
   package func whenItLogs(_ text: String, times: Int = 1, _ act: @escaping @Sendable (Int32) -> Void) {
     guard let process else { return }
     lines.on(text, times: times) { act(process) }
   }
 
-  /// The processes that a process has started and that still run, those with `name` among their arguments.
+  /// The running child processes of a process that have `name` among their arguments.
   package static func children(of process: Int32, named name: String) -> [Int32] {
     guard let folder = opendir("/proc/\(process)/task") else { return [] }
     defer { closedir(folder) }
@@ -89,13 +91,13 @@ package actor RunningTake5 {
     return found.filter { Self.content("/proc/\($0)/cmdline").split(separator: "\0").contains { $0 == name } }
   }
 
-  /// The user time of a process in ticks of the clock; nil when it is gone (proc(5), `stat`).
+  /// The user time of a process in clock ticks; nil if it has exited (proc_pid_stat(5)).
   package static func processorTicks(of process: Int32) -> Int? {
     let fields = content("/proc/\(process)/stat").split(separator: ")").last?.split(separator: " ") ?? []
     return fields.count > 11 ? Int(fields[11]) : nil
   }
 
-  /// The most memory it has had resident, in bytes.
+  /// The peak resident set size of the process, in bytes.
   package func peakMemory() -> Int? {
     guard let process else { return nil }
     let line = Self.content("/proc/\(process)/status").split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

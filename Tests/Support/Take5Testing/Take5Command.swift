@@ -1,35 +1,79 @@
+import Glibc
 import Platform
 
-/// One run of the command line: its words in, what it said and how it ended out.
+/// The result of one run of `take5`.
 package struct Take5Command: Sendable {
   /// The exit status; nil if a signal ended it.
   package let status: Int32?
   package let output: String
   package let errors: String
 
-  /// Runs `take5` with these words and waits for its end.
+  /// Runs `take5` with arguments and waits until it exits.
   ///
   /// - Parameters:
-  ///   - environment: nothing else is set.
-  ///   - folder: the current folder; the root otherwise, because no verb may depend on it.
+  ///   - environment: the complete environment.
+  ///   - folder: the current directory; `/` by default, because no command may depend on it.
   package static func run(
-    _ words: [String], environment: [String: String] = [:], in folder: String = "/"
+    _ arguments: [String], environment: [String: String] = [:], in folder: String = "/"
   ) async throws -> Take5Command {
     try await onThread("take5-command") { () throws in
       let output = try Pipe()
       let errors = try Descriptor(unnamedIn: "/tmp")
-      var configuration = ChildProcess.Configuration(path: Take5Binary.path, arguments: words)
+      var configuration = ChildProcess.Configuration(path: Take5Binary.path, arguments: arguments)
       configuration.environment = environment
       configuration.directory = folder
       configuration.descriptors = [nil, output.writing.number, errors.number]
       let child = try ChildProcess(configuration)
-      let said = read(output.keepReading())
+      let outputText = read(output.takeReadingEnd())
       let ending = child.wait()
-      let complaints = String(decoding: try errors.contents(), as: UTF8.self)
+      let errorText = String(decoding: try errors.contents(), as: UTF8.self)
       guard case .exited(let status) = ending else {
-        return Take5Command(status: nil, output: said, errors: complaints)
+        return Take5Command(status: nil, output: outputText, errors: errorText)
       }
-      return Take5Command(status: status, output: said, errors: complaints)
+      return Take5Command(status: status, output: outputText, errors: errorText)
     }
   }
+}
+
+/// The program under test, in the build directory of the tests.
+package enum Take5Binary {
+  /// The path of the program.
+  package static let path: String = {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    let runner = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return String(runner[..<(runner.lastIndex(of: "/") ?? runner.startIndex)]) + "/take5"
+  }()
+}
+
+/// A pipe whose writing end is passed to a child process.
+struct Pipe: ~Copyable {
+  let reading: Descriptor
+  let writing: Descriptor
+
+  init() throws(SystemError) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw SystemError(call: "pipe") }
+    // A child process inherits only the descriptors that are passed to it explicitly.
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    reading = Descriptor(owning: ends[0])
+    writing = Descriptor(owning: ends[1])
+  }
+
+  /// Closes the writing end, of which the child has a duplicate, and returns the reading end.
+  consuming func takeReadingEnd() -> Descriptor { reading }
+}
+
+/// Reads until the end of the file or, with `line`, until the end of the first line.
+func read(_ descriptor: borrowing Descriptor, line: Bool = false) -> String {
+  var bytes: [UInt8] = []
+  var chunk = [UInt8](repeating: 0, count: line ? 1 : 1 << 16)
+  while true {
+    let count = Glibc.read(descriptor.number, &chunk, chunk.count)
+    if count < 0 && errno == EINTR { continue }
+    guard count > 0 else { break }
+    bytes += chunk.prefix(count)
+    if line && bytes.last == UInt8(ascii: "\n") { break }
+  }
+  return String(decoding: bytes, as: UTF8.self)
 }

@@ -7,7 +7,7 @@ import Postgres
 import Queue
 import Store
 
-/// Runs what there is to be run, says what came of it, and writes it down where that is wanted.
+/// Runs storms and the matrix, prints their figures, and writes them to a document.
 struct Controller {
   private let options: Options
   private let seed: UInt64
@@ -15,27 +15,23 @@ struct Controller {
 
   init(_ options: Options) throws {
     self.options = options
-    // The variable replays a run whose seed was printed.
-    let told = getenv("TAKE5_CHAOS_SEED").flatMap { UInt64(String(cString: $0)) }
-    seed = try options.number("--seed", told ?? .random(in: 0..<1_000_000))
-    if let folder = options.text(ifAny: "--folder") {
-      self.folder = folder
-    } else {
-      var template = Array("/tmp/take5-chaos-XXXXXX".utf8CString)
-      guard mkdtemp(&template) != nil else { throw SystemError(call: "mkdtemp") }
-      folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-    // The server runs as another user than root: it must be able to reach what is its own.
+    // The variable repeats a run whose seed was printed.
+    let variable = getenv("TAKE5_CHAOS_SEED").flatMap { UInt64(String(cString: $0)) }
+    seed = try options.number("--seed", default: variable ?? .random(in: 0..<1_000_000))
+    var template = Array("/tmp/take5-chaos-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw SystemError(call: "mkdtemp") }
+    folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    // As root, the PostgreSQL server runs as another user, who must be able to reach its files.
     guard chmod(folder, 0o711) == 0 else { throw SystemError(call: "chmod", subject: folder) }
   }
 
-  /// Runs one thing, or all; whether all was well. What was not is left in the folder, to be looked into.
-  func run(_ what: String) async throws -> Bool {
-    say("seed \(seed); ledgers, logs and databases lie in \(folder)")
+  /// Runs one part or all parts; false after a violation. The folder of such a run is kept for diagnosis.
+  func run(_ name: String) async throws -> Bool {
+    printLine("seed \(seed); the ledgers, logs and databases are in \(folder)")
     var document = FiguresDocument(seed: seed)
-    var isWell = true
-    for part in what == "all" ? ["storm", "service", "owner", "reprocess", "matrix"] : [what] {
-      say("\n\(part)")
+    var isValid = true
+    for part in name == "all" ? ["storm", "service", "owner", "reprocess", "matrix"] : [name] {
+      printLine("\n\(part)")
       let (figures, violations) =
         switch part {
         case "storm": try await storm()
@@ -44,44 +40,43 @@ struct Controller {
         case "reprocess": try await reprocess()
         default: try await matrix()
         }
-      for (name, value) in figures { say("  \(name): \(value)") }
-      for violation in violations { say("  VIOLATION: \(violation)") }
-      isWell = isWell && violations.isEmpty
+      for (name, value) in figures { printLine("  \(name): \(value)") }
+      for violation in violations { printLine("  VIOLATION: \(violation)") }
+      isValid = isValid && violations.isEmpty
       document.add(part, figures)
     }
-    if let path = options.text(ifAny: "--write"), isWell { try document.write(to: path) }
-    if isWell { try Folder.remove(folder) }
-    return isWell
+    if let path = options["--write"], isValid { try document.write(to: path) }
+    if isValid { try Folder.remove(folder) }
+    return isValid
   }
 
   private typealias Result = (figures: [(name: String, value: String)], violations: [String])
 
   private func storm() async throws -> Result {
-    var configuration = StormConfiguration(seed: seed)
-    configuration.jobs = try options.number("--jobs", configuration.jobs)
-    configuration.faults = try options.number("--faults", configuration.faults)
+    var configuration = Storm.Configuration(seed: seed)
+    configuration.jobs = try options.number("--jobs", default: configuration.jobs)
+    configuration.faults = try options.number("--faults", default: configuration.faults)
     let report = try await withRun("storm") { run in
-      try await Storm(configuration, on: run).run { say("  \($0)") }
+      try await Storm(configuration, on: run).run { printLine("  \($0)") }
     }
     return (report.figures, report.violations + (report.violations.isEmpty ? [] : report.slowest))
   }
 
   private func service() async throws -> Result {
     var configuration = ServiceStorm.Configuration(seed: seed)
-    configuration.posts = try options.number("--posts", configuration.posts)
-    configuration.faults = try options.number("--service-faults", configuration.faults)
-    configuration.outage = .seconds(try options.number("--outage", Int(configuration.outage / .seconds(1))))
+    configuration.posts = try options.number("--posts", default: configuration.posts)
+    configuration.faults = try options.number("--faults", default: configuration.faults)
     configuration.failpoints = Self.failpoints
     let report = try await withRun("service") { run in
-      try await ServiceStorm(configuration, on: run).run { say("  \($0)") }
+      try await ServiceStorm(configuration, on: run).run { printLine("  \($0)") }
     }
     return (report.figures, report.violations)
   }
 
   private func owner() async throws -> Result {
     var configuration = OwnerStorm.Configuration(seed: seed)
-    configuration.posts = try options.number("--owner-posts", configuration.posts)
-    configuration.faults = try options.number("--owner-faults", configuration.faults)
+    configuration.posts = try options.number("--posts", default: configuration.posts)
+    configuration.faults = try options.number("--faults", default: configuration.faults)
     try Folder.make("\(folder)/owner", mode: 0o711)
     let report = try await OwnerStorm(configuration, folder: "\(folder)/owner").run()
     return (report.figures, report.violations)
@@ -89,38 +84,40 @@ struct Controller {
 
   private func reprocess() async throws -> Result {
     var configuration = ReprocessStorm.Configuration(seed: seed)
-    configuration.posts = try options.number("--stored", configuration.posts)
+    configuration.posts = try options.number("--stored", default: configuration.posts)
     configuration.images = max(2, configuration.posts / 20)
-    configuration.kills = try options.number("--kills", configuration.kills)
+    configuration.kills = try options.number("--kills", default: configuration.kills)
     configuration.failpoints = Self.failpoints
     let report = try await withRun("reprocess") { run in
-      try await ReprocessStorm(configuration, on: run).run { say("  \($0)") }
+      try await ReprocessStorm(configuration, on: run).run { printLine("  \($0)") }
     }
     return (report.figures, report.violations)
   }
 
-  /// What can be interrupted in the programs that are shipped.
+  /// The failpoints of the shipped programs.
   private static var failpoints: [Failpoint] {
     Failpoint.connections + Failpoint.blobs + Failpoint.mediaProcesses + Store.failpoints + JobQueue.failpoints
   }
 
   private func matrix() async throws -> Result {
-    let only = options.text(ifAny: "--only") ?? ""
-    let all = Matrix.cells.filter { only.isEmpty || $0.description.contains(only) }
-    let count = try options.number("--cells", all.count)
+    let text = options["--only"] ?? ""
+    let all = Matrix.cells.filter { text.isEmpty || $0.description.contains(text) }
+    let count = try options.number("--cells", default: all.count)
     let cells = count < all.count ? Matrix.slice(count, seed: seed) : all
     let done = Locked(0)
     try Folder.make("\(folder)/matrix", mode: 0o711)
-    let lanes = MatrixLanes(lanes: try options.number("--lanes", 6), folder: "\(folder)/matrix") { outcome in
-      let place = done.withLock { done in
+    let lanes = MatrixLanes(
+      lanes: try options.number("--lanes", default: 6), folder: "\(folder)/matrix"
+    ) { outcome in
+      let number = done.withLock { done in
         done += 1
         return done
       }
-      for violation in outcome.violations { say("  \(outcome.cell): \(violation)") }
-      if place % 100 == 0 { say("  \(place) of \(cells.count) cells") }
+      for violation in outcome.violations { printLine("  \(outcome.cell): \(violation)") }
+      if number % 100 == 0 { printLine("  \(number) of \(cells.count) cells") }
     }
-    let began = ContinuousClock.now
-    let report = MatrixReport(outcomes: try await lanes.run(cells), duration: began.duration(to: .now))
+    let startTime = ContinuousClock.now
+    let report = MatrixReport(outcomes: try await lanes.run(cells), duration: startTime.duration(to: .now))
     return (report.figures, report.failures.map { "\($0.cell): \($0.violations[0])" })
   }
 
@@ -128,14 +125,41 @@ struct Controller {
     let folder = "\(folder)/\(name)"
     try Folder.make(folder, mode: 0o711)
     let server = try await ChaosServer(folder: "\(folder)/server")
-    let report = try await body(try await ChaosRun(on: server, folder: folder, times: ChaosTimes()))
+    let report = try await body(try await ChaosRun(on: server, folder: folder, timing: ChaosTiming()))
     try await server.stop()
     return report
   }
 }
 
-/// Says a line at once, whoever listens through a pipe.
-private func say(_ line: String) {
+/// The figures of a run, which a document has between two markers.
+private struct FiguresDocument {
+  private static let (startMarker, endMarker) = ("<!-- figures -->", "<!-- end of figures -->")
+
+  private let seed: UInt64
+  private var sections: [String] = []
+
+  init(seed: UInt64) { self.seed = seed }
+
+  /// Adds the figures of a part.
+  mutating func add(_ part: String, _ figures: [(name: String, value: String)]) {
+    let rows = figures.map { "| \($0.name) | \($0.value) |" }
+    sections.append((["| \(part), seed \(seed) | |", "|---|---|"] + rows).joined(separator: "\n"))
+  }
+
+  /// Replaces the text between the markers.
+  func write(to path: String) throws {
+    let text = String(decoding: try Descriptor(reading: path).contents(), as: UTF8.self)
+    guard let start = text.firstRange(of: Self.startMarker), let end = text.firstRange(of: Self.endMarker) else {
+      throw OptionError(description: "\(path) has no markers for figures")
+    }
+    let changed =
+      text[..<start.upperBound] + "\n" + sections.joined(separator: "\n\n") + "\n" + text[end.lowerBound...]
+    try Descriptor(writing: path, replacing: true).write(Array(changed.utf8))
+  }
+}
+
+/// Prints a line and flushes it.
+private func printLine(_ line: String) {
   print(line)
   fflush(nil)
 }

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An app that uses the client that was generated into the folder TAKE5_CLIENT.
+// A program that uses the client generated into the folder TAKE5_CLIENT.
 let package = Package(
   name: "SwiftClient",
   dependencies: [.package(name: "Take5Client", path: Context.environment["TAKE5_CLIENT"] ?? "")],

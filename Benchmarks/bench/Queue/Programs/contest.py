@@ -1,4 +1,4 @@
-"""What the programs of all peers share: measures by name, processes that begin together, one line of JSON."""
+"""The common part of the peers' programs: commands, processes that start together, replies as lines of JSON."""
 
 import argparse
 import asyncio
@@ -14,7 +14,7 @@ INTERVAL = 0.02
 
 
 class Arrivals:
-    """When jobs that say when they were sent began to run."""
+    """The latencies of jobs whose arguments contain an index and the time of the call that enqueued them."""
 
     def __init__(self, count):
         self.latencies = [None] * count
@@ -22,11 +22,11 @@ class Arrivals:
         self.done = asyncio.Event()
 
     def take(self, text):
-        """Called first thing by a handler; index -1 is of the job that finds out whether the worker is there."""
+        """Called first by a handler; the job with index -1 shows that the worker is ready."""
         now = time.monotonic_ns()
         index, sent = map(int, text.split())
         if index < 0:
-            tell({"ready": True})
+            reply({"ready": True})
             return
         if self.latencies[index] is None:
             self.left -= 1
@@ -35,61 +35,61 @@ class Arrivals:
             self.done.set()
 
 
-def tell(result):
+def reply(result):
     sys.stdout.write(json.dumps(result) + "\n")
     sys.stdout.flush()
 
 
 async def produce(count, enqueue):
-    """Enqueues a job every 20 ms, each with its index and the time just before the call."""
-    beginning = time.monotonic()
+    """Enqueues a job every 20 ms with its index and the time just before the call."""
+    start = time.monotonic()
     for index in range(count):
-        await asyncio.sleep(max(0, beginning + index * INTERVAL - time.monotonic()))
+        await asyncio.sleep(max(0, start + index * INTERVAL - time.monotonic()))
         await enqueue(f"{index} {time.monotonic_ns()}")
 
 
 async def timed(count, work):
-    """Runs what enqueues so many jobs, once it is connected."""
-    beginning = time.monotonic_ns()
+    """Awaits `work`, which enqueues `count` jobs on an open connection, and prints the time."""
+    start = time.monotonic_ns()
     await work
-    tell({"jobs": count, "seconds": (time.monotonic_ns() - beginning) / 1e9})
+    reply({"jobs": count, "seconds": (time.monotonic_ns() - start) / 1e9})
 
 
 def drain(processes, connect):
-    """Lets processes drain the queue together and tells how long it took, from the word to begin to the last end.
+    """Drains the queue with several processes and prints the time from the common start to the last end.
 
-    connect() opens what a process needs, before the clock runs; what it returns drains the queue until it is empty and
-    everything is committed, and says how many jobs it ran.
+    connect() opens the connections of a process before the measurement. It yields a coroutine function that drains the
+    queue until it is empty and everything is committed, and returns the number of jobs that it ran.
     """
-    word, begin = os.pipe()
-    ends = [drainer(connect, word, begin) for _ in range(processes)]
-    os.close(word)
+    started, start_pipe = os.pipe()
+    ends = [drainer(connect, started, start_pipe) for _ in range(processes)]
+    os.close(started)
     for end in ends:
         if os.read(end, 1) != b"r":
             sys.exit("a worker did not start")
-    beginning = time.monotonic_ns()
-    os.write(begin, b"b" * processes)
+    start = time.monotonic_ns()
+    os.write(start_pipe, b"b" * processes)
     results = [read(end, 16) for end in ends]
     for _ in ends:
         if os.wait()[1] != 0:
             sys.exit("a worker failed")
     ran, last = zip(*(struct.unpack("qq", result) for result in results))
-    tell({"jobs": sum(ran), "seconds": (max(last) - beginning) / 1e9})
+    reply({"jobs": sum(ran), "seconds": (max(last) - start) / 1e9})
 
 
-def drainer(connect, word, begin):
-    """Forks a process that drains when told to; returns where it reports."""
+def drainer(connect, started, start_pipe):
+    """Forks a process that drains once it reads a byte from `started`; returns the pipe of its report."""
     end, report = os.pipe()
     if os.fork() != 0:
         os.close(report)
         return end
     os.close(end)
-    os.close(begin)
+    os.close(start_pipe)
 
     async def work():
         async with connect() as run:
             os.write(report, b"r")
-            os.read(word, 1)
+            os.read(started, 1)
             ran = await run()
             os.write(report, struct.pack("qq", ran, time.monotonic_ns()))
 
@@ -109,7 +109,7 @@ def read(end, count):
 
 
 def main(peer):
-    """Runs what the command line asks of a peer: install, single, bulk, worker and producer are its coroutines."""
+    """Runs a command of a peer, which has the coroutines install, single, bulk, worker and producer."""
     parser = argparse.ArgumentParser()
     parser.add_argument("measure", choices=["install", "single", "bulk", "drain", "worker", "producer"])
     parser.add_argument("count", type=int, nargs="?", default=0)
@@ -123,4 +123,4 @@ def main(peer):
     else:
         uvloop.run(getattr(peer, settings.measure)(settings))
         if settings.measure in ("install", "producer"):
-            tell({"jobs": settings.count})
+            reply({"jobs": settings.count})

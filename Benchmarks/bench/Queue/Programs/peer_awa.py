@@ -1,4 +1,4 @@
-"""awa with its queue storage, which rotates segments that are only appended to."""
+"""awa with its queue storage, which rotates append-only segments."""
 
 import asyncio
 import contextlib
@@ -13,7 +13,7 @@ import awa.bridge
 import contest
 
 CHUNK = 5000
-# Completed jobs can be read until the ring of 16 segments has turned: 16 s unless told, which is no history.
+# Completed jobs can be read until the ring of 16 segments has rotated: 16 s by default, too short for a history.
 ROTATION_MS = 3_600_000
 COMPLETED = """
     SELECT (SELECT coalesce(sum(completed_count), 0) FROM awa.receipt_completion_batches)::bigint
@@ -47,7 +47,7 @@ class Peer:
             await queue.install_queue_storage()
 
     async def single(self, settings):
-        # By its bridge to asyncpg, which is faster than its own client.
+        # The bridge to asyncpg is faster than awa's own client.
         async def enqueue(connection):
             for _ in range(settings.count):
                 await awa.bridge.insert_job(connection, Noop(), queue="bench")
@@ -83,7 +83,7 @@ class Peer:
             async def run():
                 await start(queue, settings)
                 await all_ran.wait()
-                # It has no mode that ends with the queue; completions are committed a little later.
+                # awa has no mode that ends when the queue is empty; completions are committed a little later.
                 while await connection.fetchval(COMPLETED) - before < waiting:
                     await asyncio.sleep(0.005)
                 return ran
@@ -101,7 +101,7 @@ class Peer:
 
             await start(queue, settings)
             await arrivals.done.wait()
-            contest.tell({"latencies": arrivals.latencies})
+            contest.reply({"latencies": arrivals.latencies})
             await queue.shutdown()
 
     async def producer(self, settings):

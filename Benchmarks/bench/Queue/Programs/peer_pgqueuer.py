@@ -1,4 +1,4 @@
-"""pgqueuer: installed as durable, with the settings of its own `pgq autovac`."""
+"""pgqueuer, installed as durable, with the settings of its own `pgq autovac`."""
 
 import asyncio
 import contextlib
@@ -75,7 +75,7 @@ class Peer:
 
         running = asyncio.create_task(queue.run(batch_size=settings.batch))
         await arrivals.done.wait()
-        contest.tell({"latencies": arrivals.latencies})
+        contest.reply({"latencies": arrivals.latencies})
         queue.shutdown.set()
         await running
         await connection.close()

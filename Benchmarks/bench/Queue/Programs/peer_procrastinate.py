@@ -1,4 +1,4 @@
-"""procrastinate, which fetches its jobs one by one: every job stays in its table, as history is kept on all sides."""
+"""procrastinate, which fetches its jobs one by one. Every job stays in its table, because all contestants keep history."""
 
 import asyncio
 import contextlib
@@ -10,7 +10,7 @@ import contest
 
 CHUNK = 1000
 
-# Lines for each job would cost more than the job.
+# A log line for each job would cost more than the job.
 logging.getLogger("procrastinate").setLevel(logging.ERROR)
 
 
@@ -77,7 +77,7 @@ class Peer:
         async with app.open_async():
             running = asyncio.create_task(worker(app, settings, wait=True))
             await arrivals.done.wait()
-            contest.tell({"latencies": arrivals.latencies})
+            contest.reply({"latencies": arrivals.latencies})
             running.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await running

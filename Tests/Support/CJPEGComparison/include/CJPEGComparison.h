@@ -3,18 +3,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What libjpeg says of JPEG files, for tests that hold another coder to it.
+// Comparison of JPEG files by libjpeg, for tests of another encoder.
 
-/// Three planes of 8-bit samples; chroma has half the samples in both directions, rounded up, or as many.
-struct cjpegcomparison_picture {
+/// Three planes of 8-bit samples, 4:4:4 or 4:2:0.
+struct cjpegcomparison_image {
   const uint8_t *planes[3];
   ptrdiff_t strides[3];
   int width, height;
   int chroma_width, chroma_height;
 };
 
-/// Encodes planes as they are with libjpeg's own encoder, baseline. Free `*bytes`. Nonzero where it fails.
-int cjpegcomparison_encode(const struct cjpegcomparison_picture *picture, int quality, uint8_t **bytes, size_t *count);
+/// Encodes planes as a baseline JPEG with libjpeg. Free `*bytes`. Returns nonzero on failure.
+int cjpegcomparison_encode(const struct cjpegcomparison_image *image, int quality, uint8_t **bytes, size_t *count);
 
-/// Whether two files have the same layout, tables and coefficients, and both read without a warning.
+/// Returns whether two files have the same layout, tables and coefficients, and libjpeg reads both without a warning.
 int cjpegcomparison_agree(const uint8_t *a, size_t a_count, const uint8_t *b, size_t b_count);

@@ -1,27 +1,27 @@
 import Platform
 
-/// Every failpoint on the ways of a worker and of a producer, crossed with every fault.
+/// All failpoints that a worker and a producer pass, crossed with all faults.
 package enum Matrix {
-  /// What happens at each point.
-  package static let faults: [FaultKind] = [.kill, .freeze, .terminate, .halfOpen, .crash, .cut]
+  /// The faults.
+  static let faults: [FaultKind] = [.kill, .freeze, .terminate, .halfOpen, .crash, .cut]
 
-  /// What a worker does in the matrix's scene, at least once.
-  package static let workerActs =
+  /// The failpoints that a worker passes with the jobs of `MatrixSetup`.
+  static let workerFailpoints =
     [
       "connection.open", "connection.listen", "transaction.begin", "transaction.commit", "transaction.rollback",
-      "transaction.savepoint", "transaction.rollback_to", "transaction.release", "chaos.effect",
+      "chaos.effect",
     ]
     + [
       "register", "deregister", "heartbeat", "claim", "claimed", "complete",
-      "retry", "bury", "release", "snooze", "progress", "notify", "notify_many", "hold",
+      "retry", "bury", "release", "snooze", "progress", "notify", "hold",
       "cancel_waiting", "cancel_executing", "reap", "sweep", "promote",
       "lock_limits", "grant", "drop_shares", "lock_history", "missing_days", "add_partition", "expired_days",
       "lock_timeout", "drop_partition", "drop_rest", "cron_due", "cron_time", "cron_instants", "cron_advance",
       "enqueue",
     ].map { "queue." + $0 }
 
-  /// What a producer does in it, and the operator that it plays.
-  package static let producerActs =
+  /// The failpoints that a producer and its operator pass.
+  static let producerFailpoints =
     [
       "connection.open", "transaction.begin", "transaction.commit", "chaos.order", "chaos.absorb", "chaos.ordered",
       "chaos.live",
@@ -33,33 +33,53 @@ package enum Matrix {
       "cron_entries", "cron_next_of_kind", "cron_remove",
     ].map { "queue." + $0 }
 
-  /// What has to go wrong before, so that an act comes about at all.
-  static let conditions = ["queue.claimed": "queue.claim.after=cut"]
+  /// The failpoints that must cause an error before another one is passed.
+  static let preconditions = ["queue.claimed": "queue.claim.after=cut"]
 
-  /// What only the controller does.
-  static let foreignActs = [
-    "terminate", "orders", "fates", "effects", "passages", "workers", "age_history", "ordered_jobs", "hurry_cron",
-    "cron_entries", "posts", "files", "unfinished", "unmade", "connections", "latest_run", "reprocess_runs",
-    "reprocess_attempts", "histories", "sets", "unequal", "loose_blobs",
+  /// The failpoints that only the controller passes.
+  static let controllerFailpoints = [
+    "terminate", "orders", "outcomes", "effects", "transitions", "workers", "age_history", "ordered_jobs",
+    "make_cron_due", "cron_entries", "posts", "files", "unfinished_posts", "unfinished_media", "connections",
+    "latest_run", "reprocess_runs", "reprocess_attempts", "histories", "sets", "differing_assets", "orphan_blobs",
   ].map { "chaos." + $0 }
 
-  /// What the workers of the service do, and those of the matrix do not: the storm over the real programs interrupts it.
-  static let serviceActs = ["queue.postpone", "queue.revivable"]
+  /// The failpoints that only the workers of the service pass; the service storm covers them.
+  static let serviceFailpoints = [
+    "queue.postpone", "queue.revivable", "queue.notify_many", "transaction.savepoint", "transaction.rollback_to",
+    "transaction.release",
+  ]
 
-  /// All places of the matrix, in a fixed order.
-  package static let cells: [MatrixCell] = [(Member.Role.worker, workerActs), (.producer, producerActs)]
-    .flatMap { role, acts in
-      acts.flatMap { act in
-        Failpoint(act).points.flatMap { point in
-          faults.filter { $0 != .cut || act != "connection.open" }.map { MatrixCell(role, point, $0) }
+  /// All cells, in a fixed order.
+  package static let cells: [MatrixCell] = [
+    (Participant.Role.worker, workerFailpoints), (.producer, producerFailpoints),
+  ]
+  .flatMap { role, failpoints in
+    failpoints.flatMap { failpoint in
+      Failpoint(failpoint).points.flatMap { point in
+        faults.filter { $0 != .cut || failpoint != "connection.open" }.map {
+          MatrixCell(role: role, point: point, fault: $0)
         }
       }
     }
+  }
 
-  /// So many of them, chosen by a seed: each fault as often as the others.
+  /// Returns random cells for a seed, with equal numbers of all faults.
   package static func slice(_ count: Int, seed: UInt64) -> [MatrixCell] {
     var random = SplitMix64(seed: seed)
     var byFault = faults.map { fault in cells.filter { $0.fault == fault }.shuffled(using: &random) }
-    return (0..<min(count, cells.count)).compactMap { place in byFault[place % faults.count].popLast() }
+    return (0..<min(count, cells.count)).compactMap { index in byFault[index % faults.count].popLast() }
   }
+}
+
+/// One cell of the matrix: a role, a point that its process passes, and the fault at this point.
+package struct MatrixCell: Sendable, Hashable, CustomStringConvertible {
+  let role: Participant.Role
+  /// A failpoint, with `.before` or `.after`.
+  let point: String
+  let fault: FaultKind
+
+  package var description: String { "\(role.rawValue) \(point) \(fault.rawValue)" }
+
+  /// The failpoint, without `.before` or `.after`.
+  var failpoint: String { String(point.prefix(upTo: point.lastIndex(of: ".") ?? point.endIndex)) }
 }

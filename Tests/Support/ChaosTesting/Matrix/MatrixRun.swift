@@ -2,98 +2,93 @@ import Glibc
 import Model
 import Platform
 
-/// One cell of the matrix, carried out: the victim comes to its point alone, the fault happens there, others end the work.
+/// Runs one cell of the matrix: the victim reaches the point alone, the fault is injected there, and other processes
+/// finish the jobs.
 package struct MatrixRun {
-  /// What came of it.
+  /// The outcome of a cell.
   package struct Outcome: Sendable {
     package let cell: MatrixCell
-    /// Empty when all is well.
     package let violations: [String]
-    package let recovery: [Double]
-    /// How long it took.
-    package let duration: Duration
   }
 
   let cell: MatrixCell
   let run: ChaosRun
-  private let scene: MatrixScene
-  // Whatever takes longer has come to a standstill.
+  private let setup: MatrixSetup
   private static let timeout = Duration.seconds(30)
 
-  /// - Parameter run: a fresh one.
-  package init(_ cell: MatrixCell, in run: ChaosRun) {
+  /// - Parameter run: a new run.
+  init(_ cell: MatrixCell, in run: ChaosRun) {
     self.cell = cell
     self.run = run
-    scene = MatrixScene(run: run)
+    setup = MatrixSetup(run: run)
   }
 
-  /// Carries it out, and checks what is left.
-  package func outcome() async throws -> Outcome {
-    let began = ContinuousClock.now
+  /// Runs the cell and checks the result.
+  func outcome() async throws -> Outcome {
     let victim = try await start()
     var violations: [String] = []
-    var members = [victim]
+    var participants = [victim]
     if await isReached(by: victim) {
-      members += try await breakIt(victim)
+      participants += try await injectFault(into: victim)
     } else {
       violations.append("the point was not reached")
     }
-    if !(await isProduced(members)) { violations.append("a producer came to a standstill") }
-    if !members.dropFirst().contains(where: { $0.role == .worker }) { members.append(try run.worker("rescuer")) }
-    if !(await run.isOver(within: Self.timeout)) { violations.append("jobs came to a standstill") }
-    for member in members where await member.end(within: Self.timeout) == nil {
-      violations.append("\(member.name) did not end")
+    if !(await isProduced(participants)) { violations.append("a producer did not finish") }
+    if !participants.dropFirst().contains(where: { $0.role == .worker }) {
+      participants.append(try run.worker("rescuer"))
     }
-    let evidence = try await run.evidence()
-    violations += Check.violations(in: evidence)
-    return Outcome(
-      cell: cell, violations: violations, recovery: Recovery(evidence).seconds,
-      duration: began.duration(to: .now))
+    if !(await run.isFinished(within: Self.timeout)) { violations.append("jobs did not finish") }
+    for participant in participants where await participant.end(within: Self.timeout) == nil {
+      violations.append("\(participant.name) did not end")
+    }
+    violations += Check.violations(in: try await run.evidence())
+    return Outcome(cell: cell, violations: violations)
   }
 
-  private func start() async throws -> Member {
+  private func start() async throws -> Participant {
     let action =
       switch cell.fault {
       case .kill: "kill"
       case .cut: "cut"
       default: "stop"
       }
-    let failpoints = [Matrix.conditions[cell.act], "\(cell.point)=\(action)"].compactMap(\.self).joined(separator: ",")
+    let failpoints = [Matrix.preconditions[cell.failpoint], "\(cell.point)=\(action)"].compactMap(\.self).joined(
+      separator: ",")
     switch cell.role {
     case .worker, .service, .command:
-      let drains = ["queue.release", "queue.deregister"].contains(cell.act)
-      try await scene.prepareForWorker(drains: drains)
-      return try run.worker("victim", failpoints: failpoints, mayDrain: drains)
+      let stops = ["queue.release", "queue.deregister"].contains(cell.failpoint)
+      try await setup.prepareForWorker(stops: stops)
+      return try run.worker("victim", failpoints: failpoints, mayStop: stops)
     case .producer:
-      try await scene.prepareForProducer()
+      try await setup.prepareForProducer()
       return try run.producer(
-        "victim", jobs: MatrixScene.producerJobs, batch: MatrixScene.producerBatch, operates: 1,
-        seed: MatrixScene.producerSeed, failpoints: failpoints)
+        "victim", jobs: MatrixSetup.producerJobs, batch: MatrixSetup.producerBatch, operates: 1,
+        seed: MatrixSetup.producerSeed, failpoints: failpoints)
     }
   }
 
-  private func isReached(by victim: Member) async -> Bool {
+  private func isReached(by victim: Participant) async -> Bool {
     switch cell.fault {
     case .kill: await victim.child.end(within: Self.timeout) == .killed(signal: SIGKILL)
-    // It happens without anybody's help, and nothing tells of it.
+    // The process cuts the connection and continues, which cannot be observed.
     case .cut: true
     default: await victim.child.isStopped(within: Self.timeout)
     }
   }
 
-  /// Does what is to be done while the victim stands still; who came to help.
-  private func breakIt(_ victim: Member) async throws -> [Member] {
-    try run.note(fault: cell.fault, cell.fault == .crash ? nil : victim)
-    let long = run.times.lease * 3 / 2
-    var helpers: [Member] = []
+  /// Injects the fault while the victim is stopped, and returns the processes that were started.
+  private func injectFault(into victim: Participant) async throws -> [Participant] {
+    try run.record(fault: cell.fault, cell.fault == .crash ? nil : victim)
+    let long = run.timing.lease * 3 / 2
+    var helpers: [Participant] = []
     switch cell.fault {
     case .kill where victim.role == .producer:
       helpers.append(
         try run.producer(
-          "successor", jobs: MatrixScene.producerJobs, batch: MatrixScene.producerBatch, operates: 1,
-          seed: MatrixScene.producerSeed + 1, heir: victim))
+          "successor", jobs: MatrixSetup.producerJobs, batch: MatrixSetup.producerBatch, operates: 1,
+          seed: MatrixSetup.producerSeed + 1, predecessor: victim))
     case .kill, .cut, .drain: break
-    // Of the storms over the real programs alone.
+    // These faults belong to the storms over the service.
     case .killMedia, .roll, .storageFull, .storageReadOnly, .storageGone, .databaseReadOnly, .owner: break
     case .freeze:
       helpers.append(try run.worker("rescuer"))
@@ -107,7 +102,7 @@ package struct MatrixRun {
       victim.child.kill(SIGCONT)
       helpers.append(try run.worker("rescuer"))
       try await Task.sleep(for: long)
-      // What was held arrives after all, or never.
+      // The bytes that were held arrive late, or not at all.
       if cell.point.hasSuffix(".before") { victim.proxy.release() } else { victim.proxy.cut() }
       victim.proxy.release()
     case .crash:
@@ -115,14 +110,14 @@ package struct MatrixRun {
       try await run.server.restart()
       victim.child.kill(SIGCONT)
     }
-    try run.note(relief: cell.fault, cell.fault == .crash ? nil : victim)
+    try run.record(repair: cell.fault, cell.fault == .crash ? nil : victim)
     return helpers
   }
 
-  private func isProduced(_ members: [Member]) async -> Bool {
-    for member in members where member.role == .producer {
-      guard let ending = await member.child.end(within: Self.timeout) else { return false }
-      guard ending == .exited(0) || (cell.fault == .kill && member.name == "victim") else { return false }
+  private func isProduced(_ participants: [Participant]) async -> Bool {
+    for participant in participants where participant.role == .producer {
+      guard let ending = await participant.child.end(within: Self.timeout) else { return false }
+      guard ending == .exited(0) || (cell.fault == .kill && participant.name == "victim") else { return false }
     }
     return true
   }

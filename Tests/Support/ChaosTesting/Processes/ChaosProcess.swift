@@ -1,8 +1,9 @@
 import Glibc
-package import Platform
+import Platform
+import Take5Testing
 
-/// A program of a run of chaos: it is started, stopped, continued and killed here, and ends with the controller.
-package final class ChaosProcess: Sendable {
+/// A child process of a run, which is stopped, continued and killed here. It ends with the controller.
+final class ChaosProcess: Sendable {
   private enum Change: Sendable {
     case stopped
     case ended(ChildProcess.Ending)
@@ -14,13 +15,13 @@ package final class ChaosProcess: Sendable {
     var waiters: [(stops: Int, continuation: CheckedContinuation<Bool, Never>)] = []
   }
 
-  /// Its process id.
-  package let process: Int32
-  /// What it is called in reports.
-  package let name: String
+  /// The process id.
+  let process: Int32
+  /// The name in reports.
+  let name: String
   private let state: Shared
 
-  // The thread that waits for the child outlives the controller's interest in it.
+  // The thread that waits for the child may live longer than the `ChaosProcess`.
   private final class Shared: Sendable {
     let state = Locked(State())
   }
@@ -28,16 +29,16 @@ package final class ChaosProcess: Sendable {
   /// Starts a program.
   ///
   /// - Parameters:
-  ///   - name: what it is called in reports.
-  ///   - log: a file to which its standard error is added.
-  package init(
+  ///   - name: the name in reports.
+  ///   - log: a file to which standard output and standard error are appended.
+  init(
     _ name: String, path: String, arguments: [String], environment: [String: String] = [:], log: String
   ) throws {
     let number = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
     guard number >= 0 else { throw SystemError(call: "open", subject: log) }
     let file = OpenFile(Descriptor(owning: number))
     let state = Shared()
-    // The child ends with the thread that starts it: that thread waits for it and for nothing else.
+    // The kernel kills the child when the thread that started it ends: this thread only waits for the child.
     let started = Channel<Result<Int32, SystemError>>(capacity: 1)
     try NamedThread(name: "chaos-process") {
       var configuration = ChildProcess.Configuration(path: path, arguments: arguments)
@@ -47,7 +48,7 @@ package final class ChaosProcess: Sendable {
       do throws(SystemError) {
         let child = try ChildProcess(configuration)
         _ = started.put(.success(child.id))
-        Self.watch(child, state)
+        Self.monitor(child, state)
       } catch {
         _ = started.put(.failure(error))
       }
@@ -60,24 +61,24 @@ package final class ChaosProcess: Sendable {
 
   deinit { kill(SIGKILL) }
 
-  /// Sends a signal, unless it has ended.
-  package func kill(_ signal: Int32) {
+  /// Sends a signal, unless the process has ended.
+  func kill(_ signal: Int32) {
     state.state.withLock { if $0.ending == nil { _ = Glibc.kill(process, signal) } }
   }
 
-  /// How often it has come to stand still.
-  package var stops: Int { state.state.withLock { $0.stops } }
+  /// The number of times that the process was stopped by a signal.
+  var stops: Int { state.state.withLock { $0.stops } }
 
-  /// How it ended; nil while it runs.
-  package var ending: ChildProcess.Ending? { state.state.withLock { $0.ending } }
+  /// The ending of the process; nil while it runs.
+  var ending: ChildProcess.Ending? { state.state.withLock { $0.ending } }
 
-  /// Waits until it stands still for the n-th time, the first is 1; false if it ends before, or `limit` passes.
-  package func isStopped(times: Int = 1, within limit: Duration) async -> Bool {
+  /// Waits until the process has stopped `times` times; false if it ends before, or `limit` passes.
+  func isStopped(times: Int = 1, within limit: Duration) async -> Bool {
     await wait(stops: times, within: limit)
   }
 
-  /// Waits for its end; nil if `limit` passes.
-  package func end(within limit: Duration) async -> ChildProcess.Ending? {
+  /// Waits until the process ends; nil if `limit` passes.
+  func end(within limit: Duration) async -> ChildProcess.Ending? {
     _ = await wait(stops: .max, within: limit)
     return ending
   }
@@ -99,19 +100,19 @@ package final class ChaosProcess: Sendable {
     }
   }
 
-  // Lets those go on who wait for what has come about, and those whom `also` names.
+  // Resumes the waiters whose number of stops is reached, those for which `also` returns true, and all after the end.
   private static func wake(_ shared: Shared, also: (Int) -> Bool) {
     let woken = shared.state.withLock { state in
       let stops = state.stops
-      let isOver = state.ending != nil
-      let woken = state.waiters.filter { $0.stops <= stops || isOver || also($0.stops) }
-      state.waiters.removeAll { $0.stops <= stops || isOver || also($0.stops) }
+      let hasEnded = state.ending != nil
+      let woken = state.waiters.filter { $0.stops <= stops || hasEnded || also($0.stops) }
+      state.waiters.removeAll { $0.stops <= stops || hasEnded || also($0.stops) }
       return woken.map { ($0.continuation, $0.stops <= stops) }
     }
     for (continuation, isStopped) in woken { continuation.resume(returning: isStopped) }
   }
 
-  private static func watch(_ child: consuming ChildProcess, _ shared: Shared) {
+  private static func monitor(_ child: consuming ChildProcess, _ shared: Shared) {
     while true {
       var information = siginfo_t()
       guard waitid(P_PID, id_t(child.id), &information, WEXITED | WSTOPPED | WNOWAIT) == 0 else {
@@ -119,16 +120,27 @@ package final class ChaosProcess: Sendable {
         break
       }
       guard information.si_code == Int32(CLD_STOPPED) else { break }
-      // Taken out of the list of changes: the next one is new.
+      // Consumes the status change, so that the next one is new.
       _ = waitid(P_PID, id_t(child.id), &information, WSTOPPED | WNOHANG)
       shared.state.withLock { $0.stops += 1 }
       wake(shared) { _ in false }
     }
-    // Not reaped before nobody sends signals to its number any more.
+    // `kill` sends no signals once `ending` is set, so that the process id can be reaped.
     let child = child
     shared.state.withLock { $0.ending = .exited(-1) }
     let ending = child.wait()
     shared.state.withLock { $0.ending = ending }
     wake(shared) { _ in false }
   }
+}
+
+/// The paths of the programs of a run, in the build directory of the running program.
+enum ProgramPath {
+  static let chaos = folder + "/chaos"
+  static let take5 = Take5Binary.path
+
+  /// The library for `LD_PRELOAD` that changes the clock of a program; see `CClockSkew`.
+  static let clockSkew = folder + "/libClockSkew.so"
+
+  private static let folder = String(take5[..<(take5.lastIndex(of: "/") ?? take5.startIndex)])
 }

@@ -1,22 +1,23 @@
 import EmbeddedPostgres
 import Glibc
-import Platform
-package import Postgres
+package import Platform
+import Postgres
+import Queue
 
-/// A private PostgreSQL that is crashed and started again.
+/// A private PostgreSQL server that can be crashed and restarted.
 package actor ChaosServer {
   private let configuration: EmbeddedPostgres.Configuration
   private var server: EmbeddedPostgres?
-  /// The path of its socket, for proxies.
-  package nonisolated let socket: String
-  /// Its databases are reached through `url.with(database:)`.
-  package nonisolated let url: DatabaseURL
+  /// The path of the server's socket, for proxies.
+  nonisolated let socket: String
+  /// The URL of the server; `url.with(database:)` is the URL of a database.
+  nonisolated let url: DatabaseURL
   private var databases = 0
 
-  /// Starts it, with everything that keeps what is committed.
-  package init(folder: String, isDurable: Bool = true) async throws {
+  /// Starts a durable server.
+  package init(folder: String) async throws {
     var configuration = EmbeddedPostgres.Configuration(dataFolder: folder)
-    configuration.isDurable = isDurable
+    configuration.isDurable = true
     self.configuration = configuration
     let server = try await onThread("chaos-server") { [configuration] in try EmbeddedPostgres.start(configuration) }
     let url = server.url
@@ -29,8 +30,8 @@ package actor ChaosServer {
     }
   }
 
-  /// Makes a database with the schema of a run; the first one is the template of all others.
-  package func makeDatabase() async throws -> DatabaseURL {
+  /// Creates a database with the schema of a run, from a template that the first call creates.
+  func makeDatabase() async throws -> DatabaseURL {
     databases += 1
     let name = "chaos_\(databases)"
     let isFirst = databases == 1
@@ -45,27 +46,27 @@ package actor ChaosServer {
     return url.with(database: name)
   }
 
-  /// Removes a database, whoever is connected.
-  package func drop(_ database: DatabaseURL) async throws {
+  /// Drops a database and disconnects its clients.
+  func drop(_ database: DatabaseURL) async throws {
     guard let name = database.database else { return }
     let url = url
     try await onThread("chaos-server") { try Self.execute("DROP DATABASE \(name) WITH (FORCE)", url) }
   }
 
-  /// An immediate shutdown: no checkpoint, every session cut, as after a power failure of the server alone.
-  package func crash() async throws {
+  /// Performs an immediate shutdown: the server disconnects all sessions and writes no checkpoint.
+  func crash() async throws {
     guard let running = server.take() else { return }
     if let process = running.process { kill(process, SIGQUIT) }
     try await onThread("chaos-server") { running.stop() }
   }
 
-  /// Starts it after a crash.
-  package func restart() async throws {
+  /// Starts the server after a crash.
+  func restart() async throws {
     let configuration = configuration
     server = try await onThread("chaos-server") { try EmbeddedPostgres.start(configuration) }
   }
 
-  /// Ends it.
+  /// Stops the server.
   package func stop() async throws {
     guard let running = server.take() else { return }
     try await onThread("chaos-server") { running.stop() }
@@ -73,5 +74,24 @@ package actor ChaosServer {
 
   private static func execute(_ sql: String, _ url: DatabaseURL) throws {
     try Session.connect(url, timeout: .seconds(10)).executeScript(sql, name: "chaos database")
+  }
+}
+
+/// The schema and the statements of a run, in addition to those of the queue.
+package enum ChaosSchema {
+  static let statements = Statements(topic: "chaos", PackageResources.Chaos_sql)
+
+  /// The tables of the application and the triggers that record transitions; applied after the queue's migrations.
+  static let migration = Migration(version: 9000, name: "chaos", PackageResources.v9000_chaos_sql)
+
+  /// Creates the schema of the queue and of a run.
+  static func migrate(_ session: Session) throws {
+    try Migrator(QueueMigrations.all + [migration]).migrate(session)
+    try JobQueue.prepareHistory(session)
+  }
+
+  /// The failpoints of the programs of a run.
+  package static var failpoints: [Failpoint] {
+    Failpoint.connections + JobQueue.failpoints + statements.failpoints
   }
 }

@@ -2,113 +2,116 @@ import Model
 package import Platform
 import Postgres
 
-/// Stored media made again under a changed definition, while `take5 serve`, `take5 worker` and `take5 reprocess` itself are
-/// killed and readers look on.
+/// A storm over reprocessing: stored media are reprocessed with a changed definition while `take5 serve`, `take5
+/// worker` and `take5 reprocess` are killed, and while readers check the media.
 package actor ReprocessStorm {
-  /// How much it is to be.
+  /// The size of a storm.
   package struct Configuration: Sendable {
     package var seed: UInt64
     package var posts = 1000
-    /// Beside the posts.
+    /// The number of images, in addition to the posts.
     package var images = 50
-    /// So many processes at least.
+    /// The minimum number of killed processes.
     package var kills = 100
-    package var workers = 2
-    package var apps = 4
-    package var readers = 2
-    /// From one kill to the next, in milliseconds.
+    /// The pause between two kills, in milliseconds.
     package var pause = 200...800
-    /// What can be interrupted in the programs.
+    /// The failpoints of the programs.
     package var failpoints: [Failpoint] = []
 
     package init(seed: UInt64) { self.seed = seed }
   }
 
+  private static let workers = 2
+  private static let clients = 4
+  private static let readers = 2
+
   private let configuration: Configuration
   private let run: ChaosRun
-  private let blobs: String
+  private let data: String
   private let definitions: StormDefinitions
   private let fleet: StormFleet
   private let commands: StormCommands
   private let reader: StormReader
   private var random: SplitMix64
-  /// Raised when nothing is killed any more, and when nobody reads any more.
-  private let (calm, isRead) = (CancellationFlag(), CancellationFlag())
+  /// Whether no more processes are killed.
+  private let isFinishing = CancellationFlag()
+  /// Whether the readers end.
+  private let isChecked = CancellationFlag()
 
-  /// - Parameter run: a fresh one.
+  /// - Parameter run: a new run.
   package init(_ configuration: Configuration, on run: ChaosRun) throws {
     self.configuration = configuration
     self.run = run
-    blobs = "\(run.folder)/data"
+    data = "\(run.folder)/data"
     definitions = try StormDefinitions(in: run.folder)
     random = SplitMix64(seed: configuration.seed)
     fleet = StormFleet(
-      run, blobs: blobs, definition: definitions.moment,
+      run, data: data, definition: definitions.moment,
       failpoints: StormFailpoints(configuration.failpoints, seed: random.next()))
     commands = StormCommands(
-      run, blobs: blobs, definitions: definitions.changed,
+      run, data: data, definitions: definitions.changed,
       failpoints: StormFailpoints(configuration.failpoints, seed: random.next()))
-    reader = StormReader(definitions.roles) { [port = fleet.port] in port.now }
+    reader = StormReader(definitions.roles, port: fleet.port)
   }
 
-  /// Goes through all of it, and checks what is left.
+  /// Runs the storm and checks the result.
   package func run(_ report: @escaping @Sendable (String) -> Void = { _ in }) async throws -> ReprocessReport {
-    let began = ContinuousClock.now
-    try await fleet.start(workers: configuration.workers)
-    let watching = Task { [fleet] in try await fleet.watch() }
-    let media = try await fill()
-    report("\(media.count) posts and images are stored, after \(Self.seconds(since: began)) s")
-    try await reader.readAll(media, readers: configuration.readers, isChanged: false)
+    let startTime = ContinuousClock.now
+    try await fleet.start(workers: Self.workers)
+    let monitoring = Task { [fleet] in try await fleet.monitor() }
+    let media = try await submitMedia()
+    report("\(media.count) posts and images are stored, after \(Self.seconds(since: startTime)) s")
+    try await reader.readAll(media, readers: Self.readers, isChanged: false)
     let before = reader.counts
     let reading = readers(of: media)
 
-    await fleet.setBreaking(true)
-    let striking = Task { try await strike() }
+    await fleet.setFailing(true)
+    let injecting = Task { try await injectFaults() }
     var violations: [String] = []
     var rounds: [ReprocessRound] = []
     var killed = 0
     repeat {
       let round = rounds.count < ReprocessRound.usual.count ? ReprocessRound.usual[rounds.count] : .forced
       rounds.append(round)
-      if try await !commands.carryOut(round, within: .seconds(300)) {
-        violations.append("the runs of round \(rounds.count) came to a standstill")
+      if try await !commands.perform(round, within: .seconds(300)) {
+        violations.append("the runs of round \(rounds.count) did not finish")
       }
       killed = await fleet.kills.values.reduce(0, +) + commands.kills
-      report("round \(rounds.count), \(round.title): \(killed) killed, after \(Self.seconds(since: began)) s")
+      report("round \(rounds.count), \(round.title): \(killed) killed, after \(Self.seconds(since: startTime)) s")
     } while violations.isEmpty && (rounds.count < ReprocessRound.usual.count || killed < configuration.kills)
-    calm.cancel()
-    try await striking.value
-    await fleet.setBreaking(false)
+    isFinishing.cancel()
+    try await injecting.value
+    await fleet.setFailing(false)
 
-    let evidence = ReprocessEvidence(run: run, blobs: "\(blobs)/blobs", media: media, rounds: rounds)
-    try await reader.readAll(media, readers: configuration.readers, isChanged: true)
-    violations += try await evidence.violationsWithReplaced()
+    let evidence = ReprocessEvidence(run: run, blobs: "\(data)/blobs", media: media, rounds: rounds)
+    try await reader.readAll(media, readers: Self.readers, isChanged: true)
+    violations += try await evidence.violationsBeforeCollection()
     violations += try await command("gc", ["gc", "--grace", "0"])
     violations += try await command("verify", ["verify", "--deep"])
-    violations += try await evidence.violationsOfRest()
-    isRead.cancel()
+    violations += try await evidence.violationsAfterCollection()
+    isChecked.cancel()
     try await reading.value
-    watching.cancel()
-    _ = await watching.result
+    monitoring.cancel()
+    _ = await monitoring.result
     violations += await fleet.end().map { "\($0) did not end" }
     violations += reader.violations
     return try await self.report(
-      media, rounds, evidence, before: before, duration: began.duration(to: .now), violations: violations)
+      media, rounds, evidence, before: before, duration: startTime.duration(to: .now), violations: violations)
   }
 
   // MARK: Media
 
-  /// Submits all of them, and waits until they are made.
-  private func fill() async throws -> [StormMedium] {
+  /// Submits all media and waits until they are ready.
+  private func submitMedia() async throws -> [StormMedium] {
     let material = try StormMaterial()
-    let client = PostClient { [port = fleet.port] in port.now }
-    let (posts, apps) = (configuration.posts, configuration.apps)
+    let client = PostClient(port: fleet.port)
+    let posts = configuration.posts
     let count = posts + configuration.images
     let media = try await withThrowingTaskGroup(of: [StormMedium].self) { group in
-      for app in 0..<apps {
+      for first in 0..<Self.clients {
         group.addTask {
           var media: [StormMedium] = []
-          for number in stride(from: app, to: count, by: apps) {
+          for number in stride(from: first, to: count, by: Self.clients) {
             let submission = material.submission(number, posts: posts)
             let id = try await client.submit(submission.form, to: submission.path, key: "medium-\(number)")
             media.append(StormMedium(sources: submission.sources, id: id))
@@ -118,27 +121,17 @@ package actor ReprocessStorm {
       }
       return try await group.reduce(into: []) { $0 += $1 }
     }
-    let end = ContinuousClock.now + .seconds(600)
-    while try await unmade > 0 {
-      guard ContinuousClock.now < end else { throw ServiceFailure("\(try await unmade) media were never made") }
-      try await Task.sleep(for: .milliseconds(200))
+    guard await run.waitForNone("unfinished_media", within: .seconds(600)) else {
+      throw ServiceFailure("the submitted media did not finish")
     }
     return media
   }
 
-  private var unmade: Int {
-    get async throws {
-      try await run.pool.run { session in
-        try session.execute(ChaosSchema.statements["unmade"]).single().get(0, as: Int.self)
-      }
-    }
-  }
-
   private func readers(of media: [StormMedium]) -> Task<Void, any Error> {
-    let seeds = (0..<configuration.readers).map { _ in random.next() }
-    return Task { [reader, isRead] in
+    let seeds = (0..<Self.readers).map { _ in random.next() }
+    return Task { [reader, isChecked] in
       try await withThrowingTaskGroup { group in
-        for seed in seeds { group.addTask { try await reader.poll(media, seed: seed, until: isRead) } }
+        for seed in seeds { group.addTask { try await reader.poll(media, seed: seed, until: isChecked) } }
         try await group.waitForAll()
       }
     }
@@ -146,9 +139,9 @@ package actor ReprocessStorm {
 
   // MARK: Faults
 
-  /// Kills one after the other until it is calm.
-  private func strike() async throws {
-    while !calm.isCancelled {
+  /// Kills one process after the other until `isFinishing`.
+  private func injectFaults() async throws {
+    while !isFinishing.isCancelled {
       try await Task.sleep(for: .milliseconds(Int.random(in: configuration.pause, using: &random)))
       var choice = SplitMix64(seed: random.next())
       switch Int.random(in: 0..<10, using: &choice) {
@@ -159,18 +152,19 @@ package actor ReprocessStorm {
     }
   }
 
-  // MARK: What is left
+  // MARK: The end
 
-  /// Runs a verb; what it said, if it did not succeed.
-  private func command(_ name: String, _ words: [String]) async throws -> [String] {
+  /// Runs a command; returns a violation with its output if it fails.
+  private func command(_ name: String, _ arguments: [String]) async throws -> [String] {
     let log = "\(run.folder)/\(name).log"
     let process = try ChaosProcess(
-      name, path: Take5Program.path,
-      arguments: words + ["--data", blobs, "--database", run.database.connectionString], log: log)
+      name, path: ProgramPath.take5,
+      arguments: arguments + ["--data", data, "--database", run.database.connectionString], log: log)
     let ending = await process.end(within: .seconds(300))
     guard ending != .exited(0) else { return [] }
-    let said = String(decoding: try Descriptor(reading: log).contents().suffix(600), as: UTF8.self)
-    return ["'take5 \(words.joined(separator: " "))' ended with \(ending.map { "\($0)" } ?? "nothing"): \(said)"]
+    let output = String(decoding: try Descriptor(reading: log).contents().suffix(600), as: UTF8.self)
+    let result = ending.map { "\($0)" } ?? "a timeout"
+    return ["'take5 \(arguments.joined(separator: " "))' ended with \(result): \(output)"]
   }
 
   private func report(
@@ -181,7 +175,6 @@ package actor ReprocessStorm {
     let kills = await fleet.kills
     let counts = reader.counts
     return ReprocessReport(
-      configuration: configuration,
       media: StormMedium.Kind.allCases.map { kind in (kind.title, media.count { $0.sources.kind == kind }) },
       runs: rounds.count * StormMedium.Kind.allCases.count,
       done: rounds.count { $0.outcome == .done } * media.count,
@@ -193,7 +186,31 @@ package actor ReprocessStorm {
       readFiles: counts.files - before.files, duration: duration, violations: violations)
   }
 
-  private static func seconds(since began: ContinuousClock.Instant) -> Int {
-    Int(began.duration(to: .now) / .seconds(1))
+  private static func seconds(since start: ContinuousClock.Instant) -> Int {
+    Int(start.duration(to: .now) / .seconds(1))
   }
+}
+
+/// A set of concurrent runs, one for each kind of media.
+struct ReprocessRound: Sendable {
+  /// The expected outcome of every item.
+  enum Outcome: Sendable {
+    case done, skipped
+  }
+
+  let title: String
+  let arguments: [String]
+  let outcome: Outcome
+
+  /// By workers, with a changed definition.
+  static let changed = ReprocessRound(title: "changed", arguments: [], outcome: .done)
+  /// By the command itself, without a change.
+  static let local = ReprocessRound(title: "local", arguments: ["--force", "--local", "--slots", "1"], outcome: .done)
+  /// By workers, which find that nothing has changed.
+  static let again = ReprocessRound(title: "again", arguments: [], outcome: .skipped)
+  /// By workers, without a change.
+  static let forced = ReprocessRound(title: "forced", arguments: ["--force"], outcome: .done)
+
+  /// The rounds of every storm; `forced` is repeated until enough processes were killed.
+  static let usual = [changed, local, again]
 }

@@ -2,22 +2,22 @@ import Definitions
 import Model
 import Platform
 
-/// By what the media of a storm are made, and then made again: the service's own definitions, of small moments.
+/// The definitions of a storm over reprocessing: those of the service, with small moments, and a change of each.
 struct StormDefinitions: Sendable {
-  /// What a set that one definition made must have, and how often a photo's roles occur.
+  /// The roles of an asset set, by definition.
   struct Roles: Sendable {
     let first: Set<String>
     let changed: Set<String>
   }
 
-  /// The file with the first definition of moments, for the service.
+  /// The path of the first definition of moments, for the service.
   let moment: String
-  /// The files with the changed definitions.
+  /// The paths of the changed definitions.
   let changed: [StormMedium.Kind: String]
-  /// What is made of each kind, or of each of its photos.
+  /// The roles of each kind; for photos, the roles of one photo.
   let roles: [StormMedium.Kind: Roles]
 
-  /// Writes them into a folder.
+  /// Writes the definitions to a folder.
   init(in folder: String) throws {
     let moment = try Self.smallMoment()
     self.moment = "\(folder)/moment-1.json"
@@ -38,7 +38,7 @@ struct StormDefinitions: Sendable {
     self.roles = roles
   }
 
-  /// A moment of less than a second on a small canvas: so many of them are made a second that a storm is over in minutes.
+  /// A definition of short moments on a small canvas, so that a storm takes minutes.
   private static func smallMoment() throws -> Definition {
     var definition = try Definitions.take5Post()
     definition.limits.seconds = ClosedSeconds(shortest: 0.5, longest: 1.5)
@@ -57,11 +57,11 @@ struct StormDefinitions: Sendable {
   }
 
   private static func photo(_ name: String) throws -> PhotoDefinition {
-    guard let definition = try Definitions.photo(name) else { throw ServiceFailure("there is no definition \(name)") }
+    guard let definition = try Definitions.photo(name) else { throw ServiceFailure("unknown definition \(name)") }
     return definition
   }
 
-  // Other bytes and other roles: a set of both would be noticed by either.
+  // The change affects both bytes and roles, so that a mixed asset set is found by either.
   private static func write(changeOf definition: Definition, to path: String) throws -> Roles {
     var changed = definition
     changed.version += 1

@@ -1,88 +1,106 @@
 import Glibc
 import Platform
 
-/// The service and the workers of a storm over reprocessing: whoever is killed comes back.
+/// The service and the workers of a storm over reprocessing. Killed processes are replaced.
 actor StormFleet {
   private let run: ChaosRun
-  private let blobs: String
-  /// The service's definition of moments.
+  private let data: String
+  /// The path of the service's definition of moments.
   private let definition: String
   nonisolated let port = ServicePort()
   private var failpoints: StormFailpoints
-  private var slots: [ServiceSlot] = []
-  private(set) var kills: [Member.Role: Int] = [:]
-  /// Whether processes that are started now may kill themselves.
-  private var isBreaking = false
+  private var slots: [ProcessSlot] = []
+  private(set) var kills: [Participant.Role: Int] = [:]
+  /// Whether new processes have failpoints.
+  private var isFailing = false
 
-  init(_ run: ChaosRun, blobs: String, definition: String, failpoints: StormFailpoints) {
+  init(_ run: ChaosRun, data: String, definition: String, failpoints: StormFailpoints) {
     self.run = run
-    self.blobs = blobs
+    self.data = data
     self.definition = definition
     self.failpoints = failpoints
   }
 
-  /// Starts all of them; the service first, which makes the schema.
+  /// Starts the service, which creates the schema, and then the workers.
   func start(workers: Int) async throws {
-    slots.append(ServiceSlot(role: .service, number: 1, member: try await start(.service, 1, life: 1)))
+    slots.append(ProcessSlot(.service, 1, try await start(.service, 1, generation: 1)))
     for number in 1...workers {
-      slots.append(ServiceSlot(role: .worker, number: number, member: try await start(.worker, number, life: 1)))
+      slots.append(ProcessSlot(.worker, number, try await start(.worker, number, generation: 1)))
     }
   }
 
-  /// Starts again whoever ended, until it is cancelled.
-  func watch() async throws {
+  /// Replaces processes that have ended, until the task is cancelled.
+  func monitor() async throws {
     while !Task.isCancelled {
-      for slot in slots where slot.member.child.ending != nil {
-        if slot.member.child.ending == .killed(signal: SIGKILL) { kills[slot.role, default: 0] += 1 }
-        if slot.role == .service { port.set(nil) }
-        slot.member.proxy.stop()
-        slot.lives += 1
-        slot.member = try await start(slot.role, slot.number, life: slot.lives)
+      for slot in slots where slot.participant.child.ending != nil {
+        if slot.participant.child.ending == .killed(signal: SIGKILL) { kills[slot.role, default: 0] += 1 }
+        if slot.role == .service { port.value = nil }
+        slot.participant.proxy.stop()
+        slot.generation += 1
+        slot.participant = try await start(slot.role, slot.number, generation: slot.generation)
       }
       try? await Task.sleep(for: .milliseconds(20))
     }
   }
 
-  /// Lets processes that start from now on kill themselves, or no more.
-  func setBreaking(_ isBreaking: Bool) {
-    self.isBreaking = isBreaking
-    // Those whose points have not come yet would still die.
-    if !isBreaking { for slot in slots { slot.member.child.kill(SIGKILL) } }
+  /// Sets whether new processes have failpoints; without them, the running processes are replaced.
+  func setFailing(_ isFailing: Bool) {
+    self.isFailing = isFailing
+    // Processes with failpoints that have not been reached could still end.
+    if !isFailing { for slot in slots { slot.participant.child.kill(SIGKILL) } }
   }
 
   /// Kills the service, or one of the workers.
-  func kill(_ role: Member.Role, _ random: inout SplitMix64) throws {
+  func kill(_ role: Participant.Role, _ random: inout SplitMix64) throws {
     guard let slot = slots.filter({ $0.role == role }).randomElement(using: &random) else { return }
-    try run.note(fault: .kill, slot.member)
-    slot.member.child.kill(SIGKILL)
+    try run.record(fault: .kill, slot.participant)
+    slot.participant.child.kill(SIGKILL)
   }
 
-  /// Asks all to end, once nobody watches any more; those that did not.
+  /// Stops all processes, after `monitor` was cancelled, and returns the names of those that did not end.
   func end() async -> [String] {
     var late: [String] = []
-    for slot in slots where await slot.member.end(within: .seconds(30)) == nil { late.append(slot.member.name) }
+    for slot in slots where await slot.participant.end(within: .seconds(30)) == nil {
+      late.append(slot.participant.name)
+    }
     return late
   }
 
-  private func start(_ role: Member.Role, _ number: Int, life: Int) async throws -> Member {
-    var words = ["--data", blobs, "--lease", "2", "--drain", "2", "--background-slots", "2", "--log-format", "text"]
+  private func start(_ role: Participant.Role, _ number: Int, generation: Int) async throws -> Participant {
+    var arguments = ["--data", data, "--lease", "2", "--drain", "2", "--background-slots", "2", "--log-format", "text"]
     if role == .service {
-      words = ["serve", "--listen", "127.0.0.1:0", "--workers", "0", "--definition", definition] + words
+      arguments = ["serve", "--listen", "127.0.0.1:0", "--workers", "0", "--definition", definition] + arguments
     } else {
-      words = ["worker"] + words
+      arguments = ["worker"] + arguments
     }
-    let member = try run.program(
-      role, "\(role.rawValue)-\(number).\(life)", Take5Program.path, words,
-      failpoints: isBreaking ? failpoints.next() : nil)
-    guard role == .service else { return member }
-    // It says where it listens, or dies before: then it is noticed as any other that died.
-    while member.child.ending == nil {
-      if let found = ServiceLog.url(in: member.log) {
-        port.set(found)
-        break
-      }
-      try await Task.sleep(for: .milliseconds(20))
+    let participant = try run.program(
+      role, "\(role.rawValue)-\(number).\(generation)", ProgramPath.take5, arguments,
+      failpoints: isFailing ? failpoints.next() : nil)
+    if role == .service { try await port.wait(for: participant) }
+    return participant
+  }
+}
+
+/// The random failpoints at which processes of a storm over reprocessing are killed.
+struct StormFailpoints: Sendable {
+  /// All failpoints, and those of the replacement of outputs.
+  private let all: [Failpoint]
+  private let replacing: [Failpoint]
+  private var random: SplitMix64
+
+  init(_ failpoints: [Failpoint], seed: UInt64) {
+    all = failpoints
+    replacing = failpoints.filter { point in
+      ["reprocessing.", "store.insert_", "blob"].contains { point.name.hasPrefix($0) }
     }
-    return member
+    random = SplitMix64(seed: seed)
+  }
+
+  /// The value of `TAKE5_FAILPOINTS` for the next process; nil: no failpoint.
+  mutating func next() -> String? {
+    // Two in three processes have a failpoint, mostly one of the replacement of outputs.
+    guard Int.random(in: 0..<3, using: &random) > 0 else { return nil }
+    let points = Int.random(in: 0..<4, using: &random) > 0 ? replacing : all
+    return random.failpoint(of: points.map(\.name), upTo: 12, killsInTen: 10, stopsInTen: 0)
   }
 }

@@ -3,17 +3,15 @@ import HTTPTesting
 import Model
 import Platform
 
-/// Reads stored media over HTTP again and again, with all their files, and holds whatever it is told against each other.
+/// Reads stored media with all their files over HTTP, repeatedly, and checks that they are consistent.
 final class StormReader: Sendable {
-  /// What was read.
+  /// The numbers of media and files that were read.
   struct Counts: Sendable {
     var media = 0
     var files = 0
-    /// Requests that nobody answered: the service was away.
-    var outages = 0
   }
 
-  private struct Answer: Decodable {
+  private struct Reply: Decodable {
     struct Asset: Decodable { let url: String }
 
     let status: String
@@ -21,7 +19,7 @@ final class StormReader: Sendable {
     let photos: [[String: Asset]]?
   }
 
-  /// Which bytes must be the same whenever they are read, of whichever post.
+  /// The key of a file, whose bytes must always be the same.
   private struct File: Hashable {
     let sources: StormMedium.Sources
     let recipe: String
@@ -32,16 +30,15 @@ final class StormReader: Sendable {
     var counts = Counts()
     var violations: [String] = []
     var hashes: [File: String] = [:]
-    /// The recipes that were seen of the same sources: first that of before, then that of after the change.
+    /// The recipes of the same sources: the one before the change, then the one after it.
     var recipes: [StormMedium.Sources: [String]] = [:]
   }
 
   private let roles: [StormMedium.Kind: StormDefinitions.Roles]
-  private let port: @Sendable () -> UInt16?
+  private let port: ServicePort
   private let state = Locked(State())
 
-  /// - Parameter port: where the service is now; nil while it is away.
-  init(_ roles: [StormMedium.Kind: StormDefinitions.Roles], port: @escaping @Sendable () -> UInt16?) {
+  init(_ roles: [StormMedium.Kind: StormDefinitions.Roles], port: ServicePort) {
     self.roles = roles
     self.port = port
   }
@@ -49,15 +46,15 @@ final class StormReader: Sendable {
   var counts: Counts { state.withLock { $0.counts } }
   var violations: [String] { state.withLock { $0.violations } }
 
-  /// Reads all of them once, with some readers; what is read is the first recipe of its sources, or the changed one.
+  /// Reads all media once with several tasks, and checks that they have the first or the changed recipe.
   func readAll(_ media: [StormMedium], readers: Int, isChanged: Bool) async throws {
     try await withThrowingTaskGroup { group in
       for reader in 0..<readers {
         group.addTask {
-          for place in stride(from: reader, to: media.count, by: readers) {
-            let recipe = try await self.read(media[place])
-            if let recipe, self.isFirst(recipe, of: media[place]) == isChanged {
-              self.object("\(media[place].path) has a set of the \(isChanged ? "first" : "changed") definition")
+          for medium in stride(from: reader, to: media.count, by: readers).map({ media[$0] }) {
+            let recipe = try await self.read(medium)
+            if let recipe, self.isFirst(recipe, of: medium) == isChanged {
+              self.report("\(medium.path) has assets of the \(isChanged ? "first" : "changed") definition")
             }
           }
         }
@@ -66,7 +63,7 @@ final class StormReader: Sendable {
     }
   }
 
-  /// Reads any of them, in no order, until it is told to end.
+  /// Reads media in random order until `end`.
   func poll(_ media: [StormMedium], seed: UInt64, until end: CancellationFlag) async throws {
     var random = SplitMix64(seed: seed)
     var changed: Set<StormMedium> = []
@@ -75,82 +72,80 @@ final class StormReader: Sendable {
         if !isFirst(recipe, of: medium) {
           changed.insert(medium)
         } else if changed.contains(medium) {
-          object("\(medium.path) has its first set again, after the changed one")
+          report("\(medium.path) has its first assets again, after the changed ones")
         }
       }
       try await Task.sleep(for: .milliseconds(10))
     }
   }
 
-  /// Reads one with all its files; the recipe of all of them, nil if something did not hold.
+  /// Reads one medium with all its files, and returns their recipe; nil after a violation.
   private func read(_ medium: StormMedium) async throws -> String? {
     let response = try await get(medium.path)
-    guard response.status == 200, let answer = try? JSON.decode(Answer.self, from: response.body) else {
-      return object("\(medium.path) was answered with \(response.status): \(response.text.prefix(200))")
+    guard response.status == 200, let reply = try? JSON.decode(Reply.self, from: response.body) else {
+      return report("the response for \(medium.path) was \(response.status): \(response.text.prefix(200))")
     }
-    guard answer.status == "ready" else { return object("\(medium.path) is \(answer.status)") }
-    let places = medium.sources.kind == .photo ? answer.photos ?? [] : [answer.assets]
-    let whole = [roles[medium.sources.kind]?.first, roles[medium.sources.kind]?.changed]
-    guard places.count == (medium.sources.kind == .photo ? StormMaterial.photosOfPost : 1),
-      let made = whole.first(where: { roles in places.allSatisfy { Set($0.keys) == roles } })
+    guard reply.status == "ready" else { return report("\(medium.path) is \(reply.status)") }
+    let assetsByPhoto = medium.sources.kind == .photo ? reply.photos ?? [] : [reply.assets]
+    let definitions = [roles[medium.sources.kind]?.first, roles[medium.sources.kind]?.changed]
+    guard assetsByPhoto.count == (medium.sources.kind == .photo ? StormMaterial.photosOfPost : 1),
+      let definition = definitions.first(where: { roles in assetsByPhoto.allSatisfy { Set($0.keys) == roles } })
     else {
-      return object("\(medium.path) has the roles \(places.map { $0.keys.sorted() }), which no definition makes")
+      return report("\(medium.path) has the roles \(assetsByPhoto.map { $0.keys.sorted() }) of no definition")
     }
     var recipe: String?
-    for (place, assets) in places.enumerated() {
+    for (photo, assets) in assetsByPhoto.enumerated() {
       for (role, asset) in assets {
         let file = try await get(asset.url)
-        guard file.status == 200, let told = file.headers["take5-recipe"] else {
-          return object("\(role) of \(medium.path) was answered with \(file.status): \(file.text.prefix(200))")
+        guard file.status == 200, let fileRecipe = file.headers["take5-recipe"] else {
+          return report("the response for \(role) of \(medium.path) was \(file.status): \(file.text.prefix(200))")
         }
         let hash = SHA256.digest(of: file.body).hex
         if file.headers["etag"] != "\"\(hash)\"" {
-          object(
-            "\(role) of \(medium.path) has the tag \(file.headers["etag"] ?? "none"), its content the hash \(hash)")
+          report("\(role) of \(medium.path) has the tag \(file.headers["etag"] ?? "none") and the hash \(hash)")
         }
-        guard recipe == nil || recipe == told else {
-          return object("\(medium.path) has files of the recipes \(recipe ?? "") and \(told)")
+        guard recipe == nil || recipe == fileRecipe else {
+          return report("\(medium.path) has files of the recipes \(recipe ?? "") and \(fileRecipe)")
         }
-        recipe = told
-        note(File(sources: medium.sources, recipe: told, role: "\(role) \(place)"), hash)
+        recipe = fileRecipe
+        record(File(sources: medium.sources, recipe: fileRecipe, role: "\(role) \(photo)"), hash)
       }
     }
-    guard let recipe else { return object("\(medium.path) has no files") }
-    note(recipe, of: medium, isFirst: made == whole[0])
+    guard let recipe else { return report("\(medium.path) has no files") }
+    record(recipe, of: medium, isFirst: definition == definitions[0])
     return recipe
   }
 
-  /// Asks until there is an answer: a service that is away is not at fault.
+  /// Repeats a request until the service is available.
   private func get(_ path: String) async throws -> ClientResponse {
     while true {
       try Task.checkCancellation()
-      if let port = port(), let answer = try? await request("GET", path, port: port),
-        ![408, 429, 503].contains(answer.status)
+      if let port = port.value, let response = try? await request("GET", path, port: port),
+        ![408, 429, 503].contains(response.status)
       {
-        return answer
+        return response
       }
-      state.withLock { $0.counts.outages += 1 }
       try await Task.sleep(for: .milliseconds(30))
     }
   }
 
-  private func note(_ file: File, _ hash: String) {
+  private func record(_ file: File, _ hash: String) {
     state.withLock { state in
       state.counts.files += 1
       let known = state.hashes.updateValue(hash, forKey: file)
       if let known, known != hash {
-        state.violations.append("\(file.role) of one source and one recipe has the bytes \(known) and \(hash)")
+        state.violations.append("\(file.role) of the same sources and recipe has the hashes \(known) and \(hash)")
       }
     }
   }
 
-  private func note(_ recipe: String, of medium: StormMedium, isFirst: Bool) {
+  private func record(_ recipe: String, of medium: StormMedium, isFirst: Bool) {
     state.withLock { state in
       state.counts.media += 1
       var known = state.recipes[medium.sources] ?? []
       if !known.contains(recipe) { known.append(recipe) }
       state.recipes[medium.sources] = known
-      if known.count > 2 { state.violations.append("\(medium.path) was read with a third recipe, \(recipe)") }
+      if known.count > 2 { state.violations.append("\(medium.path) has a third recipe, \(recipe)") }
       if (known[0] == recipe) != isFirst {
         state.violations.append("\(medium.path) has the roles of one definition and the recipe of the other")
       }
@@ -162,7 +157,7 @@ final class StormReader: Sendable {
   }
 
   @discardableResult
-  private func object(_ violation: String) -> String? {
+  private func report(_ violation: String) -> String? {
     state.withLock { $0.violations.append(violation) }
     return nil
   }

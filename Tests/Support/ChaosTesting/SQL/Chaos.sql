@@ -20,13 +20,12 @@ WHERE application_name = $1 AND datname = current_database() AND pid <> pg_backe
 -- name: orders
 SELECT id, absorbed FROM chaos_order
 
--- name: fates
-SELECT public_id, kind, state::text AS place, token, attempt, max_attempts, lost FROM job
+-- name: outcomes
+SELECT public_id, kind, state::text AS state, token, attempt, max_attempts, lost FROM job
 UNION ALL SELECT public_id, kind, 'done ' || outcome::text, token, attempt, max_attempts, lost FROM job_done
 UNION ALL SELECT public_id, kind, 'dead', NULL, attempt, max_attempts, lost FROM job_dead
 
--- name: hurry_cron
--- An entry is due at once.
+-- name: make_cron_due
 UPDATE cron_entry SET next_at = clock_timestamp() - interval '1 second'
 
 -- name: cron_entries
@@ -35,21 +34,22 @@ SELECT name FROM cron_entry WHERE kind = 'cron'
 -- name: effects
 SELECT job, token FROM chaos_effect
 
--- name: passages
-SELECT at, transaction, job, from_state, to_state, from_token, to_token, worker, lost, run_at FROM chaos_passage ORDER BY id
+-- name: transitions
+SELECT at, transaction, job, from_state, to_state, from_token, to_token, worker, lost, run_at
+FROM chaos_transition ORDER BY id
 
 -- name: workers
 SELECT worker, process FROM chaos_worker
 
 -- name: age_history
--- A day of long ago, and one to come that nobody has made yet.
+-- Creates an expired partition and removes a future one.
 SELECT chaos_age_history()
 
 -- name: ordered_jobs
 SELECT count(*) FROM chaos_order WHERE NOT absorbed
 
 -- name: posts
--- A post, how many sets of outputs its job made, and how often its job is over.
+-- The posts, with the numbers of asset sets and of ends of their jobs.
 SELECT public_id, status, (SELECT count(*) FROM asset_set WHERE asset_set.job = post.job) AS sets,
   (SELECT count(*) FROM job_done WHERE job_done.public_id = post.job AND outcome = 'a') AS ends,
   (SELECT count(*) FROM asset WHERE asset.asset_set_id = post.asset_set_id) AS assets
@@ -58,37 +58,37 @@ FROM post
 -- name: files
 SELECT encode(hash, 'hex') AS hash, bytes FROM blob WHERE inline_content IS NULL
 
--- name: unfinished
+-- name: unfinished_posts
 SELECT count(*) FROM post WHERE status <> 'ready'
 
--- name: unmade
+-- name: unfinished_media
 SELECT (SELECT count(*) FROM post WHERE status <> 'ready') + (SELECT count(*) FROM image WHERE status <> 'ready')
 
 -- name: connections
 SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()
 
 -- name: latest_run
--- Over one kind.
+-- The latest run of a kind.
 SELECT public_id, state, (SELECT count(*) FROM reprocess_item WHERE run_id = run.id AND outcome = 'failed') AS failed
 FROM reprocess_run AS run WHERE selection #> '{selection,kinds}' @> to_jsonb(ARRAY[$1::text]) ORDER BY id DESC LIMIT 1
 
 -- name: reprocess_runs
--- What became of the items of each run, and for how many not one set was made, nor one job ended, if there was one.
-WITH made AS (SELECT job, count(*) AS sets FROM asset_set WHERE job IS NOT NULL GROUP BY job),
+-- The outcomes of the items of each run, and the numbers of items with a wrong number of asset sets or ends of jobs.
+WITH created AS (SELECT job, count(*) AS sets FROM asset_set WHERE job IS NOT NULL GROUP BY job),
 ended AS (SELECT public_id, count(*) AS ends FROM job_done WHERE outcome = 'a' GROUP BY public_id)
 SELECT run.public_id, run.state, count(*) AS items,
   count(*) FILTER (WHERE item.outcome = 'done') AS done, count(*) FILTER (WHERE item.outcome = 'skipped') AS skipped,
-  count(*) FILTER (WHERE coalesce(made.sets, 0) <> CASE item.outcome WHEN 'done' THEN 1 ELSE 0 END) AS wrong_sets,
+  count(*) FILTER (WHERE coalesce(created.sets, 0) <> CASE item.outcome WHEN 'done' THEN 1 ELSE 0 END) AS wrong_sets,
   count(*) FILTER (WHERE coalesce(ended.ends, 0) <> CASE WHEN run.is_local THEN 0 ELSE 1 END) AS wrong_ends
 FROM reprocess_run AS run JOIN reprocess_item AS item ON item.run_id = run.id
-LEFT JOIN made ON made.job = item.job LEFT JOIN ended ON ended.public_id = item.job
+LEFT JOIN created ON created.job = item.job LEFT JOIN ended ON ended.public_id = item.job
 GROUP BY run.id ORDER BY run.id
 
 -- name: reprocess_attempts
 SELECT coalesce(sum(attempt), 0) AS attempts, coalesce(sum(lost), 0) AS lost FROM job_done WHERE kind = 'reprocess'
 
 -- name: histories
--- Every post and image, by what its outputs were made, and how many sets they replaced one after the other.
+-- All posts and images, with the version of their definition and the number of replaced sets.
 WITH RECURSIVE subject AS (
   SELECT public_id, status, asset_set_id FROM post UNION ALL SELECT public_id, status, asset_set_id FROM image),
 history AS (
@@ -100,7 +100,7 @@ SELECT subject.public_id, subject.status, definition.version, asset_set.retired_
 FROM subject JOIN asset_set ON asset_set.id = subject.asset_set_id JOIN definition ON definition.hash = asset_set.definition
 
 -- name: sets
--- How many there are, and to how many of them nobody leads.
+-- The numbers of asset sets and of orphans among them.
 WITH RECURSIVE subject AS (
   SELECT asset_set_id, source_set_id FROM post UNION ALL SELECT asset_set_id, source_set_id FROM image),
 known AS (
@@ -109,27 +109,27 @@ known AS (
   SELECT source_set_id FROM subject
   UNION
   SELECT older.id FROM known JOIN asset_set AS older ON older.replaced_by = known.id)
-SELECT count(*) AS sets, count(*) FILTER (WHERE id NOT IN (SELECT id FROM known WHERE id IS NOT NULL)) AS loose
+SELECT count(*) AS sets, count(*) FILTER (WHERE id NOT IN (SELECT id FROM known WHERE id IS NOT NULL)) AS orphans
 FROM asset_set
 
--- name: unequal
--- What the same sources became by the same recipe in more than one way, and by one definition with more than one recipe.
+-- name: differing_assets
+-- The assets that differ although their sources and definitions are the same, or that have different recipes.
 WITH RECURSIVE subject AS (
   SELECT asset_set_id, source_set_id FROM post UNION ALL SELECT asset_set_id, source_set_id FROM image),
 history AS (
   SELECT source_set_id, asset_set_id AS set_id FROM subject
   UNION ALL
   SELECT history.source_set_id, older.id FROM history JOIN asset_set AS older ON older.replaced_by = history.set_id),
-brought AS (
+source AS (
   SELECT asset_set_id, string_agg(role || place || encode(blob, 'hex'), ' ' ORDER BY role, place) AS sources
   FROM asset GROUP BY asset_set_id)
-SELECT brought.sources, asset.role, asset.place, count(*) AS made
+SELECT source.sources, asset.role, asset.place, count(*) AS count
 FROM history JOIN asset_set ON asset_set.id = history.set_id
-JOIN brought ON brought.asset_set_id = history.source_set_id
+JOIN source ON source.asset_set_id = history.source_set_id
 JOIN asset ON asset.asset_set_id = history.set_id
-GROUP BY brought.sources, asset_set.definition, asset.role, asset.place
+GROUP BY source.sources, asset_set.definition, asset.role, asset.place
 HAVING count(DISTINCT asset.blob) > 1 OR count(DISTINCT asset_set.recipe) > 1
 
--- name: loose_blobs
+-- name: orphan_blobs
 SELECT (SELECT count(*) FROM blob WHERE NOT EXISTS (SELECT FROM asset WHERE asset.blob = blob.hash))
   + (SELECT count(*) FROM blob_release)

@@ -1,21 +1,21 @@
--- What a run of chaos adds to the queue's schema: the application's own tables, and a witness of every change of a job.
+-- The schema of a run, in addition to the queue's: the tables of the application, and triggers that record transitions.
 
--- What was ordered, written in the transaction that enqueues: the pattern by which an application repeats safely.
+-- Orders, written in the transaction that enqueues their jobs, so that an application can repeat the transaction.
 CREATE TABLE chaos_order (
   id uuid PRIMARY KEY,
   absorbed bool NOT NULL DEFAULT false,
   at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
--- What jobs do. No key: whatever would be done twice must be seen twice.
+-- The effects of jobs. There is no key, so that a duplicate effect is stored.
 CREATE TABLE chaos_effect (
   job uuid NOT NULL,
   token bigint NOT NULL,
   at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
--- Every change of a job's state or holder, by the database's clock; it is rolled back with the change.
-CREATE TABLE chaos_passage (
+-- The changes of jobs' states and tokens; a row is rolled back together with its change.
+CREATE TABLE chaos_transition (
   id bigint GENERATED ALWAYS AS IDENTITY,
   at timestamptz NOT NULL DEFAULT clock_timestamp(),
   transaction bigint NOT NULL DEFAULT txid_current(),
@@ -28,36 +28,36 @@ CREATE TABLE chaos_passage (
   lost int NOT NULL,
   run_at timestamptz NOT NULL
 );
-CREATE FUNCTION chaos_note_passage() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION chaos_record_transition() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
-    INSERT INTO chaos_passage (job, to_state, to_token, lost, run_at)
+    INSERT INTO chaos_transition (job, to_state, to_token, lost, run_at)
     VALUES (NEW.public_id, NEW.state, NEW.token, NEW.lost, NEW.run_at);
   ELSIF TG_OP = 'DELETE' THEN
-    INSERT INTO chaos_passage (job, from_state, from_token, worker, lost, run_at)
+    INSERT INTO chaos_transition (job, from_state, from_token, worker, lost, run_at)
     VALUES (OLD.public_id, OLD.state, OLD.token, OLD.worker_id, OLD.lost, OLD.run_at);
   ELSIF OLD.state IS DISTINCT FROM NEW.state OR OLD.token IS DISTINCT FROM NEW.token THEN
-    INSERT INTO chaos_passage (job, from_state, to_state, from_token, to_token, worker, lost, run_at)
+    INSERT INTO chaos_transition (job, from_state, to_state, from_token, to_token, worker, lost, run_at)
     VALUES (NEW.public_id, OLD.state, NEW.state, OLD.token, NEW.token, coalesce(NEW.worker_id, OLD.worker_id),
             NEW.lost, NEW.run_at);
   END IF;
   RETURN NULL;
 END $$;
-CREATE TRIGGER chaos_passage AFTER INSERT OR UPDATE OR DELETE ON job
-FOR EACH ROW EXECUTE FUNCTION chaos_note_passage();
+CREATE TRIGGER chaos_transition AFTER INSERT OR UPDATE OR DELETE ON job
+FOR EACH ROW EXECUTE FUNCTION chaos_record_transition();
 
--- Which process was which worker: the queue's own row goes when the worker does.
+-- The processes of workers, which remain after the queue has removed the rows of the workers.
 CREATE TABLE chaos_worker (
   worker bigint PRIMARY KEY,
   process int NOT NULL,
   lease_seconds float8 NOT NULL
 );
-CREATE FUNCTION chaos_note_worker() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION chaos_record_worker() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO chaos_worker (worker, process, lease_seconds) VALUES (NEW.id, NEW.process, NEW.lease_seconds);
   RETURN NULL;
 END $$;
-CREATE TRIGGER chaos_worker AFTER INSERT ON worker FOR EACH ROW EXECUTE FUNCTION chaos_note_worker();
+CREATE TRIGGER chaos_worker AFTER INSERT ON worker FOR EACH ROW EXECUTE FUNCTION chaos_record_worker();
 
 CREATE FUNCTION chaos_age_history() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

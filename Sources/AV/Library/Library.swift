@@ -1,0 +1,49 @@
+internal import CFFmpeg
+
+/// The process-wide settings of the FFmpeg libraries.
+package enum Library {
+  /// Disables FFmpeg's log and limits the size of an allocation. Call this before any other use.
+  ///
+  /// - Parameters:
+  ///   - maxAllocation: the maximum size of one allocation in bytes; it limits what a hostile header can request.
+  ///   - isPortable: whether FFmpeg must not use vector instructions.
+  package static func configure(maxAllocation: Int, isPortable: Bool = false) {
+    if isPortable { av_force_cpu_flags(0) }
+    av_log_set_level(AV_LOG_QUIET)
+    av_max_alloc(maxAllocation)
+  }
+
+  /// The run-time versions of the libraries that determine the bytes of an output.
+  package static var versions: [String: String] {
+    [
+      "libavformat": version(avformat_version()), "libavcodec": version(avcodec_version()),
+      "libswscale": version(swscale_version()), "libswresample": version(swresample_version()),
+      "libavutil": version(avutil_version()),
+    ]
+  }
+
+  private static func version(_ number: UInt32) -> String {
+    "\(number >> 16).\(number >> 8 & 0xFF).\(number & 0xFF)"
+  }
+}
+
+/// A dictionary of options for an FFmpeg call (libavutil/dict.h).
+struct Options: ~Copyable {
+  /// The dictionary. A call removes the entries that it consumes and leaves those that it does not know.
+  var pointer: OpaquePointer?
+
+  init(_ entries: [(String, String)]) {
+    for (key, value) in entries { av_dict_set(&pointer, key, value, 0) }
+  }
+
+  deinit {
+    var pointer = pointer
+    av_dict_free(&pointer)
+  }
+
+  /// An option that the call did not consume; nil if there is none. A misspelt option must not be ignored silently.
+  var unconsumed: String? {
+    guard let entry = av_dict_get(pointer, "", nil, AV_DICT_IGNORE_SUFFIX) else { return nil }
+    return entry.pointee.key.map { String(cString: $0) }
+  }
+}

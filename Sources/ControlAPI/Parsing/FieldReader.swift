@@ -1,0 +1,102 @@
+import FoundationEssentials
+internal import Model
+
+/// Reads the fields of a JSON object and collects the errors, including one for each unknown field.
+struct FieldReader {
+  /// The valid times: the years 1 to 9999.
+  static let times = Date(timeIntervalSince1970: -62_135_596_800)..<Date(timeIntervalSince1970: 253_402_300_800)
+
+  private let path: String
+  private var fields: [String: JSONValue]
+  private(set) var errors: [FieldError] = []
+
+  /// - Parameter path: the path of the object in error messages; empty if the object is the body.
+  init(_ fields: [String: JSONValue], path: String) {
+    self.fields = fields
+    self.path = path
+  }
+
+  /// Reads a text of at most `limit` characters; returns nil if it is absent, null or invalid.
+  mutating func text(_ name: String, limit: Int, isRequired: Bool = false, allowsEmpty: Bool = true) -> String? {
+    guard let value = take(name, isRequired: isRequired) else { return nil }
+    guard case .string(let text) = value else { return refuse(name, "expected a string") }
+    if text.isEmpty && !allowsEmpty { return refuse(name, "must not be empty") }
+    if text.unicodeScalars.count > limit { return refuse(name, "is longer than \(limit) characters") }
+    // PostgreSQL's type text cannot store it.
+    if text.unicodeScalars.contains("\0") { return refuse(name, "contains the character U+0000") }
+    return text
+  }
+
+  /// Reads a value of an enumeration.
+  mutating func choice<Value: RawRepresentable<String> & CaseIterable>(
+    _ name: String, of type: Value.Type, isRequired: Bool = false
+  ) -> Value? {
+    guard let value = take(name, isRequired: isRequired) else { return nil }
+    if case .string(let text) = value, let choice = Value(rawValue: text) { return choice }
+    return refuse(name, "expected one of " + Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))
+  }
+
+  /// Reads an integer within a range.
+  mutating func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
+    guard let value = take(name) else { return nil }
+    guard case .number(let number) = value, let integer = Int(exactly: number), range.contains(integer) else {
+      return refuse(name, "expected an integer from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return integer
+  }
+
+  /// Reads a value with a closure, which returns nil for an invalid value.
+  mutating func value<Value>(
+    _ name: String, _ expected: String, isRequired: Bool = false, _ read: (JSONValue) -> Value?
+  ) -> Value? {
+    guard let value = take(name, isRequired: isRequired) else { return nil }
+    return read(value) ?? refuse(name, expected)
+  }
+
+  /// Reads a required number within a range.
+  mutating func number(_ name: String, in range: ClosedRange<Double>) -> Double? {
+    guard let value = take(name, isRequired: true) else { return nil }
+    guard case .number(let number) = value, range.contains(number) else {
+      return refuse(name, "expected a number from \(Int(range.lowerBound)) to \(Int(range.upperBound))")
+    }
+    return number
+  }
+
+  /// Reads a time (RFC 3339). Years have four digits; later ones do not fit into the database's timestamps.
+  mutating func time(_ name: String) -> Date? {
+    guard let value = take(name) else { return nil }
+    if case .string(let text) = value, let date = JSON.date(from: text), Self.times.contains(date) { return date }
+    return refuse(name, "expected a time such as \"2026-11-20T18:30:00Z\" (RFC 3339)")
+  }
+
+  /// Reads a nested object with `body`.
+  mutating func object<Value>(_ name: String, _ body: (inout FieldReader) -> Value?) -> Value? {
+    guard let value = take(name) else { return nil }
+    guard case .object(let fields) = value else { return refuse(name, "expected an object") }
+    var reader = FieldReader(fields, path: full(name))
+    let result = body(&reader)
+    errors += reader.finish()
+    return result
+  }
+
+  /// Returns all errors, including one for each unknown field.
+  mutating func finish() -> [FieldError] {
+    for name in fields.keys.sorted() { errors.append(FieldError(full(name), "is unknown; remove it")) }
+    fields = [:]
+    return errors
+  }
+
+  private func full(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
+
+  private mutating func take(_ name: String, isRequired: Bool = false) -> JSONValue? {
+    let value = fields.removeValue(forKey: name)
+    if let value, value != .null { return value }
+    if isRequired { errors.append(FieldError(full(name), "is required")) }
+    return nil
+  }
+
+  private mutating func refuse<Value>(_ name: String, _ detail: String) -> Value? {
+    errors.append(FieldError(full(name), detail))
+    return nil
+  }
+}

@@ -1,0 +1,76 @@
+import FoundationEssentials
+internal import HTTPServer
+
+/// Reads request bodies that are one JSON object.
+enum JSONBody {
+  /// The maximum length of a body in bytes.
+  static let maxBytes = 64 << 10
+
+  /// Whether the media type of the body is exactly `application/json`.
+  static func isPlain(_ request: Request) -> Bool { type(of: request) == "application/json" }
+
+  private static func type(of request: Request) -> String {
+    (request.headers["Content-Type"] ?? "").prefix { $0 != ";" }.lowercased().split(separator: " ").joined()
+  }
+
+  /// Reads the fields of the body; throws a problem if it is not a JSON object.
+  static func fields(of request: Request) async throws -> [String: JSONValue] {
+    let type = type(of: request)
+    guard ["application/json", "application/merge-patch+json", "application/geo+json"].contains(type) else {
+      throw ProblemKind.notJSON.problem("The request's Content-Type is \(type.isEmpty ? "missing" : type).")
+    }
+    return try fields(of: try await request.body.collect(upTo: maxBytes), part: "body")
+  }
+
+  /// Decodes the fields of a JSON object; `part` is its name in error messages.
+  static func fields(of bytes: [UInt8], part: String) throws(Problem) -> [String: JSONValue] {
+    let value: JSONValue
+    do {
+      value = try JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+    } catch {
+      throw ProblemKind.malformedJSON.problem(
+        "The \(part) is not valid JSON.", errors: [FieldError(part, "is not valid JSON in UTF-8")])
+    }
+    guard case .object(let fields) = value else {
+      throw ProblemKind.malformedJSON.problem(
+        "The \(part) is not a JSON object.", errors: [FieldError(part, "expected an object")])
+    }
+    return fields
+  }
+}
+
+/// Any JSON value. It is the first step of decoding a body whose invalid fields are all reported.
+enum JSONValue: Decodable, Sendable, Hashable {
+  case null
+  case boolean(Bool)
+  case number(Double)
+  case string(String)
+  case array([JSONValue])
+  case object([String: JSONValue])
+
+  var isNumber: Bool { if case .number = self { true } else { false } }
+
+  /// The maximum depth of nesting. Without a limit, a body of a few kilobytes could overflow the stack.
+  private static let maxDepth = 16
+
+  init(from decoder: any Decoder) throws {
+    guard decoder.codingPath.count <= Self.maxDepth else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "nested deeper than \(Self.maxDepth) levels"))
+    }
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let value = try? container.decode(Bool.self) {
+      self = .boolean(value)
+    } else if let value = try? container.decode(Double.self) {
+      self = .number(value)
+    } else if let value = try? container.decode(String.self) {
+      self = .string(value)
+    } else if let value = try? container.decode([JSONValue].self) {
+      self = .array(value)
+    } else {
+      self = .object(try container.decode([String: JSONValue].self))
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import FoundationEssentials
+package import HTTPServer
+package import Model
+
+extension PostDraft {
+  /// The maximum lengths of texts, in characters.
+  enum MaxLength {
+    static let name = 200
+    static let caption = 5000
+  }
+
+  /// Reads the part `post` of a form, a JSON object; throws a problem that names every invalid field.
+  package init(json: [UInt8]) throws(Problem) {
+    self = try Self.read(JSONBody.fields(of: json, part: "post"), path: "post", requiresKind: false)
+  }
+
+  /// Reads a body that is a JSON object; throws a problem that names every invalid field.
+  init(body fields: [String: JSONValue]) throws(Problem) {
+    self = try Self.read(fields, path: "", requiresKind: true)
+  }
+
+  /// Reads the fields of a form; throws a problem that names every invalid field.
+  init(form fields: [PostField: [UInt8]]) throws(Problem) {
+    var values: [String: JSONValue] = [:]
+    for (field, bytes) in fields {
+      guard let text = String(validating: bytes, as: UTF8.self) else {
+        throw ProblemKind.invalid([FieldError(field.rawValue, "is not valid UTF-8")])
+      }
+      values[field.rawValue] = field.value(text)
+    }
+    var reader = FieldReader(values, path: "")
+    let draft = Self.read(&reader, requiresKind: true) { reader in
+      let location = Self.coordinate(&reader, "latitude", "longitude", among: values)
+      let center = Self.coordinate(&reader, "place_latitude", "place_longitude", among: values)
+      let hasPlace = values.keys.contains { $0.hasPrefix("place") }
+      let id = reader.text("place", limit: MaxLength.name, isRequired: hasPlace, allowsEmpty: false)
+      let name = reader.text("place_name", limit: MaxLength.name)
+      return (id.map { Place(id: $0, name: name, coordinate: center) }, location)
+    }
+    let errors = reader.finish()
+    guard errors.isEmpty, let draft else { throw ProblemKind.invalid(errors) }
+    self = draft
+  }
+
+  private static func read(
+    _ fields: [String: JSONValue], path: String, requiresKind: Bool
+  ) throws(Problem) -> PostDraft {
+    var reader = FieldReader(fields, path: path)
+    let draft = read(&reader, requiresKind: requiresKind) { reader in
+      (reader.object("place", Self.place), reader.object("location", Self.coordinate))
+    }
+    let errors = reader.finish()
+    guard errors.isEmpty, let draft else { throw ProblemKind.invalid(errors) }
+    return draft
+  }
+
+  private static func read(
+    _ reader: inout FieldReader, requiresKind: Bool, readLocation: (inout FieldReader) -> (Place?, Coordinate?)
+  ) -> PostDraft? {
+    let kind = reader.choice("kind", of: PostKind.self, isRequired: requiresKind)
+    let author = reader.text("author", limit: MaxLength.name, isRequired: true, allowsEmpty: false)
+    let title = reader.text("title", limit: MaxLength.name)
+    let caption = reader.text("caption", limit: MaxLength.caption)
+    let visibility = reader.choice("visibility", of: Visibility.self)
+    let foreground = reader.choice("foreground", of: Camera.self)
+    let (place, location) = readLocation(&reader)
+    let capturedAt = reader.time("captured_at")
+    guard let author else { return nil }
+    return PostDraft(
+      kind: kind ?? .take5, author: author, title: title, caption: caption, visibility: visibility ?? .public,
+      place: place, location: location, capturedAt: capturedAt, foreground: foreground ?? .front)
+  }
+
+  static func place(_ reader: inout FieldReader) -> Place? {
+    let id = reader.text("id", limit: MaxLength.name, isRequired: true, allowsEmpty: false)
+    let name = reader.text("name", limit: MaxLength.name)
+    let coordinate = reader.object("coordinate", coordinate)
+    return id.map { Place(id: $0, name: name, coordinate: coordinate) }
+  }
+
+  private static func coordinate(_ reader: inout FieldReader) -> Coordinate? {
+    coordinate(&reader, "latitude", "longitude")
+  }
+
+  /// Reads a coordinate from two fields that are required together; returns nil if both are absent.
+  private static func coordinate(
+    _ reader: inout FieldReader, _ latitude: String, _ longitude: String, among fields: [String: JSONValue]
+  ) -> Coordinate? {
+    guard fields[latitude] != nil || fields[longitude] != nil else { return nil }
+    return coordinate(&reader, latitude, longitude)
+  }
+
+  private static func coordinate(_ reader: inout FieldReader, _ north: String, _ east: String) -> Coordinate? {
+    let latitude = reader.number(north, in: -90...90)
+    let longitude = reader.number(east, in: -180...180)
+    guard let latitude, let longitude else { return nil }
+    return Coordinate(latitude: latitude, longitude: longitude)
+  }
+}
+
+extension PostChange {
+  /// Reads a merge patch (RFC 7396): absent fields stay as they are, null removes a value; throws a problem that names
+  /// every invalid field.
+  init(fields: [String: JSONValue]) throws(Problem) {
+    var reader = FieldReader(fields, path: "")
+    func change<Value>(_ name: String, _ value: Value?) -> Change<Value> {
+      fields[name] == nil ? .keep : .set(value)
+    }
+    let title = reader.text("title", limit: PostDraft.MaxLength.name)
+    let caption = reader.text("caption", limit: PostDraft.MaxLength.caption)
+    let place = reader.object("place", PostDraft.place)
+    let visibility = reader.choice("visibility", of: Visibility.self)
+    let errors = reader.finish()
+    guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
+    self.init(
+      title: change("title", title), caption: change("caption", caption), place: change("place", place),
+      visibility: visibility)
+  }
+}

@@ -1,0 +1,141 @@
+import FoundationEssentials
+internal import HTTPServer
+internal import Model
+
+/// Reads the parameters of a query and collects the errors, including those for unknown and repeated parameters.
+struct QueryReader {
+  private var values: [String: [String]]
+  private(set) var errors: [FieldError] = []
+
+  init(_ target: RequestTarget) {
+    values = Dictionary(grouping: target.query, by: \.name).mapValues { $0.map(\.value) }
+  }
+
+  /// Reads a text of 1 to `limit` characters.
+  mutating func text(_ name: String, limit: Int = 200, isRequired: Bool = false) -> String? {
+    guard let value = take(name, isRequired: isRequired) else { return nil }
+    return 1...limit ~= value.unicodeScalars.count ? value : refuse(name, "expected 1 to \(limit) characters")
+  }
+
+  /// Reads up to 100 texts of 1 to `limit` characters from a repeated parameter; empty if the parameter is absent.
+  mutating func texts(_ name: String, limit: Int = 200) -> Set<String> {
+    guard let texts = values.removeValue(forKey: name) else { return [] }
+    if texts.count > 100 || !texts.allSatisfy({ 1...limit ~= $0.unicodeScalars.count }) {
+      errors.append(FieldError(name, "expected up to 100 values of 1 to \(limit) characters"))
+    }
+    return Set(texts)
+  }
+
+  /// Reads a value of an enumeration.
+  mutating func choice<Value: RawRepresentable<String> & CaseIterable>(_ name: String, of type: Value.Type) -> Value? {
+    guard let value = take(name) else { return nil }
+    return Value(rawValue: value) ?? refuse(name, Self.expected(type))
+  }
+
+  /// Reads values of an enumeration from a repeated parameter; empty if the parameter is absent.
+  mutating func choices<Value: RawRepresentable<String> & CaseIterable & Hashable>(
+    _ name: String, of type: Value.Type
+  ) -> Set<Value> {
+    guard let texts = values.removeValue(forKey: name) else { return [] }
+    let found = texts.map { Value(rawValue: $0) }
+    if found.contains(nil) { errors.append(FieldError(name, Self.expected(type))) }
+    return Set(found.compactMap(\.self))
+  }
+
+  /// Reads an integer within a range.
+  mutating func number(_ name: String, in range: ClosedRange<Int>) -> Int? {
+    guard let value = take(name) else { return nil }
+    // Digits only: Int also accepts a sign.
+    guard value.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let number = Int(value), range.contains(number) else {
+      return refuse(name, "expected an integer from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
+  /// Reads a time (RFC 3339); returns microseconds since 1970-01-01 UTC.
+  mutating func time(_ name: String) -> Int64? {
+    guard let value = take(name) else { return nil }
+    guard let date = JSON.date(from: value), FieldReader.times.contains(date) else {
+      return refuse(name, "expected a time such as 2026-11-20T18:30:00Z (RFC 3339)")
+    }
+    return Int64((date.timeIntervalSince1970 * 1e6).rounded())
+  }
+
+  /// Reads an id.
+  mutating func id(_ name: String, _ expected: String) -> PublicID? {
+    guard let value = take(name) else { return nil }
+    return PublicID(value) ?? refuse(name, "expected \(expected)")
+  }
+
+  /// Reads up to 100 ids from a repeated parameter; empty if the parameter is absent.
+  mutating func ids(_ name: String) -> [PublicID] {
+    guard let texts = values.removeValue(forKey: name) else { return [] }
+    let found = texts.compactMap { PublicID($0) }
+    if found.count < texts.count || texts.count > 100 { errors.append(FieldError(name, "expected up to 100 UUIDs")) }
+    return found
+  }
+
+  /// Reads a bounding box: `west,south,east,north`, or four repeated parameters, as generated clients send lists.
+  mutating func box(_ name: String) -> MapArea? {
+    if let parts = values[name], parts.count == 4 { values[name] = [parts.joined(separator: ",")] }
+    guard let value = take(name) else { return nil }
+    let numbers = value.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
+    // Decimal only: Double also accepts hexadecimal digits, `nan` and `inf`.
+    guard value.utf8.allSatisfy("0123456789+-.eE,".utf8.contains), numbers.count == 4,
+      let west = numbers[0], let south = numbers[1], let east = numbers[2], let north = numbers[3],
+      let area = MapArea(west: west, south: south, east: east, north: north)
+    else {
+      return refuse(name, "expected west,south,east,north in degrees, such as 13.3,52.4,13.5,52.6")
+    }
+    return area
+  }
+
+  /// Reads the parameters `limit` and `cursor` of a list.
+  mutating func page() -> PageRequest {
+    var page = PageRequest()
+    if let limit = number("limit", in: PageRequest.limits) { page.limit = limit }
+    if let text = take("cursor") {
+      page.after = PageCursor(text)
+      if page.after == nil {
+        errors.append(FieldError("cursor", "expected the value of `next` from the previous page"))
+      }
+    }
+    return page
+  }
+
+  /// Reads a required value with a closure, which returns nil for an invalid value.
+  mutating func value<Value>(_ name: String, _ expected: String, _ read: (String) -> Value?) -> Value? {
+    guard let text = take(name, isRequired: true) else { return nil }
+    return read(text) ?? refuse(name, "expected \(expected)")
+  }
+
+  /// Throws a problem that names every invalid or unknown parameter.
+  mutating func finish() throws(Problem) {
+    for name in values.keys.sorted() { errors.append(FieldError(name, "is unknown; remove it")) }
+    values = [:]
+    try Self.check(errors)
+  }
+
+  private static func check(_ errors: [FieldError]) throws(Problem) {
+    guard !errors.isEmpty else { return }
+    throw ProblemKind.invalidQuery.problem(
+      errors.map { "\($0.field) \($0.detail)" }.joined(separator: "; ") + ".", errors: errors)
+  }
+
+  private mutating func take(_ name: String, isRequired: Bool = false) -> String? {
+    guard let found = values.removeValue(forKey: name), let first = found.first else {
+      if isRequired { errors.append(FieldError(name, "is required")) }
+      return nil
+    }
+    return found.count == 1 ? first : refuse(name, "is repeated")
+  }
+
+  private mutating func refuse<Value>(_ name: String, _ detail: String) -> Value? {
+    errors.append(FieldError(name, detail))
+    return nil
+  }
+
+  private static func expected<Value: RawRepresentable<String> & CaseIterable>(_ type: Value.Type) -> String {
+    "expected one of " + Value.allCases.map(\.rawValue).joined(separator: ", ")
+  }
+}

@@ -1,0 +1,70 @@
+internal import Blobs
+internal import Crypto
+internal import HTTPServer
+internal import Metrics
+internal import Model
+internal import Postgres
+internal import Queue
+internal import Store
+
+/// The routes of health checks.
+extension ControlAPI {
+  var healthRoutes: [Route] {
+    [
+      Route("GET", "/livez") { [isLive] _ in
+        guard isLive() else {
+          throw ProblemKind.databaseUnavailable.problem(
+            "The embedded database has been unavailable for too long; restart the service.",
+            headers: ["Retry-After": "5"])
+        }
+        return Self.healthy("live")
+      },
+      route("GET", "/readyz", needs: [], handler: readiness),
+    ]
+  }
+
+  /// Checks that submissions with media can be stored. This does not need a worker.
+  private func readiness(_ request: Request) async throws -> Response {
+    let store = store
+    try await database.run { try store.check($0) }
+    try blobs.check()
+    try mediaSpace.check()
+    return Self.healthy("ready")
+  }
+
+  private static func healthy(_ status: String) -> Response {
+    .json(.ok, Array(#"{"status":"\#(status)"}"#.utf8), headers: ["Cache-Control": "no-store"])
+  }
+}
+
+/// The route of metrics in the text format of Prometheus.
+extension ControlAPI {
+  var metricRoutes: [Route] { [route("GET", "/metrics", needs: [.admin], handler: readMetrics)] }
+
+  private func readMetrics(_ request: Request) async throws -> Response {
+    // Without the database the gauges of the queue are absent; the counters of this process are returned.
+    let gauges = (try? await database.run { try QueueGauges.measure($0) })
+    let isUp = MetricGauge("take5_database_up", "Whether the database is available.", [:], gauges == nil ? 0 : 1)
+    return Response(
+      .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
+      body: .bytes(Array(metrics.text(with: (gauges ?? []) + [isUp]).utf8)))
+  }
+}
+
+/// The route of the OpenAPI document.
+extension ControlAPI {
+  var documentRoutes: [Route] { [Route("GET", "/openapi.json", handler: Self.readDocument)] }
+
+  private static let document = Representation(
+    length: Int64(PackageResources.openapi_json.count),
+    entityTag: EntityTag(strong: SHA256.digest(of: PackageResources.openapi_json).hex),
+    // Caches must revalidate it, because it changes with the version of the program.
+    headers: ["Content-Type": "application/json", "Cache-Control": "public, no-cache"])
+
+  @Sendable
+  private static func readDocument(_ request: Request) throws -> Response {
+    try document.respond(to: request) { range in
+      .bytes(Array(PackageResources.openapi_json[Int(range.lowerBound)..<Int(range.upperBound)]))
+    }
+  }
+}

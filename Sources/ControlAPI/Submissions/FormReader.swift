@@ -1,0 +1,140 @@
+internal import Blobs
+internal import HTTPServer
+internal import Model
+
+/// Collects the parts of a submission's form as they arrive.
+struct FormReader: ~Copyable {
+  /// The content of a part, determined by its name.
+  private enum Part {
+    case media(SubmissionPart)
+    case field(PostField)
+    /// All fields in one JSON object.
+    case post
+
+    init?(_ name: String) {
+      if let field = PostField(rawValue: name) {
+        self = .field(field)
+      } else if let media = SubmissionPart(rawValue: name) {
+        self = .media(media)
+      } else if name == "post" {
+        self = .post
+      } else {
+        return nil
+      }
+    }
+  }
+
+  private let space: MediaSpace
+  private let limits: SubmissionForm.PartLimits
+  private var media: [SubmissionPart: [SealedBlob]] = [:]
+  private var fields: [PostField: [UInt8]] = [:]
+  private var post: [UInt8]?
+  private var current = Part.post
+  private var received: Int64 = 0
+  private var textBytes = 0
+  private var staged: StagedBlob?
+
+  init(space: MediaSpace, limits: SubmissionForm.PartLimits) {
+    self.space = space
+    self.limits = limits
+  }
+
+  mutating func beginPart(_ name: String) throws {
+    guard let part = Part(name) else { throw ProblemKind.unknown(part: name) }
+    if case .media(.photo) = part, let photos = media[.photo], photos.count >= limits.photos {
+      throw ProblemKind.unknownPart.problem(
+        "The form has more than \(limits.photos) photos.",
+        errors: [FieldError(name, "is sent more than \(limits.photos) times")])
+    }
+    if isRepeated(part) { throw ProblemKind.repeated(part: name) }
+    current = part
+    received = 0
+    switch part {
+    case .media: staged = try space.stage()
+    case .field(let field): fields[field] = []
+    case .post: post = []
+    }
+  }
+
+  private func isRepeated(_ part: Part) -> Bool {
+    switch part {
+    case .media(let media): media != .photo && self.media[media] != nil
+    case .field(let field): fields[field] != nil
+    case .post: post != nil
+    }
+  }
+
+  mutating func append(_ bytes: ArraySlice<UInt8>) throws {
+    switch current {
+    case .media(let part):
+      received += Int64(bytes.count)
+      let limit = limits.bytes(of: part)
+      if received > limit { throw MultipartError.partTooLarge(name: part.rawValue, limit: limit) }
+      try bytes.withUnsafeBytes { try staged?.append($0) }
+    case .field(let field):
+      try countText(bytes, field.rawValue)
+      fields[field]? += bytes
+    case .post:
+      try countText(bytes, "post")
+      post? += bytes
+    }
+  }
+
+  private mutating func countText(_ bytes: ArraySlice<UInt8>, _ name: String) throws {
+    textBytes += bytes.count
+    guard textBytes <= SubmissionForm.maxTextBytes else {
+      throw ProblemKind.invalidFields.problem(
+        "The fields are longer than \(SubmissionForm.maxTextBytes) bytes in total.",
+        errors: [FieldError(name, "exceeds the total of \(SubmissionForm.maxTextBytes) bytes")])
+    }
+  }
+
+  mutating func endPart() throws {
+    guard case .media(let part) = current else { return }
+    // A noncopyable value cannot be moved out of an optional property; it can be swapped out.
+    var sealed: StagedBlob?
+    swap(&sealed, &staged)
+    if let blob = try sealed.take()?.seal() { media[part, default: []].append(blob) }
+  }
+
+  consuming func finish() throws -> SubmissionForm {
+    let cameras = Camera.allCases.reduce(into: [:]) { clips, camera in
+      clips[camera] = SubmissionPart(rawValue: camera.rawValue).flatMap { media[$0]?.first }
+    }
+    let missingClips = Camera.allCases.filter { cameras[$0] == nil }.map(\.rawValue)
+    let (draft, text) = try readFields(missing: cameras.isEmpty ? [] : missingClips)
+    if draft.kind == .take5, !missingClips.isEmpty { throw ProblemKind.missing(parts: missingClips) }
+    let allowed = SubmissionPart.media(of: draft.kind)
+    for part in SubmissionPart.allCases where media[part] != nil && !allowed.contains(part) {
+      throw ProblemKind.unknown(part: part.rawValue)
+    }
+    if draft.kind == .take5 { return SubmissionForm(draft: draft, text: text, media: .moment(cameras)) }
+    let photos = (media[.photo] ?? []) + (media[.image] ?? [])
+    if let clip = media[.video]?.first {
+      guard photos.isEmpty else {
+        throw ProblemKind.unknownPart.problem(
+          "A marker has an image or a video, not both.", errors: [FieldError("video", "is sent together with an image")]
+        )
+      }
+      return SubmissionForm(draft: draft, text: text, media: .clip(clip))
+    }
+    if photos.isEmpty { try SubmissionForm.checkText(draft, field: post == nil ? "caption" : "post.caption") }
+    return SubmissionForm(draft: draft, text: text, media: .photos(photos))
+  }
+
+  /// Returns the post from its fields or from the part `post`, and the received bytes.
+  private borrowing func readFields(missing clips: [String]) throws -> (PostDraft, [[UInt8]]) {
+    if let post {
+      if let field = PostField.allCases.first(where: { fields[$0] != nil }) {
+        throw ProblemKind.unknownPart.problem(
+          "The form has the part \(field.rawValue) in addition to the part post.",
+          errors: [FieldError(field.rawValue, "must be in the part post")])
+      }
+      return (try PostDraft(json: post), [post])
+    }
+    let missing = PostField.required.filter { fields[$0] == nil }.map(\.rawValue)
+    guard missing.isEmpty else { throw ProblemKind.missing(parts: missing + clips) }
+    let text = PostField.allCases.flatMap { field in fields[field].map { [Array(field.rawValue.utf8), $0] } ?? [] }
+    return (try PostDraft(form: fields), text)
+  }
+}

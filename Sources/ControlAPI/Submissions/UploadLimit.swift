@@ -1,0 +1,62 @@
+internal import Blobs
+internal import HTTPServer
+package import Platform
+
+/// Limits the number of submissions that this process receives at the same time.
+///
+/// A submission beyond the limit is refused before its body is read, so that an admitted submission finds the memory and
+/// the database connection that it needs.
+package final class UploadLimit: Sendable {
+  /// The default limit.
+  package static let defaultMax = 512
+
+  private let limit: Int
+  private let onRefusal: @Sendable (IPAddress) -> Void
+  private let running = Locked(0)
+
+  /// - Parameter onRefusal: called with the client's address for each refused submission; it must not block.
+  package init(max limit: Int = defaultMax, onRefusal: @escaping @Sendable (IPAddress) -> Void = { _ in }) {
+    self.limit = limit
+    self.onRefusal = onRefusal
+  }
+
+  /// The number of submissions that are being received.
+  package var count: Int { running.withLock { $0 } }
+
+  /// Runs `body` if the limit is not reached; throws a problem with status 503 otherwise.
+  func admit<Result>(_ client: IPAddress, _ body: () async throws -> Result) async throws -> Result {
+    let isAdmitted = running.withLock { running in
+      guard running < limit else { return false }
+      running += 1
+      return true
+    }
+    guard isAdmitted else {
+      onRefusal(client)
+      throw ProblemKind.overloaded.problem(
+        "The limit of \(limit) concurrent submissions is reached.", headers: ["Retry-After": "5"])
+    }
+    defer { running.withLock { $0 -= 1 } }
+    return try await body()
+  }
+}
+
+/// The free space of the blob store, checked before media are accepted.
+struct MediaSpace: Sendable {
+  let blobs: any BlobStore
+  /// The free space in bytes below which no media are accepted.
+  let minFree: Int64
+
+  /// Throws a problem with status 503 if there is too little free space.
+  func check() throws {
+    guard let free = try blobs.freeBytes(), free < minFree else { return }
+    throw ProblemKind.storageLow.problem(
+      "The storage has \(free >> 20) MiB of free space; \(minFree >> 20) MiB are reserved.",
+      headers: ["Retry-After": "60"])
+  }
+
+  /// Creates a staged file if there is enough free space.
+  func stage() throws -> StagedBlob {
+    try check()
+    return try blobs.stage()
+  }
+}

@@ -1,0 +1,78 @@
+import Glibc
+
+/// One request: the response as received by the callbacks of libcurl, and the progress of the upload.
+final class Transfer {
+  private var status = 0
+  private var headers: [String: String] = [:]
+  private var body: [UInt8] = []
+  /// The descriptor of the file that receives the body of a response with status 200; nil: the body is stored in
+  /// memory.
+  private let file: Int32?
+  private let progress: (Int64, Int64) -> Void
+  /// The reason why this client aborted the request.
+  var failure: HTTPClientError?
+
+  init(file: Int32? = nil, progress: @escaping (Int64, Int64) -> Void = { _, _ in }) {
+    self.file = file
+    self.progress = progress
+  }
+
+  var response: HTTPResponse { HTTPResponse(status: status, headers: headers, body: body) }
+
+  /// Receives a line of a head; the head of an interim response is replaced by the next one.
+  fileprivate func receive(header: String) {
+    if header.hasPrefix("HTTP/") {
+      status = header.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+      headers = [:]
+    } else if let colon = header.firstIndex(of: ":") {
+      let value = header[header.index(after: colon)...].drop { $0 == " " }
+      headers[header[..<colon].lowercased()] = String(value.prefix { !$0.isNewline })
+    }
+  }
+
+  /// Receives a piece of the body; false if it cannot be written.
+  fileprivate func receive(body piece: UnsafeRawBufferPointer) -> Bool {
+    guard let file, status == 200 else {
+      body += piece
+      return true
+    }
+    var rest = piece
+    while !rest.isEmpty {
+      let count = write(file, rest.baseAddress, rest.count)
+      if count > 0 {
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      } else if errno != EINTR {
+        failure = HTTPClientError("cannot write the response to the file: \(String(cString: strerror(errno)))")
+        return false
+      }
+    }
+    return true
+  }
+
+  fileprivate func report(sent: Int64, of total: Int64) { if total > 0 { progress(sent, total) } }
+}
+
+func receiveHeader(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ transfer: UnsafeMutableRawPointer?
+) -> Int {
+  guard let bytes, let transfer else { return 0 }
+  let line = String(decoding: UnsafeRawBufferPointer(start: bytes, count: size * count), as: UTF8.self)
+  Unmanaged<Transfer>.fromOpaque(transfer).takeUnretainedValue().receive(header: line)
+  return size * count
+}
+
+func receiveBody(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ transfer: UnsafeMutableRawPointer?
+) -> Int {
+  guard let bytes, let transfer else { return 0 }
+  let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
+  return Unmanaged<Transfer>.fromOpaque(transfer).takeUnretainedValue().receive(body: piece) ? size * count : 0
+}
+
+func reportProgress(
+  _ transfer: UnsafeMutableRawPointer?, _: Int, _: Int, _ total: Int, _ sent: Int
+) -> Int32 {
+  guard let transfer else { return 0 }
+  Unmanaged<Transfer>.fromOpaque(transfer).takeUnretainedValue().report(sent: Int64(sent), of: Int64(total))
+  return 0
+}

@@ -1,0 +1,134 @@
+/// The head of a request: request line, header fields and the framing of its body (RFC 9112).
+package struct RequestHead: Sendable, Hashable {
+  package let method: String
+  package let target: RequestTarget
+  package let version: Version
+  package let headers: HeaderFields
+  /// How the length of the body is determined.
+  let framing: Framing
+
+  /// A version of HTTP/1; the server supports no other.
+  package enum Version: String, Sendable {
+    case http10 = "HTTP/1.0"
+    case http11 = "HTTP/1.1"
+  }
+
+  enum Framing: Sendable, Hashable {
+    case none
+    case length(Int64)
+    case chunked
+  }
+
+  /// The requested host in lowercase, without its port; nil if the request names none.
+  package var host: String? {
+    guard let authority else { return nil }
+    if authority.hasPrefix("[") {
+      guard let end = authority.firstIndex(of: "]") else { return nil }
+      let rest = authority[authority.index(after: end)...]
+      return rest.isEmpty || rest.hasPrefix(":") ? authority[..<end].dropFirst().lowercasedASCII : nil
+    }
+    return authority.prefix { $0 != ":" }.lowercasedASCII
+  }
+
+  /// The requested host with its port; a target in absolute form overrides the Host field (RFC 9112, section 3.2.2).
+  package var authority: String? { target.authority ?? headers["Host"] }
+
+  /// The length of the body in bytes; nil if it is chunked.
+  package var contentLength: Int64? {
+    switch framing {
+    case .none: 0
+    case .length(let length): length
+    case .chunked: nil
+    }
+  }
+
+  var hasBody: Bool { contentLength != 0 }
+
+  /// Whether the client waits for 100 Continue before it sends the body (RFC 9110, section 10.1.1).
+  var expectsContinue: Bool {
+    version == .http11 && hasBody && headers["Expect"]?.lowercasedASCII == "100-continue"
+  }
+
+  /// Whether the connection does not persist after the response (RFC 9112, section 9.3).
+  var endsConnection: Bool {
+    let options = headers.list("Connection").map(\.lowercasedASCII)
+    return options.contains("close") || version == .http10 && !options.contains("keep-alive")
+  }
+}
+
+/// The target of a request: a path and a query, decoded (RFC 9112, section 3.2; RFC 3986, section 2.1).
+package struct RequestTarget: Sendable, Hashable {
+  /// The path as received, without the query, which a log must not show.
+  package let path: String
+  /// The host and port of a target in absolute form.
+  let authority: String?
+  /// The decoded segments of the path.
+  package let segments: [String]
+  /// The decoded parameters of the query, in order; a name without `=` has an empty value.
+  package let query: [QueryItem]
+
+  /// One `name=value` pair of a query.
+  package struct QueryItem: Sendable, Hashable {
+    package let name: String
+    package let value: String
+  }
+
+  /// Parses a target in origin form or absolute form; nil if it has another form or is not UTF-8 after
+  /// percent-decoding.
+  package init?(_ target: String) {
+    guard target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+    var rest = Substring(target)
+    if rest.hasPrefix("/") {
+      authority = nil
+    } else {
+      guard let scheme = ["http://", "https://"].first(where: { target.lowercasedASCII.hasPrefix($0) }) else {
+        return nil
+      }
+      rest = rest.dropFirst(scheme.count)
+      let authority = rest.prefix { $0 != "/" && $0 != "?" }
+      guard !authority.isEmpty, authority.utf8.allSatisfy(\.isHostCharacter) else { return nil }
+      self.authority = String(authority)
+      rest = rest[authority.endIndex...]
+      if rest.isEmpty { rest = "/" }
+    }
+    let path = rest.prefix { $0 != "?" }
+    var segments: [String] = []
+    for segment in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+      guard let decoded = Self.decode(segment) else { return nil }
+      segments.append(decoded)
+    }
+    var query: [QueryItem] = []
+    for pair in rest[path.endIndex...].dropFirst().split(separator: "&") {
+      let name = pair.prefix { $0 != "=" }
+      guard let decodedName = Self.decode(name, plusIsBlank: true),
+        let value = Self.decode(pair[name.endIndex...].dropFirst(), plusIsBlank: true)
+      else { return nil }
+      query.append(QueryItem(name: decodedName, value: value))
+    }
+    self.path = String(path)
+    self.segments = segments
+    self.query = query
+  }
+
+  /// The first value of a query parameter.
+  package func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
+
+  private static func decode(_ text: Substring, plusIsBlank: Bool = false) -> String? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count)
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "%"):
+        guard let high = rest.popFirst()?.hexadecimalValue, let low = rest.popFirst()?.hexadecimalValue else {
+          return nil
+        }
+        bytes.append(high << 4 | low)
+      case UInt8(ascii: "+") where plusIsBlank: bytes.append(0x20)
+      default: bytes.append(byte)
+      }
+    }
+    guard !bytes.contains(0) else { return nil }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}

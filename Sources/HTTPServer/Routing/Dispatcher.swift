@@ -1,0 +1,219 @@
+import Glibc
+internal import Platform
+
+/// Dispatches each request to its route's handler, or refuses it; shared by all network threads.
+final class Dispatcher: Sendable {
+  /// The number of file descriptors that remain for blobs, databases and other uses.
+  private static let reservedFiles = 512
+
+  let configuration: ServerConfiguration
+  let headLimits: HeadParser.Limits
+  let requests = ActivityCount()
+  private let handlers: HandlerTasks
+  private let router: Router
+  private let observer: ServerObserver
+  private let limits: Locked<ConnectionLimits>
+  private let closing = CancellationFlag()
+
+  init(configuration: ServerConfiguration, handlers: HandlerTasks, router: Router, observer: ServerObserver) {
+    self.configuration = configuration
+    self.handlers = handlers
+    self.router = router
+    self.observer = observer
+    headLimits = HeadParser.Limits(requestLine: configuration.requestLineBytes, head: configuration.headBytes)
+    limits = Locked(
+      ConnectionLimits(
+        connections: min(configuration.maxConnections, max(64, ThisProcess.openFilesLimit - Self.reservedFiles)),
+        perAddress: configuration.maxPerAddress,
+        streams: configuration.maxStreams))
+  }
+
+  /// Whether the server refuses further requests.
+  var isClosing: Bool { closing.isCancelled }
+
+  /// Refuses further requests with 503.
+  func close() { closing.cancel() }
+
+  /// The current numbers of connections, requests and streams.
+  var load: ServerLoad {
+    let (connections, streams) = limits.withLock { ($0.connections, $0.streams) }
+    return ServerLoad(connections: connections, requests: requests.count, streams: streams)
+  }
+
+  // MARK: Connections
+
+  /// Counts a connection; returns the reason if a limit does not permit it.
+  func open(from peer: IPAddress) -> Refusal? {
+    limits.withLock { limits in
+      guard isTrusted(peer) || limits.begin(from: peer) else { return .address }
+      guard limits.open() else {
+        if !isTrusted(peer) { limits.end(from: peer) }
+        return .connections
+      }
+      return nil
+    }
+  }
+
+  /// Removes a closed connection from the count.
+  ///
+  /// - Parameter isReleased: whether the connection no longer counts for its address.
+  func close(from peer: IPAddress, isReleased: Bool) {
+    limits.withLock { $0.close() }
+    if !isReleased { release(peer) }
+  }
+
+  /// Stops counting a connection for its address, because its client has authenticated.
+  func release(_ peer: IPAddress) {
+    if !isTrusted(peer) { limits.withLock { $0.end(from: peer) } }
+  }
+
+  /// Counts a stream; false if the limit does not permit it.
+  func beginStream() -> Bool { limits.withLock { $0.openStream() } }
+
+  func endStream() { limits.withLock { $0.closeStream() } }
+
+  func report(_ refusal: Refusal, _ client: IPAddress) { observer.onRefusal(refusal, client) }
+
+  private func isTrusted(_ address: IPAddress) -> Bool {
+    configuration.trustedProxies.contains { $0.contains(address) }
+  }
+
+  /// The client as reported by trusted proxies: the last address in X-Forwarded-For that is not a trusted proxy.
+  private func client(_ headers: HeaderFields, from peer: IPAddress) -> IPAddress {
+    var client = peer
+    for text in headers.list("X-Forwarded-For").reversed() {
+      guard isTrusted(client), let next = IPAddress(text) else { break }
+      client = next
+    }
+    return client
+  }
+
+  // MARK: Requests
+
+  /// Starts a request by its head.
+  func begin(_ head: RequestHead, from peer: IPAddress) -> (context: RequestContext, isAuthenticated: Bool) {
+    let id = head.headers[RequestID.headerName].flatMap(RequestID.init) ?? RequestID()
+    let client = client(head.headers, from: peer)
+    func start(_ route: Route?, counting: IPAddress? = nil) -> RequestContext {
+      requests.begin()
+      return RequestContext(
+        requestID: id, head: head, route: route?.template, client: client, countedAddress: counting,
+        state: RequestState(
+          hasBody: head.hasBody,
+          limits: .init(body: route?.bodyLimit ?? 0, buffered: configuration.bufferedBytes)))
+    }
+    func refuse(_ problem: Problem) -> RequestContext {
+      let context = start(nil)
+      context.respond(problem.response)
+      return context
+    }
+
+    if isClosing { return (refuse(.stopping), false) }
+    do throws(Problem) {
+      let match = try router.match(head, from: client)
+      if let length = head.contentLength, length > match.route.bodyLimit {
+        throw .bodyTooLarge(limit: match.route.bodyLimit)
+      }
+      // The connections of a trusted proxy do not count; the concurrent requests of each client behind it do.
+      let counted = client != peer && match.principal == nil ? client : nil
+      if let counted, !limits.withLock({ $0.begin(from: counted) }) {
+        report(.address, counted)
+        throw .tooManyFromAddress
+      }
+      let context = start(match.route, counting: counted)
+      let request = Request(
+        head: head, id: id, client: client, principal: match.principal, parameters: match.parameters,
+        body: RequestBody(context: context))
+      let task = handlers.start { await self.handle(request, by: match.route, context) }
+      if match.route.isSafe { context.whenAbandoned { task.cancel() } }
+      return (context, match.principal != nil)
+    } catch {
+      return (refuse(error), false)
+    }
+  }
+
+  /// Starts a request for input that is not a valid request, with its response.
+  func refuse(_ problem: Problem, from peer: IPAddress) -> RequestContext {
+    requests.begin()
+    let context = RequestContext(
+      requestID: RequestID(), head: nil, route: nil, client: peer, countedAddress: nil,
+      state: RequestState(hasBody: true, limits: .init(body: 0, buffered: 0)))
+    context.respond(problem.response)
+    return context
+  }
+
+  /// Runs the handler and responds with its result or error.
+  private func handle(_ request: Request, by route: Route, _ context: RequestContext) async {
+    do {
+      context.respond(try await route.handler(request))
+    } catch {
+      // A handler that was cancelled because its client has disconnected needs no response.
+      if context.isAbandoned { return context.endWithoutResponse() }
+      context.respond(problem(for: error, request).response)
+    }
+  }
+
+  private func problem(for error: any Error, _ request: Request) -> Problem {
+    switch error {
+    case let problem as Problem: return problem
+    case BodyError.tooLarge(let limit): return .bodyTooLarge(limit: limit)
+    case BodyError.deadlineExceeded: return .tooSlow
+    case BodyError.disconnected: return .incompleteBody
+    case BodyError.cancelled, is CancellationError: return .stopping
+    default:
+      observer.onFailure(error, request)
+      return .internalError(request.id)
+    }
+  }
+
+  // MARK: Responses
+
+  /// Returns the encoded head of a response; nil if a field is invalid.
+  ///
+  /// - Parameter isChunked: whether a body of unknown length is sent in chunks.
+  func head(of response: Response, for context: RequestContext, isChunked: Bool, isLast: Bool) -> [UInt8]? {
+    var headers = response.headers
+    headers[RequestID.headerName] = context.requestID.description
+    headers["Date"] = ResponseHead.date(time(nil))
+    switch response.body {
+    case .stream: if isChunked && context.method != "HEAD" { headers["Transfer-Encoding"] = "chunked" }
+    // Neither 204 nor 304 has a body, and the field in 304 would be the length of another one (RFC 9110, section 8.6).
+    case .bytes, .file:
+      if response.status.code != 204 && response.status.code != 304 {
+        headers["Content-Length"] = String(response.body.count)
+      }
+    }
+    if isLast {
+      headers["Connection"] = "close"
+    } else if context.version == .http10 {
+      headers["Connection"] = "keep-alive"
+    }
+    return ResponseHead.bytes(response.status, headers)
+  }
+
+  /// The deadline of a response that starts now, from the lifetime of its stream, or from its length and `minSendRate`.
+  func deadline(of response: Response) -> ContinuousClock.Instant {
+    let now = ContinuousClock.now
+    let stream = response.body.stream
+    let time = stream?.lifetime ?? .seconds(response.body.count / configuration.minSendRate)
+    stream?.open(at: now)
+    return now + configuration.headTimeout + time
+  }
+
+  /// Ends a request.
+  ///
+  /// - Parameter isLogged: whether the access log has an entry; connections over the limit are only counted.
+  func end(_ context: RequestContext, isComplete: Bool, isLogged: Bool) {
+    context.finish()
+    defer { requests.end() }
+    if let counted = context.countedAddress { limits.withLock { $0.end(from: counted) } }
+    guard isLogged else { return }
+    let response = context.sent
+    observer.onAccess(
+      AccessRecord(
+        requestID: context.requestID, method: context.method, path: context.path, route: context.route,
+        client: context.client, status: response?.status.code ?? 499,
+        bytes: context.method == "HEAD" ? 0 : response?.body.count ?? 0, duration: context.start.duration(to: .now),
+        isComplete: isComplete && response != nil))
+  }
+}

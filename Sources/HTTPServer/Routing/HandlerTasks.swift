@@ -1,0 +1,89 @@
+internal import Platform
+internal import Synchronization
+
+/// The tasks that run request handlers, on their own threads.
+final class HandlerTasks: Sendable {
+  private struct Shared {
+    var running: [UInt64: Task<Void, Never>] = [:]
+    /// Tasks that ended before `start` added them to `running`.
+    var ended: Set<UInt64> = []
+    var isCancelled = false
+  }
+
+  private let executor: ThreadExecutor
+  private let shared = Locked(Shared())
+  private let next = Atomic<UInt64>(0)
+  private let count = ActivityCount()
+
+  init(threads: Int) throws(SystemError) { executor = try ThreadExecutor(name: "http-handler", threads: threads) }
+
+  deinit { executor.stop() }
+
+  /// Starts a task; after `cancelAll()` it is cancelled from the start.
+  func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    count.begin()
+    let number = next.add(1, ordering: .relaxed).newValue
+    let task = Task(executorPreference: executor) {
+      await work()
+      self.remove(number)
+    }
+    // The lock does not include the creation of the task, which wakes a thread: all network threads use this lock.
+    let isCancelled = shared.withLock { shared in
+      if shared.ended.remove(number) == nil { shared.running[number] = task }
+      return shared.isCancelled
+    }
+    if isCancelled { task.cancel() }
+    return task
+  }
+
+  /// Cancels the running tasks and all future ones.
+  func cancelAll() {
+    let running = shared.withLock { shared in
+      shared.isCancelled = true
+      return Array(shared.running.values)
+    }
+    for task in running { task.cancel() }
+  }
+
+  /// Waits until no task is running, or until the calling task is cancelled.
+  func waitUntilNone() async { await count.waitUntilNone() }
+
+  private func remove(_ number: UInt64) {
+    shared.withLock { shared in
+      if shared.running.removeValue(forKey: number) == nil { shared.ended.insert(number) }
+    }
+    count.end()
+  }
+}
+
+/// A count of active operations, with tasks that wait until it is zero.
+final class ActivityCount: Sendable {
+  private struct Shared {
+    var count = 0
+    var waiters: [AsyncStream<Never>.Continuation] = []
+  }
+
+  private let shared = Locked(Shared())
+
+  var count: Int { shared.withLock(\.count) }
+
+  func begin() { shared.withLock { $0.count += 1 } }
+
+  func end() {
+    shared.withLock { shared in
+      shared.count -= 1
+      guard shared.count == 0 else { return }
+      for waiter in shared.waiters { waiter.finish() }
+      shared.waiters = []
+    }
+  }
+
+  /// Waits until the count is zero, or until the calling task is cancelled.
+  func waitUntilNone() async {
+    let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+    shared.withLock { shared in
+      if shared.count == 0 { continuation.finish() } else { shared.waiters.append(continuation) }
+    }
+    for await _ in stream {}
+  }
+}

@@ -1,0 +1,184 @@
+internal import Platform
+
+/// One request and its response, shared by the network thread that moves bytes and the task of the handler.
+///
+/// One lock guards the state, the waiting connection and the waiting reader together, so that no wake-up is lost.
+package final class RequestContext: Sendable {
+  let requestID: RequestID
+  /// The method; empty if the request line is invalid.
+  let method: String
+  let path: String
+  /// The version; HTTP/1.1 if the request line is invalid.
+  let version: RequestHead.Version
+  /// The template of the route; nil if there is none.
+  let route: String?
+  let client: IPAddress
+  /// The address for which the request counts, if any.
+  let countedAddress: IPAddress?
+  let start = ContinuousClock.now
+
+  private struct Shared {
+    var state: RequestState
+    var waker: Waker?
+    var reader: CheckedContinuation<Result<[UInt8]?, BodyError>, Never>?
+    var sent: Response?
+    var cancel: (@Sendable () -> Void)?
+    var isAbandoned = false
+    var isFinished = false
+  }
+
+  private let shared: Locked<Shared>
+
+  init(
+    requestID: RequestID, head: RequestHead?, route: String?, client: IPAddress, countedAddress: IPAddress?,
+    state: RequestState
+  ) {
+    self.requestID = requestID
+    method = head?.method ?? ""
+    path = head?.target.path ?? ""
+    version = head?.version ?? .http11
+    self.route = route
+    self.client = client
+    self.countedAddress = countedAddress
+    shared = Locked(Shared(state: state))
+  }
+
+  // MARK: The network thread
+
+  /// The next step after the head.
+  func headArrived(_ waker: Waker) -> RequestState.Step { report(waker) { $0.headArrived() } }
+
+  /// The next step after a chunk of the body.
+  func arrived(_ chunk: [UInt8], _ waker: Waker) -> RequestState.Step { report(waker) { $0.arrived(chunk) } }
+
+  /// The next step after the end of the request.
+  func ended(_ waker: Waker) -> RequestState.Step { report(waker) { $0.ended() } }
+
+  /// The next step of a connection that was woken.
+  func resumed(_ waker: Waker) -> RequestState.Step { report(waker) { $0.resumed() } }
+
+  private func report(
+    _ waker: Waker, _ change: (inout RequestState) -> RequestState.Step
+  ) -> RequestState.Step {
+    let (step, wake) = shared.withLock { shared in
+      let step = change(&shared.state)
+      shared.waker = nil
+      if case .wait = step { shared.waker = waker }
+      if case .respond(let response, _) = step { shared.sent = response }
+      return (step, Self.readerWaker(&shared))
+    }
+    wake?()
+    return step
+  }
+
+  /// The response that was sent, if any.
+  var sent: Response? { shared.withLock(\.sent) }
+
+  /// Records that another response is sent than the handler's.
+  func replaceSent(_ response: Response) { shared.withLock { $0.sent = response } }
+
+  /// Cancels the handler of a safe request, because the client has disconnected.
+  func abandon() {
+    let cancel = shared.withLock { shared in
+      shared.isAbandoned = true
+      defer { shared.cancel = nil }
+      return shared.cancel
+    }
+    cancel?()
+  }
+
+  /// Whether the client has disconnected.
+  var isAbandoned: Bool { shared.withLock(\.isAbandoned) }
+
+  // MARK: The handler's task
+
+  /// Reads the next chunk of the body; nil at its end.
+  func nextChunk() async throws(BodyError) -> [UInt8]? {
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let wake = shared.withLock { shared in
+          shared.reader = continuation
+          let wake = Self.readerWaker(&shared)
+          Self.wakeIfPossible(&shared)
+          return wake
+        }
+        wake?()
+      }
+    } onCancel: {
+      fail(.cancelled, cutting: false)
+    }
+    return try result.get()
+  }
+
+  /// Calls `cancel` when the client disconnects, or immediately if it already has.
+  func whenAbandoned(_ cancel: @escaping @Sendable () -> Void) {
+    let isAbandoned = shared.withLock { shared in
+      shared.cancel = cancel
+      return shared.isAbandoned
+    }
+    if isAbandoned { cancel() }
+  }
+
+  /// Sets the response; only the first call has an effect.
+  func respond(_ response: Response) {
+    let isAccepted = shared.withLock { shared in
+      let isAccepted = !shared.isFinished && shared.state.respond(response)
+      Self.wakeIfPossible(&shared)
+      return isAccepted
+    }
+    if !isAccepted { response.body.stream?.end() }
+  }
+
+  /// Closes the connection, unless there is a response.
+  func endWithoutResponse() {
+    shared.withLock { shared in
+      shared.state.endWithoutResponse()
+      Self.wakeIfPossible(&shared)
+    }
+  }
+
+  /// Lets the reader fail; with `cutting`, the connection is closed without a response.
+  func fail(_ error: BodyError, cutting: Bool) {
+    let wake = shared.withLock { shared in
+      shared.state.fail(error, cutting: cutting)
+      Self.wakeIfPossible(&shared)
+      return Self.readerWaker(&shared)
+    }
+    wake?()
+  }
+
+  /// Ends the request; a response that has not been sent is discarded.
+  func finish() {
+    let (wake, response) = shared.withLock { shared in
+      shared.isFinished = true
+      shared.cancel = nil
+      shared.waker = nil
+      shared.state.fail(.disconnected, cutting: true)
+      return (Self.readerWaker(&shared), shared.sent ?? shared.state.takeResponse())
+    }
+    wake?()
+    response?.body.stream?.end()
+  }
+
+  // MARK: Under the lock
+
+  private static func wakeIfPossible(_ shared: inout Shared) {
+    guard shared.state.canProceed, let waker = shared.waker else { return }
+    shared.waker = nil
+    waker.wake()
+  }
+
+  /// Returns a function that resumes the waiting reader, to be called after the lock is released; nil if it must wait.
+  private static func readerWaker(_ shared: inout Shared) -> (@Sendable () -> Void)? {
+    guard let reader = shared.reader else { return nil }
+    let result: Result<[UInt8]?, BodyError>
+    switch shared.state.read() {
+    case .chunk(let chunk): result = .success(chunk)
+    case .end: result = .success(nil)
+    case .failure(let error): result = .failure(error)
+    case .wait: return nil
+    }
+    shared.reader = nil
+    return { reader.resume(returning: result) }
+  }
+}

@@ -1,0 +1,51 @@
+package import Blobs
+package import Crypto
+package import Logging
+package import Metrics
+import Model
+package import Postgres
+package import Store
+
+/// Records damaged blobs in the database, and reports each once in the log and the metrics.
+package struct DamageRecorder: Sendable {
+  let store: Store
+  let blobs: any InspectableBlobStore
+  let log: Logger
+  private let metrics: Metrics
+
+  package init(store: Store, blobs: any InspectableBlobStore, log: Logger, metrics: Metrics) {
+    self.store = store
+    self.blobs = blobs
+    self.log = log
+    self.metrics = metrics
+  }
+
+  /// Checks a blob under the lock of its row, which excludes writers and collectors, and records its damage.
+  ///
+  /// - Throws: if the blob cannot be checked because the database or the blob store is not available.
+  package func check(_ hash: SHA256Digest, _ pool: Pool) async throws {
+    let found = try await pool.transaction { [store, blobs] session -> (damage: BlobDamage, uses: [BlobUse])? in
+      try session.execute(Integrity.statements["lock_blob_shared"], .bytes(hash.bytes))
+      guard let row = try session.execute(Integrity.statements["blob"], .bytes(hash.bytes)).first else { return nil }
+      let evidence = try BlobEvidence(row)
+      // Inline content is served from the row, and an unreferenced blob is removed.
+      guard evidence.isSource || evidence.inline.isAbsent, !evidence.isUnreferenced else { return nil }
+      // A failure of the entire disk is not damage of one file.
+      try blobs.check()
+      guard let damage = try blobs.damage(of: hash, bytes: evidence.bytes), try store.note(damage, of: hash, session)
+      else { return nil }
+      return (damage, try BlobUse.read(hash, session))
+    }
+    guard let found else { return }
+    metrics.count(
+      "take5_blobs_damaged_total", "Damaged blobs, by kind of damage.", ["kind": found.damage.rawValue])
+    let subjects = Set(found.uses.compactMap { $0.subject?.description }).sorted()
+    log.error(
+      "a blob is damaged",
+      [
+        "blob": hash.hex, "kind": found.damage.rawValue, "location": blobs.location(of: hash),
+        "roles": Set(found.uses.map(\.role.rawValue)).sorted().joined(separator: ", "),
+        "subjects": subjects.prefix(10).joined(separator: ", "),
+      ])
+  }
+}

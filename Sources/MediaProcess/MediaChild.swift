@@ -1,0 +1,157 @@
+import Glibc
+import Media
+import Model
+import Platform
+
+/// The child's side of a media process: it serves one request after the other until its socket is closed.
+///
+/// It opens no files: inputs and outputs are descriptors that come with each request.
+package struct MediaChild: ~Copyable {
+  private let socket: MessageSocket
+  private let clock = ContinuousClock()
+
+  /// Serves the requests of the parent; returns when the parent closes the socket.
+  package static func serve() throws {
+    // The parent repeats lost requests: the OOM killer should choose this process before its parent or any other.
+    ThisProcess.raiseOutOfMemoryScore()
+    try ThisProcess.denyDumps()
+    for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
+    let socket = MessageSocket(Descriptor(owning: MediaProcess.socketNumber))
+    try MediaChild(socket: socket).serveRequests()
+  }
+
+  // Initialised by the first clip: a process that serves only photos does not load FFmpeg's libraries.
+  private static let clipLibraries: Void = MediaLibraries.configure(
+    isPortable: getenv(MediaProcess.portableVariable) != nil)
+
+  private init(socket: consuming MessageSocket) { self.socket = socket }
+
+  private borrowing func serveRequests() throws {
+    while let message = try socket.receive() {
+      let files = message.descriptors.map { OpenFile(Descriptor(owning: $0)) }
+      let reply: MediaReply
+      do {
+        reply = try perform(Envelope<MediaRequest>.decode(message.bytes), files: files)
+      } catch {
+        reply = .failure(error)
+      }
+      try socket.send(Envelope.encode(reply))
+    }
+  }
+
+  private borrowing func perform(_ request: MediaRequest, files: [OpenFile]) throws(MediaFailure) -> MediaReply {
+    switch request {
+    case .probe(let inputs, let limits):
+      guard files.count == inputs.count else { throw Self.descriptorMismatch }
+      return .probed(try probe(zip(inputs, files).map { (input: $0, file: $1) }, limits: limits))
+    case .run(let plan, let mode, let inputs, let outputs):
+      guard files.count == inputs.count + outputs.count else { throw Self.descriptorMismatch }
+      return try run(
+        plan, mode: mode, inputs: Dictionary(uniqueKeysWithValues: zip(inputs, files)),
+        outputs: Dictionary(uniqueKeysWithValues: zip(outputs, files.dropFirst(inputs.count))))
+    case .photo(let plan, let outputs):
+      guard let photo = files.first, files.count == 1 + outputs.count else { throw Self.descriptorMismatch }
+      let files = Dictionary(uniqueKeysWithValues: zip(outputs, files.dropFirst()))
+      do {
+        return .photo(try PhotoRunner(plan).run(photo, outputs: files))
+      } catch {
+        throw MediaFailure(error)
+      }
+    }
+  }
+
+  /// Probes all inputs concurrently, as a client waits for the result.
+  private borrowing func probe(
+    _ inputs: [(input: InputName, file: OpenFile)], limits: Limits
+  ) throws(MediaFailure) -> ProbeReport {
+    _ = Self.clipLibraries
+    let results = Channel<ProbeResult>(capacity: max(1, inputs.count))
+    for (input, file) in inputs.dropFirst() {
+      do {
+        try NamedThread(name: "probe \(input.rawValue)") {
+          _ = results.put(ProbeResult(input, file, limits: limits))
+        }.detach()
+      } catch {
+        throw MediaFailure(.unavailable, "a thread could not be started: \(error)")
+      }
+    }
+    if let first = inputs.first { _ = results.put(ProbeResult(first.input, first.file, limits: limits)) }
+    var byInput: [InputName: ProbeResult] = [:]
+    for _ in inputs {
+      guard let result = results.take() else { break }
+      byInput[result.input] = result
+    }
+    var report = ProbeReport()
+    for (input, _) in inputs {
+      switch byInput[input]?.result {
+      case .success(.success(let facts)): report.facts[input] = facts
+      case .success(.failure(let reason)): report.reasons.append(reason)
+      case .failure(let error): throw MediaFailure(error)
+      case nil: throw MediaFailure(.internal, "the input \(input.rawValue) was not probed")
+      }
+    }
+    return report
+  }
+
+  private borrowing func run(
+    _ plan: Plan, mode: ExecutionMode, inputs: [InputName: OpenFile], outputs: [Role: OpenFile]
+  ) throws(MediaFailure) -> MediaReply {
+    _ = Self.clipLibraries
+    let cancellation = CancellationFlag()
+    var next = clock.now
+    do {
+      let runner = PlanRunner(plan, mode: mode, inputs: inputs, outputs: outputs, cancellation: cancellation)
+      let report = try runner.run { fraction in
+        guard clock.now >= next else { return }
+        next = clock.now + .milliseconds(200)
+        send(progress: fraction, cancelling: cancellation)
+      }
+      return .result(report)
+    } catch {
+      throw MediaFailure(error)
+    }
+  }
+
+  // The parent sends nothing during a run; to cancel, it kills this process. A readable socket means that the parent
+  // ended.
+  private borrowing func send(progress fraction: Double, cancelling cancellation: CancellationFlag) {
+    do {
+      try socket.send(Envelope<MediaReply>.encode(.progress(fraction)))
+      if try socket.waitReadable(milliseconds: 0) { cancellation.cancel() }
+    } catch {
+      cancellation.cancel()
+    }
+  }
+
+  private static var descriptorMismatch: MediaFailure {
+    MediaFailure(.protocolViolation, "the number of descriptors does not match the request")
+  }
+}
+
+extension MediaFailure {
+  /// The failure that the parent receives for an error of the media work.
+  fileprivate init(_ error: MediaError) {
+    let kind: Kind =
+      switch error.kind {
+      case .cancelled: .cancelled
+      case .outOfSpace: .outOfSpace
+      case .outOfMemory: .memoryLimitExceeded
+      case .inputOutput: .unavailable
+      case .invalidPlan: .protocolViolation
+      case .library: .internal
+      }
+    self.init(kind, error.detail)
+  }
+}
+
+/// The result of probing one input on a thread.
+struct ProbeResult: Sendable {
+  let input: InputName
+  let result: Result<Result<ClipFacts, Reason>, MediaError>
+
+  /// Probes the input.
+  init(_ input: InputName, _ file: OpenFile, limits: Limits) {
+    self.input = input
+    result = Result { () throws(MediaError) in try Prober(limits: limits).probe(file, as: input) }
+  }
+}

@@ -1,0 +1,107 @@
+import Glibc
+
+/// Applies the migrations that a database lacks.
+///
+/// All missing migrations run in one transaction, under an advisory lock of that transaction. So any number of
+/// processes may migrate concurrently, even behind a pooler: one applies the migrations, the others find them applied.
+package struct Migrator: Sendable {
+  private let migrations: [Migration]
+
+  // An arbitrary number: "take5" in ASCII.
+  private static let lock: Int64 = 0x74_61_6B_65_35
+
+  package init(_ migrations: [Migration]) {
+    self.migrations = migrations.sorted { $0.version < $1.version }
+    precondition(Set(migrations.map(\.version)).count == migrations.count, "duplicate migration version")
+  }
+
+  // While a migration waits for a lock, later requests for the same table wait behind it.
+  private static let lockTimeout = "500ms"
+
+  /// Applies the missing migrations and returns them; a database that is newer than the program does not change.
+  ///
+  /// If another session, such as pg_dump, holds a lock, the migration is rolled back and repeated, so that other
+  /// sessions are not blocked for long.
+  ///
+  /// - Parameters:
+  ///   - timeout: the time for which it is repeated.
+  ///   - onWait: called at the first lock timeout.
+  @discardableResult
+  package func migrate(
+    _ session: Session, timeout: Duration = .seconds(600), onWait: (PostgresError) -> Void = { _ in }
+  ) throws -> [Migration] {
+    let end = ContinuousClock.now + timeout
+    var hasWaited = false
+    while try !missing(session).isEmpty {
+      do {
+        return try tryMigrate(session)
+      } catch let error as PostgresError where error.isLockTimeout {
+        guard ContinuousClock.now < end else {
+          throw PostgresError(
+            .server, error.message, sqlState: error.sqlState, statement: error.statement,
+            remedy: "Another session, such as pg_dump, holds the lock: wait until it ends, or terminate it")
+        }
+        if !hasWaited { onWait(error) }
+        hasWaited = true
+        // Blocks only the thread of this connection.
+        usleep(500_000)
+      }
+    }
+    return []
+  }
+
+  private func tryMigrate(_ session: Session) throws -> [Migration] {
+    try session.transaction { session in
+      // Creating an index on a large table may take long.
+      try session.execute("SET LOCAL statement_timeout = 0")
+      try session.executeScript("SET LOCAL lock_timeout = '\(Self.lockTimeout)'", name: "lock_timeout")
+      try session.execute("SELECT pg_advisory_xact_lock($1::bigint)", .integer(Self.lock))
+      try session.executeScript(
+        """
+        CREATE TABLE IF NOT EXISTS schema_migration (
+          version int PRIMARY KEY,
+          name text NOT NULL,
+          applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
+        )
+        """, name: "schema_migration")
+      let missing = try missing(session)
+      for migration in missing {
+        try session.executeScript(migration.script, name: "migration \(migration.version) \(migration.name)")
+        try session.execute(
+          "INSERT INTO schema_migration (version, name) VALUES ($1, $2)", .integer(migration.version),
+          .text(migration.name))
+      }
+      return missing
+    }
+  }
+
+  /// Whether the database has a schema of take5, of any version.
+  package static func hasSchema(_ session: Session) throws(PostgresError) -> Bool {
+    try session.execute("SELECT to_regclass('schema_migration') IS NOT NULL").single().get(0)
+  }
+
+  private func missing(_ session: Session) throws(PostgresError) -> [Migration] {
+    guard try Self.hasSchema(session) else {
+      return migrations
+    }
+    var applied: Set<Int> = []
+    for row in try session.execute("SELECT version FROM schema_migration") { applied.insert(try row.get("version")) }
+    return migrations.filter { !applied.contains($0.version) }
+  }
+}
+
+/// One step from a version of the schema to the next.
+package struct Migration: Sendable, Hashable {
+  /// Determines the order; never reused.
+  package let version: Int
+  package let name: String
+  /// One or more SQL statements, which run in a transaction.
+  package let script: String
+
+  /// A migration whose script is embedded in the program.
+  package init(version: Int, name: String, _ bytes: [UInt8]) {
+    self.version = version
+    self.name = name
+    script = String(decoding: bytes, as: UTF8.self)
+  }
+}

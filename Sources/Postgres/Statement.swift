@@ -1,0 +1,98 @@
+package import Platform
+
+/// One SQL statement.
+///
+/// A named statement, from a `.sql` file, is prepared once per connection. A literal is parsed at each execution.
+package struct Statement: Sendable, Hashable, ExpressibleByStringInterpolation {
+  /// The name in errors and of the failpoint.
+  package let name: String
+  package let text: String
+  let isPrepared: Bool
+
+  package init(name: String, text: String) {
+    self.name = name
+    self.text = text
+    isPrepared = true
+  }
+
+  package init(stringLiteral text: String) {
+    name = String(text.prefix(60))
+    self.text = text
+    isPrepared = false
+  }
+
+  /// The name of the prepared statement on the server: the name and a fingerprint of the text.
+  ///
+  /// A pooler may pass on a server connection with its prepared statements. Since a name belongs to one text only, the
+  /// execution of such a statement may fail but never runs a different statement.
+  var preparedName: String {
+    // The server truncates names to 63 bytes (NAMEDATALEN).
+    "\(name.prefix(40)) \(String(Self.fingerprint(of: text), radix: 16))"
+  }
+
+  // FNV-1a with 64 bits (Fowler, Noll, Vo): equal in every process, unlike Swift's hash values.
+  private static func fingerprint(of text: String) -> UInt64 {
+    text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+  }
+
+  /// The failpoint around the statement; nil for a literal.
+  var failpoint: Failpoint? { isPrepared ? Failpoint(name, isOnConnection: true) : nil }
+}
+
+/// The statements of one `.sql` file: each begins with a line `-- name: <name>` and ends before the next such line.
+package struct Statements: Sendable {
+  private let topic: String
+  private var statements: [String: Statement]
+
+  /// Parses a file that is embedded in the program.
+  ///
+  /// - Parameters:
+  ///   - topic: the prefix of the names, as in `queue.claim`.
+  ///   - bytes: the file's content; a duplicate name is a programming error.
+  package init(topic: String, _ bytes: [UInt8]) {
+    self.topic = topic
+    var found: [String: Statement] = [:]
+    var name: String?
+    var lines: [Substring] = []
+    func close() {
+      guard let name else { return }
+      let text = lines.joined(separator: "\n")
+      precondition(found[name] == nil, "statement \(topic).\(name) occurs twice")
+      found[name] = Statement(name: "\(topic).\(name)", text: text)
+    }
+    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.hasPrefix("-- name: ") {
+        close()
+        name = String(line.dropFirst("-- name: ".count))
+        lines = []
+      } else if !line.hasPrefix("--") {
+        lines.append(line)
+      }
+    }
+    close()
+    statements = found
+  }
+
+  /// The statement with a name; an unknown name is a programming error.
+  package subscript(name: String) -> Statement {
+    guard let statement = statements[name] else { preconditionFailure("unknown statement \(topic).\(name)") }
+    return statement
+  }
+
+  /// The same statements, with a part of one statement replaced: for tests that break a statement on purpose.
+  ///
+  /// A part that the statement does not contain is a programming error.
+  package func replacing(_ part: String, in name: String, with other: String) -> Statements {
+    let statement = self[name]
+    precondition(statement.text.contains(part), "statement \(topic).\(name) does not contain: \(part)")
+    var changed = self
+    changed.statements[name] = Statement(name: statement.name, text: statement.text.replacing(part, with: other))
+    return changed
+  }
+
+  /// The names of the statements, sorted.
+  package var names: [String] { statements.keys.sorted() }
+
+  /// The failpoints around the statements.
+  package var failpoints: [Failpoint] { names.compactMap { statements[$0]?.failpoint } }
+}

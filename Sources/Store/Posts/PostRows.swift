@@ -1,0 +1,73 @@
+import FoundationEssentials
+import Model
+import Postgres
+import Queue
+
+/// Posts and assets from rows.
+extension Store {
+  /// Reads rows of the statements `post` and `posts`, and adds the current assets and the jobs of the posts.
+  func posts(of rows: [Row], _ session: Session) throws -> [Post] {
+    var sets: [Int64] = []
+    for row in rows { if let set = try row.get("asset_set_id", as: Int64?.self) { sets.append(set) } }
+    let assets = try self.assets(ofSets: sets, session)
+    return try rows.map { row in
+      let set = try row.get("asset_set_id", as: Int64?.self)
+      return try post(row, set.flatMap { assets[$0] } ?? [], session)
+    }
+  }
+
+  private func post(_ row: Row, _ all: [Asset], _ session: Session) throws -> Post {
+    var assets: [Role: Asset] = [:]
+    var photos: [Int: [Role: Asset]] = [:]
+    for asset in all {
+      if asset.role.isVariant {
+        photos[asset.place, default: [:]][asset.role] = asset
+      } else {
+        assets[asset.role] = asset
+      }
+    }
+    let job = try row.get("job", as: String?.self).flatMap { PublicID($0) }
+    return Post(
+      id: try row.publicID("public_id"), draft: try PostDraft(row), status: try row.enumValue("status"),
+      createdAt: .init(microseconds: try row.get("created_at")),
+      counts: PostCounts(comments: try row.get("comment_count"), reactions: try row.get("reaction_count")),
+      reasons: try JSON.decode([Reason].self, from: Array(try row.get("reasons", as: String.self).utf8)),
+      job: try job.flatMap { try JobQueue.find($0, session)?.summary }, assets: assets,
+      photos: photos.sorted { $0.key < $1.key }.map(\.value))
+  }
+
+  func assets(ofSets sets: [Int64], _ session: Session) throws(PostgresError) -> [Int64: [Asset]] {
+    guard !sets.isEmpty else { return [:] }
+    var assets: [Int64: [Asset]] = [:]
+    for row in try session.execute(Self.statements["assets_of_sets"], .integers(sets)) {
+      assets[try row.get("asset_set_id"), default: []].append(try Asset(row))
+    }
+    return assets
+  }
+}
+
+extension PostDraft {
+  /// Reads a row of the statements `post` and `posts`.
+  init(_ row: Row) throws(PostgresError) {
+    var place: Place?
+    if let id = try row.get("place_id", as: String?.self) {
+      place = Place(
+        id: id, name: try row.get("place_name"),
+        coordinate: try Self.coordinate(row, "place_latitude", "place_longitude"))
+    }
+    self.init(
+      kind: try row.enumValue("kind"), author: try row.get("author"), title: try row.get("title"),
+      caption: try row.get("caption"), visibility: try row.enumValue("visibility"), place: place,
+      location: try Self.coordinate(row, "latitude", "longitude"),
+      capturedAt: try row.get("captured_at", as: Int64?.self).map(Date.init(microseconds:)),
+      foreground: try row.enumValue("foreground"))
+  }
+
+  private static func coordinate(
+    _ row: Row, _ latitude: String, _ longitude: String
+  ) throws(PostgresError) -> Coordinate? {
+    guard let latitude = try row.get(latitude, as: Double?.self) else { return nil }
+    guard let longitude = try row.get(longitude, as: Double?.self) else { return nil }
+    return Coordinate(latitude: latitude, longitude: longitude)
+  }
+}

@@ -1,0 +1,81 @@
+import FoundationEssentials
+package import Model
+package import Postgres
+import Queue
+
+/// Images, as clients read them.
+extension Store {
+  /// Reads an image with its assets and its job from one snapshot; nil if the image does not exist.
+  package func image(_ id: PublicID, _ session: Session) throws -> StoredImage? {
+    let read = { (session: Session) throws -> StoredImage? in
+      try session.execute(Self.statements["image"], .text(id.description)).first.map { try image($0, session) }
+    }
+    return session.isInTransaction ? try read(session) : try session.snapshot(read)
+  }
+
+  /// Reads a page of the images of an owner that have outputs, the newest first.
+  ///
+  /// - Parameter authors: the authors of the images; empty: all authors.
+  package func images(
+    _ kind: ImageKind, of owner: String, by authors: Set<String> = [], _ page: PageRequest, _ session: Session
+  ) throws -> Page<StoredImage> {
+    try session.snapshot { session in
+      let parameters: [Parameter] = [
+        .text(kind.rawValue), .text(owner), .integer(page.after?.id ?? .max), .integer(page.limit + 1),
+      ]
+      let rows = Array(
+        try session.execute(
+          Self.statements[authors.isEmpty ? "images" : "images_of_authors"],
+          parameters + (authors.isEmpty ? [] : [.texts(authors.sorted())])))
+      let shown = rows.prefix(page.limit)
+      let sets = try shown.compactMap { try $0.get("asset_set_id", as: Int64?.self) }
+      let assets = try self.assets(ofSets: sets, session)
+      return Page(
+        items: try shown.map { try image($0, assets, session) },
+        next: try rows.count > page.limit ? shown.last.map(Self.cursor) : nil)
+    }
+  }
+
+  /// Reads the current image of an owner with one query; nil if there is none.
+  ///
+  /// - Parameter role: the role of the asset whose content is read as well if it is stored in the database.
+  package func currentImage(
+    _ kind: ImageKind, of owner: String, role: Role, _ session: Session
+  ) throws -> (image: StoredImage, content: StoredAsset)? {
+    let rows = try session.execute(
+      Self.statements["current_image"], .text(kind.rawValue), .text(owner), .text(role.rawValue))
+    guard let first = rows.first else { return nil }
+    var assets: [Role: Asset] = [:]
+    var content: StoredAsset?
+    for row in rows {
+      let asset = try Asset(row)
+      assets[asset.role] = asset
+      if asset.role == role { content = try StoredAsset(asset, row) }
+    }
+    guard let content else { return nil }
+    let image = StoredImage(
+      id: try first.publicID("image"), draft: ImageDraft(kind: kind, owner: owner, author: try first.get("author")),
+      status: try first.enumValue("status"), createdAt: .init(microseconds: try first.get("created_at")),
+      reasons: [], job: nil, assets: assets)
+    return (image, content)
+  }
+
+  private func image(_ row: Row, _ session: Session) throws -> StoredImage {
+    let set = try row.get("asset_set_id", as: Int64?.self)
+    return try image(row, try set.map { [$0: try assets(ofSet: $0, session)] } ?? [:], session)
+  }
+
+  private func image(_ row: Row, _ sets: [Int64: [Asset]], _ session: Session) throws -> StoredImage {
+    let set = try row.get("asset_set_id", as: Int64?.self)
+    let all = set.flatMap { sets[$0] } ?? []
+    let job = try row.get("job", as: String?.self).flatMap { PublicID($0) }
+    return StoredImage(
+      id: try row.publicID("public_id"),
+      draft: ImageDraft(
+        kind: try row.enumValue("kind"), owner: try row.get("owner"), author: try row.get("author")),
+      status: try row.enumValue("status"), createdAt: .init(microseconds: try row.get("created_at")),
+      reasons: try JSON.decode([Reason].self, from: Array(try row.get("reasons", as: String.self).utf8)),
+      job: try job.flatMap { try JobQueue.find($0, session)?.summary },
+      assets: Dictionary(all.map { ($0.role, $0) }) { first, _ in first })
+  }
+}

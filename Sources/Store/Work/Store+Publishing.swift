@@ -1,0 +1,129 @@
+package import Crypto
+package import Model
+package import Postgres
+package import Queue
+
+/// The ends of attempts: publication, rejection and failure. Each function runs in a transaction of the caller's,
+/// fenced by the job's token.
+extension Store {
+  /// Publishes the outputs of accepted media: they become the current set, the subject becomes ready, and the job
+  /// completes.
+  ///
+  /// If the kind of an image replaces, the images of the owner that were submitted earlier lose their sets; the outputs
+  /// of an image that was submitted before the current one are discarded. Call `collectReleased` after the commit.
+  ///
+  /// - Parameters:
+  ///   - recipe: the recipe of the outputs.
+  ///   - seconds: the duration of the attempt.
+  package func publish(
+    _ outputs: [NewAsset], of work: Work, recipe: SHA256Digest, job: ClaimedJob, verdict: Verdict, seconds: Double,
+    _ session: Session
+  ) throws {
+    // The fence comes first: it throws unless the worker holds the lease.
+    try JobQueue.complete(job, .accepted, result: try JSON.encode(verdict), session)
+    if work.reprocessing != nil {
+      return try replace(outputs, of: work, recipe: recipe, job: job.publicID, seconds: seconds, session)
+    }
+    try publishFirst(
+      work, { try insertSet(outputs, definition: work.definitionHash, recipe: recipe, job: job.publicID, session) },
+      session)
+  }
+
+  /// Publishes the first outputs of a subject.
+  ///
+  /// - Parameter insert: inserts the set of the outputs; not called if the outputs are discarded.
+  func publishFirst(_ work: Work, _ insert: () throws -> Int64, _ session: Session) throws {
+    switch work.subject {
+    case .post(let id):
+      let set = try insert()
+      guard try !session.execute(Self.statements["publish"], .text(id.description), .integer(set)).isEmpty else {
+        throw StoreError.noSubject(work.subject)
+      }
+    case .image(let id): try publish(image: id, work, insert, session)
+    }
+    try releaseInputs(of: work, session)
+  }
+
+  /// Resets the crash count of the inputs of published outputs, and drops the sources unless the definition keeps them.
+  func releaseInputs(of work: Work, _ session: Session) throws {
+    try session.execute(Self.statements["reset_crash_count"], .bytes(work.inputs.bytes))
+    if !work.keepsSources { try dropSources(of: work.subject, session) }
+  }
+
+  private func publish(image id: PublicID, _ work: Work, _ insert: () throws -> Int64, _ session: Session) throws {
+    guard let row = try session.execute(Self.statements["image"], .text(id.description)).first else {
+      throw StoreError.noSubject(work.subject)
+    }
+    let kind: ImageKind = try row.enumValue("kind")
+    var set: Int64?
+    if kind.replaces {
+      try session.execute(Self.statements["lock_image_owner"], .text(id.description))
+      if try session.execute(Self.statements["is_superseded"], .text(id.description)).isEmpty {
+        for older in try session.execute(Self.statements["replace_images"], .text(id.description)) {
+          try dropSet(try older.get("asset_set_id"), session)
+        }
+        set = try insert()
+      }
+    } else {
+      set = try insert()
+    }
+    let status: ImageStatus = set == nil ? .replaced : .ready
+    guard
+      try !session.execute(
+        Self.statements["publish_image"], .text(id.description), .integer(set), .text(status.rawValue)
+      ).isEmpty
+    else { throw StoreError.noSubject(work.subject) }
+    if kind == .reaction { try session.execute(Self.statements["count_reactions"], .text(id.description), .integer(1)) }
+  }
+
+  /// Records the rejection of media: the subject gets the reasons and loses its sources, and the job completes.
+  ///
+  /// A subject that is reprocessed does not change; the item of the run fails. Call `collectReleased` after the commit.
+  package func reject(_ work: Work, job: ClaimedJob, verdict: Verdict, _ session: Session) throws {
+    try JobQueue.complete(job, .rejected, result: try JSON.encode(verdict), session)
+    if work.reprocessing != nil {
+      try end(itemOf: job.publicID, .failed(verdict.reasonText), session)
+      return
+    }
+    let reasons = try JSON.text(verdict.reasons)
+    let statement =
+      switch work.subject {
+      case .post: "reject"
+      case .image: "reject_image"
+      }
+    try session.execute(Self.statements[statement], .text(work.subject.id.description), .text(reasons))
+    try dropSources(of: work.subject, session)
+  }
+
+  /// Records a crash of a media process on these inputs, so that later attempts run isolated. Returns the number of
+  /// crashes that the inputs are proven to have caused.
+  package func countCrash(
+    of work: Work, error: String, isProven: Bool, _ session: Session
+  ) throws(PostgresError) -> Int {
+    try session.execute(
+      Self.statements["count_crash"], .bytes(work.inputs.bytes), .text(error), .integer(isProven ? 1 : 0)
+    ).single().get("crashes")
+  }
+
+  /// Fails the subject of a dead or cancelled job, if it still waits for outputs.
+  package func fail(job: PublicID, _ session: Session) throws(PostgresError) { try fail(jobs: [job], session) }
+
+  /// Fails the subjects of dead or cancelled jobs, if they still wait for outputs.
+  func fail(jobs: [PublicID], _ session: Session) throws(PostgresError) {
+    guard !jobs.isEmpty else { return }
+    for statement in ["fail", "fail_image"] {
+      try session.execute(Self.statements[statement], .texts(jobs.map(\.description)))
+    }
+    try session.execute(Self.runStatements["end_items_of_jobs"], .texts(jobs.map(\.description)))
+  }
+
+  private func dropSources(of subject: Subject, _ session: Session) throws {
+    let statement =
+      switch subject {
+      case .post: "drop_sources"
+      case .image: "drop_image_sources"
+      }
+    let rows = try session.execute(Self.statements[statement], .text(subject.id.description))
+    if let set = try rows.first?.get("source_set_id", as: Int64.self) { try dropSet(set, session) }
+  }
+}

@@ -1,0 +1,120 @@
+package import Blobs
+import Integrity
+package import Logging
+package import MediaProcess
+package import Metrics
+import Model
+package import Postgres
+import Queue
+package import QueueWorker
+package import Store
+
+/// The worker of the service: claims jobs and performs as many at a time as it has slots.
+package final class WorkerService: Sendable {
+  private let worker: QueueWorker
+  private let allSlots: [MediaSlot]
+
+  /// - Parameters:
+  ///   - database: for the worker's own connections: the heartbeat and the listener.
+  ///   - pool: for all other statements.
+  ///   - metrics: receives the counts of jobs and of damaged blobs.
+  package init(
+    configuration: WorkerConfiguration, database: DatabaseURL, pool: Pool, store: Store,
+    blobs: any InspectableBlobStore,
+    log: Logger, metrics: Metrics
+  ) throws {
+    let slots = try (1...configuration.slots).map { number in
+      try MediaSlot(name: "media-\(number)", configuration: configuration.media)
+    }
+    let backgroundSlots = try (0..<configuration.backgroundSlots).map { number in
+      var media = configuration.media
+      media.isBackground = true
+      return try MediaSlot(name: "background-\(number + 1)", configuration: media)
+    }
+    allSlots = slots + backgroundSlots
+    let recorder = DamageRecorder(store: store, blobs: blobs, log: log, metrics: metrics)
+    let foreground = MediaHandler(
+      free: FreeSlots(slots), slots: slots.count, pool: pool, store: store, blobs: blobs,
+      damages: recorder)
+    // `slots: 1` limits each background job to one core, so that it does not slow down other jobs.
+    let background = MediaHandler(
+      free: FreeSlots(backgroundSlots), slots: 1, pool: pool, store: store, blobs: blobs,
+      damages: recorder)
+    var queue = configuration.queue
+    queue.faults.stagesAtRisk = AttemptStage.atRisk
+    let repair = DamageRepair(recorder: recorder)
+    worker = QueueWorker(
+      configuration: queue, database: database, pool: pool,
+      consumers: [
+        ConsumerConfiguration(queue: PostJob.queue, slots: slots.count, handler: foreground),
+        ConsumerConfiguration(queue: TaskKind.queue, slots: 1, handler: TaskHandler(pool: pool, store: store)),
+      ]
+        + (backgroundSlots.isEmpty
+          ? [] : [ConsumerConfiguration(queue: ReprocessJob.queue, slots: backgroundSlots.count, handler: background)]),
+      tasks: [
+        // Blobs that a worker released before it ended without collecting them.
+        MaintenanceTask("collect", every: configuration.queue.reapInterval) { pool in
+          _ = try await pool.transaction { session in try store.collectReleased(session) }
+        },
+        MaintenanceTask("revive", every: configuration.queue.reapInterval) {
+          [faults = configuration.queue.faults] pool in
+          let revived = try await pool.transaction { session in try store.revive(by: faults, session) }
+          for (job, _) in revived { log.info("a dead job is retried", ["job": job.description]) }
+          try await pool.run { session in
+            for queue in Set(revived.values) { try JobQueue.notify(queue: queue, session) }
+          }
+        },
+        MaintenanceTask("reprocess", every: .seconds(1)) { pool in
+          try await pool.transaction { session in
+            if try store.scheduleRuns(session) > 0 { try JobQueue.notify(queue: ReprocessJob.queue, session) }
+          }
+        },
+        MaintenanceTask("retired", every: .seconds(60)) { [grace = configuration.grace] pool in
+          // A worker that stops leaves the rest to other workers.
+          while try await pool.transaction({ session in try store.dropRetired(olderThan: grace, session) }) > 0 {
+            try Task.checkCancellation()
+          }
+          while try await pool.transaction({ session in try store.collectReleased(session) }).examined > 0 {
+            try Task.checkCancellation()
+          }
+        },
+        MaintenanceTask("repair", every: .seconds(5)) { pool in try await repair.run(pool) },
+        MaintenanceTask("answers", every: .seconds(3600)) { pool in
+          try await pool.run { session in while try store.dropExpiredResponses(session) > 0 {} }
+        },
+      ],
+      onReaped: { reaped, session in try store.fail(reaped, session) }, log: log, metrics: metrics)
+  }
+
+  /// Asks the worker to end: `run()` claims no more jobs and returns after the drain.
+  package func stop() { worker.stop() }
+
+  /// Works until `stop()`, or until the worker loses its lease; the caller then starts a new worker under a new id.
+  package func run() async throws {
+    let outcome: Result<Void, any Error>
+    do { outcome = .success(try await worker.run()) } catch { outcome = .failure(error) }
+    for slot in allSlots { await slot.stop() }
+    try outcome.get()
+  }
+}
+
+/// The configuration of a worker.
+package struct WorkerConfiguration: Sendable {
+  /// The number of jobs at a time; one for each core has the highest throughput.
+  package var slots: Int
+  /// The number of reprocessing jobs at a time, which get only idle processor time.
+  package var backgroundSlots = 1
+  /// The grace period of replaced outputs.
+  package var grace = Duration.seconds(24 * 60 * 60)
+  package var queue: QueueWorkerConfiguration
+  package var media: MediaProcess.Configuration
+
+  package init(
+    slots: Int = 1, queue: QueueWorkerConfiguration = QueueWorkerConfiguration(),
+    media: MediaProcess.Configuration = MediaProcess.Configuration()
+  ) {
+    self.slots = slots
+    self.queue = queue
+    self.media = media
+  }
+}

@@ -1,0 +1,88 @@
+import HTTPClient
+import Model
+
+/// The fields of a post or an image that the command line reads from the API.
+struct MediaResponse: Decodable {
+  /// The state of processing. `replaced`: a later image took its place before it was processed.
+  enum Status: String, Decodable {
+    case processing
+    case ready
+    case rejected
+    case failed
+    case replaced
+  }
+
+  /// One file of the post or image.
+  struct Asset: Decodable {
+    let url: String
+    let type: String
+    let bytes: Int64
+    let width: Int?
+    let height: Int?
+    let duration: Double?
+  }
+
+  let id: PublicID
+  let status: Status
+  let reasons: [Reason]
+  let job: JobResponse?
+  let assets: [Role: Asset]
+  /// The assets of each photo of a photo post.
+  let photos: [[Role: Asset]]?
+
+  /// All files of the post or image.
+  var assetsByName: [MediaName: Asset] {
+    var named: [MediaName: Asset] = [:]
+    if let photos, !photos.isEmpty {
+      for (index, assets) in photos.enumerated() {
+        for (role, asset) in assets { named[MediaName(photo: index, role: role)] = asset }
+      }
+    } else {
+      for (role, asset) in assets { named[MediaName(photo: nil, role: role)] = asset }
+    }
+    return named
+  }
+}
+
+/// The fields of a job that the command line reads from the API.
+struct JobResponse: Decodable {
+  let id: PublicID
+  let state: JobState
+  let progress: Double
+  let stage: String?
+  let url: String?
+  let verdict: Verdict?
+  let error: String?
+}
+
+/// An error of the service as RFC 9457 describes it.
+struct ProblemResponse: Decodable {
+  let title: String
+  let detail: String?
+  let remedy: String?
+  let reasons: [Reason]?
+}
+
+extension CommandFailure {
+  /// Translates a response whose status is not 2xx.
+  init(_ response: HTTPResponse) {
+    if 300..<400 ~= response.status, let location = response.headers["location"] {
+      self.init(
+        .usage, "the server redirects to \(location) (status \(response.status)), and redirects are not followed",
+        remedy: "pass that server with --server: media and the API key are sent only to the server that it names")
+      return
+    }
+    let problem = try? JSON.decode(ProblemResponse.self, from: response.body)
+    let status: ExitStatus =
+      switch response.status {
+      case 413, 422: .rejected
+      case 400..<500: .usage
+      case 502, 503, 504, 507: .unavailable
+      default: .internal
+      }
+    let reasons = (problem?.reasons ?? []).map { "; \($0.code.rawValue): \($0.detail)" }.joined()
+    let text =
+      problem.map { $0.detail.map { "\($0)" } ?? $0.title } ?? "the service responded with status \(response.status)"
+    self.init(status, text + reasons, remedy: problem?.remedy)
+  }
+}

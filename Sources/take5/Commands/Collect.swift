@@ -1,0 +1,87 @@
+import Integrity
+import Model
+import Postgres
+import Store
+
+extension Subcommand {
+  static let gc = Subcommand(
+    "gc", abstract: "Remove files and rows that nothing refers to; the service may run meanwhile.",
+    options: [
+      Option("--dry-run", help: "print what would be removed and change nothing"),
+      .grace, .data, .database, .pooling, .json,
+    ],
+    example: "take5 gc --dry-run"
+  ) { arguments in
+    let grace = Duration.seconds(try arguments.seconds(Option.grace.name) ?? 0)
+    let bar = ProgressBar("collecting")
+    let report = try await StoreIntegrity.use(arguments) { integrity in
+      let collector = Collector(
+        pool: integrity.pool, store: integrity.store, blobs: integrity.blobs, grace: grace
+      ) { fraction in
+        bar.show(fraction)
+      }
+      return arguments.has("--dry-run") ? try await collector.dryRun() : try await collector.run()
+    }
+    bar.clear()
+    try Console.print(arguments.has("--json") ? try JSON.text(report) : report.text)
+    return .success
+  }
+
+  static let gcHold = Subcommand(
+    "gc hold",
+    abstract: "Prevent the removal of blobs for a while, so that a later copy of the blobs matches a database dump.",
+    options: [
+      Option("--for", "TIME", default: "6h", help: "duration after which the hold expires: 30m, 6h, 2d"), .data,
+      .database, .pooling, .json,
+    ],
+    example: "take5 gc hold --for 6h"
+  ) { arguments in
+    let duration = try arguments.duration("--for") ?? .seconds(6 * 3600)
+    let store = Store(blobs: ClosedBlobStore())
+    let until = try await DatabaseAccess.use(arguments) { pool in
+      try await pool.transaction { session in try store.holdCollecting(for: duration, session) }
+    }
+    let time = JSON.text(of: until)
+    try Console.print(arguments.has("--json") ? #"{"held_until":"\#(time)"}"# : "no blobs are removed until \(time)")
+    return .success
+  }
+
+  static let gcRelease = Subcommand(
+    "gc release", abstract: "End the hold of 'gc hold'; status 1 if it had already expired.",
+    options: [.data, .database, .pooling, .json],
+    example: "take5 gc release"
+  ) { arguments in
+    let store = Store(blobs: ClosedBlobStore())
+    let wasHeld = try await DatabaseAccess.use(arguments) { pool in
+      try await pool.run { session in try store.releaseCollecting(session) }
+    }
+    try Console.print(
+      arguments.has("--json")
+        ? #"{"released":\#(wasHeld)}"#
+        : wasHeld ? "the hold is released" : "no hold was active: it had expired, and blobs may have been removed since"
+    )
+    // A copy that was made meanwhile may lack blobs: the status says so.
+    return wasHeld ? .success : .inconsistent
+  }
+}
+
+extension CollectReport {
+  /// The report as text.
+  fileprivate var text: String {
+    var lines = [
+      Self.line(retiredSets, "retired asset sets"), Self.line(orphanSets, "orphan asset sets"),
+      Self.line(blobs, "orphan blobs"), Self.line(orphanFiles, "orphan files"),
+      Self.line(stagedFiles, "abandoned staged files"), Self.line(answers, "expired idempotency keys"),
+    ].compactMap(\.self).map { "\(isDryRun ? "would remove" : "removed") \($0)" }
+    if let heldUntil {
+      lines.append("no blobs are removed until \(JSON.text(of: heldUntil)), because of 'take5 gc hold'")
+    }
+    return lines.isEmpty ? "nothing to remove" : lines.joined(separator: "\n")
+  }
+
+  private static func line(_ count: Int, _ noun: String) -> String? { count == 0 ? nil : "\(count) \(noun)" }
+
+  private static func line(_ amount: Amount, _ noun: String) -> String? {
+    amount.count == 0 ? nil : "\(amount.count) \(noun), \(amount.bytes) bytes"
+  }
+}

@@ -1,0 +1,121 @@
+import Blobs
+import Glibc
+import Logging
+import Model
+import Platform
+import Postgres
+
+extension Subcommand {
+  static let `init` = Subcommand(
+    "init", abstract: "Create a store: a database, its schema and a folder of blobs; an existing store is not changed.",
+    options: [
+      Option("--empty", help: "create only the database, without schema and blobs, to restore a backup into it"),
+      .data, .database, .pooling, .json,
+    ],
+    example: "take5 init --data .take5"
+  ) { arguments in
+    let isEmpty = arguments.has("--empty")
+    let database = try await DatabaseAccess.open(
+      arguments, connections: 1, isMigrating: !isEmpty, isCreating: true, log: Logger(lowest: .warning))
+    if !isEmpty { _ = try await BlobFolder.open(arguments, database, isCreating: true) }
+    await database.close()
+    let data = arguments.value(Option.data.name) ?? ""
+    if arguments.has("--json") {
+      try Console.print(try JSON.text(InitResult(data: data, isNew: database.isNew)))
+    } else if isEmpty {
+      try Console.print("created an empty database for the store in \(data)")
+    } else {
+      try Console.print(database.isNew ? "created a store in \(data)" : "a store already exists in \(data)")
+    }
+    return .success
+  }
+
+  static let migrate = Subcommand(
+    "migrate", abstract: "Migrate the schema of a store to this version; every other command does this too.",
+    options: [.data, .database, .pooling, .logLevel, .logFormat],
+    example: "take5 migrate --database postgresql://localhost/take5"
+  ) { arguments in
+    let database = try await DatabaseAccess.open(arguments, connections: 1, log: try Logger(arguments))
+    await database.close()
+    try Console.print("the schema is up to date")
+    return .success
+  }
+
+  static let database = Subcommand(
+    "database",
+    abstract: "Run a PostgreSQL program, such as pg_dump or psql, that connects to the database of the store.",
+    operands: ["PROGRAM", "[ARGUMENT]…"], options: [.data, .database, .pooling],
+    example: "take5 database -- pg_dump --format custom --file take5.dump"
+  ) { arguments in
+    // The schema is not migrated: the database may be empty, for a backup that is to be restored.
+    let database = try await DatabaseAccess.open(
+      arguments, connections: 1, isMigrating: false, log: Logger(lowest: .warning))
+    var configuration = ChildProcess.Configuration(path: "/usr/bin/env", arguments: arguments.operands)
+    configuration.environment = Take5.environment().merging(database.url.environment) { _, ours in ours }
+    configuration.descriptors = [0, 1, 2]
+    let program = RunningProgram()
+    let ending: ChildProcess.Ending
+    do {
+      ending = try await withTaskCancellationHandler {
+        try await onThread("database") { [configuration] in try program.run(configuration) }
+      } onCancel: {
+        program.stop()
+      }
+    } catch {
+      await database.close()
+      throw CommandFailure(.io, "\(arguments.operands[0]) could not be started: \(error)")
+    }
+    await database.close()
+    try Task.checkCancellation()
+    switch ending {
+    case .exited(0): return .success
+    case .exited(127):
+      throw CommandFailure(
+        .usage, "program \(arguments.operands[0]) not found",
+        remedy: "install the PostgreSQL client programs (Debian: apt-get install postgresql-client), or pass the path")
+    case .exited(let status): throw CommandFailure(.io, "\(arguments.operands[0]) exited with status \(status)")
+    case .killed(let signal): throw CommandFailure(.io, "\(arguments.operands[0]) was terminated by signal \(signal)")
+    }
+  }
+}
+
+/// A child process that SIGTERM stops when the command is cancelled.
+private final class RunningProgram: Sendable {
+  private struct State {
+    var process: Int32?
+    var isStopped = false
+  }
+
+  private let state = Locked(State())
+
+  func run(_ configuration: ChildProcess.Configuration) throws(SystemError) -> ChildProcess.Ending {
+    let child = try ChildProcess(configuration)
+    let id = child.id
+    let isStopped = state.withLock { state in
+      state.process = id
+      return state.isStopped
+    }
+    if isStopped { kill(id, SIGTERM) }
+    let ending = child.wait()
+    state.withLock { $0.process = nil }
+    return ending
+  }
+
+  func stop() {
+    state.withLock { state in
+      state.isStopped = true
+      if let process = state.process { kill(process, SIGTERM) }
+    }
+  }
+}
+
+/// The result that `take5 init --json` prints.
+private struct InitResult: Encodable {
+  let data: String
+  let isNew: Bool
+
+  private enum CodingKeys: String, CodingKey {
+    case data
+    case isNew = "new"
+  }
+}

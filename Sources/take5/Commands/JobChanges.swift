@@ -1,0 +1,179 @@
+import Model
+import Postgres
+import Queue
+import Store
+
+extension Subcommand {
+  static let jobsRetry = Subcommand(
+    "jobs retry",
+    abstract: "Retry dead jobs, or jobs that wait for their next attempt, now; by id or by filter.",
+    operands: ["[JOB]…"], options: Option.jobChanges, example: "take5 jobs retry --state dead --kind post --all"
+  ) { arguments in
+    var filter = try JobFilter(arguments)
+    if filter.states.isEmpty { filter.states = [.dead] }
+    guard filter.states.isSubset(of: [.dead, .scheduled]) || !filter.ids.isEmpty else {
+      throw CommandFailure(
+        .usage, "only dead and scheduled jobs can be retried", remedy: "use --state dead or --state scheduled")
+    }
+    return try await change(
+      arguments, filter, done: "available again",
+      reason: "neither dead nor scheduled, or another job has its unique key"
+    ) { store in
+      BatchChange { ids, session in
+        try store.retry(jobs: ids, session)
+      } announce: { queues, session in
+        for queue in Set(queues.values).sorted() { try JobQueue.notify(queue: queue, session) }
+        try JobQueue.notifyChange(of: queues.keys.sorted(), session)
+      }
+    } state: { _ in
+      "available"
+    }
+  }
+
+  static let jobsCancel = Subcommand(
+    "jobs cancel",
+    abstract: "Cancel unfinished jobs, by id or by filter; their posts become failed.",
+    operands: ["[JOB]…"], options: Option.jobChanges,
+    example: "take5 jobs cancel --state available --author ada --created-after 2h --all"
+  ) { arguments in
+    var filter = try JobFilter(arguments)
+    let live: Set<JobState> = [.scheduled, .available, .executing]
+    if filter.states.isEmpty { filter.states = live }
+    guard filter.states.isSubset(of: live) else {
+      throw CommandFailure(
+        .usage, "only unfinished jobs can be cancelled", remedy: "use --state scheduled, available or executing")
+    }
+    return try await change(
+      arguments, filter, done: "cancelled, or are being stopped by their workers",
+      reason: "not found, or already finished"
+    ) { store in
+      BatchChange { ids, session in
+        try store.cancel(jobs: ids, session).mapValues { $0 == .cancelled ? "cancelled" : "cancelling" }
+      } announce: { outcomes, session in
+        try JobQueue.notifyChange(of: outcomes.keys.sorted(), session)
+      }
+    } state: {
+      $0
+    }
+  }
+
+  private static func change(
+    _ arguments: Arguments, _ filter: JobFilter, done: String, reason: String,
+    _ change: @escaping @Sendable (Store) -> BatchChange, state: @escaping @Sendable (String) -> String
+  ) async throws -> ExitStatus {
+    let limit = try arguments.number("--limit", in: 1...Int(Int32.max))
+    let isDryRun = arguments.has("--dry-run")
+    let json = arguments.has("--json")
+    if !filter.ids.isEmpty {
+      guard try JobFilter(arguments).namesOnlyIDs, !arguments.has("--all"), limit == nil, !isDryRun else {
+        throw CommandFailure(
+          .usage, "job ids cannot be combined with a filter", remedy: "pass either ids or filter options")
+      }
+      return try await DatabaseAccess.use(arguments) { pool in
+        let changed = try await change(Store(blobs: ClosedBlobStore())).run(filter.ids, pool)
+        return try report(filter.ids, changed.mapValues(state), reason: reason, json: json)
+      }
+    }
+    return try await DatabaseAccess.use(arguments) { pool in
+      let count = try await pool.run { session in try JobQueue.count(filter, session) }
+      let selected = min(count, limit ?? count)
+      if isDryRun || count == 0 {
+        try Console.print(
+          json
+            ? #"{"matched":\#(count),"changed":0}"#
+            : count == 0 ? "no jobs found" : "would change \(selected) of \(count) jobs")
+        return .success
+      }
+      guard limit != nil || arguments.has("--all") else {
+        throw CommandFailure(
+          .usage, "the filter selects \(count) jobs",
+          remedy: "use --all to change all of them, --limit N for the newest, or --dry-run")
+      }
+      Console.note("\(selected) of \(count) jobs")
+      let changed = try await change(Store(blobs: ClosedBlobStore())).run(filter, max: selected, pool) { processed in
+        if selected > processed { Console.note("\(processed) of \(selected)") }
+      }
+      try Console.print(json ? #"{"matched":\#(count),"changed":\#(changed)}"# : "\(changed) jobs are \(done)")
+      return .success
+    }
+  }
+
+  /// Prints the result for each job; status 65 if some could not be changed.
+  private static func report(
+    _ ids: [PublicID], _ states: [PublicID: String], reason: String, json: Bool
+  ) throws(CommandFailure) -> ExitStatus {
+    for id in ids {
+      if let state = states[id] {
+        let text =
+          switch state {
+          case "available": "job \(id) is available again"
+          case "cancelled": "job \(id) is cancelled"
+          default: "job \(id) is executing; its worker was notified to stop it"
+          }
+        try Console.print(json ? #"{"id":"\#(id)","state":"\#(state)"}"# : text)
+      } else {
+        Console.note("take5: job \(id): \(reason)")
+        Console.note("       'take5 jobs show \(id)' shows its state")
+      }
+    }
+    return ids.allSatisfy { states[$0] != nil } ? .success : .rejected
+  }
+}
+
+/// A change of many jobs, selected by ids or by a filter, in batches with a transaction each.
+private struct BatchChange: Sendable {
+  /// The maximum number of rows that a batch locks; workers proceed between two batches.
+  private static let batchSize = 500
+
+  /// Changes a batch in the caller's transaction; returns the changed jobs, each with its queue or its new state.
+  let change: @Sendable ([PublicID], Session) throws -> [PublicID: String]
+  /// Sends the notifications of a batch, which PostgreSQL delivers at commit.
+  let announce: @Sendable ([PublicID: String], Session) throws -> Void
+
+  /// Changes jobs by id.
+  func run(_ ids: [PublicID], _ pool: Pool) async throws -> [PublicID: String] {
+    var changed: [PublicID: String] = [:]
+    var rest = ids[...]
+    while !rest.isEmpty {
+      changed.merge(try await change(Array(rest.prefix(Self.batchSize)), pool)) { first, _ in first }
+      rest = rest.dropFirst(Self.batchSize)
+    }
+    return changed
+  }
+
+  /// Changes the newest `max` jobs of a filter; returns the number of changed jobs.
+  ///
+  /// - Parameter progress: receives the number of processed jobs after each batch.
+  func run(
+    _ filter: JobFilter, max: Int, _ pool: Pool, progress: (Int) -> Void
+  ) async throws -> Int {
+    var filter = filter
+    var (processed, changed) = (0, 0)
+    while processed < max {
+      filter.limit = min(Self.batchSize, max - processed)
+      let ids = try await pool.run { [filter] session in try JobQueue.list(filter, session).map(\.publicID) }
+      guard let last = ids.last else { break }
+      changed += try await change(ids, pool).count
+      processed += ids.count
+      progress(processed)
+      // The next batch is older, whatever state these jobs have now and whatever was enqueued meanwhile.
+      filter.before = last
+    }
+    return changed
+  }
+
+  private func change(_ ids: [PublicID], _ pool: Pool) async throws -> [PublicID: String] {
+    var attempt = 1
+    while true {
+      do {
+        return try await pool.transaction { session in
+          let changed = try change(ids, session)
+          if !changed.isEmpty { try announce(changed, session) }
+          return changed
+        }
+      } catch let error as PostgresError where error.isConflict && attempt < 5 {
+        attempt += 1
+      }
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import ControlAPI
+import Crypto
+import FoundationEssentials
+import Model
+import Postgres
+import Store
+
+extension Subcommand {
+  static let keysCreate = Subcommand(
+    "keys create", abstract: "Create an API key; it is printed once and stored as a hash.", operands: ["NAME"],
+    options: [
+      Option(
+        "--scopes", "SCOPES", default: "submit,read",
+        help: "comma-separated list of submit, read, change, delete, admin")
+    ] + Option.storeAccess,
+    example: "take5 keys create app-backend --scopes submit,read"
+  ) { arguments in
+    let name = arguments.operands[0]
+    guard name.contains(where: { !$0.isWhitespace }) else {
+      throw CommandFailure(
+        .usage, "the name of the key is empty", remedy: "pass a name, such as that of the client that uses the key")
+    }
+    let scopes = try scopes(arguments)
+    let key = newKey()
+    let hash = SHA256.digest(of: Array(key.utf8)).bytes
+    let isJSON = arguments.has(Option.json.name)
+    try await DatabaseAccess.use(arguments) { pool in
+      let store = Store(blobs: ClosedBlobStore())
+      try await pool.transaction { session in
+        let id = try store.insertKey(named: name, hash: hash, scopes: scopes, session)
+        // Printed before the commit: if standard output fails, the key is not stored.
+        try Console.print(
+          isJSON
+            ? try JSON.text(CreatedKey(id: id, name: name, key: key))
+            : "key \(id) for \(name): \(key)\nThe key is not shown again.")
+      }
+    }
+    return .success
+  }
+
+  static let keysList = Subcommand(
+    "keys list", abstract: "List the API keys, revoked ones included.", options: Option.storeAccess,
+    example: "take5 keys list"
+  ) { arguments in
+    let keys = try await DatabaseAccess.use(arguments) { pool in
+      let store = Store(blobs: ClosedBlobStore())
+      return try await pool.run { session in try store.apiKeys(session) }
+    }
+    for key in keys {
+      let report = KeyReport(key)
+      try Console.print(arguments.has("--json") ? try JSON.text(report) : report.line)
+    }
+    if keys.isEmpty, !arguments.has("--json") { try Console.print("no keys") }
+    return .success
+  }
+
+  static let keysRevoke = Subcommand(
+    "keys revoke", abstract: "Revoke an API key; services refuse it within seconds.", operands: ["NUMBER"],
+    options: Option.storeAccess, example: "take5 keys revoke 3"
+  ) { arguments in
+    guard let id = Int64(arguments.operands[0]) else {
+      throw CommandFailure(.usage, "'\(arguments.operands[0])' is not the number of a key", remedy: keysRemedy)
+    }
+    let known = try await DatabaseAccess.use(arguments) { pool in
+      let store = Store(blobs: ClosedBlobStore())
+      return try await pool.transaction { session in
+        _ = try store.revoke(key: id, session)
+        return try store.apiKeys(session).contains { $0.id == id }
+      }
+    }
+    guard known else { throw CommandFailure(.inputMissing, "key \(id) not found", remedy: keysRemedy) }
+    try Console.print(arguments.has("--json") ? "{\"id\":\(id),\"revoked\":true}" : "key \(id) is revoked")
+    return .success
+  }
+
+  static let keysRotate = Subcommand(
+    "keys rotate", abstract: "Sign media URLs with a new secret; URLs that were signed before become invalid.",
+    options: [Option("--keep", help: "keep URLs that were signed before valid until they expire")] + Option.storeAccess,
+    example: "take5 keys rotate"
+  ) { arguments in
+    let revoking = !arguments.has("--keep")
+    let seconds = revoking ? 0 : Double(MediaURLs.maxLifetime)
+    try await DatabaseAccess.use(arguments) { pool in
+      let store = Store(blobs: ClosedBlobStore())
+      try await pool.transaction { session in try store.rotateSigningKeys(keepingOld: seconds, session) }
+    }
+    try Console.print(
+      arguments.has("--json")
+        ? "{\"revoked\":\(revoking)}"
+        : "media URLs are signed with a new secret; earlier URLs "
+          + (revoking ? "are invalid" : "stay valid until they expire")
+    )
+    return .success
+  }
+
+  private static let keysRemedy = "'take5 keys list' lists the keys"
+
+  /// A key of 256 random bits with a prefix that identifies it as a key of take5.
+  private static func newKey() -> String {
+    var random = SystemRandomNumberGenerator()
+    let parts = (0..<4).map { _ in random.next() as UInt64 }
+    return "t5_" + parts.map { String($0, radix: 36) }.joined()
+  }
+
+  private static func scopes(_ arguments: Arguments) throws(CommandFailure) -> Set<Scope> {
+    var scopes: Set<Scope> = []
+    for part in (arguments.value("--scopes") ?? "").split(separator: ",") {
+      guard let scope = Scope(rawValue: String(part)) else {
+        throw CommandFailure(
+          .usage, "unknown scope '\(part)'",
+          remedy: "the scopes are \(Scope.allCases.map(\.rawValue).joined(separator: ","))")
+      }
+      scopes.insert(scope)
+    }
+    guard !scopes.isEmpty else { throw CommandFailure(.usage, "--scopes is empty", remedy: "name at least one scope") }
+    return scopes
+  }
+}
+
+/// A new key, the only output that contains the key itself.
+private struct CreatedKey: Encodable {
+  let id: Int64
+  let name: String
+  let key: String
+}
+
+/// An API key in `take5 keys list`.
+private struct KeyReport: Encodable {
+  let id: Int64
+  let name: String
+  let scopes: [String]
+  let createdAt: Date
+  let revokedAt: Date?
+
+  init(_ key: StoredKey) {
+    id = key.id
+    name = key.name
+    scopes = key.scopes.map(\.rawValue).sorted()
+    createdAt = key.createdAt
+    revokedAt = key.revokedAt
+  }
+
+  /// The key as one line of text.
+  var line: String {
+    let end = revokedAt.map { "revoked \(JSON.text(of: $0))" } ?? "active"
+    return "\(id)  \(name)  \(scopes.joined(separator: ","))  created \(JSON.text(of: createdAt))  \(end)"
+  }
+}

@@ -1,0 +1,112 @@
+import Definitions
+import FoundationEssentials
+import Glibc
+import Model
+import Platform
+import Store
+
+extension ReprocessRequest {
+  /// Reads the options that describe a run.
+  init(_ arguments: Arguments) throws {
+    var selection = try ReprocessSelection(arguments)
+    var definitions = try Self.builtIn()
+    if let path = arguments.value("--definition") {
+      let definition = try Self.definition(path)
+      let kinds = try Self.kinds(of: definition, in: path, among: selection.kinds)
+      for kind in kinds { definitions[kind] = definition.stored }
+      // The run is limited to the kinds that the definition applies to.
+      selection.kinds = kinds
+    }
+    self.init(selection, definitions: definitions)
+    keepsOld = arguments.has("--keep-old")
+    isForced = arguments.has("--force")
+    isLocal = arguments.has("--local")
+    priority = try arguments.number("--priority", in: 0...9) ?? priority
+    if let text = arguments.value("--rate") {
+      guard let rate = Double(text), rate > 0, rate.isFinite else {
+        throw CommandFailure(.usage, "--rate must be a number of items per second greater than 0, not '\(text)'")
+      }
+      self.rate = rate
+    }
+  }
+
+  /// The built-in definition of each kind.
+  private static func builtIn() throws -> [SubjectKind: StoredDefinition] {
+    try SubjectKind.allCases.reduce(into: [:]) { definitions, kind in
+      definitions[kind] =
+        switch kind {
+        case .take5: try StoredDefinition(Definitions.take5Post())
+        case .marker: try StoredDefinition(Definitions.markerVideo())
+        default: try Definitions.photo(kind.definitionName).map { try StoredDefinition($0) }
+        }
+    }
+  }
+
+  private static func definition(_ path: String) throws -> (stored: StoredDefinition, isVideo: Bool) {
+    let bytes = try InputText.read(path)
+    do {
+      let definition = try JSON.decode(MediaDefinition.self, from: bytes)
+      if case .clips = definition { return (try StoredDefinition(definition), true) }
+      return (try StoredDefinition(definition), false)
+    } catch {
+      throw CommandFailure(
+        .usage, "\(path) is not a definition: \(JSON.reason(error))",
+        remedy: "compare it with jobs/take5-post.json or jobs/photo-post.json")
+    }
+  }
+
+  /// The kinds that a definition applies to: those of `--kind`, or those that its name belongs to.
+  private static func kinds(
+    of definition: (stored: StoredDefinition, isVideo: Bool), in path: String, among requested: Set<SubjectKind>
+  ) throws(CommandFailure) -> Set<SubjectKind> {
+    let named = Set(SubjectKind.allCases.filter { $0.definitionName == definition.stored.name })
+    let kinds = requested.isEmpty ? named : requested
+    guard !kinds.isEmpty else {
+      throw CommandFailure(
+        .usage, "\(path) has the name '\(definition.stored.name)', which no kind of media uses",
+        remedy: "name the kinds to reprocess with --kind")
+    }
+    if let wrong = kinds.first(where: { $0.isVideo != definition.isVideo }) {
+      throw CommandFailure(
+        .usage,
+        "\(path) is a definition for \(definition.isVideo ? "clips" : "photos"), and kind '\(wrong.rawValue)' has none",
+        remedy: "use another --kind, or omit it")
+    }
+    return kinds
+  }
+}
+
+extension ReprocessSelection {
+  /// Reads the options and operands that select posts and images.
+  init(_ arguments: Arguments) throws {
+    self.init()
+    kinds = try arguments.choices("--kind", of: SubjectKind.self)
+    let statuses = try arguments.choices("--state", of: Status.self)
+    if !statuses.isEmpty { self.statuses = statuses }
+    definition = arguments.value("--made-by")
+    versionBelow = try arguments.number("--version-below", in: 1...Int(Int32.max))
+    let now = Date()
+    createdAfter = try arguments.time("--created-after", now: now)
+    createdBefore = try arguments.time("--created-before", now: now)
+    author = arguments.value("--author")
+    missing = try arguments.choice("--missing", of: Role.self)
+    error = arguments.value("--error")
+    limit = try arguments.number("--limit", in: 1...Int(Int32.max))
+    var texts = arguments.operands
+    if let path = arguments.value("--ids") { texts += try Self.ids(inFile: path) }
+    guard !texts.isEmpty || arguments.value("--ids") != nil else { return }
+    ids = try texts.map { text in
+      guard let id = PublicID(text) else {
+        throw CommandFailure(
+          .usage, "'\(text)' is not the id of a post or an image",
+          remedy: "pass ids as the API returns them, separated by spaces or line breaks")
+      }
+      return id
+    }
+  }
+
+  /// The texts between whitespace in a file, or in standard input for `-`.
+  private static func ids(inFile path: String) throws -> [String] {
+    String(decoding: try InputText.read(path), as: UTF8.self).split { $0.isWhitespace }.map(String.init)
+  }
+}

@@ -1,0 +1,121 @@
+import HTTPClient
+import ISOBaseMedia
+import Model
+
+extension Subcommand {
+  private static let author = Option("--author", "NAME", default: "me", help: "author, as the app names them")
+  private static let resultOptions = [
+    Option("--wait", help: "wait until the media are processed, and show the progress"),
+    Option("--save", "DIR", help: "wait, and save all assets in this folder"),
+    Option("--explain", help: "wait, and print the decisions with their reasons"),
+    .force, .server, .certificates, .apiKey, .json,
+  ]
+  private static let postOptions = [
+    author, Option("--title", "TEXT", help: "title of the post"),
+    Option("--caption", "TEXT", help: "caption of the post"),
+    Option("--visibility", "WHO", default: "public", help: "public, friends or private"),
+    Option("--location", "LAT,LON", help: "latitude and longitude of the recording, in degrees"),
+    Option("--captured-at", "TIME", help: "time of the recording, such as 2026-11-20T18:30:00Z"),
+  ]
+
+  static let submitPost = Subcommand(
+    "submit post", abstract: "Submit a moment to a running service.", operands: ["FRONT", "BACK"],
+    options: postOptions + [.foreground] + resultOptions,
+    example: "take5 submit post samples/front.mp4 samples/back.mp4 --author ada --wait --save moment"
+  ) { arguments in
+    var draft = try PostDraft(arguments)
+    draft.foreground = try arguments.choice(Option.foreground.name, of: Camera.self) ?? .front
+    let files = try [("front", arguments.operands[0]), ("back", arguments.operands[1])].map(FormPart.init(file:))
+    return try await Submission.post(draft, files).run(arguments)
+  }
+
+  static let submitPhoto = Subcommand(
+    "submit photo", abstract: "Submit a post of one to ten photos.", operands: ["FILE…"],
+    options: postOptions + resultOptions,
+    example: "take5 submit photo still.jpg --author ada --caption 'Dusk' --save post"
+  ) { arguments in
+    var draft = try PostDraft(arguments)
+    draft.kind = .photo
+    let files = try arguments.operands.map { ("photo", $0) }.map(FormPart.init(file:))
+    return try await Submission.post(draft, files).run(arguments)
+  }
+
+  static let submitMarker = Subcommand(
+    "submit marker", abstract: "Submit a map marker with a photo, a clip or no media.", operands: ["[FILE]"],
+    options: postOptions + resultOptions,
+    example: "take5 submit marker still.jpg --author ada --title 'The gate' --location 52.52,13.405"
+  ) { arguments in
+    var draft = try PostDraft(arguments)
+    draft.kind = .marker
+    let files = try arguments.operands.map { path throws(CommandFailure) in
+      let isVideo = FileSignature(try InputFile(.clip, path: path).prefix(FileSignature.length)).kind == .video
+      return try FormPart(file: (isVideo ? "video" : "image", path))
+    }
+    return try await Submission.post(draft, files).run(arguments)
+  }
+
+  static let submitReaction = Subcommand(
+    "submit reaction", abstract: "Submit a selfie as a reaction to a post.", operands: ["POST", "FILE"],
+    options: [author] + resultOptions,
+    example: "take5 submit reaction 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70 still.jpg --author grace --wait"
+  ) { arguments in
+    guard let post = PublicID(arguments.operands[0]) else {
+      throw CommandFailure(
+        .usage, "'\(arguments.operands[0])' is not the id of a post", remedy: "'take5 submit post' prints the id")
+    }
+    return try await image("POST", "/v1/posts/\(post)/reactions", arguments)
+  }
+
+  static let submitProfileImage = Subcommand(
+    "submit profile-image", abstract: "Submit a user's profile image; it replaces the previous one.",
+    operands: ["USER", "FILE"], options: resultOptions, example: "take5 submit profile-image ada still.jpg --wait"
+  ) { arguments in
+    try await image("PUT", "/v1/users/\(Submission.escaped(arguments.operands[0]))/profile-image", arguments)
+  }
+
+  static let submitThumbnail = Subcommand(
+    "submit thumbnail", abstract: "Submit an itinerary's thumbnail; it replaces the previous one.",
+    operands: ["ITINERARY", "FILE"], options: resultOptions, example: "take5 submit thumbnail spring still.jpg --wait"
+  ) { arguments in
+    try await image("PUT", "/v1/itineraries/\(Submission.escaped(arguments.operands[0]))/thumbnail", arguments)
+  }
+
+  static let submitPlacePhoto = Subcommand(
+    "submit place-photo", abstract: "Submit a photo of a place.", operands: ["PLACE", "FILE"],
+    options: [author] + resultOptions, example: "take5 submit place-photo gate still.jpg --author ada --wait"
+  ) { arguments in
+    try await image("POST", "/v1/places/\(Submission.escaped(arguments.operands[0]))/photos", arguments)
+  }
+
+  private static func image(_ method: String, _ path: String, _ arguments: Arguments) async throws -> ExitStatus {
+    var form = [try FormPart(file: ("image", arguments.operands[1]))]
+    if let author = arguments.value(author.name) { form.append(FormPart(name: "author", text: author)) }
+    return try await Submission(method: method, path: path, form: form, resource: .image).run(arguments)
+  }
+}
+
+extension PostDraft {
+  /// Reads the options that describe a post.
+  fileprivate init(_ arguments: Arguments) throws(CommandFailure) {
+    self.init(author: arguments.value("--author") ?? "me")
+    title = arguments.value("--title")
+    caption = arguments.value("--caption")
+    visibility = try arguments.choice("--visibility", of: Visibility.self) ?? .public
+    if let text = arguments.value("--location") {
+      let numbers = text.split(separator: ",").compactMap { Double($0) }
+      guard numbers.count == 2, let point = Coordinate(latitude: numbers[0], longitude: numbers[1]) else {
+        throw CommandFailure(
+          .usage, "'\(text)' is not a location: two numbers are required",
+          remedy: "write latitude and longitude in degrees, such as 52.52,13.405")
+      }
+      location = point
+    }
+    if let text = arguments.value("--captured-at") {
+      guard let date = JSON.date(from: text) else {
+        throw CommandFailure(
+          .usage, "'\(text)' is not a time", remedy: "write it as in RFC 3339, such as 2026-11-20T18:30:00Z")
+      }
+      capturedAt = date
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import Glibc
+import Model
+import Platform
+
+/// The files of several outputs, by name. They appear at their paths together, once all are complete.
+struct OutputFiles<Name: Hashable & Sendable>: ~Copyable {
+  private var files: [Name: Box] = [:]
+
+  // A dictionary cannot hold noncopyable values: a class instance holds each file.
+  private final class Box {
+    var file: OutputFile?
+    let path: String
+    let number: Int32
+    /// Whether nothing existed at the path when the file was opened.
+    let isNew: Bool
+
+    init(_ path: String, replacing: Bool, protecting inputs: Set<FileIdentity>) throws(CommandFailure) {
+      let opened = try OutputFile(path: path, replacing: replacing, protecting: inputs)
+      isNew = FileIdentity(ofPath: opened.path) == nil
+      self.path = path
+      number = opened.descriptor.number
+      file = consume opened
+    }
+  }
+
+  /// Opens a file for each path; see `OutputFile.init(path:replacing:protecting:)`.
+  init(_ paths: [Name: String], replacing: Bool, protecting inputs: Set<FileIdentity>) throws(CommandFailure) {
+    var targets: Set<String> = []
+    for (name, path) in paths.sorted(by: { $0.value < $1.value }) {
+      guard targets.insert(OutputFile.target(of: path)).inserted else {
+        throw CommandFailure(
+          .usage, "two outputs have the same path \(path)", remedy: "choose another file for one of them")
+      }
+      files[name] = try Box(path, replacing: replacing, protecting: inputs)
+    }
+  }
+
+  /// The file descriptors to write to.
+  var numbers: [Name: Int32] { files.mapValues(\.number) }
+
+  /// Moves all files to their paths, or none of them; returns the paths.
+  mutating func commit() throws(CommandFailure) -> [Name: String] {
+    var created: [String] = []
+    // What is written to standard output cannot be undone: it comes last.
+    for box in files.values.sorted(by: { $1.path == "-" && $0.path != "-" }) {
+      do throws(CommandFailure) {
+        try box.file.take()?.commit()
+        if box.isNew { created.append(box.path) }
+      } catch {
+        for path in created { unlink(path) }
+        throw error
+      }
+    }
+    return files.mapValues(\.path)
+  }
+}
+
+extension Role {
+  /// The name of the file of this role in a folder of outputs.
+  var fileName: String {
+    switch self {
+    case .composed, .composedSwapped, .clip, .clipFront, .clipBack, .sourceClip, .sourceFront, .sourceBack:
+      "\(rawValue).mp4"
+    case .preview: "\(rawValue).webp"
+    case .poster, .image, .thumbnail, .thumbnailFront, .thumbnailBack, .photoLarge, .photoMedium, .photoSmall,
+      .photoSquare, .avatar, .avatarSmall, .sourcePhoto:
+      "\(rawValue).jpg"
+    }
+  }
+}
+
+/// A folder for output files. A folder that did not exist is created, and removed again if it stays empty.
+struct OutputFolder: ~Copyable {
+  let path: String
+  private let isCreated: Bool
+
+  /// Creates the folder if it does not exist; status 74 if it cannot be created.
+  init(_ path: String) throws(CommandFailure) {
+    self.path = path
+    if mkdir(path, 0o755) == 0 {
+      isCreated = true
+      return
+    }
+    let error = SystemError(call: "mkdir", subject: path)
+    isCreated = false
+    guard error.code == EEXIST else { throw OutputFile.unwritable(path, error) }
+    guard Folder.isFolder(path) else {
+      throw CommandFailure(.io, "\(path) exists and is not a folder", remedy: "choose another folder")
+    }
+  }
+
+  // rmdir(2) leaves a folder that is not empty.
+  deinit { if isCreated { rmdir(path) } }
+}

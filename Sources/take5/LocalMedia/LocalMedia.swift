@@ -1,0 +1,172 @@
+import Crypto
+import Definitions
+import Glibc
+import ISOBaseMedia
+import MediaProcess
+import Model
+import Platform
+
+/// Processes clips in local files without a service, with the same media process and the same planner.
+struct LocalMedia {
+  private(set) var definition: Definition
+  private let slot: MediaSlot
+  private let cancellation = CancellationFlag()
+  private let deadline: Duration
+  private let mode: ExecutionMode
+  /// The output path, for error messages.
+  private let destination: String?
+
+  init(_ arguments: Arguments) throws {
+    definition = try Self.definition(arguments)
+    destination = arguments.value("--output") ?? arguments.value("--outputs")
+    mode = arguments.has(Option.latency.name) ? .latency : .throughput
+    slot = try MediaSlot(name: "media", configuration: MediaProcess.Configuration(arguments))
+    deadline = .seconds(definition.deadlineSeconds)
+  }
+
+  /// Adds the composition with foreground and background exchanged, if the definition does not have it.
+  mutating func addSwappedComposition() {
+    definition.outputs.composedSwapped = definition.outputs.composedSwapped ?? definition.outputs.composed
+  }
+
+  /// The definition that `--definition` names, or the built-in one.
+  static func definition(_ arguments: Arguments) throws -> Definition {
+    guard let path = arguments.value("--definition") else { return try Definitions.take5Post() }
+    let text = try InputText.read(path)
+    do {
+      return try JSON.decode(Definition.self, from: text)
+    } catch {
+      throw CommandFailure(
+        .usage, "\(path) is not a definition: \(JSON.reason(error))", remedy: "compare it with jobs/take5-post.json")
+    }
+  }
+
+  /// Probes the clips of a moment, plans its outputs and makes them.
+  ///
+  /// - Parameters:
+  ///   - outputs: the file descriptor for each requested output.
+  ///   - progress: receives the progress as a fraction from 0 to 1.
+  /// - Returns: the report, which rejects the clips or describes the outputs.
+  func moment(
+    front: borrowing InputFile, back: borrowing InputFile, foreground: Camera, outputs: [Role: Int32],
+    progress: @escaping @Sendable (Double) -> Void
+  ) async throws(CommandFailure) -> RunReport {
+    if try sameContent(front, back) {
+      return RunReport(verdict: Verdict(reasons: [.sameFileTwice], inputs: [:], decisions: []), outputs: [])
+    }
+    let inputs: [InputName: Int32] = [.front: front.descriptor.number, .back: back.descriptor.number]
+    return try await run(inputs, outputs: outputs, progress: progress) { facts in
+      guard let front = facts[.front], let back = facts[.back] else { return nil }
+      return Planner(definition).plan(front: front, back: back, foreground: foreground, roles: Set(outputs.keys))
+    }
+  }
+
+  /// Extracts one frame of a clip as an image.
+  func still(
+    _ clip: borrowing InputFile, at seconds: Double, longEdge: Int?, quality: Int, output: Int32
+  ) async throws(CommandFailure) -> RunReport {
+    let path = clip.path
+    return try await run([.clip: clip.descriptor.number], outputs: [.image: output], progress: { _ in }) { facts in
+      guard let clip = facts[.clip] else { return nil }
+      if let duration = clip.duration, seconds >= duration {
+        throw CommandFailure(
+          .usage, "\(path) has no frame at \(seconds) s: its duration is \(VerdictText.rounded(duration)) s",
+          remedy: "use a time within the clip for --at")
+      }
+      return Planner(definition).plan(stillOf: clip, at: seconds, longEdge: longEdge, quality: quality)
+    }
+  }
+
+  /// Decodes all of a clip, of any duration, and reports its facts.
+  func inspect(_ path: String) async throws(CommandFailure) -> RunReport {
+    let clip = try InputFile(.clip, path: path)
+    return try await run([.clip: clip.descriptor.number], outputs: [:], progress: { _ in }) { facts in
+      facts[.clip].map { Planner(definition).plan(inspecting: $0) }
+    }
+  }
+
+  /// Reads the first bytes of a file, which identify its format.
+  func signature(of path: String) throws(CommandFailure) -> [UInt8] {
+    try InputFile(.clip, path: path).prefix(FileSignature.length)
+  }
+
+  /// Decodes a photo and reports its facts.
+  func inspectPhoto(_ path: String) async throws -> PhotoReport {
+    let photo = try InputFile(.photo, path: path)
+    guard let definition = try Definitions.photo(Definitions.photoNames[0]) else {
+      throw CommandFailure(.internal, "no definition of photos")
+    }
+    do {
+      return try await withTaskCancellationHandler {
+        try await slot.photo(
+          PhotoPlan(limits: definition.limits, variants: [:]), photo: photo.descriptor.number, outputs: [:],
+          deadline: .seconds(definition.deadlineSeconds), cancellation: cancellation)
+      } onCancel: {
+        cancellation.cancel()
+      }
+    } catch let failure as MediaFailure {
+      guard let code = failure.refusalCode else { throw CommandFailure(failure) }
+      return PhotoReport(reason: Reason(code, input: .photo, detail: "\(failure.detail); take another photo"))
+    }
+  }
+
+  /// Ends the media process.
+  func stop() async { await slot.stop() }
+
+  private func run(
+    _ inputs: [InputName: Int32], outputs: [Role: Int32], progress: @escaping @Sendable (Double) -> Void,
+    plan: ([InputName: ClipFacts]) throws -> Plan?
+  ) async throws(CommandFailure) -> RunReport {
+    do {
+      return try await withTaskCancellationHandler {
+        let probed = try await slot.probe(
+          inputs, limits: definition.limits, deadline: deadline, cancellation: cancellation)
+        guard probed.reasons.isEmpty, let plan = try plan(probed.facts) else {
+          return RunReport(verdict: probed.verdict, outputs: [])
+        }
+        return try await slot.run(
+          plan, mode: mode, inputs: inputs, outputs: outputs, deadline: deadline, cancellation: cancellation,
+          progress: progress)
+      } onCancel: {
+        cancellation.cancel()
+      }
+    } catch let failure as MediaFailure {
+      return try report(of: failure)
+    } catch {
+      throw CommandFailure(error)
+    }
+  }
+
+  // If the media may have crashed the media process, they are rejected with the code that a worker would use.
+  private func report(of failure: MediaFailure) throws(CommandFailure) -> RunReport {
+    if let code = failure.refusalCode {
+      let reason = Reason(code, input: nil, detail: "\(failure.detail); film the moment again")
+      return RunReport(verdict: Verdict(reasons: [reason], inputs: [:], decisions: []), outputs: [])
+    }
+    throw CommandFailure(failure, writing: destination)
+  }
+
+  private func sameContent(
+    _ front: borrowing InputFile, _ back: borrowing InputFile
+  ) throws(CommandFailure) -> Bool {
+    do {
+      guard try front.descriptor.size() == back.descriptor.size() else { return false }
+      return try SHA256.digest(of: front.descriptor) == SHA256.digest(of: back.descriptor)
+    } catch {
+      throw CommandFailure(
+        .inputMissing, "\(front.path) or \(back.path) cannot be read: \(error)",
+        remedy: "check the device that holds the files")
+    }
+  }
+}
+
+extension MediaProcess.Configuration {
+  /// Reads the options of the media process.
+  init(_ arguments: Arguments) throws(CommandFailure) {
+    self.init()
+    if let megabytes = try arguments.number(Option.mediaMemory.name, in: 64...65536) {
+      memoryLimit = UInt64(megabytes) << 20
+    }
+    isPortable = arguments.has(Option.portable.name)
+  }
+}

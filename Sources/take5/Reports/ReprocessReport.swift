@@ -1,0 +1,105 @@
+import FoundationEssentials
+import Model
+import Store
+
+/// A reprocessing run in the output of `take5 reprocess`.
+struct ReprocessReport: Encodable {
+  /// A failed item.
+  struct Failure: Encodable {
+    let id: PublicID
+    let error: String
+  }
+
+  let id: PublicID
+  let state: ReprocessRun.State
+  let local: Bool
+  let items: ReprocessCounts
+  let total: Int
+  let createdAt: Date
+  let endedAt: Date?
+  var failures: [Failure]?
+
+  init(_ run: ReprocessRun, _ counts: ReprocessCounts) {
+    id = run.id
+    state = run.state
+    local = run.isLocal
+    items = counts
+    total = counts.total
+    createdAt = run.createdAt
+    endedAt = run.endedAt
+  }
+
+  /// The non-zero counts of items, by outcome, as one line of text.
+  static func text(_ counts: ReprocessCounts) -> String {
+    let parts = [
+      (counts.done, "done"), (counts.skipped, "skipped as up to date"), (counts.failed, "failed"),
+      (counts.cancelled, "cancelled"), (counts.started, "started"), (counts.waiting, "waiting"),
+    ]
+    let text = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    return text.isEmpty ? "no items" : text
+  }
+
+  /// The run as one line of text.
+  var line: String {
+    "\(id)  \(state.rawValue)\(local ? ", local" : "")  \(JSON.text(of: createdAt))  \(Self.text(items))"
+  }
+
+  /// The run with its failures.
+  var text: String {
+    ([line] + (failures ?? []).map { "  \($0.id): \($0.error)" }).joined(separator: "\n")
+  }
+}
+
+/// The items that a run would process, as `take5 reprocess --dry-run` prints them.
+struct ReprocessPlan: Encodable {
+  /// The items of one kind whose outputs were made with one definition.
+  struct Part: Encodable {
+    let kind: SubjectKind
+    /// The name and version of the definition, such as `take5-post 1`; nil if there are no outputs.
+    let madeBy: String?
+    let madeAgainBy: String
+    /// Whether the definition is unchanged; then most items are skipped.
+    let same: Bool
+    let items: Int
+  }
+
+  let items: Int
+  let withoutSources: Int
+  /// The estimated processor time in hours, from the duration of earlier jobs; nil if there were none.
+  let hours: Double?
+  let parts: [Part]
+
+  init(_ groups: [ReprocessGroup], of request: ReprocessRequest, withoutSources: Int) {
+    parts = groups.map { group in
+      let definition = request.definitions[group.kind]
+      return Part(
+        kind: group.kind, madeBy: group.madeName.map { "\($0) \(group.madeVersion ?? 0)" },
+        madeAgainBy: definition.map { "\($0.name) \($0.version)" } ?? "", same: group.isSame, items: group.subjects)
+    }
+    items = groups.reduce(0) { $0 + $1.subjects }
+    self.withoutSources = withoutSources
+    let counted = groups.filter { $0.seconds != nil && !$0.isSame }
+    hours = counted.isEmpty ? nil : counted.reduce(0) { $0 + Double($1.subjects) * ($1.seconds ?? 0) } / 3600
+  }
+
+  /// The plan as lines of text.
+  var lines: [String] {
+    var lines = parts.map { part in
+      let change =
+        part.same
+        ? "same definition: only items whose libraries or files have changed are reprocessed"
+        : part.madeBy == nil ? "no outputs → \(part.madeAgainBy)" : "\(part.madeBy ?? "") → \(part.madeAgainBy)"
+      return "\(part.items) of kind \(part.kind.rawValue): \(change)"
+    }
+    if withoutSources > 0 { lines.append("skipped: \(withoutSources) whose sources were not stored") }
+    if let hours { lines.append("about \(Self.text(hours)) of processor time, estimated from earlier jobs") }
+    return lines
+  }
+
+  private static func text(_ hours: Double) -> String {
+    let minutes = hours * 60
+    if minutes < 1 { return "\(Int((minutes * 60).rounded(.up))) seconds" }
+    if hours < 1 { return "\(Int(minutes.rounded(.up))) minutes" }
+    return "\((hours * 10).rounded() / 10) hours"
+  }
+}

@@ -1,0 +1,142 @@
+import ControlAPI
+import HTTPServer
+import Logging
+import Metrics
+import Platform
+
+/// The HTTP server of the API, with its log and metrics.
+enum APIServer {
+  /// Binds and listens; status 69 if the address is in use or not available on this machine.
+  static func listen(
+    _ configuration: ServerConfiguration, api: ControlAPI, log: Logger, metrics: Metrics, refusals: RefusalLog
+  ) throws(CommandFailure) -> Server {
+    let observer = ServerObserver(
+      onAccess: { record in
+        metrics.count(
+          "take5_http_requests_total", "Requests by route and status.",
+          ["method": record.countedMethod, "route": record.route ?? "none", "status": "\(record.status)"])
+        metrics.observe(
+          "take5_http_request_duration_seconds", "Time from the head of a request to the end of its response.",
+          ["route": record.route ?? "none"], seconds: record.milliseconds / 1000)
+        log.info(
+          "request",
+          [
+            "method": record.method, "path": record.path, "status": "\(record.status)", "bytes": "\(record.bytes)",
+            "milliseconds": "\(Int(record.milliseconds.rounded()))", "request": record.requestID.description,
+            "client": record.client.description,
+          ])
+      },
+      onFailure: { error, request in
+        log.error("a request failed", ["error": "\(error)", "request": request.id.description])
+      },
+      onRefusal: { refusal, client in refusals.report(refusal.rawValue, client: client.description) })
+    do {
+      let server = try Server(configuration: configuration, router: api.router, observer: observer)
+      metrics.measure { [weak server] in server.map { gauges($0.load) } ?? [] }
+      return server
+    } catch {
+      throw CommandFailure(.unavailable, "\(error)", remedy: "choose another address with --listen")
+    }
+  }
+
+  private static func gauges(_ load: ServerLoad) -> [MetricGauge] {
+    [
+      MetricGauge("take5_http_connections", "Open connections of clients.", [:], Double(load.connections)),
+      MetricGauge(
+        "take5_http_requests_in_flight", "Requests whose responses are not complete.", [:], Double(load.requests)),
+      MetricGauge("take5_http_streams", "Responses that are streamed.", [:], Double(load.streams)),
+    ]
+  }
+}
+
+extension AccessRecord {
+  /// The method as a label. Unknown methods share one label, so that clients cannot create time series.
+  fileprivate var countedMethod: String {
+    ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].contains(method) ? method : "other"
+  }
+}
+
+/// Counts and logs requests that a limit refuses.
+final class RefusalLog: Sendable {
+  private let log: Logger
+  private let metrics: Metrics
+  private let limiter = Locked(LineLimiter())
+
+  init(log: Logger, metrics: Metrics) {
+    self.log = log
+    self.metrics = metrics
+  }
+
+  /// Counts a refusal, and logs it if the client has no line for this limit yet.
+  ///
+  /// - Parameters:
+  ///   - limit: the name of the limit.
+  ///   - client: the address, the key or the author.
+  func report(_ limit: String, client: String) {
+    metrics.count(
+      "take5_http_refused_total",
+      "Connections, requests, streams and submissions that a limit refused.",
+      ["limit": limit])
+    guard limiter.withLock({ $0.admits(limit, client, at: .now) }) else { return }
+    log.warning("limit exceeded", ["limit": limit, "client": client])
+  }
+
+  /// Logs that a proxy forwards requests although the service has no API key. These requests are refused. A proxy that
+  /// adds no header cannot be recognized: through it, every client would have full access.
+  func reportProxy(at client: String) {
+    guard limiter.withLock({ $0.admits("proxy", client, at: .now) }) else { return }
+    log.warning(
+      "requests come through a proxy, and the service has no API key",
+      ["client": client, "remedy": "create a key with 'take5 keys create', and name the proxy with --trusted-proxy"])
+  }
+
+  /// Limits the lines of the log, so that many refused clients do not fill it.
+  struct LineLimiter {
+    /// In this time each client gets one line for each limit.
+    static let interval = Duration.seconds(10)
+    /// The maximum number of lines in that time.
+    static let maxLines = 100
+
+    private var logged: Set<[String]> = []
+    private var start: ContinuousClock.Instant?
+
+    /// Whether a refusal at this time gets a line.
+    mutating func admits(_ limit: String, _ client: String, at now: ContinuousClock.Instant) -> Bool {
+      if start.map({ now - $0 >= Self.interval }) ?? true { (logged, start) = ([], now) }
+      return logged.count < Self.maxLines && logged.insert([limit, client]).inserted
+    }
+  }
+}
+
+/// The address that a server listens on: `HOST:PORT`.
+struct ListenAddress: Hashable {
+  let host: String
+  let port: UInt16
+
+  /// Reads `HOST:PORT`, `[::1]:PORT` or `:PORT`; nil for anything else.
+  init?(_ text: String) {
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
+    var host = String(text[..<colon])
+    if host.hasPrefix("[") && host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+    self.host = host.isEmpty ? "127.0.0.1" : host
+    self.port = port
+  }
+
+  /// Reads the value of an option; status 64 if it is not an address.
+  init(parsing text: String) throws(CommandFailure) {
+    guard let address = ListenAddress(text) else {
+      throw CommandFailure(.usage, "'\(text)' is not an address to listen on", remedy: "write it as HOST:PORT")
+    }
+    self = address
+  }
+
+  /// Whether the address can be reached only from this machine.
+  var isLoopback: Bool {
+    if host == "localhost" || host == "::1" { return true }
+    let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+    return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+  }
+
+  /// The URL of a server on this host.
+  func url(port: UInt16) -> String { host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)" }
+}

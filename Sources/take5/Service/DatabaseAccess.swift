@@ -1,0 +1,157 @@
+import EmbeddedPostgres
+import Glibc
+import Logging
+import Platform
+import Postgres
+import Store
+
+/// The database of a command: the one that `--database` names, or the embedded one of the data folder.
+struct DatabaseAccess: Sendable {
+  private let address: DatabaseAddress
+  let pool: Pool
+  // If this process owns the server, the last reference stops it.
+  private let embedded: EmbeddedPostgres?
+  /// Whether this process created the schema.
+  private(set) var isNew = false
+
+  /// The statement timeout of a service, none of whose statements scans the entire store.
+  static let statementLimit = Duration.seconds(120)
+
+  var url: DatabaseURL { address.url }
+
+  /// Whether the server is the embedded one, which some take5 process owns.
+  var isEmbedded: Bool { embedded != nil }
+
+  /// Finds or starts the database and migrates its schema. Status 69 if it cannot be reached, 66 if it holds no store.
+  ///
+  /// - Parameters:
+  ///   - connections: the maximum number of open connections.
+  ///   - timeout: the time to wait for a database that is not reachable.
+  ///   - idleTransactionLimit: the time for which an idle transaction may hold its locks.
+  ///   - statementLimit: the statement timeout; nil for a command that scans the entire store.
+  ///   - isMigrating: whether the schema is migrated; if not, a database without a schema is accepted.
+  ///   - isCreating: whether a missing server or schema is created. Without it, a wrong folder or URL is an error.
+  ///   - isService: whether the command runs until it is stopped. As long as a service runs, no other command owns the
+  ///     embedded server.
+  static func open(
+    _ arguments: Arguments, connections: Int, timeout: Duration = .seconds(5),
+    idleTransactionLimit: Duration = .seconds(30), statementLimit: Duration? = nil, isMigrating: Bool = true,
+    isCreating: Bool = false, isService: Bool = false, log: Logger
+  ) async throws -> DatabaseAccess {
+    var access: DatabaseAccess
+    if let address = try DatabaseAddress(arguments)?.with(
+      idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit)
+    {
+      access = DatabaseAccess(address: address, pool: Pool(address.url, size: connections), embedded: nil)
+    } else {
+      let folder = arguments.value("--data") ?? ".take5"
+      let embedded = try await start(in: folder, isCreating: isCreating, isService: isService, log: log)
+      let address = DatabaseAddress(embedded.url).with(
+        idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit)
+      access = DatabaseAccess(address: address, pool: Pool(address.url, size: connections), embedded: embedded)
+    }
+    let waitingNote = isService ? nil : Task { await noteWaiting() }
+    defer { waitingNote?.cancel() }
+    do {
+      let applied = try await access.pool.run(timeout: timeout) { [access] session -> [Migration] in
+        try access.address.check(session)
+        guard isMigrating else { return [] }
+        guard try isCreating || Migrator.hasSchema(session) else { throw storeNotFound(in: access.url.description) }
+        return try Migrator(StoreMigrations.all).migrate(session) { error in
+          log.warning("the schema is locked by another session; trying again", ["error": "\(error)"])
+        }
+      }
+      access.isNew = applied.count == StoreMigrations.all.count
+      for migration in applied {
+        log.info("schema migrated", ["version": "\(migration.version)", "name": migration.name])
+      }
+    } catch let failure as CommandFailure {
+      await access.close()
+      throw failure
+    } catch let error as PostgresError {
+      await access.close()
+      throw CommandFailure(
+        .unavailable, error.message,
+        remedy: error.remedy ?? "check that the database can be reached and that its role may create tables")
+    } catch {
+      await access.close()
+      throw error
+    }
+    return access
+  }
+
+  /// Opens the database, runs `body` and closes it.
+  static func use<Result: Sendable>(
+    _ arguments: Arguments, connections: Int = 1, _ body: (Pool) async throws -> Result
+  ) async throws -> Result {
+    let database = try await open(arguments, connections: connections, log: Logger(lowest: .warning))
+    do {
+      let result = try await body(database.pool)
+      await database.close()
+      return result
+    } catch {
+      await database.close()
+      throw error
+    }
+  }
+
+  /// Logs that notifications are not received, if so; status 64 if `--listen-database` names a pooler.
+  func logListening(_ log: Logger) async throws {
+    if url.listenerURL == nil {
+      log.info("no notifications are received through the pooler: the queue is polled at the interval of --poll")
+    } else if try await !address.isDirectReachable(timeout: .seconds(5)) {
+      log.warning("--listen-database cannot be reached: until it can, the queue is polled at the interval of --poll")
+    }
+  }
+
+  /// Closes the connections and stops an embedded server that this process owns; another process may take over.
+  func close() async {
+    await pool.close()
+    guard let embedded else { return }
+    try? await onThread("postgres-stop") { embedded.stop() }
+  }
+
+  private static func storeNotFound(in location: String) -> CommandFailure {
+    CommandFailure(
+      .inputMissing, "no store found in \(location)",
+      remedy: "name the store with --data or --database, or create one with 'take5 init'")
+  }
+
+  private static func noteWaiting() async {
+    guard (try? await Task.sleep(for: .seconds(2))) != nil else { return }
+    Console.note("take5: waiting for the database")
+  }
+
+  private static func start(
+    in folder: String, isCreating: Bool, isService: Bool, log: Logger
+  ) async throws -> EmbeddedPostgres {
+    var configuration = EmbeddedPostgres.Configuration(dataFolder: folder)
+    configuration.isService = isService
+    configuration.createsMissing = isCreating
+    configuration.report = { log.warning($0) }
+    do {
+      return try await onThread("postgres-start") { [configuration] in try EmbeddedPostgres.start(configuration) }
+    } catch let error as EmbeddedPostgresError {
+      guard !error.isMissing else { throw storeNotFound(in: folder) }
+      throw CommandFailure(.unavailable, "\(folder): \(error.message)", remedy: error.remedy)
+    }
+  }
+}
+
+/// The time of the last reply of the database; a reply that it accepts no connections yet counts too.
+final class DatabaseLiveness: Sendable {
+  /// An embedded server is restarted within seconds by one of its processes. After this time it will not come back.
+  static let limit = Duration.seconds(60)
+
+  private let lastReply: Locked<ContinuousClock.Instant>
+
+  init(at now: ContinuousClock.Instant) { lastReply = Locked(now) }
+
+  /// Records a reply.
+  func recordReply(at now: ContinuousClock.Instant) { lastReply.withLock { $0 = now } }
+
+  /// Whether the last reply is not older than the limit.
+  func isRecent(at now: ContinuousClock.Instant) -> Bool {
+    lastReply.withLock { now - $0 <= Self.limit }
+  }
+}

@@ -1,0 +1,197 @@
+import Definitions
+import Glibc
+import HTTPClient
+import MediaFixtures
+import Model
+import Platform
+import PostgresTesting
+import Take5Testing
+import Testing
+
+@Suite("Recovery from failures", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+struct FailureRecoveryTests {
+  @Test("when a worker is killed during a job, another worker completes it once")
+  func workerKilled() async throws {
+    let service = try await Service(workers: 0)
+    let first = try await service.worker()
+    await first.whenItLogs("composing") { kill($0, SIGKILL) }
+    let post = try await submit(to: service)
+    #expect(await first.wait() == nil)
+    let second = try await service.worker()
+    #expect(await second.waitForLog("post published"), "\(second.log)")
+    try await expectCompletedOnce(post, service)
+    await second.send(signal: SIGTERM)
+    #expect(await second.wait() == 0)
+    try await service.stop()
+  }
+
+  @Test("media processes that are killed from outside do not use attempts of the job")
+  func mediaProcessKilled() async throws {
+    let service = try await Service(workers: 1)
+    await service.process.whenItLogs("composing", times: 4) { signalMedia(of: $0, SIGKILL) }
+    let post = try await submit(to: service)
+    #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
+    #expect(service.process.log.split(separator: "an attempt was interrupted").count == 5)
+    try await expectCompletedOnce(post, service)
+    let job = try #require(try await service.post(post).job)
+    #expect(try JSON.decode(JobResponse.self, from: await service.get(job.url).body).attempt == 1)
+    #expect(try await service.count("SELECT count(*) FROM media_crash") == 0)
+    #expect(try await service.stop() == 0)
+  }
+
+  @Test("when several workers are killed with their jobs, no job is blamed and all complete")
+  func rollingKills() async throws {
+    let service = try await Service(workers: 0)
+    let posts = [try await submit(to: service), try await submit(to: service)]
+    for _ in 0..<5 {
+      let worker = try await service.worker(["--lease", "1", "--slots", "2"])
+      await worker.whenItLogs("composing", times: 2) { kill($0, SIGKILL) }
+      #expect(await worker.wait() == nil)
+    }
+    let last = try await service.worker(["--lease", "1", "--slots", "2"])
+    for post in posts { #expect(await last.waitForLog("post published"), "\(post): \(last.log)") }
+    while try await service.count("SELECT count(*) FROM job") > 0 { await Task.yield() }
+    for post in posts { #expect(try await service.post(post).status == .ready) }
+    #expect(try await service.count("SELECT max(attempt)::int FROM job_done") == 1)
+    await last.send(signal: SIGTERM)
+    #expect(await last.wait() == 0)
+    try await service.stop()
+  }
+
+  @Test("a signal to the process group does not count against the media, and the job continues")
+  func groupSignal() async throws {
+    let service = try await Service(workers: 1)
+    await service.process.whenItLogs("composing") { process in
+      for signal in [SIGINT, SIGTERM] { signalMedia(of: process, signal) }
+    }
+    let post = try await submit(to: service)
+    #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
+    #expect(try await service.count("SELECT attempt::int FROM job_done") == 1)
+    try await expectCompletedOnce(post, service)
+    try await service.stop()
+  }
+
+  @Test("an executing job that is cancelled publishes nothing")
+  func cancelled() async throws {
+    let service = try await Service(workers: 1, ["--lease", "3"])
+    // The media process is suspended, so that the job cannot complete before it is cancelled.
+    await service.process.whenItLogs("composing") { signalMedia(of: $0, SIGSTOP) }
+    let post = try await submit(to: service)
+    #expect(await service.process.waitForLog("composing"))
+    let job = try #require(try await service.post(post).job).id.description
+    #expect(try await Take5Command.run(["jobs", "cancel", job, "--data", service.data]).status == 0)
+    #expect(await service.process.waitForLog("job cancelled"), "\(service.process.log)")
+    #expect(try await service.post(post).status == .failed)
+    #expect(try await service.count("SELECT count(*) FROM asset_set") == 1)
+    try await service.stop()
+  }
+
+  @Test("media that crash the media process twice when processed alone are rejected and collected")
+  func poison() async throws {
+    let service = try await Service(workers: 1)
+    await service.process.whenItLogs("composing", times: 3) { signalMedia(of: $0, SIGSEGV) }
+    let post = try await submit(to: service)
+    #expect(await service.process.waitForLog("post rejected"), "\(service.process.log)")
+    let rejected = try await service.post(post)
+    #expect(rejected.status == .rejected)
+    #expect(rejected.reasons.map(\.code) == [.decoderCrashed])
+    #expect(try await service.stop() == 0)
+    #expect(try service.blobFiles() == 0)
+  }
+
+  @Test("a media process that is suspended from outside does not count against its media")
+  func stopped() async throws {
+    let folder = try TemporaryFolder()
+    let definition = try Definitions.withDeadline(seconds: 20, in: folder)
+    let service = try await Service(workers: 1, ["--definition", definition])
+    await service.process.whenItLogs("composing") { signalMedia(of: $0, SIGSTOP) }
+    let post = try await submit(to: service)
+    #expect(await service.process.waitForLog("another process stopped the media process"), "\(service.process.log)")
+    #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
+    try await expectCompletedOnce(post, service)
+    #expect(try await service.stop() == 0)
+  }
+
+  @Test("media that pass the deadline twice when processed alone are rejected")
+  func hanging() async throws {
+    let folder = try TemporaryFolder()
+    let definition = try Definitions.withDeadline(seconds: 1, in: folder)
+    let service = try await Service(workers: 1, ["--definition", definition])
+    let post = try await submit(to: service)
+    #expect(await service.process.waitForLog("post rejected"), "\(service.process.log)")
+    #expect(try await service.post(post).reasons.map(\.code) == [.deadlineExceeded])
+    #expect(try await service.stop() == 0)
+  }
+
+  @Test("after an immediate shutdown of PostgreSQL during a job, the server restarts and the job completes once")
+  func databaseRestarted() async throws {
+    let service = try await Service(workers: 1, ["--lease", "3"])
+    // SIGQUIT is an immediate shutdown: without a checkpoint, all sessions end.
+    await service.process.whenItLogs("composing") { process in
+      for postmaster in RunningTake5.children(of: process, named: "-D") { kill(postmaster, SIGQUIT) }
+    }
+    let post = try await submit(to: service)
+    #expect(await service.process.waitForLog("restarting it"))
+    #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
+    try await expectCompletedOnce(post, service)
+    #expect(try await service.stop() == 0)
+  }
+
+  @Test("a worker that is stopped completes its job")
+  func drain() async throws {
+    let service = try await Service(workers: 0)
+    let worker = try await service.worker()
+    await worker.whenItLogs("composing") { kill($0, SIGTERM) }
+    let post = try await submit(to: service)
+    #expect(await worker.wait() == 0)
+    #expect(worker.log.contains("post published"))
+    try await expectCompletedOnce(post, service)
+    try await service.stop()
+  }
+
+  @Test("a worker without drain time releases its job, and the attempt does not count")
+  func giveBack() async throws {
+    let service = try await Service(workers: 0)
+    let worker = try await service.worker(["--drain", "0"])
+    await worker.whenItLogs("composing") { kill($0, SIGTERM) }
+    let post = try await submit(to: service)
+    #expect(await worker.wait() == 0)
+    #expect(worker.log.contains("job released"))
+    #expect(try await service.count("SELECT attempt::int FROM job") == 0)
+    #expect(try await service.post(post).status == .processing)
+    try await service.stop()
+  }
+
+  private func submit(to service: Service) async throws -> PublicID {
+    // Large frames, so that the encoder runs long enough.
+    let front = try Clips.write(
+      MarkedClip(.red, width: 1080, height: 1920, tone: .init(440)), "front.mp4", in: service.folder)
+    let back = try Clips.write(
+      MarkedClip(.blue, width: 1080, height: 1920, tone: .init(1000)), "back.mp4", in: service.folder)
+    return try await service.submitted(front: front, back: back).id
+  }
+
+  /// Expects one asset set and the source set, one file per blob that is not inline, and one completed job.
+  private func expectCompletedOnce(_ id: PublicID, _ service: Service) async throws {
+    let post = try await service.post(id)
+    #expect(post.status == .ready)
+    #expect(post.assets.count == 8)
+    #expect(post.job?.state == .completed)
+    #expect(try await service.count("SELECT count(*) FROM asset_set") == 2)
+    #expect(try await service.count("SELECT count(*) FROM job_done") == 1)
+    #expect(try await service.count("SELECT count(*) FROM job") == 0)
+    let outside = try await service.count("SELECT count(*) FROM blob WHERE inline_content IS NULL")
+    #expect(try service.blobFiles() == outside)
+  }
+}
+
+/// Sends a signal to the media process of a service or a worker once it works on its last request. If it ended between
+/// two requests, it would be started again without a crash being counted.
+private func signalMedia(of process: Int32, _ signal: Int32) {
+  for media in RunningTake5.children(of: process, named: "media-process") {
+    let before = RunningTake5.processorTicks(of: media) ?? 0
+    // A media process sleeps between requests: growing processor time shows that it works.
+    while let now = RunningTake5.processorTicks(of: media), now < before + 5 { sched_yield() }
+    kill(media, signal)
+  }
+}

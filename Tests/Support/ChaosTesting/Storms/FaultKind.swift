@@ -1,0 +1,93 @@
+/// A fault that the controller injects into a process or into something that it depends on.
+enum FaultKind: String, Sendable, Hashable, Codable, CaseIterable {
+  /// SIGKILL.
+  case kill
+  /// SIGSTOP for longer than a lease, then SIGCONT.
+  case freeze
+  /// `pg_terminate_backend` of the connections.
+  case terminate
+  /// The connections carry no bytes for longer than a lease, and are not closed.
+  case halfOpen = "half-open"
+  /// An immediate shutdown of PostgreSQL, and a restart.
+  case crash
+  /// The connections are closed.
+  case cut
+  /// SIGTERM.
+  case drain
+  /// SIGKILL to the media processes of a worker.
+  case killMedia = "kill-media"
+  /// SIGKILL to one worker after the other.
+  case roll
+  /// The storage of blobs is full, for a while.
+  case storageFull = "storage-full"
+  /// The storage of blobs is read-only, for a while.
+  case storageReadOnly = "storage-read-only"
+  /// The storage of blobs is not mounted, for a while.
+  case storageGone = "storage-gone"
+  /// PostgreSQL accepts no writes, for a while.
+  case databaseReadOnly = "database-read-only"
+  /// The owner of the embedded PostgreSQL ends, after SIGKILL or a signal to stop.
+  case owner
+
+  /// The plural phrase in figures.
+  var title: String {
+    switch self {
+    case .kill: "killed"
+    case .freeze: "frozen for longer than the lease"
+    case .terminate: "backends terminated"
+    case .halfOpen: "half-open connections"
+    case .crash: "crashes of PostgreSQL"
+    case .cut: "connections cut"
+    case .drain: "stopped"
+    case .killMedia: "media processes killed"
+    case .roll: "workers killed in a row"
+    case .storageFull: "storage full"
+    case .storageReadOnly: "storage read-only"
+    case .storageGone: "storage not mounted"
+    case .databaseReadOnly: "PostgreSQL read-only"
+    case .owner: "owners of PostgreSQL ended"
+    }
+  }
+}
+
+/// The numbers of injected faults, by kind.
+struct FaultCounts: Sendable, CustomStringConvertible {
+  private var counts: [FaultKind: Int] = [:]
+
+  var total: Int { counts.values.reduce(0, +) }
+
+  mutating func add(_ kind: FaultKind) { counts[kind, default: 0] += 1 }
+
+  /// The number of faults of some kinds.
+  func total(of kinds: [FaultKind]) -> Int { kinds.reduce(0) { $0 + (counts[$1] ?? 0) } }
+
+  var description: String {
+    let kinds = FaultKind.allCases.compactMap { kind in counts[kind].map { "\($0) \(kind.title)" } }
+    return "\(total): \(kinds.joined(separator: ", "))"
+  }
+}
+
+/// A pseudo-random number generator that returns the same numbers for the same seed (Steele, Lea, Flood 2014).
+struct SplitMix64: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// Returns a value of `TAKE5_FAILPOINTS` that kills or stops a process; nil in the remaining cases out of ten.
+  mutating func failpoint(of names: [String], upTo maxCount: Int, killsInTen: Int, stopsInTen: Int) -> String? {
+    guard let name = names.randomElement(using: &self) else { return nil }
+    let side = Bool.random(using: &self) ? "before" : "after"
+    let count = Int.random(in: 1...maxCount, using: &self)
+    let choice = Int.random(in: 0..<10, using: &self)
+    guard choice < killsInTen + stopsInTen else { return nil }
+    return "\(name).\(side)=\(choice < killsInTen ? "kill" : "stop")@\(count)"
+  }
+}

@@ -1,0 +1,130 @@
+import EmbeddedPostgres
+import Glibc
+import Platform
+package import Postgres
+
+/// Runs a test with a new database on the server of the test run, and drops the database afterwards.
+package func withDatabase<Result>(
+  _ template: TestTemplate? = nil, isolation: isolated (any Actor)? = #isolation,
+  _ body: (DatabaseURL) async throws -> Result
+) async throws -> Result {
+  let url = try await TestCluster.shared.makeDatabase(template)
+  do {
+    let result = try await body(url)
+    try await TestCluster.shared.drop(url)
+    return result
+  } catch {
+    try? await TestCluster.shared.drop(url)
+    throw error
+  }
+}
+
+/// The initial content of a test's database; built once per test run, and copied for each test.
+package struct TestTemplate: Sendable {
+  let name: String
+  let build: @Sendable (Session) throws -> Void
+
+  /// - Parameters:
+  ///   - name: unique in the test run: lower-case letters and `_`.
+  ///   - build: fills an empty database.
+  package init(name: String, build: @escaping @Sendable (Session) throws -> Void) {
+    self.name = name
+    self.build = build
+  }
+}
+
+/// The PostgreSQL server of a test run: started by the first test that needs it, stopped with the process.
+actor TestCluster {
+  static let shared = TestCluster()
+
+  private var server: EmbeddedPostgres?
+  private var templates: [String: Task<String, any Error>] = [:]
+  private var databases = 0
+
+  /// Creates a database for one test, as a copy of a template.
+  func makeDatabase(_ template: TestTemplate?) async throws -> DatabaseURL {
+    let server = try start()
+    var source = "template0"
+    if let template { source = try await build(template, on: server) }
+    databases += 1
+    let name = "test_\(databases)"
+    try execute("CREATE DATABASE \(name) TEMPLATE \(source)", on: server)
+    return server.url.with(database: name)
+  }
+
+  /// Drops a test's database, and terminates its connections.
+  func drop(_ url: DatabaseURL) throws {
+    guard let server, let name = url.database else { return }
+    try execute("DROP DATABASE IF EXISTS \(name) WITH (FORCE)", on: server)
+  }
+
+  private func build(_ template: TestTemplate, on server: EmbeddedPostgres) async throws -> String {
+    if let building = templates[template.name] { return try await building.value }
+    let name = "template_\(template.name)"
+    let url = server.url.with(database: name)
+    let building = Task {
+      try execute("CREATE DATABASE \(name) TEMPLATE template0", on: server)
+      try template.build(try Session.connect(url, timeout: .seconds(5)))
+      return name
+    }
+    templates[template.name] = building
+    return try await building.value
+  }
+
+  private func execute(_ sql: String, on server: EmbeddedPostgres) throws {
+    try Session.connect(server.url, timeout: .seconds(5)).executeScript(sql, name: "test database")
+  }
+
+  private func start() throws -> EmbeddedPostgres {
+    if let server { return server }
+    // Hundreds of databases are created and dropped: in memory this is faster, and none needs durability.
+    let folder = try TemporaryFolder(prefix: "take5-tests", inMemoryWith: 4 << 30)
+    var configuration = EmbeddedPostgres.Configuration(dataFolder: folder.path)
+    configuration.isDurable = false
+    let started = try EmbeddedPostgres.start(configuration)
+    server = started
+    running.withLock { $0 = (started, folder) }
+    atexit(stopAtExit)
+    return started
+  }
+}
+
+private let running = Locked<(EmbeddedPostgres, TemporaryFolder)?>(nil)
+
+// At file scope, for atexit(3). A test run that is killed leaves its folder, but no server.
+private func stopAtExit() {
+  running.withLock { held in
+    held?.0.stop()
+    held = nil
+  }
+}
+
+/// Makes a test's database read-only, as before a failover, or writable. Making it read-only terminates its
+/// connections; connections that were opened while it was read-only stay so.
+package func setReadOnly(_ isReadOnly: Bool, _ database: DatabaseURL) throws {
+  let session = try Session.connect(database, timeout: .seconds(5))
+  // This session must be able to change the setting of a read-only database.
+  try session.executeScript("SET default_transaction_read_only = off", name: "SET")
+  let name = database.database ?? ""
+  guard isReadOnly else {
+    return try session.executeScript(
+      "ALTER DATABASE \(name) RESET default_transaction_read_only", name: "ALTER DATABASE")
+  }
+  try session.executeScript("ALTER DATABASE \(name) SET default_transaction_read_only = on", name: "ALTER DATABASE")
+  try session.execute(
+    """
+    SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()
+    """)
+}
+
+/// A value that the tasks of a test share; a class, since escaping closures cannot capture a noncopyable lock.
+package final class Shared<Value>: Sendable {
+  private let locked: Locked<Value>
+
+  package init(_ value: sending Value) { locked = Locked(value) }
+
+  package func withLock<Result>(_ body: (inout sending Value) -> sending Result) -> sending Result {
+    locked.withLock(body)
+  }
+}
