@@ -31,7 +31,7 @@ SOURCES := Sources Tests Benchmarks jobs Package.swift
 TEST_API_PACKAGES := python3-venv default-jre-headless
 CLIENT_GENERATORS := openapi-python-client==0.29.1 openapi-generator-cli==7.26.0
 
-# What only 'make test-players' needs: the judges, and the plugins of GStreamer that they are built of.
+# What only 'make test-players' needs: the programs that check outputs, and plugins of GStreamer.
 TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-progs webp libavif-bin libvips-tools \
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad

@@ -9,7 +9,7 @@ extension JobQueue {
   /// Creates the partitions for today and the next seven days; returns whether today and tomorrow have theirs.
   ///
   /// Partitions that cannot be created because a reader has locked the history are left for the next run. A day whose
-  /// history has begun in the default partition stays there: moving rows would block jobs that end.
+  /// history has started in the default partition stays there: moving rows would block jobs that end.
   @discardableResult
   package static func prepareHistory(_ session: Session) throws -> Bool {
     do {
@@ -29,7 +29,7 @@ extension JobQueue {
         try session.executeScript(script.joined(separator: ";\n"), name: "queue.partition", failpoint: addPartition)
       }
     } catch let error as PostgresError where error.isLockTimeout || error.isCheckViolation {
-      // A check violation: the history of one of the days has just begun in the default partition.
+      // A check violation: the history of one of the days has just started in the default partition.
     }
     for day in try session.execute(statements["missing_days"]) where try day.get("ahead", as: Int.self) <= 1 {
       return false

@@ -85,7 +85,7 @@ package struct LocalReprocessing: Sendable {
       guard case .interrupted = ending else { break }
       ending = await attempt.run(work)
     }
-    // One crash does not prove that the media are the cause.
+    // One crash does not show that the media are the cause.
     if case .broken = ending {
       await slot.renew()
       ending = await attempt.run(work)

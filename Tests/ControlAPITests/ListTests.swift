@@ -63,7 +63,7 @@ struct ListTests {
       #expect(try await days("") == ["03", "02", "01"])
       #expect(try await days("author=ada") == ["02", "01"])
       #expect(try await days("author=bob&author=ada&limit=100") == days("limit=100"))
-      #expect(try await days("author=ada&author=nobody") == ["02", "01"])
+      #expect(try await days("author=ada&author=unknown") == ["02", "01"])
       #expect(try await days("kind=photo") == ["02"])
       #expect(try await days("place=lake") == ["03", "01"])
       #expect(try await days("place=lake&author=bob&kind=marker") == ["03"])

@@ -44,7 +44,7 @@ struct RouterTests {
   }
 
   @Test("a path belongs to its most specific pattern")
-  func mostSpecificPattern() {
+  func specificPattern() {
     do throws(Problem) {
       _ = try match("DELETE", "/v1/posts/latest")
       Issue.record("the less specific route matches")

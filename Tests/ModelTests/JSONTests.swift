@@ -19,12 +19,12 @@ struct JSONTests {
     "a decoding error has the path as it appears in the JSON",
     arguments: [
       (#"{}"#, "moments is missing"),
-      (#"{"moments": [{"longest_edge": 1}, {}]}"#, "moments[1].longest_edge is missing"),
-      (#"{"moments": [{"longest_edge": null}]}"#, "moments[0].longest_edge is null"),
-      (#"{"moments": [{"longest_edge": "1"}]}"#, "moments[0].longest_edge: "),
+      (#"{"moments": [{"long_edge": 1}, {}]}"#, "moments[1].long_edge is missing"),
+      (#"{"moments": [{"long_edge": null}]}"#, "moments[0].long_edge is null"),
+      (#"{"moments": [{"long_edge": "1"}]}"#, "moments[0].long_edge: "),
     ])
   func reasons(text: String, reason: String) throws {
-    struct Moment: Decodable { let longestEdge: Int }
+    struct Moment: Decodable { let longEdge: Int }
     struct Value: Decodable { let moments: [Moment] }
     do {
       _ = try JSON.decode(Value.self, from: Array(text.utf8))

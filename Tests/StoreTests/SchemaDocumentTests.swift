@@ -31,9 +31,9 @@ struct SchemaDocumentTests {
       SELECT target.relname AS target, source.relname AS source, string_agg(attribute.attname, ', ' ORDER BY place) AS columns
       FROM pg_constraint AS reference
         JOIN pg_class AS target ON target.oid = reference.confrelid
-        JOIN pg_class AS source ON source.oid = reference.conrelid,
-        LATERAL unnest(reference.conkey) WITH ORDINALITY AS key (number, place)
-        JOIN pg_attribute AS attribute ON attribute.attrelid = conrelid AND attribute.attnum = number
+        JOIN pg_class AS source ON source.oid = reference.conrelid
+        CROSS JOIN LATERAL unnest(reference.conkey) WITH ORDINALITY AS key (number, place)
+        JOIN pg_attribute AS attribute ON attribute.attrelid = reference.conrelid AND attribute.attnum = number
       WHERE reference.contype = 'f' AND source.relispartition = false
       GROUP BY reference.oid, target.relname, source.relname ORDER BY 1, 2, 3
       """)

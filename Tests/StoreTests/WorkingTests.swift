@@ -173,7 +173,7 @@ struct WorkingTests {
       let claims = [try await fixture.claim(), try await fixture.claim(), try await fixture.claim()]
       func crash(_ claim: StoreFixture.Claim) async throws -> Int {
         try await fixture.pool.transaction {
-          try fixture.store.countCrash(of: claim.work, error: "SIGSEGV", isProven: true, $0)
+          try fixture.store.countCrash(of: claim.work, error: "SIGSEGV", isConfirmed: true, $0)
         }
       }
       #expect(try await crash(claims[0]) == 1)

@@ -10,16 +10,16 @@ import Testing
 @Suite("Endings of attempts by error")
 struct AttemptEndingTests {
   enum Outcome: Sendable {
-    case proven, unproven, interrupted, unable, failed
+    case confirmed, unconfirmed, interrupted, unable, failed
   }
 
   @Test(
-    "an outage and a kill are not failures of the media, and only an isolated crash is proven",
+    "an outage and a kill are not failures of the media, and only an isolated crash is confirmed",
     arguments: [
-      (MediaFailure(.crashed, ""), true, Outcome.proven),
-      (MediaFailure(.crashed, ""), false, .unproven),
-      (MediaFailure(.memoryLimitExceeded, ""), true, .proven),
-      (MediaFailure(.deadlineExceeded, ""), true, .proven),
+      (MediaFailure(.crashed, ""), true, Outcome.confirmed),
+      (MediaFailure(.crashed, ""), false, .unconfirmed),
+      (MediaFailure(.memoryLimitExceeded, ""), true, .confirmed),
+      (MediaFailure(.deadlineExceeded, ""), true, .confirmed),
       (MediaFailure(.interrupted, ""), true, .interrupted),
       (MediaFailure(.outOfSpace, ""), true, .unable),
       (MediaFailure(.unavailable, ""), true, .unable),
@@ -44,8 +44,8 @@ struct AttemptEndingTests {
 
   private func outcome(_ ending: AttemptEnding) -> Outcome? {
     switch ending {
-    case .broken(_, _, isProven: true): .proven
-    case .broken: .unproven
+    case .broken(_, _, isConfirmed: true): .confirmed
+    case .broken: .unconfirmed
     case .interrupted: .interrupted
     case .unable: .unable
     case .failed: .failed

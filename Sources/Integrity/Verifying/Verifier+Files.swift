@@ -22,8 +22,8 @@ extension Verifier {
       }
       reportProgress(.files, Int64(part + 1), of: Int64(blobs.parts))
     }
-    let leftovers = try await onThread("verify-files") { try blobs.stagedOrphans() }
-    report.findings += leftovers.map { file in
+    let orphans = try await onThread("verify-files") { try blobs.stagedOrphans() }
+    report.findings += orphans.map { file in
       Finding(
         .stagedFile, .file(file.path), .orphan, detail: "\(file.bytes) bytes; the process that wrote the file has ended"
       )

@@ -58,7 +58,7 @@ struct MomentCheck {
 
 /// The offset between two clips, computed from the audio that both recorded.
 ///
-/// The signals are correlated at every lag. Only a prominent peak counts: tones and beats match at many lags,
+/// The signals are correlated at every lag. Only a prominent peak counts: tones and rhythms match at many lags,
 /// recordings of different scenes at none.
 struct AudioAlignment: Hashable, Sendable {
   /// The conclusion from the correlation.

@@ -30,7 +30,7 @@ final class UnacknowledgedClaims: Sendable {
   }
 
   private func add(_ lease: Lease) {
-    // It is due at once: whoever asks next knows already that the reply is lost.
+    // It is due at once: the next look at the queue comes after a lost reply.
     claims.withLock { $0.append(Claim(lease: lease, sent: .now, lookedUp: .now - Self.interval)) }
   }
 

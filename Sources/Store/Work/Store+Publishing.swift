@@ -96,12 +96,12 @@ extension Store {
   }
 
   /// Records a crash of a media process on these inputs, so that later attempts run isolated. Returns the number of
-  /// crashes that the inputs are proven to have caused.
+  /// crashes that the inputs are confirmed to have caused.
   package func countCrash(
-    of work: Work, error: String, isProven: Bool, _ session: Session
+    of work: Work, error: String, isConfirmed: Bool, _ session: Session
   ) throws(PostgresError) -> Int {
     try session.execute(
-      Self.statements["count_crash"], .bytes(work.inputs.bytes), .text(error), .integer(isProven ? 1 : 0)
+      Self.statements["count_crash"], .bytes(work.inputs.bytes), .text(error), .integer(isConfirmed ? 1 : 0)
     ).single().get("crashes")
   }
 

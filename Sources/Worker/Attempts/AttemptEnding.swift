@@ -13,9 +13,9 @@ enum AttemptEnding {
   case accepted(Verdict, outputs: [NewAsset], recipe: SHA256Digest)
   /// The media were rejected; a retry does not change that.
   case rejected(Verdict)
-  /// The media process crashed, possibly because of the media. `isProven` says that the attempt was isolated. The job
-  /// is postponed, and the media are rejected after two proven crashes.
-  case broken(MediaFailure, ReasonCode, isProven: Bool)
+  /// The media process crashed, possibly because of the media. `isConfirmed` says that the attempt was isolated. The job
+  /// is postponed, and the media are rejected after two confirmed crashes.
+  case broken(MediaFailure, ReasonCode, isConfirmed: Bool)
   /// Another process killed the media process. The job is postponed and then runs isolated.
   case interrupted(MediaFailure)
   /// A resource that every attempt needs is not available. The job is postponed.
@@ -52,7 +52,7 @@ extension AttemptEnding {
 
   private init(_ failure: MediaFailure, isIsolated: Bool) {
     if let code = failure.refusalCode {
-      self = .broken(failure, code, isProven: isIsolated)
+      self = .broken(failure, code, isConfirmed: isIsolated)
       return
     }
     switch failure.kind {

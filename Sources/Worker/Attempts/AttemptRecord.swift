@@ -16,7 +16,7 @@ struct AttemptRecord: Sendable {
   var policy = RetryPolicy()
   /// The start of the attempt.
   private let start = ContinuousClock.now
-  /// The number of proven crashes after which the media are rejected.
+  /// The number of confirmed crashes after which the media are rejected.
   static let maxCrashes = 2
 
   /// The log entry and the outcome after the commit.
@@ -127,11 +127,11 @@ struct AttemptRecord: Sendable {
       return Note(message: "\(Self.field(work.subject)) published", subject: work.subject, outcome: "accepted")
     case (.rejected(let verdict), let work?):
       return try reject(work, verdict, session)
-    case (.broken(let failure, let code, let isProven), let work?):
-      return try countCrash(failure, code, isProven: isProven, work, session)
+    case (.broken(let failure, let code, let isConfirmed), let work?):
+      return try countCrash(failure, code, isConfirmed: isConfirmed, work, session)
     case (.interrupted(let failure), let work?):
       // Makes later attempts run isolated.
-      _ = try store.countCrash(of: work, error: failure.detail, isProven: false, session)
+      _ = try store.countCrash(of: work, error: failure.detail, isConfirmed: false, session)
       return try postpone("an attempt was interrupted", failure.description, session)
     case (.unable(let outage), _):
       return try postpone("an attempt was not possible", outage.description, session)
@@ -171,10 +171,10 @@ struct AttemptRecord: Sendable {
   }
 
   private func countCrash(
-    _ failure: MediaFailure, _ code: ReasonCode, isProven: Bool, _ work: Work, _ session: Session
+    _ failure: MediaFailure, _ code: ReasonCode, isConfirmed: Bool, _ work: Work, _ session: Session
   ) throws -> Note {
-    let crashes = try store.countCrash(of: work, error: failure.detail, isProven: isProven, session)
-    guard isProven, crashes >= Self.maxCrashes else {
+    let crashes = try store.countCrash(of: work, error: failure.detail, isConfirmed: isConfirmed, session)
+    guard isConfirmed, crashes >= Self.maxCrashes else {
       // The attempt does not count: the next one, which is isolated, shows whether the media are the cause.
       return try postpone("the media process crashed", failure.description, session)
     }

@@ -8,7 +8,7 @@ package enum Matrix {
   /// The failpoints that a worker passes with the jobs of `MatrixSetup`.
   static let workerFailpoints =
     [
-      "connection.open", "connection.listen", "transaction.begin", "transaction.commit", "transaction.rollback",
+      "connection.open", "connection.listen", "transaction.begin", "transaction.commit",
       "chaos.effect",
     ]
     + [
@@ -45,7 +45,8 @@ package enum Matrix {
 
   /// The failpoints that only the workers of the service pass; the service storm covers them.
   static let serviceFailpoints = [
-    "queue.postpone", "queue.revivable", "queue.notify_many", "transaction.savepoint", "transaction.rollback_to",
+    "queue.postpone", "queue.revivable", "queue.notify_many", "transaction.rollback", "transaction.savepoint",
+    "transaction.rollback_to",
     "transaction.release",
   ]
 
