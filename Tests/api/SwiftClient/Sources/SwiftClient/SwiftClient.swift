@@ -33,7 +33,7 @@ struct SwiftClient {
       photo: [URL(fileURLWithPath: environment["TAKE5_PHOTO"] ?? "")], apiConfiguration: service)
     expect(photo.photos.first?["photo.small"] != nil, "\(photo)")
     let near = try await ReadingAPI.listPosts(
-      author: "grace", box: [13.3, 52.4, 13.5, 52.6], visibility: [.friends], apiConfiguration: service)
+      author: ["grace"], box: [13.3, 52.4, 13.5, 52.6], visibility: [.friends], apiConfiguration: service)
     expect(near.items.map(\.id) == [post.id], "\(near)")
   }
 
