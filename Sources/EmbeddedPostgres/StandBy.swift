@@ -25,7 +25,7 @@ final class StandBy: Sendable {
 
   /// Starts the thread, which runs until this process is the owner, or until `stop()`.
   func start() throws(SystemError) {
-    try NamedThread(name: "postgres-standby") { self.run() }.detach()
+    try NamedThread(name: "standby") { self.run() }.detach()
   }
 
   /// The server, once this process owns it.

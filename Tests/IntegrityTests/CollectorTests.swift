@@ -25,7 +25,7 @@ struct CollectorTests {
       INSERT INTO idempotent_answer (tenant, key, fingerprint, status, body, created_at)
       VALUES ('', 'k', '', 200, '', now() - interval '2 days')
       """)
-    try fixture.publishOrphan("orphan")
+    try fixture.publishOrphan("spare")
     try fixture.blobs.publish(fixture.seal("orphan"))
     _ = try Descriptor(writing: "\(fixture.blobFolder)/.staging/1-dead", replacing: false)
   }
@@ -141,7 +141,7 @@ struct CollectorTests {
       let files = try fixture.files()
       try await fixture.pool.transaction { session in _ = try fixture.store.delete(post: post, session) }
       try await fixture.pool.transaction { session in try fixture.store.collectReleased(session) }
-      try fixture.publishOrphan("orphan")
+      try fixture.publishOrphan("spare")
       let report = try await fixture.collect()
       #expect(report.heldUntil == until && report.blobs.count == 0 && report.orphanFiles.count == 0)
       #expect(try fixture.files().isSuperset(of: files))

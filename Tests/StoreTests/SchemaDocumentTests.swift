@@ -7,8 +7,8 @@ import Testing
 @Suite("Schema document", .tags(.database))
 struct SchemaDocumentTests {
   private static let path = "\(#filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined())/docs/schema.md"
-  private static let begin = "```mermaid\n"
-  private static let end = "```\n"
+  private static let begin = "<!-- written by a test: begin -->\n"
+  private static let end = "<!-- written by a test: end -->"
 
   @Test("the diagram in docs/schema.md shows the tables, columns and references of the database")
   func diagram() async throws {
@@ -23,9 +23,9 @@ struct SchemaDocumentTests {
     }
   }
 
-  /// The tables and their references as a Mermaid entity-relationship diagram.
+  /// The references as a Mermaid entity-relationship diagram, and a row for each table, its primary key in bold.
   private static func diagram(_ session: Session) throws -> String {
-    var lines = ["erDiagram"]
+    var lines = ["```mermaid", "erDiagram"]
     let references = try session.execute(
       """
       SELECT target.relname AS target, source.relname AS source, string_agg(attribute.attname, ', ' ORDER BY place) AS columns
@@ -44,7 +44,7 @@ struct SchemaDocumentTests {
     let columns = try session.execute(
       """
       SELECT relation.relname AS relation, attribute.attname AS name,
-        replace(format_type(attribute.atttypid, NULL), ' ', '_') AS type,
+        format_type(attribute.atttypid, NULL) AS type,
         EXISTS (
           SELECT FROM pg_constraint
           WHERE conrelid = relation.oid AND contype = 'p' AND attribute.attnum = ANY (conkey)) AS is_key
@@ -53,19 +53,16 @@ struct SchemaDocumentTests {
         AND NOT relation.relispartition AND attribute.attnum > 0 AND NOT attribute.attisdropped
       ORDER BY relation.relname, attribute.attnum
       """)
-    var table = ""
+    lines.append("```")
+    lines += ["", "| table | columns |", "|---|---|"]
+    var tables: [(name: String, columns: [String])] = []
     for row in columns {
       let relation = try row.get("relation", as: String.self)
-      if relation != table {
-        if !table.isEmpty { lines.append("  }") }
-        lines.append("  \(relation) {")
-        table = relation
-      }
-      let key = try row.get("is_key", as: Bool.self) ? " PK" : ""
-      // Mermaid knows letters, digits and a few signs in types.
-      let type = try row.get("type", as: String.self).replacing("\"", with: "").replacing("[]", with: "_array")
-      lines.append("    \(type) \(try row.get("name", as: String.self))\(key)")
+      if tables.last?.name != relation { tables.append((relation, [])) }
+      let column = "\(try row.get("name", as: String.self)) \(try row.get("type", as: String.self))"
+      tables[tables.count - 1].columns.append(try row.get("is_key", as: Bool.self) ? "**\(column)**" : column)
     }
-    return lines.joined(separator: "\n") + "\n  }\n"
+    lines += tables.map { "| `\($0.name)` | \($0.columns.joined(separator: ", ")) |" }
+    return lines.joined(separator: "\n") + "\n"
   }
 }

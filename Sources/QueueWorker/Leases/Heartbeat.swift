@@ -21,8 +21,8 @@ final class Heartbeat: Sendable {
   ) throws(SystemError) {
     self.worker = worker
     self.configuration = configuration
-    connection = try Connection(database, name: "worker-heartbeat")
-    executor = try ThreadExecutor(name: "worker-heartbeat")
+    connection = try Connection(database, name: "heartbeat")
+    executor = try ThreadExecutor(name: "heartbeat")
     self.held = held
     self.log = log
     self.onEviction = onEviction
