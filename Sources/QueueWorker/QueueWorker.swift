@@ -8,8 +8,8 @@ package import Queue
 
 /// A worker: it claims jobs from the queues that it consumes and hands each to the queue's handler.
 ///
-/// Beside the jobs run the heartbeat, the maintenance that every worker shares, and a listener for new jobs. Any number of
-/// workers share one database. A worker knows nothing of what its jobs do.
+/// In addition to jobs it runs the heartbeat, the maintenance that every worker shares, and a listener for new jobs. Any
+/// number of workers share one database. A worker knows nothing of what its jobs do.
 package final class QueueWorker: Sendable {
   private let configuration: QueueWorkerConfiguration
   private let database: DatabaseURL
@@ -28,7 +28,7 @@ package final class QueueWorker: Sendable {
   ///   - database: for the worker's own connections: the heartbeat and the listener.
   ///   - pool: for all other statements.
   ///   - consumers: the queues that the worker claims from.
-  ///   - tasks: maintenance beside the queue's own.
+  ///   - tasks: maintenance in addition to the queue's own.
   ///   - onReaped: runs in the transaction that reaps jobs.
   package init(
     configuration: QueueWorkerConfiguration, database: DatabaseURL, pool: Pool, consumers: [ConsumerConfiguration],

@@ -9,7 +9,7 @@ package protocol JobHandler: Sendable {
   ///   - isAlone: whether the worker holds no other job of this queue.
   func handle(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceHealth
 
-  /// Whether further jobs may start beside those that run.
+  /// Whether further jobs may start while others run.
   var takesMore: Bool { get }
 }
 

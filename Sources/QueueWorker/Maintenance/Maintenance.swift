@@ -4,7 +4,7 @@ import Platform
 package import Postgres
 import Queue
 
-/// Work that every worker repeats beside its jobs.
+/// Work that every worker repeats in addition to its jobs.
 package struct MaintenanceTask: Sendable {
   let name: String
   let interval: Duration

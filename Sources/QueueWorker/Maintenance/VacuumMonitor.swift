@@ -21,7 +21,7 @@ package struct VacuumLimits: Sendable, Hashable {
   package init() {}
 }
 
-/// Warns of whatever keeps the server from removing dead rows, through which claims would have to wade.
+/// Warns of whatever keeps the server from removing dead rows, which slow claims down.
 final class VacuumMonitor: Sendable {
   /// A warning about one cause.
   struct Warning: Hashable {
