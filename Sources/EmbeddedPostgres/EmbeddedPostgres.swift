@@ -29,8 +29,8 @@ package final class EmbeddedPostgres: Sendable {
   /// The address of the database, for `Pool` and `Listener`.
   package let url: DatabaseURL
   // One of them is nil: this process is the owner from the start, or a stand-by.
-  private let server: OwnedServer?
-  private let standBy: StandBy?
+  let server: OwnedServer?
+  let standBy: StandBy?
   private let serviceLock: FileLock?
 
   private init(url: DatabaseURL, server: OwnedServer? = nil, standBy: StandBy? = nil, serviceLock: FileLock?) {
@@ -41,14 +41,6 @@ package final class EmbeddedPostgres: Sendable {
   }
 
   deinit { stop() }
-
-  private var owned: OwnedServer? { server ?? standBy?.server }
-
-  /// Whether this process owns the server now.
-  package var isOwner: Bool { owned != nil }
-
-  /// The process id of the server, if it runs and this process owns it.
-  package var process: Int32? { owned?.process }
 
   /// Becomes the owner and starts the server, or uses the server of the owner and stands by; returns when the database
   /// accepts connections.
@@ -93,6 +85,11 @@ package final class EmbeddedPostgres: Sendable {
       guard ContinuousClock.now < end else { throw ownership.unreachable }
       usleep(20_000)
     }
+  }
+
+  /// The major version of the installed PostgreSQL that would create a database; throws if there is none.
+  package static func installedVersion() throws(EmbeddedPostgresError) -> Int {
+    try Binaries.find { getenv($0).map { String(cString: $0) } }.version
   }
 
   /// Stops the server if this process owns it, and waits for its end; further calls do nothing.

@@ -80,12 +80,16 @@ package struct Migrator: Sendable {
     try session.execute("SELECT to_regclass('schema_migration') IS NOT NULL").single().get(0)
   }
 
-  private func missing(_ session: Session) throws(PostgresError) -> [Migration] {
-    guard try Self.hasSchema(session) else {
-      return migrations
-    }
+  /// The versions that were applied to a database; empty without a schema of take5.
+  package static func applied(_ session: Session) throws(PostgresError) -> Set<Int> {
+    guard try hasSchema(session) else { return [] }
     var applied: Set<Int> = []
     for row in try session.execute("SELECT version FROM schema_migration") { applied.insert(try row.get("version")) }
+    return applied
+  }
+
+  private func missing(_ session: Session) throws(PostgresError) -> [Migration] {
+    let applied = try Self.applied(session)
     return migrations.filter { !applied.contains($0.version) }
   }
 }

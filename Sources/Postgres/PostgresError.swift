@@ -76,9 +76,6 @@ package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible
   /// Whether the server cannot represent a value (class 22, data exception).
   package var isInvalidValue: Bool { sqlState?.hasPrefix("22") == true }
 
-  /// Whether a unique constraint was violated.
-  package var isDuplicate: Bool { sqlState == "23505" }
-
   /// Whether a check constraint was violated.
   package var isCheckViolation: Bool { sqlState == "23514" }
 

@@ -39,38 +39,27 @@ package struct Statement: Sendable, Hashable, ExpressibleByStringInterpolation {
   var failpoint: Failpoint? { isPrepared ? Failpoint(name, isOnConnection: true) : nil }
 }
 
-/// The statements of one `.sql` file: each begins with a line `-- name: <name>` and ends before the next such line.
+/// The statements of `.sql` files, each with a name; fragments that several share are inserted: see `StatementFiles`.
 package struct Statements: Sendable {
   private let topic: String
   private var statements: [String: Statement]
 
-  /// Parses a file that is embedded in the program.
+  /// Parses files that are embedded in the program; an error in them is a programming error.
   ///
   /// - Parameters:
   ///   - topic: the prefix of the names, as in `queue.claim`.
-  ///   - bytes: the file's content; a duplicate name is a programming error.
-  package init(topic: String, _ bytes: [UInt8]) {
+  ///   - files: their contents.
+  package init(topic: String, _ files: [UInt8]...) {
+    do { try self.init(topic: topic, parsing: files) } catch { preconditionFailure("topic \(topic): \(error)") }
+  }
+
+  /// Parses files; throws if a name occurs twice, or if a fragment is unknown or gets too few or too many arguments.
+  package init(topic: String, parsing files: [[UInt8]]) throws(StatementError) {
     self.topic = topic
-    var found: [String: Statement] = [:]
-    var name: String?
-    var lines: [Substring] = []
-    func close() {
-      guard let name else { return }
-      let text = lines.joined(separator: "\n")
-      precondition(found[name] == nil, "statement \(topic).\(name) occurs twice")
-      found[name] = Statement(name: "\(topic).\(name)", text: text)
+    statements = [:]
+    for (name, text) in try StatementFiles(files).statements {
+      statements[name] = Statement(name: "\(topic).\(name)", text: text)
     }
-    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false) {
-      if line.hasPrefix("-- name: ") {
-        close()
-        name = String(line.dropFirst("-- name: ".count))
-        lines = []
-      } else if !line.hasPrefix("--") {
-        lines.append(line)
-      }
-    }
-    close()
-    statements = found
   }
 
   /// The statement with a name; an unknown name is a programming error.

@@ -6,20 +6,20 @@ extension JobQueue {
   /// Claims up to `limit` jobs of a queue in the order of their ranks, each with its own token; none if the worker's
   /// row was swept.
   ///
-  /// - Parameter lease: the random number from which the tokens are derived.
+  /// - Parameter number: the random number from which the tokens are derived.
   package static func claim(
-    worker: Int64, queue: String, limit: Int, lease: Lease = Lease(), _ session: Session
+    worker: Int64, queue: String, limit: Int, number: ClaimNumber = ClaimNumber(), _ session: Session
   ) throws(PostgresError) -> [ClaimedJob] {
     try jobs(
       session.execute(
-        statements["claim"], .integer(worker), .text(queue), .integer(limit), .integer(lease.number)))
+        statements["claim"], .integer(worker), .text(queue), .integer(limit), .integer(number.value)))
   }
 
-  /// The jobs that a worker holds under these leases: finds what claims returned whose replies were lost.
+  /// The jobs that a worker holds from claims with these numbers: finds what claims returned whose replies were lost.
   package static func claimed(
-    worker: Int64, leases: [Lease], _ session: Session
+    worker: Int64, numbers: [ClaimNumber], _ session: Session
   ) throws(PostgresError) -> [ClaimedJob] {
-    try jobs(session.execute(statements["claimed"], .integer(worker), .integers(leases.map(\.number))))
+    try jobs(session.execute(statements["claimed"], .integer(worker), .integers(numbers.map(\.value))))
   }
 
   /// Reads jobs, and sorts them by rank.
@@ -44,19 +44,19 @@ extension JobQueue {
         .text(result.map { String(decoding: $0, as: UTF8.self) })))
   }
 
-  /// Schedules another attempt after a pause.
-  package static func retry(
-    _ job: ClaimedJob, afterSeconds seconds: Double, error: String, _ session: Session
-  ) throws {
+  /// Ends a failed attempt: schedules the next one after a pause, or moves the job to the dead jobs if it has no attempts
+  /// left.
+  ///
+  /// - Returns: whether the job will run again.
+  package static func fail(
+    _ job: ClaimedJob, error: String, by policy: RetryPolicy = RetryPolicy(), _ session: Session
+  ) throws -> Bool {
     try fenced(
       job,
       session.execute(
-        statements["retry"], .integer(job.id), .integer(job.token), .double(seconds), .text(error)))
-  }
-
-  /// Moves a job that has no attempts left to the dead jobs.
-  package static func bury(_ job: ClaimedJob, error: String, _ session: Session) throws {
-    try fenced(job, session.execute(statements["bury"], .integer(job.id), .integer(job.token), .text(error)))
+        statements["fail"], .integer(job.id), .integer(job.token), .text(error), .double(policy.firstPause),
+        .double(policy.maxPause))
+    ).get("runs_again")
   }
 
   /// Returns a job unused; the attempt does not count.
@@ -71,14 +71,20 @@ extension JobQueue {
       session.execute(statements["snooze"], .integer(job.id), .integer(job.token), .double(seconds)))
   }
 
-  /// Puts a job off because of an outage; the attempt does not count.
+  /// Puts a job off because of an outage; the attempt does not count. Moves it to the dead jobs if it was postponed for
+  /// too long.
   ///
   /// - Parameter error: what is missing.
-  package static func postpone(_ job: ClaimedJob, seconds: Double, error: String, _ session: Session) throws {
+  /// - Returns: whether the job will run again.
+  package static func postpone(
+    _ job: ClaimedJob, error: String, by policy: RetryPolicy = RetryPolicy(), _ session: Session
+  ) throws -> Bool {
     try fenced(
       job,
       session.execute(
-        statements["postpone"], .integer(job.id), .integer(job.token), .double(seconds), .text(error)))
+        statements["postpone"], .integer(job.id), .integer(job.token), .text(error), .double(policy.firstPause),
+        .double(policy.maxPause), .double(policy.maxPostponement))
+    ).get("runs_again")
   }
 
   /// Stores the progress of a job. A lost lease is not an error here: the next heartbeat reports it.
@@ -90,7 +96,9 @@ extension JobQueue {
       .text(QueueChannel.changes), .text(job.publicID.description))
   }
 
-  private static func fenced(_ job: ClaimedJob, _ rows: Rows) throws(LeaseLost) {
-    guard !rows.isEmpty else { throw LeaseLost(job: job.id) }
+  @discardableResult
+  private static func fenced(_ job: ClaimedJob, _ rows: Rows) throws(LeaseLost) -> Row {
+    guard let row = rows.first else { throw LeaseLost(job: job.id) }
+    return row
   }
 }

@@ -14,7 +14,7 @@ extension JobQueue {
   ) throws(PostgresError) -> [PublicID: CancelOutcome] {
     var outcomes: [PublicID: CancelOutcome] = [:]
     let parameter = Parameter.texts(ids.map(\.description))
-    guard try !session.execute(statements["hold"], parameter).isEmpty else { return outcomes }
+    guard try !session.execute(statements["lock_jobs"], parameter).isEmpty else { return outcomes }
     for row in try session.execute(statements["cancel_waiting"], parameter) {
       outcomes[try row.publicID("public_id")] = .cancelled
     }
@@ -46,7 +46,7 @@ extension JobQueue {
   ) throws(PostgresError) -> [PublicID: String] {
     let rows = try session.execute(
       statements["revivable"], .double(policy.lossWindow / .seconds(1)),
-      .double(policy.maxPostponement / .seconds(1)), .double(policy.minRevivalPause / .seconds(1)))
+      .double(policy.retries.maxPostponement), .double(policy.minRevivalPause / .seconds(1)))
     var ids: [String] = []
     for row in rows { ids.append(try row.publicID("public_id").description) }
     guard !ids.isEmpty else { return [:] }

@@ -47,7 +47,8 @@ extension JobQueue {
     var reaped: [Reaped] = []
     let rows = try session.execute(
       statements["reap"], .integer(policy.maxBlamed), .texts(policy.stagesAtRisk.sorted()),
-      .double(policy.lossWindow / .seconds(1)), .double(policy.maxPostponement / .seconds(1)))
+      .double(policy.lossWindow / .seconds(1)), .double(policy.retries.maxPostponement),
+      .double(policy.retries.firstPause), .double(policy.retries.maxPause))
     for row in rows {
       let state: JobState =
         switch try row.get("state", as: String.self) {

@@ -2,18 +2,23 @@ package import Model
 package import Platform
 package import Postgres
 
-/// The job queue in PostgreSQL: SQL statements that run on a session, alone or as part of the caller's transaction.
+/// The job queue of take5 in PostgreSQL: SQL statements that run on a session, alone or as part of the caller's
+/// transaction.
 ///
-/// Execution is at least once; the effects of a job happen exactly once if they are written in the transaction of its
-/// `complete`. The columns `author` and `definition` and the outcomes accepted and rejected are the service's: the
-/// queue stores them and does not interpret them. All times are the server's. There are no triggers and no session
-/// state, so that the queue works behind a pooler in transaction mode.
+/// It is not a general queue: its jobs have an author, a definition and the id of a request, and a job completes with
+/// the verdict on its media, accepted or rejected. Execution is at least once; the effects of a job happen exactly once
+/// if they are written in the transaction of its `complete`. All times are the server's. There are no triggers and no
+/// session state, so that the queue works behind a pooler in transaction mode.
 package enum JobQueue {
-  /// The statements of `Queue.sql`; a task-local value, so that a test can run with a broken statement.
-  @TaskLocal static var statements = Statements(topic: "queue", PackageResources.Queue_sql)
+  /// The statements that change jobs; a task-local value, so that a test can run with a broken statement.
+  @TaskLocal static var statements = Statements(
+    topic: "queue", PackageResources.Fragments_sql, PackageResources.Enqueueing_sql, PackageResources.Attempts_sql,
+    PackageResources.Workers_sql, PackageResources.Operating_sql, PackageResources.Cron_sql,
+    PackageResources.History_sql)
 
-  /// The queries of `Operating.sql`.
-  static let operating = Statements(topic: "queue", PackageResources.Operating_sql)
+  /// The queries of operators and clients, which change nothing.
+  static let observing = Statements(
+    topic: "queue", PackageResources.Fragments_sql, PackageResources.Observing_sql)
 
   /// Notifies workers that a job of a queue may be available, after the commit of the open transaction if there is one.
   ///
@@ -69,5 +74,5 @@ extension JobQueue {
   }
 
   /// The failpoints of the queries of operators and clients, which change nothing.
-  package static var readingFailpoints: [Failpoint] { operating.failpoints }
+  package static var readingFailpoints: [Failpoint] { observing.failpoints }
 }

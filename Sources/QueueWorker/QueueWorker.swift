@@ -142,7 +142,7 @@ package final class QueueWorker: Sendable {
           log.debug("progress could not be stored", ["job": held.job.publicID.description, "error": "\(error)"])
         }
       }
-      try? await Task.sleep(for: .milliseconds(500))
+      try? await configuration.clock.sleep(for: .milliseconds(500))
     }
   }
 }

@@ -16,6 +16,8 @@ package struct QueueWorkerConfiguration: Sendable {
   package var faults = FaultPolicy()
   /// The thresholds of the warnings about dead rows.
   package var vacuum = VacuumLimits()
+  /// The clock of the leases, the pauses, the maintenance and the drain.
+  package var clock: any WorkerClock = ContinuousClock()
 
   package init(
     lease: Duration = .seconds(30), reapInterval: Duration = .seconds(5), pollInterval: Duration = .seconds(1),

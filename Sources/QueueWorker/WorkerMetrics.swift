@@ -13,6 +13,12 @@ struct WorkerMetrics: Sendable {
     metrics.count("take5_jobs_total", "Attempts at jobs, by outcome.", ["kind": kind, "outcome": outcome])
   }
 
+  func quarantined(kind: String, _ code: ReasonCode) {
+    metrics.count(
+      "take5_quarantined_total", "Inputs that were quarantined, by the reason code of their crashes.",
+      ["kind": kind, "code": code.rawValue])
+  }
+
   func pause(_ queue: String, _ isPaused: Bool) {
     metrics.set(
       "take5_queue_paused", "Whether the worker has paused a queue because it cannot serve it.", ["queue": queue],

@@ -84,7 +84,7 @@ struct JobQueueTests {
     }
   }
 
-  @Test("a stale token writes nothing: it cannot complete, retry, bury, release or report")
+  @Test("a stale token writes nothing: it cannot complete, fail, postpone, release or report")
   func fencing() async throws {
     try await withSession { session in
       let job = QueueDatabase.job()
@@ -100,8 +100,8 @@ struct JobQueueTests {
       #expect(heir.lost == 1)
 
       #expect(throws: LeaseLost.self) { try JobQueue.complete(zombie, .accepted, result: nil, session) }
-      #expect(throws: LeaseLost.self) { try JobQueue.retry(zombie, afterSeconds: 1, error: "x", session) }
-      #expect(throws: LeaseLost.self) { try JobQueue.bury(zombie, error: "x", session) }
+      #expect(throws: LeaseLost.self) { try JobQueue.fail(zombie, error: "x", session) }
+      #expect(throws: LeaseLost.self) { try JobQueue.postpone(zombie, error: "x", session) }
       #expect(throws: LeaseLost.self) { try JobQueue.release(zombie, session) }
       try JobQueue.report(JobProgress(fraction: 0.9, stage: "zombie"), of: zombie, session)
       #expect(try JobQueue.find(job.publicID, session)?.progress.stage != "zombie")
@@ -132,7 +132,8 @@ struct JobQueueTests {
       let job = QueueDatabase.job(maxAttempts: 2)
       try JobQueue.enqueue(job, session)
       let first = try claim(session)
-      try JobQueue.retry(first, afterSeconds: 3600, error: "the disk is full", session)
+      let policy = RetryPolicy(firstPause: 3600, maxPause: 3600)
+      #expect(try JobQueue.fail(first, error: "the disk is full", by: policy, session))
       let waiting = try #require(try JobQueue.find(job.publicID, session))
       #expect(waiting.state == .scheduled)
       #expect(waiting.error == "the disk is full")
@@ -142,8 +143,9 @@ struct JobQueueTests {
 
       let second = try claim(session)
       #expect(second.attempt == 2)
-      try JobQueue.bury(second, error: "the disk is still full", session)
-      #expect(try JobQueue.find(job.publicID, session)?.state == .dead)
+      #expect(try !JobQueue.fail(second, error: "the disk is still full", session))
+      let dead = try #require(try JobQueue.find(job.publicID, session))
+      #expect(dead.state == .dead && dead.attempt == 2 && dead.error == "the disk is still full")
       #expect(try JobQueue.list(JobFilter(states: [.dead]), session).map(\.publicID) == [job.publicID])
       #expect(try JobQueue.retryNow(job.publicID, session))
       let third = try claim(session)
@@ -196,8 +198,8 @@ struct JobQueueTests {
       try JobQueue.enqueue(job, session)
       let mine = try claim(session)
       #expect(try JobQueue.cancel(job.publicID, session) == .requested)
-      #expect(throws: LeaseLost.self) { try JobQueue.retry(mine, afterSeconds: 1, error: "x", session) }
-      #expect(throws: LeaseLost.self) { try JobQueue.bury(mine, error: "x", session) }
+      #expect(throws: LeaseLost.self) { try JobQueue.fail(mine, error: "x", session) }
+      #expect(throws: LeaseLost.self) { try JobQueue.postpone(mine, error: "x", session) }
       #expect(throws: LeaseLost.self) { try JobQueue.release(mine, session) }
       try JobQueue.complete(mine, .cancelled, result: nil, session)
       try JobQueue.report(JobProgress(fraction: 0.9, stage: "late"), of: mine, session)

@@ -5,21 +5,22 @@ import Testing
 
 @Suite("Leases", .tags(.database))
 struct LeaseTests {
-  @Test("the jobs of a claim are found by its lease and its worker, and by no others")
+  @Test("the jobs of a claim are found by its number and its worker, and by no others")
   func unacknowledged() async throws {
     try await withSession { session in
       for _ in 0..<3 { try JobQueue.enqueue(QueueDatabase.job(), session) }
       let worker = try JobQueue.register(host: "here", process: 1, session)
       let other = try JobQueue.register(host: "here", process: 2, session)
-      let lease = Lease()
-      let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: 2, lease: lease, session)
+      let number = ClaimNumber()
+      let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: 2, number: number, session)
       #expect(Set(claimed.map(\.token)).count == 2)
       #expect(
-        try JobQueue.claimed(worker: worker, leases: [Lease(), lease], session).map(\.token) == claimed.map(\.token))
-      #expect(try JobQueue.claimed(worker: worker, leases: [Lease()], session).isEmpty)
-      #expect(try JobQueue.claimed(worker: other, leases: [lease], session).isEmpty)
+        try JobQueue.claimed(worker: worker, numbers: [ClaimNumber(), number], session).map(\.token)
+          == claimed.map(\.token))
+      #expect(try JobQueue.claimed(worker: worker, numbers: [ClaimNumber()], session).isEmpty)
+      #expect(try JobQueue.claimed(worker: other, numbers: [number], session).isEmpty)
       try JobQueue.complete(claimed[0], .accepted, result: nil, session)
-      #expect(try JobQueue.claimed(worker: worker, leases: [lease], session).map(\.id) == [claimed[1].id])
+      #expect(try JobQueue.claimed(worker: worker, numbers: [number], session).map(\.id) == [claimed[1].id])
     }
   }
 

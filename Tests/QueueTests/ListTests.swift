@@ -20,7 +20,7 @@ struct ListTests {
       for job in jobs { try JobQueue.enqueue(job, session) }
       let worker = try JobQueue.register(host: "here", process: 7, session)
       let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: 2, session)
-      try JobQueue.bury(claimed[0], error: "The DISK is full", session)
+      try bury(claimed[0], error: "The DISK is full", session)
       try JobQueue.complete(claimed[1], .rejected, result: nil, session)
 
       func numbers(_ change: (inout JobFilter) -> Void) throws -> [Int] {

@@ -1,6 +1,7 @@
 import Model
 import Postgres
 import PostgresTesting
+import SeededRandom
 import Testing
 
 @testable import Queue
@@ -46,14 +47,14 @@ final class QueueModel {
   /// The end of an attempt by its holder.
   private enum Ending {
     case completed(Completion, result: [UInt8]?)
-    case retry(seconds: Double, error: String)
+    case failed
     case snoozed(seconds: Double)
-    case dead(error: String)
+    case postponed
     case released
   }
 
   private let session: Session
-  private var random: SeededGenerator
+  private var random: SplitMix64
   private var lives: [PublicID: JobLife] = [:]
   private var held: [ClaimedJob] = []
   private var stale: [ClaimedJob] = []
@@ -62,7 +63,7 @@ final class QueueModel {
 
   init(seed: UInt64, _ session: Session) throws {
     self.session = session
-    random = SeededGenerator(seed: seed)
+    random = SplitMix64(seed: seed)
     worker = try JobQueue.register(host: "model", process: 1, session)
   }
 
@@ -217,9 +218,9 @@ final class QueueModel {
 
   private func ending(of job: ClaimedJob) -> (JobLife.Event, Ending) {
     switch Int.random(in: 0..<5, using: &random) {
-    case 0: (.retried, .retry(seconds: 3600, error: "failed"))
+    case 0: (job.attempt < job.maxAttempts ? .retried : .buried, .failed)
     case 1: (.snoozed, .snoozed(seconds: 3600))
-    case 2: (.buried, .dead(error: "failed"))
+    case 2: (.postponed, .postponed)
     case 3: (.released, .released)
     default: (.completed, .completed(.rejected, result: Array("{}".utf8)))
     }
@@ -228,9 +229,13 @@ final class QueueModel {
   private func write(_ ending: Ending, for job: ClaimedJob) throws {
     switch ending {
     case .completed(let completion, let result): try JobQueue.complete(job, completion, result: result, session)
-    case .retry(let seconds, let error): try JobQueue.retry(job, afterSeconds: seconds, error: error, session)
+    case .failed:
+      let runsAgain = try JobQueue.fail(job, error: "failed", session)
+      #expect(runsAgain == (job.attempt < job.maxAttempts))
     case .snoozed(let seconds): try JobQueue.snooze(job, seconds: seconds, session)
-    case .dead(let error): try JobQueue.bury(job, error: error, session)
+    case .postponed:
+      let runsAgain = try JobQueue.postpone(job, error: "an outage", session)
+      #expect(runsAgain)
     case .released: try JobQueue.release(job, session)
     }
   }
@@ -247,19 +252,4 @@ final class QueueModel {
   private func count(_ state: JobLife.State) -> Int { lives.count { $0.value.state == state } }
 
   private func chance(_ among: Int) -> Bool { Int.random(in: 0..<among, using: &random) == 0 }
-}
-
-/// A generator of reproducible random numbers (SplitMix64, Steele, Lea and Flood, OOPSLA 2014).
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
-  }
 }

@@ -11,16 +11,14 @@ import Testing
 struct MutationTests {
   @Test(
     "without the token a former holder can write",
-    arguments: [
-      ("complete", "AND token = $2", "AND $2::bigint IS NOT NULL"),
-      ("retry", "AND token = $2", "AND $2::bigint IS NOT NULL"),
-      ("bury", "AND token = $2", "AND $2::bigint IS NOT NULL"),
-      ("release", "AND token = $2", "AND $2::bigint IS NOT NULL"),
-      ("snooze", "AND token = $2", "AND $2::bigint IS NOT NULL"),
-    ])
-  func token(_ name: String, _ guardClause: String, _ replacement: String) async throws {
-    #expect(try await !holds { try zombieWrites(name, $0) })
-    #expect(try await holds(without: guardClause, of: [name], instead: replacement) { try zombieWrites(name, $0) })
+    // A job with one attempt is dead when it fails.
+    arguments: [("complete", 5), ("fail", 5), ("fail", 1), ("postpone", 5), ("release", 5), ("snooze", 5)])
+  func token(_ name: String, maxAttempts: Int) async throws {
+    #expect(try await !holds { try zombieWrites(name, maxAttempts, $0) })
+    #expect(
+      try await holds(without: "AND token = $2", of: [name], instead: "AND $2::bigint IS NOT NULL") {
+        try zombieWrites(name, maxAttempts, $0)
+      })
   }
 
   @Test("without the lock on its row a worker that is being swept can claim a job")
@@ -59,8 +57,8 @@ struct MutationTests {
   // MARK: Failures
 
   /// Whether a holder can still write for its job after another worker has claimed it.
-  private func zombieWrites(_ name: String, _ session: Session) throws -> Bool {
-    try JobQueue.enqueue(QueueDatabase.job(), session)
+  private func zombieWrites(_ name: String, _ maxAttempts: Int, _ session: Session) throws -> Bool {
+    try JobQueue.enqueue(QueueDatabase.job(maxAttempts: maxAttempts), session)
     let zombie = try claim(session)
     try lose(session)
     let heir = try claim(session)
@@ -68,8 +66,10 @@ struct MutationTests {
     return succeeds {
       switch name {
       case "complete": try JobQueue.complete(zombie, .accepted, result: nil, session)
-      case "retry": try JobQueue.retry(zombie, afterSeconds: 1, error: "zombie", session)
-      case "bury": try JobQueue.bury(zombie, error: "zombie", session)
+      case "fail":
+        let runsAgain = try JobQueue.fail(zombie, error: "zombie", session)
+        #expect(runsAgain == (maxAttempts > 1))
+      case "postpone": _ = try JobQueue.postpone(zombie, error: "zombie", session)
       case "release": try JobQueue.release(zombie, session)
       default: try JobQueue.snooze(zombie, seconds: 1, session)
       }

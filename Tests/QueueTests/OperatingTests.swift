@@ -40,7 +40,7 @@ struct OperatingTests {
         for job in jobs {
           try JobQueue.enqueue(job, session)
           for claimed in try JobQueue.claim(worker: worker, queue: "media", limit: 1, session) {
-            try JobQueue.bury(claimed, error: "no", session)
+            try bury(claimed, error: "no", session)
           }
         }
         let retried = try JobQueue.retryNow(jobs.map(\.publicID), session)

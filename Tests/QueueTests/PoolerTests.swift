@@ -121,9 +121,9 @@ struct PoolerTests {
   /// Ends an attempt in a way that the job's id determines; returns whether the job has ended.
   private static func end(_ job: ClaimedJob, _ session: Session) throws -> Bool {
     switch (job.id % 5, job.attempt) {
-    case (0, 1): try JobQueue.retry(job, afterSeconds: 0, error: "try again", session)
+    case (0, 1): _ = try JobQueue.fail(job, error: "try again", by: .atOnce, session)
     case (1, 1) where job.lost == 0:
-      try JobQueue.bury(job, error: "no use", session)
+      try bury(job, error: "no use", session)
       return true
     case (2, _):
       #expect(try JobQueue.cancel(job.publicID, session) == .requested)

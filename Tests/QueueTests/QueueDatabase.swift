@@ -33,6 +33,18 @@ func claim(_ session: Session) throws -> ClaimedJob {
   return try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
 }
 
+/// Fails the last attempt of a job, which is dead afterwards.
+func bury(_ job: ClaimedJob, error: String, _ session: Session) throws {
+  try session.execute("UPDATE job SET attempt = max_attempts WHERE id = \(job.id)")
+  let runsAgain = try JobQueue.fail(job, error: error, session)
+  #expect(!runsAgain)
+}
+
+extension RetryPolicy {
+  /// Without pauses.
+  static let atOnce = RetryPolicy(firstPause: 0, maxPause: 0)
+}
+
 extension Tag {
   /// Uses the PostgreSQL server of the test run.
   @Tag static var database: Self

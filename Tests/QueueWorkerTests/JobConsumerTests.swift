@@ -1,4 +1,3 @@
-import Logging
 import Metrics
 import Model
 import Platform
@@ -11,153 +10,184 @@ import Testing
 
 @Suite("Job consumers", .tags(.database), .timeLimit(.minutes(2)))
 struct JobConsumerTests {
-  @Test(
-    "jobs of lost replies beyond the free slots are released, even if their claim commits late, and every job ends")
-  func unacknowledged() async throws {
-    try await withQueue { pool, url in
-      try await pool.run { session in for _ in 0..<6 { try JobQueue.enqueue(job(), session) } }
-      let worker = try await pool.run { try JobQueue.register(host: "here", process: 1, leaseSeconds: 600, $0) }
-      let leases = (0..<3).map { _ in Lease() }
-      // Two claims whose replies were lost; a third reaches the server after it was looked up.
-      try await pool.run { session in
-        for lease in leases.prefix(2) {
-          let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: 2, lease: lease, session)
-          #expect(claimed.count == 2)
-        }
-      }
-      let (started, late, allEnded) = (Shared(0), OneShot<Void>(), OneShot<Void>())
-      let handler = Handler { held in
-        if started.withLock({
-          $0 += 1; return $0
-        }) == 1 {
-          late.fulfil(())
-        }
-        // No slot is free before the third claim has committed.
-        while try await pool.run({ try $0.execute("SELECT FROM late").isEmpty }) { await Task.yield() }
-        try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
-        if try await pool.run({ try $0.execute("SELECT FROM job").isEmpty }) { allEnded.fulfil(()) }
-        return .healthy
-      }
-      let consumer = try consumer(worker, pool, url, handler, slots: 2, unacknowledged: UnacknowledgedClaims(leases))
-      async let running: Void = consumer.run()
-      await late.value
-      try await pool.run { session in
-        let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: 2, lease: leases[2], session)
-        #expect(claimed.count == 2)
-        try session.execute("INSERT INTO late VALUES (1)")
-      }
-      await allEnded.value
-      consumer.context.stopping.cancel()
-      consumer.wake.raise()
-      try await running
-      try await pool.run { session in
-        let done = try JobQueue.list(JobFilter(states: [.completed], limit: 100), session)
-        #expect(done.count == 6 && done.allSatisfy { $0.attempt == 1 && $0.lost == 0 })
-      }
-      #expect(started.withLock { $0 } == 6)
-    }
-  }
-
-  @Test("during an outage the queue is paused, one job at a time tries, and none loses an attempt")
+  @Test("during an outage the queue is paused, one job at a time tries after each pause, and none loses an attempt")
   func outage() async throws {
-    try await withQueue { pool, url in
-      try await pool.run { session in for _ in 0..<8 { try JobQueue.enqueue(job(), session) } }
-      let worker = try await pool.run { try JobQueue.register(host: "here", process: 1, leaseSeconds: 600, $0) }
-      let (tries, allEnded) = (Shared(0), OneShot<Void>())
+    try await ConsumerFixture.with { fixture in
+      let (pool, clock) = (fixture.pool, fixture.clock)
+      try await fixture.enqueue(8)
+      let (starts, failures, isEnded) = (Shared<[Duration]>([]), Shared<[Duration]>([]), Shared(false))
+      let (start, metrics) = (clock.now, Metrics())
       let handler = Handler { held in
-        let number = tries.withLock { count in
-          count += 1
-          return count
+        let number = starts.withLock { times in
+          times.append(start.duration(to: clock.now))
+          return times.count
         }
         // Both slots fail, and then one job that tries.
         if number <= 3 {
-          try await pool.transaction { try JobQueue.postpone(held.job, seconds: 0, error: "no storage", $0) }
+          if number == 3 { #expect(metrics.text().contains(#"take5_queue_paused{queue="media"} 1"#)) }
+          let policy = RetryPolicy(firstPause: 0, maxPause: 0)
+          _ = try await pool.transaction { try JobQueue.postpone(held.job, error: "no storage", by: policy, $0) }
+          failures.withLock { $0.append(start.duration(to: clock.now)) }
           return .outage(Outage("no storage"))
         }
         try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
-        if try await pool.run({ try $0.execute("SELECT FROM job").isEmpty }) { allEnded.fulfil(()) }
+        if try await pool.run({ try $0.execute("SELECT FROM job").isEmpty }) { isEnded.withLock { $0 = true } }
         return .healthy
       }
-      let metrics = Metrics()
-      let log = Shared<[String]>([])
-      let logger = Logger { line in log.withLock { $0.append(line) } }
-      let consumer = try consumer(worker, pool, url, handler, slots: 2, metrics: metrics, log: logger)
-      async let running: Void = consumer.run()
-      async let promoting: Void = promote(pool, until: allEnded)
-      await allEnded.value
-      consumer.context.stopping.cancel()
-      consumer.wake.raise()
-      _ = try await (running, promoting)
-      #expect(tries.withLock { $0 } == 11)
+      let consumer = try fixture.consumer(slots: 2, metrics: metrics, handler)
+      try await fixture.running(consumer) {
+        async let promoting: Void = {
+          while !isEnded.withLock({ $0 }) {
+            _ = try await pool.run { try JobQueue.promote($0) }
+            await Task.yield()
+          }
+        }()
+        await clock.turn { isEnded.withLock { $0 } }
+        try await promoting
+      }
+      let (started, failed) = (starts.withLock { $0 }, failures.withLock { $0 })
+      try #require(started.count == 11 && failed.count == 3)
+      // The first pause starts with the first failure, which is also that of the first job.
+      #expect(started[2] - min(failed[0], failed[1]) >= .seconds(1))
+      #expect(started[3] - failed[2] >= .seconds(2))
       try await pool.run { session in
         let done = try JobQueue.list(JobFilter(states: [.completed], limit: 100), session)
         #expect(done.count == 8 && done.allSatisfy { $0.attempt == 1 })
       }
-      let lines = log.withLock { $0 }
-      #expect(lines.count { $0.contains("the queue is paused") } == 2)
-      #expect(lines.count { $0.contains("the queue resumes") } == 1)
       #expect(metrics.text().contains(#"take5_queue_paused{queue="media"} 0"#))
     }
   }
 
-  // MARK: Support
+  @Test("a job that still runs when the drain is over is stopped, and not before; one that ends is not stopped")
+  func drain() async throws {
+    try await ConsumerFixture.with { fixture in
+      let (pool, clock) = (fixture.pool, fixture.clock)
+      let ids = try await fixture.enqueue(2)
+      let (started, mayEnd) = (Shared(0), Shared(false))
+      let stopped = Shared<(reason: HeldJob.StopReason?, at: TestClock.Instant)?>(nil)
+      let ended = Shared<[HeldJob.StopReason?]>([])
+      let handler = Handler { held in
+        started.withLock { $0 += 1 }
+        if held.job.publicID == ids[0] {
+          while !mayEnd.withLock({ $0 }) { await Task.yield() }
+          try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
+          ended.withLock { $0.append(held.stopReason) }
+        } else {
+          let reason = await held.stopRequest()
+          stopped.withLock { $0 = (reason, clock.now) }
+          try await pool.transaction { try JobQueue.release(held.job, $0) }
+        }
+        return .unknown
+      }
+      let consumer = try fixture.consumer(slots: 2, handler)
+      async let running: Void = consumer.run()
+      while started.withLock({ $0 }) < 2 { await Task.yield() }
+      let asked = clock.now
+      consumer.context.stopping.cancel()
+      consumer.wake.raise()
+      mayEnd.withLock { $0 = true }
+      while ended.withLock({ $0.isEmpty }) { await Task.yield() }
+      await clock.turn { stopped.withLock { $0 != nil } }
+      try await running
+      let stop = try #require(stopped.withLock { $0 })
+      #expect(stop.reason == .drained)
+      #expect(asked.duration(to: stop.at) >= consumer.context.configuration.drain)
+      #expect(ended.withLock { $0 } == [nil])
+      #expect(try await fixture.state(ids[0]) == .completed)
+      #expect(try await fixture.state(ids[1]) == .available)
+    }
+  }
 
-  private struct Handler: JobHandler {
-    let body: @Sendable (HeldJob) async throws -> ServiceHealth
+  @Test("without a recent heartbeat no job is claimed")
+  func overdue() async throws {
+    try await ConsumerFixture.with { fixture in
+      let id = try await fixture.enqueue()[0]
+      let consumer = try fixture.consumer(lease: .seconds(30), fixture.completing { _ in })
+      fixture.clock.advance(by: .seconds(18) + .milliseconds(1))
+      #expect(consumer.context.heartbeat.isOverdue)
+      try await fixture.running(consumer) { await fixture.poll(3) }
+      #expect(try await fixture.state(id) == .available)
+    }
+  }
 
-    func handle(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceHealth {
-      do {
-        return try await body(held)
-      } catch {
-        Issue.record(error)
+  @Test("a worker that has lost its lease claims nothing, and its consumer ends")
+  func evicted() async throws {
+    try await ConsumerFixture.with { fixture in
+      let consumer = try fixture.consumer(fixture.completing { _ in })
+      async let running: Void = consumer.run()
+      await fixture.clock.sleepers()
+      let id = try await fixture.enqueue()[0]
+      consumer.context.isEvicted.cancel()
+      consumer.wake.raise()
+      try await running
+      #expect(try await fixture.state(id) == .available)
+    }
+  }
+
+  @Test("while the handler takes no more, nothing is claimed")
+  func reserved() async throws {
+    try await ConsumerFixture.with { fixture in
+      let id = try await fixture.enqueue()[0]
+      let isEnded = Shared(false)
+      let handler = fixture.completing { _ in isEnded.withLock { $0 = true } }
+      handler.takesJobs.withLock { $0 = false }
+      let consumer = try fixture.consumer(handler)
+      try await fixture.running(consumer) {
+        await fixture.poll(3)
+        let state = try await fixture.state(id)
+        #expect(state == .available)
+        handler.takesJobs.withLock { $0 = true }
+        await fixture.clock.turn { isEnded.withLock { $0 } }
+      }
+      #expect(try await fixture.state(id) == .completed)
+    }
+  }
+
+  @Test("no more jobs are claimed than there are slots, and a job that ends makes room")
+  func slots() async throws {
+    try await ConsumerFixture.with { fixture in
+      let pool = fixture.pool
+      try await fixture.enqueue(3)
+      let (running, most, ended) = (Shared(0), Shared(0), Shared(0))
+      let handler = Handler { held in
+        let count = running.withLock { count in
+          count += 1
+          return count
+        }
+        most.withLock { $0 = max($0, count) }
+        if ended.withLock({ $0 }) == 0 {
+          let executing = try await pool.run {
+            try $0.execute("SELECT count(*) FROM job WHERE state = 'x'").single().get(0, as: Int.self)
+          }
+          #expect(executing <= 2)
+        }
+        try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
+        running.withLock { $0 -= 1 }
+        ended.withLock { $0 += 1 }
         return .healthy
       }
+      try await fixture.running(try fixture.consumer(slots: 2, handler)) {
+        await fixture.clock.turn { ended.withLock { $0 } == 3 }
+      }
+      #expect(most.withLock { $0 } <= 2)
     }
   }
 
-  private func promote(_ pool: Pool, until allEnded: OneShot<Void>) async throws {
-    while try await pool.run({ session in
-      _ = try JobQueue.promote(session)
-      return try !session.execute("SELECT FROM job").isEmpty
-    }) { await Task.yield() }
-  }
-
-  private static let template = TestTemplate(name: "job_consumers") { session in
-    try Migrator(QueueMigrations.all).migrate(session)
-    try JobQueue.prepareHistory(session)
-    try session.executeScript("CREATE TABLE late (id int)", name: "late")
-  }
-
-  private func withQueue(_ body: @escaping @Sendable (Pool, DatabaseURL) async throws -> Void) async throws {
-    try await withDatabase(Self.template) { url in
-      let pool = Pool(url, size: 4)
-      try await body(pool, url)
-      await pool.close()
+  @Test("a claim that the database refuses is sent again once it accepts writes, and no number is looked up")
+  func databaseAway() async throws {
+    try await ConsumerFixture.with { fixture in
+      let id = try await fixture.enqueue()[0]
+      let isEnded = Shared(false)
+      let consumer = try fixture.consumer(fixture.completing { _ in isEnded.withLock { $0 = true } })
+      try setReadOnly(true, fixture.url)
+      try await fixture.running(consumer) {
+        await fixture.poll(2)
+        #expect(consumer.context.held.all.isEmpty)
+        #expect(consumer.unacknowledged.due().isEmpty)
+        try setReadOnly(false, fixture.url)
+        await fixture.clock.turn { isEnded.withLock { $0 } }
+      }
+      #expect(try await fixture.state(id) == .completed)
     }
   }
-
-  private func job() -> NewJob {
-    NewJob(publicID: .now(), queue: "media", kind: "post", deadlineSeconds: 60, arguments: Array("{}".utf8))
-  }
-
-  private func consumer(
-    _ worker: Int64, _ pool: Pool, _ url: DatabaseURL, _ handler: Handler, slots: Int,
-    unacknowledged: UnacknowledgedClaims = UnacknowledgedClaims(), metrics: Metrics = Metrics(),
-    log: Logger = Logger { _ in }
-  ) throws -> JobConsumer {
-    let configuration = QueueWorkerConfiguration(lease: .seconds(600), pollInterval: .milliseconds(20))
-    let held = HeldJobs()
-    let heartbeat = try Heartbeat(worker: worker, configuration: configuration, database: url, held: held, log: log) {}
-    let context = WorkerContext(
-      worker: worker, configuration: configuration, pool: pool, heartbeat: heartbeat, stopping: CancellationFlag(),
-      isEvicted: CancellationFlag(), held: held, metrics: WorkerMetrics(metrics), log: log)
-    return JobConsumer(
-      ConsumerConfiguration(queue: "media", slots: slots, handler: handler), context: context,
-      unacknowledged: unacknowledged)
-  }
-}
-
-extension Tag {
-  /// Uses the PostgreSQL server of the test run.
-  @Tag static var database: Self
 }

@@ -5,8 +5,9 @@ import Platform
 import Postgres
 import PostgresTesting
 import Queue
-import QueueWorker
 import Testing
+
+@testable import QueueWorker
 
 @Suite("Maintenance", .tags(.database), .timeLimit(.minutes(2)))
 struct MaintenanceTests {
@@ -67,6 +68,89 @@ struct MaintenanceTests {
       try await running
       #expect(isDone.isCancelled)
       await pool.close()
+    }
+  }
+}
+
+/// Maintenance with a clock that the test turns.
+@Suite("Repeated tasks", .tags(.database), .timeLimit(.minutes(2)))
+struct RepeatedTaskTests {
+  private struct Fault: Error {}
+
+  /// Runs maintenance while `body` runs.
+  private func running(
+    _ fixture: ConsumerFixture, tasks: [MaintenanceTask] = [],
+    onReaped: @escaping @Sendable ([Reaped], Session) throws -> Void = { _, _ in },
+    onAvailable: @escaping @Sendable () -> Void = {}, _ body: () async throws -> Void
+  ) async throws {
+    let maintenance = Maintenance(
+      configuration: fixture.configuration(), pool: fixture.pool, onReaped: onReaped, tasks: tasks,
+      metrics: WorkerMetrics(Metrics()), onAvailable: onAvailable, log: Logger { _ in })
+    let task = Task { await maintenance.run() }
+    let result: Result<Void, any Error>
+    do { result = .success(try await body()) } catch { result = .failure(error) }
+    task.cancel()
+    await task.value
+    try result.get()
+  }
+
+  @Test("a task is repeated after its interval, also after a failure, and never more often than the queue is polled")
+  func repeated() async throws {
+    try await ConsumerFixture.with { fixture in
+      let (slow, fast) = (Shared<[TestClock.Instant]>([]), Shared<[TestClock.Instant]>([]))
+      let clock = fixture.clock
+      let tasks = [
+        MaintenanceTask("slow", every: .seconds(7)) { _ in
+          slow.withLock { $0.append(clock.now) }
+          throw Fault()
+        },
+        MaintenanceTask("fast", every: .zero) { _ in fast.withLock { $0.append(clock.now) } },
+      ]
+      try await running(fixture, tasks: tasks) {
+        await clock.turn { slow.withLock { $0.count } == 3 && fast.withLock { $0.count } >= 3 }
+      }
+      func pauses(_ times: Shared<[TestClock.Instant]>) -> [Duration] {
+        times.withLock { times in zip(times, times.dropFirst()).map { $0.duration(to: $1) } }
+      }
+      #expect(pauses(slow).allSatisfy { $0 >= .seconds(7) })
+      #expect(pauses(fast).allSatisfy { $0 >= ConsumerFixture.poll })
+    }
+  }
+
+  @Test("a job that becomes available is announced to the consumers")
+  func promoted() async throws {
+    try await ConsumerFixture.with { fixture in
+      let id = try await fixture.enqueue()[0]
+      try await fixture.pool.run { _ = try $0.execute("UPDATE job SET state = 's', run_at = clock_timestamp()") }
+      let isAnnounced = CancellationFlag()
+      try await running(fixture, onAvailable: { isAnnounced.cancel() }) {
+        await fixture.clock.turn { isAnnounced.isCancelled }
+      }
+      #expect(try await fixture.state(id) == .available)
+    }
+  }
+
+  @Test("lost jobs are taken in the transaction that writes the consequences")
+  func reaped() async throws {
+    try await ConsumerFixture.with { fixture in
+      let id = try await fixture.enqueue()[0]
+      _ = try await fixture.claim(1)
+      try await fixture.pool.run { _ = try $0.execute("UPDATE worker SET beat_at = beat_at - interval '1 year'") }
+      let attempts = Shared<[PublicID]>([])
+      // The first time the consequences fail, and the job stays where it is for the next time.
+      let onReaped: @Sendable ([Reaped], Session) throws -> Void = { reaped, session in
+        guard let job = reaped.first?.publicID else { return }
+        let isFirst = attempts.withLock { attempts in
+          attempts.append(job)
+          return attempts.count == 1
+        }
+        if isFirst { throw Fault() }
+      }
+      try await running(fixture, onReaped: onReaped) {
+        await fixture.clock.turn { attempts.withLock { $0.count } == 2 }
+      }
+      #expect(attempts.withLock { $0 } == [id, id])
+      #expect(try await fixture.state(id) == .scheduled)
     }
   }
 }

@@ -1,5 +1,6 @@
 internal import CPostgres
 import Glibc
+import Platform
 
 /// The address of a database: a `postgresql://` URL or a keyword/value string (libpq, "Connection Strings").
 ///
@@ -17,8 +18,12 @@ package struct DatabaseURL: Sendable, Hashable {
   /// The `statement_timeout`; nil: the server's default.
   package private(set) var statementLimit: Duration?
 
+  // No other function of libpq is called before there is an address.
+  private static let isLibraryLoaded: Void = SharedLibraries.open("libpq.so.5")
+
   /// Parses a connection string; the error does not repeat it, since it may contain a password.
   package init(_ text: String) throws(PostgresError) {
+    Self.isLibraryLoaded
     var message: UnsafeMutablePointer<CChar>?
     let parsed = PQconninfoParse(text, &message)
     PQfreemem(message)
@@ -38,6 +43,7 @@ package struct DatabaseURL: Sendable, Hashable {
 
   /// The address of a server that listens on a Unix socket, such as the embedded one.
   package init(socketFolder: String, user: String, database: String) {
+    Self.isLibraryLoaded
     settings = ["host": socketFolder, "user": user, "dbname": database]
   }
 

@@ -35,7 +35,7 @@ package struct Cell {
 }
 
 extension Int64: ColumnValue {
-  /// Reads any integer type, and `timestamptz` as microseconds since 1970-01-01 UTC.
+  /// Reads any integer type, and `timestamptz` as microseconds since 1970-01-01 UTC; `infinity` is `Int64.max`.
   package init?(_ cell: Cell) {
     let value: Int64?
     switch cell.type {
@@ -44,7 +44,7 @@ extension Int64: ColumnValue {
     case TypeOID.int2: value = cell.bigEndian(Int16.self).map(Int64.init)
     case TypeOID.oid: value = cell.bigEndian(UInt32.self).map(Int64.init)
     case TypeOID.timestamptz:
-      // `infinity` is Int64.max.
+      // The server sends `infinity` as Int64.max (timestamp.h).
       value = cell.bigEndian(Int64.self).map { $0.addingReportingOverflow(TypeOID.postgresEpoch) }.map {
         $0.overflow ? .max : $0.partialValue
       }

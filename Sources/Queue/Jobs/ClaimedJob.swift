@@ -27,48 +27,46 @@ package struct ClaimedJob: Sendable, Hashable {
   package let rank: Int64
   /// The time from when the job became available to its claim, by the server's clock.
   package let waitedSeconds: Double
-  /// The time since the job was first postponed or lost without blame; nil: it never was.
-  package let postponedSeconds: Double?
 
-  // By column index, in the order in which every claim statement returns them: libpq looks a name up for each row.
+  // By column index, in the order of the fragments claimed_columns and job_columns: libpq looks a name up for each row.
   init(_ row: Row) throws(PostgresError) {
-    id = try row.get(0)
-    publicID = try row.get(1, as: RowID.self).id
-    token = try row.get(2)
-    queue = try row.get(3)
-    kind = try row.get(4)
-    attempt = try row.get(5)
-    maxAttempts = try row.get(6)
-    lost = try row.get(7)
-    author = try row.get(8)
-    definition = try row.get(9)
-    request = try row.get(10)
-    deadlineSeconds = try row.get(11)
-    arguments = try row.get(12, as: RowJSON.self).text
-    limit = try row.get(13)
-    rank = try row.get(14)
-    let (couldRun, claimed): (Int64, Int64) = (try row.get(15), try row.get(16))
+    token = try row.get(0)
+    attempt = try row.get(1)
+    lost = try row.get(2)
+    deadlineSeconds = try row.get(3)
+    limit = try row.get(4)
+    rank = try row.get(5)
+    let (couldRun, claimed): (Int64, Int64) = (try row.get(6), try row.get(7))
     waitedSeconds = Double(max(0, claimed - couldRun)) / 1e6
-    postponedSeconds = try row.get(17)
+    id = try row.get(8)
+    publicID = try row.get(9, as: RowID.self).id
+    queue = try row.get(10)
+    kind = try row.get(11)
+    maxAttempts = try row.get(12)
+    author = try row.get(13)
+    definition = try row.get(14)
+    request = try row.get(15)
+    arguments = try row.get(16, as: RowJSON.self).text
   }
 
-  /// Whether the claim with this lease returned the job.
-  package func isHeld(under lease: Lease) -> Bool { token == lease.number ^ id }
+  /// Whether the claim with this number returned the job.
+  package func belongs(to claim: ClaimNumber) -> Bool { token == claim.value ^ id }
 }
 
 /// The random number of one claim, from which the tokens of its jobs are derived.
 ///
 /// The worker chooses it, so that the same number is never used twice, even after a crash or a failover of the
 /// database, and so that the jobs of a claim whose reply was lost can be looked up.
-package struct Lease: Sendable, Hashable {
+package struct ClaimNumber: Sendable, Hashable {
   /// 63 random bits: never negative.
-  let number: Int64
+  let value: Int64
 
-  /// A new random lease.
-  package init() { number = .random(in: 1 ... .max) }
+  /// A new random number.
+  package init() { value = .random(in: 1 ... .max) }
 }
 
-/// The error of a write whose token is not the job's any more: the caller's transaction must roll back.
+/// The error of a write whose token is not the job's any more, or which would give a job that is to be cancelled a further
+/// attempt: the caller's transaction must roll back.
 package struct LeaseLost: Error, Sendable, Hashable, CustomStringConvertible {
   /// The primary key of the job.
   package let job: Int64

@@ -106,7 +106,8 @@ extension JobQueue {
   }
 
   private static func copy(_ jobs: [NewJob], _ session: Session) throws {
-    let now = try session.execute(statements["now"]).single().get(0, as: Int64.self)
+    let time = try session.execute(statements["now"]).single()
+    let (now, step): (Int64, Int64) = (try time.get("now"), try time.get("step"))
     try session.copy(jobs.count, columns: 13, by: statements["enqueue_many"]) { index, rows in
       let job = jobs[index]
       // Ranks are one microsecond apart, so that the order of claims is the order of the list.
@@ -116,7 +117,7 @@ extension JobQueue {
       rows.text(job.queue)
       rows.text(job.kind)
       rows.text(job.delay > 0 ? "s" : "a")
-      rows.integer(at + Int64(job.priority) * 30_000_000)
+      rows.integer(at + Int64(job.priority) * step)
       rows.timestamp(microseconds: at)
       rows.integer(Int16(job.priority))
       rows.integer(Int16(job.maxAttempts))

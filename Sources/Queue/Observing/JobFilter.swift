@@ -55,11 +55,11 @@ struct JobSelection {
 
   /// The statement for the jobs, newest first.
   mutating func records() -> Statement {
-    statement("jobs", order: " ORDER BY found.public_id DESC LIMIT $1", of: JobQueue.operating["jobs"].text)
+    statement("jobs", order: " ORDER BY found.public_id DESC LIMIT $1", of: JobQueue.observing["jobs"].text)
   }
 
   /// The statement for the jobs, unordered and without a limit.
-  mutating func found() -> Statement { statement("found", order: nil, of: JobQueue.operating["jobs"].text) }
+  mutating func found() -> Statement { statement("found", order: nil, of: JobQueue.observing["jobs"].text) }
 
   /// The statement for the number of jobs; the limit is ignored.
   mutating func count() -> Statement {
@@ -69,29 +69,28 @@ struct JobSelection {
   private mutating func statement(_ name: String, order: String?, of base: String) -> Statement {
     parameters = order == nil ? [] : [.integer(filter.limit)]
     let shared = sharedConditions()
-    let branches = branches().map { table, own in
+    let branches = branches().map { branch, own in
       let conditions = (own + shared.map { $0.replacing("ERROR", with: "last_error") }).joined(separator: " AND ")
-      let text = JobQueue.operating[table].text
-        .replacing("CONDITIONS", with: conditions.isEmpty ? "true" : conditions)
+      let text = branch.text.replacing("CONDITIONS", with: conditions.isEmpty ? "true" : conditions)
       return order == nil ? "(\(text))" : "(\(text) ORDER BY public_id DESC LIMIT $1)"
     }
     let text = base.replacing("BRANCHES", with: branches.joined(separator: " UNION ALL ")) + (order ?? "")
     return Statement(name: "queue.\(name)", text: text)
   }
 
-  /// The tables to search, with the conditions that apply to one table only.
-  private mutating func branches() -> [(table: String, conditions: [String])] {
-    var branches: [(String, [String])] = []
+  /// A branch for each table to search, with the conditions that apply to this table only.
+  private mutating func branches() -> [(Statement, conditions: [String])] {
+    let (live, dead) = (JobQueue.observing["live"], JobQueue.observing["dead"])
+    var branches: [(Statement, [String])] = []
     func wants(_ state: JobState) -> Bool { filter.states.isEmpty || filter.states.contains(state) }
     if filter.finishedAfter == nil && filter.finishedBefore == nil {
-      let live: [JobState] = [.available, .scheduled, .executing]
-      if live.allSatisfy(wants) {
-        branches.append(("live", []))
+      if [.available, .scheduled, .executing].allSatisfy(wants) {
+        branches.append((live, []))
       } else {
         // A branch for each state: the indexes of this table are partial, for one state each.
-        if wants(.available) { branches.append(("live", ["state = 'a'"])) }
-        if wants(.scheduled) { branches += [("live", ["state = 's'"]), ("live", ["state = 'p'"])] }
-        if wants(.executing) { branches.append(("live", ["state = 'x'"])) }
+        if wants(.available) { branches.append((live, ["state = 'a'"])) }
+        if wants(.scheduled) { branches += [(live, ["state = 's'"]), (live, ["state = 'p'"])] }
+        if wants(.executing) { branches.append((live, ["state = 'x'"])) }
       }
     }
     if wants(.completed) || wants(.cancelled) {
@@ -102,11 +101,11 @@ struct JobSelection {
       }
       if !wants(.completed) { conditions.append("outcome = 'c'") }
       if !wants(.cancelled) { conditions.append("outcome <> 'c'") }
-      branches.append(("done", conditions))
+      branches.append((JobQueue.observing["done"], conditions))
     }
-    if wants(.dead) { branches.append(("dead", times("died_at", filter.finishedAfter, filter.finishedBefore))) }
+    if wants(.dead) { branches.append((dead, times("died_at", filter.finishedAfter, filter.finishedBefore))) }
     // A live job with a time of its end: no table contains such jobs.
-    return branches.isEmpty ? [("live", ["false"])] : branches
+    return branches.isEmpty ? [(live, ["false"])] : branches
   }
 
   private mutating func sharedConditions() -> [String] {

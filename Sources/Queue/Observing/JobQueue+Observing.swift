@@ -7,7 +7,7 @@ extension JobQueue {
   /// The numbers of live and dead jobs, by queue, kind and state.
   package static func depths(_ session: Session) throws(PostgresError) -> [QueueDepth] {
     var depths: [QueueDepth] = []
-    for row in try session.execute(operating["depths"]) {
+    for row in try session.execute(observing["depths"]) {
       guard let state = JobState(rawValue: try row.get("state")) else { continue }
       depths.append(
         QueueDepth(
@@ -22,14 +22,14 @@ extension JobQueue {
     -> [FinishedJobs]
   {
     var kinds: [FinishedJobs] = []
-    for row in try session.execute(operating["finished"], .double(seconds)) { kinds.append(try FinishedJobs(row)) }
+    for row in try session.execute(observing["finished"], .double(seconds)) { kinds.append(try FinishedJobs(row)) }
     return kinds
   }
 
   /// The registered workers, including those whose lease has expired.
   package static func workers(_ session: Session) throws(PostgresError) -> [WorkerRecord] {
     var workers: [WorkerRecord] = []
-    for row in try session.execute(operating["workers"]) { workers.append(try WorkerRecord(row)) }
+    for row in try session.execute(observing["workers"]) { workers.append(try WorkerRecord(row)) }
     return workers
   }
 
@@ -38,9 +38,9 @@ extension JobQueue {
   /// A role without `pg_monitor` sees only its own sessions.
   package static func health(_ session: Session) throws(PostgresError) -> QueueHealth {
     var holders: [HorizonHolder] = []
-    for row in try session.execute(operating["horizon"]) { holders.append(try HorizonHolder(row)) }
+    for row in try session.execute(observing["horizon"]) { holders.append(try HorizonHolder(row)) }
     var tables: [TableRows] = []
-    for row in try session.execute(operating["tables"]) {
+    for row in try session.execute(observing["tables"]) {
       tables.append(TableRows(table: try row.get("name"), live: try row.get("live"), dead: try row.get("dead")))
     }
     return QueueHealth(holders: holders, tables: tables)

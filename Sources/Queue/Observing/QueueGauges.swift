@@ -27,7 +27,7 @@ package enum QueueGauges {
   }
 
   private static func workers(_ session: Session) throws(PostgresError) -> [MetricGauge] {
-    let counts = try session.execute(JobQueue.operating["worker_counts"]).single()
+    let counts = try session.execute(JobQueue.observing["worker_counts"]).single()
     let help = "Workers, by whether their last heartbeat is within their lease."
     return [
       MetricGauge("take5_workers", help, ["state": "alive"], Double(try counts.get("alive", as: Int.self))),

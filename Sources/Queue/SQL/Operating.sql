@@ -1,96 +1,63 @@
--- Queries of operators. A list is a UNION ALL of one branch for each table (BRANCHES), so that each branch uses an
--- index of its table; CONDITIONS is replaced by the conditions of the filter.
+-- Cancellation and retries, by operators and by maintenance.
 
--- name: jobs
-SELECT found.*, job_progress.fraction, job_progress.stage, worker.host AS worker_host,
-  worker.process AS worker_process
-FROM (BRANCHES) AS found
-  LEFT JOIN job_progress ON job_progress.job_id = found.id AND found.finished_at IS NULL
-  LEFT JOIN worker ON worker.id = found.worker_id
+-- name: lock_jobs
+-- Locks jobs until the transaction ends, in the order of their ids, so that two transactions cannot deadlock.
+SELECT FROM job WHERE public_id = ANY ($1::uuid[]) ORDER BY public_id FOR UPDATE
 
--- name: live
-SELECT id, public_id, queue, kind,
-  CASE state WHEN 'a' THEN 'available' WHEN 'x' THEN 'executing' ELSE 'scheduled' END AS state,
-  priority, attempt, max_attempts, lost, author, request, created_at, run_at, started_at, deadline_at,
-  NULL::timestamptz AS finished_at, cancel_at IS NOT NULL AS is_cancelling, state = 'p' AS is_throttled, worker_id,
-  limit_name, last_error, arguments, NULL::jsonb AS result,
-  false AS is_rejected
-FROM job WHERE CONDITIONS
+-- name: cancel_waiting
+WITH ended AS (
+    DELETE FROM job WHERE public_id = ANY ($1::uuid[]) AND state <> 'x'
+    RETURNING {record_columns}, lost, last_error),
+  {removed_progress}
+INSERT INTO job_done ({record_columns}, lost, last_error, outcome)
+SELECT {record_columns}, lost, last_error, 'c' FROM ended
+RETURNING public_id
 
--- name: done
-SELECT id, public_id, queue, kind, CASE outcome WHEN 'c' THEN 'cancelled' ELSE 'completed' END AS state,
-  NULL::smallint AS priority, attempt, max_attempts, lost, author, request, created_at, NULL::timestamptz AS run_at,
-  started_at, NULL::timestamptz AS deadline_at, finished_at, false AS is_cancelling, false AS is_throttled, worker_id,
-  NULL::text AS limit_name, last_error, arguments, result, outcome = 'r' AS is_rejected
-FROM job_done WHERE CONDITIONS
+-- name: cancel_executing
+-- The worker learns of it from the reply to its next heartbeat.
+UPDATE job SET cancel_at = coalesce(cancel_at, clock_timestamp())
+WHERE public_id = ANY ($1::uuid[]) AND state = 'x'
+RETURNING public_id
 
--- name: dead
-SELECT id, public_id, queue, kind, 'dead' AS state, priority, attempt, max_attempts, lost, author, request, created_at,
-  NULL::timestamptz AS run_at, started_at, NULL::timestamptz AS deadline_at, died_at AS finished_at,
-  false AS is_cancelling, false AS is_throttled, NULL::bigint AS worker_id, limit_name, last_error, arguments,
-  NULL::jsonb AS result, false AS is_rejected
-FROM job_dead WHERE CONDITIONS
+-- name: revivable
+-- Jobs that died less than $1 seconds after another job was lost with its worker, or earlier: the cause may lie outside
+-- the job. Each may be redriven for $2 seconds after its first failure, with growing pauses of at least $3 seconds.
+SELECT public_id FROM job_dead
+WHERE coalesce(postponed_at, died_at) > clock_timestamp() - make_interval(secs => $2::float8)
+  AND died_at < clock_timestamp()
+    - greatest(make_interval(secs => $3::float8), (died_at - coalesce(postponed_at, died_at)) / 2)
+  AND EXISTS (
+    SELECT FROM worker_loss
+    WHERE job_id IS DISTINCT FROM job_dead.id AND lost_at > job_dead.died_at - make_interval(secs => $1::float8))
+ORDER BY died_at LIMIT 100
+FOR UPDATE SKIP LOCKED
 
--- name: depths
-SELECT queue, kind, CASE state WHEN 'a' THEN 'available' WHEN 'x' THEN 'executing' ELSE 'scheduled' END AS state,
-  count(*) AS jobs, greatest(extract(epoch FROM clock_timestamp() - min(run_at)), 0)::float8 AS oldest,
-  sum(attempt)::bigint AS attempts, sum(lost)::bigint AS lost
-FROM job GROUP BY 1, 2, 3
-UNION ALL
-SELECT queue, kind, 'dead', count(*), extract(epoch FROM clock_timestamp() - min(died_at))::float8,
-  sum(attempt)::bigint, sum(lost)::bigint
-FROM job_dead GROUP BY 1, 2
+-- name: redrive
+-- A dead job stays dead if a live job has its unique key; of several dead jobs with one key the first is redriven. A
+-- job that is revived automatically ($2) keeps lost and postponed_at; one that an operator retries starts without them.
+WITH redriven AS (
+  DELETE FROM job_dead
+  WHERE public_id = ANY ($1::uuid[])
+    AND (unique_key IS NULL
+      OR NOT EXISTS (SELECT FROM job WHERE job.unique_key = job_dead.unique_key)
+        AND NOT EXISTS (
+          SELECT FROM job_dead AS other
+          WHERE other.public_id = ANY ($1::uuid[]) AND other.unique_key = job_dead.unique_key
+            AND other.id < job_dead.id))
+  RETURNING {job_columns}, {redrive_columns}, created_at, last_error,
+    CASE WHEN $2::boolean THEN lost ELSE 0 END AS lost,
+    CASE WHEN $2::boolean THEN coalesce(postponed_at, died_at) END AS postponed_at)
+INSERT INTO job ({job_columns}, {redrive_columns}, created_at, last_error, lost, postponed_at, state, rank)
+OVERRIDING SYSTEM VALUE
+SELECT {job_columns}, {redrive_columns}, created_at, last_error, lost, postponed_at, {due_state(limit_name)},
+  {rank({microseconds(clock_timestamp())}, priority)}
+FROM redriven ORDER BY public_id
+RETURNING public_id, queue
 
--- name: finished
--- now() instead of clock_timestamp(): it is stable, so that the planner can prune the partitions of earlier days.
-SELECT kind, accepted, rejected, cancelled, attempts, lost, durations[1] AS p50, durations[2] AS p95,
-  durations[3] AS p99
-FROM (
-  SELECT kind, count(*) FILTER (WHERE outcome = 'a') AS accepted, count(*) FILTER (WHERE outcome = 'r') AS rejected,
-    count(*) FILTER (WHERE outcome = 'c') AS cancelled, sum(attempt)::bigint AS attempts, sum(lost)::bigint AS lost,
-    percentile_cont(ARRAY[0.5, 0.95, 0.99])
-      WITHIN GROUP (ORDER BY extract(epoch FROM finished_at - started_at)::float8)
-      FILTER (WHERE outcome <> 'c') AS durations
-  FROM job_done
-  WHERE finished_at >= now() - make_interval(secs => $1::float8)
-  GROUP BY kind) AS kinds
-ORDER BY kind
-
--- name: workers
-SELECT id, host, process, started_at, extract(epoch FROM clock_timestamp() - beat_at)::float8 AS silence,
-  beat_at >= clock_timestamp() - make_interval(secs => lease_seconds) AS is_alive,
-  (SELECT count(*) FROM job WHERE job.worker_id = worker.id AND state = 'x') AS jobs
-FROM worker ORDER BY id
-
--- name: worker_counts
-SELECT count(*) FILTER (WHERE beat_at >= clock_timestamp() - make_interval(secs => lease_seconds)) AS alive,
-  count(*) FILTER (WHERE beat_at < clock_timestamp() - make_interval(secs => lease_seconds)) AS silent
-FROM worker
-
--- name: horizon
--- What holds back the xmin horizon, so that VACUUM cannot remove dead rows. A role without pg_read_all_stats sees no
--- details of other roles' sessions. A slot has no age in seconds, only in transactions.
-SELECT 'session' AS holder, pid::text AS name, coalesce(application_name, '') AS application, coalesce(state, '') AS state,
-  extract(epoch FROM clock_timestamp() - xact_start)::float8 AS seconds,
-  greatest(age(backend_xmin), age(backend_xid))::bigint AS transactions
-FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
-  AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
-UNION ALL
-SELECT 'standby', pid::text, coalesce(application_name, ''), coalesce(state, ''), NULL, age(backend_xmin)::bigint
-FROM pg_stat_activity
-WHERE backend_type = 'walsender' AND backend_xmin IS NOT NULL
-UNION ALL
-SELECT 'prepared', gid, '', 'prepared', extract(epoch FROM clock_timestamp() - prepared)::float8,
-  age(transaction)::bigint
-FROM pg_prepared_xacts WHERE database = current_database()
-UNION ALL
-SELECT 'slot', slot_name, coalesce(plugin, ''), CASE WHEN active THEN 'active' ELSE 'inactive' END, NULL,
-  greatest(age(xmin), age(catalog_xmin))::bigint
-FROM pg_replication_slots WHERE xmin IS NOT NULL OR catalog_xmin IS NOT NULL
-
--- name: tables
-SELECT relname AS name, n_live_tup AS live, n_dead_tup AS dead
-FROM pg_stat_user_tables
-WHERE relid IN ('job'::regclass, 'job_progress'::regclass, 'job_dead'::regclass)
-ORDER BY relname
+-- name: retry_now
+-- Makes a scheduled job available now; redrive does that for a dead job.
+UPDATE job SET
+  state = {due_state(limit_name)}, run_at = clock_timestamp(),
+  rank = {rank({microseconds(clock_timestamp())}, priority)}
+WHERE public_id = ANY ($1::uuid[]) AND state = 's'
+RETURNING public_id, queue

@@ -45,19 +45,20 @@ final class JobConsumer: Sendable {
   /// Wakes the loop: a job may be available, a slot is free, or the worker ends.
   let wake = WakeUp()
   /// Claims whose replies were lost: the jobs may be this worker's all the same.
-  private let unacknowledged: UnacknowledgedClaims
+  let unacknowledged: UnacknowledgedClaims
   private let breaker = Locked(CircuitBreaker())
-  private let start = ContinuousClock.now
+  private let clock: any WorkerClock
+  private let start: ContinuousClock.Instant
 
-  init(
-    _ configuration: ConsumerConfiguration, context: WorkerContext,
-    unacknowledged: UnacknowledgedClaims = UnacknowledgedClaims()
-  ) {
+  /// - Parameter unacknowledged: the numbers of claims whose replies were lost.
+  init(_ configuration: ConsumerConfiguration, context: WorkerContext, unacknowledged: [ClaimNumber] = []) {
     queue = configuration.queue
     slots = configuration.slots
     handler = configuration.handler
     self.context = context
-    self.unacknowledged = unacknowledged
+    clock = context.configuration.clock
+    start = clock.now
+    self.unacknowledged = UnacknowledgedClaims(unacknowledged, clock: clock)
   }
 
   /// Consumes until the worker stops, and returns once every job that it started has ended.
@@ -73,7 +74,7 @@ final class JobConsumer: Sendable {
             self.wake.raise()
           }
         }
-        await wake.wait(atMost: context.configuration.pollInterval)
+        await wake.wait(atMost: context.configuration.pollInterval, by: clock)
       }
       await drain()
     }
@@ -85,26 +86,29 @@ final class JobConsumer: Sendable {
   /// The number of jobs that may start now.
   private var free: Int {
     guard handler.takesMore else { return 0 }
-    return max(0, breaker.withLock { $0.permits(of: slots, at: start.duration(to: .now)) } - held.count)
+    // Counted before the breaker is read: a job that fails in between opens the breaker before it leaves `held`. In the
+    // other order its slot would be free and the breaker still closed.
+    let running = held.count
+    return max(0, breaker.withLock { $0.permits(of: slots, at: start.duration(to: clock.now)) } - running)
   }
 
   private func claim(_ free: Int) async -> [HeldJob] {
     let lost = unacknowledged.due()
     guard free > 0 || !lost.isEmpty else { return [] }
     do {
-      let (jobs, leases) = try await context.pool.run { session in
-        var leases: [Lease] = []
-        var jobs = lost.isEmpty ? [] : try recover(lost, free, &leases, session)
-        jobs += try claim(free - jobs.count, &leases, session)
+      let (jobs, numbers) = try await context.pool.run { session in
+        var numbers: [ClaimNumber] = []
+        var jobs = lost.isEmpty ? [] : try recover(lost, free, &numbers, session)
+        jobs += try claim(free - jobs.count, &numbers, session)
         if jobs.count < free, try JobQueue.grant(session) > 0 {
-          jobs += try claim(free - jobs.count, &leases, session)
+          jobs += try claim(free - jobs.count, &numbers, session)
         }
-        return (jobs, leases)
+        return (jobs, numbers)
       }
       context.metrics.claimed(jobs)
       let claimed = jobs.map { HeldJob($0, metrics: context.metrics) }
       for job in claimed { context.held.add(job) }
-      unacknowledged.remove(leases)
+      unacknowledged.remove(numbers)
       return claimed
     } catch {
       context.log.warning("no job could be claimed", ["queue": queue, "error": "\(error)"])
@@ -112,36 +116,36 @@ final class JobConsumer: Sendable {
     }
   }
 
-  // A claim that fails from here on is looked up by its lease later.
+  // A claim that fails from here on is looked up by its number later.
   private func claim(
-    _ count: Int, _ acknowledged: inout [Lease], _ session: Session
+    _ count: Int, _ acknowledged: inout [ClaimNumber], _ session: Session
   ) throws(PostgresError) -> [ClaimedJob] {
     guard count > 0 else { return [] }
-    let lease = unacknowledged.add()
+    let number = unacknowledged.add()
     do {
-      let jobs = try JobQueue.claim(worker: context.worker, queue: queue, limit: count, lease: lease, session)
-      acknowledged.append(lease)
+      let jobs = try JobQueue.claim(worker: context.worker, queue: queue, limit: count, number: number, session)
+      acknowledged.append(number)
       return jobs
     } catch {
       // The server refused the statement: it claimed nothing.
-      if error.kind == .server { unacknowledged.remove([lease]) }
+      if error.kind == .server { unacknowledged.remove([number]) }
       throw error
     }
   }
 
   /// Looks up what lost claims gave this worker, and releases what no slot is free for.
   private func recover(
-    _ leases: [Lease], _ free: Int, _ acknowledged: inout [Lease], _ session: Session
+    _ numbers: [ClaimNumber], _ free: Int, _ acknowledged: inout [ClaimNumber], _ session: Session
   ) throws -> [ClaimedJob] {
-    let found = try JobQueue.claimed(worker: context.worker, leases: leases, session)
+    let found = try JobQueue.claimed(worker: context.worker, numbers: numbers, session)
       .filter { context.held[$0.token] == nil }
     var waiting: [ClaimedJob] = []
     for job in found.dropFirst(free) {
       // A job with a pending cancellation cannot be released: it waits for a slot, whose handler ends it.
       do { try JobQueue.release(job, session) } catch is LeaseLost { waiting.append(job) }
     }
-    acknowledged += leases.filter { lease in
-      found.contains { $0.isHeld(under: lease) } && !waiting.contains { $0.isHeld(under: lease) }
+    acknowledged += numbers.filter { number in
+      found.contains { $0.belongs(to: number) } && !waiting.contains { $0.belongs(to: number) }
     }
     return Array(found.prefix(free))
   }
@@ -169,7 +173,7 @@ final class JobConsumer: Sendable {
       return context.log.info("the queue resumes", ["queue": queue])
     case .outage(let found): outage = found
     }
-    guard let pause = breaker.withLock({ $0.failed(at: start.duration(to: .now)) }) else { return }
+    guard let pause = breaker.withLock({ $0.failed(at: start.duration(to: clock.now)) }) else { return }
     context.metrics.pause(queue, true)
     context.log.error(
       "the queue is paused: this worker cannot serve it",
@@ -180,10 +184,9 @@ final class JobConsumer: Sendable {
   private func drain() async {
     guard !held.isEmpty else { return }
     context.log.info("waiting for running jobs", ["jobs": "\(held.count)"])
-    let clock = ContinuousClock()
     let end = clock.now + context.configuration.drain
     while !held.isEmpty && clock.now < end {
-      await wake.wait(atMost: min(context.configuration.pollInterval, clock.now.duration(to: end)))
+      await wake.wait(atMost: min(context.configuration.pollInterval, clock.now.duration(to: end)), by: clock)
     }
     for job in held { job.stop(.drained) }
   }

@@ -11,7 +11,8 @@ final class Heartbeat: Sendable {
   private let executor: ThreadExecutor
   private let held: HeldJobs
   private let log: Logger
-  private let last = Locked(ContinuousClock.now)
+  private let clock: any WorkerClock
+  private let last: Locked<ContinuousClock.Instant>
   /// Called when the worker has lost its lease: it must register again, under a new id.
   private let onEviction: @Sendable () -> Void
 
@@ -21,6 +22,8 @@ final class Heartbeat: Sendable {
   ) throws(SystemError) {
     self.worker = worker
     self.configuration = configuration
+    clock = configuration.clock
+    last = Locked(configuration.clock.now)
     connection = try Connection(database, name: "heartbeat")
     executor = try ThreadExecutor(name: "heartbeat")
     self.held = held
@@ -31,7 +34,7 @@ final class Heartbeat: Sendable {
   deinit { executor.stop() }
 
   /// Whether the last heartbeat is so old that the worker may neither hold nor claim jobs.
-  var isOverdue: Bool { last.withLock { $0 }.duration(to: .now) > configuration.selfFence }
+  var isOverdue: Bool { last.withLock { $0 }.duration(to: clock.now) > configuration.selfFence }
 
   /// Sends heartbeats until its task is cancelled.
   func run() async {
@@ -47,14 +50,14 @@ final class Heartbeat: Sendable {
   private func sendPeriodically() async {
     while !Task.isCancelled {
       // The lease counts from when the server saw the heartbeat, which is never before it was sent.
-      let sent = ContinuousClock.now
+      let sent = clock.now
       do {
         try await send()
         last.withLock { $0 = sent }
       } catch {
         log.warning("a heartbeat failed", ["error": "\(error)"])
       }
-      try? await Task.sleep(for: configuration.heartbeatInterval)
+      try? await clock.sleep(for: configuration.heartbeatInterval)
     }
   }
 
@@ -67,7 +70,7 @@ final class Heartbeat: Sendable {
         held.stopAll(.leaseLost)
         return onEviction()
       }
-      try? await Task.sleep(for: configuration.heartbeatInterval / 10)
+      try? await clock.sleep(for: configuration.heartbeatInterval / 10)
     }
   }
 

@@ -66,6 +66,9 @@ package final class HeldJob: Sendable {
   /// Counts the attempt by its outcome: see `WorkerMetrics.end`.
   package func end(_ outcome: String) { metrics.end(kind: job.kind, outcome: outcome) }
 
+  /// Counts an input that the attempt quarantined.
+  package func countQuarantined(_ code: ReasonCode) { metrics.quarantined(kind: job.kind, code) }
+
   private func count(_ stage: String, since start: ContinuousClock.Instant) {
     guard !stage.isEmpty else { return }
     metrics.stage(stage, kind: job.kind, seconds: start.duration(to: .now) / .seconds(1))

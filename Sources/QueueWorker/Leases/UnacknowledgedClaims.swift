@@ -1,13 +1,13 @@
 import Platform
 import Queue
 
-/// The leases of claims whose outcome is not known yet.
+/// The numbers of claims whose outcome is not known yet.
 ///
-/// The server may perform a claim long after its reply was lost: each lease is looked up again for as long as a network may
+/// The server may perform a claim long after its reply was lost: each is looked up again for as long as a network may
 /// hold the statement back.
 final class UnacknowledgedClaims: Sendable {
   private struct Claim {
-    let lease: Lease
+    let number: ClaimNumber
     let sent: ContinuousClock.Instant
     var lookedUp: ContinuousClock.Instant
   }
@@ -17,34 +17,37 @@ final class UnacknowledgedClaims: Sendable {
   private static let maxAge = Duration.seconds(16 * 60)
 
   private let claims = Locked<[Claim]>([])
+  private let clock: any WorkerClock
 
-  init(_ leases: [Lease] = []) {
-    for lease in leases { add(lease) }
+  init(_ numbers: [ClaimNumber] = [], clock: any WorkerClock) {
+    self.clock = clock
+    for number in numbers { add(number) }
   }
 
-  /// Adds the lease of a claim that is about to be sent.
-  func add() -> Lease {
-    let lease = Lease()
-    add(lease)
-    return lease
+  /// Adds the number of a claim that is about to be sent.
+  func add() -> ClaimNumber {
+    let number = ClaimNumber()
+    add(number)
+    return number
   }
 
-  private func add(_ lease: Lease) {
+  private func add(_ number: ClaimNumber) {
     // It is due at once: the next look at the queue comes after a lost reply.
-    claims.withLock { $0.append(Claim(lease: lease, sent: .now, lookedUp: .now - Self.interval)) }
+    let now = clock.now
+    claims.withLock { $0.append(Claim(number: number, sent: now, lookedUp: now - Self.interval)) }
   }
 
-  /// Removes leases whose jobs are known.
-  func remove(_ known: [Lease]) { claims.withLock { $0.removeAll { known.contains($0.lease) } } }
+  /// Removes claims whose jobs are known.
+  func remove(_ known: [ClaimNumber]) { claims.withLock { $0.removeAll { known.contains($0.number) } } }
 
-  /// The leases to look up now: each once a second.
-  func due() -> [Lease] {
-    let now = ContinuousClock.now
+  /// The claims to look up now: each once a second.
+  func due() -> [ClaimNumber] {
+    let now = clock.now
     return claims.withLock { claims in
       claims.removeAll { now - $0.sent > Self.maxAge }
       return claims.indices.filter { now - claims[$0].lookedUp >= Self.interval }.map { index in
         claims[index].lookedUp = now
-        return claims[index].lease
+        return claims[index].number
       }
     }
   }

@@ -51,7 +51,7 @@ struct Maintenance: Sendable {
       } catch {
         log.warning("a maintenance task failed", ["task": task.name, "error": "\(error)"])
       }
-      try? await Task.sleep(for: max(task.interval, configuration.pollInterval))
+      try? await configuration.clock.sleep(for: max(task.interval, configuration.pollInterval))
     }
   }
 
@@ -72,7 +72,7 @@ struct Maintenance: Sendable {
         }
         // A reader has locked the history for days: tomorrow's partition cannot wait for the next run.
         while !isPrepared {
-          try await Task.sleep(for: configuration.reapInterval * 12)
+          try await configuration.clock.sleep(for: configuration.reapInterval * 12)
           isPrepared = try await pool.run { try JobQueue.prepareHistory($0) }
         }
       },

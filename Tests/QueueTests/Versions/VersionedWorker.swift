@@ -44,7 +44,7 @@ struct VersionedWorker: Sendable {
   }
 
   func enqueue(_ count: Int, _ session: Session) throws -> [PublicID] {
-    let jobs = (0..<count).map { _ in QueueDatabase.job() }
+    let jobs = (0..<count).map { _ in QueueDatabase.job(maxAttempts: 99) }
     switch version {
     case .first:
       for job in jobs {
@@ -86,8 +86,8 @@ struct VersionedWorker: Sendable {
         for (index, job) in claim.jobs.enumerated() {
           switch ending(index) {
           case .completed: try JobQueue.complete(job, .accepted, result: nil, session)
-          case .retried: try JobQueue.retry(job, afterSeconds: 0, error: "again", session)
-          case .dead: try JobQueue.bury(job, error: "never", session)
+          case .retried: _ = try JobQueue.fail(job, error: "again", by: .atOnce, session)
+          case .dead: try bury(job, error: "never", session)
           case .released: try JobQueue.release(job, session)
           }
         }

@@ -1,0 +1,132 @@
+/// What `.sql` files consist of: statements, and fragments that statements insert.
+///
+/// A statement begins with a line `-- name: <name>` and ends before the next such line. A fragment begins with a line
+/// `-- fragment: <name>` or `-- fragment: <name>(<parameter>, …)`; `{<name>}` or `{<name>(<argument>, …)}` inserts it,
+/// in a statement or in another fragment, before or after it. In its text `{<parameter>}` is the argument.
+struct StatementFiles {
+  /// The expanded texts, by name.
+  private(set) var statements: [String: String] = [:]
+  private var fragments: [String: Fragment] = [:]
+
+  private struct Fragment {
+    let parameters: [String]
+    let text: String
+  }
+
+  init(_ files: [[UInt8]]) throws(StatementError) {
+    for file in files { try read(String(decoding: file, as: UTF8.self)) }
+    for (name, text) in statements { statements[name] = try expand(text, in: [name]) }
+  }
+
+  private mutating func read(_ file: String) throws(StatementError) {
+    let (statement, fragment) = ("-- name: ", "-- fragment: ")
+    var heading: Substring?
+    var lines: [Substring] = []
+    for line in file.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.hasPrefix(statement) || line.hasPrefix(fragment) {
+        if let heading { try add(heading, lines) }
+        (heading, lines) = (line, [])
+      } else if !line.hasPrefix("--") {
+        lines.append(line)
+      }
+    }
+    if let heading { try add(heading, lines) }
+
+    func add(_ heading: Substring, _ lines: [Substring]) throws(StatementError) {
+      if heading.hasPrefix(statement) {
+        let name = String(heading.dropFirst(statement.count))
+        guard statements.updateValue(lines.joined(separator: "\n"), forKey: name) == nil else {
+          throw StatementError("statement \(name) occurs twice")
+        }
+      } else {
+        // The heading has the form of the use.
+        let text = "{\(heading.dropFirst(fragment.count))}"
+        guard let use = FragmentUse(Substring(text)), use.end == text.endIndex else {
+          throw StatementError("the line is malformed: \(heading)")
+        }
+        let body = lines.reversed().drop { $0.isEmpty }.reversed().joined(separator: "\n")
+        let value = Fragment(parameters: use.arguments.map(String.init), text: body)
+        guard fragments.updateValue(value, forKey: String(use.name)) == nil else {
+          throw StatementError("fragment \(use.name) occurs twice")
+        }
+      }
+    }
+  }
+
+  /// Inserts the fragments that a text names.
+  ///
+  /// - Parameters:
+  ///   - arguments: the arguments of the fragment that the text belongs to.
+  ///   - path: the names of the statement and of the fragments that contain the text.
+  private func expand(
+    _ text: String, _ arguments: [String: String] = [:], in path: [String]
+  ) throws(StatementError) -> String {
+    var expanded = ""
+    var rest = Substring(text)
+    while let brace = rest.utf8.firstIndex(of: UInt8(ascii: "{")) {
+      expanded += rest[..<brace]
+      rest = rest[brace...]
+      guard let use = FragmentUse(rest) else {
+        expanded += rest.prefix(1)
+        rest = rest.dropFirst()
+        continue
+      }
+      rest = rest[use.end...]
+      let name = String(use.name)
+      if use.arguments.isEmpty, let argument = arguments[name] {
+        expanded += argument
+        continue
+      }
+      guard let fragment = fragments[name] else { throw StatementError("\(path[0]): unknown fragment \(name)") }
+      guard !path.dropFirst().contains(name) else { throw StatementError("fragment \(name) contains itself") }
+      guard fragment.parameters.count == use.arguments.count else {
+        throw StatementError("\(path[0]): fragment \(name) takes \(fragment.parameters.count) arguments")
+      }
+      var inner: [String: String] = [:]
+      for (parameter, argument) in zip(fragment.parameters, use.arguments) {
+        inner[parameter] = try expand(String(argument), arguments, in: path)
+      }
+      expanded += try expand(fragment.text, inner, in: path + [name])
+    }
+    return expanded + rest
+  }
+}
+
+/// `{name}` or `{name(argument, …)}` at the start of a text; other braces, as in `'{}'` or `[0-9]{8}`, are SQL.
+private struct FragmentUse {
+  let name: Substring
+  private(set) var arguments: [Substring] = []
+  let end: Substring.Index
+
+  init?(_ text: Substring) {
+    let inside = text.dropFirst()
+    name = inside.prefix { $0.isLowercase || $0 == "_" }
+    guard !name.isEmpty else { return nil }
+    var rest = inside[name.endIndex...]
+    if rest.first == "(" {
+      var depth = 0
+      var start = rest.index(after: rest.startIndex)
+      for index in rest.indices {
+        switch rest[index] {
+        case "(", "{": depth += 1
+        case ")", "}": depth -= 1
+        default: break
+        }
+        guard depth == 0 || depth == 1 && rest[index] == "," else { continue }
+        arguments.append(rest[start..<index].drop { $0.isWhitespace })
+        start = rest.index(after: index)
+        if depth == 0 { break }
+      }
+      rest = rest[start...]
+    }
+    guard rest.first == "}" else { return nil }
+    end = rest.index(after: rest.startIndex)
+  }
+}
+
+/// An error in a `.sql` file of statements.
+package struct StatementError: Error, Sendable, Hashable, CustomStringConvertible {
+  package let description: String
+
+  init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,79 @@
+-- What several statements share. `{name}` in a statement inserts the fragment of that name, and `{name(argument)}`
+-- replaces `{parameter}` in it.
+--
+-- The letters of job.state: 's' scheduled, 'p' throttled by its limit, 'a' available, 'x' executing. The letters of
+-- job_done.outcome: 'a' accepted, 'r' rejected, 'c' cancelled. job.lost counts the attempts that ended because the
+-- worker was lost or the deadline passed.
+
+-- fragment: job_columns
+-- What never changes from the submission of a job to its end: the same in job, job_dead and job_done. ClaimedJob reads
+-- these columns in this order, after those of claimed_columns.
+id, public_id, queue, kind, max_attempts, author, definition, request, arguments
+
+-- fragment: record_columns
+-- What all three tables have, except lost and last_error, which some statements change on the way.
+{job_columns}, created_at, attempt, started_at
+
+-- fragment: done_columns
+-- What job_done takes from job.
+{record_columns}, worker_id, token
+
+-- fragment: redrive_columns
+-- What a dead job keeps for its next life.
+priority, deadline_seconds, unique_key, limit_name
+
+-- fragment: dead_columns
+-- What job_dead takes from job.
+{record_columns}, {redrive_columns}, postponed_at
+
+-- fragment: claimed_columns(claimed_at)
+-- In the order in which ClaimedJob reads them.
+token, attempt, lost, deadline_seconds, limit_name, rank, run_at, {claimed_at} AS claimed_at, {job_columns}
+
+-- fragment: microseconds(time)
+(extract(epoch FROM {time}) * 1e6)::bigint
+
+-- fragment: rank(microseconds, priority)
+-- The order of claims: a time, and 30 seconds for each step of the priority.
+{microseconds} + {priority} * 30000000
+
+-- fragment: due_state(limit)
+-- The state of a job that may be claimed as far as its limit has room.
+CASE WHEN {limit} IS NULL THEN 'a' ELSE 'p' END::"char"
+
+-- fragment: held
+-- The guard of what gives a job back: the token is the job's, and the job is not to be cancelled, because such a job
+-- gets no further attempt.
+id = $1 AND token = $2 AND cancel_at IS NULL
+
+-- fragment: end_attempt
+token = NULL, worker_id = NULL, deadline_at = NULL
+
+-- fragment: removed_progress
+removed_progress AS (DELETE FROM job_progress USING ended WHERE job_progress.job_id = ended.id)
+
+-- fragment: buried(jobs)
+buried AS (
+    INSERT INTO job_dead ({dead_columns}, lost, last_error)
+    SELECT {dead_columns}, lost, error FROM {jobs})
+
+-- fragment: has_attempts
+-- Again or dead, after an attempt that counts.
+attempt < max_attempts
+
+-- fragment: may_be_postponed(time, limit)
+-- Again or dead, after an attempt that does not count: again for a number of seconds after the first of them.
+(postponed_at IS NULL OR postponed_at > {time} - make_interval(secs => {limit}))
+
+-- fragment: back_off(first, factor, earlier, max)
+-- The pause after an attempt that counts, in seconds: it grows by a factor with each earlier one. The exponent is
+-- bounded because a float8 overflows with an error.
+least({first} * power({factor}, least({earlier}, 30)), {max})
+
+-- fragment: postponement(time, first, max)
+-- The pause after an attempt that does not count, in seconds: a quarter of the time since the first of them.
+least(greatest({first}, extract(epoch FROM {time} - postponed_at)::float8 / 4), {max})
+
+-- fragment: after(pause)
+-- The random factor keeps jobs that failed together from returning together.
+clock_timestamp() + make_interval(secs => (0.5 + random()) * {pause})

@@ -1,0 +1,133 @@
+-- Workers, and the maintenance that each of them performs.
+
+-- name: register
+INSERT INTO worker (host, process, lease_seconds) VALUES ($1, $2, $3::float8) RETURNING id
+
+-- name: deregister
+-- Jobs that the worker still holds have no worker from now on: the next reap takes them, whatever the lease.
+DELETE FROM worker WHERE id = $1
+
+-- name: heartbeat
+-- Returns the leases that the worker has lost, the jobs that are to be cancelled, and whether the worker's row is gone.
+-- The commit does not wait for the disk: if a crash loses the new time, the lease only ends earlier.
+WITH renewed AS (
+  UPDATE worker SET beat_at = clock_timestamp()
+  WHERE id = $1 AND set_config('synchronous_commit', 'off', true) = 'off'
+  RETURNING id)
+SELECT held.token, job.token IS DISTINCT FROM held.token AS lost, job.cancel_at IS NOT NULL AS cancelled,
+  NOT EXISTS (SELECT FROM renewed) AS evicted
+FROM (SELECT NULL::bigint AS id, NULL::bigint AS token
+      UNION ALL SELECT * FROM unnest($2::bigint[], $3::bigint[])) AS held
+LEFT JOIN job ON job.id = held.id AND job.state = 'x'
+WHERE held.id IS NULL OR job.token IS DISTINCT FROM held.token OR job.cancel_at IS NOT NULL
+
+-- name: reap
+-- Takes jobs from workers whose lease has expired, and jobs past their deadline. A job is rescheduled; or dead, if it
+-- was blamed $1 times or has no attempts left; or cancelled, if that was requested. The state is compared again before
+-- each write: a job that ended meanwhile is not changed.
+-- A job past its deadline is blamed. A job whose worker was lost is blamed if it was in a stage that can crash a worker
+-- ($2), if the worker held no other job and did not deregister, and if no other job was lost within $3 seconds. Without
+-- blame the attempt does not count, and the job is rescheduled for up to $4 seconds, with pauses that grow from $5 to
+-- $6 seconds.
+WITH expired AS MATERIALIZED (
+    SELECT job.id, job.token, job.worker_id, job.attempt, job.max_attempts, job.blamed, job.postponed_at,
+      job.cancel_at IS NOT NULL AS cancelled, worker.id IS NOT NULL AS is_registered,
+      worker.id IS NULL OR worker.beat_at < clock_timestamp() - make_interval(secs => worker.lease_seconds) AS is_lost
+    FROM job LEFT JOIN worker ON worker.id = job.worker_id
+    WHERE job.state = 'x' AND (
+      job.deadline_at < clock_timestamp()
+      OR worker.id IS NULL
+      OR worker.beat_at < clock_timestamp() - make_interval(secs => worker.lease_seconds))
+    LIMIT 500
+    FOR NO KEY UPDATE OF job SKIP LOCKED),
+  lost_workers AS MATERIALIZED (
+    SELECT worker_id, CASE WHEN count(*) = 1 THEN min(id) END AS job_id
+    FROM expired WHERE is_lost AND worker_id IS NOT NULL GROUP BY worker_id),
+  recorded_losses AS (
+    INSERT INTO worker_loss (worker_id, job_id) SELECT worker_id, job_id FROM lost_workers
+    ON CONFLICT (worker_id) DO UPDATE SET job_id = NULL WHERE worker_loss.job_id IS DISTINCT FROM excluded.job_id),
+  judged AS MATERIALIZED (
+    SELECT expired.*,
+      CASE WHEN is_lost THEN 'the worker was lost' ELSE 'the deadline passed' END AS error,
+      NOT is_lost OR (
+        is_registered
+        AND EXISTS (SELECT FROM lost_workers WHERE lost_workers.worker_id = expired.worker_id AND job_id = expired.id)
+        AND EXISTS (
+          SELECT FROM job_progress
+          WHERE job_id = expired.id AND job_progress.token = expired.token AND stage = ANY ($2::text[]))
+        AND NOT EXISTS (SELECT FROM lost_workers WHERE lost_workers.worker_id <> expired.worker_id)
+        AND NOT EXISTS (
+          SELECT FROM job AS other
+          WHERE other.worker_id = expired.worker_id AND other.state = 'x' AND other.id <> expired.id)
+        AND NOT EXISTS (
+          SELECT FROM worker_loss
+          WHERE lost_at > clock_timestamp() - make_interval(secs => $3::float8)
+            AND job_id IS DISTINCT FROM expired.id)) AS is_blamed
+    FROM expired),
+  decided AS MATERIALIZED (
+    SELECT id AS decided_id, error, is_blamed, cancelled,
+      CASE WHEN is_blamed THEN {has_attempts} AND blamed + 1 < $1::int
+        ELSE {may_be_postponed(clock_timestamp(), $4::float8)} END AS may_return
+    FROM judged),
+  rescheduled AS (
+    UPDATE job SET
+      state = 's', {end_attempt}, lost = lost + 1, last_error = error,
+      blamed = blamed + is_blamed::int, attempt = attempt - (NOT is_blamed)::int,
+      postponed_at = CASE WHEN is_blamed THEN postponed_at ELSE coalesce(postponed_at, clock_timestamp()) END,
+      run_at = {after(CASE WHEN is_blamed THEN {back_off(1, 4, lost, 256)}
+        ELSE {postponement(clock_timestamp(), $5::float8, $6::float8)} END)}
+    FROM decided
+    WHERE id = decided_id AND state = 'x' AND may_return AND NOT cancelled
+    RETURNING id, public_id, kind),
+  ended AS (
+    DELETE FROM job USING decided
+    WHERE id = decided_id AND state = 'x' AND (cancelled OR NOT may_return)
+    RETURNING {dead_columns}, worker_id, token, lost + 1 AS lost, error, cancelled),
+  {removed_progress},
+  {buried(ended WHERE NOT cancelled)},
+  done AS (
+    INSERT INTO job_done ({done_columns}, lost, last_error, outcome)
+    SELECT {done_columns}, lost, error, 'c' FROM ended WHERE cancelled)
+SELECT id, public_id, kind, 's' AS state FROM rescheduled
+UNION ALL SELECT id, public_id, kind, CASE WHEN cancelled THEN 'c' ELSE 'd' END FROM ended
+
+-- name: sweep
+-- Removes workers that are gone once no job refers to them, and records of lost workers after a day.
+WITH removed_losses AS (DELETE FROM worker_loss WHERE lost_at < clock_timestamp() - interval '1 day')
+DELETE FROM worker
+WHERE beat_at < clock_timestamp() - make_interval(secs => lease_seconds * 4)
+  AND NOT EXISTS (SELECT FROM job WHERE job.worker_id = worker.id AND job.state = 'x')
+
+-- name: promote
+UPDATE job SET state = {due_state(limit_name)}, rank = {rank({microseconds(run_at)}, priority)}
+WHERE id IN (
+  SELECT id FROM job WHERE state = 's' AND run_at <= clock_timestamp()
+  ORDER BY run_at LIMIT $1::int FOR NO KEY UPDATE SKIP LOCKED)
+RETURNING id
+
+-- name: lock_limits
+-- Limits are locked before their jobs are counted: otherwise two concurrent grants could both fill the same room.
+SELECT name FROM job_limit WHERE EXISTS (SELECT FROM job WHERE state = 'p' AND limit_name = job_limit.name)
+LIMIT 100 FOR UPDATE SKIP LOCKED
+
+-- name: grant
+UPDATE job SET state = 'a'
+WHERE ctid = ANY (ARRAY (
+  SELECT throttled.row_ctid
+  FROM job_limit,
+    LATERAL (
+      SELECT ctid AS row_ctid FROM job
+      WHERE state = 'p' AND limit_name = job_limit.name
+      ORDER BY rank, id
+      LIMIT greatest(job_limit.most - (
+        SELECT count(*) FROM job AS active
+        WHERE active.limit_name = job_limit.name AND active.state IN ('a', 'x')), 0)
+      FOR NO KEY UPDATE SKIP LOCKED) AS throttled
+  WHERE job_limit.name = ANY ($1::text[])))
+RETURNING id
+
+-- name: drop_shares
+-- Fair shares whose next rank has passed have no effect any more.
+DELETE FROM job_share WHERE name = ANY (ARRAY (
+  SELECT name FROM job_share WHERE next_rank < {microseconds(clock_timestamp())}
+  LIMIT 1000 FOR UPDATE SKIP LOCKED))

@@ -1,0 +1,108 @@
+import FoundationEssentials
+import Postgres
+import Testing
+
+/// Compares the look-ups of statements in the sources with the `.sql` files of their targets.
+@Suite("Names of statements")
+struct StatementNamesTests {
+  static let targets = ["Queue", "Store", "Integrity"]
+
+  @Test("every target with statements is checked")
+  func all() throws {
+    let sources = try FileManager.default.contentsOfDirectory(atPath: SourceTarget.sources)
+    let targets = try sources.filter { try !SourceTarget($0).files.isEmpty }
+    #expect(targets.sorted() == Self.targets.sorted())
+  }
+
+  @Test("every look-up names a statement, and every statement is looked up", arguments: targets)
+  func lookups(target: String) throws {
+    let target = try SourceTarget(target)
+    #expect(target.files.isEmpty == false && target.violations == [])
+  }
+
+  @Test("every fragment is used, and nothing that looks like one is left", arguments: targets)
+  func fragments(target: String) throws {
+    let target = try SourceTarget(target)
+    for (file, text) in target.files {
+      for fragment in text.matches(of: /(?m)^-- fragment: (\w+)/) {
+        let isUsed = target.files.values.contains { $0.contains("{\(fragment.1)}") || $0.contains("{\(fragment.1)(") }
+        #expect(isUsed, "\(file): fragment \(fragment.1) is not used")
+      }
+    }
+    for (name, statements) in target.statements {
+      for statement in statements.names {
+        #expect(!statements[statement].text.contains(/\{\w+\(/), "\(name): \(statement)")
+      }
+    }
+  }
+
+  @Test("a look-up of an unknown or computed name, and a statement without a look-up, are violations")
+  func violations() throws {
+    let target = try SourceTarget(
+      swift: """
+        static let statements = Statements(topic: "topic", PackageResources.One_sql, PackageResources.Two_sql)
+        try session.execute(Self.statements["known"]); statements[ "unknown" ]; statements[name]
+        """,
+      files: ["One": "-- name: known\n{two}\n-- name: forgotten\n2", "Two": "-- fragment: two\n2", "Three": ""])
+    #expect(
+      target.violations == [
+        "Three.sql is not loaded", "statements: forgotten is not looked up", "statements: unknown does not exist",
+        "statements[name]: the name is computed",
+      ])
+  }
+}
+
+/// The look-ups and the statements of a target.
+private struct SourceTarget {
+  static let sources = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Sources"
+
+  /// The `.sql` files with statements, by name without suffix.
+  let files: [String: String]
+  /// The statements, by the name of the Swift property.
+  let statements: [String: Statements]
+  /// What is wrong with the look-ups, sorted.
+  let violations: [String]
+
+  /// Reads a target in `Sources`.
+  init(_ name: String) throws {
+    let folder = Self.sources + "/" + name
+    var (swift, files): (String, [String: String]) = ("", [:])
+    for path in try FileManager.default.subpathsOfDirectory(atPath: folder).sorted() {
+      let isMigration = path.contains(/SQL\/v\d+_/)
+      guard path.hasSuffix(".swift") || path.hasSuffix(".sql") && !isMigration else { continue }
+      let text = String(decoding: try Data(contentsOf: URL(filePath: "\(folder)/\(path)")), as: UTF8.self)
+      if path.hasSuffix(".swift") {
+        swift += text
+      } else {
+        files[String(path.dropFirst("SQL/".count).dropLast(".sql".count))] = text
+      }
+    }
+    try self.init(swift: swift, files: files)
+  }
+
+  init(swift: String, files: [String: String]) throws {
+    let lookups = Dictionary(grouping: swift.matches(of: /(\w+)\[\s*([^\]]*?)\s*\]/), by: \.1)
+    var statements: [String: Statements] = [:]
+    var (loaded, violations): (Set<String>, [String]) = ([], [])
+    for declaration in swift.matches(of: /(\w+) = Statements\(\s*topic: "(\w+)",([^)]*)\)/) {
+      let name = String(declaration.1)
+      let names = declaration.3.matches(of: /PackageResources\.(\w+)_sql/).map { String($0.1) }
+      loaded.formUnion(names)
+      let found = try Statements(
+        topic: String(declaration.2), parsing: names.map { Array((files[$0] ?? "").utf8) })
+      statements[name] = found
+      var lookedUp: Set<String> = []
+      for lookup in lookups[declaration.1] ?? [] {
+        if let literal = lookup.2.wholeMatch(of: /"(\w+)"/) {
+          lookedUp.insert(String(literal.1))
+        } else {
+          violations.append("\(lookup.0): the name is computed")
+        }
+      }
+      violations += lookedUp.subtracting(found.names).map { "\(name): \($0) does not exist" }
+      violations += Set(found.names).subtracting(lookedUp).map { "\(name): \($0) is not looked up" }
+    }
+    violations += Set(files.keys).subtracting(loaded).map { "\($0).sql is not loaded" }
+    (self.files, self.statements, self.violations) = (files, statements, violations.sorted())
+  }
+}
