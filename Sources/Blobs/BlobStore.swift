@@ -77,11 +77,11 @@ extension BlobStore {
 
 /// A blob store that can list its files, for verification and collection. All calls block.
 package protocol InspectableBlobStore: BlobStore {
-  /// The number of parts in which the files are listed, each small enough for memory.
-  var parts: Int { get }
+  /// The number of shards in which the files are listed, each small enough for memory.
+  var shards: Int { get }
 
-  /// Lists one part, numbered from 0.
-  func listing(ofPart part: Int) throws(BlobError) -> BlobListing
+  /// Lists one shard, numbered from 0.
+  func listing(ofShard shard: Int) throws(BlobError) -> BlobListing
 
   /// The staged files whose writers ended before they were published.
   func stagedOrphans() throws(BlobError) -> [StoredFile]
@@ -94,7 +94,7 @@ package protocol InspectableBlobStore: BlobStore {
   func location(of hash: SHA256Digest) -> String
 }
 
-/// The files in one part of a blob store.
+/// The files in one shard of a blob store.
 package struct BlobListing: Sendable, Hashable {
   /// The published blobs with their lengths.
   package var blobs: [SHA256Digest: Int64] = [:]

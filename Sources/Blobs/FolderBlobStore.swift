@@ -6,7 +6,7 @@ package import Platform
 /// A blob store in a folder, with files `ab/<sha256>` that are durable before they are visible.
 package struct FolderBlobStore: BlobStore {
   let folder: String
-  /// The id in the marker.
+  /// The id of the store, from its store-id file.
   package let id: PublicID
   private let hasUnnamedFiles: Bool
 
@@ -29,7 +29,7 @@ package struct FolderBlobStore: BlobStore {
       try Folder.make("\(folder)/.staging", mode: 0o700)
       self.folder = folder
       hasUnnamedFiles = allowsUnnamedFiles && Self.probeUnnamedFiles(in: folder)
-      self.id = try Self.mark(folder, id)
+      self.id = try Self.writeID(of: folder, id)
       try Folder.synchronize(folder)
       // If this fails, the next opening removes them.
       _ = try? stagedOrphans(removing: true)
@@ -39,7 +39,7 @@ package struct FolderBlobStore: BlobStore {
   }
 
   package func stage() throws(BlobError) -> StagedBlob {
-    try checkMarker()
+    try checkID()
     do throws(SystemError) {
       return try Failpoint.stage.around { () throws(SystemError) in
         if hasUnnamedFiles { return StagedBlob(try Descriptor(unnamedIn: folder), name: nil) }
@@ -57,14 +57,17 @@ package struct FolderBlobStore: BlobStore {
     }
   }
 
-  package func freeBytes() throws(BlobError) -> Int64? {
+  package func freeBytes() throws(BlobError) -> Int64? { try Self.freeBytes(in: folder) }
+
+  /// The free space of the file system of a folder, in bytes.
+  package static func freeBytes(in folder: String) throws(BlobError) -> Int64 {
     var status = statvfs()
     guard statvfs(folder, &status) == 0 else { throw .system(SystemError(call: "statvfs", subject: folder)) }
     return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
   }
 
   package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
-    try checkMarker()
+    try checkID()
     try blob.synchronize()
     let path = path(of: blob.hash)
     do throws(SystemError) {
@@ -97,7 +100,7 @@ package struct FolderBlobStore: BlobStore {
     } catch {
       guard error.code == ENOENT else { throw .system(error) }
       // If the store is unavailable, the blob may exist.
-      try checkMarker()
+      try checkID()
       throw .missing(hash)
     }
   }
@@ -107,7 +110,7 @@ package struct FolderBlobStore: BlobStore {
     let path = path(of: hash)
     if Failpoint.remove.around({ unlink(path) }) == 0 { return true }
     guard errno == ENOENT else { throw .system(SystemError(call: "unlink", subject: path)) }
-    try checkMarker()
+    try checkID()
     return false
   }
 
@@ -115,7 +118,7 @@ package struct FolderBlobStore: BlobStore {
     let path = path(of: hash)
     if access(path, F_OK) == 0 { return true }
     guard errno == ENOENT else { throw .system(SystemError(call: "access", subject: path)) }
-    try checkMarker()
+    try checkID()
     return false
   }
 
@@ -149,7 +152,7 @@ package struct FolderBlobStore: BlobStore {
   }
 
   // open(2): EOPNOTSUPP if the file system does not support O_TMPFILE, EISDIR or ENOENT if the kernel does not.
-  private static func probeUnnamedFiles(in folder: String) -> Bool {
+  static func probeUnnamedFiles(in folder: String) -> Bool {
     (try? Descriptor(unnamedIn: folder)) != nil
   }
 

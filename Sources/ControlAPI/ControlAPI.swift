@@ -1,5 +1,5 @@
 package import Blobs
-package import HTTPServer
+import HTTPServer
 package import Metrics
 package import Model
 package import Postgres
@@ -50,39 +50,6 @@ package struct ControlAPI: Sendable {
     self.uploads = uploads
     metrics.measure {
       [MetricGauge("take5_uploads", "Submissions that are being received.", [:], Double(uploads.count))]
-    }
-  }
-
-  /// The router for an HTTP server.
-  package var router: Router {
-    let access = access
-    return Router(
-      routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + jobControlRoutes + mediaRoutes
-        + healthRoutes + metricRoutes + documentRoutes + windowRoutes
-    ) { (head, client) throws(Problem) in try access.admit(head, from: client, needs: nil) }
-  }
-
-  /// Returns a route that converts errors of the database and the storage into problems.
-  ///
-  /// - Parameters:
-  ///   - scopes: the scopes that an API key must have; with none, the route needs no key.
-  ///   - admission: authorizes the request in place of `scopes`.
-  func route(
-    _ method: String, _ template: String, needs scopes: Set<Scope>, bodyLimit: Int64 = 0, isSafe: Bool? = nil,
-    admission: Route.Admission? = nil, handler: @escaping Route.Handler
-  ) -> Route {
-    let access = access
-    let byScope: Route.Admission = { (head, client) throws(Problem) in
-      try access.admit(head, from: client, needs: scopes)
-    }
-    // Not `admission ?? byScope`: the autoclosure crashes the compiler.
-    let admission = if let admission { admission } else { byScope }
-    return Route(method, template, bodyLimit: bodyLimit, isSafe: isSafe, admission: admission) { request in
-      do {
-        return try await handler(request)
-      } catch {
-        throw OutageProblem.problem(for: error) ?? error
-      }
     }
   }
 }

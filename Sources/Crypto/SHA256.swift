@@ -7,6 +7,7 @@ package struct SHA256: ~Copyable, @unchecked Sendable {
   private let context: OpaquePointer
 
   package init() {
+    Library.load()
     // These fail only without memory or with a broken OpenSSL: no caller could continue.
     guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
       fatalError("OpenSSL has no SHA-256")
@@ -59,6 +60,7 @@ package struct SHA256: ~Copyable, @unchecked Sendable {
 package enum HMAC {
   /// The code of a message with a key.
   package static func code(of message: [UInt8], key: [UInt8]) -> SHA256Digest {
+    Library.load()
     var bytes = [UInt8](repeating: 0, count: SHA256Digest.count)
     var count: UInt32 = 0
     guard
@@ -72,4 +74,12 @@ package enum HMAC {
   package static func areEqual(_ one: SHA256Digest, _ other: SHA256Digest) -> Bool {
     zip(one.bytes, other.bytes).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
   }
+}
+
+/// OpenSSL's libcrypto.
+private enum Library {
+  private static let isLoaded: Void = SharedLibraries.open("libcrypto.so.3")
+
+  /// Loads the library, the first time that it is called.
+  static func load() { isLoaded }
 }

@@ -1,5 +1,6 @@
 internal import CCurl
 import Glibc
+import Platform
 
 /// An easy handle of libcurl (libcurl-easy(3)), with the connection that it keeps open for the next request.
 struct EasyHandle: ~Copyable, @unchecked Sendable {
@@ -9,7 +10,10 @@ struct EasyHandle: ~Copyable, @unchecked Sendable {
   private let message: UnsafeMutablePointer<CChar>
 
   // Called once, before any other function of libcurl (curl_global_init(3)).
-  private static let library = curl_global_init(ccurl_global_default)
+  private static let library: CURLcode = {
+    SharedLibraries.open("libcurl.so.4")
+    return curl_global_init(ccurl_global_default)
+  }()
 
   init() throws(HTTPClientError) {
     guard Self.library == CURLE_OK, let handle = curl_easy_init() else {

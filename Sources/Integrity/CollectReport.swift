@@ -26,7 +26,7 @@ package struct CollectReport: Encodable, Sendable {
   package internal(set) var retiredSets = 0
   /// Sets that no post or image refers to.
   package internal(set) var orphanSets = 0
-  /// Blobs that no asset refers to.
+  /// Blobs that nothing refers to.
   package internal(set) var blobs = Amount()
   /// Files without a row.
   package internal(set) var orphanFiles = Amount()

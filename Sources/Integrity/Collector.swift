@@ -110,10 +110,10 @@ package struct Collector: Sendable {
   /// Calls `body` with each file that has no committed row; a transaction that inserts the row may still be open.
   func forEachOrphanCandidate(_ body: (SHA256Digest, Int64) async throws -> Void) async throws {
     let blobs = blobs
-    for part in 0..<blobs.parts {
-      let holdings = try await onThread("collect") { try blobs.listing(ofPart: part) }
-      for hash in try await holdings.orphanCandidates(pool) { try await body(hash, holdings.blobs[hash] ?? 0) }
-      progress(0.4 + 0.6 * Double(part + 1) / Double(blobs.parts))
+    for shard in 0..<blobs.shards {
+      let listing = try await onThread("collect") { try blobs.listing(ofShard: shard) }
+      for hash in try await listing.orphanCandidates(pool) { try await body(hash, listing.blobs[hash] ?? 0) }
+      progress(0.4 + 0.6 * Double(shard + 1) / Double(blobs.shards))
     }
   }
 

@@ -10,7 +10,7 @@ import Queue
 /// Each function runs on a connection's thread, and writes inside the caller's transaction. Changes that belong
 /// together are one function, so that they are one transaction.
 package struct Store: Sendable {
-  static let statements = Statements(topic: "store", PackageResources.Store_sql)
+  static let statements = Statements(topic: "store", PostColumn.complete(PackageResources.Store_sql))
 
   let blobs: any BlobStore
   let authorConcurrency: Int?
@@ -59,6 +59,7 @@ extension Store {
   /// A failpoint before and after each statement of the store.
   package static var failpoints: [Failpoint] {
     statements.failpoints + runStatements.failpoints + collecting.failpoints + damageStatements.failpoints
+      + quarantine.failpoints
   }
 }
 
@@ -77,6 +78,7 @@ package enum StoreMigrations {
       Migration(version: 107, name: "crashes", PackageResources.v0107_crashes_sql),
       Migration(version: 108, name: "damage", PackageResources.v0108_damage_sql),
       Migration(version: 109, name: "authors", PackageResources.v0109_authors_sql),
+      Migration(version: 110, name: "quarantine", PackageResources.v0110_quarantine_sql),
     ]
   }
 }
@@ -122,5 +124,13 @@ extension Row {
       throw PostgresError(.decoding, "unknown \(Value.self) '\(text)' in column \(column)")
     }
     return value
+  }
+
+  /// Reads a column of JSON; the error names the key that is wrong.
+  func json<Value: Decodable>(_ column: String) throws(PostgresError) -> Value {
+    let text = try get(column, as: String.self)
+    do { return try JSON.decode(Value.self, from: Array(text.utf8)) } catch {
+      throw PostgresError(.decoding, "column \(column) cannot be read: \(JSON.reason(error))")
+    }
   }
 }

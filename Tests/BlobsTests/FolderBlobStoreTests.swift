@@ -19,6 +19,17 @@ struct FolderBlobStoreTests {
     #expect(try Folder.names(in: "\(path)/.staging").isEmpty)
   }
 
+  @Test("the check of writing leaves no file, and fails where no file can be written", arguments: [true, false])
+  func checksWriting(unnamed: Bool) throws {
+    _ = try FolderBlobStore(folder: path)
+    let hasUnnamedFiles = try FolderBlobStore.checkWriting(in: path, allowsUnnamedFiles: unnamed)
+    #expect(unnamed || !hasUnnamedFiles)
+    #expect(try Folder.names(in: "\(path)/.staging").isEmpty)
+    #expect(throws: BlobError.self) {
+      try FolderBlobStore.checkWriting(in: "\(folder.path)/none", allowsUnnamedFiles: unnamed)
+    }
+  }
+
   @Test("a blob is in the folder of the first two digits of its hash, and visible to another store of the same folder")
   func layout() throws {
     let blob = try FolderBlobStore(folder: path).stage().seal()
@@ -76,8 +87,8 @@ struct FolderBlobStoreTests {
     _ = try Descriptor(writing: "\(path)/\(other)/\(blob.hash.hex)", replacing: false)
     var blobs: [SHA256Digest: Int64] = [:]
     var foreign: Set<String> = []
-    for part in 0..<store.parts {
-      let listing = try store.listing(ofPart: part)
+    for shard in 0..<store.shards {
+      let listing = try store.listing(ofShard: shard)
       blobs.merge(listing.blobs) { first, _ in first }
       foreign.formUnion(listing.foreign.map(\.path))
     }

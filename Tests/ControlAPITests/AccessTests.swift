@@ -29,7 +29,7 @@ struct AccessTests {
     let access = AccessControl(
       operatorKey: "s3cret-key", isLoopback: true, limits: RateLimits(.init(), now: { 0 }), now: { 0 })
     let head = try Self.head("POST", "/v1/posts", ["Authorization": value])
-    let admitted = (try? access.admit(head, from: Self.client, needs: Set(Scope.allCases))) == "operator"
+    let admitted = (try? access.admit(head, from: Self.client, to: .key(Set(Scope.allCases)))) == "operator"
     #expect(admitted == isAdmitted)
   }
 
@@ -37,7 +37,19 @@ struct AccessTests {
   func unknownKeys() throws {
     let access = AccessControl(operatorKey: nil, isLoopback: true, limits: RateLimits(.init(), now: { 0 }), now: { 0 })
     let head = try Self.head("GET", "/v1/posts", ["Host": "localhost"])
-    #expect(throws: Problem.self) { try access.admit(head, from: Self.client, needs: [.read]) }
+    #expect(throws: Problem.self) { try access.admit(head, from: Self.client, to: .key([.read])) }
+  }
+
+  @Test("a route without scopes needs a key too; only a route for anyone does not")
+  func routeAccess() throws {
+    let access = AccessControl(operatorKey: "k1", isLoopback: true, limits: RateLimits(.init(), now: { 0 }), now: { 0 })
+    let head = try Self.head("GET", "/v1/posts", ["Host": "localhost"])
+    for open in [RouteAccess.unlimited, .anyone] {
+      #expect(try access.admit(head, from: Self.client, to: open) == nil)
+    }
+    for closed in [RouteAccess.key([]), .key([.read]), .keyOrSignature([])] {
+      #expect(throws: Problem.self) { try access.admit(head, from: Self.client, to: closed) }
+    }
   }
 
   @Test("every request needs a key, except health checks")

@@ -14,8 +14,8 @@ struct JobListTests {
   private static func enqueue(_ api: RunningAPI, _ authors: [String]) async throws -> [String] {
     let jobs = authors.map { author in
       NewJob(
-        publicID: .now(), queue: "media", kind: "post", deadlineSeconds: 60, author: author, arguments: Array("{}".utf8)
-      )
+        publicID: .now(), queue: "media", kind: "post", maxAttempts: 1, deadlineSeconds: 60, author: author,
+        arguments: Array("{}".utf8))
     }
     try await api.pool.run { session in for job in jobs { try JobQueue.enqueue(job, session) } }
     return jobs.map(\.publicID.description)
@@ -63,7 +63,7 @@ struct JobListTests {
       try await api.pool.run { session in
         let worker = try JobQueue.register(host: "here", process: 1, session)
         let claimed = try JobQueue.claim(worker: worker, queue: "media", limit: 1, session)
-        try JobQueue.bury(claimed[0], error: "disk full", session)
+        _ = try JobQueue.fail(claimed[0], error: "disk full", session)
       }
       func post(_ path: String) async throws -> ClientResponse { try await request("POST", path, port: api.port) }
       #expect(try await api.get("/v1/jobs?error=DISK").json["items"][0]["error"] == .string("disk full"))

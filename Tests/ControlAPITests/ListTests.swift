@@ -21,7 +21,7 @@ struct ListTests {
     draft.place = place.map { Place(id: $0, name: nil, coordinate: nil) }
     if let latitude, let longitude { draft.location = Coordinate(latitude: latitude, longitude: longitude) }
     let id = try await api.pool.transaction { [draft, store = api.store] session in
-      let id = try store.submit(draft, photos: [], definition: definition, request: nil, session)
+      let id = try store.submitPost(draft, sources: [], definition: .photos(definition), request: nil, session)
       try session.execute(
         "UPDATE post SET created_at = $1::timestamptz WHERE public_id = $2::uuid", .text(time), .text(id.description))
       return id

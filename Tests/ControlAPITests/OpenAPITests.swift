@@ -63,14 +63,35 @@ struct OpenAPITests {
           let needed = security.elements.flatMap { $0["key"].elements.compactMap(\.text) }
           if security == .array([]) { continue }
           #expect(!needed.isEmpty, "\(method) \(path)")
-          let parts = path.split(separator: "/").map { $0.hasPrefix("{") ? "00000000-0000-7000-8000-000000000000" : $0 }
           let response = try await request(
-            method.uppercased(), "/" + parts.joined(separator: "/"), port: api.port,
+            method.uppercased(), Self.filled(path), port: api.port,
             headers: [("Authorization", "Bearer t5-one"), ("Content-Type", "application/json")], body: [])
           #expect((response.status == 403) == !Set(needed).isSubset(of: [scope.rawValue]), "\(method) \(path)")
         }
       }
     }
+  }
+
+  @Test("a request without a key is refused, except by the operations that the document leaves open")
+  func openOperations() async throws {
+    let document = try Self.read()
+    try await RunningAPI.with(.init(key: "k1")) { api in
+      for path in document["paths"].names {
+        for method in document["paths"][path].names.subtracting(["parameters"]) {
+          let isOpen = document["paths"][path][method]["security"] == .array([])
+          let response = try await request(method.uppercased(), Self.filled(path), port: api.port, body: [])
+          #expect((response.status == 401) == !isOpen, "\(method) \(path)")
+        }
+      }
+    }
+  }
+
+  /// Returns a path of a template, with an id for each parameter.
+  private static func filled(_ template: String) -> String {
+    let parts = template.split(separator: "/").map { part in
+      part.hasPrefix("{") ? "00000000-0000-7000-8000-000000000000" : part
+    }
+    return "/" + parts.joined(separator: "/")
   }
 
   @Test("every reference resolves")

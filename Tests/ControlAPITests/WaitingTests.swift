@@ -122,6 +122,40 @@ struct WaitingTests {
     }
   }
 
+  @Test("a repeated submission that prefers to wait gets the ready post or image instead of the first response")
+  func preferWaitAgain() async throws {
+    try await RunningAPI.with { api in
+      let moment = MultipartForm.moment()
+      for (method, path, type, body) in [
+        ("POST", "/v1/posts", moment.contentType, moment.bytes),
+        ("PUT", "/v1/users/ada/profile-image", "image/jpeg", PhotoSubmissionTests.jpeg),
+      ] {
+        let headers = [("Content-Type", type), ("Idempotency-Key", "\"\(path)\"")]
+        let first = try await request(method, path, port: api.port, headers: headers, body: body)
+        #expect(first.status == 202, "\(path)")
+        try await Self.end(api)
+        let again = try await request(
+          method, path, port: api.port, headers: headers + [("Prefer", "wait=60")], body: body)
+        #expect(again.status == 200, "\(path)")
+        #expect(again.headers["idempotency-replayed"] == "true")
+        #expect(again.headers["preference-applied"] == "wait=60")
+        #expect(again.headers["location"] == first.headers["location"])
+        #expect(again.json["id"] == first.json["id"])
+        #expect(again.json["status"] == .string("ready"))
+        #expect(again.json["job"]["state"] == .string("completed"))
+      }
+    }
+  }
+
+  @Test("the path of a post or an image names it, and other paths do not")
+  func subjectPaths() {
+    let (id, other) = (PublicID.now(), PublicID.now())
+    for subject in [Subject.post(id), .image(id)] { #expect(Subject(path: subject.path) == subject) }
+    for path in ["", "/", "/v1/posts", "/v1/posts/x", "/v1/posts/\(other)/comments/\(id)", "/v1/jobs/\(id)"] {
+      #expect(Subject(path: path) == nil, "\(path)")
+    }
+  }
+
   @Test(
     "the preference wait is parsed as in RFC 7240",
     arguments: [

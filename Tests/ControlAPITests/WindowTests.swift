@@ -22,13 +22,13 @@ struct WindowTests {
       let next = try await api.pool.run { [store = api.store] session in
         try JobQueue.set(
           cron: CronEntry(
-            name: "daily", schedule: "0 18 * * *", zone: "Europe/Berlin", queue: TaskKind.queue,
-            kind: TaskKind.window.rawValue), session)
+            name: "daily", schedule: "0 18 * * *", zone: "Europe/Berlin", queue: JobKinds.taskQueue,
+            kind: WindowJob.kind), session)
         _ = try JobQueue.run(cron: "daily", session)
         let worker = try JobQueue.register(host: "here", process: 1, session)
-        let job = try #require(try JobQueue.claim(worker: worker, queue: TaskKind.queue, limit: 1, session).first)
-        try store.openWindow(for: job, session)
-        return try JobQueue.nextFiring(ofKind: TaskKind.window.rawValue, session)
+        let job = try #require(try JobQueue.claim(worker: worker, queue: JobKinds.taskQueue, limit: 1, session).first)
+        try store.perform(job, session)
+        return try JobQueue.nextFiring(ofKind: WindowJob.kind, session)
       }
       let open = try await api.get("/v1/window")
       #expect(open.json["open"] == .boolean(true))

@@ -7,7 +7,7 @@ import Testing
 @Suite(.tags(.network), .timeLimit(.minutes(10)))
 struct ClientFailureTests {
   static let router = Router(routes: [
-    Route("POST", "/count", bodyLimit: 1 << 20) { request in
+    Route("POST", "/count", bodyLimit: 1 << 20, admission: Route.open) { request in
       var count = 0
       for try await chunk in request.body { count += chunk.count }
       return Response(.ok, body: .bytes(Array("\(count)".utf8)))
@@ -31,11 +31,12 @@ struct ClientFailureTests {
     }
   }
 
-  @Test("a head that is too long is refused with 431")
-  func longHead() async throws {
+  @Test(
+    "a head that is too long, or has too many fields, is refused with 431",
+    arguments: ["X: \(String(repeating: "a", count: 200_000))\r\n", String(repeating: "X: a\r\n", count: 129)])
+  func longHead(fields: String) async throws {
     try await withServer(router: Self.router) { server in
-      let response = try await HTTPTesting.exchange(
-        "GET / HTTP/1.1\r\nHost: x\r\nX: \(String(repeating: "a", count: 200_000))\r\n\r\n", port: server.port)
+      let response = try await HTTPTesting.exchange("GET / HTTP/1.1\r\nHost: x\r\n\(fields)\r\n", port: server.port)
       #expect(response.status == 431)
     }
   }
@@ -67,7 +68,7 @@ struct ClientFailureTests {
   func disconnectWithinBody() async throws {
     let (failures, continuation) = AsyncStream.makeStream(of: BodyError.self)
     let router = Router(routes: [
-      Route("POST", "/upload", bodyLimit: 1 << 20) { request in
+      Route("POST", "/upload", bodyLimit: 1 << 20, admission: Route.open) { request in
         do throws(BodyError) {
           var chunks = request.body.makeAsyncIterator()
           while try await chunks.next() != nil {}
@@ -100,7 +101,7 @@ struct ClientFailureTests {
     let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
     let (left, leaving) = AsyncStream.makeStream(of: Void.self)
     let router = Router(routes: [
-      Route("GET", "/hello") { _ in
+      Route("GET", "/hello", admission: Route.open) { _ in
         arrival.yield()
         for await _ in left { break }
         return Response(.ok)
@@ -126,7 +127,7 @@ struct ClientFailureTests {
     let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
     let (statuses, continuation) = AsyncStream.makeStream(of: Int.self)
     let router = Router(routes: [
-      Route("GET", "/wait") { _ in
+      Route("GET", "/wait", admission: Route.open) { _ in
         arrival.yield()
         try await Task.sleep(for: .seconds(3600))
         return Response(.ok)
@@ -155,12 +156,12 @@ struct ClientFailureTests {
   func stopsWithWaitingHandlers() async throws {
     let (arrived, continuation) = AsyncStream.makeStream(of: Void.self)
     let router = Router(routes: [
-      Route("GET", "/wait") { _ in
+      Route("GET", "/wait", admission: Route.open) { _ in
         continuation.yield()
         try await Task.sleep(for: .seconds(3600))
         return Response(.ok)
       },
-      Route("POST", "/wait", bodyLimit: 1 << 20) { request in
+      Route("POST", "/wait", bodyLimit: 1 << 20, admission: Route.open) { request in
         continuation.yield()
         return Response(.ok, body: .bytes(try await request.body.collect(upTo: 1 << 20)))
       },

@@ -17,7 +17,7 @@ struct LimitTests {
 
   /// `/wait` responds with a stream that does not end, `/hello` immediately.
   private static let waiting = Router(routes: [
-    Route("GET", "/wait") { _ in Response(.ok, body: .stream(BodyStream())) },
+    Route("GET", "/wait", admission: Route.open) { _ in Response(.ok, body: .stream(BodyStream())) },
     Route("GET", "/hello", admission: { (head, _) throws(Problem) in head.headers["Authorization"] }) { request in
       Response(.ok, body: .bytes(Array(request.client.description.utf8)))
     },
@@ -146,7 +146,9 @@ struct LimitTests {
     var configuration = ServerConfiguration()
     configuration.networkThreads = 1
     configuration.maxConnections = 2
-    let router = Router(routes: [Route("GET", "/wait") { _ in Response(.ok, body: .stream(BodyStream())) }])
+    let router = Router(routes: [
+      Route("GET", "/wait", admission: Route.open) { _ in Response(.ok, body: .stream(BodyStream())) }
+    ])
     try await withServer(configuration, router: router) { server in
       let port = server.port
       try await onThread("client") {
@@ -167,7 +169,9 @@ struct LimitTests {
   func streams() async throws {
     var configuration = ServerConfiguration()
     configuration.maxStreams = 1
-    let router = Router(routes: [Route("GET", "/wait") { _ in Response(.ok, body: .stream(BodyStream())) }])
+    let router = Router(routes: [
+      Route("GET", "/wait", admission: Route.open) { _ in Response(.ok, body: .stream(BodyStream())) }
+    ])
     try await withServer(configuration, router: router) { server in
       let port = server.port
       try await onThread("client") {
@@ -211,8 +215,8 @@ struct LimitTests {
     configuration.trustedProxies = [try #require(AddressRange("127.0.0.1"))]
     configuration.maxPerAddress = 2
     let router = Router(routes: [
-      Route("GET", "/wait") { _ in Response(.ok, body: .stream(BodyStream())) },
-      Route("GET", "/hello") { _ in Response(.ok) },
+      Route("GET", "/wait", admission: Route.open) { _ in Response(.ok, body: .stream(BodyStream())) },
+      Route("GET", "/hello", admission: Route.open) { _ in Response(.ok) },
     ])
     try await withServer(configuration, router: router) { server in
       let port = server.port

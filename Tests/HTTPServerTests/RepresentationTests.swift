@@ -81,7 +81,7 @@ struct FileTransferTests {
     let file = try Descriptor(unnamedIn: "/tmp")
     try file.write(bytes)
     let content = FileRegion(file, offset: 0, count: Int64(bytes.count))
-    let route = Route("GET", "/file") { request in
+    let route = Route("GET", "/file", admission: Route.open) { request in
       let representation = Representation(
         length: content.count, entityTag: EntityTag(strong: "v1"), headers: ["Content-Type": "video/mp4"])
       return try representation.respond(to: request) { .file(try content.part($0)) }

@@ -5,7 +5,7 @@ import Testing
 
 struct RouterTests {
   private static func route(_ method: String, _ template: String) -> Route {
-    Route(method, template) { _ in Response(.ok) }
+    Route(method, template, admission: Route.open) { _ in Response(.ok) }
   }
 
   private let router = Router(routes: [

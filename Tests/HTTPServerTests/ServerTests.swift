@@ -6,26 +6,28 @@ import Testing
 @Suite(.tags(.network), .timeLimit(.minutes(10)))
 struct ServerTests {
   static let routes = [
-    Route("GET", "/hello/{name}") { request in
+    Route("GET", "/hello/{name}", admission: Route.open) { request in
       Response(.ok, headers: ["Content-Type": "text/plain"], body: .bytes(Array(request.parameter("name").utf8)))
     },
-    Route("POST", "/count", bodyLimit: 64 << 20) { request in
+    Route("POST", "/count", bodyLimit: 64 << 20, admission: Route.open) { request in
       var count = 0
       for try await chunk in request.body { count += chunk.count }
       return Response(.ok, body: .bytes(Array("\(count)".utf8)))
     },
-    Route("POST", "/refuse", bodyLimit: 64 << 20) { _ in
+    Route("POST", "/refuse", bodyLimit: 64 << 20, admission: Route.open) { _ in
       throw Problem(.unprocessableContent, detail: "no", members: [.init(name: "code", value: .string("x"))])
     },
-    Route("POST", "/refuse-late", bodyLimit: 64 << 20) { request in
+    Route("POST", "/refuse-late", bodyLimit: 64 << 20, admission: Route.open) { request in
       var chunks = request.body.makeAsyncIterator()
       _ = try await chunks.next()
       throw Problem(.unprocessableContent, detail: "no")
     },
-    Route("POST", "/small", bodyLimit: 10) { request in
+    Route("POST", "/small", bodyLimit: 10, admission: Route.open) { request in
       Response(.ok, body: .bytes(try await request.body.collect(upTo: 10)))
     },
-    Route("GET", "/fails") { _ in throw ServerError.cannotStart(SystemError(call: "epoll_create1", code: 24)) },
+    Route("GET", "/fails", admission: Route.open) { _ in
+      throw ServerError.cannotStart(SystemError(call: "epoll_create1", code: 24))
+    },
   ]
 
   static let router = Router(routes: routes)
@@ -187,7 +189,7 @@ struct ServerTests {
   func admission() async throws {
     let router = Router(
       routes: [
-        Route("GET", "/open") { _ in Response(.ok) },
+        Route("GET", "/open", admission: Route.open) { _ in Response(.ok) },
         Route("POST", "/closed", bodyLimit: 10, admission: Self.refuse) { _ in Response(.ok) },
       ], fallbackAdmission: Self.refuse)
     try await withServer(router: router) { server in

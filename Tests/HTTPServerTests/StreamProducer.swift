@@ -16,15 +16,15 @@ final class StreamProducer: Sendable {
 
   var router: Router {
     Router(routes: [
-      Route("GET", "/events") { _ in
+      Route("GET", "/events", admission: Route.open) { _ in
         Response(.ok, headers: ["Content-Type": "text/event-stream"], body: .stream(self.makeStream()))
       },
-      Route("POST", "/late", bodyLimit: 1 << 20) { request in
+      Route("POST", "/late", bodyLimit: 1 << 20, admission: Route.open) { request in
         let stream = self.makeStream()
         _ = try? await request.body.collect(upTo: 1 << 20)
         return Response(.ok, body: .stream(stream))
       },
-      Route("GET", "/hello") { _ in Response(.ok, body: .bytes(Array("hello".utf8))) },
+      Route("GET", "/hello", admission: Route.open) { _ in Response(.ok, body: .bytes(Array("hello".utf8))) },
     ])
   }
 

@@ -95,7 +95,7 @@ struct CollectorTests {
       let collection = Shared<Task<CollectReport, any Error>?>(nil)
       try? await fixture.pool.transaction { session in
         let definition = try #require(try Definitions.photo("profile-image"))
-        _ = try fixture.store.submit(
+        _ = try fixture.store.submitImage(
           ImageDraft(kind: .profile, owner: "ada"), source: source, definition: definition, request: nil, session)
         // The collection finds the file without a row, and waits for the writer.
         let task = try IntegrityFixture.start(during: session) { try await fixture.collect() }
@@ -123,6 +123,32 @@ struct CollectorTests {
         }
         #expect(try await fixture.verify().isConsistent)
       }
+    }
+  }
+
+  @Test("the blobs of quarantined inputs stay without a post, are verified, and are orphans after the release")
+  func quarantined() async throws {
+    try await IntegrityFixture.with { fixture in
+      let post = try await fixture.submit("a")
+      try await fixture.sql(
+        """
+        INSERT INTO media_crash (inputs, crashes, last_error, quarantined_at) VALUES (sha256('both'), 2, '', now());
+        INSERT INTO quarantined_input (inputs, role, blob) SELECT sha256('both'), role, blob FROM asset
+        """)
+      try await fixture.pool.transaction { session in _ = try fixture.store.delete(post: post, session) }
+      try await fixture.pool.transaction { session in try fixture.store.collectReleased(session) }
+      #expect(try await fixture.dryRun().blobs.count == 0)
+      #expect(try await fixture.collect().blobs.count == 0)
+      #expect(try fixture.files().count == 2)
+      #expect(try await fixture.verify().isConsistent)
+      try fixture.corrupt("front a")
+      let findings = try await fixture.verify().findings
+      #expect(findings.map(\.code) == [.sourceCorrupt] && findings.first?.severity == .lost)
+      #expect(findings.first?.detail.contains("quarantined as \(IntegrityFixture.hash("both").hex.prefix(12))") == true)
+      try await fixture.sql("DELETE FROM media_crash")
+      #expect(try await fixture.dryRun().blobs.count == 2)
+      #expect(try await fixture.collect().blobs.count == 2)
+      #expect(try fixture.files().isEmpty)
     }
   }
 

@@ -56,6 +56,16 @@ struct EvidenceTests {
     #expect(codes(missing, use(.sourceFront)) == ["source_missing lost"])
   }
 
+  @Test("a damaged file that only the quarantine needs is lost, and the finding names the quarantined inputs")
+  func quarantined() {
+    let missing = BlobEvidence(hash: hash, bytes: 3, inline: .absent, file: .absent, isSource: true)
+    let use = BlobUse(role: .sourcePhoto, quarantinedAs: hash)
+    #expect(codes(missing, use) == ["source_missing lost"])
+    let finding = missing.findings(uses: [use]).first
+    #expect(finding?.detail == "its file does not exist; quarantined as \(hash.hex.prefix(12))")
+    #expect(finding?.subjects == [])
+  }
+
   @Test("an unreferenced blob is an orphan, intact or not; a released one gives no finding")
   func unreferenced() {
     let orphan = BlobEvidence(hash: hash, bytes: 3, inline: .absent, file: .wrong("-"), isUnreferenced: true)

@@ -53,7 +53,8 @@ struct IntegrityFixture {
     var definition = try Definitions.take5Post()
     definition.keepSources = keepsSources
     return try await pool.transaction { [store, definition] session in
-      try store.submit(PostDraft(author: "ada"), sources: sources, definition: definition, request: nil, session)
+      try store.submitPost(
+        PostDraft(author: "ada"), sources: sources, definition: .clips(definition), request: nil, session)
     }
   }
 
@@ -143,10 +144,10 @@ struct IntegrityFixture {
   /// Reads the names and sizes of all files in the blob store.
   func files() throws -> Set<StoredFile> {
     var files: Set<StoredFile> = []
-    for part in 0..<blobs.parts {
-      let holdings = try blobs.listing(ofPart: part)
-      files.formUnion(holdings.foreign)
-      files.formUnion(holdings.blobs.map { StoredFile(path: $0.key.hex, bytes: $0.value) })
+    for shard in 0..<blobs.shards {
+      let listing = try blobs.listing(ofShard: shard)
+      files.formUnion(listing.foreign)
+      files.formUnion(listing.blobs.map { StoredFile(path: $0.key.hex, bytes: $0.value) })
     }
     return files
   }

@@ -203,7 +203,7 @@ struct VerifierTests {
       let verification = Shared<Task<VerifyReport, any Error>?>(nil)
       try? await fixture.pool.transaction { session in
         let definition = try #require(try Definitions.photo("profile-image"))
-        _ = try fixture.store.submit(
+        _ = try fixture.store.submitImage(
           ImageDraft(kind: .profile, owner: "ada"), source: source, definition: definition, request: nil, session)
         #expect(try fixture.blobs.contains(IntegrityFixture.hash("open")))
         // The verification waits for the end of the transaction.

@@ -8,19 +8,67 @@ struct DefinitionTests {
   func builtIn() throws {
     let definition = try Definitions.take5Post()
     #expect(definition.name == "take5-post")
-    #expect(definition.limits.seconds == ClosedSeconds(shortest: 4.5, longest: 5.5))
+    #expect(definition.limits.seconds == SecondsRange(shortest: 4.5, longest: 5.5))
     #expect(definition.limits.containers == [.mov, .mp4, .threeGP])
     #expect(
-      definition.outputs.composed?.video.x264 == [
+      definition.outputs[.composed]?.composed?.video.x264 == [
         "b-adapt": 0, "bframes": 1, "mbtree": 1, "rc-lookahead": 10, "scenecut": 0,
       ])
-    #expect(definition.outputs.clipFront?.mode == .remuxOrEncode)
+    #expect(definition.outputs[.clipFront]?.clip?.mode == .remuxOrEncode)
     #expect(try JSON.decode(Definition.self, from: JSON.encode(definition)) == definition)
+  }
+
+  @Test("a definition has its outputs by role, in the order of plans")
+  func roles() throws {
+    let definition = try Definitions.take5Post()
+    #expect(
+      definition.outputs.roles == [
+        .composed, .clipFront, .clipBack, .poster, .image, .thumbnailFront, .thumbnailBack, .preview,
+      ])
+    #expect(definition.madeRoles == definition.outputs.roles)
+    #expect(definition.outputs[.composedSwapped] == nil)
+  }
+
+  @Test(
+    "an output of another kind, or with a wrong value, is an error that names its path",
+    arguments: [
+      (#""poster": {}"#, "outputs.poster.from is missing"),
+      (#""poster": 5"#, "outputs.poster: "),
+      (#""preview": {"from": "back", "at": 0, "quality": 1}"#, "outputs.preview.seconds is missing"),
+      (#""composed": {"from": "back", "at": 0, "long_edge": 9, "quality": 1}"#, "outputs.composed.layout is missing"),
+      (#""clip.back": {"mode": "copy"}"#, "outputs.clip.back.mode: "),
+      (
+        #""thumbnail.front": {"from": "front", "at": 0, "quality": 1, "long_edge": "9"}"#,
+        "outputs.thumbnail.front.long_edge: "
+      ),
+    ])
+  func malformedOutputs(text: String, reason: String) throws {
+    do {
+      _ = try Self.outputs(text)
+      Issue.record("decoded")
+    } catch {
+      #expect(JSON.reason(error).hasPrefix(reason), "\(JSON.reason(error))")
+    }
+  }
+
+  @Test(
+    "null, and a key that is not the role of an output, add no output",
+    arguments: ["", #""poster": null"#, #""postr": {}"#, #""source.front": {}, "photo.large": 5"#])
+  func noOutputs(text: String) throws {
+    let outputs = try Self.outputs(text)
+    #expect(outputs.roles.isEmpty)
+    #expect(try JSON.text(outputs) == "{}")
+  }
+
+  /// Decodes outputs where a definition has them.
+  private static func outputs(_ members: String) throws -> Definition.Outputs {
+    struct Part: Decodable { let outputs: Definition.Outputs }
+    return try JSON.decode(Part.self, from: Array(#"{"outputs": {\#(members)}}"#.utf8)).outputs
   }
 
   @Test("invalid ranges of durations are rejected", arguments: ["[5, 4]", "[1]", "[1, 2, 3]", "[-1, 2]"])
   func invalidRanges(text: String) {
-    #expect(throws: DecodingError.self) { try JSON.decode(ClosedSeconds.self, from: Array(text.utf8)) }
+    #expect(throws: DecodingError.self) { try JSON.decode(SecondsRange.self, from: Array(text.utf8)) }
   }
 
   @Test("colours are parsed as #RRGGBB only")

@@ -13,9 +13,9 @@ struct LayoutPlanTests {
     definition.canvas.width = canvas.width
     definition.canvas.height = canvas.height
     definition.canvas.fit = fit
-    definition.outputs.composed?.layout = layout
-    definition.outputs.composed?.inset.corner = corner
-    definition.outputs.composed?.inset.margin = margin
+    definition.outputs[.composed]?.composed?.layout = layout
+    definition.outputs[.composed]?.composed?.inset.corner = corner
+    definition.outputs[.composed]?.composed?.inset.margin = margin
     let plan = Planner(definition).plan(
       front: PlannerTests.facts(size: front), back: PlannerTests.facts(size: back), foreground: .front)
     return try #require(plan.composition).tiles

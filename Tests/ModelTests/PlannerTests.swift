@@ -84,6 +84,41 @@ struct PlannerTests {
     #expect(plan.outputs == [.composed])
   }
 
+  @Test("a composition that a requested still shows is planned with it")
+  func requestedStill() throws {
+    func outputs(_ planner: Planner, _ roles: Set<Role>) -> [Role] {
+      planner.plan(front: Self.facts(), back: Self.facts(), foreground: .front, roles: roles).outputs
+    }
+    #expect(outputs(planner, [.poster]) == [.composed, .poster])
+    #expect(outputs(planner, [.image]) == [.image])
+
+    var definition = try Definitions.take5Post()
+    definition.outputs[.composedSwapped] = definition.outputs[.composed]
+    #expect(outputs(Planner(definition), [.composedSwapped, .preview]) == [.composed, .composedSwapped, .preview])
+    definition.outputs[.composed] = nil
+    #expect(outputs(Planner(definition), [.composedSwapped, .poster]) == [.composedSwapped, .poster])
+    #expect(outputs(Planner(definition), [.poster]).isEmpty)
+  }
+
+  @Test(
+    "the roles that a definition makes are those that are planned from its inputs",
+    arguments: [[.front, .back], [.front], [.back], [.clip]] as [[InputName]])
+  func made(inputs: [InputName]) throws {
+    for var definition in [try Definitions.take5Post(), try Definitions.markerVideo()] {
+      let input = try #require(definition.inputs.values.first)
+      definition.inputs = Dictionary(uniqueKeysWithValues: inputs.map { ($0, input) })
+      switch inputs {
+      case [.front, .back]:
+        let plan = Planner(definition).plan(front: Self.facts(), back: Self.facts(), foreground: .back)
+        #expect(plan.outputs == definition.madeRoles)
+      case [.clip]: #expect(Planner(definition).plan(clip: Self.facts()).outputs == definition.madeRoles)
+      default:
+        let made = definition.madeRoles
+        #expect(made.allSatisfy { definition.outputs[$0]?.composed == nil && $0 != .poster && $0 != .preview })
+      }
+    }
+  }
+
   @Test("a plan is the same after encoding and decoding")
   func roundTrip() throws {
     let plan = planner.plan(front: Self.facts(), back: Self.facts(), foreground: .front)

@@ -54,8 +54,8 @@ struct CollectingTests {
       let definition = try claim.work.moment.definition
       // The collector starts while the submission holds the row locks, and continues after its commit.
       let collector = try await fixture.pool.transaction { session in
-        _ = try fixture.store.submit(
-          PostDraft(author: "ada"), sources: sources, definition: definition, request: nil, session)
+        _ = try fixture.store.submitPost(
+          PostDraft(author: "ada"), sources: sources, definition: .clips(definition), request: nil, session)
         let collector = Task { try await fixture.collect() }
         var isWaiting = false
         while !isWaiting {

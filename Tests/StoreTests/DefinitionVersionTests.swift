@@ -45,5 +45,6 @@ struct DefinitionVersionTests {
   func hashes(body: [UInt8]) throws {
     let again = try StoredDefinition(JSON.decode(MediaDefinition.self, from: body))
     #expect(again.hash == SHA256.digest(of: body))
+    #expect(try JSON.canonical(body) == body)
   }
 }

@@ -22,7 +22,7 @@ struct ImageTests {
       let definition = try #require(try Definitions.photo(kind.definition))
       let (store, draft) = (fixture.store, ImageDraft(kind: kind, owner: owner, author: "bob"))
       return try await fixture.pool.transaction { session in
-        try store.submit(draft, source: source, definition: definition, request: nil, session)
+        try store.submitImage(draft, source: source, definition: definition, request: nil, session)
       }
     }
 
@@ -155,7 +155,7 @@ struct ImageTests {
       }
       let draft = PostDraft(kind: .photo, author: "ada", caption: "Words")
       let id = try await fixture.pool.transaction { session in
-        try store.submit(draft, photos: sources, definition: definition, request: nil, session)
+        try store.submitPost(draft, sources: sources, definition: .photos(definition), request: nil, session)
       }
       let claim = try await fixture.claim()
       guard case .photos(let work) = claim.work.content else {
@@ -178,7 +178,7 @@ struct ImageTests {
       #expect(post.photos.map { $0[.photoSmall]?.width } == [1, 2, 3])
 
       let textOnly = try await fixture.pool.transaction { session in
-        try store.submit(draft, photos: [], definition: definition, request: nil, session)
+        try store.submitPost(draft, sources: [], definition: .photos(definition), request: nil, session)
       }
       let textPost = try await fixture.post(textOnly)
       #expect(textPost.status == .ready && textPost.job == nil)

@@ -48,4 +48,36 @@ struct OrdinaryRoleTests {
       try admin.executeScript("REASSIGN OWNED BY \(name) TO CURRENT_USER; DROP ROLE \(name)", name: "role")
     }
   }
+
+  @Test("the facts of a database show what its role may not do")
+  func facts() async throws {
+    try await withDatabase { url in
+      let admin = try Session.connect(url, timeout: .seconds(5))
+      let empty = try DatabaseFacts(admin)
+      #expect(empty.applied.isEmpty && empty.pending == StoreMigrations.all && empty.unknown.isEmpty)
+      #expect(empty.mayCreate && empty.isOwner && empty.closedTables.isEmpty && !empty.isReadOnly)
+      #expect(empty.versionNumber >= DatabaseFacts.minVersionNumber)
+
+      try Migrator(StoreMigrations.all).migrate(admin)
+      let name = "reader_of_\(url.database ?? "")"
+      try admin.executeScript(
+        """
+        REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+        CREATE ROLE \(name) LOGIN NOSUPERUSER;
+        GRANT SELECT ON ALL TABLES IN SCHEMA public TO \(name);
+        """, name: "role")
+      let reader = try Session.connect(
+        try DatabaseURL("\(url.connectionString) user='\(name)'"), timeout: .seconds(5))
+      let facts = try DatabaseFacts(reader)
+      #expect(facts.role == name && facts.pending.isEmpty && facts.unknown.isEmpty)
+      #expect(!facts.mayCreate && !facts.isOwner)
+      #expect(facts.closedTables.contains("post") && facts.closedTables.contains("job"))
+      #expect(try DatabaseFacts(admin).closedTables.isEmpty)
+
+      try admin.executeScript("SET default_transaction_read_only = on", name: "read-only")
+      #expect(try DatabaseFacts(admin).isReadOnly)
+      try admin.executeScript("SET default_transaction_read_only = off", name: "read-write")
+      try admin.executeScript("DROP OWNED BY \(name); DROP ROLE \(name)", name: "role")
+    }
+  }
 }

@@ -18,6 +18,7 @@ struct SubmittingTests {
         location: Coordinate(latitude: 52.5, longitude: 13.4),
         capturedAt: Date(timeIntervalSince1970: 1_700_000_000.125),
         foreground: .back)
+      #expect(Mirror(reflecting: draft).children.allSatisfy { "\($0.value)" != "nil" }, "the test sets every property")
       let id = try await fixture.submit(draft: draft)
       let post = try await fixture.post(id)
       #expect(post.draft == draft)
@@ -83,8 +84,8 @@ struct SubmittingTests {
       let definition = try Definitions.take5Post()
       await #expect(throws: Refused.self) {
         try await fixture.pool.transaction { session in
-          _ = try fixture.store.submit(
-            PostDraft(author: "ada"), sources: sources, definition: definition, request: nil, session)
+          _ = try fixture.store.submitPost(
+            PostDraft(author: "ada"), sources: sources, definition: .clips(definition), request: nil, session)
           throw Refused()
         }
       }

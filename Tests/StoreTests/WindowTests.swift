@@ -17,20 +17,20 @@ struct WindowTests {
         // A transaction that rolls back opens no window.
         #expect(throws: CancellationError.self) {
           try session.transaction { session in
-            try store.openWindow(for: job, session)
+            try store.perform(job, session)
             throw CancellationError()
           }
         }
         #expect(try store.window(session) == nil)
         try session.transaction { session in
-          try store.openWindow(for: job, session)
+          try store.perform(job, session)
           try JobQueue.complete(job, .accepted, result: nil, session)
         }
         let window = try #require(try store.window(session))
         #expect(window.isOpen)
         #expect(window.closesAt.timeIntervalSince(window.openedAt).rounded() == Double(seconds ?? 300))
-        let again = #expect(throws: PostgresError.self) { try store.openWindow(for: job, session) }
-        #expect(again?.isDuplicate == true)
+        let again = #expect(throws: PostgresError.self) { try store.perform(job, session) }
+        #expect(again?.sqlState == "23505")
       }
     }
   }
@@ -39,7 +39,7 @@ struct WindowTests {
   func latest() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.pool.run { [store = fixture.store] session in
-        for _ in 0..<2 { try store.openWindow(for: Self.job("{}", session), session) }
+        for _ in 0..<2 { try store.perform(Self.job("{}", session), session) }
         let latest = try #require(try store.window(session))
         try session.execute(
           "UPDATE daily_window SET opened_at = opened_at - interval '1 day', closes_at = closes_at - interval '1 day' WHERE id = 1"
@@ -61,9 +61,9 @@ struct WindowTests {
   private static func job(_ arguments: String, _ session: Session) throws -> ClaimedJob {
     try JobQueue.enqueue(
       NewJob(
-        publicID: .now(), queue: TaskKind.queue, kind: TaskKind.window.rawValue, deadlineSeconds: 60,
+        publicID: .now(), queue: JobKinds.taskQueue, kind: WindowJob.kind, deadlineSeconds: 60,
         arguments: Array(arguments.utf8)), session)
     let worker = try JobQueue.register(host: "here", process: 1, session)
-    return try #require(try JobQueue.claim(worker: worker, queue: TaskKind.queue, limit: 1, session).first)
+    return try #require(try JobQueue.claim(worker: worker, queue: JobKinds.taskQueue, limit: 1, session).first)
   }
 }

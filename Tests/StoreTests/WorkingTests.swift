@@ -57,6 +57,40 @@ struct WorkingTests {
     }
   }
 
+  @Test(
+    "the error for a stored definition names the key that it lacks, as after a new version of take5 requires one",
+    arguments: [
+      ("{limits,frames_per_second}", "limits.frames_per_second is missing"),
+      ("{outputs,composed,video}", "outputs.composed.video is missing"),
+      ("{inputs,front,kind}", "inputs.front.kind is missing"), ("{keep_sources}", "keep_sources is missing"),
+    ])
+  func missingKey(path: String, reason: String) async throws {
+    try await StoreFixture.with { fixture in
+      try await fixture.submit()
+      let job = try await fixture.claim().job
+      try await fixture.pool.run {
+        _ = try $0.execute("UPDATE definition SET body = body #- $1::text[]", .text(path))
+      }
+      let error = await #expect(throws: StoreError.self) {
+        _ = try await fixture.pool.run { try fixture.store.work(for: job, $0) }
+      }
+      #expect(error == .unreadableDefinition(job.publicID, reason))
+      #expect(error?.description == "the definition of job \(job.publicID) cannot be read: \(reason)")
+    }
+  }
+
+  @Test("the error for stored reasons that do not decode names the column and the key")
+  func unreadableReasons() async throws {
+    try await StoreFixture.with { fixture in
+      let id = try await fixture.submit()
+      try await fixture.pool.run {
+        try $0.executeScript(#"UPDATE post SET reasons = '[{"code": "empty_file"}]'"#, name: "by hand")
+      }
+      let error = await #expect(throws: PostgresError.self) { _ = try await fixture.post(id) }
+      #expect(error?.message == "column reasons cannot be read: [0].detail is missing")
+    }
+  }
+
   @Test("arguments that do not decode give an error with the reason")
   func unreadableArguments() async throws {
     try await StoreFixture.with { fixture in
@@ -167,20 +201,19 @@ struct WorkingTests {
   @Test("crashes are counted by inputs, regardless of the post, and a publication resets the count")
   func crashes() async throws {
     try await StoreFixture.with { fixture in
-      try await fixture.submit("evil", "clip")
-      try await fixture.submit("evil", "clip")
-      try await fixture.submit("good", "clip")
-      let claims = [try await fixture.claim(), try await fixture.claim(), try await fixture.claim()]
+      for front in ["evil", "evil", "evil", "good"] { try await fixture.submit(front, "clip") }
+      var claims: [StoreFixture.Claim] = []
+      for _ in 0..<4 { claims.append(try await fixture.claim()) }
       func crash(_ claim: StoreFixture.Claim) async throws -> Int {
         try await fixture.pool.transaction {
-          try fixture.store.countCrash(of: claim.work, error: "SIGSEGV", isConfirmed: true, $0)
+          try fixture.store.countCrash(CrashFacts(code: .decoderCrashed, error: "SIGSEGV"), of: claim.work, $0)
         }
       }
       #expect(try await crash(claims[0]) == 1)
-      #expect(try await crash(claims[1]) == 2)
-      #expect(try await crash(claims[2]) == 1)
+      #expect(try await crash(claims[3]) == 1)
       try await fixture.publish(claims[0])
       #expect(try await crash(claims[1]) == 1)
+      #expect(try await crash(claims[2]) == 2)
     }
   }
 
@@ -190,7 +223,7 @@ struct WorkingTests {
       let id = try await fixture.submit { $0.attempts = 1 }
       let claim = try await fixture.claim()
       try await fixture.pool.transaction { session in
-        try JobQueue.bury(claim.job, error: "disk full", session)
+        _ = try JobQueue.fail(claim.job, error: "disk full", session)
         try fixture.store.fail(job: claim.job.publicID, session)
       }
       #expect(try await fixture.post(id).status == .failed)

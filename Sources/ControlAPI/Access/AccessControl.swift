@@ -1,6 +1,6 @@
 internal import Crypto
-package import HTTPServer
-package import Model
+import HTTPServer
+import Model
 package import Platform
 package import Postgres
 package import Store
@@ -77,16 +77,21 @@ package final class AccessControl: Sendable {
 
   /// Authorizes a request by its head; throws a problem if it is not allowed or exceeds its rate limit.
   ///
-  /// - Parameter scopes: the scopes that the key must have. Empty: no key is needed. Nil: any key is sufficient; used for
-  ///   paths without a route.
-  /// - Returns: the name of the key; nil if no key is needed.
-  package func admit(
-    _ head: RequestHead, from client: IPAddress, needs scopes: Set<Scope>?
-  ) throws(Problem) -> String? {
-    if scopes?.isEmpty == true {
+  /// - Returns: the name of the key; nil without one.
+  func admit(_ head: RequestHead, from client: IPAddress, to access: RouteAccess) throws(Problem) -> String? {
+    switch access {
+    case .unlimited: return nil
+    case .anyone:
       try limits.countRequest(of: client)
       return nil
+    case .keyOrSignature where head.target.queryValue("signature") != nil:
+      try admitSigned(head, from: client)
+      return nil
+    case .key(let scopes), .keyOrSignature(let scopes): return try admitKey(head, from: client, scopes)
     }
+  }
+
+  private func admitKey(_ head: RequestHead, from client: IPAddress, _ scopes: Set<Scope>) throws(Problem) -> String? {
     guard needsKey else {
       try checkOrigin(head, from: client)
       try limits.countRequest(of: client)
@@ -102,7 +107,7 @@ package final class AccessControl: Sendable {
     let principal = key.map { "\($0.id)" } ?? Self.operatorName
     try limits.countRequest(ofKey: principal)
     // The operator's key is not stored and has all scopes.
-    let missing = key.map { (scopes ?? []).subtracting($0.scopes).map(\.rawValue).sorted() } ?? []
+    let missing = key.map { scopes.subtracting($0.scopes).map(\.rawValue).sorted() } ?? []
     guard missing.isEmpty else {
       throw ProblemKind.forbidden.problem(
         "The request needs an API key with the scope \(missing.joined(separator: " and ")).")
@@ -110,13 +115,12 @@ package final class AccessControl: Sendable {
     return principal
   }
 
-  /// Authorizes a request for media: a signed URL needs no key.
-  func admitToMedia(_ head: RequestHead, from client: IPAddress) throws(Problem) -> String? {
-    guard head.target.queryValue("signature") != nil else { return try admit(head, from: client, needs: [.read]) }
+  private func admitSigned(_ head: RequestHead, from client: IPAddress) throws(Problem) {
     if !needsKey { try checkOrigin(head, from: client) }
     try limits.countRequest(of: client)
-    switch verify(head.target) {
-    case .valid: return nil
+    let reader = MediaURLs.readerName(of: head.target).flatMap(reader)
+    switch reader.map({ urls(for: $0).verify(head.target) }) ?? .invalid {
+    case .valid: return
     case .expired: throw ProblemKind.urlExpired.problem("The time in the parameter expires has passed.")
     case .invalid: throw ProblemKind.urlInvalid.problem("The signature is invalid or was revoked.")
     }
@@ -177,10 +181,14 @@ package final class AccessControl: Sendable {
     urls(for: request.principal.flatMap(reader) ?? Self.anybody)
   }
 
-  /// Verifies a signed URL.
-  func verify(_ target: RequestTarget) -> MediaURLs.Validity {
-    guard let reader = MediaURLs.readerName(of: target).flatMap(reader) else { return .invalid }
-    return urls(for: reader).verify(target)
+  /// Returns the seconds for which the signed URL of an admitted request stays valid; nil if it has no signature.
+  ///
+  /// `admit` has verified the signature.
+  func secondsLeft(of target: RequestTarget) -> Int? {
+    guard target.queryValue("signature") != nil, let expires = target.queryValue("expires").flatMap({ Int($0) }) else {
+      return nil
+    }
+    return max(0, expires - now())
   }
 
   private func urls(for reader: MediaURLs.Reader) -> MediaURLs {

@@ -1,6 +1,14 @@
 import FoundationEssentials
 internal import Model
 
+/// The maximum lengths of texts, in characters.
+enum MaxLength {
+  /// Of names, titles and ids that an app assigns.
+  static let name = 200
+  /// Of captions and comments.
+  static let text = 5000
+}
+
 /// Reads the fields of a JSON object and collects the errors, including one for each unknown field.
 struct FieldReader {
   /// The valid times: the years 1 to 9999.

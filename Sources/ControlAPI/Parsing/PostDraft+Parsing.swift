@@ -2,13 +2,40 @@ import FoundationEssentials
 package import HTTPServer
 package import Model
 
-extension PostDraft {
-  /// The maximum lengths of texts, in characters.
-  enum MaxLength {
-    static let name = 200
-    static let caption = 5000
-  }
+/// The names of the parts with the fields of a post. Each is plain text, so that generated clients and HTML forms can send
+/// them.
+enum PostField: String, CaseIterable, Sendable {
+  case kind
+  case author
+  case title
+  case caption
+  case visibility
+  case foreground
+  case capturedAt = "captured_at"
+  case latitude
+  case longitude
+  case place
+  case placeName = "place_name"
+  case placeLatitude = "place_latitude"
+  case placeLongitude = "place_longitude"
 
+  /// The required fields.
+  static let required: [PostField] = [.kind, .author]
+
+  /// Returns the JSON value of a field's text. For a number field, text that is not a number is returned as a string, which
+  /// is then reported as invalid.
+  func value(_ text: String) -> JSONValue {
+    switch self {
+    case .latitude, .longitude, .placeLatitude, .placeLongitude:
+      // Decimal only: Double also accepts hexadecimal digits, `nan` and `inf`.
+      guard text.utf8.allSatisfy("0123456789+-.eE".utf8.contains), let number = Double(text) else { fallthrough }
+      return .number(number)
+    default: return .string(text)
+    }
+  }
+}
+
+extension PostDraft {
   /// Reads the part `post` of a form, a JSON object; throws a problem that names every invalid field.
   package init(json: [UInt8]) throws(Problem) {
     self = try Self.read(JSONBody.fields(of: json, part: "post"), path: "post", requiresKind: false)
@@ -60,7 +87,7 @@ extension PostDraft {
     let kind = reader.choice("kind", of: PostKind.self, isRequired: requiresKind)
     let author = reader.text("author", limit: MaxLength.name, isRequired: true, allowsEmpty: false)
     let title = reader.text("title", limit: MaxLength.name)
-    let caption = reader.text("caption", limit: MaxLength.caption)
+    let caption = reader.text("caption", limit: MaxLength.text)
     let visibility = reader.choice("visibility", of: Visibility.self)
     let foreground = reader.choice("foreground", of: Camera.self)
     let (place, location) = readLocation(&reader)
@@ -106,8 +133,8 @@ extension PostChange {
     func change<Value>(_ name: String, _ value: Value?) -> Change<Value> {
       fields[name] == nil ? .keep : .set(value)
     }
-    let title = reader.text("title", limit: PostDraft.MaxLength.name)
-    let caption = reader.text("caption", limit: PostDraft.MaxLength.caption)
+    let title = reader.text("title", limit: MaxLength.name)
+    let caption = reader.text("caption", limit: MaxLength.text)
     let place = reader.object("place", PostDraft.place)
     let visibility = reader.choice("visibility", of: Visibility.self)
     let errors = reader.finish()
@@ -115,5 +142,27 @@ extension PostChange {
     self.init(
       title: change("title", title), caption: change("caption", caption), place: change("place", place),
       visibility: visibility)
+  }
+}
+
+/// The JSON of a draft in the response of a post. Every key is present; unknown values are null.
+struct PostDraftResponse: Encodable {
+  let draft: PostDraft
+
+  private enum CodingKeys: CodingKey {
+    case kind, author, title, caption, visibility, place, location, capturedAt, foreground
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(draft.kind, forKey: .kind)
+    try container.encode(draft.author, forKey: .author)
+    try container.encode(draft.title, forKey: .title)
+    try container.encode(draft.caption, forKey: .caption)
+    try container.encode(draft.visibility, forKey: .visibility)
+    try container.encode(draft.place.map(PlaceResponse.init), forKey: .place)
+    try container.encode(draft.location, forKey: .location)
+    try container.encode(draft.capturedAt, forKey: .capturedAt)
+    try container.encode(draft.foreground, forKey: .foreground)
   }
 }

@@ -14,9 +14,9 @@ struct PostSearch: Sendable {
     filter.area = reader.value("polygon", "expected a GeoJSON Polygon or MultiPolygon (RFC 7946)", isRequired: true) {
       MapArea(geoJSON: $0)
     }
-    filter.authors = Set([reader.text("author", limit: 200, allowsEmpty: false)].compactMap(\.self))
+    filter.authors = Set([reader.text("author", limit: MaxLength.name, allowsEmpty: false)].compactMap(\.self))
     filter.kind = reader.choice("kind", of: PostKind.self)
-    filter.place = reader.text("place", limit: 200, allowsEmpty: false)
+    filter.place = reader.text("place", limit: MaxLength.name, allowsEmpty: false)
     filter.from = reader.time("from").map { Int64(($0.timeIntervalSince1970 * 1e6).rounded()) }
     filter.to = reader.time("to").map { Int64(($0.timeIntervalSince1970 * 1e6).rounded()) }
     let visibilities: Set<Visibility>? = reader.value("visibility", "expected a list of public, friends, private") {

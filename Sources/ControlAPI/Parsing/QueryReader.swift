@@ -12,13 +12,13 @@ struct QueryReader {
   }
 
   /// Reads a text of 1 to `limit` characters.
-  mutating func text(_ name: String, limit: Int = 200, isRequired: Bool = false) -> String? {
+  mutating func text(_ name: String, limit: Int = MaxLength.name, isRequired: Bool = false) -> String? {
     guard let value = take(name, isRequired: isRequired) else { return nil }
     return 1...limit ~= value.unicodeScalars.count ? value : refuse(name, "expected 1 to \(limit) characters")
   }
 
   /// Reads up to 100 texts of 1 to `limit` characters from a repeated parameter; empty if the parameter is absent.
-  mutating func texts(_ name: String, limit: Int = 200) -> Set<String> {
+  mutating func texts(_ name: String, limit: Int = MaxLength.name) -> Set<String> {
     guard let texts = values.removeValue(forKey: name) else { return [] }
     if texts.count > 100 || !texts.allSatisfy({ 1...limit ~= $0.unicodeScalars.count }) {
       errors.append(FieldError(name, "expected up to 100 values of 1 to \(limit) characters"))

@@ -48,7 +48,7 @@ extension MultipartError {
         reasons: [
           Reason(
             .tooLarge, input: InputName(rawValue: name) ?? .photo,
-            detail: "The file is longer than the \(limit) bytes allowed. Export it at a lower resolution or bit rate.")
+            finding: "the file is longer than the \(limit) bytes allowed", remedy: .exportSmaller)
         ])
     case .tooManyParts: ProblemKind.unknownPart.problem("\(self)".sentence)
     default: ProblemKind.malformedForm.problem("\(self)".sentence)

@@ -17,24 +17,15 @@ struct PostResponse: Encodable {
   static func path(_ id: PublicID) -> String { "/v1/posts/\(id)" }
 
   private enum CodingKeys: String, CodingKey {
-    case id, kind, status, author, title, caption, visibility, place, location, capturedAt, createdAt, foreground, job
-    case counts, reasons, assets, photos
+    case id, status, createdAt, job, counts, reasons, assets, photos
   }
 
   func encode(to encoder: any Encoder) throws {
+    try PostDraftResponse(draft: post.draft).encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(post.id, forKey: .id)
-    try container.encode(post.draft.kind, forKey: .kind)
     try container.encode(post.status, forKey: .status)
-    try container.encode(post.draft.author, forKey: .author)
-    try container.encode(post.draft.title, forKey: .title)
-    try container.encode(post.draft.caption, forKey: .caption)
-    try container.encode(post.draft.visibility, forKey: .visibility)
-    try container.encode(post.draft.place.map(PlaceResponse.init), forKey: .place)
-    try container.encode(post.draft.location, forKey: .location)
-    try container.encode(post.draft.capturedAt, forKey: .capturedAt)
     try container.encode(post.createdAt, forKey: .createdAt)
-    try container.encode(post.draft.foreground, forKey: .foreground)
     try container.encode(post.job.map(JobSummaryResponse.init), forKey: .job)
     try container.encode(post.counts, forKey: .counts)
     try container.encode(post.reasons, forKey: .reasons)
@@ -45,7 +36,7 @@ struct PostResponse: Encodable {
 }
 
 /// The JSON of a place; unknown values are null.
-private struct PlaceResponse: Encodable {
+struct PlaceResponse: Encodable {
   let place: Place
 
   private enum CodingKeys: String, CodingKey { case id, name, coordinate }
@@ -67,7 +58,7 @@ extension Post {
     let assets = assets.map { "\($0.key.rawValue) \($0.value.id)" }.sorted()
     let photos = photos.map { photo in photo.map { "\($0.key.rawValue) \($0.value.id)" }.sorted() }
     let content = Content(id: id, draft: draft, status: status, reasons: reasons, assets: assets, photos: photos)
-    return EntityTag(strong: SHA256.digest(of: try JSON.encode(content)).hex)
+    return EntityTag(strong: SHA256.digest(of: try JSON.canonical(JSON.encode(content))).hex)
   }
 
   private struct Content: Encodable {

@@ -9,34 +9,31 @@ extension ControlAPI {
   var commentRoutes: [Route] {
     [
       route(
-        "POST", "/v1/posts/{id}/comments", needs: [.submit], bodyLimit: Int64(JSONBody.maxBytes),
+        "POST", "/v1/posts/{id}/comments", access: .key([.submit]), bodyLimit: Int64(JSONBody.maxBytes),
         handler: submitComment),
-      route("GET", "/v1/posts/{id}/comments", needs: [.read], handler: listComments),
-      route("GET", "/v1/posts/{id}/comments/{comment}", needs: [.read], handler: readComment),
-      route("DELETE", "/v1/posts/{id}/comments/{comment}", needs: [.delete], handler: deleteComment),
+      route("GET", "/v1/posts/{id}/comments", access: .key([.read]), handler: listComments),
+      route("GET", "/v1/posts/{id}/comments/{comment}", access: .key([.read]), handler: readComment),
+      route("DELETE", "/v1/posts/{id}/comments/{comment}", access: .key([.delete]), handler: deleteComment),
     ]
   }
-
-  private static let maxTextLength = 5000
 
   private func submitComment(_ request: Request) async throws -> Response {
     let post = try postID(request)
     let fields = try await JSONBody.fields(of: request)
     var reader = FieldReader(fields, path: "")
-    let author = reader.text("author", limit: 200, isRequired: true, allowsEmpty: false)
-    let text = reader.text("text", limit: Self.maxTextLength, isRequired: true, allowsEmpty: false)
+    let author = reader.text("author", limit: MaxLength.name, isRequired: true, allowsEmpty: false)
+    let text = reader.text("text", limit: MaxLength.text, isRequired: true, allowsEmpty: false)
     let errors = reader.finish()
     guard errors.isEmpty, let author, let text else { throw ProblemKind.invalid(errors) }
     try access.countSubmission(of: author, request)
     let store = store
-    return try await submitting(request, payload: [Array(author.utf8), Array(text.utf8)]) { session in
+    let stored = try await storeOnce(request, payload: [Array(author.utf8), Array(text.utf8)]) { session in
       guard let comment = try store.comment(on: post, author: author, text: text, session) else {
         throw Self.postNotFound("\(post)")
       }
-      return IdempotentResponse(
-        status: Status.created.code, location: "/v1/posts/\(post)/comments/\(comment.id)",
-        body: try JSON.encode(CommentResponse(comment)))
+      return try StoredSubmission(CommentResponse(comment))
     }
+    return stored.response
   }
 
   private func listComments(_ request: Request) async throws -> Response {
@@ -80,6 +77,9 @@ struct CommentResponse: Encodable {
   let author: String
   let text: String
   let createdAt: Date
+
+  /// The path of the comment.
+  var path: String { "\(PostResponse.path(post))/comments/\(id)" }
 
   init(_ comment: Comment) {
     id = comment.id

@@ -11,82 +11,52 @@ extension ControlAPI {
   var imageRoutes: [Route] {
     let limit = definitions.photos.values.map(\.limits.bytes).max().map { $0 + 1 << 20 } ?? 0
     return [
-      route("POST", "/v1/posts/{id}/reactions", needs: [.submit], bodyLimit: limit) {
+      upload("POST", "/v1/posts/{id}/reactions", access: .key([.submit]), bodyLimit: limit) {
         try await submitImage($0, .reaction)
       },
-      route("GET", "/v1/posts/{id}/reactions", needs: [.read]) { try await listImages($0, .reaction) },
-      route("DELETE", "/v1/posts/{id}/reactions/{image}", needs: [.delete]) { try await deleteImage($0, .reaction) },
-      route("PUT", "/v1/users/{id}/profile-image", needs: [.submit], bodyLimit: limit) {
+      route("GET", "/v1/posts/{id}/reactions", access: .key([.read])) { try await listImages($0, .reaction) },
+      route("DELETE", "/v1/posts/{id}/reactions/{image}", access: .key([.delete])) {
+        try await deleteImage($0, .reaction)
+      },
+      upload("PUT", "/v1/users/{id}/profile-image", access: .key([.submit]), bodyLimit: limit) {
         try await submitImage($0, .profile)
       },
-      route("GET", "/v1/users/{id}/profile-image", needs: [.read]) {
+      route("GET", "/v1/users/{id}/profile-image", access: .key([.read])) {
         try await readCurrentImage($0, .profile, role: .avatar)
       },
-      route("DELETE", "/v1/users/{id}/profile-image", needs: [.delete]) { try await deleteImages($0, .profile) },
-      route("PUT", "/v1/itineraries/{id}/thumbnail", needs: [.submit], bodyLimit: limit) {
+      route("DELETE", "/v1/users/{id}/profile-image", access: .key([.delete])) { try await deleteImages($0, .profile) },
+      upload("PUT", "/v1/itineraries/{id}/thumbnail", access: .key([.submit]), bodyLimit: limit) {
         try await submitImage($0, .itinerary)
       },
-      route("GET", "/v1/itineraries/{id}/thumbnail", needs: [.read]) {
+      route("GET", "/v1/itineraries/{id}/thumbnail", access: .key([.read])) {
         try await readCurrentImage($0, .itinerary, role: .photoMedium)
       },
-      route("DELETE", "/v1/itineraries/{id}/thumbnail", needs: [.delete]) { try await deleteImages($0, .itinerary) },
-      route("POST", "/v1/places/{id}/photos", needs: [.submit], bodyLimit: limit) { try await submitImage($0, .place) },
-      route("GET", "/v1/places/{id}/photos", needs: [.read]) { try await listImages($0, .place) },
-      route("DELETE", "/v1/places/{id}/photos/{image}", needs: [.delete]) { try await deleteImage($0, .place) },
-      route("GET", "/v1/images/{id}", needs: [.read], handler: readImage),
+      route("DELETE", "/v1/itineraries/{id}/thumbnail", access: .key([.delete])) {
+        try await deleteImages($0, .itinerary)
+      },
+      upload("POST", "/v1/places/{id}/photos", access: .key([.submit]), bodyLimit: limit) {
+        try await submitImage($0, .place)
+      },
+      route("GET", "/v1/places/{id}/photos", access: .key([.read])) { try await listImages($0, .place) },
+      route("DELETE", "/v1/places/{id}/photos/{image}", access: .key([.delete])) { try await deleteImage($0, .place) },
+      route("GET", "/v1/images/{id}", access: .key([.read]), handler: readImage),
     ]
   }
 
-  /// The maximum length of the name of a user, an itinerary or a place, in characters.
-  private static let maxOwnerLength = 200
-
   /// Returns the owner of an image from the path: the id of a post, or a name that the app assigned.
-  private func owner(_ request: Request, _ kind: ImageKind) throws(Problem) -> String {
+  func owner(_ request: Request, _ kind: ImageKind) throws(Problem) -> String {
     kind == .reaction ? "\(try postID(request))" : try name(request)
   }
 
   /// Returns a name that the app assigned from the path; throws a problem if it is too long.
   func name(_ request: Request) throws(Problem) -> String {
     let name = request.parameter("id")
-    guard 1...Self.maxOwnerLength ~= name.unicodeScalars.count, !name.unicodeScalars.contains("\0") else {
+    guard 1...MaxLength.name ~= name.unicodeScalars.count, !name.unicodeScalars.contains("\0") else {
       throw ProblemKind.invalidFields.problem(
         "The name in the path is invalid.",
-        errors: [FieldError("id", "expected 1 to \(Self.maxOwnerLength) characters")])
+        errors: [FieldError("id", "expected 1 to \(MaxLength.name) characters")])
     }
     return name
-  }
-
-  /// Stores a submitted image. It responds when the image is durable on disk, before it is processed, unless the client
-  /// prefers to wait.
-  private func submitImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
-    let response = try await receiving(request) { try await insertImage(request, kind) }
-    return await awaitingJob(of: response, request)
-  }
-
-  private func insertImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
-    let owner = try owner(request, kind)
-    let definition = try photoDefinition(kind.definition)
-    let upload = try await ImageUpload(request, space: mediaSpace, limits: definition.limits)
-    if kind == .reaction, upload.author == nil { throw ProblemKind.missing(parts: ["author"]) }
-    try access.countSubmission(of: upload.author ?? owner, request)
-    let source = try Self.checkedPhotos([upload.image], limits: definition.limits)[0]
-    // Before the transaction, so that no lock is held during fsync.
-    try source.content.synchronize()
-    let draft = ImageDraft(kind: kind, owner: owner, author: upload.author)
-    let (store, urls) = (store, access.mediaURLs(for: request))
-    let payload = [Array((upload.author ?? "").utf8), source.content.hash.bytes]
-    let response = try await submitting(request, payload: payload) { session in
-      guard
-        let id = try store.submit(
-          draft, source: source, definition: definition, request: request.id.description, session)
-      else { throw Self.postNotFound(owner) }
-      guard let image = try store.image(id, session) else { preconditionFailure("the inserted image is missing") }
-      return IdempotentResponse(
-        status: Status.accepted.code, location: ImageResponse.path(id),
-        body: try JSON.encode(ImageResponse(image, urls)))
-    }
-    countSubmission(kind.rawValue, bytes: source.content.bytes, response)
-    return response
   }
 
   private func readImage(_ request: Request) async throws -> Response {

@@ -5,12 +5,15 @@ internal import Postgres
 internal import Queue
 internal import Store
 
-/// The routes that read one job.
+/// The routes of jobs. With those for operators, jobs are listed, retried and cancelled.
 extension ControlAPI {
   var jobRoutes: [Route] {
     [
-      route("GET", "/v1/jobs/{id}", needs: [.read], handler: readJob),
-      route("GET", "/v1/jobs/{id}/events", needs: [.read], handler: readEvents),
+      route("GET", "/v1/jobs/{id}", access: .key([.read]), handler: readJob),
+      route("GET", "/v1/jobs/{id}/events", access: .key([.read]), handler: readEvents),
+      route("GET", "/v1/jobs", access: .key([.admin]), handler: listJobs),
+      route("POST", "/v1/jobs/{id}/retry", access: .key([.admin]), handler: retryJob),
+      route("POST", "/v1/jobs/{id}/cancel", access: .key([.admin]), handler: cancelJob),
     ]
   }
 
@@ -61,17 +64,6 @@ extension ControlAPI {
 
   private static func jobNotFound(_ id: String) -> Problem {
     ProblemKind.jobNotFound.problem("The job \(id) does not exist.")
-  }
-}
-
-/// The routes with which operators list, retry and cancel jobs.
-extension ControlAPI {
-  var jobControlRoutes: [Route] {
-    [
-      route("GET", "/v1/jobs", needs: [.admin], handler: listJobs),
-      route("POST", "/v1/jobs/{id}/retry", needs: [.admin], handler: retryJob),
-      route("POST", "/v1/jobs/{id}/cancel", needs: [.admin], handler: cancelJob),
-    ]
   }
 
   private func listJobs(_ request: Request) async throws -> Response {

@@ -5,15 +5,17 @@ internal import Postgres
 internal import Queue
 internal import Store
 
-/// The routes of lists: posts by author, kind, place, time and area, and the calendar of an author.
+/// The routes of lists: posts by author, kind, place, time and area, and the calendar of an author; and of the daily
+/// window.
 extension ControlAPI {
   var listRoutes: [Route] {
     [
-      route("GET", "/v1/posts", needs: [.read], handler: listPosts),
+      route("GET", "/v1/posts", access: .key([.read]), handler: listPosts),
       route(
-        "POST", "/v1/posts/search", needs: [.read], bodyLimit: Int64(JSONBody.maxBytes), isSafe: true,
+        "POST", "/v1/posts/search", access: .key([.read]), bodyLimit: Int64(JSONBody.maxBytes), isSafe: true,
         handler: searchPosts),
-      route("GET", "/v1/users/{id}/calendar", needs: [.read], handler: readCalendar),
+      route("GET", "/v1/users/{id}/calendar", access: .key([.read]), handler: readCalendar),
+      route("GET", "/v1/window", access: .key([.read]), handler: readWindow),
     ]
   }
 
@@ -85,18 +87,13 @@ extension ControlAPI {
     else { return nil }
     return text
   }
-}
-
-/// The route of the daily window.
-extension ControlAPI {
-  var windowRoutes: [Route] { [route("GET", "/v1/window", needs: [.read], handler: readWindow)] }
 
   private func readWindow(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
     try reader.finish()
     let store = store
     return try await database.read { session in
-      let next = try JobQueue.nextFiring(ofKind: TaskKind.window.rawValue, session)
+      let next = try JobQueue.nextFiring(ofKind: WindowJob.kind, session)
       return try .uncached(WindowResponse(try store.window(session), nextAt: next))
     }
   }

@@ -8,13 +8,7 @@ internal import Store
 /// The route of media files.
 extension ControlAPI {
   var mediaRoutes: [Route] {
-    let access = access
-    return [
-      route(
-        "GET", "/v1/media/{asset}", needs: [.read],
-        admission: { (head, client) throws(Problem) in try access.admitToMedia(head, from: client) }, handler: readMedia
-      )
-    ]
+    [route("GET", "/v1/media/{asset}", access: .keyOrSignature([.read]), handler: readMedia)]
   }
 
   /// The end of the year 9999, in seconds since 1970-01-01 UTC.
@@ -34,7 +28,7 @@ extension ControlAPI {
     // The bytes of an asset never change. The response is private, because a post may be visible to friends only, and must
     // not be cached for longer than the URL is valid.
     var headers: HeaderFields = ["Cache-Control": "private, max-age=31536000, immutable"]
-    if case .valid(let seconds) = access.verify(request.target) {
+    if let seconds = access.secondsLeft(of: request.target) {
       headers["Cache-Control"] = "private, max-age=\(seconds), immutable"
     }
     if isDownload {

@@ -7,24 +7,28 @@ internal import Postgres
 internal import Queue
 internal import Store
 
-/// The routes of health checks.
+/// The routes of health checks, of metrics in the text format of Prometheus, and of the OpenAPI document.
 extension ControlAPI {
-  var healthRoutes: [Route] {
+  var serviceRoutes: [Route] {
     [
-      Route("GET", "/livez") { [isLive] _ in
-        guard isLive() else {
-          throw ProblemKind.databaseUnavailable.problem(
-            "The embedded database has been unavailable for too long; restart the service.",
-            headers: ["Retry-After": "5"])
-        }
-        return Self.healthy("live")
-      },
-      route("GET", "/readyz", needs: [], handler: readiness),
+      route("GET", "/livez", access: .unlimited, handler: readLiveness),
+      route("GET", "/readyz", access: .anyone, handler: readReadiness),
+      route("GET", "/metrics", access: .key([.admin]), handler: readMetrics),
+      route("GET", "/openapi.json", access: .unlimited, handler: Self.readDocument),
     ]
   }
 
+  private func readLiveness(_ request: Request) throws -> Response {
+    guard isLive() else {
+      throw ProblemKind.databaseUnavailable.problem(
+        "The embedded database has been unavailable for too long; restart the service.",
+        headers: ["Retry-After": "5"])
+    }
+    return Self.healthy("live")
+  }
+
   /// Checks that submissions with media can be stored. This does not need a worker.
-  private func readiness(_ request: Request) async throws -> Response {
+  private func readReadiness(_ request: Request) async throws -> Response {
     let store = store
     try await database.run { try store.check($0) }
     try blobs.check()
@@ -35,11 +39,6 @@ extension ControlAPI {
   private static func healthy(_ status: String) -> Response {
     .json(.ok, Array(#"{"status":"\#(status)"}"#.utf8), headers: ["Cache-Control": "no-store"])
   }
-}
-
-/// The route of metrics in the text format of Prometheus.
-extension ControlAPI {
-  var metricRoutes: [Route] { [route("GET", "/metrics", needs: [.admin], handler: readMetrics)] }
 
   private func readMetrics(_ request: Request) async throws -> Response {
     // Without the database the gauges of the queue are absent; the counters of this process are returned.
@@ -49,11 +48,6 @@ extension ControlAPI {
       .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
       body: .bytes(Array(metrics.text(with: (gauges ?? []) + [isUp]).utf8)))
   }
-}
-
-/// The route of the OpenAPI document.
-extension ControlAPI {
-  var documentRoutes: [Route] { [Route("GET", "/openapi.json", handler: Self.readDocument)] }
 
   private static let document = Representation(
     length: Int64(PackageResources.openapi_json.count),

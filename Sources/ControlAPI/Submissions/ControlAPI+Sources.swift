@@ -52,7 +52,7 @@ extension ControlAPI {
     return sources
   }
 
-  private static func rejected(_ reasons: [Reason]) -> Problem {
+  static func rejected(_ reasons: [Reason]) -> Problem {
     ProblemKind.mediaRejected.problem(reasons.map(\.detail).joined(separator: " "), reasons: reasons)
   }
 }
@@ -88,7 +88,7 @@ private enum MediaCheck {
     let start =
       photo.bytes == 0 ? [] : try photo.bytes(count: Int(min(photo.bytes, Int64(FileSignature.length))), at: 0)
     guard !start.isEmpty else {
-      self = .rejected(Reason(.emptyFile, input: .photo, detail: "The file is empty. Send the photo itself."))
+      self = .rejected(Reason(.emptyFile, input: .photo, finding: "the file is empty", remedy: .sendPhoto))
       return
     }
     guard let format = PhotoFormat(start: start), limits.formats.contains(format) else {

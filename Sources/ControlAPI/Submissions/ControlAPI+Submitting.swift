@@ -1,93 +1,103 @@
+internal import Blobs
 internal import Crypto
 internal import HTTPServer
 internal import Metrics
 internal import Model
-internal import Postgres
-internal import Queue
 internal import Store
 
+/// The life of a submission with media, step by step.
 extension ControlAPI {
-  /// The timeout of a submission for a connection from the pool. It is long because the body was already received: a
-  /// refusal would make the client upload it again.
-  static let checkoutTimeout = Duration.seconds(120)
-
-  /// Receives a submission; throws a problem before its body is read if the limit of concurrent submissions is reached or
-  /// there is too little free space for media.
-  func receiving(_ request: Request, _ body: () async throws -> Response) async throws -> Response {
-    // A short form may contain only text, which needs no space for media. The space is checked again when a part with
-    // media begins.
-    let isShort = request.head.contentLength.map { $0 <= SubmissionForm.maxTextFormBytes } ?? false
-    if !isShort { try mediaSpace.check() }
-    return try await uploads.admit(request.client) { try await body() }
-  }
-
-  /// Stores a submission in one transaction. With an `Idempotency-Key`, `body` runs only for the first request, and later
-  /// requests get the stored response.
+  /// Returns a route that receives media: its requests are uploads, whose number is limited.
   ///
-  /// - Parameters:
-  ///   - payload: the content of the request; requests with the same key must have an equal payload.
-  ///   - body: stores the submission and returns the response.
-  func submitting(
-    _ request: Request, payload: [[UInt8]], _ body: @escaping @Sendable (Session) throws -> IdempotentResponse
-  ) async throws -> Response {
-    let key = try idempotencyKey(of: request, payload: payload)
-    let store = store
-    let (result, isReplay): (IdempotentResponse, Bool)
-    do {
-      (result, isReplay) = try await database.transaction(checkout: Self.checkoutTimeout) { session in
-        let (result, isReplay): (IdempotentResponse, Bool)
-        if let key {
-          (result, isReplay) = try store.once(key, session) { try body(session) }
-        } else {
-          (result, isReplay) = (try body(session), false)
-        }
-        // Also for a replay: the first request may have failed between its commit and its notification.
-        if result.status == Status.accepted.code { try JobQueue.notify(queue: PostJob.queue, session) }
-        return (result, isReplay)
-      }
-    } catch let fault as Store.IdempotencyFault {
-      switch fault {
-      case .running:
-        throw ProblemKind.idempotencyKeyRunning.problem(
-          "The first request with this Idempotency-Key is still being processed.", headers: ["Retry-After": "1"])
-      case .otherPayload:
-        throw ProblemKind.idempotencyKeyReused.problem(
-          "An earlier request with this Idempotency-Key had a different payload.")
-      }
+  /// An upload is refused before its body is read if the limit is reached or there is too little free space. It counts
+  /// until it is stored, but not while its client waits for the job.
+  ///
+  /// - Parameter submit: stores the submission of an authorized request.
+  func upload(
+    _ method: String, _ template: String, access: RouteAccess, bodyLimit: Int64,
+    submit: @escaping @Sendable (Request) async throws -> StoredSubmission
+  ) -> Route {
+    route(method, template, access: access, bodyLimit: bodyLimit) { request in
+      try mediaSpace.check(for: request)
+      let stored = try await uploads.admit(request.client) { try await submit(request) }
+      return await response(to: request, awaitingJobOf: stored)
     }
-    var headers: HeaderFields = ["Content-Type": "application/json", "Cache-Control": "no-store"]
-    if let location = result.location { headers["Location"] = location }
-    if isReplay { headers["Idempotency-Replayed"] = "true" }
-    let status = [Status.ok, .created, .accepted].first { $0.code == result.status } ?? .ok
-    return Response(status, headers: headers, body: .bytes(result.body))
   }
 
-  private static let maxKeyLength = 200
+  /// Stores a post and its media. They are durable on disk when it returns, but not processed yet.
+  func submitPost(_ request: Request) async throws -> StoredSubmission {
+    // Media are staged and hashed as they arrive.
+    let form = try await SubmissionForm(request, space: mediaSpace, limits: formLimits)
+    try access.countSubmission(of: form.draft.author, request)
+    let (sources, definition) = try checked(form.media)
+    // Before the transaction, so that no lock is held during fsync.
+    for source in sources { try source.content.synchronize() }
+    let (store, urls) = (store, access.mediaURLs(for: request))
+    let payload = form.text + sources.flatMap { [Array($0.role.rawValue.utf8), $0.content.hash.bytes] }
+    let stored = try await storeOnce(request, payload: payload) { session in
+      let id = try store.submitPost(
+        form.draft, sources: sources, definition: definition, request: request.id.description, session)
+      return try StoredSubmission(.post(id), store, urls, session)
+    }
+    count(stored, form.draft.kind.rawValue, sources)
+    return stored
+  }
 
-  private func idempotencyKey(of request: Request, payload: [[UInt8]]) throws -> IdempotencyKey? {
-    let fields = request.headers.values("Idempotency-Key")
-    guard let field = fields.first else { return nil }
-    // The draft specifies a quoted string (RFC 9651); many clients omit the quotes.
-    let isQuoted = field.count >= 2 && field.hasPrefix("\"") && field.hasSuffix("\"")
-    let key = isQuoted ? String(field.dropFirst().dropLast()) : field
-    guard fields.count == 1, 1...Self.maxKeyLength ~= key.utf8.count,
-      key.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != 0x22 })
-    else {
-      throw ProblemKind.invalidIdempotencyKey.problem(
-        "The header field Idempotency-Key must be one key of 1 to \(Self.maxKeyLength) visible ASCII characters.")
+  /// Stores an image and its file. They are durable on disk when it returns, but not processed yet.
+  func submitImage(_ request: Request, _ kind: ImageKind) async throws -> StoredSubmission {
+    let owner = try owner(request, kind)
+    let definition = try photoDefinition(kind.definition)
+    let upload = try await ImageUpload(request, space: mediaSpace, limits: definition.limits)
+    if kind == .reaction, upload.author == nil { throw ProblemKind.missing(parts: ["author"]) }
+    try access.countSubmission(of: upload.author ?? owner, request)
+    let source = try Self.checkedPhotos([upload.image], limits: definition.limits)[0]
+    // Before the transaction, so that no lock is held during fsync.
+    try source.content.synchronize()
+    let (store, urls) = (store, access.mediaURLs(for: request))
+    let draft = ImageDraft(kind: kind, owner: owner, author: upload.author)
+    let payload = [Array((upload.author ?? "").utf8), source.content.hash.bytes]
+    let stored = try await storeOnce(request, payload: payload) { session in
+      let id = try store.submitImage(
+        draft, source: source, definition: definition, request: request.id.description, session)
+      guard let id else { throw Self.postNotFound(owner) }
+      return try StoredSubmission(.image(id), store, urls, session)
     }
-    var hasher = SHA256()
-    for piece in [Array(request.method.utf8), Array(request.target.path.utf8)] + payload {
-      // The length before each piece makes the concatenation unambiguous.
-      hasher.update(Array("\(piece.count):".utf8))
-      hasher.update(piece)
+    count(stored, kind.rawValue, [source])
+    return stored
+  }
+
+  private static let photoPost = "photo-post"
+
+  var formLimits: SubmissionForm.PartLimits {
+    let photos = definitions.photos[Self.photoPost]
+    return SubmissionForm.PartLimits(
+      momentBytes: definitions.moment.limits.bytes, clipBytes: definitions.clip.limits.bytes,
+      photoBytes: photos?.limits.bytes ?? 0, photos: photos?.photos ?? 0)
+  }
+
+  /// Returns a definition of photos or images by its name.
+  private func photoDefinition(_ name: String) throws -> PhotoDefinition {
+    guard let definition = definitions.photos[name] else { preconditionFailure("unknown definition '\(name)'") }
+    return definition
+  }
+
+  /// Checks the media of a post; returns them as assets, with the definition that they are processed with.
+  private func checked(_ media: SubmissionForm.Media) throws -> ([NewAsset], MediaDefinition) {
+    switch media {
+    case .moment(let clips):
+      return (try Self.checkedMoment(clips, limits: definitions.moment.limits), .clips(definitions.moment))
+    case .clip(let clip):
+      return (try Self.checkedClip(clip, limits: definitions.clip.limits), .clips(definitions.clip))
+    case .photos(let photos):
+      let definition = try photoDefinition(Self.photoPost)
+      return (try Self.checkedPhotos(photos, limits: definition.limits), .photos(definition))
     }
-    return IdempotencyKey(tenant: request.principal ?? "", key: key, fingerprint: hasher.finalize())
   }
 
   /// Counts a stored submission in the metrics; a replayed one is not counted.
-  func countSubmission(_ kind: String, bytes: Int64, _ response: Response) {
-    guard response.headers["Idempotency-Replayed"] == nil else { return }
+  private func count(_ stored: StoredSubmission, _ kind: String, _ sources: [NewAsset]) {
+    guard !stored.isReplay else { return }
+    let bytes = sources.map(\.content.bytes).reduce(0, +)
     metrics.count("take5_submissions_total", "Submissions stored.", ["kind": kind])
     metrics.count(
       "take5_upload_bytes_total", "Bytes of media stored by submissions.", ["kind": kind], by: Double(bytes))

@@ -8,8 +8,6 @@ struct ImageUpload: Sendable {
   /// The text of the part `author`.
   let author: String?
 
-  private static let maxAuthorLength = 200
-
   /// Writes the image of a request to the blob store as it arrives.
   init(_ request: Request, space: MediaSpace, limits: PhotoLimits) async throws {
     let type = request.headers["Content-Type"] ?? ""
@@ -71,7 +69,7 @@ struct ImageUpload: Sendable {
   private static func authorPart(_ reader: inout MultipartReader) async throws -> [UInt8] {
     var text: [UInt8] = []
     while case .bytes(let bytes)? = try await reader.next() {
-      guard text.count + bytes.count <= 4 * maxAuthorLength else { throw invalidAuthor }
+      guard text.count + bytes.count <= 4 * MaxLength.name else { throw invalidAuthor }
       text += bytes
     }
     return text
@@ -79,7 +77,7 @@ struct ImageUpload: Sendable {
 
   private static func checkedAuthor(_ bytes: [UInt8]) throws -> String {
     guard let text = String(validating: bytes, as: UTF8.self), !text.isEmpty,
-      text.unicodeScalars.count <= maxAuthorLength, !text.unicodeScalars.contains("\0")
+      text.unicodeScalars.count <= MaxLength.name, !text.unicodeScalars.contains("\0")
     else { throw invalidAuthor }
     return text
   }
@@ -87,6 +85,6 @@ struct ImageUpload: Sendable {
   private static var invalidAuthor: Problem {
     ProblemKind.invalidFields.problem(
       "The part author is invalid.",
-      errors: [FieldError("author", "expected 1 to \(maxAuthorLength) characters in UTF-8")])
+      errors: [FieldError("author", "expected 1 to \(MaxLength.name) characters in UTF-8")])
   }
 }

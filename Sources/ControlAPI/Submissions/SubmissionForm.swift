@@ -25,6 +25,9 @@ struct SubmissionForm: Sendable {
   /// The maximum length of a form without media in bytes, including the delimiters of its parts.
   static let maxTextFormBytes = Int64(maxTextBytes) + 4096
 
+  /// The bytes of a form besides its media: the fields, and the delimiters and headers of its parts.
+  private static let maxOtherBytes: Int64 = 1 << 20
+
   /// The limits of the parts of a form.
   struct PartLimits: Sendable {
     /// The maximum length of each clip of a moment.
@@ -38,7 +41,7 @@ struct SubmissionForm: Sendable {
 
     /// The maximum length of a form: the media, the fields and the delimiters.
     var formBytes: Int64 {
-      max(Int64(Camera.allCases.count) * momentBytes, clipBytes, Int64(photos) * photoBytes) + 1 << 20
+      max(Int64(Camera.allCases.count) * momentBytes, clipBytes, Int64(photos) * photoBytes) + maxOtherBytes
     }
 
     /// Returns the maximum length of a part.
@@ -122,39 +125,6 @@ enum SubmissionPart: String, CaseIterable, Sendable {
     case .take5: [.front, .back]
     case .photo: [.photo]
     case .marker: [.image, .video]
-    }
-  }
-}
-
-/// The names of the parts with the fields of a post. Each is plain text, so that generated clients and HTML forms can send
-/// them.
-enum PostField: String, CaseIterable, Sendable {
-  case kind
-  case author
-  case title
-  case caption
-  case visibility
-  case foreground
-  case capturedAt = "captured_at"
-  case latitude
-  case longitude
-  case place
-  case placeName = "place_name"
-  case placeLatitude = "place_latitude"
-  case placeLongitude = "place_longitude"
-
-  /// The required fields.
-  static let required: [PostField] = [.kind, .author]
-
-  /// Returns the JSON value of a field's text. For a number field, text that is not a number is returned as a string, which
-  /// is then reported as invalid.
-  func value(_ text: String) -> JSONValue {
-    switch self {
-    case .latitude, .longitude, .placeLatitude, .placeLongitude:
-      // Decimal only: Double also accepts hexadecimal digits, `nan` and `inf`.
-      guard text.utf8.allSatisfy("0123456789+-.eE".utf8.contains), let number = Double(text) else { fallthrough }
-      return .number(number)
-    default: return .string(text)
     }
   }
 }

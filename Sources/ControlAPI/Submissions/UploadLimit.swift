@@ -54,6 +54,15 @@ struct MediaSpace: Sendable {
       headers: ["Retry-After": "60"])
   }
 
+  /// Throws a problem if there is too little free space for a submission.
+  ///
+  /// A short form may contain only text, which needs no space for media. The space is checked again when a part with
+  /// media begins.
+  func check(for request: Request) throws {
+    let isShort = request.head.contentLength.map { $0 <= SubmissionForm.maxTextFormBytes } ?? false
+    if !isShort { try check() }
+  }
+
   /// Creates a staged file if there is enough free space.
   func stage() throws -> StagedBlob {
     try check()

@@ -10,35 +10,34 @@ extension ControlAPI {
   static let maxWait = 60
 
   /// Waits for the job of a submission if the request has the preference `wait` (RFC 7240, section 4.3), and returns the
-  /// finished post or image; after the timeout, returns `response` unchanged.
+  /// response with the finished post or image; after the timeout, the response to the submission.
   ///
   /// The submission is already stored. An error while waiting therefore does not fail the request.
-  func awaitingJob(of response: Response, _ request: Request) async -> Response {
-    guard response.status == .accepted, let seconds = Self.preferredWait(request.headers),
-      case .bytes(let body) = response.body, let submitted = try? JSON.decode(Submitted.self, from: body)
+  func response(to request: Request, awaitingJobOf stored: StoredSubmission) async -> Response {
+    var response = stored.response
+    guard stored.status == .accepted, let seconds = Self.preferredWait(request.headers), let subject = stored.subject,
+      let finished = try? await finished(subject, stored.job, within: .seconds(seconds), request)
     else { return response }
-    guard let job = submitted.job, let ended = try? await jobChanges.end(of: job.id, within: .seconds(seconds)),
-      ended.state.isFinal
-    else { return response }
-    let (store, urls, isPost) = (
-      store, access.mediaURLs(for: request), response.headers["Location"]?.hasPrefix("/v1/posts/") == true
-    )
-    let finished = try? await database.run { session -> [UInt8]? in
-      if isPost { return try store.post(submitted.id, session).map { try JSON.encode(PostResponse($0, urls)) } }
-      return try store.image(submitted.id, session).map { try JSON.encode(ImageResponse($0, urls)) }
-    }
-    guard let finished = finished ?? nil else { return response }
-    var updated = response
-    updated.status = .ok
-    updated.body = .bytes(finished)
-    updated.headers["Preference-Applied"] = "wait=\(seconds)"
-    return updated
+    response.status = .ok
+    response.body = .bytes(finished)
+    response.headers["Preference-Applied"] = "wait=\(seconds)"
+    return response
   }
 
-  private struct Submitted: Decodable {
-    struct Job: Decodable { let id: PublicID }
-    let id: PublicID
-    let job: Job?
+  /// Returns the JSON of a post or an image once its job has finished; nil if it has not within the limit.
+  ///
+  /// - Parameter job: nil: the job that the post or the image has.
+  private func finished(
+    _ subject: Subject, _ job: PublicID?, within limit: Duration, _ request: Request
+  ) async throws -> [UInt8]? {
+    func content() async throws -> (job: PublicID?, body: [UInt8])? {
+      let (store, urls) = (store, access.mediaURLs(for: request))
+      return try await database.run { try subject.content(store, urls, $0) }
+    }
+    var job = job
+    if job == nil { job = try await content()?.job }
+    guard let job, let ended = try await jobChanges.end(of: job, within: limit), ended.state.isFinal else { return nil }
+    return try await content()?.body
   }
 
   /// Returns the seconds of a preference `wait=N`, at most `maxWait`; nil if it is absent or invalid.

@@ -44,7 +44,10 @@ package struct MultipartLimits: Sendable, Hashable {
   /// The maximum length of one part, in bytes.
   package var partBytes: Int64
 
-  package init(parts: Int, headerBytes: Int = 8 << 10, partBytes: Int64) {
+  /// Browsers write two header fields, one of them with the name of the file.
+  package static let maxHeaderBytes = 8 << 10
+
+  package init(parts: Int, headerBytes: Int = maxHeaderBytes, partBytes: Int64) {
     self.parts = parts
     self.headerBytes = headerBytes
     self.partBytes = partBytes

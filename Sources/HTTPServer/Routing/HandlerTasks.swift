@@ -13,7 +13,7 @@ final class HandlerTasks: Sendable {
   private let executor: ThreadExecutor
   private let shared = Locked(Shared())
   private let next = Atomic<UInt64>(0)
-  private let count = ActivityCount()
+  private let activity = ActivityCount()
 
   init(threads: Int) throws(SystemError) { executor = try ThreadExecutor(name: "http-handler", threads: threads) }
 
@@ -21,7 +21,7 @@ final class HandlerTasks: Sendable {
 
   /// Starts a task; after `cancelAll()` it is cancelled from the start.
   func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-    count.begin()
+    activity.begin()
     let number = next.add(1, ordering: .relaxed).newValue
     let task = Task(executorPreference: executor) {
       await work()
@@ -46,13 +46,13 @@ final class HandlerTasks: Sendable {
   }
 
   /// Waits until no task is running, or until the calling task is cancelled.
-  func waitUntilNone() async { await count.waitUntilNone() }
+  func waitUntilNone() async { await activity.waitUntilNone() }
 
   private func remove(_ number: UInt64) {
     shared.withLock { shared in
       if shared.running.removeValue(forKey: number) == nil { shared.ended.insert(number) }
     }
-    count.end()
+    activity.end()
   }
 }
 

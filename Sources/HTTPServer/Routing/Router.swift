@@ -7,9 +7,7 @@ package struct Router: Sendable {
   private let fallbackAdmission: Route.Admission
 
   /// - Parameter fallbackAdmission: checks a request without a route, before the response is 404 or 405.
-  package init(
-    routes: [Route], fallbackAdmission: @escaping Route.Admission = { (_, _) throws(Problem) in nil }
-  ) {
+  package init(routes: [Route], fallbackAdmission: @escaping Route.Admission = Route.open) {
     self.routes = routes.sorted { $0.pattern.specificity > $1.pattern.specificity }
     self.fallbackAdmission = fallbackAdmission
   }
@@ -57,6 +55,9 @@ package struct Route: Sendable {
   /// Handles a request; a thrown `Problem` becomes the response, any other error becomes 500.
   package typealias Handler = @Sendable (Request) async throws -> Response
 
+  /// Admits every request as anonymous. It has to be named: a route without an admission does not compile.
+  package static let open: Admission = { (_, _) throws(Problem) in nil }
+
   package let method: String
   let pattern: PathPattern
   /// The text of the pattern, for logs and metrics that must not contain the path.
@@ -76,7 +77,7 @@ package struct Route: Sendable {
   ///   - isSafe: whether the handler changes nothing; nil: only a handler of GET.
   package init(
     _ method: String, _ template: String, bodyLimit: Int64 = 0, isSafe: Bool? = nil,
-    admission: @escaping Admission = { (_, _) throws(Problem) in nil }, handler: @escaping Handler
+    admission: @escaping Admission, handler: @escaping Handler
   ) {
     self.method = method
     pattern = PathPattern(template)

@@ -20,8 +20,8 @@ final class NetworkEndpoint: Sendable {
   }
 
   /// Accepts connections, or leaves them in the backlog of the socket.
-  func listen(_ isListening: Bool) {
-    try? poll.change(listener.number, key: Self.listenerKey, to: isListening ? .readable : [])
+  func setAccepting(_ isAccepting: Bool) {
+    try? poll.change(listener.number, key: Self.listenerKey, to: isAccepting ? .readable : [])
   }
 
   /// Shuts down the socket, so that the system refuses connections for all endpoints that share it.
@@ -96,7 +96,7 @@ final class Mailbox: Sendable {
   func wake(_ connection: UInt64) { put { $0.connections.append(connection) } }
 
   /// Makes the thread stop accepting connections and close idle ones.
-  func close() { put { $0.isClosing = true } }
+  func stopAccepting() { put { $0.isClosing = true } }
 
   /// Makes the thread close its connections and end.
   func end() { put { $0.isEnding = true } }

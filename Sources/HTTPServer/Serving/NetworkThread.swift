@@ -156,7 +156,7 @@ final class NetworkThread {
 
   private func watchListener(_ isWatched: Bool) {
     isAcceptingPaused = !isWatched
-    if isListening { endpoint.listen(isWatched) }
+    if isListening { endpoint.setAccepting(isWatched) }
   }
 
   /// Closes some of the connections that have been idle longest; false if no connection is idle.

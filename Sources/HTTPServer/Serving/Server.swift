@@ -68,7 +68,7 @@ package final class Server: Sendable {
 
   private func close() {
     dispatcher.close()
-    for endpoint in endpoints { endpoint.mailbox.close() }
+    for endpoint in endpoints { endpoint.mailbox.stopAccepting() }
   }
 
   private func end() { for endpoint in endpoints { endpoint.mailbox.end() } }

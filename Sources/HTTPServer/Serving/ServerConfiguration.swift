@@ -24,9 +24,9 @@ package struct ServerConfiguration: Sendable {
   package var trustedProxies: [AddressRange] = []
 
   /// The maximum length of a request line in bytes; a longer one is refused with 414.
-  package var requestLineBytes = 8 << 10
+  package var requestLineBytes = HeadParser.Limits().requestLine
   /// The maximum length of the head of a request in bytes; a longer one is refused with 431.
-  package var headBytes = 32 << 10
+  package var headBytes = HeadParser.Limits().head
   /// The number of unread body bytes at which the server stops receiving.
   package var bufferedBytes = 256 << 10
 

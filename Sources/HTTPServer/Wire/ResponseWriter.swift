@@ -4,7 +4,7 @@ internal import Platform
 /// Sends the head and the body of one response.
 struct ResponseWriter {
   /// The result of a call of `send`.
-  enum Progress {
+  enum SendResult {
     /// The response has been sent completely.
     case done
     /// The socket accepts no bytes now, or other connections must be served first.
@@ -51,7 +51,7 @@ struct ResponseWriter {
   var stream: BodyStream? { if case .stream(let stream, _) = rest { stream } else { nil } }
 
   /// Sends as much as the socket accepts.
-  mutating func send(on socket: borrowing StreamSocket, waker: Waker) -> Progress {
+  mutating func send(on socket: borrowing StreamSocket, waker: Waker) -> SendResult {
     var maxCount = Self.maxFileBytes
     while true {
       if sent < bytes.count {

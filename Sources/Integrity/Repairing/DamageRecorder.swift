@@ -39,7 +39,7 @@ package struct DamageRecorder: Sendable {
     guard let found else { return }
     metrics.count(
       "take5_blobs_damaged_total", "Damaged blobs, by kind of damage.", ["kind": found.damage.rawValue])
-    let subjects = Set(found.uses.compactMap { $0.subject?.description }).sorted()
+    let subjects = Set(found.uses.compactMap { $0.subject?.description ?? $0.quarantine }).sorted()
     log.error(
       "a blob is damaged",
       [

@@ -6,8 +6,10 @@ SELECT (SELECT count(*) FROM blob) AS blobs, (SELECT coalesce(sum(bytes), 0)::bi
 -- name: blobs
 -- The server computes the hashes of inline content. Only for a blob without references it looks for a release.
 SELECT hash, bytes, length(inline_content) AS inline_bytes, sha256(inline_content) AS inline_hash,
-  EXISTS (SELECT FROM asset WHERE asset.blob = hash AND role LIKE 'source.%') AS is_source,
-  NOT EXISTS (SELECT FROM asset WHERE asset.blob = page.hash) AS is_unreferenced,
+  EXISTS (SELECT FROM asset WHERE asset.blob = hash AND role LIKE 'source.%')
+    OR EXISTS (SELECT FROM quarantined_input WHERE quarantined_input.blob = hash) AS is_source,
+  NOT EXISTS (SELECT FROM asset WHERE asset.blob = page.hash)
+    AND NOT EXISTS (SELECT FROM quarantined_input WHERE quarantined_input.blob = page.hash) AS is_unreferenced,
   CASE WHEN NOT EXISTS (SELECT FROM asset WHERE asset.blob = page.hash)
     THEN EXISTS (SELECT FROM blob_release WHERE blob_release.hash = page.hash) ELSE false END AS is_released
 FROM (SELECT hash, bytes, inline_content FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page
@@ -15,8 +17,10 @@ ORDER BY hash
 
 -- name: blob
 SELECT hash, bytes, length(inline_content) AS inline_bytes, sha256(inline_content) AS inline_hash,
-  EXISTS (SELECT FROM asset WHERE asset.blob = hash AND role LIKE 'source.%') AS is_source,
-  NOT EXISTS (SELECT FROM asset WHERE asset.blob = hash) AS is_unreferenced,
+  EXISTS (SELECT FROM asset WHERE asset.blob = hash AND role LIKE 'source.%')
+    OR EXISTS (SELECT FROM quarantined_input WHERE quarantined_input.blob = hash) AS is_source,
+  NOT EXISTS (SELECT FROM asset WHERE asset.blob = hash)
+    AND NOT EXISTS (SELECT FROM quarantined_input WHERE quarantined_input.blob = hash) AS is_unreferenced,
   EXISTS (SELECT FROM blob_release WHERE blob_release.hash = blob.hash) AS is_released
 FROM blob WHERE hash = $1
 
@@ -37,6 +41,9 @@ FROM asset JOIN asset_set ON asset_set.id = asset.asset_set_id LEFT JOIN LATERAL
   FROM image WHERE image.asset_set_id = asset.asset_set_id
   UNION ALL SELECT 'image', public_id, true FROM image WHERE image.source_set_id = asset.asset_set_id) AS owner ON true
 WHERE asset.blob = $1
+
+-- name: quarantines_of_blob
+SELECT inputs, role FROM quarantined_input WHERE blob = $1 ORDER BY inputs, role
 
 -- name: sets
 SELECT page.id, page.public_id, page.definition, page.is_retired, page.is_kept,
@@ -144,9 +151,10 @@ WHERE NOT is_kept AND (retired_at IS NULL OR retired_at < clock_timestamp() - ma
 SELECT max(id) AS id FROM (SELECT id FROM asset_set WHERE id > $1::bigint ORDER BY id LIMIT $2::int) AS page
 
 -- name: orphan_blobs
--- The blobs of a page that no asset refers to.
+-- The blobs of a page that neither an asset nor the quarantine refers to.
 SELECT hash FROM (SELECT hash FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page
 WHERE NOT EXISTS (SELECT FROM asset WHERE asset.blob = page.hash)
+  AND NOT EXISTS (SELECT FROM quarantined_input WHERE quarantined_input.blob = page.hash)
 
 -- name: last_blob
 SELECT hash FROM (SELECT hash FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) AS page ORDER BY hash DESC LIMIT 1
@@ -163,6 +171,7 @@ WHERE NOT EXISTS (
     OR EXISTS (SELECT FROM post WHERE post.source_set_id = asset_set.id)
     OR EXISTS (SELECT FROM image WHERE image.asset_set_id = asset_set.id)
     OR EXISTS (SELECT FROM image WHERE image.source_set_id = asset_set.id)))
+  AND NOT EXISTS (SELECT FROM quarantined_input WHERE quarantined_input.blob = page.hash)
 
 -- name: definitions_of_subjects
 -- The definition of the current media; for a subject without media, that of its job.

@@ -13,7 +13,7 @@ package struct BlobEvidence: Sendable, Hashable {
   package internal(set) var file: BlobContent
   /// Whether the blob is a source, which must be a file even if the row has inline content.
   package let isSource: Bool
-  /// Whether no asset refers to the blob.
+  /// Whether neither an asset nor the quarantine refers to the blob.
   package let isUnreferenced: Bool
   /// Whether the blob waits for collection.
   package let isReleased: Bool
@@ -55,7 +55,7 @@ package struct BlobEvidence: Sendable, Hashable {
 
   /// Returns the findings about the blob.
   ///
-  /// - Parameter uses: the assets that refer to it.
+  /// - Parameter uses: the assets and quarantined inputs that refer to it.
   package func findings(uses: [BlobUse]) -> [Finding] {
     if isUnreferenced {
       // Damage of an orphan does not matter: the blob is removed.
@@ -66,7 +66,10 @@ package struct BlobEvidence: Sendable, Hashable {
     let subjects = Set(uses.compactMap(\.subject)).sorted { $0.description < $1.description }
     if let code = fileFault {
       findings.append(
-        Finding(code, .blob(hash), fileSeverity(uses), detail: description(of: file), subjects: subjects))
+        Finding(
+          code, .blob(hash), fileSeverity(uses),
+          detail: ([description(of: file)] + uses.compactMap(\.quarantine)).joined(separator: "; "),
+          subjects: subjects))
     }
     if case .wrong(let content) = inline {
       let severity = file.isIntact ? .fault : outputSeverity(uses)
@@ -115,9 +118,11 @@ package enum BlobContent: Sendable, Hashable {
   var isAbsent: Bool { self == .absent }
 }
 
-/// An asset that refers to a blob, and its subject.
+/// An asset that refers to a blob, with its subject; or a quarantined input.
 package struct BlobUse: Sendable, Hashable {
   package let role: Role
+  /// What refers to the blob, for messages, if that is the quarantine; nil: an asset.
+  package private(set) var quarantine: String?
   /// The subject whose current outputs or sources include the asset; nil: the asset's set was replaced.
   package let subject: Subject?
   /// Whether the subject's sources are kept.
@@ -130,5 +135,13 @@ package struct BlobUse: Sendable, Hashable {
     self.subject = subject
     self.hasSources = hasSources
     self.isKept = isKept
+  }
+
+  /// The use of a blob by the quarantine.
+  ///
+  /// - Parameter inputs: the hash of the quarantined inputs.
+  package init(role: Role, quarantinedAs inputs: SHA256Digest) {
+    self.init(role: role, subject: nil, hasSources: false, isKept: true)
+    quarantine = "quarantined as \(inputs.hex.prefix(12))"
   }
 }

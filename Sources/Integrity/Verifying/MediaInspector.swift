@@ -15,18 +15,18 @@ package struct MediaInspector: Sendable {
     case undecodable(String)
   }
 
-  private let slot: MediaSlot
+  private let media: MediaProcess
   private let cancellation = CancellationFlag()
   private let deadline: Duration
 
   /// - Parameter deadline: the longest time for one file.
   package init(_ configuration: MediaProcess.Configuration, deadline: Duration = .seconds(600)) throws(SystemError) {
-    slot = try MediaSlot(name: "verify-media", configuration: configuration)
+    media = try MediaProcess(name: "verify-media", configuration: configuration)
     self.deadline = deadline
   }
 
   /// Stops the media process.
-  package func stop() async { await slot.stop() }
+  package func stop() async { await media.stop() }
 
   /// Decodes a file completely. Of a source clip only the first frames are decoded, because no output may have used the
   /// rest.
@@ -42,7 +42,7 @@ package struct MediaInspector: Sendable {
   }
 
   private func photo(_ file: OpenFile) async throws -> Result {
-    let report = try await slot.photo(
+    let report = try await media.photo(
       PhotoPlan(limits: Self.photoLimits, variants: [:]), photo: file.descriptor.number, outputs: [:],
       deadline: deadline, cancellation: cancellation)
     withExtendedLifetime(file) {}
@@ -58,7 +58,7 @@ package struct MediaInspector: Sendable {
     if !isSource, let violation = try await formatViolation(of: file) { return .invalid(violation) }
     let inputs: [InputName: Int32] = [.clip: file.descriptor.number]
     defer { withExtendedLifetime(file) {} }
-    let probed = try await slot.probe(
+    let probed = try await media.probe(
       inputs, limits: Self.clipLimits, deadline: deadline, cancellation: cancellation)
     guard probed.reasons.isEmpty, let facts = probed.facts[.clip] else {
       return .undecodable(Self.text(probed.reasons))
@@ -70,7 +70,7 @@ package struct MediaInspector: Sendable {
     let plan = Plan(
       definition: "verify", version: 1, limits: Self.clipLimits,
       inputs: [.clip: InputPlan(facts: facts, readsAudio: facts.audio != nil)], decisions: [])
-    let report = try await slot.run(
+    let report = try await media.run(
       plan, inputs: inputs, outputs: [:], deadline: deadline, cancellation: cancellation, progress: { _ in })
     guard report.verdict.verdict == .accepted else { return .undecodable(Self.text(report.verdict.reasons)) }
     return .decoded(
@@ -94,7 +94,7 @@ package struct MediaInspector: Sendable {
 
   // Stored sources were accepted with the limits of any definition, so that these limits accept everything.
   private static let clipLimits = Limits(
-    seconds: ClosedSeconds(shortest: 0, longest: 24 * 3600), bytes: .max, pixels: 1 << 28, framesPerSecond: 1000,
+    seconds: SecondsRange(shortest: 0, longest: 24 * 3600), bytes: .max, pixels: 1 << 28, framesPerSecond: 1000,
     streams: 64, containers: [.mov, .mp4, .threeGP], videoCodecs: AllowedCodecs.video, differenceSeconds: 24 * 3600)
   private static let photoLimits = PhotoLimits(
     bytes: .max, pixels: 1 << 28, progressivePixels: 1 << 28, formats: PhotoFormat.allCases)

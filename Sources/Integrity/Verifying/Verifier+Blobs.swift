@@ -72,19 +72,29 @@ extension BlobEvidence {
 }
 
 extension BlobUse {
-  /// Reads the assets that refer to a blob.
+  /// Reads the assets and quarantined inputs that refer to a blob.
   static func read(_ hash: SHA256Digest, _ session: Session) throws -> [BlobUse] {
-    try session.execute(Integrity.statements["uses_of_blob"], .bytes(hash.bytes)).map(BlobUse.init)
+    let assets = try session.execute(Integrity.statements["uses_of_blob"], .bytes(hash.bytes)).map(BlobUse.init)
+    let quarantined = try session.execute(Integrity.statements["quarantines_of_blob"], .bytes(hash.bytes))
+    return try assets
+      + quarantined.compactMap { row in
+        guard let inputs = SHA256Digest(bytes: try row.get("inputs")) else { return nil }
+        return BlobUse(role: try role(row), quarantinedAs: inputs)
+      }
   }
 
   /// Reads a row of the statements `uses_of_blob` and `owners_of_asset`.
   init(_ row: Row) throws {
-    let text = try row.get("role", as: String.self)
-    guard let role = Role(rawValue: text) else { throw PostgresError(.decoding, "unknown role '\(text)'") }
     let kind = try row.get("kind", as: String?.self)
     self.init(
-      role: role, subject: try kind.map { try Subject(kind: $0, id: try row.publicID("subject")) },
+      role: try Self.role(row), subject: try kind.map { try Subject(kind: $0, id: try row.publicID("subject")) },
       hasSources: try row.get("has_sources", as: Bool?.self) ?? false, isKept: try row.get("is_kept"))
+  }
+
+  private static func role(_ row: Row) throws(PostgresError) -> Role {
+    let text = try row.get("role", as: String.self)
+    guard let role = Role(rawValue: text) else { throw PostgresError(.decoding, "unknown role '\(text)'") }
+    return role
   }
 }
 

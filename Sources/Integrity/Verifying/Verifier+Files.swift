@@ -8,19 +8,19 @@ extension Verifier {
   /// Checks that each file has a row.
   func checkFiles(_ report: inout VerifyReport) async throws {
     let blobs = blobs
-    for part in 0..<blobs.parts {
-      let holdings = try await onThread("verify-files") { try blobs.listing(ofPart: part) }
-      report.checked.files += holdings.blobs.count
-      for hash in try await orphans(among: holdings) {
+    for shard in 0..<blobs.shards {
+      let listing = try await onThread("verify-files") { try blobs.listing(ofShard: shard) }
+      report.checked.files += listing.blobs.count
+      for hash in try await orphans(among: listing) {
         report.findings.append(
           Finding(
             .orphanFile, .file(Self.path(of: hash)), .orphan,
-            detail: "no row for a file of \(holdings.blobs[hash] ?? 0) bytes"))
+            detail: "no row for a file of \(listing.blobs[hash] ?? 0) bytes"))
       }
-      report.findings += holdings.foreign.map { file in
+      report.findings += listing.foreign.map { file in
         Finding(.foreignFile, .file(file.path), .orphan, detail: "not the name of a blob")
       }
-      reportProgress(.files, Int64(part + 1), of: Int64(blobs.parts))
+      reportProgress(.files, Int64(shard + 1), of: Int64(blobs.shards))
     }
     let orphans = try await onThread("verify-files") { try blobs.stagedOrphans() }
     report.findings += orphans.map { file in
@@ -30,9 +30,9 @@ extension Verifier {
     }
   }
 
-  private func orphans(among holdings: BlobListing) async throws -> [SHA256Digest] {
+  private func orphans(among listing: BlobListing) async throws -> [SHA256Digest] {
     var orphans: [SHA256Digest] = []
-    for hash in try await holdings.orphanCandidates(pool) {
+    for hash in try await listing.orphanCandidates(pool) {
       // The transaction that wrote the file may still be open.
       let isOrphan = try await pool.transaction { [store] session in try store.isOrphan(hash, session) }
       if isOrphan { orphans.append(hash) }

@@ -33,7 +33,8 @@ extension Verifier {
     while true {
       let (rows, end, findings) = try await pool.run { [last] session in
         let rows = try session.execute(
-          Integrity.statements[stage.rawValue], .integer(last), .integer(Self.setPage * 5))
+          isPost ? Integrity.statements["posts"] : Integrity.statements["images"], .integer(last),
+          .integer(Self.setPage * 5))
         let findings = try rows.flatMap { row in try Self.findings(row, isPost: isPost) }
         return (rows.count, try rows.last?.get("id", as: Int64.self), findings)
       }

@@ -46,7 +46,7 @@ extension Definition {
     package var audio: AudioSource
     package var video: VideoEncoding
     /// The allowed durations of the composed video.
-    package var seconds: ClosedSeconds
+    package var seconds: SecondsRange
 
     package init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -54,7 +54,7 @@ extension Definition {
       inset = try container.decodeIfPresent(Inset.self, forKey: .inset) ?? .standard
       audio = try container.decode(AudioSource.self, forKey: .audio)
       video = try container.decode(VideoEncoding.self, forKey: .video)
-      seconds = try container.decode(ClosedSeconds.self, forKey: .seconds)
+      seconds = try container.decode(SecondsRange.self, forKey: .seconds)
     }
   }
 

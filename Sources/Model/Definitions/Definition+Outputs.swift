@@ -1,148 +1,110 @@
 extension Definition {
-  /// The outputs by role; a role without a value is not made.
+  /// The settings of one output. Its case corresponds to the kind of its role.
+  package enum Output: Encodable, Sendable, Hashable {
+    case composed(Composed)
+    case clip(Clip)
+    case still(Still)
+    case preview(Preview)
+
+    package func encode(to encoder: any Encoder) throws {
+      switch self {
+      case .composed(let settings): try settings.encode(to: encoder)
+      case .clip(let settings): try settings.encode(to: encoder)
+      case .still(let settings): try settings.encode(to: encoder)
+      case .preview(let settings): try settings.encode(to: encoder)
+      }
+    }
+  }
+
+  /// The outputs by role; a role without a value is not made. The JSON is an object with the roles as keys.
   package struct Outputs: Codable, Sendable, Hashable {
-    package var composed: Composed?
-    /// The composition with foreground and background exchanged.
-    package var composedSwapped: Composed?
-    /// The playable clip of a definition with a single input.
-    package var clip: Clip?
-    package var clipFront: Clip?
-    package var clipBack: Clip?
-    package var image: Still?
-    package var poster: Still?
-    package var thumbnail: Still?
-    package var thumbnailFront: Still?
-    package var thumbnailBack: Still?
-    package var preview: Preview?
+    private var settings: [Role: Output] = [:]
 
-    private enum CodingKeys: String, CodingKey {
-      case composed
-      case composedSwapped = "composed.swapped"
-      case clip
-      case clipFront = "clip.front"
-      case clipBack = "clip.back"
-      case image
-      case poster
-      case thumbnail
-      case thumbnailFront = "thumbnail.front"
-      case thumbnailBack = "thumbnail.back"
-      case preview
-    }
-  }
-
-  /// A playable clip of one camera.
-  package struct Clip: Codable, Sendable, Hashable {
-    /// The way the clip is made.
-    package enum Mode: String, Codable, Sendable {
-      /// Copies the packets if every player can play them, and encodes the clip otherwise.
-      case remuxOrEncode = "remux-or-encode"
+    package subscript(role: Role) -> Output? {
+      get { settings[role] }
+      set { settings[role] = newValue }
     }
 
-    package var mode: Mode
-    /// The settings if the clip is encoded.
-    package var video: VideoEncoding
-    /// The longer edge in pixels if the clip is encoded.
-    package var longEdge: Int
-    /// The maximum frame rate if the clip is encoded; nil: the canvas's rate, or without a canvas the clip's.
-    package var framesPerSecond: Int?
-  }
+    /// The roles that have a value, in the order of `Role.outputs`.
+    package var roles: [Role] { Role.outputs.filter { settings[$0] != nil } }
 
-  /// An image taken from a clip or from the composition.
-  package struct Still: Codable, Sendable, Hashable {
-    /// The video that the frame is taken from.
-    package enum Source: String, Codable, Sendable {
-      case front
-      case back
-      case composed
-      case clip
+    private struct Key: CodingKey {
+      let stringValue: String
+      var intValue: Int? { nil }
+
+      init(_ role: Role) { stringValue = role.rawValue }
+      init?(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
     }
 
-    package var from: Source
-    /// The time of the frame in seconds from the start.
-    package var at: Double
-    /// The longer edge in pixels; a frame is never enlarged.
-    package var longEdge: Int
-    /// The JPEG quality, 1 to 100.
-    package var quality: Int
+    package init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: Key.self)
+      for role in Role.outputs {
+        let key = Key(role)
+        settings[role] =
+          switch role.kind {
+          case .composed: try container.decodeIfPresent(Composed.self, forKey: key).map(Output.composed)
+          case .clip: try container.decodeIfPresent(Clip.self, forKey: key).map(Output.clip)
+          case .still: try container.decodeIfPresent(Still.self, forKey: key).map(Output.still)
+          case .preview: try container.decodeIfPresent(Preview.self, forKey: key).map(Output.preview)
+          case .source, .variant: nil
+          }
+      }
+    }
+
+    package func encode(to encoder: any Encoder) throws { try settings.encode(to: encoder) }
   }
 }
 
 extension Definition {
-  /// A short animated WebP for pins of a map and cells of a calendar.
-  package struct Preview: Codable, Sendable, Hashable {
-    package var from: Still.Source
-    /// The time of its first frame, in seconds from the start.
-    package var at: Double
-    /// The duration of one loop.
-    package var seconds: Double
-    package var framesPerSecond: Int
-    /// The longer edge in pixels; a frame is never enlarged.
-    package var longEdge: Int
-    /// The WebP quality, 1 to 100.
-    package var quality: Int
-  }
-}
-
-extension Definition {
-  /// The settings of a video encoder.
-  package struct VideoEncoding: Codable, Sendable, Hashable {
-    /// A codec by its common name.
-    package enum Codec: String, Codable, Sendable {
-      case h264
-    }
-
-    package var codec: Codec
-    /// The preset of x264.
-    package var preset: String
-    /// The constant rate factor of x264.
-    package var crf: Double
-    /// Further parameters of x264 by name.
-    package var x264: [String: Int]
-
-    package init(codec: Codec = .h264, preset: String, crf: Double, x264: [String: Int] = [:]) {
-      self.codec = codec
-      self.preset = preset
-      self.crf = crf
-      self.x264 = x264
-    }
-
-    /// The value of the option `x264-params`: `bframes=1:cpu-independent=1`.
-    ///
-    /// Without `cpu-independent`, x264's SIMD code reads uninitialised memory (`mbtree_propagate_list`), and the same
-    /// frames are sometimes encoded to different bytes.
-    package var x264Parameters: String {
-      x264.merging(["cpu-independent": 1]) { named, _ in named }
-        .sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ":")
-    }
-  }
+  /// The roles of the outputs that a run makes from the definition's inputs, in the order of `Role.outputs`.
+  package var madeRoles: [Role] { outputs.made(from: Set(inputs.keys)) }
 }
 
 extension Definition.Outputs {
-  /// The roles that have a value, in a fixed order.
-  package var roles: [Role] {
-    let made: [(Role, Bool)] = [
-      (.composed, composed != nil), (.composedSwapped, composedSwapped != nil), (.clip, clip != nil),
-      (.clipFront, clipFront != nil),
-      (.clipBack, clipBack != nil),
-      (.poster, poster != nil), (.image, image != nil), (.thumbnail, thumbnail != nil),
-      (.thumbnailFront, thumbnailFront != nil),
-      (.thumbnailBack, thumbnailBack != nil), (.preview, preview != nil),
-    ]
-    return made.filter(\.1).map(\.0)
+  /// The roles of the outputs that can be made from these inputs, in the order of `Role.outputs`.
+  ///
+  /// - Parameter requested: the outputs to make; nil: all. The composed video is made in addition if one of them is
+  ///   taken from it.
+  func made(from inputs: Set<InputName>, requested: Set<Role>? = nil) -> [Role] {
+    func isRequested(_ role: Role) -> Bool { requested?.contains(role) ?? true }
+    let showsComposition = roles.contains { isRequested($0) && self[$0]?.source == .composed }
+    let chosen = roles.filter { isRequested($0) || $0 == .composed && showsComposition }
+    let composes = inputs.isSuperset(of: [.front, .back])
+    let hasComposition = composes && chosen.contains { self[$0]?.composed != nil }
+    return chosen.filter { role in
+      switch role.kind {
+      case .composed: composes
+      case .clip(let input): inputs.contains(input)
+      case .still, .preview: self[role]?.source?.input.map(inputs.contains) ?? hasComposition
+      case .source, .variant: false
+      }
+    }
   }
 }
 
-extension Definition {
-  /// The roles of the outputs that a run makes from the definition's inputs, in a fixed order.
-  package var madeRoles: [Role] {
-    let composes = inputs[.front] != nil && inputs[.back] != nil
-    func isAvailable(_ source: Still.Source) -> Bool {
-      source.input.map { inputs[$0] != nil } ?? (composes && (outputs.composed ?? outputs.composedSwapped) != nil)
-    }
-    let clips = outputs.clips.filter { inputs[$0.1] != nil }.map(\.0)
-    let stills = outputs.stills.filter { isAvailable($0.1.from) }.map(\.0)
-    let preview: [Role] = outputs.preview.map { isAvailable($0.from) } ?? false ? [.preview] : []
-    let made = Set((composes ? [.composed, .composedSwapped] : []) + clips + stills + preview)
-    return outputs.roles.filter(made.contains)
+// The settings by type; nil if the output is of another kind.
+extension Definition.Output {
+  package var composed: Definition.Composed? {
+    get { if case .composed(let settings) = self { settings } else { nil } }
+    set { if let newValue { self = .composed(newValue) } }
   }
+
+  package var clip: Definition.Clip? {
+    get { if case .clip(let settings) = self { settings } else { nil } }
+    set { if let newValue { self = .clip(newValue) } }
+  }
+
+  package var still: Definition.Still? {
+    get { if case .still(let settings) = self { settings } else { nil } }
+    set { if let newValue { self = .still(newValue) } }
+  }
+
+  package var preview: Definition.Preview? {
+    get { if case .preview(let settings) = self { settings } else { nil } }
+    set { if let newValue { self = .preview(newValue) } }
+  }
+
+  /// The video that a still or a preview is taken from.
+  var source: Definition.Still.Source? { still?.from ?? preview?.from }
 }

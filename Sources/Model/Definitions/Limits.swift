@@ -1,7 +1,7 @@
 /// The limits of inputs, which are checked before the work that they bound.
 package struct Limits: Codable, Sendable, Hashable {
   /// The allowed durations by decoded time; nil: any.
-  package var seconds: ClosedSeconds?
+  package var seconds: SecondsRange?
   /// The maximum size of one file.
   package var bytes: Int64
   /// The maximum size of a frame, coded width times height.
@@ -18,7 +18,7 @@ package struct Limits: Codable, Sendable, Hashable {
   package var differenceSeconds: Double
 
   package init(
-    seconds: ClosedSeconds?, bytes: Int64, pixels: Int, framesPerSecond: Double, streams: Int,
+    seconds: SecondsRange?, bytes: Int64, pixels: Int, framesPerSecond: Double, streams: Int,
     containers: [ContainerName], videoCodecs: [String], audioCodecs: [String]? = nil, differenceSeconds: Double
   ) {
     self.seconds = seconds
@@ -34,7 +34,7 @@ package struct Limits: Codable, Sendable, Hashable {
 
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
-    seconds = try container.decodeIfPresent(ClosedSeconds.self, forKey: .seconds)
+    seconds = try container.decodeIfPresent(SecondsRange.self, forKey: .seconds)
     bytes = try container.decode(Int64.self, forKey: .bytes)
     pixels = try container.decode(Int.self, forKey: .pixels)
     framesPerSecond = try container.decode(Double.self, forKey: .framesPerSecond)
@@ -76,7 +76,7 @@ package enum ContainerName: String, Codable, Sendable {
 }
 
 /// A closed range of durations in seconds; `[4.5, 5.5]` in JSON.
-package struct ClosedSeconds: Codable, Sendable, Hashable {
+package struct SecondsRange: Codable, Sendable, Hashable {
   package var shortest: Double
   package var longest: Double
 

@@ -13,11 +13,11 @@ package struct CompositionPlan: Codable, Sendable, Hashable {
   /// Nil: no audio.
   package var audio: AudioPlan?
   /// The allowed durations of the composed video.
-  package var seconds: ClosedSeconds
+  package var seconds: SecondsRange
 
   package init(
     role: Role, canvas: Definition.Canvas, background: InputName, foreground: InputName, tiles: [Tile],
-    video: Definition.VideoEncoding, audio: AudioPlan?, seconds: ClosedSeconds
+    video: Definition.VideoEncoding, audio: AudioPlan?, seconds: SecondsRange
   ) {
     self.role = role
     self.canvas = canvas

@@ -23,7 +23,6 @@ package struct Planner: Sendable {
 
   /// - Parameter foreground: nil: there is nothing to compose.
   private func plan(_ facts: [InputName: ClipFacts], foreground: Camera?, roles: Set<Role>?) -> Plan {
-    let wanted = { (role: Role) in roles?.contains(role) ?? true }
     var decisions: [Decision] = []
     for input in InputName.allCases {
       guard let facts = facts[input] else { continue }
@@ -31,30 +30,22 @@ package struct Planner: Sendable {
     }
 
     var compositions: [CompositionPlan] = []
-    // The poster and the preview are taken from the composed video.
-    if let foreground, let output = definition.outputs.composed,
-      wanted(.composed) || wanted(.poster) || wanted(.preview)
-    {
-      compositions.append(composition(output, role: .composed, facts, foreground, &decisions))
-    }
-    if let foreground, let output = definition.outputs.composedSwapped, wanted(.composedSwapped) {
-      compositions.append(composition(output, role: .composedSwapped, facts, foreground.other, &decisions))
-    }
     var clips: [ClipPlan] = []
-    for (role, input, output) in definition.outputs.clips {
-      guard let facts = facts[input], wanted(role) else { continue }
-      clips.append(clip(output, role: role, input: input, facts: facts, &decisions))
-    }
     var stills: [StillPlan] = []
-    let isAvailable = { (source: Definition.Still.Source) in
-      source.input.map { facts[$0] != nil } ?? !compositions.isEmpty
-    }
-    for (role, still) in definition.outputs.stills where wanted(role) && isAvailable(still.from) {
-      stills.append(self.still(still, role: role, facts: facts))
-    }
-
-    let preview = definition.outputs.preview.flatMap {
-      wanted(.preview) && isAvailable($0.from) ? self.preview($0, facts: facts) : nil
+    var preview: PreviewPlan?
+    for role in definition.outputs.made(from: Set(facts.keys), requested: roles) {
+      switch (definition.outputs[role], role.kind) {
+      case (.composed(let output), .composed(let isSwapped)):
+        guard let foreground else { continue }
+        let camera = isSwapped ? foreground.other : foreground
+        compositions.append(composition(output, role: role, facts, camera, &decisions))
+      case (.clip(let output), .clip(let input)):
+        guard let facts = facts[input] else { continue }
+        clips.append(clip(output, role: role, input: input, facts: facts, &decisions))
+      case (.still(let still), _): stills.append(self.still(still, role: role, facts: facts))
+      case (.preview(let output), _): preview = self.preview(output, role: role, facts: facts)
+      case (.composed, _), (.clip, _), (nil, _): continue
+      }
     }
 
     let withAudio = Set((compositions.map(\.audio) + clips.map(\.audio)).compactMap { $0?.input })
@@ -83,7 +74,7 @@ package struct Planner: Sendable {
   /// The plan for decoding all of a single clip without outputs.
   package func plan(inspecting facts: ClipFacts) -> Plan {
     var limits = definition.limits
-    limits.seconds = ClosedSeconds(shortest: 0, longest: Self.maxInspected)
+    limits.seconds = SecondsRange(shortest: 0, longest: Self.maxInspected)
     return Plan(
       definition: definition.name, version: definition.version, limits: limits,
       inputs: [.clip: InputPlan(facts: facts, readsAudio: facts.audio != nil)],
@@ -131,12 +122,12 @@ package struct Planner: Sendable {
     _ output: Definition.Composed, role: Role, _ facts: [InputName: ClipFacts], _ foreground: Camera,
     _ decisions: inout [Decision]
   ) -> CompositionPlan {
-    let front = InputName(foreground)
-    let back = InputName(foreground.other)
-    let source = [front, back].first { facts[$0]?.audio != nil }
+    let top = InputName(foreground)
+    let background = InputName(foreground.other)
+    let source = [top, background].first { facts[$0]?.audio != nil }
     let audio = source.flatMap { input in facts[input]?.audio.map { AudioPlan(input: input, mode: mode(of: $0)) } }
     if let audio {
-      let origin = audio.input == front ? "the foreground's sound" : "the foreground is silent: the other's sound"
+      let origin = audio.input == top ? "the foreground's sound" : "the foreground is silent: the other's sound"
       let treatment =
         audio.mode == .copy
         ? "AAC that every player reads is copied"
@@ -149,13 +140,14 @@ package struct Planner: Sendable {
     let canvas = definition.canvas
     decisions.append(
       Decision(
-        .layout, choice: "\(output.layout.rawValue), \(front.rawValue) in the foreground",
+        .layout, choice: "\(output.layout.rawValue), \(top.rawValue) in the foreground",
         reason: "\(role.rawValue) of the definition, on \(canvas.width)x\(canvas.height)"))
     let tiles = CompositionLayout(canvas: canvas, composed: output).tiles(
-      background: (back, facts[back]?.video.display ?? canvas.size),
-      foreground: (front, facts[front]?.video.display ?? canvas.size))
+      background: (background, facts[background]?.video.display ?? canvas.size),
+      foreground: (top, facts[top]?.video.display ?? canvas.size))
     return CompositionPlan(
-      role: role, canvas: canvas, background: back, foreground: front, tiles: tiles, video: output.video, audio: audio,
+      role: role, canvas: canvas, background: background, foreground: top, tiles: tiles, video: output.video,
+      audio: audio,
       seconds: output.seconds)
   }
 
@@ -188,11 +180,12 @@ package struct Planner: Sendable {
     return video.copyObstacle
   }
 
-  private func preview(_ preview: Definition.Preview, facts: [InputName: ClipFacts]) -> PreviewPlan {
+  private func preview(_ preview: Definition.Preview, role: Role, facts: [InputName: ClipFacts]) -> PreviewPlan {
     let input = preview.from.input
     let full = input.flatMap { facts[$0]?.video.display } ?? definition.canvas.size
     return PreviewPlan(
-      input: input, at: preview.at, frames: max(1, Int(preview.seconds * Double(preview.framesPerSecond))),
+      role: role, input: input, at: preview.at,
+      frames: max(1, Int(preview.seconds * Double(preview.framesPerSecond))),
       framesPerSecond: preview.framesPerSecond, size: full.fitted(longEdge: preview.longEdge), quality: preview.quality)
   }
 
@@ -206,33 +199,5 @@ package struct Planner: Sendable {
   // Every player decodes AAC-LC in one or two channels; all other audio is encoded.
   private func mode(of audio: AudioFacts) -> AudioPlan.Mode {
     audio.codec == "aac" && audio.profile == "LC" && audio.channels <= 2 && audio.copyObstacle == nil ? .copy : .encode
-  }
-}
-
-extension Definition.Outputs {
-  /// The playable clips: role, input and settings, in a fixed order.
-  var clips: [(Role, InputName, Definition.Clip)] {
-    [(Role.clip, InputName.clip, clip), (.clipFront, .front, clipFront), (.clipBack, .back, clipBack)]
-      .compactMap { role, input, clip in clip.map { (role, input, $0) } }
-  }
-
-  /// The stills: role and settings, in a fixed order.
-  var stills: [(Role, Definition.Still)] {
-    [
-      (Role.poster, poster), (.image, image), (.thumbnail, thumbnail),
-      (.thumbnailFront, thumbnailFront), (.thumbnailBack, thumbnailBack),
-    ].compactMap { role, still in still.map { (role, $0) } }
-  }
-}
-
-extension Definition.Still.Source {
-  /// The input; nil: the composition.
-  var input: InputName? {
-    switch self {
-    case .front: .front
-    case .back: .back
-    case .clip: .clip
-    case .composed: nil
-    }
   }
 }

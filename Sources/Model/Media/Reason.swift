@@ -24,9 +24,29 @@ package struct Reason: Error, Codable, Sendable, Hashable {
 }
 
 extension Reason {
+  /// A reason whose detail has two sentences: the finding, and the remedy.
+  ///
+  /// - Parameters:
+  ///   - finding: lower case at its start, without a full stop.
+  ///   - remedy: nil: that of the code.
+  package init(
+    _ code: ReasonCode, input: InputName?, finding: String, remedy: Remedy? = nil, seconds: Double? = nil,
+    byteOffset: Int64? = nil
+  ) {
+    let remedy = remedy ?? Remedy(for: code, input: input)
+    self.init(
+      code, input: input, detail: "\(finding.asSentence) \(remedy.sentence)", seconds: seconds,
+      byteOffset: byteOffset)
+  }
+
   /// Both clips are the same file: two cameras never write the same bytes.
   package static let sameFileTwice = Reason(
-    .sameFileTwice, input: nil, detail: "front and back are the same file; submit the clip of each camera")
+    .sameFileTwice, input: nil,
+    detail: "front and back are the same file; \(Remedy(for: .sameFileTwice, input: nil).clause)")
+}
+
+extension String {
+  fileprivate var asSentence: String { prefix(1).uppercased() + dropFirst() + "." }
 }
 
 /// The code of a reason; docs/reasons.md describes each.
@@ -46,6 +66,7 @@ package enum ReasonCode: String, Codable, Sendable, CaseIterable {
   case decoderCrashed = "decoder_crashed"
   case memoryLimitExceeded = "memory_limit_exceeded"
   case deadlineExceeded = "deadline_exceeded"
+  case quarantined
 }
 
 /// A warning about media that does not lead to rejection.
@@ -63,6 +84,14 @@ package struct Warning: Codable, Sendable, Hashable {
     self.input = input
     self.detail = detail
     self.seconds = seconds
+  }
+
+  /// A warning whose detail has two sentences: the finding, and the remedy.
+  ///
+  /// - Parameter finding: lower case at its start, without a full stop.
+  package init(_ code: WarningCode, input: InputName?, finding: String, seconds: Double? = nil) {
+    self.init(
+      code, input: input, detail: "\(finding.asSentence) \(Remedy(for: code).sentence)", seconds: seconds)
   }
 }
 

@@ -28,24 +28,76 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
   /// A photo as submitted.
   case sourcePhoto = "source.photo"
 
-  /// Whether it is a source. Sources hold metadata about place and device: they are never served to apps.
-  package var isSource: Bool {
+  /// The kind of a file, with what it is made from where the role determines that.
+  package enum Kind: Sendable, Hashable {
+    /// An input as it was submitted.
+    case source(InputName)
+    /// A composed video; `swapped` exchanges foreground and background.
+    case composed(swapped: Bool)
+    /// The playable version of an input.
+    case clip(InputName)
+    /// One frame of the video that the definition names.
+    case still
+    /// An animation of the video that the definition names; a plan has at most one.
+    case preview
+    /// A variant of a photo: a post has one for each of its photos.
+    case variant
+  }
+
+  /// The table of all roles: everything that depends on the role of a file follows from its kind.
+  package var kind: Kind {
     switch self {
-    case .sourceFront, .sourceBack, .sourceClip, .sourcePhoto: true
-    default: false
+    case .sourceFront: .source(.front)
+    case .sourceBack: .source(.back)
+    case .sourceClip: .source(.clip)
+    case .sourcePhoto: .source(.photo)
+    case .composed: .composed(swapped: false)
+    case .composedSwapped: .composed(swapped: true)
+    case .clip: .clip(.clip)
+    case .clipFront: .clip(.front)
+    case .clipBack: .clip(.back)
+    case .poster, .image, .thumbnail, .thumbnailFront, .thumbnailBack: .still
+    case .preview: .preview
+    case .photoLarge, .photoMedium, .photoSmall, .photoSquare, .avatar, .avatarSmall: .variant
     }
   }
 
-  /// Whether it is a variant of a photo: a post has one for each of its photos.
-  package var isVariant: Bool {
-    switch self {
-    case .photoLarge, .photoMedium, .photoSmall, .photoSquare, .avatar, .avatarSmall: true
-    default: false
-    }
-  }
+  /// The roles that a definition for clips may have, in the order of outputs everywhere: the kinds in the order of a
+  /// plan, and the roles of a kind in the order of their declaration.
+  package static let outputs: [Role] = (0..<4).flatMap { place in allCases.filter { $0.kind.placeInPlan == place } }
+
+  /// Whether it is a source. Sources hold metadata about place and device: they are never served to apps.
+  package var isSource: Bool { if case .source = kind { true } else { false } }
+
+  /// Whether it is a variant of a photo.
+  package var isVariant: Bool { kind == .variant }
+
+  /// The name of a file of this role in a folder of outputs.
+  package var fileName: String { "\(rawValue).\(kind.fileExtension)" }
 
   /// The role of a camera's clip as submitted.
   package static func source(_ camera: Camera) -> Role { camera == .front ? .sourceFront : .sourceBack }
+}
+
+extension Role.Kind {
+  /// Nil: plans for clips have no such outputs.
+  fileprivate var placeInPlan: Int? {
+    switch self {
+    case .composed: 0
+    case .clip: 1
+    case .still: 2
+    case .preview: 3
+    case .source, .variant: nil
+    }
+  }
+
+  fileprivate var fileExtension: String {
+    switch self {
+    case .composed, .clip, .source(.front), .source(.back), .source(.clip): "mp4"
+    case .still, .variant, .source(.photo): "jpg"
+    case .preview: "webp"
+    }
+  }
 }
 
 /// The name of an input in facts, plans and reasons.

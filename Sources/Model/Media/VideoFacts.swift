@@ -30,7 +30,7 @@ package struct VideoFacts: Codable, Sendable, Hashable {
   /// The end of the track's edit list, in seconds of the presentation; nil without one.
   package var editEnd: Double?
   /// The ranges in which the edit list repeats a frame, in seconds of the presentation; nil: none.
-  package var dwells: [ClosedSeconds]?
+  package var dwells: [SecondsRange]?
   /// The reason why its packets cannot be copied unchanged; nil if they can, or if the clip is not limited in length.
   package var copyObstacle: String?
 
@@ -39,7 +39,7 @@ package struct VideoFacts: Codable, Sendable, Hashable {
     sampleAspectRatio: Double,
     transform: Transform, cleanAperture: Rectangle? = nil, display: Size, framesPerSecond: Double?, color: ColorFacts,
     dynamicRange: DynamicRange = .standard, dolbyVisionProfile: Int? = nil, isInterlaced: Bool? = nil,
-    editEnd: Double? = nil, dwells: [ClosedSeconds]? = nil
+    editEnd: Double? = nil, dwells: [SecondsRange]? = nil
   ) {
     self.stream = stream
     self.codec = codec
@@ -66,7 +66,7 @@ extension VideoFacts {
   private static let tolerance = 0.002
 
   /// Whether a frame that begins at a time is not shown, because the edit list repeats the one before it.
-  package func isHeld(at seconds: Double) -> Bool {
+  package func isRepeated(at seconds: Double) -> Bool {
     dwells?.contains { $0.shortest + Self.tolerance < seconds && seconds < $0.longest - Self.tolerance } ?? false
   }
 }

@@ -12,7 +12,7 @@ extension Store {
 
   /// Opens the folder of the database's blobs. In a folder that it refuses it creates no file.
   ///
-  /// Call it in a transaction of its own. It may be interrupted at any point: the next call adopts a marker file whose
+  /// Call it in a transaction of its own. It may be interrupted at any point: the next call adopts a store-id file whose
   /// id is not in the database yet.
   ///
   /// - Parameter isAdopting: whether an operator has confirmed that the folder is the right one.
@@ -21,14 +21,7 @@ extension Store {
     in folder: String, isAdopting: Bool = false, _ session: Session
   ) throws -> FolderBlobStore {
     try session.execute(damageStatements["lock_adopting"])
-    let known = try session.execute(damageStatements["store_id"]).first?.publicID("id")
-    let newest = try session.execute(damageStatements["newest_files"], .integer(Self.newest)).compactMap { row in
-      SHA256Digest(bytes: try row.get("hash"))
-    }
-    let match = BlobFolderMatch(
-      known: known, found: try FolderBlobStore.id(in: folder),
-      hasNewest: newest.isEmpty || newest.contains { FolderBlobStore.holds($0, in: folder) }, isAdopting: isAdopting)
-    switch match {
+    switch try match(of: folder, isAdopting: isAdopting, session) {
     case .same(let id): return try FolderBlobStore(folder: folder, id: id)
     case .adopted(let id):
       let blobs = try FolderBlobStore(folder: folder, id: id ?? .now())
@@ -36,6 +29,19 @@ extension Store {
       return blobs
     case .refused(let refusal): throw refusal
     }
+  }
+
+  /// Compares a folder with the database, and changes nothing.
+  package static func match(
+    of folder: String, isAdopting: Bool = false, _ session: Session
+  ) throws -> BlobFolderMatch {
+    let known = try session.execute(damageStatements["store_id"]).first?.publicID("id")
+    let newest = try session.execute(damageStatements["newest_files"], .integer(Self.newest)).compactMap { row in
+      SHA256Digest(bytes: try row.get("hash"))
+    }
+    return BlobFolderMatch(
+      known: known, found: try FolderBlobStore.id(in: folder),
+      hasNewest: newest.isEmpty || newest.contains { FolderBlobStore.contains($0, in: folder) }, isAdopting: isAdopting)
   }
 }
 
@@ -55,7 +61,7 @@ package enum BlobFolderMatch: Sendable, Hashable {
   package init(known: PublicID?, found: PublicID?, hasNewest: Bool, isAdopting: Bool) {
     switch (known, found) {
     case (let known?, let found?) where known == found: self = .same(known)
-    // An existing marker stays: other machines identify the folder by it.
+    // An existing store-id file stays: other machines identify the folder by it.
     case (_, let found?) where isAdopting: self = .adopted(found)
     case (let known, nil) where isAdopting: self = .adopted(known)
     case (nil, let found): self = hasNewest ? .adopted(found) : .refused(.lacksNewest)

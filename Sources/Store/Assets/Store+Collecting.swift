@@ -53,7 +53,7 @@ extension Store {
     return try blobs.remove(hash)
   }
 
-  /// Whether a file of the blob store has no row and no asset refers to it. Changes nothing.
+  /// Whether a file of the blob store has no row and nothing refers to it. Changes nothing.
   ///
   /// Call it in a transaction of its own.
   package func isOrphan(_ hash: SHA256Digest, _ session: Session) throws -> Bool {
@@ -69,7 +69,7 @@ extension Store {
     return try isOrphan && blobs.contains(hash)
   }
 
-  // Inserts the missing row; false if the row exists, or if an asset refers to the blob.
+  // Inserts the missing row; false if the row exists, or if something refers to the blob.
   private func claim(_ hash: SHA256Digest, bytes: Int64, _ session: Session) throws -> Bool {
     struct Referenced: Error {}
     do {

@@ -31,7 +31,7 @@ extension Store {
       id: try row.publicID("public_id"), draft: try PostDraft(row), status: try row.enumValue("status"),
       createdAt: .init(microseconds: try row.get("created_at")),
       counts: PostCounts(comments: try row.get("comment_count"), reactions: try row.get("reaction_count")),
-      reasons: try JSON.decode([Reason].self, from: Array(try row.get("reasons", as: String.self).utf8)),
+      reasons: try row.json("reasons"),
       job: try job.flatMap { try JobQueue.find($0, session)?.summary }, assets: assets,
       photos: photos.sorted { $0.key < $1.key }.map(\.value))
   }
@@ -43,31 +43,5 @@ extension Store {
       assets[try row.get("asset_set_id"), default: []].append(try Asset(row))
     }
     return assets
-  }
-}
-
-extension PostDraft {
-  /// Reads a row of the statements `post` and `posts`.
-  init(_ row: Row) throws(PostgresError) {
-    var place: Place?
-    if let id = try row.get("place_id", as: String?.self) {
-      place = Place(
-        id: id, name: try row.get("place_name"),
-        coordinate: try Self.coordinate(row, "place_latitude", "place_longitude"))
-    }
-    self.init(
-      kind: try row.enumValue("kind"), author: try row.get("author"), title: try row.get("title"),
-      caption: try row.get("caption"), visibility: try row.enumValue("visibility"), place: place,
-      location: try Self.coordinate(row, "latitude", "longitude"),
-      capturedAt: try row.get("captured_at", as: Int64?.self).map(Date.init(microseconds:)),
-      foreground: try row.enumValue("foreground"))
-  }
-
-  private static func coordinate(
-    _ row: Row, _ latitude: String, _ longitude: String
-  ) throws(PostgresError) -> Coordinate? {
-    guard let latitude = try row.get(latitude, as: Double?.self) else { return nil }
-    guard let longitude = try row.get(longitude, as: Double?.self) else { return nil }
-    return Coordinate(latitude: latitude, longitude: longitude)
   }
 }

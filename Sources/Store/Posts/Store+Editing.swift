@@ -31,9 +31,7 @@ extension Store {
     let hasMedia = try row.get("job", as: String?.self) != nil
     if !hasMedia, (draft.title ?? "").isEmpty, (draft.caption ?? "").isEmpty { return .missingText }
     try session.execute(
-      Self.statements["change_post"], .text(id.description), .text(draft.title), .text(draft.caption),
-      .text(draft.visibility.rawValue), .text(draft.place?.id), .text(draft.place?.name),
-      .double(draft.place?.coordinate?.latitude), .double(draft.place?.coordinate?.longitude))
+      Self.statements["change_post"], [.text(id.description)] + PostColumn.changeable.map { $0.value(draft) })
     if draft.visibility < before.visibility { try renameMedia(ofPost: row.get("id"), session) }
     return .changed
   }

@@ -25,7 +25,7 @@ extension Store {
       ]
       let rows = Array(
         try session.execute(
-          Self.statements[authors.isEmpty ? "images" : "images_of_authors"],
+          authors.isEmpty ? Self.statements["images"] : Self.statements["images_of_authors"],
           parameters + (authors.isEmpty ? [] : [.texts(authors.sorted())])))
       let shown = rows.prefix(page.limit)
       let sets = try shown.compactMap { try $0.get("asset_set_id", as: Int64?.self) }
@@ -74,7 +74,7 @@ extension Store {
       draft: ImageDraft(
         kind: try row.enumValue("kind"), owner: try row.get("owner"), author: try row.get("author")),
       status: try row.enumValue("status"), createdAt: .init(microseconds: try row.get("created_at")),
-      reasons: try JSON.decode([Reason].self, from: Array(try row.get("reasons", as: String.self).utf8)),
+      reasons: try row.json("reasons"),
       job: try job.flatMap { try JobQueue.find($0, session)?.summary },
       assets: Dictionary(all.map { ($0.role, $0) }) { first, _ in first })
   }

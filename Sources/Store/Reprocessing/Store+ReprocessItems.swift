@@ -87,21 +87,21 @@ extension Store {
   private func swap(_ current: Int64, for set: Int64, of subject: Subject, _ session: Session) throws {
     let statement =
       switch subject {
-      case .post: "swap_post"
-      case .image: "swap_image"
+      case .post: Self.runStatements["swap_post"]
+      case .image: Self.runStatements["swap_image"]
       }
     let swapped = try session.execute(
-      Self.runStatements[statement], .text(subject.id.description), .integer(current), .integer(set))
+      statement, .text(subject.id.description), .integer(current), .integer(set))
     guard !swapped.isEmpty else { throw StoreError.outputsChanged(subject) }
   }
 
   private func reopen(_ subject: Subject, _ session: Session) throws {
     let statement =
       switch subject {
-      case .post: "reopen_post"
-      case .image: "reopen_image"
+      case .post: Self.runStatements["reopen_post"]
+      case .image: Self.runStatements["reopen_image"]
       }
-    guard try !session.execute(Self.runStatements[statement], .text(subject.id.description)).isEmpty else {
+    guard try !session.execute(statement, .text(subject.id.description)).isEmpty else {
       throw StoreError.outputsChanged(subject)
     }
   }

@@ -11,7 +11,7 @@ extension Store {
   /// Summarizes the subjects of a request, by kind and by the definition of the current outputs.
   package func summarize(_ request: ReprocessRequest, _ session: Session) throws -> [ReprocessGroup] {
     try session.execute(
-      Self.statement("summarize"), Self.parameters(of: request, hasSources: true)
+      Self.runStatements["summarize"], Self.parameters(of: request, hasSources: true)
     ).map { row in
       ReprocessGroup(
         kind: try row.enumValue("kind"), madeName: try row.get("made_name"),
@@ -23,7 +23,7 @@ extension Store {
   /// Counts the selected subjects that cannot be reprocessed because their sources were not kept.
   package func countWithoutSources(_ request: ReprocessRequest, _ session: Session) throws -> Int {
     try session.execute(
-      Self.statement("summarize"), Self.parameters(of: request, hasSources: false)
+      Self.runStatements["summarize"], Self.parameters(of: request, hasSources: false)
     ).reduce(0) { try $0 + $1.get("subjects", as: Int.self) }
   }
 
@@ -38,7 +38,7 @@ extension Store {
       .bool(request.isForced), .bool(request.isLocal), .integer(request.priority), .double(request.rate)
     ).single().get("id")
     let items = try session.execute(
-      Self.statement("insert_items"), Self.parameters(of: request, hasSources: true) + [.integer(number)])
+      Self.runStatements["insert_items"], Self.parameters(of: request, hasSources: true) + [.integer(number)])
     guard !items.isEmpty else {
       try session.execute(Self.runStatements["drop_run"], .integer(number))
       return nil
@@ -106,14 +106,6 @@ extension Store {
   static func subject(_ row: Row) throws -> Subject {
     let id = try row.publicID("subject")
     return try row.get("subject_kind", as: String.self) == "post" ? .post(id) : .image(id)
-  }
-
-  // Inserts the common query of the statements about a selection.
-  private static func statement(_ name: String) -> Statement {
-    let statement = runStatements[name]
-    return Statement(
-      name: "reprocessing.\(name)",
-      text: statement.text.replacing("SUBJECTS", with: runStatements["subjects"].text))
   }
 
   private static func parameters(of request: ReprocessRequest, hasSources: Bool) -> [Parameter] {

@@ -33,7 +33,7 @@ DELETE FROM collection_hold RETURNING ends_at > clock_timestamp() AS was_held
 SELECT FROM blob WHERE hash = $1 FOR UPDATE
 
 -- name: is_referenced
-SELECT FROM asset WHERE blob = $1 LIMIT 1
+SELECT WHERE EXISTS (SELECT FROM asset WHERE blob = $1) OR EXISTS (SELECT FROM quarantined_input WHERE blob = $1)
 
 -- name: drop_blob
 DELETE FROM blob WHERE hash = $1 RETURNING bytes

@@ -1,4 +1,4 @@
--- name: subjects
+-- fragment: subjects
 -- The posts and images of a selection, the newest first. A parameter that is NULL does not filter.
 SELECT subject.subject_kind, subject.subject, subject.kind, wanted.definition, subject.job,
   made.hash AS made_by, made.name AS made_name, made.version AS made_version
@@ -32,7 +32,7 @@ LIMIT $13::bigint
 -- name: summarize
 -- The subjects of a selection by kind and by the definition of their current outputs: their number, and the mean time
 -- of a sample of their jobs.
-WITH chosen AS MATERIALIZED (SUBJECTS)
+WITH chosen AS MATERIALIZED ({subjects})
 SELECT kind, made_name, made_version, definition = made_by IS TRUE AS is_same, count(*) AS subjects,
   (SELECT avg(extract(epoch FROM finished_at - started_at))::float8
    FROM job_done
@@ -46,7 +46,7 @@ RETURNING id
 
 -- name: insert_items
 INSERT INTO reprocess_item (run_id, subject_kind, subject, definition)
-SELECT $14::bigint, subject_kind, subject, definition FROM (SUBJECTS) AS chosen
+SELECT $14::bigint, subject_kind, subject, definition FROM ({subjects}) AS chosen
 RETURNING run_id
 
 -- name: drop_run

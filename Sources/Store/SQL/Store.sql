@@ -18,22 +18,19 @@ INSERT INTO asset (public_id, asset_set_id, role, blob, type, bytes, width, heig
 VALUES ($1::uuid, $2::bigint, $3, $4, $5, $6::bigint, $7::int, $8::int, $9::float8, $10, $11::smallint, $12)
 
 -- name: insert_post
-INSERT INTO post (public_id, kind, status, author, title, caption, visibility, place_id, place_name, place_latitude,
-                  place_longitude, latitude, longitude, foreground, captured_at, job, source_set_id)
-VALUES ($1::uuid, $2, $17, $3, $4, $5, $6, $7, $8, $9::float8, $10::float8, $11::float8, $12::float8, $13, $14,
-        $15::uuid, $16::bigint)
+-- PostColumn replaces the words that begin with DRAFT_.
+INSERT INTO post (public_id, status, job, source_set_id, DRAFT_COLUMNS)
+VALUES ($1::uuid, $2, $3::uuid, $4::bigint, DRAFT_VALUES)
 
 -- name: post
-SELECT id, public_id, kind, status, author, title, caption, visibility, place_id, place_name, place_latitude,
-  place_longitude, latitude, longitude, foreground, captured_at, created_at, reasons, job, asset_set_id, source_set_id,
-  comment_count, reaction_count
+SELECT id, public_id, status, created_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count,
+  DRAFT_COLUMNS
 FROM post WHERE public_id = $1::uuid
 
 -- name: posts
 -- The caller inserts the conditions that choose an index first; those that follow apply to every list.
-SELECT id, public_id, kind, status, author, title, caption, visibility, place_id, place_name, place_latitude,
-  place_longitude, latitude, longitude, foreground, captured_at, created_at, reasons, job, asset_set_id, source_set_id,
-  comment_count, reaction_count
+SELECT id, public_id, status, created_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count,
+  DRAFT_COLUMNS
 FROM post
 WHERE CONDITIONS (created_at, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
   AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[])
@@ -61,9 +58,7 @@ DELETE FROM image WHERE post_id = $1::bigint RETURNING asset_set_id, source_set_
 DELETE FROM post WHERE id = $1::bigint RETURNING asset_set_id, source_set_id
 
 -- name: change_post
-UPDATE post SET title = $2, caption = $3, visibility = $4, place_id = $5, place_name = $6,
-  place_latitude = $7::float8, place_longitude = $8::float8
-WHERE public_id = $1::uuid
+UPDATE post SET DRAFT_CHANGES WHERE public_id = $1::uuid
 RETURNING id
 
 -- name: assets_of_post
@@ -326,17 +321,24 @@ ORDER BY retired_at LIMIT $2::int FOR UPDATE SKIP LOCKED
 -- A kept set that this set had replaced is attached to the successor of this set.
 UPDATE asset_set SET replaced_by = $2::bigint WHERE replaced_by = $1::bigint
 
--- name: count_crash
-INSERT INTO media_crash (inputs, crashes, last_error) VALUES ($1, $3::int, $2)
-ON CONFLICT (inputs) DO UPDATE SET
-  crashes = media_crash.crashes + $3::int, last_error = excluded.last_error, last_at = clock_timestamp()
-RETURNING crashes
-
--- name: is_suspect
-SELECT FROM media_crash WHERE inputs = $1
-
--- name: reset_crash_count
-DELETE FROM media_crash WHERE inputs = $1
+-- name: database_facts
+-- The tables of take5 are those that belong to the owner of its table of migrations. Partitions of the history and
+-- migrations need the rights of the owner.
+WITH ours AS (
+  SELECT relation.oid, relation.relname::text AS name, relation.relowner FROM pg_class relation
+  JOIN pg_class migrations ON migrations.oid = to_regclass('schema_migration')
+    AND migrations.relnamespace = relation.relnamespace AND migrations.relowner = relation.relowner
+  WHERE relation.relkind IN ('r', 'p')
+)
+SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS version_number,
+  current_user::text AS role,
+  current_setting('transaction_read_only')::boolean OR pg_is_in_recovery() AS is_read_only,
+  coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
+  NOT EXISTS (SELECT FROM ours WHERE NOT pg_has_role(relowner, 'USAGE')) AS is_owner,
+  coalesce((
+    SELECT string_agg(name, ' ' ORDER BY name) FROM ours
+    WHERE NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+      AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))), '') AS closed_tables
 
 -- name: is_writable
 -- A read-only server refuses row locks, also for zero rows. No other statement locks rows of this table.

@@ -46,7 +46,9 @@ extension Store {
   private func reopen(_ jobs: [PublicID], _ session: Session) throws(PostgresError) {
     guard !jobs.isEmpty else { return }
     let ids = Parameter.texts(jobs.map(\.description))
-    for statement in ["reopen", "reopen_image"] { try session.execute(Self.statements[statement], ids) }
+    for statement in [Self.statements["reopen"], Self.statements["reopen_image"]] {
+      try session.execute(statement, ids)
+    }
     try session.execute(Self.runStatements["reopen_items_of_jobs"], ids)
   }
 

@@ -46,7 +46,7 @@ extension Store {
 
   /// Resets the crash count of the inputs of published outputs, and drops the sources unless the definition keeps them.
   func releaseInputs(of work: Work, _ session: Session) throws {
-    try session.execute(Self.statements["reset_crash_count"], .bytes(work.inputs.bytes))
+    try resetCrashes(of: work, session)
     if !work.keepsSources { try dropSources(of: work.subject, session) }
   }
 
@@ -88,21 +88,11 @@ extension Store {
     let reasons = try JSON.text(verdict.reasons)
     let statement =
       switch work.subject {
-      case .post: "reject"
-      case .image: "reject_image"
+      case .post: Self.statements["reject"]
+      case .image: Self.statements["reject_image"]
       }
-    try session.execute(Self.statements[statement], .text(work.subject.id.description), .text(reasons))
+    try session.execute(statement, .text(work.subject.id.description), .text(reasons))
     try dropSources(of: work.subject, session)
-  }
-
-  /// Records a crash of a media process on these inputs, so that later attempts run isolated. Returns the number of
-  /// crashes that the inputs are confirmed to have caused.
-  package func countCrash(
-    of work: Work, error: String, isConfirmed: Bool, _ session: Session
-  ) throws(PostgresError) -> Int {
-    try session.execute(
-      Self.statements["count_crash"], .bytes(work.inputs.bytes), .text(error), .integer(isConfirmed ? 1 : 0)
-    ).single().get("crashes")
   }
 
   /// Fails the subject of a dead or cancelled job, if it still waits for outputs.
@@ -111,8 +101,8 @@ extension Store {
   /// Fails the subjects of dead or cancelled jobs, if they still wait for outputs.
   func fail(jobs: [PublicID], _ session: Session) throws(PostgresError) {
     guard !jobs.isEmpty else { return }
-    for statement in ["fail", "fail_image"] {
-      try session.execute(Self.statements[statement], .texts(jobs.map(\.description)))
+    for statement in [Self.statements["fail"], Self.statements["fail_image"]] {
+      try session.execute(statement, .texts(jobs.map(\.description)))
     }
     try session.execute(Self.runStatements["end_items_of_jobs"], .texts(jobs.map(\.description)))
   }
@@ -120,10 +110,10 @@ extension Store {
   private func dropSources(of subject: Subject, _ session: Session) throws {
     let statement =
       switch subject {
-      case .post: "drop_sources"
-      case .image: "drop_image_sources"
+      case .post: Self.statements["drop_sources"]
+      case .image: Self.statements["drop_image_sources"]
       }
-    let rows = try session.execute(Self.statements[statement], .text(subject.id.description))
+    let rows = try session.execute(statement, .text(subject.id.description))
     if let set = try rows.first?.get("source_set_id", as: Int64.self) { try dropSet(set, session) }
   }
 }

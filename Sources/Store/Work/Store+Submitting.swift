@@ -8,38 +8,36 @@ import Queue
 ///
 /// The caller notifies the workers (`JobQueue.notify`).
 extension Store {
-  /// Inserts a moment, or a post of one clip, and enqueues its job.
+  /// Inserts a post and enqueues its job. A post without media is ready at once and has no job.
   ///
   /// - Parameters:
-  ///   - sources: the submitted clips, with the roles `source.front` and `source.back`, or `source.clip`.
+  ///   - sources: the submitted media, with the roles `source.front` and `source.back`, `source.clip`, or `source.photo`
+  ///     and their indexes.
   ///   - request: the id of the request, for the log of the worker.
-  package func submit(
-    _ draft: PostDraft, sources: [NewAsset], definition: Definition, request: String?, _ session: Session
+  /// - Throws: `QuarantineRefusal`.
+  package func submitPost(
+    _ draft: PostDraft, sources: [NewAsset], definition: MediaDefinition, request: String?, _ session: Session
   ) throws -> PublicID {
     let post = PublicID.now()
-    try submit(post, draft, sources, try StoredDefinition(definition), request: request, session)
-    return post
-  }
-
-  /// Inserts a post of photos and enqueues its job. A post without photos is ready at once and has no job.
-  ///
-  /// - Parameter sources: the submitted photos, with the role `source.photo` and their indexes.
-  package func submit(
-    _ draft: PostDraft, photos sources: [NewAsset], definition: PhotoDefinition, request: String?, _ session: Session
-  ) throws -> PublicID {
-    let post = PublicID.now()
-    if sources.isEmpty {
+    guard !sources.isEmpty else {
       try insert(post, draft, status: .ready, job: nil, set: nil, session)
       return post
     }
-    try submit(post, draft, sources, try StoredDefinition(definition), request: request, session)
+    try refuseQuarantined(sources, session)
+    let (job, definition) = (PublicID.now(), try StoredDefinition(definition))
+    let set = try insertSet(sources, definition: nil, recipe: nil, job: nil, session)
+    // After the files are written, because other submissions that insert this definition wait for the commit.
+    try insert(definition, session)
+    try insert(post, draft, status: .processing, job: job, set: set, session)
+    try enqueue(PostJob(post: post), as: job, by: draft.author, definition, request: request, session)
     return post
   }
 
   /// Inserts an image and enqueues its job; nil if it is a reaction to a post that does not exist.
   ///
   /// - Parameter source: the submitted photo, with the role `source.photo`.
-  package func submit(
+  /// - Throws: `QuarantineRefusal`.
+  package func submitImage(
     _ draft: ImageDraft, source: NewAsset, definition: PhotoDefinition, request: String?, _ session: Session
   ) throws -> PublicID? {
     if draft.kind == .reaction {
@@ -47,6 +45,7 @@ extension Store {
         try !session.execute(Self.statements["has_post"], .text(draft.owner)).isEmpty
       else { return nil }
     }
+    try refuseQuarantined([source], session)
     let (image, job) = (PublicID.now(), PublicID.now())
     let definition = try StoredDefinition(definition)
     let set = try insertSet([source], definition: nil, recipe: nil, job: nil, session)
@@ -56,40 +55,25 @@ extension Store {
       .text(draft.author), .text(job.description), .integer(set),
       .text(draft.kind == .reaction ? draft.owner : nil))
     try enqueue(
-      job, ImageJob.kind, by: draft.author ?? draft.owner, definition, request: request,
-      arguments: try JSON.encode(ImageJob(image: image)), session)
+      ImageJob(image: image), as: job, by: draft.author ?? draft.owner, definition, request: request, session)
     return image
-  }
-
-  private func submit(
-    _ post: PublicID, _ draft: PostDraft, _ sources: [NewAsset], _ definition: StoredDefinition, request: String?,
-    _ session: Session
-  ) throws {
-    let job = PublicID.now()
-    let set = try insertSet(sources, definition: nil, recipe: nil, job: nil, session)
-    // After the files are written, because other submissions that insert this definition wait for the commit.
-    try insert(definition, session)
-    try insert(post, draft, status: .processing, job: job, set: set, session)
-    try enqueue(
-      job, PostJob.kind, by: draft.author, definition, request: request,
-      arguments: try JSON.encode(PostJob(post: post)), session)
   }
 
   /// Enqueues a job in the fair share of its author.
   ///
   /// It is the last statement of the transaction: the row of the fair share stays locked until the commit, and other
   /// submissions of the same author wait for it.
-  private func enqueue(
-    _ job: PublicID, _ kind: String, by author: String, _ definition: StoredDefinition, request: String?,
-    arguments: [UInt8], _ session: Session
+  private func enqueue<Job: MediaJob & Encodable>(
+    _ arguments: Job, as job: PublicID, by author: String, _ definition: StoredDefinition, request: String?,
+    _ session: Session
   ) throws {
     let name = "author:" + author
     try JobQueue.enqueue(
       NewJob(
-        publicID: job, queue: PostJob.queue, kind: kind, maxAttempts: definition.attempts,
+        publicID: job, queue: Job.queue, kind: Job.kind, maxAttempts: definition.attempts,
         deadlineSeconds: definition.deadlineSeconds, author: author, definition: definition.hash.bytes,
         request: request, share: JobShare(name: name),
-        limit: authorConcurrency.map { JobLimit(name: name, max: $0) }, arguments: arguments), session)
+        limit: authorConcurrency.map { JobLimit(name: name, max: $0) }, arguments: try JSON.encode(arguments)), session)
   }
 
   func insert(_ definition: StoredDefinition, _ session: Session) throws(PostgresError) {
@@ -101,18 +85,14 @@ extension Store {
   private func insert(
     _ post: PublicID, _ draft: PostDraft, status: PostStatus, job: PublicID?, set: Int64?, _ session: Session
   ) throws {
-    try session.execute(
-      Self.statements["insert_post"], .text(post.description), .text(draft.kind.rawValue), .text(draft.author),
-      .text(draft.title), .text(draft.caption), .text(draft.visibility.rawValue), .text(draft.place?.id),
-      .text(draft.place?.name), .double(draft.place?.coordinate?.latitude),
-      .double(draft.place?.coordinate?.longitude), .double(draft.location?.latitude),
-      .double(draft.location?.longitude), .text(draft.foreground.rawValue),
-      .timestamp(microseconds: draft.capturedAt.map { Int64(($0.timeIntervalSince1970 * 1e6).rounded()) }),
-      .text(job?.description), .integer(set), .text(status.rawValue))
+    let fixed: [Parameter] = [
+      .text(post.description), .text(status.rawValue), .text(job?.description), .integer(set),
+    ]
+    try session.execute(Self.statements["insert_post"], fixed + PostColumn.all.map { $0.value(draft) })
   }
 }
 
-/// A definition as it is stored in the database, identified by the hash of its JSON.
+/// A definition as it is stored in the database, identified by the hash of its canonical JSON.
 package struct StoredDefinition: Sendable, Hashable {
   package let name: String
   package let version: Int
@@ -122,13 +102,13 @@ package struct StoredDefinition: Sendable, Hashable {
   package let hash: SHA256Digest
 
   package init(_ definition: Definition) throws {
-    self.init(
+    try self.init(
       definition.name, definition.version, definition.attempts, definition.deadlineSeconds,
       try JSON.encode(definition))
   }
 
   package init(_ definition: PhotoDefinition) throws {
-    self.init(
+    try self.init(
       definition.name, definition.version, definition.attempts, definition.deadlineSeconds,
       try JSON.encode(definition))
   }
@@ -140,34 +120,12 @@ package struct StoredDefinition: Sendable, Hashable {
     }
   }
 
-  private init(_ name: String, _ version: Int, _ attempts: Int, _ deadlineSeconds: Int, _ body: [UInt8]) {
+  private init(_ name: String, _ version: Int, _ attempts: Int, _ deadlineSeconds: Int, _ body: [UInt8]) throws {
     self.name = name
     self.version = version
     self.attempts = attempts
     self.deadlineSeconds = deadlineSeconds
     self.body = body
-    hash = SHA256.digest(of: body)
+    hash = SHA256.digest(of: try JSON.canonical(body))
   }
-}
-
-/// The arguments of a job for a post.
-package struct PostJob: Codable, Sendable, Hashable {
-  /// The kind of these jobs.
-  package static let kind = "post"
-  /// The queue of the jobs for posts and images.
-  package static let queue = "media"
-
-  package let post: PublicID
-
-  package init(post: PublicID) { self.post = post }
-}
-
-/// The arguments of a job for an image.
-package struct ImageJob: Codable, Sendable, Hashable {
-  /// The kind of these jobs.
-  package static let kind = "image"
-
-  package let image: PublicID
-
-  package init(image: PublicID) { self.image = image }
 }

@@ -1,20 +1,10 @@
 import Crypto
 import Model
-package import Postgres
-package import Queue
+import Postgres
+import Queue
 
 /// The input of attempts.
 extension Store {
-  /// Reads the work of a job; nil if the job belongs to an item of a run that has an outcome already.
-  package func work(for job: ClaimedJob, _ session: Session) throws -> Work? {
-    let subject = try subject(of: job)
-    guard let hash = job.definition.flatMap({ SHA256Digest(bytes: $0) }) else {
-      throw StoreError.noDefinition(job.publicID)
-    }
-    guard job.kind == ReprocessJob.kind else { return try work(on: subject, by: hash, job: job.publicID, session) }
-    return try reprocessingWork(on: subject, by: hash, job: job.publicID, session)
-  }
-
   /// Reads the work of an item of a run; nil if the item has an outcome already.
   func reprocessingWork(
     on subject: Subject, by definition: SHA256Digest, job: PublicID, _ session: Session
@@ -25,9 +15,8 @@ extension Store {
     return work
   }
 
-  private func work(
-    on subject: Subject, by hash: SHA256Digest, job: PublicID, _ session: Session
-  ) throws -> Work {
+  /// Reads the work of a job for the first outputs.
+  func work(on subject: Subject, by hash: SHA256Digest, job: PublicID, _ session: Session) throws -> Work {
     guard let body = try session.execute(Self.statements["definition"], .bytes(hash.bytes)).first else {
       throw StoreError.noDefinition(job)
     }
@@ -46,11 +35,14 @@ extension Store {
         Work.Photos(
           definition: try read(definition, of: job), photos: try hashes(sources, .sourcePhoto, subject)))
     }
-    let lengths = sources.compactMap { source in SHA256Digest(hex: source.sha256).map { ($0, source.bytes) } }
+    let files = sources.compactMap { source in SHA256Digest(hex: source.sha256).map { (source, hash: $0) } }
     var work = Work(
       subject: subject, definitionHash: hash, content: content,
-      sources: Dictionary(lengths) { first, _ in first })
-    work.isSuspect = try !session.execute(Self.statements["is_suspect"], .bytes(work.inputs.bytes)).isEmpty
+      sources: Dictionary(files.map { ($0.hash, $0.0.bytes) }) { first, _ in first })
+    let inputs = MediaInput.all(of: files.map { ($0.0.role, $0.0.place, $0.hash) })
+    let found = try crashes(of: inputs, session)
+    work.isSuspect = !found.suspects.isDisjoint(with: work.inputs)
+    work.refusals = found.refusals
     return work
   }
 
@@ -60,27 +52,13 @@ extension Store {
     }
   }
 
-  private func subject(of job: ClaimedJob) throws(StoreError) -> Subject {
-    do {
-      switch job.kind {
-      case PostJob.kind: return .post(try JSON.decode(PostJob.self, from: job.arguments).post)
-      case ImageJob.kind: return .image(try JSON.decode(ImageJob.self, from: job.arguments).image)
-      case ReprocessJob.kind: return try JSON.decode(ReprocessJob.self, from: job.arguments).subject
-      default: break
-      }
-    } catch {
-      throw .unreadableJob(job.publicID, JSON.reason(error))
-    }
-    throw .unknownKind(job.kind, job.publicID)
-  }
-
   private func sources(of subject: Subject, _ session: Session) throws -> (row: Row, sources: [Asset]) {
     let statement =
       switch subject {
-      case .post: "post"
-      case .image: "image"
+      case .post: Self.statements["post"]
+      case .image: Self.statements["image"]
       }
-    guard let row = try session.execute(Self.statements[statement], .text(subject.id.description)).first,
+    guard let row = try session.execute(statement, .text(subject.id.description)).first,
       let set = try row.get("source_set_id", as: Int64?.self)
     else { throw StoreError.noSubject(subject) }
     return (row, try assets(ofSet: set, session))
@@ -92,5 +70,15 @@ extension Store {
       .compactMap { SHA256Digest(hex: $0.sha256) }
     guard !hashes.isEmpty else { throw .noSource(subject, role) }
     return hashes
+  }
+}
+
+extension ClaimedJob {
+  /// The hash of the definition of a job with media.
+  var definitionHash: SHA256Digest {
+    get throws(StoreError) {
+      guard let hash = definition.flatMap({ SHA256Digest(bytes: $0) }) else { throw .noDefinition(publicID) }
+      return hash
+    }
   }
 }

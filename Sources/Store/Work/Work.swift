@@ -54,24 +54,20 @@ package struct Work: Sendable {
   package let content: Content
   /// The lengths of the sources, by their hashes.
   let sources: [SHA256Digest: Int64]
-  /// Whether a media process has crashed on the same inputs, so that the attempt runs isolated.
+  /// Whether an attempt at the same inputs crashed or was interrupted, so that this attempt runs isolated.
   package internal(set) var isSuspect = false
+  /// A reason for each quarantined input; if there is one, no attempt is made.
+  package internal(set) var refusals: [Reason] = []
   /// Nil for an attempt at the first outputs.
   package internal(set) var reprocessing: Reprocessing?
 
-  /// The hash of the inputs, by which crashes are counted: equal for equal files, regardless of the submission.
-  package var inputs: SHA256Digest {
-    switch content {
-    case .moment(let moment): SHA256.digest(of: moment.front.bytes + moment.back.bytes)
-    case .clip(let clip): clip.clip
-    case .photos(let photos): SHA256.digest(of: photos.photos.flatMap(\.bytes))
-    }
-  }
-
   /// Whether the current outputs were made by this recipe and all of their files exist.
-  package func hasOutputs(of recipe: SHA256Digest, in store: any BlobStore) -> Bool {
+  ///
+  /// - Throws: if the storage cannot say whether a file exists.
+  package func hasOutputs(of recipe: SHA256Digest, in store: any BlobStore) throws(BlobError) -> Bool {
     guard let reprocessing, !reprocessing.isForced, reprocessing.recipe == recipe else { return false }
-    return reprocessing.blobs.allSatisfy { (try? store.contains($0)) == true }
+    for blob in reprocessing.blobs where try !store.contains(blob) { return false }
+    return true
   }
 
   /// The deadline of one attempt; longer for reprocessing, which runs in the background.
@@ -123,10 +119,13 @@ package enum Subject: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  package var description: String {
+  /// What the subject is, in one word.
+  package var kind: String {
     switch self {
-    case .post(let id): "post \(id)"
-    case .image(let id): "image \(id)"
+    case .post: "post"
+    case .image: "image"
     }
   }
+
+  package var description: String { "\(kind) \(id)" }
 }

@@ -9,6 +9,7 @@ package struct PostFilter: Sendable, Hashable {
   package var place: String?
   /// The audiences; empty: all.
   package var visibilities: Set<Visibility>
+  /// The statuses; empty: none.
   package var statuses: Set<PostStatus>
   /// The range of times of submission, in microseconds since 1970-01-01 UTC; `to` is excluded.
   package var from: Int64?

@@ -6,8 +6,8 @@ import Platform
 import PostgresTesting
 import Testing
 
-@Suite("Store marker")
-struct MarkerTests {
+@Suite("Store id")
+struct StoreIDTests {
   private let folder: TemporaryFolder
   private var path: String { "\(folder.path)/blobs" }
 
@@ -40,9 +40,9 @@ struct MarkerTests {
     #expect(try FolderBlobStore(folder: path).id == id)
     #expect(try FolderBlobStore.id(in: path) == id)
     #expect(try Folder.names(in: "\(path)/.staging").isEmpty)
-    // The marker is not a foreign file.
+    // The store-id file is not a foreign file.
     let store = try FolderBlobStore(folder: path)
-    #expect(try store.listing(ofPart: 256).foreign.isEmpty)
+    #expect(try store.listing(ofShard: 256).foreign.isEmpty)
   }
 
   @Test("concurrent openings of a new folder agree on one id")
@@ -55,7 +55,9 @@ struct MarkerTests {
     #expect(ids.count == 1)
   }
 
-  @Test("without its marker, or with another one, the store is unavailable: no blob is missing, published or removed")
+  @Test(
+    "without its store-id file, or with that of another store, the store is unavailable: no blob is missing, published or removed"
+  )
   func unavailable() throws {
     let store = try FolderBlobStore(folder: path)
     let stored = try publish("blob", in: store)
@@ -63,10 +65,10 @@ struct MarkerTests {
     try Array("late".utf8).withUnsafeBytes { try staged.append($0) }
     let late = try staged.seal()
     let unknown = SHA256.digest(of: [1])
-    for marker in [nil, "\(PublicID.now())\n"] {
+    for content in [nil, "\(PublicID.now())\n"] {
       #expect(rename(path, "\(path)-away") == 0)
       try Folder.make(path)
-      if let marker { try Descriptor(writing: "\(path)/store-id", replacing: false).write(Array(marker.utf8)) }
+      if let content { try Descriptor(writing: "\(path)/store-id", replacing: false).write(Array(content.utf8)) }
       #expect(isUnavailable { _ = try store.open(stored).number })
       #expect(isUnavailable { _ = try store.open(unknown, bytes: 1).number })
       #expect(isUnavailable { _ = try store.contains(stored) })
@@ -75,8 +77,8 @@ struct MarkerTests {
       #expect(isUnavailable { _ = try store.stage().descriptor })
       #expect(isUnavailable { try store.publish(late) })
       #expect(isUnavailable { try store.check() })
-      #expect(isUnavailable { _ = try store.listing(ofPart: 0) })
-      #expect(try Folder.names(in: path) == (marker == nil ? [] : ["store-id"]))
+      #expect(isUnavailable { _ = try store.listing(ofShard: 0) })
+      #expect(try Folder.names(in: path) == (content == nil ? [] : ["store-id"]))
       try Folder.remove(path)
       #expect(rename("\(path)-away", path) == 0)
     }

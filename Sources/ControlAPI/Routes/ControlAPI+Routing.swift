@@ -1,0 +1,46 @@
+package import HTTPServer
+internal import Model
+
+/// The clients that may use a route, and the rate limit that its requests count for.
+enum RouteAccess: Sendable {
+  /// Anyone; the requests are not counted.
+  case unlimited
+  /// Anyone; the requests count for the address.
+  case anyone
+  /// An API key that has all of these scopes; the requests count for the key. A service that needs no key admits clients
+  /// on this machine, and counts their requests for the address.
+  case key(Set<Scope>)
+  /// The same, or a signed URL; requests with a signature count for the address.
+  case keyOrSignature(Set<Scope>)
+}
+
+extension ControlAPI {
+  /// The router for an HTTP server. A path without a route is reported only to clients with a key, as `.key([])`.
+  package var router: Router {
+    Router(
+      routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + mediaRoutes + serviceRoutes,
+      fallbackAdmission: admission(to: .key([])))
+  }
+
+  /// Returns a route; errors of the database and the storage become problems.
+  ///
+  /// - Parameters:
+  ///   - bodyLimit: the maximum length of the body, in bytes; without it the route accepts no body.
+  ///   - isSafe: whether the handler changes nothing; nil: only a handler of GET.
+  func route(
+    _ method: String, _ template: String, access: RouteAccess, bodyLimit: Int64 = 0, isSafe: Bool? = nil,
+    handler: @escaping Route.Handler
+  ) -> Route {
+    Route(method, template, bodyLimit: bodyLimit, isSafe: isSafe, admission: admission(to: access)) { request in
+      do {
+        return try await handler(request)
+      } catch {
+        throw OutageProblem.problem(for: error) ?? error
+      }
+    }
+  }
+
+  private func admission(to access: RouteAccess) -> Route.Admission {
+    { [control = self.access] (head, client) throws(Problem) in try control.admit(head, from: client, to: access) }
+  }
+}

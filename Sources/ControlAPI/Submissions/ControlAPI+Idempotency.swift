@@ -1,0 +1,79 @@
+internal import Crypto
+internal import HTTPServer
+internal import Postgres
+internal import Queue
+internal import Store
+
+/// Submissions that a client may repeat.
+extension ControlAPI {
+  /// The timeout of a submission for a connection from the pool. It is long because the body was already received: a
+  /// refusal would make the client upload it again.
+  static let checkoutTimeout = Duration.seconds(120)
+
+  /// Stores a submission in one transaction and notifies the workers of its job. With an `Idempotency-Key`, `body` runs
+  /// only for the first request, and later requests get the stored response.
+  ///
+  /// - Parameters:
+  ///   - payload: the content of the request; requests with the same key must have an equal payload.
+  ///   - body: stores the submission.
+  func storeOnce(
+    _ request: Request, payload: [[UInt8]], _ body: @escaping @Sendable (Session) throws -> StoredSubmission
+  ) async throws -> StoredSubmission {
+    let key = try idempotencyKey(of: request, payload: payload)
+    do {
+      return try await database.transaction(checkout: Self.checkoutTimeout) { [store] session in
+        let stored = try key.map { try Self.stored(under: $0, store, session, body) } ?? body(session)
+        // Also for a replay: the first request may have failed between its commit and its notification.
+        if stored.status == .accepted { try JobQueue.notify(queue: PostJob.queue, session) }
+        return stored
+      }
+    } catch let refusal as QuarantineRefusal {
+      throw Self.rejected(refusal.reasons)
+    } catch let fault as Store.IdempotencyFault {
+      switch fault {
+      case .running:
+        throw ProblemKind.idempotencyKeyRunning.problem(
+          "The first request with this Idempotency-Key is still being processed.", headers: ["Retry-After": "1"])
+      case .otherPayload:
+        throw ProblemKind.idempotencyKeyReused.problem(
+          "An earlier request with this Idempotency-Key had a different payload.")
+      }
+    }
+  }
+
+  /// Runs `body` for the first request with a key, and returns the stored response for others.
+  private static func stored(
+    under key: IdempotencyKey, _ store: Store, _ session: Session, _ body: (Session) throws -> StoredSubmission
+  ) throws -> StoredSubmission {
+    var first: StoredSubmission?
+    let (response, _) = try store.once(key, session) {
+      let stored = try body(session)
+      first = stored
+      return stored.idempotentResponse
+    }
+    return first ?? StoredSubmission(replaying: response)
+  }
+
+  private static let maxKeyLength = 200
+
+  private func idempotencyKey(of request: Request, payload: [[UInt8]]) throws -> IdempotencyKey? {
+    let fields = request.headers.values("Idempotency-Key")
+    guard let field = fields.first else { return nil }
+    // The draft specifies a quoted string (RFC 9651); many clients omit the quotes.
+    let isQuoted = field.count >= 2 && field.hasPrefix("\"") && field.hasSuffix("\"")
+    let key = isQuoted ? String(field.dropFirst().dropLast()) : field
+    guard fields.count == 1, 1...Self.maxKeyLength ~= key.utf8.count,
+      key.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != 0x22 })
+    else {
+      throw ProblemKind.invalidIdempotencyKey.problem(
+        "The header field Idempotency-Key must be one key of 1 to \(Self.maxKeyLength) visible ASCII characters.")
+    }
+    var hasher = SHA256()
+    for piece in [Array(request.method.utf8), Array(request.target.path.utf8)] + payload {
+      // The length before each piece makes the concatenation unambiguous.
+      hasher.update(Array("\(piece.count):".utf8))
+      hasher.update(piece)
+    }
+    return IdempotencyKey(tenant: request.principal ?? "", key: key, fingerprint: hasher.finalize())
+  }
+}

@@ -1,0 +1,95 @@
+internal import HTTPServer
+internal import Model
+internal import Postgres
+internal import Store
+
+/// What a submission has stored, with the response to its request.
+struct StoredSubmission: Sendable {
+  /// The post or the image; nil for a comment.
+  let subject: Subject?
+  /// The job that makes the outputs; nil if there is none, or for a replay, whose subject has it.
+  let job: PublicID?
+  let status: Status
+  /// The header field `Location`.
+  let location: String?
+  /// JSON.
+  let body: [UInt8]
+  /// Whether the response is that of an earlier request with the same idempotency key.
+  let isReplay: Bool
+
+  /// Reads a post or an image that the caller's transaction has inserted. It is accepted if it has a job, otherwise
+  /// created.
+  init(_ subject: Subject, _ store: Store, _ urls: MediaURLs, _ session: Session) throws {
+    guard let content = try subject.content(store, urls, session) else {
+      preconditionFailure("the inserted \(subject) is missing")
+    }
+    self.subject = subject
+    job = content.job
+    status = content.job == nil ? .created : .accepted
+    location = subject.path
+    body = content.body
+    isReplay = false
+  }
+
+  /// A comment, which has no job.
+  init(_ comment: CommentResponse) throws {
+    subject = nil
+    job = nil
+    status = .created
+    location = comment.path
+    body = try JSON.encode(comment)
+    isReplay = false
+  }
+
+  /// The response that an earlier request has stored.
+  init(replaying stored: IdempotentResponse) {
+    subject = stored.location.flatMap { Subject(path: $0) }
+    job = nil
+    status = [Status.ok, .created, .accepted].first { $0.code == stored.status } ?? .ok
+    location = stored.location
+    body = stored.body
+    isReplay = true
+  }
+
+  /// The response as it is stored for repetitions of the request.
+  var idempotentResponse: IdempotentResponse {
+    IdempotentResponse(status: status.code, location: location, body: body)
+  }
+
+  var response: Response {
+    var headers: HeaderFields = ["Content-Type": "application/json", "Cache-Control": "no-store"]
+    if let location { headers["Location"] = location }
+    if isReplay { headers["Idempotency-Replayed"] = "true" }
+    return Response(status, headers: headers, body: .bytes(body))
+  }
+}
+
+extension Subject {
+  /// The path of the post or the image.
+  var path: String {
+    switch self {
+    case .post(let id): PostResponse.path(id)
+    case .image(let id): ImageResponse.path(id)
+    }
+  }
+
+  /// Returns the subject with this path; nil if it is the path of something else.
+  init?(path: String) {
+    guard let id = path.split(separator: "/").last.flatMap({ PublicID($0) }),
+      let subject = [Subject.post(id), .image(id)].first(where: { $0.path == path })
+    else { return nil }
+    self = subject
+  }
+
+  /// Reads the JSON of the post or the image, and the id of its job; nil if it does not exist.
+  func content(
+    _ store: Store, _ urls: MediaURLs, _ session: Session
+  ) throws -> (job: PublicID?, body: [UInt8])? {
+    switch self {
+    case .post(let id):
+      try store.post(id, session).map { ($0.job?.id, try JSON.encode(PostResponse($0, urls))) }
+    case .image(let id):
+      try store.image(id, session).map { ($0.job?.id, try JSON.encode(ImageResponse($0, urls))) }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import Model
+package import Postgres
+package import Queue
+
+/// The kinds of jobs that this version knows. A job of another kind is retried until it has no attempts left, because a
+/// newer worker may know it.
+package enum JobKinds {
+  /// The kinds that need a media process.
+  static let media: [any MediaJob.Type] = [
+    PostJob.self,
+    ImageJob.self,
+    ReprocessJob.self,
+  ]
+
+  /// The kinds that need none.
+  package static let tasks: [any TaskJob.Type] = [
+    WindowJob.self
+  ]
+
+  /// The queue of the jobs that need no media process.
+  package static let taskQueue = "tasks"
+}
+
+/// A kind of job: the type of its arguments, which says what a worker does with them.
+package protocol JobKind: Decodable, Sendable {
+  /// The name of the kind in the database.
+  static var kind: String { get }
+}
+
+/// A kind of job that makes the outputs of a post or an image, and needs a media process for that.
+package protocol MediaJob: JobKind {
+  /// That of submissions or that of reprocessing.
+  static var queue: String { get }
+
+  /// Reads the work of a job; nil if nothing is to be done any more.
+  func work(for job: ClaimedJob, in store: Store, _ session: Session) throws -> Work?
+}
+
+/// A kind of job that is one transaction, and needs no media process. A cron schedule enqueues it.
+package protocol TaskJob: JobKind {
+  /// What the job does, for the help, such as `opens the daily window`.
+  static var abstract: String { get }
+  /// An example of the arguments, for the help.
+  static var example: String { get }
+  /// What to write instead of invalid arguments.
+  static var remedy: String { get }
+
+  /// Performs the job in the transaction that completes it, so once, regardless of the number of attempts.
+  func perform(_ job: ClaimedJob, in store: Store, _ session: Session) throws
+}
+
+extension JobKind {
+  /// Decodes the arguments of a job.
+  fileprivate init(of job: ClaimedJob) throws(StoreError) {
+    do { self = try JSON.decode(Self.self, from: job.arguments) } catch {
+      throw .unreadableJob(job.publicID, JSON.reason(error))
+    }
+  }
+}
+
+extension Store {
+  /// Reads the work of a job; nil if the job belongs to an item of a run that has an outcome already.
+  package func work(for job: ClaimedJob, _ session: Session) throws -> Work? {
+    guard let kind = JobKinds.media.first(where: { $0.kind == job.kind }) else {
+      throw StoreError.unknownKind(job.kind, job.publicID)
+    }
+    return try kind.init(of: job).work(for: job, in: self, session)
+  }
+
+  /// Performs a job that needs no media process, in the transaction of the caller's that completes it.
+  package func perform(_ job: ClaimedJob, _ session: Session) throws {
+    guard let kind = JobKinds.tasks.first(where: { $0.kind == job.kind }) else {
+      throw StoreError.unknownKind(job.kind, job.publicID)
+    }
+    try kind.init(of: job).perform(job, in: self, session)
+  }
+}
