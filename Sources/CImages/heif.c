@@ -224,3 +224,5 @@ enum cimages_status cimages_encode_avif(const uint8_t *rows, size_t stride, uint
   *count = output.count;
   return cimages_ok;
 }
+
+void cimages_start_heif(void) { heif_init(NULL); }

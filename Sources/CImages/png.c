@@ -9,6 +9,9 @@
 // The limit on chunks that are decompressed: the colour profile is the largest of them. Text chunks are skipped.
 enum { max_chunk_bytes = 4 << 20 };
 
+// The limit on both edges, as in JPEG: libpng and its callers have several buffers of one row.
+enum { max_edge = 65500 };
+
 struct png_reader {
   struct cimages_reader reader;
   png_structp png;
@@ -112,7 +115,7 @@ static void read_header(struct png_reader *self, uint64_t pixels, struct cimages
   png_read_info(png, self->info);
   const uint32_t width = png_get_image_width(png, self->info);
   self->height = png_get_image_height(png, self->info);
-  if ((uint64_t)width * self->height > pixels) {
+  if ((uint64_t)width * self->height > pixels || width > max_edge || self->height > max_edge) {
     cimages_fail(self->failure, cimages_too_many_pixels, "more pixels than the limit");
     png_error(png, "more pixels than the limit");
   }

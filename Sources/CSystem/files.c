@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 int csystem_open_unnamed(const char *folder) { return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0640); }
@@ -44,3 +45,8 @@ uint64_t csystem_open_files_limit(void) {
 }
 
 int csystem_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int csystem_has_attribute(const char *path, const char *name, char value) {
+  char found;
+  return getxattr(path, name, &found, 1) == 1 && found == value;
+}

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,7 +66,7 @@ static void run_child(const struct csystem_child *child, pid_t parent, int repor
   }
   if (place_descriptors(child->descriptors, child->descriptor_count) != 0) goto failed;
   if (close_range((unsigned)child->descriptor_count, ~0u, CLOSE_RANGE_CLOEXEC) != 0) goto failed;
-  if (set_limit(RLIMIT_AS, child->address_space_limit) != 0 || set_limit(RLIMIT_CPU, child->cpu_seconds_limit) != 0 ||
+  if (set_limit(RLIMIT_AS, child->address_space_limit) != 0 ||
       set_limit(RLIMIT_FSIZE, child->file_size_limit) != 0 || set_limit(RLIMIT_NOFILE, child->open_files_limit) != 0)
     goto failed;
   if (child->idle) {
@@ -118,3 +119,5 @@ pid_t csystem_spawn(const struct csystem_child *child, int *error) {
   }
   return process;
 }
+
+void csystem_kill_process(int descriptor) { syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, NULL, 0); }

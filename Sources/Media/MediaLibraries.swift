@@ -2,13 +2,14 @@ import AV
 
 /// The process-wide settings and the versions of the media libraries.
 package enum MediaLibraries {
+  /// The maximum size of one allocation of the libraries, in bytes, whatever a header claims.
+  package static let maxAllocation = 512 << 20
+
   /// Disables the libraries' log and limits single allocations; called once, before any other media work in the
   /// process.
   ///
-  /// - Parameters:
-  ///   - maxAllocation: in bytes; the libraries refuse larger ones, whatever a header claims.
-  ///   - isPortable: whether SIMD code is disabled; the outputs are the same.
-  package static func configure(maxAllocation: Int = 512 << 20, isPortable: Bool = false) {
+  /// - Parameter isPortable: whether SIMD code is disabled; the outputs are the same.
+  package static func configure(isPortable: Bool = false) {
     Library.configure(maxAllocation: maxAllocation, isPortable: isPortable)
   }
 

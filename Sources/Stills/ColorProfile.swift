@@ -12,8 +12,14 @@ package final class ColorProfile {
   package let name: String
   private let transform: OpaquePointer
 
+  /// The maximum size of a profile; those of printers have up to three megabytes.
+  private static let maxBytes = 4 << 20
+
   /// - Parameter isInverted: whether 255 means no ink in CMYK data.
   package init(_ bytes: [UInt8], isInverted: Bool = false) throws(ImageError) {
+    guard bytes.count <= Self.maxBytes else {
+      throw .unsupported("the colour profile has more than \(Self.maxBytes) bytes")
+    }
     var failure = cimages_failure()
     var found = cimages_space_other
     var title = [CChar](repeating: 0, count: 100)

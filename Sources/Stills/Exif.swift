@@ -13,6 +13,8 @@ package struct Exif: Sendable {
   private static let orientationTag = 0x0112
   private static let exifDirectory = 0x8769
   private static let gpsDirectory = 0x8825
+  /// The maximum number of directories; cameras write four.
+  private static let maxDirectories = 16
   /// The maximum number of fields read in a directory; cameras write far fewer.
   private static let maxFields = 512
 
@@ -39,7 +41,9 @@ package struct Exif: Sendable {
     // Directories may point at each other, so each is read once.
     var pending = [number(4, 4) ?? 0]
     var seen: Set<Int> = []
-    while let directory = pending.popLast(), seen.insert(directory).inserted, let fields = number(directory, 2) {
+    while let directory = pending.popLast(), seen.count < Self.maxDirectories, seen.insert(directory).inserted,
+      let fields = number(directory, 2)
+    {
       for index in 0..<min(fields, Self.maxFields) {
         let field = directory + 2 + 12 * index
         guard let tag = number(field, 2), let value = number(field + 8, 4) else { break }
@@ -54,12 +58,17 @@ package struct Exif: Sendable {
               number(value + 2 + 12 * $0, 2) != 0
             })
           {
-            identifying.append((.place, "GPS"))
+            add(.place, "GPS")
           }
         default:
-          if let (kind, name) = Self.names[tag] { identifying.append((kind, name)) }
+          if let (kind, name) = Self.names[tag] { add(kind, name) }
         }
       }
     }
+  }
+
+  /// Adds a field that was not found before.
+  private mutating func add(_ kind: Kind, _ name: String) {
+    if !identifying.contains(where: { $0.name == name }) { identifying.append((kind, name)) }
   }
 }

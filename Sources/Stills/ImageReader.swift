@@ -1,4 +1,5 @@
 internal import CImages
+import Platform
 
 /// A decoder of PNG, WebP, HEIF and AVIF images.
 package struct ImageReader: ~Copyable {
@@ -22,6 +23,7 @@ package struct ImageReader: ~Copyable {
     var failure = cimages_failure()
     var found = cimages_header()
     var opened: OpaquePointer?
+    if format == .heif { HEIFLibrary.load() }
     let open =
       switch format {
       case .png: cimages_open_png
@@ -140,4 +142,16 @@ package enum ImageError: Error, Hashable, Sendable {
       default: .malformed(message)
       }
   }
+}
+
+/// libheif, with its decoders and encoders.
+package enum HEIFLibrary {
+  private static let isLoaded: Void = {
+    SharedLibraries.open("libheif.so.1")
+    // It reads the folder of its plugins now instead of with the first image.
+    cimages_start_heif()
+  }()
+
+  /// Loads the library, the first time that it is called.
+  package static func load() { isLoaded }
 }

@@ -55,10 +55,13 @@ package struct JPEGLimits: Hashable, Sendable {
   /// The maximum number of pixels of an image in several scans: libjpeg buffers its coefficients, about six bytes per
   /// pixel.
   package let bufferedPixels: Int
-  /// The maximum number of scans. Encoders write about ten; each costs a pass over all pixels.
+  /// The maximum number of scans; each costs a pass over all pixels.
   package let scans: Int
 
-  package init(pixels: Int, bufferedPixels: Int? = nil, scans: Int = 64) {
+  /// Encoders write about ten scans.
+  package static let maxScans = 64
+
+  package init(pixels: Int, bufferedPixels: Int? = nil, scans: Int = maxScans) {
     precondition(pixels > 0 && scans > 0, "a limit is not positive")
     self.pixels = pixels
     self.bufferedPixels = bufferedPixels ?? pixels

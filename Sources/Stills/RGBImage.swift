@@ -84,6 +84,7 @@ package enum ImageEncoder: Sendable {
     var failure = cimages_failure()
     var bytes: UnsafeMutablePointer<UInt8>?
     var count = 0
+    if self == .avif { HEIFLibrary.load() }
     let encode = self == .webp ? cimages_encode_webp : cimages_encode_avif
     let status = image.withView { view in
       encode(

@@ -38,6 +38,35 @@ struct DecoderTests {
     #expect(times == (0..<15).map { $0 * 3000 })
   }
 
+  @Test("refuses an audio frame with more samples than the limit")
+  func samples() throws {
+    let demuxer = try Demuxer(
+      reading: MarkedClip(.red, seconds: 0.5, tone: .init(440)).write(),
+      limits: DemuxerLimits(streams: 4, codecs: ["h264", "aac"]), interrupt: Interrupt())
+    let streams = demuxer.streams
+    let audio = try #require(streams.first { $0.kind == .audio }).index
+    demuxer.select([audio])
+    let packet = try Packet()
+    let frame = try Frame()
+    // A frame of AAC has 1024 samples for each channel, or 2048.
+    for (samples, isAccepted) in [(8192, true), (1023, false)] {
+      let decoder = try Decoder(
+        stream: audio, of: demuxer, limits: DecoderLimits(codecs: ["aac"], pixels: 1, samples: samples))
+      // The samples of the first frame are priming, which the decoder drops.
+      var hasOutput = false
+      for _ in 0..<4 where !hasOutput {
+        guard try demuxer.read(into: packet) else { break }
+        do {
+          try decoder.send(packet)
+          hasOutput = try decoder.receive(into: frame) == .output
+        } catch {
+          #expect(!isAccepted, "\(error)")
+        }
+      }
+      #expect(hasOutput == isAccepted)
+    }
+  }
+
   @Test("refuses codecs and sizes that are not allowed")
   func limits() throws {
     let demuxer = try Demuxer(

@@ -46,6 +46,18 @@ struct ScalerTests {
 
 @Suite("Resampler")
 struct ResamplerTests {
+  @Test(
+    "rates and channels that no recording has are not resampled",
+    arguments: [
+      (3_999, 1, false), (4_000, 1, true), (384_000, 2, true), (384_001, 2, false), (48_000, 64, true),
+      (48_000, 65, false),
+    ])
+  func recordings(rate: Int, channels: Int, isResamplable: Bool) throws {
+    let frame = try Frame(sampleCapacity: 8, sampleRate: rate, channels: channels)
+    let found = frame.isResamplable
+    #expect(found == isResamplable)
+  }
+
   @Test("accepts frames of its format and refuses all others", arguments: [(48_000, 1), (24_000, 2)])
   func format(rate: Int, channels: Int) throws {
     let first = try Frame(sampleCapacity: 1024, sampleRate: 48_000, channels: 2)

@@ -45,6 +45,13 @@ struct AVCTests {
     return addsUp ? kinds : nil
   }
 
+  @Test("a sample with very many NAL units is invalid")
+  func manyUnits() {
+    let sample = { (count: Int) in (0..<count).flatMap { _ in [1, 0x41] as [UInt8] } }
+    #expect(Self.kinds(sample(4096), lengthBytes: 1)?.count == 4096)
+    #expect(Self.kinds(sample(4097), lengthBytes: 1) == nil)
+  }
+
   @Test("NAL units are found with length fields of any size, but only if the lengths add up")
   func units() {
     let units: [[UInt8]] = [[0x06, 5], [0x65, 1, 2], [0x41, 3]]

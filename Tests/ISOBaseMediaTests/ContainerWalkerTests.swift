@@ -1,6 +1,7 @@
 import BoxTesting
 import ISOBaseMedia
 import Model
+import SeededRandom
 import Testing
 
 @Suite("Boxes of a clip")
@@ -60,6 +61,30 @@ struct ContainerWalkerTests {
     #expect(try identifying(box("meta", [0, 0, 0, 0])) == [IdentifyingMetadata(kind: .other, key: "meta")])
     let outside = [IdentifyingMetadata(kind: .device, key: "sefd")]
     #expect(MovieMetadata(movie: [], outside: outside + outside).identifying == outside)
+  }
+
+  @Test("boxes inside of others are not entered, but those on the path to a track's tables")
+  func nested() {
+    let broken = bigEndian(UInt32(3)) + Array("trak".utf8)
+    let nested = (0..<200).reduce(broken) { inner, _ in box("trak", inner) }
+    for bytes in [movie("vide", extra: nested), movie("vide", extra: box("udta", broken))] {
+      #expect(Self.refusal(fileType("isom") + bytes + mediaData) == nil)
+    }
+    let path = ["stbl", "minf", "mdia", "trak"].reduce(broken) { box($1, $0) }
+    #expect(Self.refusal(fileType("isom") + movie("vide", extra: path) + mediaData) != nil)
+  }
+
+  @Test("the number of top-level boxes that are reported, and the bytes that are read of them, are limited")
+  func manyTopLevelBoxes() throws {
+    let uuid = box("uuid", [UInt8](repeating: 7, count: 100_000))
+    let bytes = fileType("isom") + movie("vide") + mediaData + (0..<70).flatMap { _ in uuid }
+    var longest = 0
+    let examined = ContainerWalker.examine(size: Int64(bytes.count)) { offset, count throws(Never) in
+      longest = max(longest, count)
+      return Array(bytes.dropFirst(Int(offset)).prefix(count))
+    }
+    #expect(try examined.get().identifying.count == 64)
+    #expect(longest == 1 << 16)
   }
 
   @Test("boxes may have sizes of 64 bits, or extend to the end of the file")
@@ -232,20 +257,5 @@ struct ContainerWalkerTests {
     #expect(throws: Unreadable.self) {
       try ContainerWalker.examine(size: 100) { _, _ throws(Unreadable) in throw Unreadable() }
     }
-  }
-}
-
-/// A random number generator with a seed (Steele, Lea, Flood, OOPSLA 2014).
-private struct SplitMix64: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

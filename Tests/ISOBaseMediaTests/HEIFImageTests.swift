@@ -102,6 +102,58 @@ struct HEIFImageTests {
     #expect(Self.refusal(huge, pixels: .max) == .tooManyPixels)
   }
 
+  @Test("the limit of pixels applies to the canvas of a grid or an overlay, whatever its property states")
+  func canvas() {
+    func overlay(width: Int, height: Int) -> [UInt8] {
+      [0, 1, 0, 0, 0, 0, 0, 0, 0, 0] + bigEndian(UInt32(width)) + bigEndian(UInt32(height))
+    }
+    for (type, fits, exceeds) in [
+      ("grid", grid(rows: 1, columns: 1, width: 128, height: 64), grid(rows: 1, columns: 1, width: 129, height: 64)),
+      ("iovl", overlay(width: 128, height: 64), overlay(width: 0xFFFF_FFFF, height: 0xFFFF_FFFF)),
+    ] {
+      #expect(Self.refusal(Self.derived(type, from: [1], data: fits), pixels: 128 * 64) == nil)
+      #expect(Self.refusal(Self.derived(type, from: [1], data: exceeds), pixels: 128 * 64) == .tooManyPixels)
+    }
+    // A decoder makes the canvas of an overlay again for each reference to it.
+    var repeated = Self.derived("iovl", from: [1], data: overlay(width: 128, height: 64))
+    repeated.primary = repeated.add(
+      .init("iovl", properties: [extents(64, 64)], data: overlay(width: 8, height: 8)), ("dimg", [2, 2, 2]))
+    #expect(Self.refusal(repeated, pixels: 128 * 64) == .tooManyPixels)
+    #expect(Self.refusal(repeated, pixels: 128 * 128) == nil)
+  }
+
+  /// A file of one item, whose location has extents of no bytes, with associations of its two properties.
+  private static func single(extents: Int, associations: [Int]) -> [UInt8] {
+    func short(_ value: Int) -> [UInt8] { bigEndian(UInt16(value)) }
+    let lists = associations.map { count in
+      box(
+        "ipma", [0, 0, 0, 0], bigEndian(UInt32(1)), short(1), [UInt8(count)],
+        (0..<count).map { UInt8($0 % 2 + 1) })
+    }
+    return fileType("heic")
+      + box(
+        "meta", [0, 0, 0, 0], box("pitm", [0, 0, 0, 0], short(1)),
+        box("iloc", [0, 0, 0, 0, 0, 0], short(1), short(1), short(0), short(extents)),
+        box("iinf", [0, 0, 0, 0], short(1), box("infe", [2, 0, 0, 0], short(1), short(0), Array("hvc1".utf8), [0])),
+        box("iprp", box("ipco", box("hvcC", [1]), BoxTesting.extents(64, 64)), lists.flatMap { $0 }))
+  }
+
+  @Test("an item with too many extents has no location, and further properties of an item are left out")
+  func manyExtents() {
+    #expect(Self.refusal(Self.single(extents: 1 << 14, associations: [2])) == nil)
+    #expect(
+      Self.refusal(Self.single(extents: (1 << 14) + 1, associations: [2]))
+        == .damaged("its item 1 has no valid location"))
+    #expect(Self.refusal(Self.single(extents: 1, associations: [200, 200])) == nil)
+  }
+
+  @Test("items after the first 4096 are not read", arguments: [4096, 4097])
+  func manyItems(count: Int) {
+    var file = HEIFFile([HEIFFile.Item](repeating: .init("mime"), count: count - 1))
+    file.primary = file.add(Self.coded)
+    #expect(Self.refusal(file) == (count > 4096 ? .damaged("its item 4097 is missing") : nil))
+  }
+
   @Test("cycles, too many parts, missing parts and shared bytes are damage")
   func contradictions() {
     func expectDamage(_ file: HEIFFile, _ comment: Comment) {

@@ -110,6 +110,15 @@ struct MovieMetadataTests {
     #expect(track.dolbyVision?.baseLayerCompatibility == 0)
   }
 
+  @Test("the number of entries that are reported, and the bytes of their names, are limited")
+  func manyKeys() {
+    let long = String(repeating: "x", count: 300)
+    let metadata = MovieMetadata(movie: Self.keyed((0..<1500).map { ("com.example.\($0).\(long)", "") }))
+    #expect(metadata.identifying.count == 64)
+    #expect(metadata.identifying.allSatisfy { $0.key.utf8.count == 256 })
+    #expect(metadata.names.count == 1024)
+  }
+
   @Test("parsing of random boxes ends")
   func randomBoxes() {
     var state: UInt64 = 1

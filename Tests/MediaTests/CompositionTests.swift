@@ -57,8 +57,8 @@ struct CompositionTests {
     front.isReordered = true
     back.isReordered = true
     var definition = try MomentRun.definition()
-    definition.outputs.thumbnailFront?.at = 0.88
-    definition.outputs.thumbnailBack?.at = 0.88
+    definition.outputs[.thumbnailFront]?.still?.at = 0.88
+    definition.outputs[.thumbnailBack]?.still?.at = 0.88
     let run = try MomentRun(front: front.write(), back: back.write(), definition: definition)
     for (role, color) in [(Role.thumbnailFront, MarkColor.red), (.thumbnailBack, .blue), (.image, .blue)] {
       let still = try StillImage(run.bytes(role))

@@ -54,9 +54,9 @@ struct FieldMediaTests {
   /// The built-in definition with lenient durations and a small canvas.
   static func lenient() throws -> Definition {
     var definition = try MomentRun.definition()
-    definition.limits.seconds = ClosedSeconds(shortest: 0.1, longest: 20)
+    definition.limits.seconds = SecondsRange(shortest: 0.1, longest: 20)
     definition.limits.differenceSeconds = 20
-    definition.outputs.composed?.seconds.shortest = 0.1
+    definition.outputs[.composed]?.composed?.seconds.shortest = 0.1
     return definition
   }
 

@@ -26,7 +26,7 @@ struct HighDynamicRangeTests {
   @Test("greys keep their SDR level and stay neutral, and the brightest light becomes white", arguments: systems)
   func greys(transfer: String, signals: [Double]) throws {
     var definition = try MomentRun.definition(width: 360, height: 640)
-    definition.outputs.thumbnailBack?.longEdge = 640
+    definition.outputs[.thumbnailBack]?.still?.longEdge = 640
     let run = try MomentRun(
       front: MarkedClip(.green).write(), back: Self.clip(signals.map(Self.code), transfer: transfer).write(),
       definition: definition)

@@ -29,8 +29,8 @@ struct LayoutTests {
   @Test("the inset can be in any corner, with both clips in sync", arguments: Definition.Inset.Corner.allCases)
   func corners(corner: Definition.Inset.Corner) throws {
     let run = try Self.run { definition in
-      definition.outputs.composed?.inset.corner = corner
-      definition.outputs.composed?.inset.margin = 10
+      definition.outputs[.composed]?.composed?.inset.corner = corner
+      definition.outputs[.composed]?.composed?.inset.margin = 10
     }
     try CompositionTests.expectMarks(run, inside: .red, outside: .blue, frames: 150)
     let inset = try #require(run.plan?.composition?.inset)
@@ -41,7 +41,7 @@ struct LayoutTests {
   @Test("the border is inside the rectangle of the inset and has rounded corners")
   func border() throws {
     let run = try Self.run { definition in
-      definition.outputs.composed?.inset.border = Definition.Border(
+      definition.outputs[.composed]?.composed?.inset.border = Definition.Border(
         width: 6, color: RGBColor(red: 255, green: 255, blue: 255))
     }
     let inset = try #require(run.plan?.composition?.inset)
@@ -61,10 +61,10 @@ struct LayoutTests {
 
   @Test("the foreground is left in the layout `side_by_side` and on top in `stacked`")
   func halves() throws {
-    let sideBySide = try Self.run { $0.outputs.composed?.layout = .sideBySide }
+    let sideBySide = try Self.run { $0.outputs[.composed]?.composed?.layout = .sideBySide }
     #expect(try Self.color(sideBySide, 0.25, 0.9) == .red)
     #expect(try Self.color(sideBySide, 0.75, 0.9) == .blue)
-    let stacked = try Self.run { $0.outputs.composed?.layout = .stacked }
+    let stacked = try Self.run { $0.outputs[.composed]?.composed?.layout = .stacked }
     #expect(try Self.color(stacked, 0.9, 0.2) == .red)
     #expect(try Self.color(stacked, 0.9, 0.8) == .blue)
     // Both halves move.
@@ -93,7 +93,7 @@ struct LayoutTests {
     let run = try Self.run(back: wide) { definition in
       definition.canvas.fit = .fit
       definition.canvas.color = RGBColor(red: 255, green: 255, blue: 255)
-      definition.outputs.composed?.inset.margin = 4
+      definition.outputs[.composed]?.composed?.inset.margin = 4
     }
     let above = try #require(try run.video(.composed).firstFrame(atX: 0.9, y: 0.05))
     #expect(above.y > 230 && abs(Int(above.u) - 128) < 4 && abs(Int(above.v) - 128) < 4)
@@ -106,7 +106,7 @@ struct LayoutTests {
   func swapped() throws {
     let definition = try MomentRun.definition()
     var both = definition
-    both.outputs.composedSwapped = both.outputs.composed
+    both.outputs[.composedSwapped] = both.outputs[.composed]
     let (front, back) = (try Self.front.write(), try Self.back.write())
     let run = try MomentRun(front: front, back: back, definition: both, roles: [.composed, .composedSwapped])
     let exchanged = try MomentRun(

@@ -83,6 +83,16 @@ struct RefusalTests {
       .tooLarge, try Self.refuse(MarkedClip(.red, framesPerSecond: 60).write(), definition: definition))
   }
 
+  @Test("a clip with more streams than allowed is refused")
+  func streams() throws {
+    var definition = try MomentRun.definition()
+    let file = try MarkedClip(.red, tone: .init(440)).write()
+    definition.limits.streams = 2
+    #expect(try Self.refuse(file, definition: definition).codes == [])
+    definition.limits.streams = 1
+    #expect(try Self.refuse(file, definition: definition).codes == [.unsupportedContainer, .unsupportedContainer])
+  }
+
   @Test("clips that are too short or too long are refused", arguments: [4.0, 6.0, 30])
   func duration(seconds: Double) throws {
     let run = try Self.refuse(MarkedClip(.red, seconds: seconds).write())
@@ -130,9 +140,9 @@ struct DamageTests {
   @Test("a damaged file gives a verdict and no crash", arguments: 0..<8)
   func anyDamage(seed: Int) throws {
     var definition = try MomentRun.definition(width: 64, height: 64)
-    definition.limits.seconds = ClosedSeconds(shortest: 0.1, longest: 2)
-    definition.outputs.composed?.seconds = ClosedSeconds(shortest: 0.1, longest: 2)
-    definition.outputs.composed?.inset.margin = 2
+    definition.limits.seconds = SecondsRange(shortest: 0.1, longest: 2)
+    definition.outputs[.composed]?.composed?.seconds = SecondsRange(shortest: 0.1, longest: 2)
+    definition.outputs[.composed]?.composed?.inset.margin = 2
     let codec: MarkedClip.Codec = seed % 2 == 0 ? .h264 : .hevc
     let back = try MarkedClip(.blue, width: 64, height: 64, seconds: 0.4, tone: .init(1000)).write()
     let bytes = try TemporaryFile.bytes(

@@ -20,16 +20,16 @@ struct TimeTests {
       front: MarkedClip(.red, times: Self.uneven, seconds: 5).write(), back: MarkedClip(.blue).write())
     #expect(run.isAccepted)
     let inset = try #require(run.plan?.composition?.inset)
-    var slot = 0
+    var tick = 0
     try run.video(.composed).forEachFrame { frame, _ in
       let composed = ComposedFrame(frame, inset: inset)
-      #expect(composed.background == slot)
-      // The inset shows the last frame up to this slot.
-      let expected = try #require(Self.uneven.lastIndex { ($0 * 30).rounded() <= Double(slot) })
+      #expect(composed.background == tick)
+      // The inset shows the last frame up to this tick.
+      let expected = try #require(Self.uneven.lastIndex { ($0 * 30).rounded() <= Double(tick) })
       #expect(composed.inset == expected)
-      slot += 1
+      tick += 1
     }
-    #expect(slot == 150)
+    #expect(tick == 150)
   }
 
   @Test("clips of any constant rate stay in sync", arguments: [24.0, 25, 29.97, 60, 120, 240])
@@ -42,7 +42,7 @@ struct TimeTests {
     try run.video(.composed).forEachFrame { frame, seconds in
       let composed = ComposedFrame(frame, inset: inset)
       let number = try #require(composed.inset)
-      // Within half a slot and one frame; counters have eight bits.
+      // Within half a tick and one frame; counters have eight bits.
       let distance = abs((seconds * framesPerSecond).truncatingRemainder(dividingBy: 256) - Double(number))
       #expect(min(distance, 256 - distance) <= max(1, framesPerSecond / 60), "at \(seconds) s")
     }
@@ -75,12 +75,12 @@ struct TimeTests {
     #expect(last == (60, 149))
   }
 
-  @Test("a frame belongs to the slot that is nearest to its timestamp")
+  @Test("a frame belongs to the tick that is nearest to its timestamp")
   func grid() {
     let grid = TimeGrid(rate: 30)
     let base = Rational(1, 1000)
-    #expect([0, 16, 17, 33, 49, 50, 67].map { grid.slot(of: $0, in: base) } == [0, 0, 1, 1, 1, 2, 2])
-    #expect(grid.slots(in: 4.99) == 150)
-    #expect(grid.wholeSlots(in: 5.034) == 151)
+    #expect([0, 16, 17, 33, 49, 50, 67].map { grid.tick(of: $0, in: base) } == [0, 0, 1, 1, 1, 2, 2])
+    #expect(grid.ticks(in: 4.99) == 150)
+    #expect(grid.wholeTicks(in: 5.034) == 151)
   }
 }

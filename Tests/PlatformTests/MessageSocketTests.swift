@@ -18,6 +18,21 @@ struct MessageSocketTests {
     #expect(try copy.contents() == Array("content".utf8))
   }
 
+  @Test("a message has at most 160 KiB")
+  func size() throws {
+    let pair = try MessageSocket.pair()
+    try pair.near.send([UInt8](repeating: 1, count: MessageSocket.maxBytes))
+    let message = try #require(try pair.far.receive())
+    #expect(message.bytes.count == MessageSocket.maxBytes)
+    try pair.near.send([UInt8](repeating: 1, count: MessageSocket.maxBytes + 1))
+    do {
+      _ = try pair.far.receive()
+      Issue.record("a longer message was received")
+    } catch {
+      #expect(error.code == EMSGSIZE)
+    }
+  }
+
   @Test("the end of the peer is the end of messages, not an error")
   func end() throws {
     let near = try MessageSocket.pair().keepNear()

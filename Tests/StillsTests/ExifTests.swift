@@ -28,6 +28,31 @@ struct ExifTests {
     #expect(Exif([]).orientation == 1)
   }
 
+  @Test("the number of directories is limited, and a field that is repeated is reported once")
+  func manyDirectories() {
+    // Each directory names a device and points at the next one; the last one points at a position.
+    func exif(directories: Int) -> Exif {
+      var bytes = Array("II*\0".utf8) + [8, 0, 0, 0]
+      for index in 1...directories {
+        let isLast = index == directories
+        let next = UInt16(8 + 26 * index)
+        bytes += [2, 0] + [0x10, 0x01, 2, 0, 4, 0, 0, 0, 0x58, 0x59, 0x5A, 0]
+        bytes += [isLast ? 0x25 : 0x69, isLast ? 0x88 : 0x87, 4, 0, 1, 0, 0, 0]
+        bytes += [UInt8(next & 255), UInt8(next >> 8), 0, 0]
+      }
+      return Exif((bytes + [1, 0, 1, 0])[...])
+    }
+    #expect(exif(directories: 16).identifying.map(\.name) == ["Model", "GPS"])
+    #expect(exif(directories: 17).identifying.map(\.name) == ["Model"])
+  }
+
+  @Test("fields after the first 512 of a directory are not read", arguments: [512, 513])
+  func manyFields(count: Int) {
+    var bytes = Array("MM\0*".utf8) + [0, 0, 0, 8, UInt8(count >> 8), UInt8(count & 255)]
+    for index in 1...count { bytes += [0x01, index == count ? 0x10 : 0x00] + [UInt8](repeating: 0, count: 10) }
+    #expect(Exif(bytes[...]).identifying.map(\.name) == (count > 512 ? [] : ["Model"]))
+  }
+
   @Test("an orientation out of range is ignored")
   func range() {
     var bytes = Self.little

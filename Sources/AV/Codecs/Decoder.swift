@@ -18,7 +18,7 @@ package struct Decoder: ~Copyable {
     let name = demuxer.streams[index].codec
     // The list names codecs. A codec may have several decoders; only FFmpeg's own is trusted.
     guard limits.codecs.contains(name), let codec = avcodec_find_decoder_by_name(name) else {
-      throw AVError(cffmpeg_error(ENOSYS), "avcodec_find_decoder", subject: name)
+      throw AVError(cffmpeg_error(ENOSYS), "avcodec_find_decoder_by_name", subject: name)
     }
     context = try CodecContext.open(codec, options: [("codec_whitelist", name)]) { context throws(AVError) in
       try AVError.check(avcodec_parameters_to_context(context, parameters), "avcodec_parameters_to_context")
@@ -67,10 +67,13 @@ package struct DecoderLimits: Hashable, Sendable {
   package var codecs: [String]
   /// The maximum number of pixels in a frame, width times height.
   package var pixels: Int
-  /// The maximum number of samples per channel in an audio frame.
+  /// The maximum number of samples of all channels in an audio frame.
   package var samples: Int
 
-  package init(codecs: [String], pixels: Int, samples: Int = 1 << 16) {
+  /// Codecs have at most a few thousand samples in a frame; PCM has as many as a packet.
+  package static let maxSamples = 1 << 16
+
+  package init(codecs: [String], pixels: Int, samples: Int = maxSamples) {
     self.codecs = codecs
     self.pixels = pixels
     self.samples = samples

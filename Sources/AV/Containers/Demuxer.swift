@@ -29,9 +29,9 @@ package struct Demuxer: ~Copyable {
     allocated.pointee.io_open = refuseNestedOpen
     allocated.pointee.interrupt_callback = interrupt.callback
     allocated.pointee.max_streams = Int32(limits.streams)
-    allocated.pointee.max_probe_packets = 256
-    allocated.pointee.probesize = Int64(limits.probeBytes)
-    allocated.pointee.max_analyze_duration = 1_000_000
+    allocated.pointee.max_probe_packets = DemuxerLimits.maxProbePackets
+    allocated.pointee.probesize = DemuxerLimits.maxProbeBytes
+    allocated.pointee.max_analyze_duration = DemuxerLimits.maxProbeMicroseconds
     var options = Options([
       ("format_whitelist", Self.format), ("protocol_whitelist", ""),
       ("codec_whitelist", limits.codecs.joined(separator: ",")),
@@ -107,12 +107,14 @@ package struct DemuxerLimits: Hashable, Sendable {
   package var streams: Int
   /// The codecs that may be decoded, by FFmpeg's names.
   package var codecs: [String]
-  /// The maximum number of bytes that FFmpeg reads to analyse the streams.
-  package var probeBytes: Int
 
-  package init(streams: Int, codecs: [String], probeBytes: Int = 5 << 20) {
+  // What FFmpeg may read to analyse the streams. The demuxer of MOV reads only the headers, without this.
+  fileprivate static let maxProbeBytes: Int64 = 5 << 20
+  fileprivate static let maxProbePackets: Int32 = 256
+  fileprivate static let maxProbeMicroseconds: Int64 = 1_000_000
+
+  package init(streams: Int, codecs: [String]) {
     self.streams = streams
     self.codecs = codecs
-    self.probeBytes = probeBytes
   }
 }

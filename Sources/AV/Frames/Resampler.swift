@@ -9,6 +9,11 @@ package struct Resampler: ~Copyable {
   private let rate: Int32
   private let layout: AVChannelLayout
 
+  /// The sample rates of recordings, in hertz: at a rate of 1, one frame would become gigabytes of samples.
+  fileprivate static let sampleRates = 4_000...384_000
+  /// The maximum number of channels, libswresample's own.
+  fileprivate static let maxChannels = 64
+
   /// Creates a resampler for frames with the format, rate and channels of `frame`.
   package init(like frame: borrowing Frame, toRate rate: Int, channels: Int) throws(AVError) {
     var target = AVChannelLayout()
@@ -83,5 +88,12 @@ package struct Resampler: ~Copyable {
         context, planes.assumingMemoryBound(to: UnsafeMutablePointer<UInt8>?.self).baseAddress, Int32(count), nil, 0)
     }
     return Int(try AVError.check(status, "swr_convert"))
+  }
+}
+
+extension Frame {
+  /// Audio: whether sample rate and channels are those of a recording; other frames count as damaged.
+  package var isResamplable: Bool {
+    Resampler.sampleRates.contains(sampleRate) && 1...Resampler.maxChannels ~= channels
   }
 }

@@ -1,13 +1,23 @@
 internal import CFFmpeg
+import Platform
 
 /// The process-wide settings of the FFmpeg libraries.
 package enum Library {
+  private static let isLoaded: Void = SharedLibraries.open(
+    "libavutil.so.\(LIBAVUTIL_VERSION_MAJOR)", "libswresample.so.\(LIBSWRESAMPLE_VERSION_MAJOR)",
+    "libavcodec.so.\(LIBAVCODEC_VERSION_MAJOR)", "libavformat.so.\(LIBAVFORMAT_VERSION_MAJOR)",
+    "libswscale.so.\(LIBSWSCALE_VERSION_MAJOR)")
+
+  /// Loads the libraries. Call this before any other use in a program that is not linked with them.
+  package static func load() { isLoaded }
+
   /// Disables FFmpeg's log and limits the size of an allocation. Call this before any other use.
   ///
   /// - Parameters:
   ///   - maxAllocation: the maximum size of one allocation in bytes; it limits what a hostile header can request.
   ///   - isPortable: whether FFmpeg must not use vector instructions.
   package static func configure(maxAllocation: Int, isPortable: Bool = false) {
+    load()
     if isPortable { av_force_cpu_flags(0) }
     av_log_set_level(AV_LOG_QUIET)
     av_max_alloc(maxAllocation)
@@ -15,7 +25,8 @@ package enum Library {
 
   /// The run-time versions of the libraries that determine the bytes of an output.
   package static var versions: [String: String] {
-    [
+    load()
+    return [
       "libavformat": version(avformat_version()), "libavcodec": version(avcodec_version()),
       "libswscale": version(swscale_version()), "libswresample": version(swresample_version()),
       "libavutil": version(avutil_version()),

@@ -76,6 +76,9 @@ void cimages_exif(const struct cimages_reader *reader, const uint8_t **bytes, si
 /// Frees a reader; NULL is allowed.
 void cimages_close(struct cimages_reader *reader);
 
+/// Initialises libheif with its plugins, which it does with the first image otherwise.
+void cimages_start_heif(void);
+
 /// Encodes 24-bit RGB rows as WebP, or as AVIF, without metadata. Free `*bytes` with `cimages_free`.
 enum cimages_status cimages_encode_webp(const uint8_t *rows, size_t stride, uint32_t width, uint32_t height,
                                         int quality, uint8_t **bytes, size_t *count, struct cimages_failure *failure);

@@ -17,7 +17,6 @@ struct csystem_child {
   gid_t group;
   int parent_death_signal;          // 0: the child outlives the thread that spawned it
   uint64_t address_space_limit;     // bytes, 0: the parent's
-  uint64_t cpu_seconds_limit;       // 0: the parent's
   uint64_t file_size_limit;         // bytes, 0: the parent's
   uint64_t open_files_limit;        // 0: the parent's
   int no_new_privileges;            // nonzero: exec cannot grant privileges (prctl(2), PR_SET_NO_NEW_PRIVS)
@@ -29,6 +28,9 @@ struct csystem_child {
 ///
 /// The parent death signal is sent when the calling *thread* ends (prctl(2)): call this from a permanent thread.
 pid_t csystem_spawn(const struct csystem_child *child, int *error);
+
+/// Kills the process of a descriptor (pidfd_send_signal(2)); ignores errors.
+void csystem_kill_process(int descriptor);
 
 /// Sends one message with descriptors over a SOCK_SEQPACKET socket. Returns 0, or -1 with errno.
 int csystem_send(int socket, const void *bytes, size_t count, const int *descriptors, int descriptor_count);
@@ -52,6 +54,9 @@ int csystem_open_unnamed(const char *folder);
 
 /// Links an unnamed file to a path. Returns 0, or -1 with errno (EEXIST if the path exists).
 int csystem_link_unnamed(int descriptor, const char *path);
+
+/// Whether an extended attribute of a file is this character (getxattr(2)).
+int csystem_has_attribute(const char *path, const char *name, char value);
 
 /// Disables core dumps and tracing of this process, whose memory holds private media. Returns 0, or -1 with errno.
 int csystem_deny_dumps(void);

@@ -22,13 +22,13 @@ package struct HEIFImage: Sendable {
     hasSequence = boxes.contains { $0.type == "moov" }
     let items = try Self.items(boxes)
     guard let primary = items.primary else { throw .damaged("it has no primary item") }
-    let image = try HEIFTree(primary, in: items, pixels: pixels)
+    let data = HEIFData(file: file[...], items: items)
+    let image = try HEIFTree(primary, in: data, pixels: pixels)
     let alpha = items.references.first { $0.type == "auxl" && $0.to.contains(primary) && Self.isAlpha($0.from, items) }
     let transparency = try alpha.map { (reference) throws(HEIFRefusal) in
-      try HEIFTree(reference.from, in: items, pixels: pixels)
+      try HEIFTree(reference.from, in: data, pixels: pixels)
     }
     properties = image.items.first.flatMap(items.properties).map(HEIFProperties.init) ?? HEIFProperties([])
-    let data = HEIFData(file: file[...], items: items)
     exif = data.exif(of: primary)
     var writer = HEIFWriter(items: items, data: data)
     for item in image.items + (transparency?.items ?? []) { try writer.add(item) }

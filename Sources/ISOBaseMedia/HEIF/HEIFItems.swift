@@ -100,6 +100,18 @@ struct HEIFData {
     return slices
   }
 
+  /// The pixels of the canvas of a grid or an overlay (ISO/IEC 23008-12, 6.6.2); 0 if its data are too short.
+  func canvasPixels(of item: HEIFItem) throws(HEIFRefusal) -> Int {
+    let reader = BigEndian(Array(try extents(of: item).joined().prefix(18))[...])
+    // Rows and columns of a grid, or the colour of an overlay, precede the size; a flag gives it 32 bits.
+    let offset = item.type == "grid" ? 4 : 10
+    let width = reader.byte(at: 1).map { $0 & 1 == 1 ? 4 : 2 } ?? 2
+    guard let columns = reader.number(at: offset, count: width),
+      let rows = reader.number(at: offset + width, count: width)
+    else { return 0 }
+    return Int(clamping: columns * rows)
+  }
+
   /// The Exif data of an image from the byte order mark on; empty if they are missing or invalid.
   func exif(of image: UInt32) -> ArraySlice<UInt8> {
     let described = items.references.filter { $0.type == "cdsc" && $0.to.contains(image) }

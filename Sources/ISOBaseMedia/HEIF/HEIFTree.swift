@@ -4,16 +4,20 @@ struct HEIFTree {
   private(set) var items: [HEIFItem] = []
   private var visited: Set<UInt32> = []
   private var visits = 0
-  private var pixels = 0
+  private var codedPixels = 0
+  private var canvasPixels = 0
 
-  private let file: HEIFItems
+  private let data: HEIFData
   private let maxPixels: Int
 
   // A photo is usually a grid of tiles, perhaps rotated; a thousand tiles make 64 megapixels.
   private static let maxDepth = 8
   private static let maxVisits = 4096
-  // The decoded pixels divided by the allowed ones: tiles extend beyond the edges of the image.
+  // The pixels of all coded items, and those of all canvases, divided by the allowed ones: tiles extend beyond the edges
+  // of the image.
   private static let maxDecodedRatio = 2
+  // Sums of this many pixels do not overflow.
+  private static let pixelsBound = 1 << 40
 
   /// The properties that a decoder needs.
   static let decoding: Set<BoxType> = ["av1C", "auxC", "clap", "colr", "hvcC", "imir", "irot", "ispe", "pixi"]
@@ -21,10 +25,9 @@ struct HEIFTree {
   private static let descriptive: Set<BoxType> = ["a1lx", "amve", "cclv", "clli", "mdcv", "pasp", "rloc"]
 
   /// - Parameter pixels: the maximum number of pixels of the image.
-  init(_ root: UInt32, in file: HEIFItems, pixels: Int) throws(HEIFRefusal) {
-    self.file = file
-    // Bounded, so that sums do not overflow.
-    maxPixels = min(pixels, 1 << 40)
+  init(_ root: UInt32, in data: HEIFData, pixels: Int) throws(HEIFRefusal) {
+    self.data = data
+    maxPixels = min(pixels, Self.pixelsBound)
     try visit(root, depth: 0)
   }
 
@@ -34,7 +37,7 @@ struct HEIFTree {
     guard visits <= Self.maxVisits, depth <= Self.maxDepth else {
       throw .damaged("its image is derived from too many items")
     }
-    guard let item = file.items[id] else { throw .damaged("its item \(id) is missing") }
+    guard let item = data.items.items[id] else { throw .damaged("its item \(id) is missing") }
     guard !item.isProtected else { throw .unsupported("its item \(id) is encrypted") }
     if visited.insert(id).inserted {
       try check(item)
@@ -43,7 +46,8 @@ struct HEIFTree {
     switch item.type {
     case "hvc1", "av01": try count(item)
     case "grid", "iovl", "iden":
-      let parts = file.referred(from: id, as: "dimg")
+      if item.type != "iden" { try countCanvas(item) }
+      let parts = data.items.referred(from: id, as: "dimg")
       guard !parts.isEmpty else { throw .damaged("its item \(id) of type '\(item.type)' refers to no image") }
       for part in parts { try visit(part, depth: depth + 1) }
     default: throw .unsupported("its image is an item of the unsupported type '\(item.type)'")
@@ -51,7 +55,7 @@ struct HEIFTree {
   }
 
   private func check(_ item: HEIFItem) throws(HEIFRefusal) {
-    guard let properties = file.properties(of: item) else {
+    guard let properties = data.items.properties(of: item) else {
       throw .damaged("its item \(item.id) has a missing property")
     }
     for (property, association) in zip(properties, item.properties)
@@ -71,8 +75,16 @@ struct HEIFTree {
 
   /// Adds the pixels of an item to the sum of decoded pixels.
   private mutating func count(_ item: HEIFItem) throws(HEIFRefusal) {
-    let coded = file.properties(of: item).flatMap { HEIFProperties($0).pixels } ?? .max
-    pixels += min(coded, maxPixels)
-    if pixels / Self.maxDecodedRatio > maxPixels { throw .tooManyPixels }
+    let coded = data.items.properties(of: item).flatMap { HEIFProperties($0).pixels } ?? .max
+    codedPixels += min(coded, maxPixels)
+    if codedPixels / Self.maxDecodedRatio > maxPixels { throw .tooManyPixels }
+  }
+
+  /// Adds the pixels of the canvas of a grid or an overlay. A decoder allocates it by the item's data, whatever its
+  /// property `ispe` states.
+  private mutating func countCanvas(_ item: HEIFItem) throws(HEIFRefusal) {
+    let canvas = try data.canvasPixels(of: item)
+    canvasPixels += min(canvas, maxPixels)
+    if canvas > maxPixels || canvasPixels / Self.maxDecodedRatio > maxPixels { throw .tooManyPixels }
   }
 }

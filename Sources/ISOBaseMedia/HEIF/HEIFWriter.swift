@@ -9,6 +9,9 @@ struct HEIFWriter {
   // The data precede `meta`, so that their offsets are known when it is written.
   private var bytes: [UInt8]
 
+  // The offsets in the new file have 32 bits.
+  private static let maxBytes = 1 << 31
+
   private static let fileType: [UInt8] = Self.box("ftyp", Array("mif1\0\0\0\0mif1heicavifmiaf".utf8))
 
   init(items: HEIFItems, data: HEIFData) {
@@ -24,7 +27,7 @@ struct HEIFWriter {
     let start = bytes.count
     for extent in try data.extents(of: item) {
       // Items may share bytes, but the copy must not become larger than the file.
-      guard extent.count <= min(data.file.count, 1 << 31) - (bytes.count - Self.fileType.count - 8) else {
+      guard extent.count <= min(data.file.count, Self.maxBytes) - (bytes.count - Self.fileType.count - 8) else {
         throw .damaged("its items share their bytes")
       }
       bytes += extent

@@ -11,6 +11,9 @@ package struct MovieMetadata: Hashable, Sendable {
   /// The names of all user data and metadata.
   package let names: [String]
 
+  /// The maximum number of entries in `identifying`, which are part of messages and verdicts; phones write about ten.
+  static let maxIdentifying = 64
+
   /// - Parameters:
   ///   - content: the content of the `moov` box, without its header.
   ///   - outside: the identifying metadata of top-level boxes.
@@ -51,7 +54,7 @@ package struct MovieMetadata: Hashable, Sendable {
     found += trackBoxes.compactMap(Self.timed)
     found += outside
     var seen: Set<IdentifyingMetadata> = []
-    identifying = found.filter { seen.insert($0).inserted }
+    identifying = Array(found.filter { seen.insert($0).inserted }.prefix(Self.maxIdentifying))
     self.names = names
     recorded = creationDate.flatMap(RecordingTime.seconds(iso8601:)) ?? RecordingTime.seconds(movieHeader: movie)
   }
@@ -73,6 +76,10 @@ struct KeyedMetadata {
   /// The types of the items if there are no names.
   let items: [BoxType]
   private let list: Box?
+
+  // The maximum number of names, and of the bytes that are read of each: names of phones are reverse domain names.
+  private static let maxNames = 1024
+  private static let maxNameBytes = 256
 
   init(_ meta: Box) {
     // A full box in ISO files, a plain box in QuickTime files: version and flags of a full box are zero.
@@ -97,8 +104,8 @@ struct KeyedMetadata {
     var keys: [String] = []
     var offset = 8
     // Each entry consists of size, namespace and name.
-    while let size = box.reader.unsigned32(at: offset), size >= 8, keys.count < 1024,
-      let name = box.reader.text(at: offset + 8, count: Int(size) - 8)
+    while let size = box.reader.unsigned32(at: offset), size >= 8, Int(size) <= box.content.count - offset,
+      keys.count < maxNames, let name = box.reader.text(at: offset + 8, count: min(Int(size) - 8, maxNameBytes))
     {
       keys.append(name)
       offset += Int(size)

@@ -33,6 +33,9 @@ package struct NALUnit {
     package var isPrimarySlice: Bool { self == .slice || self == .idrSlice }
   }
 
+  // A frame of 1080p with a slice for each row of macroblocks has 68.
+  private static let maxUnits = 4096
+
   package let kind: Kind
   /// The header and the payload.
   package let bytes: UnsafeRawBufferPointer
@@ -40,13 +43,15 @@ package struct NALUnit {
   /// Calls a closure for each unit of a sample, in order.
   ///
   /// - Parameter lengthBytes: the size of the length field of each unit.
-  /// - Returns: false if the lengths do not add up to the sample, or a unit is empty or invalid.
+  /// - Returns: false if the lengths do not add up to the sample, a unit is empty or invalid, or there are too many.
   package static func forEach<Failure: Error>(
     of sample: UnsafeRawBufferPointer, lengthBytes: Int, _ visit: (NALUnit) throws(Failure) -> Void
   ) throws(Failure) -> Bool {
     var offset = 0
+    var units = 0
     while offset < sample.count {
-      guard sample.count - offset > lengthBytes else { return false }
+      units += 1
+      guard units <= maxUnits, sample.count - offset > lengthBytes else { return false }
       var length = 0
       for _ in 0..<lengthBytes {
         length = length << 8 | Int(sample[offset])

@@ -26,9 +26,6 @@ struct SampleTable {
   /// The samples in decoding order.
   let samples: [Sample]
 
-  // An hour at 240 frames per second; more would only cost memory.
-  private static let maxSamples = 1 << 20
-
   /// Parses a `trak` box.
   init(track: Box) throws(TableError) {
     guard let media = track.child("mdia"), let header = media.child("mdhd")?.reader,
@@ -62,7 +59,7 @@ struct SampleTable {
 
   private static func sizes(_ table: Box) throws(TableError) -> [Int] {
     guard let box = table.child("stsz"), let fixed = box.reader.unsigned32(at: 4),
-      let count = box.reader.unsigned32(at: 8), count <= maxSamples
+      let count = box.reader.unsigned32(at: 8), count <= TrackTable.maxSamples
     else { throw TableError(finding: "no table of sample sizes") }
     let sizes =
       fixed > 0

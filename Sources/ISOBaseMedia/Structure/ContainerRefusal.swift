@@ -24,22 +24,33 @@ package enum ContainerRefusal: Error, Sendable, Hashable {
 
 extension ContainerRefusal: CustomStringConvertible {
   /// The error and what the user can do about it.
-  package var description: String {
+  package var description: String { Reason(self, input: .clip).detail }
+
+  // A file may have thousands of tracks, and the text goes to the client and into the database.
+  private static let maxNamedTracks = 8
+
+  fileprivate var finding: String {
     switch self {
-    case .empty:
-      "The file is empty. Send the clip itself; the app may have sent it before it was written."
-    case .unsupported(let found):
-      "The file is \(found.name), not a MOV, MP4 or 3GP video, regardless of its name. "
-        + (found.kind == .image ? "Send the clip, not an image." : "Export the clip as MP4.")
-    case .truncated(let finding, let offset):
-      "The file is truncated: \(finding) (at byte \(offset)). Send the clip again after it was saved completely."
-    case .damaged(let finding, let offset):
-      "The file is damaged: \(finding) (at byte \(offset)). Send or export the clip again."
-    case .noVideoTrack(let handlers) where handlers.isEmpty:
-      "The file has no tracks. Send the clip itself."
+    case .empty: "the file is empty"
+    case .unsupported(let found): "the file is \(found.name), not a MOV, MP4 or 3GP video, regardless of its name"
+    case .truncated(let finding, let offset): "the file is truncated: \(finding) (at byte \(offset))"
+    case .damaged(let finding, let offset): "the file is damaged: \(finding) (at byte \(offset))"
+    case .noVideoTrack(let handlers) where handlers.isEmpty: "the file has no tracks"
     case .noVideoTrack(let handlers):
-      "The file has no video track, only \(handlers.map { "'\($0)'" }.joined(separator: ", ")). "
-        + "Send the clip, not only its audio."
+      "the file has no video track, only "
+        + (handlers.prefix(Self.maxNamedTracks).map { "'\($0)'" }
+        + (handlers.count > Self.maxNamedTracks ? ["\(handlers.count - Self.maxNamedTracks) others"] : []))
+        .joined(separator: ", ")
+    }
+  }
+
+  /// The remedy, if it is not that of the code.
+  fileprivate var remedy: Remedy? {
+    switch self {
+    case .unsupported(let found) where found.kind == .image: .sendClipNotImage
+    case .damaged: .sendOrExportClip
+    case .noVideoTrack(let handlers) where handlers.isEmpty: .sendClip
+    case .empty, .unsupported, .truncated, .noVideoTrack: nil
     }
   }
 }
@@ -47,31 +58,31 @@ extension ContainerRefusal: CustomStringConvertible {
 extension Reason {
   /// The reason for an input whose boxes are rejected.
   package init(_ refusal: ContainerRefusal, input: InputName) {
-    self.init(Self.code(of: refusal), input: input, detail: refusal.description, byteOffset: refusal.offset)
+    self.init(
+      Self.code(of: refusal), input: input, finding: refusal.finding, remedy: refusal.remedy,
+      byteOffset: refusal.offset)
   }
 
   /// The reason for a file that is not a photo of an accepted format.
   package init(unsupportedPhoto found: FileSignature, accepted: [PhotoFormat]) {
     let formats = accepted.map(\.name).joined(separator: ", ")
-    let remedy = found.kind == .video ? "Send the photo, not a clip." : "Export the photo as JPEG."
     self.init(
       .unsupportedContainer, input: .photo,
-      detail: "The file is \(found.name), not a photo of an accepted format (\(formats)). \(remedy)")
+      finding: "the file is \(found.name), not a photo of an accepted format (\(formats))",
+      remedy: found.kind == .video ? .sendPhotoNotClip : nil)
   }
 
   /// The reason for a file that is neither a clip nor a photo, where both are accepted.
   package init(unsupportedMedium start: [UInt8]) {
     guard !start.isEmpty else {
-      self.init(
-        .emptyFile, input: nil,
-        detail: "The file is empty. Send the clip or the photo itself; the app may have sent it before it was written.")
+      self.init(.emptyFile, input: nil, finding: "the file is empty", remedy: .sendClipOrPhoto)
       return
     }
     let formats = PhotoFormat.allCases.map(\.name).joined(separator: ", ")
     self.init(
       .unsupportedContainer, input: nil,
-      detail: "The file is \(FileSignature(start).name), neither a MOV, MP4 or 3GP video nor a photo (\(formats)), "
-        + "regardless of its name. Export the clip as MP4, or the photo as JPEG.")
+      finding: "the file is \(FileSignature(start).name), neither a MOV, MP4 or 3GP video nor a photo (\(formats)), "
+        + "regardless of its name", remedy: .exportClipOrPhoto)
   }
 
   private static func code(of refusal: ContainerRefusal) -> ReasonCode {

@@ -8,11 +8,10 @@ struct ContainerWalk<Failure: Error> {
     case unreadable(Failure)
   }
 
-  // A phone's clip has a few dozen boxes; a fragmented clip of some seconds has a few hundred.
+  // A phone's clip has about a hundred boxes; a fragmented clip of some seconds has a few hundred.
   private let maxBoxes = 10_000
   // The bytes that are read of a `uuid` box; an XMP packet has a few kilobytes.
   private let maxContent: Int64 = 1 << 16
-  private let maxIdentifying = 16
 
   private var window: FileWindow<Failure>
   private var visitedBoxes = 0
@@ -111,7 +110,7 @@ struct ContainerWalk<Failure: Error> {
   }
 
   private mutating func visitOther(_ box: BoxHeader) throws(Ending) {
-    guard identifying.count < maxIdentifying else { return }
+    guard identifying.count < MovieMetadata.maxIdentifying else { return }
     if box.type == "uuid" {
       identifying.append(.named(try bytes(at: box.content, count: Int(min(box.end - box.content, maxContent)))))
     } else if let identification = IdentifyingMetadata.outermost(box.type) {
@@ -131,10 +130,13 @@ struct ContainerWalk<Failure: Error> {
     majorBrand = major
   }
 
-  /// Visits the path to each track's handler: `moov` / `trak` / `mdia` / `hdlr`.
+  /// Visits the paths to each track's handler, edits and tables: `moov` / `trak` / `mdia` / `minf` / `stbl`. No other
+  /// box is entered, so that the depth is bounded.
   private mutating func visitMovie(_ box: BoxHeader, depth: Int) throws(Ending) {
     switch (box.type, depth) {
-    case ("trak", 1), ("mdia", 2): try visitChildren(from: box.content, to: box.end, depth: depth + 1)
+    case ("trak", 1), ("mdia", 2), ("edts", 2), ("minf", 3), ("stbl", 4):
+      try visitChildren(from: box.content, to: box.end, depth: depth + 1)
+    case ("elst", 3), (_, 5): try checkTable(box)
     case ("mvex", 1): isFragmented = true
     case ("hdlr", 3):
       // Version and flags, a field of QuickTime, and the handler type (ISO/IEC 14496-12, 8.4.3).
@@ -145,6 +147,15 @@ struct ContainerWalk<Failure: Error> {
       handlers.append(BoxType(code: content.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }))
     default: break
     }
+  }
+
+  private mutating func checkTable(_ box: BoxHeader) throws(Ending) {
+    let size = box.end - box.content
+    let start = try bytes(at: box.content, count: Int(min(size, Int64(TrackTable.headerBytes))))
+    guard let finding = TrackTable.finding(in: box.type, start: start, size: size, fileBytes: window.size) else {
+      return
+    }
+    throw .refused(.damaged(finding: finding, offset: box.offset))
   }
 
   /// Whether trailing bytes, too few for a box, are allowed: phones write some at the end of complete files, and

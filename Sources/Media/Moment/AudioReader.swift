@@ -76,6 +76,10 @@ final class AudioReader {
         continue
       }
       guard received == .output else { return }
+      guard decoded.isResamplable else {
+        noteDamage(at: decoded.pts)
+        continue
+      }
       fillGap()
       try convert()
     }

@@ -104,15 +104,11 @@ extension AudioScan {
       warnings.append(
         Warning(
           .damagedAudio, input: input,
-          detail: "Its audio cannot be decoded at \(DurationRule.text(damage)) s and is silent there. "
-            + "Send the clip again; if it is damaged on the phone too, film again.",
+          finding: "its audio cannot be decoded at \(DurationRule.text(damage)) s and is silent there",
           seconds: damage))
     }
     if peak < Self.silence {
-      warnings.append(
-        Warning(
-          .silentAudio, input: input,
-          detail: "Its audio is silent throughout. Allow the app to use the microphone, and film again."))
+      warnings.append(Warning(.silentAudio, input: input, finding: "its audio is silent throughout"))
     }
     return warnings
   }

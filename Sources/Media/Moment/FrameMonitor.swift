@@ -44,19 +44,9 @@ final class FrameMonitor: FrameTap {
   var warnings: [Warning] {
     guard sampledFrames > 1 else { return [] }
     if blackFrames == sampledFrames {
-      return [
-        Warning(
-          .blackVideo, input: input,
-          detail: "All of its frames are black. Make sure that nothing covers the camera, and film again.")
-      ]
+      return [Warning(.blackVideo, input: input, finding: "all of its frames are black")]
     }
-    guard !hasMotion else { return [] }
-    return [
-      Warning(
-        .frozenVideo, input: input,
-        detail:
-          "Nothing moves in its frames. If something should, close other apps that use the camera, and film again.")
-    ]
+    return hasMotion ? [] : [Warning(.frozenVideo, input: input, finding: "nothing moves in its frames")]
   }
 
   private func samples(of plane: (base: UnsafeMutableRawPointer, stride: Int), width: Int, height: Int) -> [UInt16] {

@@ -39,10 +39,13 @@ struct PhotoSource: Sendable {
     do { return try file.descriptor.bytes(count: min(maxCount, Int(size)), at: 0) } catch { throw RunFailure(error) }
   }
 
+  // Phones write segments of less than a hundred kilobytes.
+  private static let segmentBytes = 1 << 18
+
   /// The segments of a JPEG before its image data; reads only as much of the file as needed.
   func segments() throws(RunFailure) -> JPEGSegments {
-    let segments = JPEGSegments(try bytes(1 << 18))
-    return segments.isCut && size > 1 << 18 ? JPEGSegments(try bytes()) : segments
+    let segments = JPEGSegments(try bytes(Self.segmentBytes))
+    return segments.isCut && size > Self.segmentBytes ? JPEGSegments(try bytes()) : segments
   }
 
   /// A refusal of the photo.
@@ -87,6 +90,7 @@ struct PhotoSource: Sendable {
   private var tooManyPixels: RunFailure {
     Self.refusal(
       .tooLarge,
-      "its header declares more than \(limits.pixels) pixels, or \(limits.progressivePixels) of a progressive JPEG")
+      "its header declares more than \(limits.pixels) pixels, more than \(limits.progressivePixels) of a progressive "
+        + "JPEG, or an edge that is too long")
   }
 }

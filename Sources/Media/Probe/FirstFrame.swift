@@ -99,7 +99,7 @@ final class FirstFrame {
       isInterlaced: frame.isInterlaced ? true : nil, editEnd: track?.editEnd,
       dwells: track.flatMap { track in
         track.dwells.isEmpty
-          ? nil : track.dwells.map { ClosedSeconds(shortest: $0.lowerBound, longest: $0.upperBound) }
+          ? nil : track.dwells.map { SecondsRange(shortest: $0.lowerBound, longest: $0.upperBound) }
       })
   }
 

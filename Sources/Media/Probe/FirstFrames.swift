@@ -27,6 +27,7 @@ struct FirstFrames {
     let firstFrame = try FirstFrame(stream, track: track(stream), of: demuxer, source)
     let packet = try RunFailure.wrap { () throws(AVError) in try Packet() }
     var facts: VideoFacts?
+    var packets = 0
     var budget = Self.maxAudioPackets
     while facts == nil || (budget > 0 && candidates.contains { $0.facts == nil }) {
       guard try source.read(demuxer, into: packet) else {
@@ -35,7 +36,11 @@ struct FirstFrames {
       }
       defer { packet.unreference() }
       if packet.stream == stream.index {
-        if facts == nil { facts = try firstFrame.take(packet) }
+        if facts == nil {
+          packets += 1
+          guard packets <= PacketScan.maxHidden else { throw source.tooManyHidden }
+          facts = try firstFrame.take(packet)
+        }
       } else {
         for candidate in candidates { candidate.take(packet) }
       }
@@ -71,7 +76,7 @@ final class FirstAudio {
 
   func take(_ packet: borrowing Packet) {
     guard facts == nil, packet.stream == stream.index, (try? decoder.send(packet)) != nil,
-      (try? decoder.receive(into: frame)) == .output
+      (try? decoder.receive(into: frame)) == .output, frame.isResamplable
     else { return }
     facts = AudioFacts(
       stream: stream.index, codec: stream.codec, profile: decoder.profile, sampleRate: frame.sampleRate,

@@ -45,7 +45,7 @@ package struct Prober: Sendable {
     var first = try FirstFrames(
       source, demuxer: demuxer, video: video, tracks: check.metadata.tracks, audioStreams: audioStreams)
     if let allowed = limits.seconds {
-      first.video.copyObstacle = try PacketScan(of: source, video: first.video, allowed: allowed).copyObstacle
+      first.video.copyObstacle = try PacketScan(of: source, video: first.video, allowedDuration: allowed).copyObstacle
     }
     return ClipFacts(
       container: check.container, bytes: bytes, duration: demuxer.duration,

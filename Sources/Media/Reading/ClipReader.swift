@@ -80,12 +80,12 @@ final class ClipReader {
     guard followingTicks != nil else { throw source.refusal(.corruptVideo, "none of its frames can be decoded") }
   }
 
-  /// Makes the frame current that a slot of the grid shows; that is the first frame if it starts later, and no frame
-  /// for a slot before 0.
+  /// Makes the frame current that a tick of the grid shows; that is the first frame if it starts later, and no frame
+  /// for a tick before 0.
   ///
   /// The current frame must be unchanged or restored, as the decoder refers to it.
-  func advance(toSlot slot: Int, of grid: TimeGrid) throws(RunFailure) {
-    while slot >= 0, let ticks = followingTicks, frames == 0 || grid.slot(of: ticks - origin, in: timeBase) <= slot {
+  func advance(toTick tick: Int, of grid: TimeGrid) throws(RunFailure) {
+    while tick >= 0, let ticks = followingTicks, frames == 0 || grid.tick(of: ticks - origin, in: timeBase) <= tick {
       try advance()
     }
   }
@@ -133,7 +133,7 @@ final class ClipReader {
     }
     if let ticks {
       if firstTicks == nil { firstTicks = ticks }
-      followingPrepared = (frameSource as? DecodeAhead)?.takePrepared()
+      followingPrepared = frameSource.takePrepared()
     } else if let last = expected?.lastDuration {
       lastDuration = last
     }
@@ -142,7 +142,7 @@ final class ClipReader {
 
   private func recyclePrepared() {
     guard let frame = prepared.take() else { return }
-    (frameSource as? DecodeAhead)?.reuse(frame)
+    frameSource.reuse(frame)
   }
 }
 

@@ -9,10 +9,8 @@ import Platform
 /// bottleneck.
 final class DecodeAhead: FrameSource {
   let demuxer: Demuxer
-  /// The form into which the thread converts each frame; nil for none.
-  let preparation: Preparation?
   /// The last frame that `next` returned, in the prepared form; nil if frames are not prepared.
-  private(set) var prepared: Frame?
+  private var prepared: Frame?
   private let items: Channel<Item>
   /// Prepared frames whose memory can be reused.
   private let reusable: Channel<Frame>
@@ -31,12 +29,13 @@ final class DecodeAhead: FrameSource {
 
   /// Starts the thread.
   ///
-  /// - Parameter sendsPackets: whether the consumer receives the packets as well.
+  /// - Parameters:
+  ///   - preparation: the form into which the thread converts each frame; nil for none.
+  ///   - sendsPackets: whether the consumer receives the packets as well.
   init(
     _ source: InputSource, plan: InputPlan, expected: PacketScan?, preparation: Preparation?, sendsPackets: Bool
   ) throws(RunFailure) {
     demuxer = try source.open(selecting: plan)
-    self.preparation = preparation
     let items = Channel<Item>(capacity: Self.itemsAhead)
     let reusable = Channel<Frame>(capacity: Self.itemsAhead + 4)
     self.items = items
@@ -81,10 +80,8 @@ final class DecodeAhead: FrameSource {
     return nil
   }
 
-  /// Returns the prepared form of the last frame; the caller gives it back with `reuse`.
   func takePrepared() -> Frame? { prepared.take() }
 
-  /// Returns a prepared frame, whose memory is reused.
   func reuse(_ frame: consuming Frame) { _ = reusable.put(frame) }
 
   /// Decodes on the thread until the input ends or the consumer is gone.

@@ -18,6 +18,19 @@ protocol FrameSource: AnyObject {
   func next(
     into frame: borrowing Frame, packets: (borrowing Packet) throws(RunFailure) -> Void
   ) throws(RunFailure) -> Int64?
+
+  /// Returns the prepared form of the last frame, which the caller gives back with `reuse`; nil if it was not prepared.
+  func takePrepared() -> Frame?
+
+  /// Returns a prepared frame, whose memory is reused.
+  func reuse(_ frame: consuming Frame)
+}
+
+extension FrameSource {
+  // On the thread of the consumer nothing is gained by preparing a frame.
+  func takePrepared() -> Frame? { nil }
+
+  func reuse(_ frame: consuming Frame) {}
 }
 
 /// Decodes the frames of one input in order and checks each of them.
@@ -88,7 +101,7 @@ final class FrameDecoder: FrameSource {
   private func accept(_ frame: borrowing Frame) throws(RunFailure) -> Int64? {
     guard let ticks = frame.pts ?? frame.bestTimestamp else { throw damaged("a frame has no timestamp") }
     if let expected, ticks < expected.origin { return nil }
-    if video.isHeld(at: timeBase.seconds(ticks)) { return nil }
+    if video.isRepeated(at: timeBase.seconds(ticks)) { return nil }
     if frame.isDamaged { throw damaged("a frame is damaged", at: ticks) }
     guard frame.width == video.coded.width, frame.height == video.coded.height,
       frame.format.description == video.pixelFormat

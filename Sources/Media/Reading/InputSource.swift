@@ -1,4 +1,5 @@
 import AV
+import ISOBaseMedia
 import Model
 import Platform
 
@@ -46,6 +47,10 @@ struct InputSource: Sendable {
       throw failure(demuxing: error, .corruptVideo, "its next packet cannot be read", readFailed: demuxer.readFailed)
     }
     guard isRead, demuxer.streams.indices.contains(packet.stream) else { return isRead }
+    // The tables of a track are checked before; this concerns fragments, which the demuxer indexes as it reads them.
+    guard demuxer.indexedPackets(of: packet.stream) <= TrackTable.maxSamples else {
+      throw refusal(.corruptVideo, "one of its streams has more than \(TrackTable.maxSamples) packets")
+    }
     let timeBase = demuxer.streams[packet.stream].timeBase
     for ticks in [packet.pts, packet.dts, packet.duration].compactMap({ $0 }) {
       guard ticks.magnitude <= Self.maxTicks, timeBase.seconds(ticks).magnitude <= Self.maxSeconds else {
@@ -69,6 +74,11 @@ struct InputSource: Sendable {
   func failure(for error: AVError, _ code: ReasonCode, _ finding: String, at seconds: Double? = nil) -> RunFailure {
     if error.isInterruption || error.isOutOfMemory { return RunFailure(error) }
     return .refused(Reason(code, input: name, finding: "\(finding) (\(error))", seconds: seconds))
+  }
+
+  /// The refusal of an input with more hidden frames than `PacketScan.maxHidden`.
+  var tooManyHidden: RunFailure {
+    refusal(.durationOutOfRange, "more than \(PacketScan.maxHidden) of its frames are not shown")
   }
 
   /// A refusal of the input.

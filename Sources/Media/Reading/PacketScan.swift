@@ -12,7 +12,7 @@ struct PacketScan: Sendable {
   /// The duration of the last frame, in ticks.
   let lastDuration: Int64
   /// Whether the stream has packets beyond those that were read.
-  let isCut: Bool
+  let hasMorePackets: Bool
   /// The reason why the coded frames cannot be copied; nil if they can be.
   let copyObstacle: String?
 
@@ -30,10 +30,10 @@ struct PacketScan: Sendable {
 
   /// Reads the packets of the video stream.
   ///
-  /// - Parameter allowed: the durations that a clip may have; packets far beyond the longest are not read.
-  init(of source: InputSource, video: VideoFacts, allowed: ClosedSeconds) throws(RunFailure) {
+  /// - Parameter allowedDuration: the durations that a clip may have; packets far beyond the longest are not read.
+  init(of source: InputSource, video: VideoFacts, allowedDuration: SecondsRange) throws(RunFailure) {
     let stream = video.stream
-    let maxFrames = Int((allowed.longest + 1) * source.limits.framesPerSecond) + 1
+    let maxFrames = Int((allowedDuration.longest + 1) * source.limits.framesPerSecond) + 1
     let demuxer = try source.open()
     guard demuxer.streams.indices.contains(stream) else {
       throw source.refusal(.noVideoStream, "stream \(stream) is missing")
@@ -43,33 +43,37 @@ struct PacketScan: Sendable {
     let timeBase = demuxer.streams[stream].timeBase
     var times: [(start: Int64, duration: Int64)] = []
     times.reserveCapacity(512)
-    var isCut = false
+    var hasMorePackets = false
     var packets = 0
+    var hidden = 0
     var check = CopyCheck(demuxer.streams[stream])
     while try source.read(demuxer, into: packet) {
       defer { packet.unreference() }
       guard packet.stream == stream else { continue }
       packets += 1
       check.take(packet)
-      guard !packet.isDiscarded, let time = packet.pts ?? packet.dts, !video.isHeld(at: timeBase.seconds(time)) else {
+      guard !packet.isDiscarded, let time = packet.pts ?? packet.dts, !video.isRepeated(at: timeBase.seconds(time))
+      else {
+        hidden += 1
+        guard hidden <= Self.maxHidden else { throw source.tooManyHidden }
         continue
       }
       times.append((time, packet.duration))
-      if times.count > maxFrames || timeBase.seconds(time - times[0].start) > allowed.longest + 1 {
-        isCut = true
+      if times.count > maxFrames || timeBase.seconds(time - times[0].start) > allowedDuration.longest + 1 {
+        hasMorePackets = true
         break
       }
     }
     // FFmpeg's demuxer returns the end of the stream for a packet beyond the end of the file.
     let indexed = demuxer.indexedPackets(of: stream)
-    if !isCut && packets < indexed {
+    if !hasMorePackets && packets < indexed {
       throw source.refusal(
         .truncatedContainer, "\(indexed - packets) of its \(indexed) frames lie beyond the end of the file")
     }
     times.sort { $0.start < $1.start }
     self.times = times.map(\.start)
     self.timeBase = timeBase
-    self.isCut = isCut
+    self.hasMorePackets = hasMorePackets
     let duration = Self.lastDuration(of: times)
     let held = Self.heldDuration(of: times, until: video.editEnd, timeBase)
     // A difference of less than half a frame is rounding.
@@ -77,6 +81,10 @@ struct PacketScan: Sendable {
     lastDuration = isHeld ? held : duration
     copyObstacle = check.obstacle ?? (isHeld || video.dwells != nil ? "its edit list holds a frame" : nil)
   }
+
+  /// The maximum number of frames that the edit list hides or repeats; each is decoded. A trimmed clip has those from its
+  /// last sync frame on.
+  static let maxHidden = 4096
 
   // If the container does not give the duration of the last frame, it is the average of the others.
   private static func lastDuration(of times: [(start: Int64, duration: Int64)]) -> Int64 {
@@ -95,29 +103,4 @@ struct PacketScan: Sendable {
     guard let end, (0...maxHeldSeconds).contains(end), let last = times.last else { return 0 }
     return timeBase.rescale(Int64(end * 1e6), from: Rational(1, 1_000_000)) - last.start
   }
-}
-
-/// The constant time grid of the outputs, onto which clips of any frame rate are mapped: slot k starts at k / rate
-/// seconds.
-struct TimeGrid: Hashable, Sendable {
-  /// Slots per second.
-  let rate: Int
-
-  /// One tick is one slot.
-  var timeBase: Rational { Rational(1, Int32(rate)) }
-
-  /// The first slot that shows a frame: the slot nearest to its timestamp.
-  ///
-  /// The timestamp is rounded, not truncated, as the timestamps of cameras jitter and truncation would duplicate and
-  /// drop frames.
-  func slot(of ticks: Int64, in timeBase: Rational) -> Int { Int(self.timeBase.rescale(ticks, from: timeBase)) }
-
-  /// The number of slots of a time span, rounded.
-  func slots(in seconds: Double) -> Int { Int((seconds * Double(rate)).rounded()) }
-
-  /// The number of slots that fit into a time span.
-  func wholeSlots(in seconds: Double) -> Int { Int((seconds * Double(rate) + 1e-6).rounded(.down)) }
-
-  /// The duration of a number of slots, in seconds.
-  func seconds(_ slots: Int) -> Double { Double(slots) / Double(rate) }
 }

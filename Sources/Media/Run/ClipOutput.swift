@@ -14,7 +14,7 @@ final class ClipOutput {
   private struct Encoding {
     let canvas: UprightCanvas
     let video: VideoTrack
-    let slots: Int
+    let ticks: Int
   }
 
   init(_ plan: ClipPlan, clip: OpenClip, grid: TimeGrid, file: OpenFile) throws(RunFailure) {
@@ -26,11 +26,11 @@ final class ClipOutput {
     container = try ContainerWriter(plan.role, file: file)
     switch (plan.mode, plan.video) {
     case (.encode, .some(let video)):
-      let slots = grid.slots(in: scan.seconds)
+      let ticks = grid.ticks(in: scan.seconds)
       encoding = Encoding(
         canvas: try UprightCanvas(from: clip.layout, to: plan.size, isInPlace: clip.reader.allowsDrawingInPlace),
-        video: try VideoTrack(video, size: plan.size, grid: grid, container: container), slots: slots)
-      seconds = grid.seconds(slots)
+        video: try VideoTrack(video, size: plan.size, grid: grid, container: container), ticks: ticks)
+      seconds = grid.seconds(ticks)
     case (.encode, .none):
       throw .failed(MediaError(.invalidPlan, "\(plan.role.rawValue) has no encoder settings"))
     case (.remux, _):
@@ -46,12 +46,12 @@ final class ClipOutput {
     try container.start()
   }
 
-  /// The number of slots that it encodes; 0 if it copies.
-  var slots: Int { encoding?.slots ?? 0 }
+  /// The number of ticks that it encodes; 0 if it copies.
+  var ticks: Int { encoding?.ticks ?? 0 }
 
-  /// Encodes the current frame of the reader if the clip has this slot.
-  func encode(slot: Int) throws(RunFailure) {
-    guard let encoding, (0..<encoding.slots).contains(slot) else { return }
+  /// Encodes the current frame of the reader if the clip has this tick.
+  func encode(tick: Int) throws(RunFailure) {
+    guard let encoding, (0..<encoding.ticks).contains(tick) else { return }
     try encoding.canvas.withFrame(of: reader) { (frame) throws(RunFailure) in try encoding.video.encode(frame) }
   }
 
@@ -61,12 +61,4 @@ final class ClipOutput {
     try audio?.finish()
     return try container.finish(size: plan.size, seconds: seconds)
   }
-}
-
-/// An open input with the layout of its frames.
-struct OpenClip {
-  let reader: ClipReader
-  let layout: FrameLayout
-  /// Nil if the plan does not limit the duration.
-  let scan: PacketScan?
 }

@@ -5,10 +5,10 @@ import Platform
 /// Writes one composed video, and the stills and the preview that are taken from it.
 final class Composition {
   /// The number of frames of the composed video.
-  let slots: Int
-  let grid: TimeGrid
+  let ticks: Int
   private let plan: CompositionPlan
-  /// The number of slots of each input before the start of the composed video.
+  private let grid: TimeGrid
+  /// The number of ticks of each input before the start of the composed video.
   let shifts: [InputName: Int]
   private let readers: [InputName: ClipReader]
   private let compositor: Compositor
@@ -19,31 +19,37 @@ final class Composition {
   private let preview: PreviewWriter?
 
   /// - Parameters:
-  ///   - seconds: the common span of both inputs.
-  ///   - shifts: the number of slots of each input before that span.
+  ///   - span: what both inputs show.
+  ///   - grid: of all outputs.
   ///   - audioReader: the input whose audio the composed video has.
   ///   - stills, preview: the outputs that are taken from composed frames.
+  ///   - files: an empty file for each of the outputs.
   init(
-    _ plan: CompositionPlan, seconds: Double, shifts: [InputName: Int], clips: [InputName: OpenClip], file: OpenFile,
-    audioReader: ClipReader?, stills: [StillWriter], preview: PreviewWriter?
+    _ plan: CompositionPlan, span: CommonSpan, grid: TimeGrid, clips: [InputName: OpenClip], audioReader: ClipReader?,
+    stills: [StillPlan], preview: PreviewPlan?, files: [Role: OpenFile]
   ) throws(RunFailure) {
-    grid = TimeGrid(rate: plan.canvas.framesPerSecond)
-    slots = min(grid.slots(in: seconds), grid.wholeSlots(in: plan.seconds.longest))
+    let layout = FrameLayout(upright: plan.canvas.size)
+    self.stills = try stills.map { (plan) throws(RunFailure) in
+      try StillWriter(plan, layout: layout, file: try files.file(for: plan.role))
+    }
+    self.preview = try preview.map { (plan) throws(RunFailure) in
+      try PreviewWriter(plan, layout: layout, file: try files.file(for: plan.role))
+    }
+    ticks = min(grid.ticks(in: span.seconds), grid.wholeTicks(in: plan.seconds.longest))
     self.plan = plan
-    self.shifts = shifts
+    self.grid = grid
+    shifts = span.shifts
     readers = clips.mapValues(\.reader)
-    self.stills = stills
-    self.preview = preview
     compositor = try Compositor(
       plan, layouts: clips.mapValues(\.layout),
       isInPlace: clips.values.allSatisfy { $0.reader.allowsDrawingInPlace })
-    container = try ContainerWriter(plan.role, file: file)
+    container = try ContainerWriter(plan.role, file: try files.file(for: plan.role))
     video = try VideoTrack(plan.video, size: plan.canvas.size, grid: grid, container: container)
     audio =
       if let mode = plan.audio?.mode, let audioReader {
         try AudioTracks.track(
           mode, of: audioReader, from: grid.seconds(shifts[audioReader.source.name] ?? 0),
-          until: grid.seconds(slots), container: container)
+          until: grid.seconds(ticks), container: container)
       } else { nil }
     // A reader prepares its frames in one form only: another composition of the same frames converts its own.
     for (input, preparation) in compositor.preparations where readers[input]?.preparation == nil {
@@ -59,7 +65,7 @@ final class Composition {
     let lead = late.map { ", from frame \($0.value) of the \($0.key.rawValue) on" }.joined()
     return [
       Decision(
-        .timeGrid, choice: "\(slots) frames at \(grid.rate) per second",
+        .timeGrid, choice: "\(ticks) frames at \(grid.rate) per second",
         reason: "the common span of both clips, each shown by its own timestamps\(lead)")
     ]
       + compositor.summaries.map { input, summary in
@@ -67,11 +73,11 @@ final class Composition {
       }
   }
 
-  /// Composes and encodes the frame of a slot.
-  func encode(slot: Int) throws(RunFailure) {
+  /// Composes and encodes the frame of a tick.
+  func encode(tick: Int) throws(RunFailure) {
     try compositor.compose(readers) { (frame) throws(RunFailure) in
-      for still in stills where self.slot(of: still.plan.at) == slot { try still.write(frame) }
-      if let preview, let time = preview.nextTime, self.slot(of: time) == slot { try preview.write(frame) }
+      for still in stills where self.tick(of: still.plan.at) == tick { try still.write(frame) }
+      if let preview, let time = preview.nextTime, self.tick(of: time) == tick { try preview.write(frame) }
       try video.encode(frame)
     }
   }
@@ -80,11 +86,11 @@ final class Composition {
   func finish() throws(RunFailure) -> [OutputFacts] {
     try video.finish()
     try audio?.finish()
-    let facts = try container.finish(size: plan.canvas.size, seconds: grid.seconds(slots))
+    let facts = try container.finish(size: plan.canvas.size, seconds: grid.seconds(ticks))
     var all = [facts] + stills.compactMap(\.facts)
     if let preview { all.append(try preview.finish()) }
     return all
   }
 
-  private func slot(of seconds: Double) -> Int { min(grid.wholeSlots(in: seconds), slots - 1) }
+  private func tick(of seconds: Double) -> Int { min(grid.wholeTicks(in: seconds), ticks - 1) }
 }

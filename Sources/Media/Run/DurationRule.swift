@@ -9,30 +9,29 @@ struct DurationRule: Sendable {
   // A camera records at its nominal rate only on average.
   private static let rateTolerance = 1.02
 
-  /// The reasons for which clips with these times are refused; empty if they are accepted.
-  func reasons(_ scans: [InputName: PacketScan]) -> [Reason] {
-    let inputs = scans.keys.sorted { $0.rawValue < $1.rawValue }
+  /// The reasons for which scanned inputs are refused, in their order; empty if they are accepted.
+  func reasons(_ inputs: [ScannedInput]) -> [Reason] {
     var reasons: [Reason] = []
     for input in inputs {
-      guard let scan = scans[input] else { continue }
+      guard let scan = input.scan else { continue }
       if scan.times.isEmpty {
-        reasons.append(Reason(.corruptVideo, input: input, finding: "its video stream has no frames"))
+        reasons.append(Reason(.corruptVideo, input: input.name, finding: "its video stream has no frames"))
       } else if scan.framesPerSecond > limits.framesPerSecond * Self.rateTolerance {
-        reasons.append(tooFast(input, scan))
-      } else if let reason = durationReason(input, seconds: scan.seconds, isCut: scan.isCut) {
+        reasons.append(tooFast(input.name, scan))
+      } else if let reason = durationReason(input.name, seconds: scan.seconds, hasMorePackets: scan.hasMorePackets) {
         reasons.append(reason)
       }
     }
-    if reasons.isEmpty, let reason = difference(inputs.compactMap { scans[$0]?.seconds }) { reasons.append(reason) }
+    if reasons.isEmpty, let reason = difference(inputs.compactMap { $0.scan?.seconds }) { reasons.append(reason) }
     return reasons
   }
 
   /// The reason for which a clip of this duration is refused; nil if it is accepted.
-  func durationReason(_ input: InputName, seconds: Double, isCut: Bool = false) -> Reason? {
+  func durationReason(_ input: InputName, seconds: Double, hasMorePackets: Bool = false) -> Reason? {
     guard let allowed = limits.seconds else { return nil }
     let isAllowed = allowed.shortest - Self.tolerance <= seconds && seconds <= allowed.longest + Self.tolerance
-    if isAllowed && !isCut { return nil }
-    let length = isCut ? "more than \(Self.text(seconds)) s" : "\(Self.text(seconds)) s"
+    if isAllowed && !hasMorePackets { return nil }
+    let length = hasMorePackets ? "more than \(Self.text(seconds)) s" : "\(Self.text(seconds)) s"
     return Reason(
       .durationOutOfRange, input: input,
       finding: "it lasts \(length); \(Self.text(allowed.shortest)) to \(Self.text(allowed.longest)) s are accepted")

@@ -24,6 +24,11 @@ enum RunFailure: Error {
     self = .failed(MediaError(error.isOutOfSpace ? .outOfSpace : .inputOutput, "\(error)"))
   }
 
+  /// What the plan needs did not come with it.
+  static func missing(_ what: String) -> RunFailure {
+    .failed(MediaError(.invalidPlan, "the plan needs \(what), which is missing"))
+  }
+
   /// Performs work whose failure no input causes.
   static func wrap<Result: ~Copyable>(_ work: () throws(AVError) -> Result) throws(RunFailure) -> Result {
     do { return try work() } catch { throw RunFailure(error) }
@@ -58,41 +63,4 @@ package struct MediaError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   package var description: String { detail }
-}
-
-extension Reason {
-  /// A reason whose detail has two sentences: the finding, and the remedy.
-  ///
-  /// - Parameter finding: lower case at its start, without a full stop.
-  init(_ code: ReasonCode, input: InputName?, finding: String, seconds: Double? = nil) {
-    let found = finding.prefix(1).uppercased() + finding.dropFirst() + "."
-    let remedy = input == .photo ? Self.photoRemedy(for: code) : Self.remedy(for: code)
-    self.init(code, input: input, detail: [found, remedy].joined(separator: " "), seconds: seconds)
-  }
-
-  private static func photoRemedy(for code: ReasonCode) -> String {
-    switch code {
-    case .emptyFile: "Send the photo itself; the app may have sent it before it was written."
-    case .unsupportedContainer, .unsupportedCodec: "Export the photo as JPEG."
-    case .truncatedContainer: "Send the photo again after it was saved completely."
-    case .corruptImage: "Send the photo again; if it is damaged on the phone too, take another."
-    case .tooLarge: "Export the photo at a lower resolution."
-    default: "Take another photo."
-    }
-  }
-
-  private static func remedy(for code: ReasonCode) -> String {
-    switch code {
-    case .emptyFile: "Send the clip itself; the app may have sent it before it was written."
-    case .unsupportedContainer: "Export the clip as MP4."
-    case .truncatedContainer: "Send the clip again after it was saved completely."
-    case .noVideoStream: "Send the clip, not only its audio."
-    case .unsupportedCodec: "Film with the phone's usual settings."
-    case .corruptVideo, .corruptImage: "Send the clip again; if it is damaged on the phone too, film again."
-    case .durationOutOfRange, .decoderCrashed, .memoryLimitExceeded, .deadlineExceeded: "Film the moment again."
-    case .durationsDiffer, .notOneMoment: "Submit both clips of one moment."
-    case .tooLarge: "Film at a lower resolution."
-    case .sameFileTwice: "Submit the clip of each camera."
-    }
-  }
 }

@@ -41,14 +41,14 @@ final class ContainerWriter {
   }
 }
 
-/// Encodes the video stream of an output, one frame for each slot of the grid.
+/// Encodes the video stream of an output, one frame for each tick of the grid.
 final class VideoTrack {
   private let container: ContainerWriter
   private let encoder: VideoEncoder
   private let packet: Packet
   private let stream: Int
-  /// The number of encoded slots.
-  private var slots = 0
+  /// The number of encoded frames.
+  private var frames = 0
 
   /// Adds a stream to a container that is not started yet.
   init(_ video: Definition.VideoEncoding, size: Size, grid: TimeGrid, container: ContainerWriter) throws(RunFailure) {
@@ -63,10 +63,10 @@ final class VideoTrack {
     do { stream = try container.muxer.addStream(of: encoder) } catch { throw RunFailure(error) }
   }
 
-  /// Encodes the frame of the next slot; the frame's memory can be reused afterwards.
+  /// Encodes the next frame; the frame's memory can be reused afterwards.
   func encode(_ frame: borrowing Frame) throws(RunFailure) {
-    frame.pts = Int64(slots)
-    slots += 1
+    frame.pts = Int64(frames)
+    frames += 1
     do { try encoder.send(frame) } catch { throw RunFailure(error) }
     try writePackets()
   }

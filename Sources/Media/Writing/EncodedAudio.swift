@@ -75,7 +75,7 @@ final class EncodedAudio: AudioTrack {
 
   private func resampleDecoded() throws(RunFailure) {
     while (try? decoder.receive(into: decoded)) == .output {
-      guard try fillGap() else { continue }
+      guard decoded.isResamplable, try fillGap() else { continue }
       try prepareResampler()
       do { try resampler?.send(decoded) } catch { throw RunFailure(error) }
       try encodeResampled()

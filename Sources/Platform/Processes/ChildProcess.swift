@@ -10,12 +10,20 @@ package struct ChildProcess: ~Copyable, Sendable {
   package enum Ending: Sendable, Hashable {
     case exited(Int32)
     case killed(signal: Int32)
+
+    /// - Parameter status: of wait(2), whose macros Swift does not import.
+    package init(status: Int32) {
+      let signal = status & 0x7F
+      self = signal == 0 ? .exited((status >> 8) & 0xFF) : .killed(signal: signal)
+    }
   }
 
   /// The environment of a child; nothing else is inherited.
   package struct Configuration: Sendable {
     package var path: String
     package var arguments: [String]
+    /// The first argument, by which `ps` lists the process; nil: the path.
+    package var name: String?
     package var environment: [String: String] = [:]
     package var directory: String?
     /// Descriptor i of the child is `descriptors[i]`; nil: /dev/null.
@@ -47,7 +55,8 @@ package struct ChildProcess: ~Copyable, Sendable {
   ///
   /// The kernel sends the parent death signal when the calling *thread* ends: call it from one that outlives the child.
   package init(_ configuration: Configuration) throws(SystemError) {
-    var arguments: [UnsafeMutablePointer<CChar>?] = ([configuration.path] + configuration.arguments).map { strdup($0) }
+    var arguments: [UnsafeMutablePointer<CChar>?] =
+      ([configuration.name ?? configuration.path] + configuration.arguments).map { strdup($0) }
     var environment: [UnsafeMutablePointer<CChar>?] = configuration.environment.map { strdup("\($0.key)=\($0.value)") }
     arguments.append(nil)
     environment.append(nil)
@@ -98,7 +107,7 @@ package struct ChildProcess: ~Copyable, Sendable {
     var status: Int32 = 0
     while waitpid(id, &status, 0) < 0 && errno == EINTR {}
     discard self
-    return Self.ending(of: status)
+    return Ending(status: status)
   }
 
   // A child that its owner does not wait for is killed and reaped.
@@ -106,12 +115,6 @@ package struct ChildProcess: ~Copyable, Sendable {
     _ = kill(id, SIGKILL)
     var status: Int32 = 0
     while waitpid(id, &status, 0) < 0 && errno == EINTR {}
-  }
-
-  // The macros of wait(2), which Swift does not import.
-  private static func ending(of status: Int32) -> Ending {
-    let signal = status & 0x7F
-    return signal == 0 ? .exited((status >> 8) & 0xFF) : .killed(signal: signal)
   }
 }
 

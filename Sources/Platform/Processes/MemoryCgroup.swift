@@ -3,8 +3,13 @@ import Glibc
 /// The cgroup that limits the memory of a process (cgroups(7)).
 package struct MemoryCgroup: Sendable, Hashable {
   /// Its directory, with `memory.events` or, in version 1, `memory.oom_control`.
-  let folder: String
+  package let folder: String
   let isFirstVersion: Bool
+
+  init(folder: String, isFirstVersion: Bool) {
+    self.folder = folder
+    self.isFirstVersion = isFirstVersion
+  }
 
   /// Nil if the process does not exist, or no cgroup has a memory controller.
   package init?(of process: Int32) {

@@ -5,8 +5,21 @@ import Synchronization
 
 /// Settings of the current process.
 package enum ThisProcess {
+  /// The version of take5.
+  package static let version = "0.1.0"
+
   /// The path of the running program, which stays valid when an upgrade replaces the file.
   package static let executable = "/proc/self/exe"
+
+  /// The folder of the running program.
+  package static func folder() throws(SystemError) -> String {
+    let path = try Folder.resolved(executable)
+    return String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+  }
+
+  /// Sets the name by which the kernel and `ps` list the calling thread, and with it the process if it is the main
+  /// thread; at most 15 bytes.
+  package static func setName(_ name: String) { csystem_name_thread(name) }
 
   /// Disables core dumps and tracing by other processes: the memory holds private media.
   package static func denyDumps() throws(SystemError) {

@@ -70,9 +70,9 @@ package final class WakeUp: Sendable {
   }
 
   /// Waits until the signal is raised or `limit` passes; one task at a time may wait.
-  package func wait(atMost limit: Duration) async {
+  package func wait(atMost limit: Duration, by clock: some Clock<Duration> = ContinuousClock()) async {
     let timer = Task {
-      try? await Task.sleep(for: limit)
+      try? await clock.sleep(for: limit)
       if !Task.isCancelled { raise() }
     }
     await withCheckedContinuation { continuation in

@@ -124,10 +124,36 @@ struct PhotoTests {
     let jpeg = try PhotoFixture.jpeg(PhotoFixture.quarters(width: 200, height: 100))
     #expect(try PhotoCase(jpeg, limits: PhotoCase.limits(pixels: 19_999)).report.reason?.code == .tooLarge)
     #expect(try PhotoCase(jpeg, limits: PhotoCase.limits(pixels: 20_000)).report.reason == nil)
+    var limits = PhotoCase.limits()
+    limits.bytes = Int64(jpeg.count)
+    #expect(try PhotoCase(jpeg, limits: limits).report.reason == nil)
+    limits.bytes -= 1
+    #expect(try PhotoCase(jpeg, limits: limits).report.reason?.code == .tooLarge)
     let png = PhotoFixture.png(width: 200, height: 100) { _, _ in [1, 2, 3, 255] }
     #expect(try PhotoCase(png, limits: PhotoCase.limits(pixels: 19_999)).report.reason?.code == .tooLarge)
     #expect(try PhotoCase([]).report.reason?.code == .emptyFile)
     #expect(try PhotoCase(Array("GIF89a".utf8) + [0, 0, 0]).report.reason?.code == .unsupportedContainer)
+  }
+
+  @Test("a PNG with an edge of more than 65500 pixels is refused, as a JPEG is")
+  func edges() throws {
+    for (width, height) in [(65501, 1), (1, 65501)] {
+      let png = PhotoFixture.png(width: width, height: height) { _, _ in [1, 2, 3, 255] }
+      #expect(try PhotoCase(png).report.reason?.code == .tooLarge)
+    }
+    let png = PhotoFixture.png(width: 65500, height: 1) { _, _ in [1, 2, 3, 255] }
+    #expect(try PhotoCase(png).report.reason == nil)
+  }
+
+  @Test("a JPEG with more scans than encoders write is refused", arguments: [64, 65])
+  func scans(count: Int) throws {
+    // Eight by eight pixels in three components, tables with a single code, and a scan for a component at a time.
+    var bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 0xDB, 0, 67, 0] + [UInt8](repeating: 1, count: 64)
+    bytes += [0xFF, 0xC0, 0, 17, 8, 0, 8, 0, 8, 3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0]
+    for table: UInt8 in [0x00, 0x10] { bytes += [0xFF, 0xC4, 0, 20, table, 1] + [UInt8](repeating: 0, count: 16) }
+    for scan in 1...count { bytes += [0xFF, 0xDA, 0, 8, 1, UInt8(min(scan, 3)), 0, 0, 63, 0, 0b0011_1111] }
+    let reason = try PhotoCase(bytes + [0xFF, 0xD9]).report.reason
+    #expect(reason?.code == (count > 64 ? .corruptImage : nil), "\(String(describing: reason))")
   }
 
   @Test("the refusal of a file that is not a photo names its format and a remedy")

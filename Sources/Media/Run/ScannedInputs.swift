@@ -1,0 +1,105 @@
+import AV
+import Model
+
+/// The first phase of a run: the inputs after the checks that need none of their frames.
+///
+/// The files differ, their packets give durations that the plan allows, and two clips can show one moment.
+struct ScannedInputs {
+  /// In the order of their names.
+  let inputs: [ScannedInput]
+  let grid: TimeGrid
+  /// The time of an event in the front clip minus its time in the back clip, in seconds; nil if it is unknown or the
+  /// clips are not to be aligned.
+  let offset: Double?
+  let report: PartialReport
+
+  init(of plan: Plan, from sources: [InputName: InputSource], mode: ExecutionMode) throws(RunEnding) {
+    var report = PartialReport(of: plan)
+    let inputs = try report.step { () throws(RunFailure) in try Self.scanPackets(of: plan, from: sources) }
+    let reasons = DurationRule(limits: plan.limits).reasons(inputs)
+    guard reasons.isEmpty else { throw report.rejection(reasons) }
+
+    let audio = try report.step { () throws(RunFailure) in try Self.scanAudio(of: inputs, mode: mode) }
+    for input in inputs { report.warnings += audio[input.name]?.warnings(of: input.name) ?? [] }
+
+    let check = Self.momentCheck(of: plan, audio)
+    report.moment = check?.report
+    if let decision = check?.decision { report.decisions.append(decision) }
+    if let doubt = check?.doubt {
+      if plan.moment?.doubt == .refuse {
+        throw report.rejection([Reason(.notOneMoment, input: nil, finding: doubt)])
+      }
+      report.warnings.append(Warning(.notOneMoment, input: nil, finding: doubt))
+    }
+
+    self.inputs = inputs
+    self.report = report
+    grid = TimeGrid(of: plan, inputs)
+    let isAligned = plan.moment?.align == true && check?.alignment?.outcome == .aligned
+    offset = isAligned ? check?.alignment?.offset : nil
+  }
+
+  private static func scanPackets(
+    of plan: Plan, from sources: [InputName: InputSource]
+  ) throws(RunFailure) -> [ScannedInput] {
+    let inputs = try plan.inputs.sorted { $0.key.rawValue < $1.key.rawValue }
+      .map { (name, plan) throws(RunFailure) in
+        guard let source = sources[name] else { throw .missing("the input \(name.rawValue)") }
+        return (source: source, plan: plan)
+      }
+    try refuseSameFile(inputs.map(\.source))
+    return try inputs.map { (input) throws(RunFailure) in try ScannedInput(input.source, plan: input.plan) }
+  }
+
+  private static func refuseSameFile(_ sources: [InputSource]) throws(RunFailure) {
+    guard sources.count == 2 else { return }
+    do {
+      guard try FileComparison.areEqual(sources[0].file, sources[1].file) else { return }
+    } catch {
+      throw RunFailure(error)
+    }
+    throw .refused(Reason(.sameFileTwice, input: nil, finding: "both inputs are the same file"))
+  }
+
+  /// Decodes the audio of all inputs whose duration is limited.
+  private static func scanAudio(
+    of inputs: [ScannedInput], mode: ExecutionMode
+  ) throws(RunFailure) -> [InputName: AudioScan] {
+    let requests = inputs.compactMap { input -> AudioScan.Request? in
+      guard let scan = input.scan, let audio = input.plan.facts.audio else { return nil }
+      return AudioScan.Request(
+        source: input.source, stream: audio.stream, origin: scan.timeBase.seconds(scan.origin),
+        maxSeconds: scan.seconds)
+    }
+    let scans = try AudioScan.all(requests, mode: mode)
+    return Dictionary(uniqueKeysWithValues: zip(requests.map(\.source.name), scans))
+  }
+
+  /// Checks whether both clips show one moment; nil if the plan does not ask for it.
+  private static func momentCheck(of plan: Plan, _ audio: [InputName: AudioScan]) -> MomentCheck? {
+    guard let rule = plan.moment, let front = plan.inputs[.front]?.facts, let back = plan.inputs[.back]?.facts else {
+      return nil
+    }
+    let both = audio[.front].flatMap { front in audio[.back].map { (front: front, back: $0) } }
+    return MomentCheck(
+      front: front, back: back, audio: both, rule: rule, maxOffset: max(0.5, plan.limits.differenceSeconds))
+  }
+}
+
+/// An input whose packets are scanned.
+struct ScannedInput {
+  let source: InputSource
+  let plan: InputPlan
+  /// Nil if the plan does not limit the duration.
+  let scan: PacketScan?
+
+  init(_ source: InputSource, plan: InputPlan) throws(RunFailure) {
+    self.source = source
+    self.plan = plan
+    scan = try source.limits.seconds.map { (allowed) throws(RunFailure) in
+      try PacketScan(of: source, video: plan.facts.video, allowedDuration: allowed)
+    }
+  }
+
+  var name: InputName { source.name }
+}

@@ -1,0 +1,37 @@
+import AV
+import Model
+
+/// The constant frame rate of the outputs, onto which clips of any frame rate are mapped: tick k is the k-th frame of an
+/// output, which starts at k / rate seconds.
+struct TimeGrid: Hashable, Sendable {
+  /// Frames per second.
+  let rate: Int
+
+  /// The time base of the outputs: one tick for each frame.
+  var timeBase: Rational { Rational(1, Int32(rate)) }
+
+  /// The first tick that shows a frame: the tick nearest to its timestamp.
+  ///
+  /// The timestamp is rounded, not truncated, as the timestamps of cameras jitter and truncation would duplicate and
+  /// drop frames.
+  func tick(of timestamp: Int64, in timeBase: Rational) -> Int { Int(self.timeBase.rescale(timestamp, from: timeBase)) }
+
+  /// The number of ticks of a time span, rounded.
+  func ticks(in seconds: Double) -> Int { Int((seconds * Double(rate)).rounded()) }
+
+  /// The number of ticks that fit into a time span.
+  func wholeTicks(in seconds: Double) -> Int { Int((seconds * Double(rate) + 1e-6).rounded(.down)) }
+
+  /// The duration of a number of ticks, in seconds.
+  func seconds(_ ticks: Int) -> Double { Double(ticks) / Double(rate) }
+}
+
+extension TimeGrid {
+  /// The grid of all outputs of a plan: at the rate of the canvas, or without a composition at the highest rate of the
+  /// inputs, within the limit of the clip outputs.
+  init(of plan: Plan, _ inputs: [ScannedInput]) {
+    let own = inputs.compactMap(\.scan).map { Int($0.framesPerSecond.rounded()) }.max() ?? 1
+    let maxRate = plan.clips.compactMap(\.framesPerSecond).min() ?? own
+    self.init(rate: plan.compositions.first?.canvas.framesPerSecond ?? max(1, min(own, maxRate)))
+  }
+}
