@@ -26,10 +26,13 @@ package struct MediaFailure: Error, Codable, Sendable, Hashable, CustomStringCon
 
   package let kind: Kind
   package let detail: String
+  /// The end of the child that the media caused; nil for other failures.
+  package var crash: MediaCrash?
 
-  package init(_ kind: Kind, _ detail: String) {
+  package init(_ kind: Kind, _ detail: String, crash: MediaCrash? = nil) {
     self.kind = kind
     self.detail = detail
+    self.crash = crash
   }
 
   package var description: String { "\(kind.rawValue): \(detail)" }
@@ -42,5 +45,54 @@ package struct MediaFailure: Error, Codable, Sendable, Hashable, CustomStringCon
     case .deadlineExceeded: .deadlineExceeded
     case .interrupted, .cancelled, .outOfSpace, .unavailable, .internal, .protocolViolation: nil
     }
+  }
+
+  /// The reason of the refusal if the media cause the failure; nil if they cannot be the cause.
+  ///
+  /// - Parameter input: `.photo` for a photo; nil for clips.
+  package func reason(input: InputName?) -> Reason? {
+    refusalCode.map { code in
+      Reason(code, input: input, detail: "\(detail); \(Remedy(for: code, input: input).clause)")
+    }
+  }
+}
+
+/// The end of a child that its media caused: by its own fault, or at one of its own limits.
+package struct MediaCrash: Codable, Sendable, Hashable {
+  /// The request at which the child ended.
+  package enum Stage: String, Codable, Sendable {
+    case probe
+    case run
+    case photo
+  }
+
+  /// The limits of a child.
+  package struct Limits: Codable, Sendable, Hashable {
+    /// The address space, in bytes.
+    package let memory: UInt64
+    /// The CPU time of all of its threads, in seconds.
+    package let cpuSeconds: UInt64
+    /// One output file, in bytes.
+    package let fileSize: UInt64
+    /// The time by the clock, in seconds.
+    package let deadlineSeconds: Double
+
+    package init(memory: UInt64, cpuSeconds: UInt64, fileSize: UInt64, deadlineSeconds: Double) {
+      self.memory = memory
+      self.cpuSeconds = cpuSeconds
+      self.fileSize = fileSize
+      self.deadlineSeconds = deadlineSeconds
+    }
+  }
+
+  package let stage: Stage
+  /// The name of the signal, such as `SIGSEGV`; nil if the child ended at its limit of memory or time without one.
+  package let signal: String?
+  package let limits: Limits
+
+  package init(stage: Stage, signal: String?, limits: Limits) {
+    self.stage = stage
+    self.signal = signal
+    self.limits = limits
   }
 }

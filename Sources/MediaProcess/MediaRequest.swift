@@ -1,6 +1,6 @@
 package import Model
 
-/// A request to the media process; descriptors are sent with it (unix(7), SCM_RIGHTS).
+/// A request to a child of the fork server; descriptors are sent with it (unix(7), SCM_RIGHTS).
 package enum MediaRequest: Codable, Sendable, Hashable {
   /// Probes inputs. The descriptors are those of the inputs, in this order.
   case probe(inputs: [InputName], limits: Limits)
@@ -8,9 +8,17 @@ package enum MediaRequest: Codable, Sendable, Hashable {
   case run(plan: Plan, mode: ExecutionMode, inputs: [InputName], outputs: [Role])
   /// Runs a plan for one photo. The descriptors are that of the photo and then of the outputs, in this order.
   case photo(plan: PhotoPlan, outputs: [Role])
+
+  var stage: MediaCrash.Stage {
+    switch self {
+    case .probe: .probe
+    case .run: .run
+    case .photo: .photo
+    }
+  }
 }
 
-/// A reply of the media process.
+/// A reply of a child: the last message is a result or a failure, and the child ends after it.
 package enum MediaReply: Codable, Sendable, Hashable {
   /// The facts of the inputs, and the reasons for which they are refused.
   case probed(ProbeReport)
@@ -40,14 +48,14 @@ package struct ProbeReport: Codable, Sendable, Hashable {
 }
 
 /// A message with the version of the protocol, so that a process of another build is detected.
-struct Envelope<Message: Codable & Sendable>: Codable, Sendable {
+package struct Envelope<Message: Codable & Sendable>: Codable, Sendable {
   let version: Int
   let message: Message
 
   /// Incremented with every incompatible change.
-  static var currentVersion: Int { 5 }
+  static var currentVersion: Int { 7 }
 
-  static func encode(_ message: Message) throws(MediaFailure) -> [UInt8] {
+  package static func encode(_ message: Message) throws(MediaFailure) -> [UInt8] {
     do {
       return try JSON.encode(Envelope(version: currentVersion, message: message))
     } catch {
@@ -55,12 +63,13 @@ struct Envelope<Message: Codable & Sendable>: Codable, Sendable {
     }
   }
 
-  static func decode(_ bytes: [UInt8]) throws(MediaFailure) -> Message {
+  package static func decode(_ bytes: [UInt8]) throws(MediaFailure) -> Message {
     let envelope: Envelope
     do {
       envelope = try JSON.decode(Envelope.self, from: bytes)
     } catch {
-      throw MediaFailure(.protocolViolation, "a message could not be decoded: \(error)")
+      // The error can quote the message. Foundation's decoder refuses values that are nested more than 512 deep.
+      throw MediaFailure(.protocolViolation, "a message could not be decoded: \(error)".cleaned)
     }
     guard envelope.version == currentVersion else {
       throw MediaFailure(

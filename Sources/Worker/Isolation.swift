@@ -1,4 +1,5 @@
 import Platform
+import QueueWorker
 
 /// Admits either several attempts at the same time or one isolated attempt, in the order of arrival.
 ///
@@ -44,13 +45,15 @@ final class Isolation: Sendable {
 
   /// Waits until the attempt may start; false if that takes longer than `limit`. After true the caller must call
   /// `leave()`.
-  func enter(alone isAlone: Bool, within limit: Duration) async -> Bool {
+  func enter(
+    alone isAlone: Bool, within limit: Duration, by clock: any WorkerClock = ContinuousClock()
+  ) async -> Bool {
     let number = state.withLock { state in
       state.numbers += 1
       return state.numbers
     }
     let timer = Task {
-      try? await Task.sleep(for: limit)
+      try? await clock.sleep(for: limit)
       if !Task.isCancelled { giveUp(number) }
     }
     defer { timer.cancel() }

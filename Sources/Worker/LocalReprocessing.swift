@@ -11,11 +11,12 @@ package import Store
 package struct LocalReprocessing: Sendable {
   private static let maxInterruptions = 3
 
-  private let slots: [MediaSlot]
+  private let slots: [any MediaRunner]
   private let pool: Pool
   private let store: Store
   private let blobs: any BlobStore
   private let log: Logger
+  private let clock: any WorkerClock
 
   /// - Parameters:
   ///   - slots: the number of items at a time; one for each core has the highest throughput.
@@ -23,11 +24,19 @@ package struct LocalReprocessing: Sendable {
   package init(
     slots: Int, media: MediaProcess.Configuration, pool: Pool, store: Store, blobs: any BlobStore, log: Logger
   ) throws {
-    self.slots = try (1...slots).map { number in try MediaSlot(name: "local-\(number)", configuration: media) }
+    let slots = try (1...slots).map { number in try MediaProcess(name: "local-\(number)", configuration: media) }
+    self.init(slots: slots, pool: pool, store: store, blobs: blobs, log: log, clock: ContinuousClock())
+  }
+
+  init(
+    slots: [any MediaRunner], pool: Pool, store: Store, blobs: any BlobStore, log: Logger, clock: any WorkerClock
+  ) {
+    self.slots = slots
     self.pool = pool
     self.store = store
     self.blobs = blobs
     self.log = log
+    self.clock = clock
   }
 
   /// Processes items until none waits, the run is paused or cancelled, or `stop` is raised; `stop` requeues the
@@ -37,12 +46,20 @@ package struct LocalReprocessing: Sendable {
     // Attempts hash and write files with blocking calls.
     let executor = try ThreadExecutor(name: "local-run", threads: slots.count)
     defer { executor.stop() }
-    let limiter = RateLimiter(rate: run.rate)
+    let limiter = RateLimiter(rate: run.rate, clock: clock)
     let outcome: Result<Void, any Error>
     do {
       try await withThrowingTaskGroup { group in
         for slot in slots {
-          group.addTask(executorPreference: executor) { try await self.work(run, slot, limiter, stop) }
+          group.addTask(executorPreference: executor) {
+            do {
+              try await self.work(run, slot, limiter, stop)
+            } catch {
+              // The other slots stop too, instead of running the rest of the items before the error is reported.
+              stop.cancel()
+              throw error
+            }
+          }
         }
         try await group.waitForAll()
       }
@@ -50,15 +67,14 @@ package struct LocalReprocessing: Sendable {
       try await pool.transaction { [store] session in try store.collectReleased(session) }
       outcome = .success(())
     } catch {
-      stop.cancel()
       outcome = .failure(error)
     }
-    for slot in slots { await slot.stop() }
+    for slot in slots { await slot.renew() }
     try outcome.get()
   }
 
   private func work(
-    _ run: ReprocessRun, _ slot: MediaSlot, _ limiter: RateLimiter, _ stop: CancellationFlag
+    _ run: ReprocessRun, _ slot: any MediaRunner, _ limiter: RateLimiter, _ stop: CancellationFlag
   ) async throws {
     while !stop.isCancelled {
       try await limiter.wait()
@@ -67,7 +83,7 @@ package struct LocalReprocessing: Sendable {
     }
   }
 
-  private func process(_ item: LocalItem, _ slot: MediaSlot, _ stop: CancellationFlag) async throws {
+  private func process(_ item: LocalItem, _ slot: any MediaRunner, _ stop: CancellationFlag) async throws {
     let start = ContinuousClock.now
     let work: Work
     do {
@@ -77,8 +93,7 @@ package struct LocalReprocessing: Sendable {
       return try await end(item, .failed("\(error)"))
     }
     let attempt = Attempt(
-      control: LocalControl(cancellation: stop), slot: slot, mode: .throughput, isIsolated: false, blobs: blobs,
-      log: log)
+      control: LocalControl(cancellation: stop), media: slot, mode: .throughput, blobs: blobs, log: log)
     var ending = await attempt.run(work)
     // Another process killed the media process; a few retries tell an accident from a permanent condition.
     for _ in 0..<Self.maxInterruptions {
@@ -86,12 +101,12 @@ package struct LocalReprocessing: Sendable {
       ending = await attempt.run(work)
     }
     // One crash does not show that the media are the cause.
-    if case .broken = ending {
+    while case .broken(_, let crash) = ending, try await count(crash, of: work) < Store.maxCrashes {
       await slot.renew()
       ending = await attempt.run(work)
     }
     switch ending {
-    case .accepted(_, let outputs, let recipe):
+    case .accepted(_, _, let outputs, let recipe):
       let seconds = start.duration(to: .now) / .seconds(1)
       do {
         try await persist { session in
@@ -103,19 +118,25 @@ package struct LocalReprocessing: Sendable {
         try await end(item, .failed("\(error)"))
       }
     case .unchanged: try await end(item, .skipped)
-    case .rejected(let verdict): try await end(item, .failed(verdict.reasonText))
-    case .broken(let failure, _, _): try await end(item, .failed(failure.description))
+    case .rejected(_, let verdict): try await end(item, .failed(verdict.reasonText))
+    case .broken(_, let crash): try await end(item, .failed(crash.description))
     case .damaged(let error, _): try await end(item, .failed(error.description))
     case .failed(let error): try await end(item, .failed(error))
     case .superseded(let ending): try await end(item, ending)
     case .stopped, .crowded: try await end(item, .requeued)
     // The items do not fail, because the run can be resumed.
-    case .interrupted(let failure):
+    case .interrupted(_, let failure):
       try await end(item, .requeued)
       throw Outage(failure.description)
     case .unable(let outage):
       try await end(item, .requeued)
       throw outage
+    }
+  }
+
+  private func count(_ crash: CrashFacts, of work: Work) async throws -> Int {
+    try await persist { session in
+      try session.transaction { session in try store.countCrash(crash, of: work, session) }
     }
   }
 
@@ -136,7 +157,7 @@ package struct LocalReprocessing: Sendable {
         return try await pool.run(timeout: .seconds(30), body)
       } catch let error as PostgresError where error.isTransient && attempt < 10 {
         attempt += 1
-        try await Task.sleep(for: .milliseconds(200))
+        try await clock.sleep(for: .milliseconds(200))
       }
     }
   }
@@ -154,18 +175,23 @@ struct LocalControl: AttemptControl {
 /// Limits the rate at which tasks pass `wait()`.
 final class RateLimiter: Sendable {
   private let interval: Duration
-  private let next = Locked(ContinuousClock.now)
+  private let clock: any WorkerClock
+  private let next: Locked<ContinuousClock.Instant>
 
   /// - Parameter rate: calls per second; nil: no limit.
-  init(rate: Double?) { interval = rate.map { .seconds(1 / $0) } ?? .zero }
+  init(rate: Double?, clock: any WorkerClock) {
+    interval = rate.map { .seconds(1 / $0) } ?? .zero
+    self.clock = clock
+    next = Locked(clock.now)
+  }
 
   /// Waits until the next call is permitted.
   func wait() async throws {
     let permitted = next.withLock { next in
-      let permitted = max(next, .now)
+      let permitted = max(next, clock.now)
       next = permitted + interval
       return permitted
     }
-    if permitted > .now { try await Task.sleep(until: permitted, clock: .continuous) }
+    if permitted > clock.now { try await clock.sleep(until: permitted, tolerance: nil) }
   }
 }

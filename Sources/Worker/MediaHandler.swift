@@ -20,6 +20,7 @@ struct MediaHandler: JobHandler {
   let store: Store
   let blobs: any BlobStore
   let damages: DamageRecorder
+  var clock: any WorkerClock = ContinuousClock()
 
   /// The longest time that a job waits for isolation, or behind an isolated job, before it is snoozed.
   private static let maxWait = Duration.seconds(20)
@@ -28,9 +29,9 @@ struct MediaHandler: JobHandler {
   var takesMore: Bool { !isolation.isReserved }
 
   func handle(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceHealth {
-    let record = AttemptRecord(held: held, pool: pool, store: store, log: log)
+    let record = AttemptRecord(held: held, pool: pool, store: store, log: log, clock: clock)
     guard let slot = free.take() else {
-      await record.write(.stopped(.drained), of: nil)
+      await record.write(.stopped(.drained))
       return .unknown
     }
     defer { free.add(slot) }
@@ -40,22 +41,22 @@ struct MediaHandler: JobHandler {
         try session.snapshot { session in try store.work(for: held.job, session) }
       }
       guard let found else {
-        await record.write(.superseded(.cancelled), of: nil)
+        await record.write(.superseded(.cancelled))
         return .unknown
       }
       work = found
     } catch let error as StoreError where held.job.kind == ReprocessJob.kind {
       // The subject was deleted: it needs no new outputs.
-      await record.write(.superseded(.failed("\(error)")), of: nil)
+      await record.write(.superseded(.failed("\(error)")))
       return .unknown
     } catch {
       // An outage of the database does not pause the queue: without the database there are no claims.
-      await record.write(AttemptEnding(error, isIsolated: false), of: nil)
+      await record.write(AttemptEnding(error))
       return .unknown
     }
     let ending = await attempt(held, work, slot, isAlone: isAlone, log)
     held.endStage()
-    switch await record.write(ending, of: work) {
+    switch await record.write(ending) {
     case .accepted, .rejected, .unchanged: return .healthy
     case .unable(let outage): return .outage(outage)
     case .damaged(let error, let hash):
@@ -69,56 +70,51 @@ struct MediaHandler: JobHandler {
   }
 
   private func attempt(
-    _ held: HeldJob, _ work: Work, _ slot: MediaSlot, isAlone: Bool, _ log: Logger
+    _ held: HeldJob, _ work: Work, _ slot: any MediaRunner, isAlone: Bool, _ log: Logger
   ) async -> AttemptEnding {
-    let isIsolated = work.isSuspect || held.job.lost > 0
-    guard await isolation.enter(alone: isIsolated, within: Self.maxWait) else { return .crowded }
+    let isIsolated = work.refusals.isEmpty && (work.isSuspect || held.job.lost > 0)
+    guard await isolation.enter(alone: isIsolated, within: Self.maxWait, by: clock) else { return .crowded }
     defer { isolation.leave() }
     if let stop = held.stopReason { return .stopped(stop) }
     if isIsolated { await slot.renew() }
     // A job that runs alone uses all cores; otherwise each job uses one.
     let mode: ExecutionMode = slots > 1 && (isAlone || isIsolated) ? .latency : .throughput
-    let attempt = Attempt(
-      control: held, slot: slot, mode: mode, isIsolated: isIsolated, blobs: blobs, log: log)
+    let attempt = Attempt(control: held, media: slot, mode: mode, blobs: blobs, log: log)
     return await attempt.run(work)
   }
 }
 
 /// The slots without a job.
 final class FreeSlots: Sendable {
-  private let slots: Locked<[MediaSlot]>
+  private let slots: Locked<[any MediaRunner]>
 
-  init(_ slots: [MediaSlot]) { self.slots = Locked(slots) }
+  init(_ slots: [any MediaRunner]) { self.slots = Locked(slots) }
 
   /// Takes a slot; nil if there is none.
-  func take() -> MediaSlot? { slots.withLock { $0.popLast() } }
+  func take() -> (any MediaRunner)? { slots.withLock { $0.popLast() } }
 
   /// Returns a slot.
-  func add(_ slot: MediaSlot) { slots.withLock { $0.append(slot) } }
+  func add(_ slot: any MediaRunner) { slots.withLock { $0.append(slot) } }
 }
 
 /// The handler of the jobs that need no media process.
 struct TaskHandler: JobHandler {
   let pool: Pool
   let store: Store
+  var clock: any WorkerClock = ContinuousClock()
 
   func handle(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceHealth {
     let job = held.job
     do {
       // The effect of the job and its completion are one transaction.
       try await pool.transaction { [store] session in
-        switch TaskKind(rawValue: job.kind) {
-        case .window: try store.openWindow(for: job, session)
-        // A newer worker may know the kind: the job is retried until it has no attempts left.
-        case nil: throw StoreError.unknownKind(job.kind, job.publicID)
-        }
+        try store.perform(job, session)
         try JobQueue.complete(job, .accepted, result: nil, session)
         try JobQueue.notifyChange(of: job.publicID, session)
       }
       held.end("accepted")
     } catch {
-      await AttemptRecord(held: held, pool: pool, store: store, log: log)
-        .write(AttemptEnding(error, isIsolated: false), of: nil)
+      await AttemptRecord(held: held, pool: pool, store: store, log: log, clock: clock).write(AttemptEnding(error))
     }
     return .unknown
   }

@@ -12,7 +12,7 @@ package import Store
 /// The worker of the service: claims jobs and performs as many at a time as it has slots.
 package final class WorkerService: Sendable {
   private let worker: QueueWorker
-  private let allSlots: [MediaSlot]
+  private let allSlots: [MediaProcess]
 
   /// - Parameters:
   ///   - database: for the worker's own connections: the heartbeat and the listener.
@@ -24,12 +24,12 @@ package final class WorkerService: Sendable {
     log: Logger, metrics: Metrics
   ) throws {
     let slots = try (1...configuration.slots).map { number in
-      try MediaSlot(name: "media-\(number)", configuration: configuration.media)
+      try MediaProcess(name: "media-\(number)", configuration: configuration.media)
     }
     let backgroundSlots = try (0..<configuration.backgroundSlots).map { number in
       var media = configuration.media
       media.isBackground = true
-      return try MediaSlot(name: "background-\(number + 1)", configuration: media)
+      return try MediaProcess(name: "background-\(number + 1)", configuration: media)
     }
     allSlots = slots + backgroundSlots
     let recorder = DamageRecorder(store: store, blobs: blobs, log: log, metrics: metrics)
@@ -47,7 +47,7 @@ package final class WorkerService: Sendable {
       configuration: queue, database: database, pool: pool,
       consumers: [
         ConsumerConfiguration(queue: PostJob.queue, slots: slots.count, handler: foreground),
-        ConsumerConfiguration(queue: TaskKind.queue, slots: 1, handler: TaskHandler(pool: pool, store: store)),
+        ConsumerConfiguration(queue: JobKinds.taskQueue, slots: 1, handler: TaskHandler(pool: pool, store: store)),
       ]
         + (backgroundSlots.isEmpty
           ? [] : [ConsumerConfiguration(queue: ReprocessJob.queue, slots: backgroundSlots.count, handler: background)]),

@@ -4,7 +4,6 @@ import MediaFixtures
 import MediaProcess
 import Model
 import Platform
-import Take5Testing
 import Testing
 
 @Suite("The media process", .serialized)
@@ -23,13 +22,13 @@ struct MediaProcessTests {
 
   var inputs: [InputName: Int32] { files.mapValues { $0.descriptor.number } }
 
-  static func slot(memory: UInt64 = 2 << 30) throws -> MediaSlot {
-    try MediaSlot(
+  static func slot(memory: UInt64 = 2 << 30) throws -> MediaProcess {
+    try MediaProcess(
       name: "test-media",
-      configuration: MediaProcess.Configuration(executable: Take5Binary.path, memoryLimit: memory))
+      configuration: MediaProcess.Configuration(memoryLimit: memory))
   }
 
-  func plan(_ slot: MediaSlot) async throws -> Plan {
+  func plan(_ slot: MediaProcess) async throws -> Plan {
     let report = try await slot.probe(
       inputs, limits: definition.limits, deadline: .seconds(60), cancellation: cancellation)
     #expect(report.reasons.isEmpty)
@@ -37,7 +36,7 @@ struct MediaProcessTests {
     return Planner(definition).plan(front: front, back: back, foreground: .front, roles: [.composed])
   }
 
-  @Test("it probes, runs, reports progress, and is reused")
+  @Test("it probes, runs and reports progress, in children of the same server")
   func run() async throws {
     let slot = try Self.slot()
     let plan = try await plan(slot)
@@ -59,30 +58,34 @@ struct MediaProcessTests {
   }
 
   @Test(
-    "it loads FFmpeg's libraries for the first clip, not for a photo",
+    "it loads FFmpeg's libraries for the first clip, and libheif for the first HEIF, not for a JPEG",
     .enabled(if: geteuid() == 0, "only root can read the mappings of a process that cannot be traced"))
   func libraries() async throws {
     let slot = try Self.slot()
     let limits = try #require(try Definitions.photo("reaction")).limits
-    let photo = try OpenFile(Descriptor(unnamedIn: "/tmp"))
-    try photo.descriptor.write(PhotoFixture.jpeg(PhotoFixture.quarters(width: 64, height: 48)))
-    let report = try await slot.photo(
-      PhotoPlan(limits: limits, variants: [:]), photo: photo.descriptor.number, outputs: [:], deadline: .seconds(60),
-      cancellation: cancellation)
+    func show(_ bytes: [UInt8]) async throws -> PhotoReport {
+      let photo = try OpenFile(Descriptor(unnamedIn: "/tmp"))
+      try photo.descriptor.write(bytes)
+      defer { withExtendedLifetime(photo) {} }
+      return try await slot.photo(
+        PhotoPlan(limits: limits, variants: [:]), photo: photo.descriptor.number, outputs: [:], deadline: .seconds(60),
+        cancellation: cancellation)
+    }
+    let report = try await show(PhotoFixture.jpeg(PhotoFixture.quarters(width: 64, height: 48)))
     #expect(report.facts?.display == Size(width: 64, height: 48))
     let mapped = try await mappedLibraries(of: slot)
     #expect(mapped.contains("libjpeg") && mapped.isDisjoint(with: ["libavcodec", "libavutil", "libheif", "libpq"]))
+    _ = try await show(PhotoFixture.photo(in: "heic"))
+    #expect(try await mappedLibraries(of: slot).contains("libheif"))
     _ = try await plan(slot)
     #expect(try await mappedLibraries(of: slot).isSuperset(of: ["libavcodec", "libavutil"]))
     #expect(try await mappedLibraries(of: slot).isDisjoint(with: ["libcurl", "libpq"]))
     await slot.stop()
   }
 
-  @Test("a thousand damaged photos neither crash it nor leak memory")
+  @Test("a thousand damaged photos neither crash a child nor leave anything in the server")
   func damagedPhotos() async throws {
-    let slot = try MediaSlot(
-      name: "test-media",
-      configuration: MediaProcess.Configuration(executable: Take5Binary.path, runsPerProcess: .max))
+    let slot = try Self.slot()
     let definition = try #require(try Definitions.photo("reaction"))
     var limits = definition.limits
     limits.pixels = 1 << 20
@@ -103,8 +106,8 @@ struct MediaProcessTests {
         // A library cannot allocate the size in a damaged header.
         #expect(error.kind == .memoryLimitExceeded, "\(number): \(error)")
       }
-      // By then every decoder is loaded and every pool is filled.
-      if number == 300 { (process, before) = (await slot.processID, try await memory(of: slot)) }
+      // By then libheif is loaded.
+      if number == 100 { (process, before) = (await slot.processID, try await memory(of: slot)) }
     }
     #expect(await slot.processID == process)
     let after = try await memory(of: slot)
@@ -113,7 +116,7 @@ struct MediaProcessTests {
   }
 
   /// The anonymous resident memory of the process, in bytes.
-  private func memory(of slot: MediaSlot) async throws -> Int {
+  private func memory(of slot: MediaProcess) async throws -> Int {
     let process = try #require(await slot.processID)
     let status = String(
       decoding: try Descriptor(reading: "/proc/\(process)/status").bytes(count: 8192, at: 0), as: UTF8.self)
@@ -121,7 +124,7 @@ struct MediaProcessTests {
     return try #require(line.split(separator: " ").compactMap { Int($0) }.first) << 10
   }
 
-  private func mappedLibraries(of slot: MediaSlot) async throws -> Set<String> {
+  private func mappedLibraries(of slot: MediaProcess) async throws -> Set<String> {
     let process = try #require(await slot.processID)
     let maps = try Descriptor(reading: "/proc/\(process)/maps").bytes(count: 1 << 20, at: 0)
     let files = String(decoding: maps, as: UTF8.self).split(separator: "\n").compactMap {
@@ -131,7 +134,7 @@ struct MediaProcessTests {
   }
 
   @Test(
-    "a killed process fails one request, and the next request starts a new one",
+    "a killed child fails one request, and the next request has another one",
     arguments: [
       (SIGKILL, MediaFailure.Kind.interrupted), (SIGSEGV, .crashed), (SIGBUS, .crashed), (SIGABRT, .crashed),
     ])
@@ -139,6 +142,7 @@ struct MediaProcessTests {
     let slot = try Self.slot()
     let failure = try await failure(of: slot) { process in kill(process, signal) }
     #expect(failure?.kind == kind, "\(String(describing: failure))")
+    #expect((failure?.crash?.signal == nil) == (kind == .interrupted))
     _ = try await plan(slot)
     await slot.stop()
   }
@@ -161,15 +165,6 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
-  @Test("an OOM kill in a cgroup of its own exceeds the memory limit")
-  func cgroup() async throws {
-    guard let cgroup = try MemoryLimitedCgroup() else { return }
-    let slot = try Self.slot()
-    let failure = try await failure(of: slot) { process in cgroup.take(process) }
-    #expect(failure?.kind == .memoryLimitExceeded, "\(String(describing: failure))")
-    await slot.stop()
-  }
-
   @Test("a cancelled run fails as cancelled")
   func cancelled() async throws {
     let slot = try Self.slot()
@@ -184,7 +179,7 @@ struct MediaProcessTests {
     let plan = try await plan(probing)
     await probing.stop()
     // Enough to load all libraries, too little for the frames.
-    let slot = try Self.slot(memory: 430 << 20)
+    let slot = try Self.slot(memory: 320 << 20)
     let output = try Descriptor(unnamedIn: "/tmp")
     let failure = await #expect(throws: MediaFailure.self) {
       _ = try await slot.run(
@@ -208,13 +203,25 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
-  /// Runs the plan, harms the process at the first report of progress, and returns the failure.
+  @Test("the request after a renewal starts another server")
+  func renewed() async throws {
+    let media = try Self.slot()
+    _ = try await plan(media)
+    let process = try #require(await media.processID)
+    await media.renew()
+    #expect(await media.processID == nil)
+    _ = try await plan(media)
+    #expect(await media.processID != process)
+    await media.stop()
+  }
+
+  /// Runs the plan, harms its child at the first report of progress, and returns the failure.
   private func failure(
-    of slot: MediaSlot, deadline: Duration = .seconds(120), _ harm: @escaping @Sendable (Int32) -> Void
+    of slot: MediaProcess, deadline: Duration = .seconds(120), _ harm: @escaping @Sendable (Int32) -> Void
   ) async throws -> MediaFailure? {
     let plan = try await plan(slot)
     let output = try Descriptor(unnamedIn: "/tmp")
-    let process = try #require(await slot.processID)
+    let server = try #require(await slot.processID)
     let isDone = CancellationFlag()
     return await #expect(throws: MediaFailure.self) {
       _ = try await slot.run(
@@ -222,35 +229,19 @@ struct MediaProcessTests {
       ) { _ in
         guard !isDone.isCancelled else { return }
         isDone.cancel()
-        harm(process)
+        if let child = MediaChildren.job(of: server) { harm(child) }
       }
     }
   }
 }
 
-/// A cgroup of either version with very little memory; only root can make one, and not on every machine.
-final class MemoryLimitedCgroup: Sendable {
-  private let folder: String
-
-  /// Nil if none can be made.
-  init?() throws {
-    let name = "take5-test-\(getpid())"
-    for (parent, limit) in [
-      ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max"),
-    ] {
-      let folder = "\(parent)/\(name)"
-      guard mkdir(folder, 0o755) == 0 || errno == EEXIST else { continue }
-      if KernelFile.write("131072", to: "\(folder)/\(limit)") {
-        self.folder = folder
-        return
-      }
-      rmdir(folder)
+/// The processes of a fork server, from proc(5).
+enum MediaChildren {
+  /// The child that does a job; nil if there is none.
+  static func job(of server: Int32) -> Int32? {
+    let children = KernelFile.read("/proc/\(server)/task/\(server)/children") ?? ""
+    return children.split(separator: " ").compactMap { Int32($0) }.first { child in
+      KernelFile.read("/proc/\(child)/comm") != "take5-init\n"
     }
-    return nil
   }
-
-  deinit { rmdir(folder) }
-
-  /// Moves a process into the cgroup, in which it can allocate hardly any memory.
-  func take(_ process: Int32) { _ = KernelFile.write("\(process)", to: "\(folder)/cgroup.procs") }
 }

@@ -37,14 +37,17 @@ struct IsolationTests {
 
   @Test("an isolated attempt that waits too long gives up, and the attempts behind it start")
   func givingUp() async {
-    let isolation = Isolation()
-    _ = await isolation.enter(alone: false, within: .seconds(60))
-    let alone = Task.immediate { await isolation.enter(alone: true, within: .milliseconds(20)) }
-    let behind = Task.immediate { await isolation.enter(alone: false, within: .seconds(60)) }
+    let (isolation, clock) = (Isolation(), TestClock())
+    _ = await isolation.enter(alone: false, within: .seconds(60), by: clock)
+    let alone = Task.immediate { await isolation.enter(alone: true, within: .seconds(20), by: clock) }
+    let behind = Task.immediate { await isolation.enter(alone: false, within: .seconds(60), by: clock) }
+    await clock.sleepers(for: .seconds(20))
+    #expect(isolation.isReserved)
+    clock.advance(by: .seconds(20))
     let (first, second) = (await alone.value, await behind.value)
     #expect(!first && second)
     for _ in 0..<2 { isolation.leave() }
-    let last = await isolation.enter(alone: true, within: .seconds(60))
+    let last = await isolation.enter(alone: true, within: .seconds(60), by: clock)
     #expect(last)
   }
 }

@@ -10,31 +10,32 @@ import Store
 /// One attempt at a moment, a clip or photos: runs the definition in a media process, and seals the outputs.
 struct Attempt<Control: AttemptControl>: Sendable {
   let control: Control
-  let slot: MediaSlot
+  let media: any MediaRunner
   let mode: ExecutionMode
-  /// Whether the attempt runs alone in a new media process, so that the media are the cause of a crash.
-  let isIsolated: Bool
   let blobs: any BlobStore
   let log: Logger
 
   /// Runs the attempt, and returns its ending.
   func run(_ work: Work) async -> AttemptEnding {
+    switch work.reprocessing?.state {
+    case .paused: return .superseded(.requeued)
+    case .cancelled: return .superseded(.cancelled)
+    case .running, .completed, nil: break
+    }
+    guard work.refusals.isEmpty else {
+      return .rejected(work, Verdict(reasons: work.refusals, inputs: [:], decisions: []))
+    }
     let ending = await perform(work)
     switch ending {
     case .rejected, .broken, .failed:
       // The submitter is not responsible for a source file that was damaged in the storage.
-      do { try work.checkSources(in: blobs) } catch { return AttemptEnding(error, isIsolated: isIsolated) }
+      do { try work.checkSources(in: blobs) } catch { return AttemptEnding(error) }
     default: break
     }
     return ending
   }
 
   private func perform(_ work: Work) async -> AttemptEnding {
-    switch work.reprocessing?.state {
-    case .paused: return .superseded(.requeued)
-    case .cancelled: return .superseded(.cancelled)
-    case .running, .completed, nil: break
-    }
     do {
       switch work.content {
       case .moment(let moment):
@@ -50,7 +51,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
       }
     } catch {
       if let stop = control.stopReason { return .stopped(stop) }
-      return AttemptEnding(error, isIsolated: isIsolated)
+      return AttemptEnding(error, of: work)
     }
   }
 
@@ -66,45 +67,55 @@ struct Attempt<Control: AttemptControl>: Sendable {
     defer { withExtendedLifetime(files) {} }
 
     control.advance(.probe, 0.01)
-    let probed = try await slot.probe(
+    let probed = try await media.probe(
       inputs, limits: definition.limits, deadline: clock.now.duration(to: end), cancellation: control.cancellation)
-    guard probed.reasons.isEmpty, let plan = plan(probed.facts) else { return .rejected(probed.verdict) }
-    let recipe = try Recipe(definition: work.definitionHash, plan: plan).hash
-    if work.hasOutputs(of: recipe, in: blobs) { return .unchanged }
+    guard probed.reasons.isEmpty, let plan = plan(probed.facts) else { return .rejected(work, probed.verdict) }
+    let libraries = try await media.libraryVersions()
+    let recipe = try Recipe(definition: work.definitionHash, plan: plan, libraries: libraries).hash
+    if try work.hasOutputs(of: recipe, in: blobs) { return .unchanged(work) }
 
     let outputs = try Outputs(plan.outputs, in: blobs)
     log.debug("composing", ["mode": mode.rawValue])
-    let report = try await slot.run(
+    let report = try await media.run(
       plan, mode: mode, inputs: inputs, outputs: outputs.descriptors, deadline: clock.now.duration(to: end),
       cancellation: control.cancellation
     ) { [control] fraction in
       // The last 5 % are for hashing and publishing.
       control.advance(.compose, 0.02 + fraction * 0.93)
     }
-    guard report.verdict.verdict == .accepted else { return .rejected(report.verdict) }
+    guard report.verdict.verdict == .accepted else { return .rejected(work, report.verdict) }
 
     control.advance(.publish, 0.96)
     let assets = try outputs.seal(report.outputs)
     if let stop = control.stopReason { return .stopped(stop) }
-    return .accepted(report.verdict, outputs: assets, recipe: recipe)
+    return .accepted(work, report.verdict, outputs: assets, recipe: recipe)
   }
 
   private func perform(_ photos: Work.Photos, of work: Work) async throws -> AttemptEnding {
     let plan = photos.definition.plan
-    let recipe = try Recipe(definition: work.definitionHash, plan: plan).hash
-    if work.hasOutputs(of: recipe, in: blobs) { return .unchanged }
+    let libraries = try await media.libraryVersions()
+    let recipe = try Recipe(definition: work.definitionHash, plan: plan, libraries: libraries).hash
+    if try work.hasOutputs(of: recipe, in: blobs) { return .unchanged(work) }
     let clock = ContinuousClock()
     let end = clock.now + work.deadline(photos.definition.deadlineSeconds)
     var verdict = Verdict(reasons: [], inputs: [:], decisions: [], photos: [])
     var assets: [NewAsset] = []
+    var times: [Duration] = []
     for (index, hash) in photos.photos.enumerated() {
       control.advance(.photo, Double(index) / Double(photos.photos.count))
       let photo = OpenFile(try work.open(hash, in: blobs))
       defer { withExtendedLifetime(photo) {} }
       let outputs = try Outputs(plan.outputs, in: blobs)
-      let report = try await slot.photo(
-        plan, photo: photo.descriptor.number, outputs: outputs.descriptors, deadline: clock.now.duration(to: end),
-        cancellation: control.cancellation)
+      let report: PhotoReport
+      let start = clock.now
+      do throws(MediaFailure) {
+        report = try await media.photo(
+          plan, photo: photo.descriptor.number, outputs: outputs.descriptors, deadline: clock.now.duration(to: end),
+          cancellation: control.cancellation)
+      } catch {
+        throw PhotoFailure(error, times: times + [start.duration(to: clock.now)])
+      }
+      times.append(start.duration(to: clock.now))
       if let facts = report.facts { verdict.photos?.append(facts) }
       verdict.decisions += report.decisions
       if var reason = report.reason {
@@ -118,10 +129,10 @@ struct Attempt<Control: AttemptControl>: Sendable {
     }
     guard verdict.reasons.isEmpty else {
       verdict.verdict = .rejected
-      return .rejected(verdict)
+      return .rejected(work, verdict)
     }
     if let stop = control.stopReason { return .stopped(stop) }
-    return .accepted(verdict, outputs: assets, recipe: recipe)
+    return .accepted(work, verdict, outputs: assets, recipe: recipe)
   }
 }
 

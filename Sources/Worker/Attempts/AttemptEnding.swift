@@ -7,17 +7,19 @@ import Postgres
 import QueueWorker
 import Store
 
-/// The ending of an attempt, which determines the next state of the job and of its subject.
+/// The ending of an attempt, which determines the next state of the job and of its subject. An ending that concerns the
+/// media holds the work.
 enum AttemptEnding {
   /// The media were accepted; the outputs are sealed and not yet published.
-  case accepted(Verdict, outputs: [NewAsset], recipe: SHA256Digest)
+  case accepted(Work, Verdict, outputs: [NewAsset], recipe: SHA256Digest)
   /// The media were rejected; a retry does not change that.
-  case rejected(Verdict)
-  /// The media process crashed, possibly because of the media. `isConfirmed` says that the attempt was isolated. The job
-  /// is postponed, and the media are rejected after two confirmed crashes.
-  case broken(MediaFailure, ReasonCode, isConfirmed: Bool)
+  case rejected(Work, Verdict)
+  /// The media crashed the media process. The job is postponed; the second crash rejects and quarantines the media.
+  case broken(Work, CrashFacts)
   /// Another process killed the media process. The job is postponed and then runs isolated.
-  case interrupted(MediaFailure)
+  case interrupted(Work, MediaFailure)
+  /// The current outputs were made by the same recipe.
+  case unchanged(Work)
   /// A resource that every attempt needs is not available. The job is postponed.
   case unable(Outage)
   /// Other jobs did not end in time for an isolated attempt. The job is snoozed.
@@ -27,8 +29,6 @@ enum AttemptEnding {
   case damaged(BlobError, SHA256Digest)
   /// The attempt failed for another reason. The job is retried until it has no attempts left.
   case failed(String)
-  /// The current outputs were made by the same recipe.
-  case unchanged
   /// The run of the item is paused or has ended.
   case superseded(Store.ItemEnding)
   /// The control stopped the attempt.
@@ -36,12 +36,9 @@ enum AttemptEnding {
 }
 
 extension AttemptEnding {
-  /// Creates the ending for an error.
-  ///
-  /// - Parameter isIsolated: whether the attempt ran alone in a new media process.
-  init(_ error: any Error, isIsolated: Bool) {
+  /// Creates the ending for an error outside of the media process.
+  init(_ error: any Error) {
     switch error {
-    case let failure as MediaFailure: self.init(failure, isIsolated: isIsolated)
     case BlobError.missing(let hash): self = .damaged(.missing(hash), hash)
     case BlobError.damaged(let hash, let damage): self = .damaged(.damaged(hash, damage), hash)
     case BlobError.system, BlobError.unavailable, is SystemError: self = .unable(Outage("\(error)"))
@@ -50,13 +47,21 @@ extension AttemptEnding {
     }
   }
 
-  private init(_ failure: MediaFailure, isIsolated: Bool) {
+  /// Creates the ending for an error of an attempt at the work.
+  ///
+  /// - Parameter error: of the media process a `MediaFailure` or a `PhotoFailure`.
+  init(_ error: any Error, of work: Work) {
+    let photo = error as? PhotoFailure
+    guard let failure = photo?.failure ?? error as? MediaFailure else {
+      self.init(error)
+      return
+    }
     if let code = failure.refusalCode {
-      self = .broken(failure, code, isConfirmed: isIsolated)
+      self = .broken(work, CrashFacts(failure, code, photo: photo?.index))
       return
     }
     switch failure.kind {
-    case .interrupted: self = .interrupted(failure)
+    case .interrupted: self = .interrupted(work, failure)
     case .outOfSpace, .unavailable: self = .unable(Outage(failure.description))
     default: self = .failed(failure.description)
     }
@@ -65,7 +70,7 @@ extension AttemptEnding {
   /// Whether the ending contains texts or facts from the media.
   var hasFindings: Bool {
     switch self {
-    case .accepted(let verdict, _, _), .rejected(let verdict): verdict != verdict.withoutFindings
+    case .accepted(_, let verdict, _, _), .rejected(_, let verdict): verdict != verdict.withoutFindings
     default: false
     }
   }
@@ -73,10 +78,34 @@ extension AttemptEnding {
   /// The same ending without texts and facts from the media.
   var withoutFindings: AttemptEnding {
     switch self {
-    case .accepted(let verdict, let outputs, let recipe):
-      .accepted(verdict.withoutFindings, outputs: outputs, recipe: recipe)
-    case .rejected(let verdict): .rejected(verdict.withoutFindings)
+    case .accepted(let work, let verdict, let outputs, let recipe):
+      .accepted(work, verdict.withoutFindings, outputs: outputs, recipe: recipe)
+    case .rejected(let work, let verdict): .rejected(work, verdict.withoutFindings)
     default: self
     }
+  }
+}
+
+/// A failure of the media process with one of the photos.
+struct PhotoFailure: Error {
+  let failure: MediaFailure
+  /// The index of the photo that is the cause, if the media are.
+  let index: Int
+
+  /// - Parameter times: the times that the photos took, up to the one that failed. They share the deadline: an earlier
+  ///   photo may have used it up.
+  init(_ failure: MediaFailure, times: [Duration]) {
+    self.failure = failure
+    let last = times.count - 1
+    index = failure.kind == .deadlineExceeded ? times.indices.max { times[$0] < times[$1] } ?? last : last
+  }
+}
+
+extension CrashFacts {
+  /// - Parameter photo: the index of the photo; nil for clips.
+  init(_ failure: MediaFailure, _ code: ReasonCode, photo: Int?) {
+    self.init(
+      code: code, error: failure.detail, photo: photo, stage: failure.crash?.stage.rawValue,
+      signal: failure.crash?.signal, limits: failure.crash.flatMap { try? JSON.text($0.limits) })
   }
 }

@@ -13,11 +13,9 @@ struct AttemptRecord: Sendable {
   let pool: Pool
   let store: Store
   let log: Logger
-  var policy = RetryPolicy()
+  private let clock: any WorkerClock
   /// The start of the attempt.
   private let start = ContinuousClock.now
-  /// The number of confirmed crashes after which the media are rejected.
-  static let maxCrashes = 2
 
   /// The log entry and the outcome after the commit.
   private struct Note: Sendable {
@@ -27,30 +25,26 @@ struct AttemptRecord: Sendable {
     var subject: Subject?
     /// The outcome in the metrics.
     let outcome: String
+    /// The code of the crashes for which inputs were quarantined.
+    var quarantined: ReasonCode?
   }
 
-  init(held: HeldJob, pool: Pool, store: Store, log: Logger) {
+  init(held: HeldJob, pool: Pool, store: Store, log: Logger, clock: any WorkerClock = ContinuousClock()) {
     self.held = held
     self.pool = pool
     self.store = store
     self.log = log
+    self.clock = clock
   }
 
   private var job: ClaimedJob { held.job }
 
-  /// The name of the log field for a subject.
-  private static func field(_ subject: Subject) -> String {
-    switch subject {
-    case .post: "post"
-    case .image: "image"
-    }
-  }
-
-  private static func remedy(_ work: Work) -> String {
+  /// The input that the remedy is for; nil for both clips of a moment.
+  private static func input(_ work: Work) -> InputName? {
     switch work.content {
-    case .moment: "film the moment again"
-    case .clip: "film it again"
-    case .photos: "take another photo"
+    case .moment: nil
+    case .clip: .clip
+    case .photos: .photo
     }
   }
 
@@ -58,20 +52,20 @@ struct AttemptRecord: Sendable {
   ///
   /// The token makes retries safe: after a commit whose acknowledgement was lost, the retry fails with a lost lease.
   ///
-  /// - Parameter work: nil if the work could not be read.
   /// - Returns: the ending that was written, or that could not be written.
   @discardableResult
-  func write(_ ending: AttemptEnding, of work: Work?) async -> AttemptEnding {
+  func write(_ ending: AttemptEnding) async -> AttemptEnding {
     var ending = ending
     while true {
       do {
         let note = try await pool.transaction(timeout: .seconds(5)) { [ending] session in
-          try write(ending, of: work, session)
+          try write(ending, session)
         }
         log.log(
           note.level, note.message,
-          [note.subject.map(Self.field) ?? "post": note.subject?.id.description, "error": note.error])
+          [note.subject?.kind ?? "post": note.subject?.id.description, "error": note.error])
         held.end(note.outcome)
+        if let code = note.quarantined { held.countQuarantined(code) }
         await notify()
         await collect()
         return ending
@@ -88,9 +82,9 @@ struct AttemptRecord: Sendable {
           log.warning("the lease was lost; nothing is written")
           return ending
         }
-        try? await Task.sleep(for: .milliseconds(200))
+        try? await clock.sleep(for: .milliseconds(200))
       } catch let error as PostgresError where error.isInvalidValue && ending.hasFindings {
-        // The verdict contains text from the media that the database cannot store, such as U+0000.
+        // The verdict contains text from the media that the database cannot store in its encoding.
         log.warning("the findings in the media cannot be stored", ["error": "\(error)"])
         ending = ending.withoutFindings
       } catch {
@@ -99,7 +93,7 @@ struct AttemptRecord: Sendable {
           return ending
         }
         // The outputs cannot be published, for instance because the disk is full.
-        ending = AttemptEnding(error, isIsolated: false)
+        ending = AttemptEnding(error)
       }
     }
   }
@@ -118,91 +112,83 @@ struct AttemptRecord: Sendable {
     }
   }
 
-  private func write(_ ending: AttemptEnding, of work: Work?, _ session: Session) throws -> Note {
-    switch (ending, work) {
-    case (.accepted(let verdict, let outputs, let recipe), let work?):
+  private func write(_ ending: AttemptEnding, _ session: Session) throws -> Note {
+    switch ending {
+    case .accepted(let work, let verdict, let outputs, let recipe):
       try store.publish(
         outputs, of: work, recipe: recipe, job: job, verdict: verdict, seconds: start.duration(to: .now) / .seconds(1),
         session)
-      return Note(message: "\(Self.field(work.subject)) published", subject: work.subject, outcome: "accepted")
-    case (.rejected(let verdict), let work?):
+      return Note(message: "\(work.subject.kind) published", subject: work.subject, outcome: "accepted")
+    case .rejected(let work, let verdict):
       return try reject(work, verdict, session)
-    case (.broken(let failure, let code, let isConfirmed), let work?):
-      return try countCrash(failure, code, isConfirmed: isConfirmed, work, session)
-    case (.interrupted(let failure), let work?):
-      // Makes later attempts run isolated.
-      _ = try store.countCrash(of: work, error: failure.detail, isConfirmed: false, session)
+    case .broken(let work, let crash):
+      return try count(crash, of: work, session)
+    case .interrupted(let work, let failure):
+      try store.markSuspect(work, error: failure.detail, session)
       return try postpone("an attempt was interrupted", failure.description, session)
-    case (.unable(let outage), _):
+    case .unable(let outage):
       return try postpone("an attempt was not possible", outage.description, session)
-    case (.crowded, _):
+    case .crowded:
       try JobQueue.snooze(job, seconds: 2, session)
       return Note(message: "job snoozed: it has to run isolated", outcome: "snoozed")
-    case (.damaged(let error, _), _):
+    case .damaged(let error, _):
       return try retry("a source is damaged", error.description, session)
-    case (.failed(let error), _):
+    case .failed(let error):
       return try retry("an attempt failed", error, session)
-    case (.stopped(.drained), _):
+    case .stopped(.drained):
       try JobQueue.release(job, session)
       return Note(message: "job released", outcome: "released")
-    case (.stopped(.cancelled), _):
+    case .stopped(.cancelled):
       try JobQueue.complete(job, .cancelled, result: nil, session)
       try store.fail(job: job.publicID, session)
       return Note(message: "job cancelled", outcome: "cancelled")
-    case (.stopped(.leaseLost), _):
+    case .stopped(.leaseLost):
       return Note(level: .warning, message: "the lease was lost; nothing is written", outcome: "lost")
-    case (.unchanged, let work?):
+    case .unchanged(let work):
       try JobQueue.complete(job, .accepted, result: nil, session)
       try store.end(itemOf: job.publicID, .skipped, session)
       return Note(message: "outputs are up to date", subject: work.subject, outcome: "skipped")
-    case (.superseded(let ending), _):
+    case .superseded(let ending):
       try JobQueue.complete(job, .cancelled, result: nil, session)
       try store.end(itemOf: job.publicID, ending, session)
       return Note(message: "the item of a run was not processed", outcome: "cancelled")
-    case (.accepted, nil), (.rejected, nil), (.broken, nil), (.interrupted, nil), (.unchanged, nil):
-      preconditionFailure("this ending requires work")
     }
   }
 
   private func reject(_ work: Work, _ verdict: Verdict, _ session: Session) throws -> Note {
     try store.reject(work, job: job, verdict: verdict, session)
     let codes = verdict.reasons.map(\.code.rawValue).joined(separator: ", ")
-    return Note(message: "\(Self.field(work.subject)) rejected: \(codes)", subject: work.subject, outcome: "rejected")
+    return Note(message: "\(work.subject.kind) rejected: \(codes)", subject: work.subject, outcome: "rejected")
   }
 
-  private func countCrash(
-    _ failure: MediaFailure, _ code: ReasonCode, isConfirmed: Bool, _ work: Work, _ session: Session
-  ) throws -> Note {
-    let crashes = try store.countCrash(of: work, error: failure.detail, isConfirmed: isConfirmed, session)
-    guard isConfirmed, crashes >= Self.maxCrashes else {
+  private func count(_ crash: CrashFacts, of work: Work, _ session: Session) throws -> Note {
+    let crashes = try store.countCrash(crash, of: work, session)
+    guard crashes >= Store.maxCrashes else {
       // The attempt does not count: the next one, which is isolated, shows whether the media are the cause.
-      return try postpone("the media process crashed", failure.description, session)
+      return try postpone("the media process crashed", crash.description, session)
     }
-    let reason = Reason(code, input: nil, detail: "\(failure.detail), \(crashes) times; \(Self.remedy(work))")
-    return try reject(work, Verdict(reasons: [reason], inputs: [:], decisions: []), session)
+    let input = Self.input(work)
+    let remedy = Remedy(for: crash.code, input: input)
+    var reason = Reason(crash.code, input: input, detail: "\(crash.error), \(crashes) times; \(remedy.clause)")
+    reason.photo = crash.photo
+    var note = try reject(work, Verdict(reasons: [reason], inputs: [:], decisions: []), session)
+    note.quarantined = crash.code
+    return note
   }
 
   private func retry(_ message: String, _ error: String, _ session: Session) throws -> Note {
-    switch policy.next(attempt: job.attempt, maxAttempts: job.maxAttempts, random: .random(in: 0...1)) {
-    case .retry(let seconds):
-      try JobQueue.retry(job, afterSeconds: seconds, error: error, session)
-      return Note(level: .warning, message: message, error: error, outcome: "retried")
-    case .bury: return try bury(message, error, session)
-    }
+    guard try JobQueue.fail(job, error: error, session) else { return try bury(message, error, session) }
+    return Note(level: .warning, message: message, error: error, outcome: "retried")
   }
 
-  /// Postpones the job without counting the attempt; buries it when the policy's limit is reached.
+  /// Postpones the job without counting the attempt.
   private func postpone(_ message: String, _ error: String, _ session: Session) throws -> Note {
-    switch policy.next(postponedFor: job.postponedSeconds, random: .random(in: 0...1)) {
-    case .retry(let seconds):
-      try JobQueue.postpone(job, seconds: seconds, error: error, session)
-      return Note(level: .warning, message: message, error: error, outcome: "postponed")
-    case .bury: return try bury(message, error, session)
-    }
+    guard try JobQueue.postpone(job, error: error, session) else { return try bury(message, error, session) }
+    return Note(level: .warning, message: message, error: error, outcome: "postponed")
   }
 
+  /// Fails the subject of a job that is dead now.
   private func bury(_ message: String, _ error: String, _ session: Session) throws -> Note {
-    try JobQueue.bury(job, error: error, session)
     try store.fail(job: job.publicID, session)
     return Note(level: .error, message: "job dead: \(message)", error: error, outcome: "dead")
   }

@@ -2,32 +2,21 @@ import Blobs
 import Crypto
 import MediaProcess
 import Model
+import Platform
 import Store
 
 /// The staged files of the outputs, by role.
 struct Outputs {
-  private let staged: [Role: Box]
-
-  // A dictionary cannot hold a noncopyable value, so each staged blob is in a class instance.
-  private final class Box {
-    var blob: StagedBlob?
-    let descriptor: Int32
-
-    init(_ blob: consuming StagedBlob) {
-      descriptor = blob.descriptor
-      self.blob = consume blob
-    }
-
-    func seal() throws(BlobError) -> SealedBlob? {
-      guard let blob = blob.take() else { return nil }
-      return try blob.seal(writtenElsewhere: true)
-    }
-  }
+  private let staged: [Role: (blob: NoncopyableBox<StagedBlob>, descriptor: Int32)]
 
   /// Creates a staged file for each output.
   init(_ roles: [Role], in blobs: any BlobStore) throws(BlobError) {
-    var staged: [Role: Box] = [:]
-    for role in roles { staged[role] = Box(try blobs.stage()) }
+    var staged: [Role: (blob: NoncopyableBox<StagedBlob>, descriptor: Int32)] = [:]
+    for role in roles {
+      let blob = try blobs.stage()
+      let descriptor = blob.descriptor
+      staged[role] = (NoncopyableBox(blob), descriptor)
+    }
     self.staged = staged
   }
 
@@ -40,7 +29,8 @@ struct Outputs {
   ) throws(BlobError) -> [NewAsset] {
     var assets: [NewAsset] = []
     for facts in facts {
-      guard let content = try staged[facts.role]?.seal() else { continue }
+      guard let blob = staged[facts.role]?.blob.take() else { continue }
+      let content = try blob.seal(writtenElsewhere: true)
       try content.synchronize()
       assets.append(asset(facts, content))
     }
@@ -56,16 +46,16 @@ struct Recipe<Plan: Encodable & Revised>: Encodable {
   /// The revision of the plan's type; nil: the first.
   let revision: Int?
 
-  init(definition: SHA256Digest, plan: Plan) {
+  init(definition: SHA256Digest, plan: Plan, libraries: [String: String]) {
     self.definition = definition
     self.plan = plan
-    libraries = LibraryVersions.current
+    self.libraries = libraries
     revision = Plan.revision
   }
 
   /// The hash of the recipe. Equal sources and equal recipes give equal outputs.
   var hash: SHA256Digest {
-    get throws { SHA256.digest(of: try JSON.encode(self)) }
+    get throws { SHA256.digest(of: try JSON.canonical(JSON.encode(self))) }
   }
 }
 

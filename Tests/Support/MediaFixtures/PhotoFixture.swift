@@ -111,7 +111,10 @@ extension PhotoFixture {
     switch format {
     case "jpeg": return try jpeg(image, exif: exif(orientation: 6, hasPosition: true))
     case "progressive": return try JPEGEncoder(quality: 90).encode(image)
-    case "png": return png(width: width, height: height) { x, y in [UInt16(x * 2), UInt16(y * 3), 7, UInt16(255 - y)] }
+    case "png":
+      return png(width: width, height: height) { x, y in
+        [x * 2, y * 3, 7, 255 - y % 256].map { UInt16($0 % 256) }
+      }
     case "webp": return try ImageEncoder.webp.encode(image, quality: 90)
     case "heic": return try heic(image)
     default: return try ImageEncoder.avif.encode(image, quality: 90)

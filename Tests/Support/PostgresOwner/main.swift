@@ -1,6 +1,7 @@
 import EmbeddedPostgres
 import Glibc
 import Postgres
+import PostgresTesting
 
 // Owns the server of a data folder, for tests that kill the owner: prints a line when it is ready, ends with its input.
 var configuration = EmbeddedPostgres.Configuration(dataFolder: CommandLine.arguments[1])

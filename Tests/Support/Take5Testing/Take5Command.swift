@@ -1,25 +1,26 @@
 import Glibc
 import Platform
 
-/// The result of one run of `take5`.
+/// The result of one run of `take5` or of another program.
 package struct Take5Command: Sendable {
   /// The exit status; nil if a signal ended it.
   package let status: Int32?
   package let output: String
   package let errors: String
 
-  /// Runs `take5` with arguments and waits until it exits.
+  /// Runs a program with arguments and waits until it exits.
   ///
   /// - Parameters:
   ///   - environment: the complete environment.
   ///   - folder: the current directory; `/` by default, because no command may depend on it.
   package static func run(
-    _ arguments: [String], environment: [String: String] = [:], in folder: String = "/"
+    _ arguments: [String], program: String = Take5Binary.path, environment: [String: String] = [:],
+    in folder: String = "/"
   ) async throws -> Take5Command {
     try await onThread("take5-command") { () throws in
       let output = try Pipe()
       let errors = try Descriptor(unnamedIn: "/tmp")
-      var configuration = ChildProcess.Configuration(path: Take5Binary.path, arguments: arguments)
+      var configuration = ChildProcess.Configuration(path: program, arguments: arguments)
       configuration.environment = environment
       configuration.directory = folder
       configuration.descriptors = [nil, output.writing.number, errors.number]
@@ -35,14 +36,18 @@ package struct Take5Command: Sendable {
   }
 }
 
-/// The program under test, in the build directory of the tests.
+/// The programs under test, in the build directory of the tests.
 package enum Take5Binary {
-  /// The path of the program.
-  package static let path: String = {
+  /// The path of `take5`.
+  package static let path = "\(folder)/take5"
+  /// The path of `take5-media`.
+  package static let mediaPath = "\(folder)/take5-media"
+
+  private static let folder: String = {
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
     let runner = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
-    return String(runner[..<(runner.lastIndex(of: "/") ?? runner.startIndex)]) + "/take5"
+    return String(runner[..<(runner.lastIndex(of: "/") ?? runner.startIndex)])
   }()
 }
 

@@ -1,5 +1,6 @@
 import Model
 import Queue
+import SeededRandom
 
 /// The arguments of a job of a run, and how it is enqueued.
 struct ChaosJob: Sendable, Hashable, Codable {

@@ -83,7 +83,7 @@ final class ChaosHandler: JobHandler {
 
   private enum Ending {
     case completed(Completion)
-    case retry(error: String)
+    case failed(error: String)
     case snoozed
     case stopped(HeldJob.StopReason)
   }
@@ -107,7 +107,7 @@ final class ChaosHandler: JobHandler {
     switch spec.behaviour {
     case .completes, .rejects: break
     case .failsOnce where held.job.attempt > 1: break
-    case .failsOnce, .failsAlways: return .retry(error: ChaosJob.error)
+    case .failsOnce, .failsAlways: return .failed(error: ChaosJob.error)
     case .snoozesOnce where snoozed.withLock({ $0.insert(held.job.publicID).inserted }): return .snoozed
     case .snoozesOnce: break
     case .cancelsItself:
@@ -157,9 +157,8 @@ final class ChaosHandler: JobHandler {
           ChaosSchema.statements["effect"], .text(job.publicID.description), .integer(job.token))
       }
       try JobQueue.complete(job, completion, result: nil, session)
-    case .retry(let error) where job.attempt < job.maxAttempts:
-      try JobQueue.retry(job, afterSeconds: 0.1, error: error, session)
-    case .retry(let error): try JobQueue.bury(job, error: error, session)
+    case .failed(let error):
+      _ = try JobQueue.fail(job, error: error, by: RetryPolicy(firstPause: 0.1, maxPause: 0.1), session)
     case .snoozed: try JobQueue.snooze(job, seconds: 0.1, session)
     case .stopped(.drained): try JobQueue.release(job, session)
     case .stopped(.cancelled): try JobQueue.complete(job, .cancelled, result: nil, session)

@@ -3,6 +3,7 @@ import Model
 package import Platform
 package import Postgres
 import Queue
+import SeededRandom
 
 /// The application of a run: it writes orders and jobs in one transaction, and cancels and retries some jobs.
 ///

@@ -1,4 +1,5 @@
 import Platform
+import SeededRandom
 
 /// All failpoints that a worker and a producer pass, crossed with all faults.
 package enum Matrix {
@@ -13,7 +14,7 @@ package enum Matrix {
     ]
     + [
       "register", "deregister", "heartbeat", "claim", "claimed", "complete",
-      "retry", "bury", "release", "snooze", "progress", "notify", "hold",
+      "fail", "release", "snooze", "progress", "notify", "lock_jobs",
       "cancel_waiting", "cancel_executing", "reap", "sweep", "promote",
       "lock_limits", "grant", "drop_shares", "lock_history", "missing_days", "add_partition", "expired_days",
       "lock_timeout", "drop_partition", "drop_rest", "cron_due", "cron_time", "cron_instants", "cron_advance",
@@ -27,7 +28,7 @@ package enum Matrix {
       "chaos.live",
     ]
     + [
-      "enqueue", "enqueue_many", "now", "notify", "hold", "cancel_waiting", "cancel_executing",
+      "enqueue", "enqueue_many", "now", "notify", "lock_jobs", "cancel_waiting", "cancel_executing",
       "redrive", "retry_now",
       "cron_has_zone", "cron_time", "cron_instants", "cron_set", "cron_pause", "cron_entry", "cron_resume",
       "cron_entries", "cron_next_of_kind", "cron_remove",

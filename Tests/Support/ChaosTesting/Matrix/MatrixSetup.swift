@@ -1,6 +1,7 @@
 import Model
 import Postgres
 import Queue
+import SeededRandom
 
 /// The content of the database at the start of a cell, with which every failpoint is passed.
 struct MatrixSetup {
@@ -46,7 +47,9 @@ struct MatrixSetup {
     try await run.pool.run { session in
       let lost = try JobQueue.register(host: "lost", process: 0, leaseSeconds: 2, session)
       for job in try JobQueue.claim(worker: lost, queue: ChaosJob.longQueue, limit: 2, session) {
-        if try !ChaosJob(job).isCancellable { try JobQueue.bury(job, error: ChaosJob.error, session) }
+        guard try !ChaosJob(job).isCancellable else { continue }
+        try session.execute("UPDATE job SET attempt = max_attempts WHERE id = \(job.id)")
+        _ = try JobQueue.fail(job, error: ChaosJob.error, session)
       }
     }
   }

@@ -2,6 +2,7 @@ import EmbeddedPostgres
 import Glibc
 package import Platform
 import Postgres
+import PostgresTesting
 import Queue
 
 /// A private PostgreSQL server that can be crashed and restarted.

@@ -1,6 +1,7 @@
 import Model
 package import Platform
 import Postgres
+import SeededRandom
 
 /// A storm over reprocessing: stored media are reprocessed with a changed definition while `take5 serve`, `take5
 /// worker` and `take5 reprocess` are killed, and while readers check the media.

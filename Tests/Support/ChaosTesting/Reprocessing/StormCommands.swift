@@ -3,6 +3,7 @@ import Model
 import Platform
 import Postgres
 import Queue
+import SeededRandom
 
 /// The operator of a storm over reprocessing, who starts runs and resumes those whose command was killed.
 actor StormCommands {

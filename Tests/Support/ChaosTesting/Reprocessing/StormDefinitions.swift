@@ -41,18 +41,18 @@ struct StormDefinitions: Sendable {
   /// A definition of short moments on a small canvas, so that a storm takes minutes.
   private static func smallMoment() throws -> Definition {
     var definition = try Definitions.take5Post()
-    definition.limits.seconds = ClosedSeconds(shortest: 0.5, longest: 1.5)
+    definition.limits.seconds = SecondsRange(shortest: 0.5, longest: 1.5)
     definition.canvas.width = 144
     definition.canvas.height = 256
     definition.canvas.framesPerSecond = 15
-    definition.outputs.composed?.seconds = ClosedSeconds(shortest: 0.5, longest: 1)
-    definition.outputs.composed?.inset.margin = 4
-    definition.outputs.composed?.inset.radius = 4
-    definition.outputs.poster?.at = 0.4
-    definition.outputs.thumbnailFront?.at = 0.4
-    definition.outputs.thumbnailBack?.at = 0.4
-    definition.outputs.preview?.at = 0.2
-    definition.outputs.preview?.seconds = 0.4
+    definition.outputs[.composed]?.composed?.seconds = SecondsRange(shortest: 0.5, longest: 1)
+    definition.outputs[.composed]?.composed?.inset.margin = 4
+    definition.outputs[.composed]?.composed?.inset.radius = 4
+    definition.outputs[.poster]?.still?.at = 0.4
+    definition.outputs[.thumbnailFront]?.still?.at = 0.4
+    definition.outputs[.thumbnailBack]?.still?.at = 0.4
+    definition.outputs[.preview]?.preview?.at = 0.2
+    definition.outputs[.preview]?.preview?.seconds = 0.4
     return definition
   }
 
@@ -65,12 +65,12 @@ struct StormDefinitions: Sendable {
   private static func write(changeOf definition: Definition, to path: String) throws -> Roles {
     var changed = definition
     changed.version += 1
-    changed.outputs.preview = nil
-    changed.outputs.composed?.video.crf = 30
-    changed.outputs.poster?.quality = 60
-    changed.outputs.thumbnail?.longEdge = 96
-    changed.outputs.thumbnailFront?.longEdge = 96
-    changed.outputs.thumbnailBack?.longEdge = 96
+    changed.outputs[.preview] = nil
+    changed.outputs[.composed]?.composed?.video.crf = 30
+    changed.outputs[.poster]?.still?.quality = 60
+    changed.outputs[.thumbnail]?.still?.longEdge = 96
+    changed.outputs[.thumbnailFront]?.still?.longEdge = 96
+    changed.outputs[.thumbnailBack]?.still?.longEdge = 96
     try write(changed, to: path)
     return Roles(
       first: Set(definition.outputs.roles.map(\.rawValue)), changed: Set(changed.outputs.roles.map(\.rawValue)))

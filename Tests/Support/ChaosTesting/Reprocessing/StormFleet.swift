@@ -1,5 +1,6 @@
 import Glibc
 import Platform
+import SeededRandom
 
 /// The service and the workers of a storm over reprocessing. Killed processes are replaced.
 actor StormFleet {
@@ -69,7 +70,7 @@ actor StormFleet {
   private func start(_ role: Participant.Role, _ number: Int, generation: Int) async throws -> Participant {
     var arguments = ["--data", data, "--lease", "2", "--drain", "2", "--background-slots", "2", "--log-format", "text"]
     if role == .service {
-      arguments = ["serve", "--listen", "127.0.0.1:0", "--workers", "0", "--definition", definition] + arguments
+      arguments = ["serve", "--listen", "127.0.0.1:0", "--slots", "0", "--definition", definition] + arguments
     } else {
       arguments = ["worker"] + arguments
     }

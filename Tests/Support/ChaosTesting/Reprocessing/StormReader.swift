@@ -2,6 +2,7 @@ import Crypto
 import HTTPTesting
 import Model
 import Platform
+import SeededRandom
 
 /// Reads stored media with all their files over HTTP, repeatedly, and checks that they are consistent.
 final class StormReader: Sendable {

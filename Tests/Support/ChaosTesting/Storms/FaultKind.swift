@@ -1,3 +1,5 @@
+import SeededRandom
+
 /// A fault that the controller injects into a process or into something that it depends on.
 enum FaultKind: String, Sendable, Hashable, Codable, CaseIterable {
   /// SIGKILL.
@@ -67,20 +69,7 @@ struct FaultCounts: Sendable, CustomStringConvertible {
   }
 }
 
-/// A pseudo-random number generator that returns the same numbers for the same seed (Steele, Lea, Flood 2014).
-struct SplitMix64: RandomNumberGenerator, Sendable {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension SplitMix64 {
   /// Returns a value of `TAKE5_FAILPOINTS` that kills or stops a process; nil in the remaining cases out of ten.
   mutating func failpoint(of names: [String], upTo maxCount: Int, killsInTen: Int, stopsInTen: Int) -> String? {
     guard let name = names.randomElement(using: &self) else { return nil }

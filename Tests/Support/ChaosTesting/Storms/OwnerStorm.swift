@@ -2,6 +2,7 @@ import Glibc
 import HTTPTesting
 import Model
 import Platform
+import SeededRandom
 
 /// A storm over a service, workers and short commands that share the embedded PostgreSQL of one data folder. The
 /// process that owns the server ends again and again while a client submits posts.
@@ -57,7 +58,7 @@ package actor OwnerStorm {
     let startTime = ContinuousClock.now
     // A short command is the first owner, from which the service takes over.
     try start(["jobs", "watch", "--json"], isService: false)
-    try start(["serve", "--listen", "127.0.0.1:0", "--workers", "0", "--lease", "2"], isService: true)
+    try start(["serve", "--listen", "127.0.0.1:0", "--slots", "0", "--lease", "2"], isService: true)
     for _ in 0..<Self.workers { try start(["worker", "--lease", "2"], isService: true) }
     let monitoring = Task { try await monitor() }
     let client = PostClient(port: port)

@@ -2,6 +2,7 @@ import Glibc
 import Model
 package import Platform
 import Postgres
+import SeededRandom
 import Take5Testing
 
 /// A storm over `take5 serve` and `take5 worker` while clients submit posts.
@@ -116,7 +117,7 @@ package actor ServiceStorm {
     var arguments = ["--data", data, "--lease", "2", "--drain", "2", "--log-level", "debug", "--log-format", "text"]
     arguments =
       role == .service
-      ? ["serve", "--listen", "127.0.0.1:0", "--workers", "0", "--least-free", "16"] + arguments
+      ? ["serve", "--listen", "127.0.0.1:0", "--slots", "0", "--min-free", "16"] + arguments
       : ["worker", "--slots", "2"] + arguments
     let failpoints =
       isFinishing.isCancelled
@@ -194,7 +195,7 @@ package actor ServiceStorm {
       try record(.cut, slot)
       slot.participant.proxy.cut()
     case .killMedia:
-      for media in RunningTake5.children(of: slot.participant.process, named: "media-process") {
+      for media in RunningTake5.children(of: slot.participant.process, named: "take5-media") {
         try record(.killMedia, slot)
         Glibc.kill(media, SIGKILL)
       }

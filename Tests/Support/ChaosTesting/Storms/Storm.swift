@@ -1,6 +1,7 @@
 import Glibc
 import Platform
 import Postgres
+import SeededRandom
 
 /// A storm over the queue: faults are injected into workers, producers and the server while many jobs run.
 package actor Storm {

@@ -1,43 +1,31 @@
 import Glibc
 import Media
+import MediaProcess
 import Model
 import Platform
 
-/// The child's side of a media process: it serves one request after the other until its socket is closed.
+/// The job of one child of the fork server: it receives a request with its descriptors, and sends the reply.
 ///
-/// It opens no files: inputs and outputs are descriptors that come with each request.
-package struct MediaChild: ~Copyable {
+/// It opens no files: inputs and outputs are descriptors that come with the request.
+struct MediaJob: ~Copyable {
   private let socket: MessageSocket
   private let clock = ContinuousClock()
 
-  /// Serves the requests of the parent; returns when the parent closes the socket.
-  package static func serve() throws {
-    // The parent repeats lost requests: the OOM killer should choose this process before its parent or any other.
-    ThisProcess.raiseOutOfMemoryScore()
-    try ThisProcess.denyDumps()
-    for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
-    let socket = MessageSocket(Descriptor(owning: MediaProcess.socketNumber))
-    try MediaChild(socket: socket).serveRequests()
+  /// Performs one job; the parent sees the end of the child if its request or the reply cannot be transferred.
+  static func perform(for socket: consuming MessageSocket) {
+    let job = MediaJob(socket: socket)
+    guard let message = try? job.socket.receive() else { return }
+    let files = message.descriptors.map { OpenFile(Descriptor(owning: $0)) }
+    let reply: MediaReply
+    do {
+      reply = try job.perform(Envelope<MediaRequest>.decode(message.bytes), files: files)
+    } catch {
+      reply = .failure(error)
+    }
+    try? job.socket.send(Envelope.encode(reply))
   }
-
-  // Initialised by the first clip: a process that serves only photos does not load FFmpeg's libraries.
-  private static let clipLibraries: Void = MediaLibraries.configure(
-    isPortable: getenv(MediaProcess.portableVariable) != nil)
 
   private init(socket: consuming MessageSocket) { self.socket = socket }
-
-  private borrowing func serveRequests() throws {
-    while let message = try socket.receive() {
-      let files = message.descriptors.map { OpenFile(Descriptor(owning: $0)) }
-      let reply: MediaReply
-      do {
-        reply = try perform(Envelope<MediaRequest>.decode(message.bytes), files: files)
-      } catch {
-        reply = .failure(error)
-      }
-      try socket.send(Envelope.encode(reply))
-    }
-  }
 
   private borrowing func perform(_ request: MediaRequest, files: [OpenFile]) throws(MediaFailure) -> MediaReply {
     switch request {
@@ -64,7 +52,6 @@ package struct MediaChild: ~Copyable {
   private borrowing func probe(
     _ inputs: [(input: InputName, file: OpenFile)], limits: Limits
   ) throws(MediaFailure) -> ProbeReport {
-    _ = Self.clipLibraries
     let results = Channel<ProbeResult>(capacity: max(1, inputs.count))
     for (input, file) in inputs.dropFirst() {
       do {
@@ -96,7 +83,6 @@ package struct MediaChild: ~Copyable {
   private borrowing func run(
     _ plan: Plan, mode: ExecutionMode, inputs: [InputName: OpenFile], outputs: [Role: OpenFile]
   ) throws(MediaFailure) -> MediaReply {
-    _ = Self.clipLibraries
     let cancellation = CancellationFlag()
     var next = clock.now
     do {

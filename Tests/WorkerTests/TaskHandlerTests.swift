@@ -1,0 +1,88 @@
+import Model
+import Postgres
+import PostgresTesting
+import Queue
+import QueueWorker
+import Store
+import Testing
+
+@testable import Worker
+
+@Suite("Jobs without media", .tags(.database), .timeLimit(.minutes(5)))
+struct TaskHandlerTests {
+  private func claim(
+    _ fixture: WorkerFixture, kind: String = WindowJob.kind, arguments: String = "{}", attempts: Int = 2
+  ) async throws -> HeldJob {
+    try await fixture.pool.run { session in
+      _ = try JobQueue.enqueue(
+        NewJob(
+          publicID: .now(), queue: JobKinds.taskQueue, kind: kind, maxAttempts: attempts, deadlineSeconds: 60,
+          arguments: Array(arguments.utf8)), session)
+    }
+    return try await fixture.claim(from: JobKinds.taskQueue)
+  }
+
+  private func handle(_ held: HeldJob, _ fixture: WorkerFixture) async -> ServiceHealth {
+    await TaskHandler(pool: fixture.pool, store: fixture.store, clock: fixture.clock)
+      .handle(held, isAlone: true, log: WorkerFixture.log)
+  }
+
+  private func windows(_ fixture: WorkerFixture) async throws -> Int {
+    try await fixture.pool.run { try $0.execute("SELECT count(*) FROM daily_window").single().get(0) }
+  }
+
+  @Test("the effect and the completion of a job are one transaction, also if its cancellation is not known yet")
+  func completed() async throws {
+    for isCancelled in [false, true] {
+      try await WorkerFixture.with { fixture in
+        let held = try await claim(fixture)
+        if isCancelled { try await fixture.pool.run { _ = try JobQueue.cancel([held.job.publicID], $0) } }
+        #expect(await handle(held, fixture) == .unknown)
+        #expect(try await fixture.job(held.job.publicID).state == .completed)
+        #expect(try await windows(fixture) == 1)
+        #expect(fixture.outcomes == ["accepted": 1])
+      }
+    }
+  }
+
+  @Test("after the loss of the lease the job has no effect")
+  func leaseLost() async throws {
+    try await WorkerFixture.with { fixture in
+      let held = try await claim(fixture)
+      try await fixture.reap()
+      let before = try await fixture.rows()
+      #expect(await handle(held, fixture) == .unknown)
+      #expect(try await fixture.rows() == before)
+    }
+  }
+
+  @Test(
+    "a job of an unknown kind, and one whose arguments cannot be read, is retried until it is dead",
+    arguments: [("newer", "{}"), (WindowJob.kind, #"{"seconds": 0}"#)])
+  func unreadable(kind: String, arguments: String) async throws {
+    try await WorkerFixture.with { fixture in
+      for (attempts, state) in [(2, JobState.scheduled), (1, .dead)] {
+        let held = try await claim(fixture, kind: kind, arguments: arguments, attempts: attempts)
+        #expect(await handle(held, fixture) == .unknown)
+        #expect(try await fixture.job(held.job.publicID).state == state)
+      }
+      #expect(try await windows(fixture) == 0)
+    }
+  }
+
+  @Test("a job that the database refuses during an outage is postponed once it accepts writes again")
+  func databaseAway() async throws {
+    try await WorkerFixture.with { fixture in
+      let held = try await claim(fixture)
+      try setReadOnly(true, fixture.url)
+      let handling = Task { await handle(held, fixture) }
+      await fixture.clock.sleepers(for: .milliseconds(200))
+      try setReadOnly(false, fixture.url)
+      fixture.clock.advance(by: .milliseconds(200))
+      #expect(await handling.value == .unknown)
+      let job = try await fixture.job(held.job.publicID)
+      #expect(job.state == .scheduled && job.attempt == 0)
+      #expect(try await windows(fixture) == 0)
+    }
+  }
+}
