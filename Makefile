@@ -1,7 +1,7 @@
 # take5: everything a person runs. 'make help' lists it.
 
 # What Debian 12 must have beside a Swift toolchain; 'make setup' installs what is missing.
-PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev \
+PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev libseccomp-dev \
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
             libpq-dev libssl-dev libcurl4-openssl-dev ca-certificates postgresql curl
 # What only 'make test' needs: what makes certificates, and what pgbouncer and nginx are linked with. These are taken out of
@@ -36,7 +36,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx test test-chaos test-api test-players run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx test test-chaos test-mutants test-api test-players run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -53,12 +53,13 @@ toolchain:
 	@$(SWIFT) --version 2>/dev/null | grep -qE 'Swift version (6\.([3-9]|[1-9][0-9])|[7-9]|[1-9][0-9])' || { \
 	  echo "$(SWIFT) is too old or does not start: Swift 6.3 is required. Its output:"; $(SWIFT) --version; exit 1; }
 
-build: setup ## build the release binary, .build/release/take5
+build: setup ## build the programs, .build/release/take5 and .build/release/take5-media
 	$(SWIFT) build -c release --product take5
+	$(SWIFT) build -c release --product take5-media
 
 demo: build ## start the service, submit the two sample clips, show the result, stop the service
 	@rm -rf $(DEMO) && mkdir -p $(DEMO) && mkfifo $(DEMO)/url
-	@$(TAKE5) serve --listen 127.0.0.1:0 --workers 1 --data $(DEMO)/data >$(DEMO)/url 2>$(DEMO)/service.log & \
+	@$(TAKE5) serve --listen 127.0.0.1:0 --slots 1 --data $(DEMO)/data >$(DEMO)/url 2>$(DEMO)/service.log & \
 	  service=$$!; trap 'kill $$service 2>/dev/null; wait $$service' EXIT; \
 	  read -r url <$(DEMO)/url || { cat $(DEMO)/service.log; exit 1; }; \
 	  echo "the service listens on $$url"; \
@@ -94,8 +95,13 @@ test: setup pgbouncer nginx ## run every test, on a private PostgreSQL, a privat
 	$(SWIFT) test $(TESTING) --skip-build --filter ChaosTests
 	$(SWIFT) test $(TESTING) --skip-build --filter EndToEndTests
 
+test-mutants: setup ## break each guard of the worker, and check that a test of the worker fails, half an hour
+	$(SWIFT) build $(TESTING) --build-tests
+	Tests/Support/mutants/mutants.py .build/tests
+
 test-chaos: setup ## kill, freeze and cut off workers, API and PostgreSQL while they work, half an hour
 	$(SWIFT) build $(TESTING) --product take5
+	$(SWIFT) build $(TESTING) --product take5-media
 	$(SWIFT) build $(TESTING) --product chaos
 	.build/tests/release/chaos all --write docs/reliability.md
 
@@ -132,15 +138,13 @@ bench-photo: build ## measure photos against libvips and Pillow, five minutes; B
 bench-read: ## measure what lists cost the database as the history grows, four minutes
 	$(SWIFT) run -c release bench --reading --write docs/benchmarks/read.md
 
-bench-crowd: ## measure what many connections from one address cost the requests of another, a minute
-	$(SWIFT) build -c release --product take5
+bench-crowd: build ## measure what many connections from one address cost the requests of another, a minute
 	$(SWIFT) run -c release bench --crowd --write docs/benchmarks/crowd.md
 
-bench-queue: ## measure the queue against pgqueuer, procrastinate and awa, a quarter of an hour
+bench-queue: build ## measure the queue against pgqueuer, procrastinate and awa, a quarter of an hour
 	@$(call install,$(BENCH_QUEUE_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/peers/bin/pip ] || python3 -m venv .build/bench/peers
 	@.build/bench/peers/bin/pip install --quiet $(BENCH_QUEUE_PEERS)
-	$(SWIFT) build -c release --product take5
 	$(SWIFT) run -c release bench --queue --write docs/benchmarks/queue.md
 
 lint: ## check the sources against the formatter's rules, and all texts against the glossary

@@ -14,9 +14,17 @@ func target(_ name: String, _ dependencies: [Target.Dependency], resources: [Res
   .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
-/// A program of ours.
-func program(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+/// A program of ours. The linker leaves the functions of libraries that it opens to the dynamic linker, which binds them
+/// at their first call; a test finds a function that no library has.
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, swiftSettings: settings,
+    linkerSettings: [
+      // GNU ld resolves such a function to 0 for some calls; lld binds each by the dynamic linker.
+      .unsafeFlags([
+        "-use-ld=lld", "-Xlinker", "--unresolved-symbols=ignore-all", "-Xlinker", "-z", "-Xlinker", "lazy",
+      ])
+    ])
 }
 
 /// A program of the benchmark.
@@ -39,22 +47,23 @@ let package = Package(
   name: "take5",
   products: [
     .executable(name: "take5", targets: ["take5"]),
+    .executable(name: "take5-media", targets: ["take5-media"]),
     // For a test that sets a process's clock wrong. Not shipped.
     .library(name: "ClockSkew", type: .dynamic, targets: ["CClockSkew"]),
   ],
   targets: [
-    // C libraries from Debian that not every process needs: loaded by the first call.
-    .target(name: "CLazyLibrary"),
-    .target(name: "CCrypto", dependencies: ["CLazyLibrary"]),
-    .target(name: "CFFmpeg", dependencies: ["CLazyLibrary"]),
-    .target(name: "CPostgres", dependencies: ["CLazyLibrary"]),
-    .target(name: "CCurl", dependencies: ["CLazyLibrary"]),
+    // C libraries from Debian that not every process needs: opened at their first use (Sources/Platform).
+    .systemLibrary(name: "CCrypto"),
+    .systemLibrary(name: "CFFmpeg"),
+    .systemLibrary(name: "CPostgres"),
+    .systemLibrary(name: "CCurl"),
 
     // Compiled C: what Swift cannot say.
     .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
+    .target(name: "CSandbox", cSettings: [.define("_GNU_SOURCE")], linkerSettings: [.linkedLibrary("seccomp")]),
     .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(
-      name: "CImages", dependencies: ["CLazyLibrary"],
+      name: "CImages",
       linkerSettings: [
         .linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("webpdemux"), .linkedLibrary("lcms2"),
       ]),
@@ -69,7 +78,7 @@ let package = Package(
     target("Crypto", ["CCrypto", "Platform"]),
     target("AV", ["CFFmpeg", "Platform"]),
     target("Kernels", ["CKernels"]),
-    target("Stills", ["CImages", "CJPEG", "CJPEGCoder", "Kernels"]),
+    target("Stills", ["CImages", "CJPEG", "CJPEGCoder", "Kernels", "Platform"]),
     target("Postgres", ["CPostgres", "Platform"]),
     target("EmbeddedPostgres", ["Postgres", "Platform"]),
     target("HTTPServer", ["Platform"]),
@@ -80,30 +89,24 @@ let package = Package(
 
     // The media work, which knows neither database nor HTTP.
     target("Media", ["AV", "ISOBaseMedia", "Kernels", "Model", "Platform", "Stills"]),
-    target("MediaProcess", ["Media", "Model", "Platform"]),
+    target("MediaProcess", ["ISOBaseMedia", "Model", "Platform"]),
+    target("Sandbox", ["CSandbox", "MediaProcess", "Platform"]),
 
     // The service.
     target(
       "Queue", ["Metrics", "Model", "Platform", "Postgres"],
       resources: [
-        .embedInCode("SQL/Queue.sql"), .embedInCode("SQL/v0001_queue.sql"), .embedInCode("SQL/v0002_groups.sql"),
+        .embedInCode("SQL/Fragments.sql"), .embedInCode("SQL/Enqueueing.sql"), .embedInCode("SQL/Attempts.sql"),
+        .embedInCode("SQL/Workers.sql"), .embedInCode("SQL/Operating.sql"), .embedInCode("SQL/Cron.sql"),
+        .embedInCode("SQL/History.sql"), .embedInCode("SQL/Observing.sql"),
+        .embedInCode("SQL/v0001_queue.sql"), .embedInCode("SQL/v0002_groups.sql"),
         .embedInCode("SQL/v0003_lighter.sql"), .embedInCode("SQL/v0004_faults.sql"),
         .embedInCode("SQL/v0005_single.sql"),
-        .embedInCode("SQL/Operating.sql"),
       ]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
     target(
       "Store", ["Blobs", "Crypto", "Model", "Platform", "Postgres", "Queue"],
-      resources: [
-        .embedInCode("SQL/Store.sql"), .embedInCode("SQL/v0100_store.sql"),
-        .embedInCode("SQL/v0101_images.sql"), .embedInCode("SQL/v0102_reading.sql"),
-        .embedInCode("SQL/v0103_window.sql"), .embedInCode("SQL/v0104_reprocessing.sql"),
-        .embedInCode("SQL/Reprocessing.sql"),
-        .embedInCode("SQL/v0105_holding.sql"), .embedInCode("SQL/v0106_retiring.sql"),
-        .embedInCode("SQL/v0107_crashes.sql"),
-        .embedInCode("SQL/Collecting.sql"), .embedInCode("SQL/v0108_damage.sql"),
-        .embedInCode("SQL/v0109_authors.sql"), .embedInCode("SQL/Damage.sql"),
-      ]),
+      resources: [.embedInCode("SQL")]),
     target(
       "Integrity",
       [
@@ -129,6 +132,7 @@ let package = Package(
       "ControlAPI",
       ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Metrics", "Model", "Platform", "Postgres", "Queue", "Store"],
       resources: [.embedInCode("openapi.json")]),
+    program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
     program(
       "take5",
       [
@@ -138,12 +142,13 @@ let package = Package(
       ]),
 
     // What paints the samples, and the benchmark. They use `package` declarations, so they belong to this package. Not shipped.
-    benchmark("make-samples", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
+    benchmark("make-samples", ["AV", "CLinkedLibraries", "Kernels", "Platform", "SyntheticMedia"]),
     benchmark(
       "bench",
       [
-        "AV", "Blobs", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPTesting", "Kernels", "Logging", "Metrics",
-        "Model", "Platform", "Postgres", "Queue", "QueueWorker", "Stills", "Store", "SyntheticMedia",
+        "AV", "Blobs", "CLinkedLibraries", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPTesting", "Kernels",
+        "Logging", "Metrics",
+        "Model", "Platform", "Postgres", "Queue", "QueueWorker", "SeededRandom", "Stills", "Store", "SyntheticMedia",
       ],
       resources: [
         .embedInCode("Queue/Programs/contest.py"), .embedInCode("Queue/Programs/peer_awa.py"),
@@ -153,6 +158,13 @@ let package = Package(
     // What tests share. Not shipped.
     support("BoxTesting", []),
     .target(
+      name: "CLinkedLibraries", path: "Tests/Support/CLinkedLibraries",
+      linkerSettings: [
+        "avcodec", "avformat", "avutil", "swresample", "swscale", "heif", "pq", "crypto", ":libcurl.so.4",
+      ].map {
+        .linkedLibrary($0)
+      }),
+    .target(
       name: "CJPEGComparison", path: "Tests/Support/CJPEGComparison", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(name: "CClockSkew", path: "Tests/Support/CClockSkew", linkerSettings: [.linkedLibrary("dl")]),
     .target(name: "CHEIFFixture", dependencies: ["CImages"], path: "Tests/Support/CHEIFFixture"),
@@ -160,27 +172,36 @@ let package = Package(
       name: "ChaosTesting",
       dependencies: [
         "Crypto", "Definitions", "EmbeddedPostgres", "HTTPTesting", "Logging", "MediaFixtures", "Metrics", "Model",
-        "Platform", "Postgres", "Queue", "QueueWorker", "Take5Testing",
+        "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker", "SeededRandom", "Take5Testing",
       ],
       path: "Tests/Support/ChaosTesting",
       resources: [.embedInCode("SQL/Chaos.sql"), .embedInCode("SQL/v9000_chaos.sql")], swiftSettings: settings),
     .executableTarget(
       name: "chaos",
-      dependencies: ["Blobs", "ChaosTesting", "MediaProcess", "Platform", "Postgres", "Queue", "QueueWorker", "Store"],
+      dependencies: [
+        "Blobs", "CLinkedLibraries", "ChaosTesting", "MediaProcess", "Platform", "Postgres", "Queue", "QueueWorker",
+        "Store",
+      ],
       path: "Tests/Support/chaos", swiftSettings: settings),
+    .target(name: "CAttacks", path: "Tests/Support/CAttacks", cSettings: [.define("_GNU_SOURCE")]),
+    .executableTarget(
+      name: "hostile-media", dependencies: ["CAttacks", "MediaProcess", "Model", "Platform", "Sandbox"],
+      path: "Tests/Support/hostile-media", swiftSettings: settings),
     support("HTTPTesting", ["HTTPServer", "Platform"]),
     support("MediaFixtures", ["AV", "BoxTesting", "CHEIFFixture", "Kernels", "Model", "Platform", "Stills"]),
+    support("SeededRandom", []),
     support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),
     support("SyntheticMedia", ["AV", "Kernels", "Platform"]),
     support("Take5Testing", ["HTTPClient", "Platform"]),
     .executableTarget(
-      name: "PostgresOwner", dependencies: ["EmbeddedPostgres", "Postgres"], path: "Tests/Support/PostgresOwner",
+      name: "PostgresOwner", dependencies: ["CLinkedLibraries", "EmbeddedPostgres", "Postgres", "PostgresTesting"],
+      path: "Tests/Support/PostgresOwner",
       swiftSettings: settings),
 
     // Tests mirror Sources folder by folder.
     tests("PlatformTests", ["Platform"]),
     tests("CryptoTests", ["Crypto", "Platform"]),
-    tests("AVTests", ["AV", "MediaFixtures", "Platform"]),
+    tests("AVTests", ["AV", "CLinkedLibraries", "MediaFixtures", "Platform"]),
     tests("KernelsTests", ["Kernels"]),
     tests("StillsTests", ["CJPEGComparison", "Kernels", "MediaFixtures", "Platform", "Stills"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
@@ -189,25 +210,29 @@ let package = Package(
     tests("HTTPClientTests", ["HTTPClient", "Platform", "PostgresTesting"]),
     tests("LoggingTests", ["Logging"]),
     tests("MetricsTests", ["Metrics"]),
-    tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Model", "Platform"]),
+    tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Model", "Platform", "SeededRandom"]),
     tests("ModelTests", ["Definitions", "Model"]),
     tests(
       "MediaTests",
       [
-        "AV", "BoxTesting", "Definitions", "ISOBaseMedia", "Kernels", "Media", "MediaFixtures", "Model", "Platform",
-        "Stills",
+        "AV", "BoxTesting", "Definitions", "ISOBaseMedia", "Kernels", "Media", "MediaFixtures", "MediaProcess", "Model",
+        "Platform", "Stills",
       ]),
     tests(
       "MediaProcessTests",
-      ["Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform", "Take5Testing", "take5"]),
+      ["Definitions", "MediaFixtures", "MediaProcess", "Model", "Platform", "hostile-media", "take5-media"]),
     tests(
-      "QueueTests", ["Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue"],
+      "QueueTests", ["Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "SeededRandom"],
       resources: [.embedInCode("Versions/v0001_statements.sql")]),
     tests(
       "QueueWorkerTests",
       ["Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker"]),
     tests(
-      "WorkerTests", ["Blobs", "MediaProcess", "Platform", "Postgres", "PostgresTesting", "QueueWorker", "Worker"]),
+      "WorkerTests",
+      [
+        "Blobs", "Crypto", "Definitions", "Integrity", "Logging", "MediaProcess", "Metrics", "Model", "Platform",
+        "Postgres", "PostgresTesting", "Queue", "QueueWorker", "Store", "Worker",
+      ]),
     tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
     tests(
       "StoreTests",
@@ -230,11 +255,11 @@ let package = Package(
       "ChaosTests",
       [
         "ChaosTesting", "Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
-        "QueueWorker", "Store", "Take5Testing", "chaos", "take5",
+        "QueueWorker", "Store", "Take5Testing", "chaos", "take5", "take5-media",
       ]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("benchTests", ["Definitions", "Model", "Platform", "bench"]),
-    tests("take5Tests", ["HTTPClient", "take5"]),
+    tests("take5Tests", ["HTTPClient", "Platform", "Take5Testing", "take5", "take5-media"]),
     // Not part of `make test`: it needs programs that `make test-players` installs.
     tests(
       "PlayersTests",
@@ -246,7 +271,7 @@ let package = Package(
       [
         "AV", "BoxTesting", "Crypto", "Definitions", "HTTPClient", "HTTPTesting", "MediaFixtures", "Model", "Platform",
         "Postgres",
-        "PostgresTesting", "Stills", "Take5Testing", "take5",
+        "PostgresTesting", "Stills", "Take5Testing", "take5", "take5-media",
       ]),
   ]
 )

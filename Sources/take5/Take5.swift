@@ -23,8 +23,9 @@ struct Take5 {
     .keysCreate,
     .keysList, .keysRevoke, .keysRotate, .cronList, .cronSet, .cronRemove, .cronPause, .cronResume, .cronRun,
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
+    .quarantineList, .quarantineShow, .quarantineExport, .quarantineRelease,
     .validate, .inspect, .compose, .still, .photo, .verify, .gc, .gcHold, .gcRelease, .database,
-    .migrate, .version, .mediaProcess,
+    .migrate, .doctor, .version,
   ]
 
   private static func run(_ arguments: [String], environment: [String: String]) async -> ExitStatus {
@@ -93,26 +94,19 @@ extension Subcommand {
     "version", abstract: "Print the version of take5 and of its libraries.", options: [.json],
     example: "take5 version"
   ) { arguments in
-    let versions = Versions.current
+    let slot = try MediaProcess(name: "media", configuration: MediaProcess.Configuration())
+    let libraries = try await slot.libraryVersions()
+    await slot.stop()
+    let versions = Versions(take5: ThisProcess.version, libraries: libraries)
     try Console.print(arguments.has("--json") ? try JSON.text(versions) : versions.text)
-    return .success
-  }
-
-  static let mediaProcess = Subcommand(
-    hidden: MediaProcess.command, abstract: "Process media for a parent process that passes them as descriptors."
-  ) { _ in
-    // Decoding blocks for a long time: it runs on a thread of its own, not in Swift's shared pool.
-    try await onThread("media-process") { try MediaChild.serve() }
     return .success
   }
 }
 
-/// The versions of take5 and of the libraries that it is linked with.
+/// The versions of take5 and of the media libraries.
 private struct Versions: Encodable {
   let take5: String
   let libraries: [String: String]
-
-  static let current = Versions(take5: "0.1.0", libraries: LibraryVersions.current)
 
   /// One line for each version.
   var text: String {

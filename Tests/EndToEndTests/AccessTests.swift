@@ -119,7 +119,7 @@ struct AccessTests {
   ) async throws -> (RunningTake5, UInt16)? {
     let service = try RunningTake5()
     let url = try await service.start(
-      ["serve", "--listen", "\(address):0", "--workers", "0", "--data", data], environment: environment)
+      ["serve", "--listen", "\(address):0", "--slots", "0", "--data", data], environment: environment)
     if let port = url.split(separator: ":").last.flatMap({ UInt16($0) }) { return (service, port) }
     #expect(await service.wait() == 64, "\(service.log)")
     #expect(service.log.contains("the service has no API key"))

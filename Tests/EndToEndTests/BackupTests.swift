@@ -98,7 +98,7 @@ struct BackupTests {
     // A service on the restored store returns the posts of the dump.
     let copy = try RunningTake5()
     let url = try await copy.start([
-      "serve", "--listen", "127.0.0.1:0", "--workers", "0", "--data", data, "--log-format", "text",
+      "serve", "--listen", "127.0.0.1:0", "--slots", "0", "--data", data, "--log-format", "text",
     ])
     let client = HTTPClient(server: try #require(ServerAddress(url: url), "\(copy.log)"))
     let shown = try await onThread("test-client") { try client.get("/v1/posts/\(moment.id)") }

@@ -38,6 +38,14 @@ struct CommandLineTests {
     #expect(contents[0] == contents[1])
   }
 
+  @Test("--sandbox off decodes with a warning on standard error")
+  func sandboxOff() async throws {
+    let run = try await Take5Command.run(["validate", front, back, "--sandbox", "off", "--json"])
+    #expect(run.status == 0 && run.errors.contains("media are decoded without walls"), "\(run)")
+    let wrong = try await Take5Command.run(["validate", front, back, "--sandbox", "some"])
+    #expect(wrong.status == 64 && wrong.errors.contains("off, available, required"), "\(wrong)")
+  }
+
   @Test("still extracts the frame at the given time, upright")
   func still() async throws {
     var clip = Clips.front

@@ -1,5 +1,7 @@
 import FoundationEssentials
 import Glibc
+import HTTPClient
+import MediaProcess
 import Platform
 import PostgresTesting
 import Take5Testing
@@ -53,6 +55,26 @@ struct DocumentationTests {
       guard case .object(let operations) = path else { return [] }
       return operations.keys.filter { $0 != "parameters" }.map { ($0.uppercased(), template) }
     }
+  }
+
+  @Test("SECURITY.md describes every wall, and has a row for it")
+  func walls() throws {
+    let text = try Document("SECURITY.md").text
+    let rows = text.split(separator: "<!-- measured by a test: begin -->").last?.split(separator: "\n").dropFirst(2)
+    let names = rows?.prefix { $0.hasPrefix("| ") }.map { $0.split(separator: "`")[1] }
+    #expect(names == Wall.allCases.map { Substring($0.rawValue) })
+    for wall in Wall.allCases { #expect(text.contains("\n**`\(wall.rawValue)`** "), "\(wall)") }
+  }
+
+  @Test("docs/operations.md lists the metrics of a service")
+  func metrics() async throws {
+    let service = try await Service()
+    let text = String(decoding: try await service.get("/metrics").body, as: UTF8.self)
+    try await service.stop()
+    let names = text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] }
+    let document = try Document("docs/operations.md").text
+    for name in names { #expect(document.contains("`\(name)`"), "\(name)") }
+    #expect(names.contains("take5_sandbox_wall"))
   }
 
   @Test("all make targets and programs in the documents exist")

@@ -25,6 +25,31 @@ struct FailureRecoveryTests {
     try await service.stop()
   }
 
+  @Test("a service whose programs are removed or replaced after its start goes on with those that it started with")
+  func upgrade() async throws {
+    let programs = try TemporaryFolder(prefix: "take5-programs")
+    for path in [Take5Binary.path, Take5Binary.mediaPath] {
+      let copy = try await Take5Command.run([path, programs.path], program: "/bin/cp")
+      try #require(copy.status == 0, "\(copy.errors)")
+    }
+    let (program, media) = ("\(programs.path)/take5", "\(programs.path)/take5-media")
+    let service = try await Service(program: program)
+    // Before the first job, which starts the first media process.
+    try #require(unlink(media) == 0 && unlink(program) == 0)
+    let post = try await submit(to: service)
+    #expect(await service.process.waitForLog("post published"), "\(service.process.log)")
+    try await expectCompletedOnce(post, service)
+    #expect(try await service.stop() == 0)
+
+    let copy = try await Take5Command.run([Take5Binary.path, programs.path], program: "/bin/cp")
+    try #require(copy.status == 0, "\(copy.errors)")
+    let serve = try await Take5Command.run(
+      ["serve", "--listen", "127.0.0.1:0", "--data", "\(programs.path)/data"], program: program)
+    #expect(serve.status == 74)
+    #expect(serve.errors.contains(media))
+    #expect(access("\(programs.path)/data", F_OK) != 0)
+  }
+
   @Test("media processes that are killed from outside do not use attempts of the job")
   func mediaProcessKilled() async throws {
     let service = try await Service(workers: 1)
@@ -86,17 +111,17 @@ struct FailureRecoveryTests {
     try await service.stop()
   }
 
-  @Test("media that crash the media process twice when processed alone are rejected and collected")
+  @Test("media that crash the media process twice are rejected, and their files stay in the quarantine")
   func poison() async throws {
     let service = try await Service(workers: 1)
-    await service.process.whenItLogs("composing", times: 3) { signalMedia(of: $0, SIGSEGV) }
+    await service.process.whenItLogs("composing", times: 2) { signalMedia(of: $0, SIGSEGV) }
     let post = try await submit(to: service)
     #expect(await service.process.waitForLog("post rejected"), "\(service.process.log)")
     let rejected = try await service.post(post)
     #expect(rejected.status == .rejected)
     #expect(rejected.reasons.map(\.code) == [.decoderCrashed])
     #expect(try await service.stop() == 0)
-    #expect(try service.blobFiles() == 0)
+    #expect(try service.blobFiles() == 2)
   }
 
   @Test("a media process that is suspended from outside does not count against its media")
@@ -112,7 +137,7 @@ struct FailureRecoveryTests {
     #expect(try await service.stop() == 0)
   }
 
-  @Test("media that pass the deadline twice when processed alone are rejected")
+  @Test("media that pass the deadline twice are rejected")
   func hanging() async throws {
     let folder = try TemporaryFolder()
     let definition = try Definitions.withDeadline(seconds: 1, in: folder)
@@ -185,13 +210,17 @@ struct FailureRecoveryTests {
   }
 }
 
-/// Sends a signal to the media process of a service or a worker once it works on its last request. If it ended between
-/// two requests, it would be started again without a crash being counted.
-private func signalMedia(of process: Int32, _ signal: Int32) {
-  for media in RunningTake5.children(of: process, named: "media-process") {
-    let before = RunningTake5.processorTicks(of: media) ?? 0
-    // A media process sleeps between requests: growing processor time shows that it works.
-    while let now = RunningTake5.processorTicks(of: media), now < before + 5 { sched_yield() }
-    kill(media, signal)
+/// Sends a signal to the child of a fork server of a service or a worker once it works on its job: its processor time
+/// grows, which that of the namespace's init does not.
+func signalMedia(of process: Int32, _ signal: Int32) {
+  while true {
+    let servers = RunningTake5.children(of: process, named: "take5-media")
+    if servers.isEmpty { return }
+    for child in servers.flatMap({ RunningTake5.children(of: $0, named: "take5-media") })
+    where RunningTake5.processorTicks(of: child) ?? 0 >= 5 {
+      kill(child, signal)
+      return
+    }
+    sched_yield()
   }
 }

@@ -49,7 +49,9 @@ struct HarmlessCommandTests {
     [
       ["jobs", "list"], ["jobs", "stats"], ["jobs", "show", "JOB"], ["keys", "list"], ["keys", "create", "lost"],
       ["keys", "rotate", "--keep"], ["cron", "list"], ["gc", "--dry-run"], ["gc", "hold"], ["gc", "release"],
-      ["verify", "--json"], ["verify", "--deep"], ["reprocess", "--dry-run"], ["reprocess", "status"], ["migrate"],
+      ["verify", "--json"], ["verify", "--deep"], ["reprocess", "--dry-run"], ["reprocess", "status"],
+      ["quarantine", "list"],
+      ["migrate"],
       ["database", "--", "true"],
     ].map { Command(arguments: $0, hasStore: true) }
   private static let endless = [

@@ -117,7 +117,7 @@ struct JobCommandTests {
     let text = String(decoding: response.response.body, as: UTF8.self)
     for name in [
       "take5_workers{state=\"alive\"} 1", "take5_job_wait_seconds_count{kind=\"post\"} 1", "take5_xmin_age_seconds",
-      "take5_table_dead_rows", "take5_database_up 1",
+      "take5_table_dead_rows", "take5_database_up 1", "take5_sandbox_wall{wall=\"limits\"} 1",
     ] {
       #expect(text.contains(name), "\(name)")
     }

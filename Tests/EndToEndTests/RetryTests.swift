@@ -72,7 +72,7 @@ struct RetryTests {
   private func start(_ folder: TemporaryFolder) async throws -> (RunningTake5, UInt16) {
     let server = try RunningTake5()
     let url = try await server.start([
-      "serve", "--listen", "127.0.0.1:0", "--workers", "0", "--data", "\(folder.path)/data", "--log-format", "text",
+      "serve", "--listen", "127.0.0.1:0", "--slots", "0", "--data", "\(folder.path)/data", "--log-format", "text",
     ])
     return (server, try #require(UInt16(url.split(separator: ":").last ?? ""), "\(server.log)"))
   }

@@ -114,7 +114,7 @@ struct StorageOutageTests {
     "jobs wait for the storage without using attempts, the queue is paused, and the post is ready afterwards",
     arguments: Outage.allCases)
   func waiting(_ outage: Outage) async throws {
-    let service = try await Service(workers: 0, ["--least-free", "0"])
+    let service = try await Service(workers: 0, ["--min-free", "0"])
     let disk = try MountedFolder("\(service.data)/blobs", megabytes: 96)
     let front = try Clips.write(MarkedClip(.red, tone: .init(440)), "front.mp4", in: service.folder)
     let back = try Clips.write(MarkedClip(.blue, tone: .init(1000)), "back.mp4", in: service.folder)

@@ -28,9 +28,9 @@ struct VerdictTests {
   /// The built-in definition with a small canvas, which accepts clips of any duration.
   private static func anyLength(in folder: TemporaryFolder) throws -> String {
     var definition = try Definitions.take5Post()
-    definition.limits.seconds = ClosedSeconds(shortest: 0.1, longest: 600)
+    definition.limits.seconds = SecondsRange(shortest: 0.1, longest: 600)
     definition.limits.differenceSeconds = 600
-    definition.outputs.composed?.seconds = ClosedSeconds(shortest: 0.1, longest: 5.034)
+    definition.outputs[.composed]?.composed?.seconds = SecondsRange(shortest: 0.1, longest: 5.034)
     definition.canvas.width = 270
     definition.canvas.height = 480
     return try Clips.write(try JSON.encode(definition), "any-length.json", in: folder)

@@ -6,7 +6,7 @@ folder=$(mktemp -d /tmp/take5-api.XXXXXX)
 chmod 755 "$folder"
 export TAKE5_API_KEY=test-api-key
 mkfifo "$folder/url"
-"$take5" serve --workers 1 --listen 127.0.0.1:0 --data "$folder/data" "$@" >"$folder/url" 2>"$folder/service.log" &
+"$take5" serve --slots 1 --listen 127.0.0.1:0 --data "$folder/data" "$@" >"$folder/url" 2>"$folder/service.log" &
 service=$!
 trap 'kill $service 2>/dev/null || true; wait $service 2>/dev/null || true; rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM

@@ -45,7 +45,7 @@ struct DefinitionVariantsTests {
     let shipped = try Definitions.take5Post()
     let definition = try shipped.comparable()
     #expect(definition.outputs.roles == [.composed, .poster, .thumbnailFront, .thumbnailBack])
-    #expect(definition.outputs.composed == shipped.outputs.composed)
+    #expect(definition.outputs[.composed] == shipped.outputs[.composed])
     #expect(definition.canvas == shipped.canvas)
     // `take5 compose` reads it from a file.
     #expect(try JSON.decode(Definition.self, from: JSON.encode(definition)) == definition)
@@ -55,9 +55,9 @@ struct DefinitionVariantsTests {
   func scaled() throws {
     let small = try Definitions.take5Post().comparable().scaled(toWidth: 720)
     #expect(small.canvas.size == Size(width: 720, height: 1280))
-    #expect(small.outputs.composed?.inset.margin == 24)
-    #expect(small.outputs.composed?.inset.radius == 24)
-    #expect(small.outputs.composed?.inset.width == 0.3)
+    #expect(small.outputs[.composed]?.composed?.inset.margin == 24)
+    #expect(small.outputs[.composed]?.composed?.inset.radius == 24)
+    #expect(small.outputs[.composed]?.composed?.inset.width == 0.3)
   }
 
   @Test("variants with different outputs have different names")

@@ -1,6 +1,9 @@
 import FoundationEssentials
+import MediaProcess
 import Model
+import QueueWorker
 import Testing
+import Worker
 
 @testable import take5
 
@@ -10,7 +13,8 @@ struct ArgumentsTests {
     "thing", abstract: "Do a thing.", operands: ["FRONT", "[BACK]"],
     options: [
       Option("--data", "DIR", variable: "TAKE5_DATA", default: ".take5", help: ""),
-      Option("--output", "FILE", short: "-o", help: ""), Option("--count", "N", help: ""), Option("--json", help: ""),
+      Option("--output", "FILE", short: "-o", help: ""),
+      Option("--count", "N", variable: "TAKE5_COUNT", formerly: "--old-count", help: ""), Option("--json", help: ""),
     ], example: ""
   ) { _ in .success }
 
@@ -22,6 +26,15 @@ struct ArgumentsTests {
     let both = try Arguments(["a", "--data", "/option"], of: Self.command, environment: environment)
     #expect(both.value("--data") == "/option")
     #expect(try Arguments(["a"], of: Self.command, environment: ["TAKE5_DATA": ""]).value("--data") == ".take5")
+  }
+
+  @Test("a former name of an option and of its variable works; the present name of the variable takes precedence")
+  func formerNames() throws {
+    let environment = ["TAKE5_OLD_COUNT": "2"]
+    #expect(try Arguments(["a", "--old-count", "3"], of: Self.command, environment: [:]).value("--count") == "3")
+    #expect(try Arguments(["a"], of: Self.command, environment: environment).value("--count") == "2")
+    let both = ["TAKE5_OLD_COUNT": "2", "TAKE5_COUNT": "4"]
+    #expect(try Arguments(["a"], of: Self.command, environment: both).value("--count") == "4")
   }
 
   @Test("values follow a space or an equals sign, switches have none, operands can be anywhere")
@@ -46,6 +59,28 @@ struct ArgumentsTests {
     }
     #expect(failure?.status == .usage)
     #expect(failure?.remedy != nil)
+  }
+}
+
+@Suite("Options of a worker")
+struct WorkerOptionTests {
+  @Test("serve and worker read the same options, and without them the defaults")
+  func reads() throws {
+    let given = ["--media-memory", "64", "--background-slots", "2", "--grace", "3", "--lease", "6", "--drain", "5"]
+    for command in [Subcommand.serve, .worker] {
+      let arguments = try Arguments(given, of: command, environment: ["TAKE5_POLL": "0.5"])
+      let configuration = try WorkerConfiguration(arguments, slots: 4)
+      #expect(configuration.slots == 4 && configuration.backgroundSlots == 2)
+      #expect(configuration.media.memoryLimit == 64 << 20 && !configuration.media.isPortable)
+      #expect(configuration.grace == .seconds(3))
+      let queue = configuration.queue
+      #expect(queue.lease == .seconds(6) && queue.drain == .seconds(5) && queue.pollInterval == .milliseconds(500))
+      // A lost worker is found within its lease.
+      #expect(queue.reapInterval == .seconds(2))
+      let defaults = try WorkerConfiguration(try Arguments([], of: command, environment: [:]), slots: 1)
+      #expect(defaults.queue.lease == QueueWorkerConfiguration().lease)
+      #expect(defaults.media.memoryLimit == MediaProcess.Configuration().memoryLimit)
+    }
   }
 }
 

@@ -33,7 +33,7 @@ final class RunningService {
     var output = try OutputPipe()
     command = Command(
       path: program,
-      arguments: ["serve", "--listen", "127.0.0.1:0", "--workers", "\(workers)", "--data", "\(folder)/data"] + more,
+      arguments: ["serve", "--listen", "127.0.0.1:0", "--slots", "\(workers)", "--data", "\(folder)/data"] + more,
       log: log)
     let started = try output.start(command)
     process = started.id

@@ -13,8 +13,8 @@ struct CompositionGraph {
 
   /// Writes the mask into a folder. It does not depend on the clips, so this is not measured.
   init(_ definition: Definition, masks folder: String) throws {
-    guard let composed = definition.outputs.composed, composed.layout == .inset, composed.inset.corner == .topLeft,
-      composed.inset.border == nil
+    guard let composed = definition.outputs[.composed]?.composed, composed.layout == .inset,
+      composed.inset.corner == .topLeft, composed.inset.border == nil
     else { throw BenchError("only an inset in the top left corner, without a border, can be compared with ffmpeg") }
     self.definition = definition
     inset = composed.inset
@@ -71,8 +71,8 @@ struct StillOutput {
   static func all(of definition: Definition) -> [StillOutput] {
     let outputs = definition.outputs
     let stills: [(Role, Definition.Still?, String)] = [
-      (.poster, outputs.poster, "po"), (.thumbnailFront, outputs.thumbnailFront, "ft"),
-      (.thumbnailBack, outputs.thumbnailBack, "bt"),
+      (.poster, outputs[.poster]?.still, "po"), (.thumbnailFront, outputs[.thumbnailFront]?.still, "ft"),
+      (.thumbnailBack, outputs[.thumbnailBack]?.still, "bt"),
     ]
     return stills.compactMap { role, still, label in
       still.map {

@@ -75,13 +75,3 @@ struct Take5: Contestant {
     return PreparedContestant(commands: [command], outputs: Dictionary(uniqueKeysWithValues: paths))
   }
 }
-
-extension Role {
-  /// The name of an output's file, the same as in `take5 compose`.
-  var fileName: String {
-    switch self {
-    case .composed, .composedSwapped, .clipFront, .clipBack: "\(rawValue).mp4"
-    default: "\(rawValue).jpg"
-    }
-  }
-}

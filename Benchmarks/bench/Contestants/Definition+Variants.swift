@@ -7,16 +7,13 @@ extension Definition {
   /// Returns the definition with only the outputs that all contestants make: composed video, poster and two thumbnails.
   func comparable() throws -> Definition {
     var definition = self
-    definition.outputs.composedSwapped = nil
-    definition.outputs.clipFront = nil
-    definition.outputs.clipBack = nil
-    definition.outputs.image = nil
-    definition.outputs.preview = nil
-    definition.outputs.poster?.longEdge = Self.posterEdge
-    definition.outputs.thumbnailFront?.longEdge = Self.thumbnailEdge
-    definition.outputs.thumbnailBack?.longEdge = Self.thumbnailEdge
-    guard definition.outputs.roles == [.composed, .poster, .thumbnailFront, .thumbnailBack] else {
-      throw BenchError("the definition \(name) makes other outputs than the contestants")
+    let compared: [Role] = [.composed, .poster, .thumbnailFront, .thumbnailBack]
+    for role in outputs.roles where !compared.contains(role) { definition.outputs[role] = nil }
+    definition.outputs[.poster]?.still?.longEdge = Self.posterEdge
+    definition.outputs[.thumbnailFront]?.still?.longEdge = Self.thumbnailEdge
+    definition.outputs[.thumbnailBack]?.still?.longEdge = Self.thumbnailEdge
+    guard definition.outputs.roles == compared else {
+      throw BenchError("the definition \(name) lacks outputs of the contestants")
     }
     return definition
   }
@@ -28,9 +25,9 @@ extension Definition {
     var definition = self
     definition.canvas.width = width
     definition.canvas.height = Size.even(Double(canvas.height) * scale)
-    if let inset = outputs.composed?.inset {
-      definition.outputs.composed?.inset.margin = scaled(inset.margin)
-      definition.outputs.composed?.inset.radius = scaled(inset.radius)
+    if let inset = outputs[.composed]?.composed?.inset {
+      definition.outputs[.composed]?.composed?.inset.margin = scaled(inset.margin)
+      definition.outputs[.composed]?.composed?.inset.radius = scaled(inset.radius)
     }
     return definition
   }
@@ -38,13 +35,13 @@ extension Definition {
   /// Returns the definition with another encoding of the composed video.
   func encoded(_ video: VideoEncoding) -> Definition {
     var definition = self
-    definition.outputs.composed?.video = video
+    definition.outputs[.composed]?.composed?.video = video
     return definition
   }
 
   /// A name that distinguishes variants, also part of a file's name: `1080-veryfast-23.0-bframes1-subme1`.
   var variant: String {
-    let encoding = outputs.composed.map { composed in
+    let encoding = (outputs[.composed]?.composed).map { composed in
       let parameters = composed.video.x264.sorted { $0.key < $1.key }.map { "\($0.key)\($0.value)" }
       return [composed.video.preset, "\(composed.video.crf)"] + parameters
     }

@@ -96,7 +96,7 @@ struct FFmpegSettings: Sendable {
 
   /// Returns the arguments for the composed video with the audio of the inset's clip.
   func composed(from label: String, to path: String) throws -> [String] {
-    guard let video = definition.outputs.composed?.video else {
+    guard let video = definition.outputs[.composed]?.composed?.video else {
       throw BenchError("the definition has no composed output")
     }
     return ["-map", "[\(label)]", "-map", "1:a", "-c:v", "libx264", "-preset", video.preset, "-crf", "\(video.crf)"]

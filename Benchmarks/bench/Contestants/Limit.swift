@@ -72,7 +72,7 @@ enum LimitProcess {
   }
 
   private static func settings(of definition: Definition) throws -> VideoEncoderSettings {
-    guard let video = definition.outputs.composed?.video else {
+    guard let video = definition.outputs[.composed]?.composed?.video else {
       throw BenchError("the definition has no composed output")
     }
     let rate = Int32(definition.canvas.framesPerSecond)

@@ -1,4 +1,5 @@
 import Glibc
+import SeededRandom
 internal import SyntheticMedia
 
 /// An image that is sampled at any point.
@@ -123,20 +124,7 @@ private struct Leaf {
   }
 }
 
-/// A seeded random number generator (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
-struct SplitMix64: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
-  }
-
+extension SplitMix64 {
   /// Returns a uniformly distributed number.
   mutating func uniform(_ low: Float, _ high: Float) -> Float { Float.random(in: low..<high, using: &self) }
 

@@ -2,6 +2,7 @@ internal import Blobs
 internal import EmbeddedPostgres
 internal import Platform
 internal import Postgres
+import SeededRandom
 internal import Store
 
 /// Measures the cost of lists in the database as the history grows.

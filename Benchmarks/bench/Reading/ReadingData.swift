@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 internal import Model
 internal import Postgres
+import SeededRandom
 
 /// Synthetic posts: a history of a thousand posts per day, a hundred of each author, around two hundred cities.
 ///

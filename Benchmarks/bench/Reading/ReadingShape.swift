@@ -1,5 +1,6 @@
 internal import Model
 internal import Postgres
+import SeededRandom
 internal import Store
 
 /// A frequent query of apps.

@@ -13,7 +13,7 @@ struct Report {
 
   /// A table, remarks, and a line for each figure.
   var text: String {
-    var table = TextTable()
+    var table = ReportTable()
     table.add(["", "median", "min", "max", "goal", ""])
     for finding in figures + observations {
       table.add(heading: "\(finding.figure.name): \(finding.figure.meaning)")

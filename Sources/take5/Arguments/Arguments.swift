@@ -26,7 +26,7 @@ struct Arguments: Sendable {
         continue
       }
       let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      guard let option = command.options.first(where: { $0.name == parts[0] || $0.short == parts[0] }) else {
+      guard let option = command.options.first(where: { $0.isNamed(parts[0]) }) else {
         throw Self.usage("unknown option '\(parts[0])'", command)
       }
       guard let placeholder = option.placeholder else {
@@ -56,7 +56,9 @@ struct Arguments: Sendable {
   func value(_ name: String) -> String? {
     if let value = values[name] { return value }
     guard let option = command.options.first(where: { $0.name == name }) else { return nil }
-    if let variable = option.variable, let value = environment[variable], !value.isEmpty { return value }
+    for variable in option.variables {
+      if let value = environment[variable], !value.isEmpty { return value }
+    }
     return option.defaultValue
   }
 
@@ -129,11 +131,16 @@ struct Arguments: Sendable {
   func choice<Choice: RawRepresentable<String> & CaseIterable>(
     _ name: String, of type: Choice.Type
   ) throws(CommandFailure) -> Choice? {
+    try choice(name, of: type.allCases.map(\.rawValue)).flatMap { Choice(rawValue: $0) }
+  }
+
+  /// The value of an option as one of these texts.
+  func choice(_ name: String, of choices: [String]) throws(CommandFailure) -> String? {
     guard let text = value(name) else { return nil }
-    guard let choice = Choice(rawValue: text) else {
-      throw Self.usage("\(name) must be one of \(Self.names(type)), not '\(text)'", command)
+    guard choices.contains(text) else {
+      throw Self.usage("\(name) must be one of \(choices.joined(separator: ", ")), not '\(text)'", command)
     }
-    return choice
+    return text
   }
 
   private static func names<Choice: RawRepresentable<String> & CaseIterable>(_ type: Choice.Type) -> String {

@@ -8,7 +8,7 @@ import Store
 /// The exit statuses of the command line, with the numbers of sysexits.h where it has one.
 enum ExitStatus: Int32, Sendable {
   case success = 0
-  /// A check found a fault: rows and files of the store disagree, or a hold had expired.
+  /// A check found a fault: rows and files of the store disagree, a hold had expired, or `take5 doctor` found an error.
   case inconsistent = 1
   /// EX_USAGE: the arguments are wrong.
   case usage = 64
@@ -22,6 +22,8 @@ enum ExitStatus: Int32, Sendable {
   case `internal` = 70
   /// EX_IOERR: a file could not be read or written.
   case io = 74
+  /// EX_CONFIG: the machine does not permit what an option requires.
+  case configuration = 78
   /// The status that a shell reports for SIGINT: a signal ended the command before it was done.
   case interrupted = 130
 }
@@ -56,7 +58,7 @@ struct CommandFailure: Error, Sendable {
   }
 
   /// Joins the lines of a library's message into one.
-  private static func line(_ text: String) -> String {
+  static func line(_ text: String) -> String {
     text.split(whereSeparator: \.isNewline).map { line in
       line.drop { $0 == " " || $0 == "\t" }
     }.joined(separator: "; ")
@@ -71,7 +73,7 @@ extension CommandFailure {
     switch error {
     case let failure as CommandFailure: self = failure
     case is CancellationError: self = .interrupted
-    case let failure as MediaFailure: self.init(failure)
+    case let failure as MediaFailure: self.init(failure, writing: nil)
     case let error as PostgresError:
       self.init(.unavailable, "the database failed: \(error.message)", remedy: error.remedy)
     case let error as EmbeddedPostgresError: self.init(.unavailable, error.message, remedy: error.remedy)

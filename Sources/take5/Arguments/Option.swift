@@ -11,18 +11,30 @@ struct Option: Sendable, Hashable {
   let help: String
   /// A short form, such as `-o`.
   let short: String?
+  /// The name before it was renamed, which still works, and so does its environment variable.
+  let formerName: String?
 
   init(
     _ name: String, _ placeholder: String? = nil, variable: String? = nil, default defaultValue: String? = nil,
-    short: String? = nil, help: String
+    short: String? = nil, formerly formerName: String? = nil, help: String
   ) {
     self.name = name
     self.placeholder = placeholder
     self.variable = variable
     self.defaultValue = defaultValue
     self.short = short
+    self.formerName = formerName
     self.help = help
   }
+
+  /// The environment variables that are read if the option is not given, in this order.
+  var variables: [String] {
+    let former = formerName.map { "TAKE5_" + $0.dropFirst(2).uppercased().replacing("-", with: "_") }
+    return [variable, variable == nil ? nil : former].compactMap(\.self)
+  }
+
+  /// Whether an argument names the option.
+  func isNamed(_ argument: String) -> Bool { argument == name || argument == short || argument == formerName }
 }
 
 /// Options that several commands share.
@@ -30,6 +42,9 @@ extension Option {
   static let mediaMemory = Option(
     "--media-memory", "MB", variable: "TAKE5_MEDIA_MEMORY", default: "2048",
     help: "maximum address space of a media process, in MiB")
+  static let sandbox = Option(
+    "--sandbox", "off|available|required", variable: "TAKE5_SANDBOX", default: "available",
+    help: "walls around media processes: none, those that the machine permits, or no start without all of them")
   static let json = Option("--json", help: "print JSON")
   static let force = Option("--force", help: "replace existing files, but never an input")
   static let data = Option(
@@ -61,28 +76,14 @@ extension Option {
   static let apiKey = Option(
     "--api-key-file", "FILE", variable: "TAKE5_API_KEY_FILE",
     help: "file whose first line is the API key; TAKE5_API_KEY holds the key itself")
-  static let logLevel = Option(
-    "--log-level", "LEVEL", variable: "TAKE5_LOG_LEVEL", default: "info", help: "debug, info, warning or error")
-  static let logFormat = Option(
-    "--log-format", "text|json", variable: "TAKE5_LOG_FORMAT", help: "text on a terminal, otherwise JSON")
-  static let backgroundSlots = Option(
-    "--background-slots", "N", variable: "TAKE5_BACKGROUND_SLOTS", default: "1",
-    help: "stored media that are reprocessed at the same time, at the lowest CPU priority")
   static let grace = Option(
     "--grace", "SECONDS", variable: "TAKE5_GRACE", default: "86400",
     help: "grace period for which replaced outputs stay readable")
-  static let lease = Option(
-    "--lease", "SECONDS", variable: "TAKE5_LEASE", default: "30",
-    help: "age of the last heartbeat after which other workers take a worker's jobs")
-  static let drain = Option(
-    "--drain", "SECONDS", variable: "TAKE5_DRAIN", default: "25",
-    help: "time for running jobs to finish after a stop signal; the others are released")
-  static let poll = Option(
-    "--poll", "SECONDS", variable: "TAKE5_POLL", default: "1",
-    help: "interval at which the queue is checked even without a notification")
 
+  /// The options that name the store.
+  static let store: [Option] = [.data, .database, .pooling]
   /// The options of a command that uses the store and can print JSON.
-  static let storeAccess: [Option] = [.data, .database, .pooling, .json]
+  static let storeAccess: [Option] = store + [.json]
 }
 
 /// Options that select jobs.

@@ -113,9 +113,9 @@ enum Help {
 
       \(lines.joined(separator: "\n"))
 
-      'take5 COMMAND --help' describes a command. Exit status: 0 success, 1 store inconsistent, 64 usage error,
+      'take5 COMMAND --help' describes a command. Exit status: 0 success, 1 a check found a fault, 64 usage error,
       65 media rejected, 66 input missing, 69 service unavailable, 70 internal error, 74 input/output error,
-      130 interrupted.
+      78 sandbox not permitted, 130 interrupted.
 
       """
   }

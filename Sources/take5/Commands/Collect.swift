@@ -7,9 +7,8 @@ extension Subcommand {
   static let gc = Subcommand(
     "gc", abstract: "Remove files and rows that nothing refers to; the service may run meanwhile.",
     options: [
-      Option("--dry-run", help: "print what would be removed and change nothing"),
-      .grace, .data, .database, .pooling, .json,
-    ],
+      Option("--dry-run", help: "print what would be removed and change nothing"), .grace,
+    ] + Option.storeAccess,
     example: "take5 gc --dry-run"
   ) { arguments in
     let grace = Duration.seconds(try arguments.seconds(Option.grace.name) ?? 0)
@@ -31,9 +30,8 @@ extension Subcommand {
     "gc hold",
     abstract: "Prevent the removal of blobs for a while, so that a later copy of the blobs matches a database dump.",
     options: [
-      Option("--for", "TIME", default: "6h", help: "duration after which the hold expires: 30m, 6h, 2d"), .data,
-      .database, .pooling, .json,
-    ],
+      Option("--for", "TIME", default: "6h", help: "duration after which the hold expires: 30m, 6h, 2d")
+    ] + Option.storeAccess,
     example: "take5 gc hold --for 6h"
   ) { arguments in
     let duration = try arguments.duration("--for") ?? .seconds(6 * 3600)
@@ -48,7 +46,7 @@ extension Subcommand {
 
   static let gcRelease = Subcommand(
     "gc release", abstract: "End the hold of 'gc hold'; status 1 if it had already expired.",
-    options: [.data, .database, .pooling, .json],
+    options: Option.storeAccess,
     example: "take5 gc release"
   ) { arguments in
     let store = Store(blobs: ClosedBlobStore())

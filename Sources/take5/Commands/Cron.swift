@@ -22,10 +22,10 @@ extension Subcommand {
         "--schedule", "FIELDS",
         help: "five fields as in crontab(5): minute, hour, day of month, month, day of week; or @daily"),
       Option("--zone", "ZONE", default: "UTC", help: "time zone of the schedule: a name of the IANA database"),
-      Option("--kind", "KIND", help: "kind of the job: window opens the daily window"),
+      Option("--kind", "KIND", help: "kind of the job: " + kinds { "\($0.kind) \($0.abstract)" }),
       Option(
         "--arguments", "JSON", default: "{}",
-        help: "arguments of the job; window: {\"seconds\": 300}, the time for which it is open"),
+        help: "arguments of the job; " + kinds { "\($0.kind): \($0.example)" }),
     ] + Option.storeAccess,
     example: "take5 cron set daily --schedule '0 18 * * *' --zone Europe/Berlin --kind window"
   ) { arguments in
@@ -82,26 +82,27 @@ extension Subcommand {
     guard let schedule = arguments.value("--schedule") else {
       throw CommandFailure(.usage, "--schedule is missing", remedy: "add a schedule such as --schedule '0 18 * * *'")
     }
-    guard let kind = try arguments.choice("--kind", of: TaskKind.self) else {
-      let kinds = TaskKind.allCases.map(\.rawValue).joined(separator: ", ")
-      throw CommandFailure(.usage, "--kind is missing", remedy: "use one of \(kinds)")
-    }
+    let kinds = JobKinds.tasks.map { $0.kind }
+    guard let value = try arguments.choice("--kind", of: kinds),
+      let kind = JobKinds.tasks.first(where: { $0.kind == value })
+    else { throw CommandFailure(.usage, "--kind is missing", remedy: "use one of \(kinds.joined(separator: ", "))") }
     let text = Array((arguments.value("--arguments") ?? "{}").utf8)
-    switch kind {
-    case .window:
-      do { _ = try JSON.decode(WindowJob.self, from: text) } catch {
-        throw CommandFailure(
-          .usage, "--arguments are not valid for a window: \(JSON.reason(error))",
-          remedy: "write {\"seconds\": N}, N from 1 to 86400")
-      }
+    do { _ = try JSON.decode(kind, from: text) } catch {
+      throw CommandFailure(
+        .usage, "--arguments are not valid for a \(kind.kind): \(JSON.reason(error))", remedy: kind.remedy)
     }
     let name = arguments.operands[0]
     guard 1...200 ~= name.utf8.count else {
       throw CommandFailure(.usage, "the name '\(name)' is empty or too long", remedy: "use a name of 1 to 200 bytes")
     }
     return CronEntry(
-      name: name, schedule: schedule, zone: arguments.value("--zone") ?? "UTC", queue: TaskKind.queue,
-      kind: kind.rawValue, arguments: text)
+      name: name, schedule: schedule, zone: arguments.value("--zone") ?? "UTC", queue: JobKinds.taskQueue,
+      kind: kind.kind, arguments: text)
+  }
+
+  /// Lists the kinds of jobs that a schedule can enqueue.
+  private static func kinds(_ text: (any TaskJob.Type) -> String) -> String {
+    JobKinds.tasks.map(text).joined(separator: "; ")
   }
 
   private static func records(_ arguments: Arguments) async throws -> [CronRecord] {

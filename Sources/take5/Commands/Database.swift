@@ -9,9 +9,8 @@ extension Subcommand {
   static let `init` = Subcommand(
     "init", abstract: "Create a store: a database, its schema and a folder of blobs; an existing store is not changed.",
     options: [
-      Option("--empty", help: "create only the database, without schema and blobs, to restore a backup into it"),
-      .data, .database, .pooling, .json,
-    ],
+      Option("--empty", help: "create only the database, without schema and blobs, to restore a backup into it")
+    ] + Option.storeAccess,
     example: "take5 init --data .take5"
   ) { arguments in
     let isEmpty = arguments.has("--empty")
@@ -32,7 +31,7 @@ extension Subcommand {
 
   static let migrate = Subcommand(
     "migrate", abstract: "Migrate the schema of a store to this version; every other command does this too.",
-    options: [.data, .database, .pooling, .logLevel, .logFormat],
+    options: Option.store + Option.logging,
     example: "take5 migrate --database postgresql://localhost/take5"
   ) { arguments in
     let database = try await DatabaseAccess.open(arguments, connections: 1, log: try Logger(arguments))
@@ -44,7 +43,7 @@ extension Subcommand {
   static let database = Subcommand(
     "database",
     abstract: "Run a PostgreSQL program, such as pg_dump or psql, that connects to the database of the store.",
-    operands: ["PROGRAM", "[ARGUMENT]…"], options: [.data, .database, .pooling],
+    operands: ["PROGRAM", "[ARGUMENT]…"], options: Option.store,
     example: "take5 database -- pg_dump --format custom --file take5.dump"
   ) { arguments in
     // The schema is not migrated: the database may be empty, for a backup that is to be restored.

@@ -37,8 +37,7 @@ extension Subcommand {
       Option("--detach", help: "start the run and do not wait for its end"),
       Option("--local", help: "process the items in this process, without workers"),
       Option("--slots", "N", help: "with --local: items that are processed at the same time; default: one per core"),
-      .data, .database, .pooling, .mediaMemory, .json,
-    ],
+    ] + Option.store + [.mediaMemory, .sandbox, .json],
     example: "take5 reprocess --kind take5 --version-below 2 --dry-run"
   ) { (arguments, signals: StopSignals) in
     let request = try ReprocessRequest(arguments)
@@ -50,7 +49,7 @@ extension Subcommand {
       return try await Interruption.run(until: signals) { try await plan(request, arguments) }
     }
     return try await ReprocessCommand.use(arguments) { command in
-      if request.isLocal { try await command.checkBlobs() }
+      if request.isLocal { try await command.checkLocal() }
       let id = try await command.pool.transaction { session in
         try command.store.createRun(request, session)
       }
@@ -133,16 +132,18 @@ extension Subcommand {
     options: [
       Option("--detach", help: "do not wait for the end of the run"),
       Option("--slots", "N", help: "of a local run: items that are processed at the same time; default: one per core"),
-      .mediaMemory,
+      .mediaMemory, .sandbox,
     ] + Option.storeAccess,
     example: "take5 reprocess resume 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70 --detach"
   ) { (arguments, signals: StopSignals) in
     let id = try runID(arguments.operands[0])
     return try await ReprocessCommand.use(arguments) { command in
-      try await command.pool.transaction { session in
+      let isLocal = try await command.pool.transaction { session in
         guard let run = try command.store.run(id, session) else { throw runNotFound(id) }
         guard try command.store.change(run, to: .running, session) else { throw runFinished(id) }
+        return run.isLocal
       }
+      if isLocal { try await command.checkLocal() }
       return try await command.follow(id, isDetached: arguments.has("--detach"), until: signals)
     }
   }

@@ -50,8 +50,12 @@ struct ReprocessCommand: Sendable {
     }
   }
 
-  /// Checks that this process can use the blobs, before it starts a local run; status 74 if not.
-  func checkBlobs() async throws { _ = try await BlobFolder.open(arguments, pool) }
+  /// Checks that this process can use the blobs and its media processes, before it executes a local run; status 74 or 78
+  /// if not.
+  func checkLocal() async throws {
+    _ = try await BlobFolder.open(arguments, pool)
+    try await Sandbox.check(media)
+  }
 
   /// Shows the progress of a run until it finishes or a signal arrives. A local run is executed meanwhile.
   func follow(_ id: PublicID, isDetached: Bool, until signals: StopSignals) async throws -> ExitStatus {

@@ -20,7 +20,7 @@ extension Subcommand {
         "--listen", "HOST:PORT", variable: "TAKE5_LISTEN", default: "127.0.0.1:8080",
         help: "address to listen on; port 0 picks a free port; other than loopback requires an API key"),
       Option(
-        "--workers", "N", variable: "TAKE5_WORKERS", default: "1",
+        "--slots", "N", variable: "TAKE5_SLOTS", default: "1", formerly: "--workers",
         help: "jobs that this process runs at the same time; 0 serves only the API"),
       Option(
         "--key-requests", "N", variable: "TAKE5_KEY_REQUESTS", default: "60000",
@@ -32,7 +32,7 @@ extension Subcommand {
         "--trusted-proxy", "ADDRESSES", variable: "TAKE5_TRUSTED_PROXY",
         help: "reverse proxies whose X-Forwarded-For is trusted, such as 192.0.2.1,10.0.0.0/8"),
       Option(
-        "--least-free", "MIB", variable: "TAKE5_LEAST_FREE", default: "256",
+        "--min-free", "MIB", variable: "TAKE5_MIN_FREE", default: "256", formerly: "--least-free",
         help: "minimum free space for media; with less, submissions with media are refused"),
       Option(
         "--uploads", "N", variable: "TAKE5_UPLOADS", default: "\(UploadLimit.defaultMax)",
@@ -43,23 +43,22 @@ extension Subcommand {
       Option(
         "--author-concurrency", "N", variable: "TAKE5_AUTHOR_CONCURRENCY",
         help: "maximum jobs of one author that run at the same time, in all workers; unlimited by default"),
-      .data, .database, .pooling, .listenDatabase, .apiKey, .definition, .mediaMemory, .backgroundSlots,
-      .grace, .lease, .drain, .poll, .logLevel, .logFormat,
-    ],
-    example: "take5 serve --listen 127.0.0.1:8080 --workers 2"
+    ] + Option.store + [.listenDatabase, .apiKey, .definition] + Option.worker + Option.logging,
+    example: "take5 serve --listen 127.0.0.1:8080 --slots 2"
   ) { (arguments, signals: StopSignals) in
-    let address = try ListenAddress(parsing: arguments.value("--listen") ?? "")
+    let exposure = try ServiceExposure(arguments)
     let key = try APIKey.read(arguments)
-    let workers = try arguments.number("--workers", in: 0...256) ?? 1
+    let slots = try arguments.number("--slots", in: 0...256) ?? 1
     let concurrency = try arguments.number("--author-concurrency", in: 1...10_000)
-    let serverConfiguration = try serverConfiguration(arguments, address)
+    let serverConfiguration = try serverConfiguration(arguments, exposure)
     let log = try Logger(arguments)
-    let configuration = try WorkerConfiguration(arguments, slots: max(workers, 1))
+    let configuration = try WorkerConfiguration(arguments, slots: max(slots, 1))
     let definitions = SubmissionDefinitions(
       moment: try LocalMedia.definition(arguments), clip: try Definitions.markerVideo(),
       photos: try Definitions.photos())
+    let sandbox = slots == 0 ? nil : try await Sandbox.measured(configuration.media)
     let database = try await DatabaseAccess.open(
-      arguments, connections: workers + configuration.backgroundSlots + 8, timeout: .seconds(30),
+      arguments, connections: slots + configuration.backgroundSlots + 8, timeout: .seconds(30),
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit,
       isCreating: true, isService: true, log: log)
     try await database.logListening(log)
@@ -70,27 +69,23 @@ extension Subcommand {
     // Rates are measured with the monotonic clock; the expiry of URLs with the real-time clock, which machines share.
     let start = ContinuousClock.now
     let metrics = Metrics()
+    sandbox?.report(to: log, metrics)
     let refusals = RefusalLog(log: log, metrics: metrics)
     let limits = RateLimits(
       try limits(arguments), now: { start.duration(to: .now) / .seconds(1) },
       onRefusal: { limit, client in refusals.report(limit.rawValue, client: client) })
-    // With a trusted proxy, other machines reach a service on loopback.
-    let isLocal = address.isLoopback && serverConfiguration.trustedProxies.isEmpty
     let access = AccessControl(
-      operatorKey: key, isLoopback: isLocal, limits: limits, now: { Self.now },
+      operatorKey: key, isLoopback: exposure.isLocal, limits: limits, now: { Self.now },
       onProxy: { client in refusals.reportProxy(at: client.description) })
     // A connection of its own: a revoked key must be refused within seconds even if all other connections are busy.
     let keys = Pool(database.url.with(statementLimit: .seconds(5)), size: 1)
     try await access.refresh(store, keys)
-    guard access.hasKey || isLocal else {
+    do throws(CommandFailure) {
+      try exposure.check(hasKey: access.hasKey)
+    } catch {
       await keys.close()
       await database.close()
-      throw CommandFailure(
-        .usage, "other machines can reach \(address.host), and the service has no API key",
-        remedy:
-          "listen on 127.0.0.1 without a proxy, or set an API key with "
-          + "'take5 keys create', TAKE5_API_KEY or --api-key-file"
-      )
+      throw error
     }
 
     let scrub = ScrubQueue()
@@ -103,7 +98,7 @@ extension Subcommand {
     let api = ControlAPI(
       database: database.pool, lists: lists, store: store, blobs: blobs, definitions: definitions,
       access: access, jobChanges: jobChanges, metrics: metrics,
-      minFree: Int64(try arguments.number("--least-free", in: 0...1 << 30) ?? 256) << 20,
+      minFree: try minFree(arguments),
       uploads: UploadLimit(
         max: try arguments.number("--uploads", in: 1...100_000) ?? UploadLimit.defaultMax,
         onRefusal: { client in refusals.report("uploads", client: client.description) }),
@@ -111,14 +106,14 @@ extension Subcommand {
     let server = try APIServer.listen(
       serverConfiguration, api: api, log: log, metrics: metrics, refusals: refusals)
     let worker =
-      workers == 0
+      slots == 0
       ? nil
       : RestartingWorker(
         configuration: configuration, database: database, store: store, blobs: blobs, log: log,
         metrics: metrics)
     // The first line of standard output, for a process that started the service with port 0.
-    try Console.print(address.url(port: server.port))
-    log.info("listening", ["url": address.url(port: server.port), "workers": "\(workers)"])
+    try Console.print(exposure.address.url(port: server.port))
+    log.info("listening", ["url": exposure.address.url(port: server.port), "slots": "\(slots)"])
 
     // These tasks end after the last request.
     let tasks = [
@@ -162,6 +157,11 @@ extension Subcommand {
     }
   }
 
+  /// The minimum free space for media, in bytes.
+  static func minFree(_ arguments: Arguments) throws(CommandFailure) -> Int64 {
+    Int64(try arguments.number("--min-free", in: 0...1 << 30) ?? 256) << 20
+  }
+
   private static func limits(_ arguments: Arguments) throws(CommandFailure) -> RateLimits.Configuration {
     var limits = RateLimits.Configuration()
     limits.requestsPerMinute = try arguments.number("--key-requests", in: 1...10_000_000) ?? limits.requestsPerMinute
@@ -171,18 +171,12 @@ extension Subcommand {
   }
 
   private static func serverConfiguration(
-    _ arguments: Arguments, _ address: ListenAddress
+    _ arguments: Arguments, _ exposure: ServiceExposure
   ) throws(CommandFailure) -> ServerConfiguration {
-    var configuration = ServerConfiguration(host: address.host, port: address.port)
+    var configuration = ServerConfiguration(host: exposure.address.host, port: exposure.address.port)
+    configuration.trustedProxies = exposure.proxies
     configuration.maxPerAddress =
       try arguments.number("--address-connections", in: 1...1_000_000) ?? configuration.maxPerAddress
-    for text in (arguments.value("--trusted-proxy") ?? "").split(separator: ",") {
-      guard let range = AddressRange(String(text)) else {
-        throw CommandFailure(
-          .usage, "'\(text)' is not the address of a proxy", remedy: "write it as 192.0.2.1 or 10.0.0.0/8")
-      }
-      configuration.trustedProxies.append(range)
-    }
     return configuration
   }
 }

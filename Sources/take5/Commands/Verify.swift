@@ -14,13 +14,13 @@ extension Subcommand {
         help: "accept the folder of blobs even if it is empty or has another id than the database expects"),
       Option(
         "--slots", "N", help: "with --repair: outputs that are made at the same time; default: one per core"),
-      .data, .database, .pooling, .mediaMemory, .json,
-    ],
+    ] + Option.store + [.mediaMemory, .sandbox, .json],
     example: "take5 verify --deep"
   ) { arguments in
     let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     let slots = try arguments.number("--slots", in: 1...256) ?? cores
     var media = try MediaProcess.Configuration(arguments)
+    if arguments.has("--deep") || arguments.has("--repair") { try await Sandbox.check(media) }
     let inspecting = media
     // Repairs run at the lowest CPU priority, so that they do not slow a service on this machine.
     media.isBackground = true

@@ -19,14 +19,13 @@ extension Subcommand {
       Option(
         "--metrics", "HOST:PORT", variable: "TAKE5_METRICS",
         help: "address for Prometheus to read metrics from, at /metrics, without an API key"),
-      .data, .database, .pooling, .listenDatabase, .mediaMemory, .backgroundSlots, .grace, .lease, .drain, .poll,
-      .logLevel, .logFormat,
-    ],
+    ] + Option.store + [.listenDatabase] + Option.worker + Option.logging,
     example: "take5 worker --slots 2"
   ) { (arguments, signals: StopSignals) in
     let log = try Logger(arguments)
     let slots = try arguments.number("--slots", in: 1...256) ?? 1
     let configuration = try WorkerConfiguration(arguments, slots: slots)
+    let sandbox = try await Sandbox.measured(configuration.media)
     let database = try await DatabaseAccess.open(
       arguments, connections: slots + configuration.backgroundSlots + 3, timeout: .seconds(30),
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, isService: true,
@@ -34,6 +33,7 @@ extension Subcommand {
     try await database.logListening(log)
     let blobs = try await BlobFolder.open(arguments, database)
     let metrics = Metrics()
+    sandbox.report(to: log, metrics)
     let server = try metricsServer(arguments, metrics, database.pool, log)
     let worker = RestartingWorker(
       configuration: configuration, database: database, store: Store(blobs: blobs), blobs: blobs, log: log,
@@ -56,7 +56,7 @@ extension Subcommand {
   ) throws(CommandFailure) -> Server? {
     guard let text = arguments.value("--metrics") else { return nil }
     let address = try ListenAddress(parsing: text)
-    let route = Route("GET", "/metrics") { _ in
+    let route = Route("GET", "/metrics", admission: Route.open) { _ in
       let gauges = try? await database.run { try QueueGauges.measure($0) }
       let isUp = MetricGauge("take5_database_up", "Whether the database can be reached.", [:], gauges == nil ? 0 : 1)
       return Response(

@@ -1,14 +1,12 @@
 import Glibc
-import Model
 import Platform
 
 /// The files of several outputs, by name. They appear at their paths together, once all are complete.
 struct OutputFiles<Name: Hashable & Sendable>: ~Copyable {
-  private var files: [Name: Box] = [:]
+  private var files: [Name: File] = [:]
 
-  // A dictionary cannot hold noncopyable values: a class instance holds each file.
-  private final class Box {
-    var file: OutputFile?
+  private struct File {
+    let content: NoncopyableBox<OutputFile>
     let path: String
     let number: Int32
     /// Whether nothing existed at the path when the file was opened.
@@ -19,7 +17,7 @@ struct OutputFiles<Name: Hashable & Sendable>: ~Copyable {
       isNew = FileIdentity(ofPath: opened.path) == nil
       self.path = path
       number = opened.descriptor.number
-      file = consume opened
+      content = NoncopyableBox(opened)
     }
   }
 
@@ -31,7 +29,7 @@ struct OutputFiles<Name: Hashable & Sendable>: ~Copyable {
         throw CommandFailure(
           .usage, "two outputs have the same path \(path)", remedy: "choose another file for one of them")
       }
-      files[name] = try Box(path, replacing: replacing, protecting: inputs)
+      files[name] = try File(path, replacing: replacing, protecting: inputs)
     }
   }
 
@@ -42,30 +40,16 @@ struct OutputFiles<Name: Hashable & Sendable>: ~Copyable {
   mutating func commit() throws(CommandFailure) -> [Name: String] {
     var created: [String] = []
     // What is written to standard output cannot be undone: it comes last.
-    for box in files.values.sorted(by: { $1.path == "-" && $0.path != "-" }) {
+    for file in files.values.sorted(by: { $1.path == "-" && $0.path != "-" }) {
       do throws(CommandFailure) {
-        try box.file.take()?.commit()
-        if box.isNew { created.append(box.path) }
+        try file.content.take()?.commit()
+        if file.isNew { created.append(file.path) }
       } catch {
         for path in created { unlink(path) }
         throw error
       }
     }
     return files.mapValues(\.path)
-  }
-}
-
-extension Role {
-  /// The name of the file of this role in a folder of outputs.
-  var fileName: String {
-    switch self {
-    case .composed, .composedSwapped, .clip, .clipFront, .clipBack, .sourceClip, .sourceFront, .sourceBack:
-      "\(rawValue).mp4"
-    case .preview: "\(rawValue).webp"
-    case .poster, .image, .thumbnail, .thumbnailFront, .thumbnailBack, .photoLarge, .photoMedium, .photoSmall,
-      .photoSquare, .avatar, .avatarSmall, .sourcePhoto:
-      "\(rawValue).jpg"
-    }
   }
 }
 

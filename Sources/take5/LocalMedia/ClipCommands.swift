@@ -9,7 +9,7 @@ extension Subcommand {
       Option("--output", "OUT.mp4", short: "-o", help: "file for the composed video; - is standard output"),
       Option("--outputs", "DIR", help: "folder for all outputs of the definition"), .foreground,
       Option("--both", help: "also make the composition with foreground and background exchanged"), .latency,
-      .portable, .force, .definition, .mediaMemory, .json,
+      .portable, .force, .definition, .mediaMemory, .sandbox, .json,
     ],
     example: "take5 compose samples/front.mp4 samples/back.mp4 -o moment.mp4 --outputs moment"
   ) { arguments in
@@ -20,7 +20,7 @@ extension Subcommand {
         .usage, "no output given", remedy: "name a file with -o OUT.mp4 or a folder with --outputs DIR")
     }
     let foreground = try arguments.choice("--foreground", of: Camera.self) ?? .front
-    var media = try LocalMedia(arguments)
+    var media = try await LocalMedia(arguments)
     if arguments.has("--both") { media.addSwappedComposition() }
     let front = try InputFile(.front, path: arguments.operands[0])
     let back = try InputFile(.back, path: arguments.operands[1])
@@ -57,10 +57,12 @@ extension Subcommand {
   static let validate = Subcommand(
     "validate", abstract: "Check whether two clips are valid and have the right duration.",
     operands: ["FRONT", "BACK"],
-    options: [.definition, .mediaMemory, .json, Option("--explain", help: "print the decisions with their reasons")],
+    options: [
+      .definition, .mediaMemory, .sandbox, .json, Option("--explain", help: "print the decisions with their reasons"),
+    ],
     example: "take5 validate samples/front.mp4 samples/back.mp4 --explain"
   ) { arguments in
-    let media = try LocalMedia(arguments)
+    let media = try await LocalMedia(arguments)
     let front = try InputFile(.front, path: arguments.operands[0])
     let back = try InputFile(.back, path: arguments.operands[1])
     let bar = ProgressBar("validating")
@@ -77,7 +79,8 @@ extension Subcommand {
       Option("--at", "SECONDS", default: "0", help: "time of the frame from the start of the clip"),
       Option("--output", "OUT.jpg", short: "-o", help: "file for the image; - is standard output"),
       Option("--long-edge", "PIXELS", help: "maximum length of the longer edge"),
-      Option("--quality", "1-100", default: "85", help: "JPEG quality"), .force, .definition, .mediaMemory, .json,
+      Option("--quality", "1-100", default: "85", help: "JPEG quality"), .force, .definition, .mediaMemory, .sandbox,
+      .json,
     ],
     example: "take5 still samples/back.mp4 --at 1.0 -o still.jpg"
   ) { arguments in
@@ -87,7 +90,7 @@ extension Subcommand {
     let seconds = try arguments.seconds("--at") ?? 0
     let longEdge = try arguments.number("--long-edge", in: 16...16384)
     let quality = try arguments.number("--quality", in: 1...100) ?? 85
-    let media = try LocalMedia(arguments)
+    let media = try await LocalMedia(arguments)
     let clip = try InputFile(.clip, path: arguments.operands[0])
     let output = try OutputFile(
       path: destination, replacing: arguments.has(Option.force.name), protecting: [clip.identity])

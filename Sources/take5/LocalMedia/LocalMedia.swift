@@ -9,24 +9,26 @@ import Platform
 /// Processes clips in local files without a service, with the same media process and the same planner.
 struct LocalMedia {
   private(set) var definition: Definition
-  private let slot: MediaSlot
+  private let media: MediaProcess
   private let cancellation = CancellationFlag()
   private let deadline: Duration
   private let mode: ExecutionMode
   /// The output path, for error messages.
   private let destination: String?
 
-  init(_ arguments: Arguments) throws {
+  init(_ arguments: Arguments) async throws {
     definition = try Self.definition(arguments)
     destination = arguments.value("--output") ?? arguments.value("--outputs")
     mode = arguments.has(Option.latency.name) ? .latency : .throughput
-    slot = try MediaSlot(name: "media", configuration: MediaProcess.Configuration(arguments))
+    let configuration = try MediaProcess.Configuration(arguments)
+    media = try MediaProcess(name: "media", configuration: configuration)
     deadline = .seconds(definition.deadlineSeconds)
+    try await Sandbox.check(media, configuration.sandbox)
   }
 
   /// Adds the composition with foreground and background exchanged, if the definition does not have it.
   mutating func addSwappedComposition() {
-    definition.outputs.composedSwapped = definition.outputs.composedSwapped ?? definition.outputs.composed
+    definition.outputs[.composedSwapped] = definition.outputs[.composedSwapped] ?? definition.outputs[.composed]
   }
 
   /// The definition that `--definition` names, or the built-in one.
@@ -98,20 +100,20 @@ struct LocalMedia {
     }
     do {
       return try await withTaskCancellationHandler {
-        try await slot.photo(
+        try await media.photo(
           PhotoPlan(limits: definition.limits, variants: [:]), photo: photo.descriptor.number, outputs: [:],
           deadline: .seconds(definition.deadlineSeconds), cancellation: cancellation)
       } onCancel: {
         cancellation.cancel()
       }
     } catch let failure as MediaFailure {
-      guard let code = failure.refusalCode else { throw CommandFailure(failure) }
-      return PhotoReport(reason: Reason(code, input: .photo, detail: "\(failure.detail); take another photo"))
+      guard let reason = failure.reason(input: .photo) else { throw CommandFailure(failure) }
+      return PhotoReport(reason: reason)
     }
   }
 
   /// Ends the media process.
-  func stop() async { await slot.stop() }
+  func stop() async { await media.stop() }
 
   private func run(
     _ inputs: [InputName: Int32], outputs: [Role: Int32], progress: @escaping @Sendable (Double) -> Void,
@@ -119,12 +121,12 @@ struct LocalMedia {
   ) async throws(CommandFailure) -> RunReport {
     do {
       return try await withTaskCancellationHandler {
-        let probed = try await slot.probe(
+        let probed = try await media.probe(
           inputs, limits: definition.limits, deadline: deadline, cancellation: cancellation)
         guard probed.reasons.isEmpty, let plan = try plan(probed.facts) else {
           return RunReport(verdict: probed.verdict, outputs: [])
         }
-        return try await slot.run(
+        return try await media.run(
           plan, mode: mode, inputs: inputs, outputs: outputs, deadline: deadline, cancellation: cancellation,
           progress: progress)
       } onCancel: {
@@ -139,8 +141,7 @@ struct LocalMedia {
 
   // If the media may have crashed the media process, they are rejected with the code that a worker would use.
   private func report(of failure: MediaFailure) throws(CommandFailure) -> RunReport {
-    if let code = failure.refusalCode {
-      let reason = Reason(code, input: nil, detail: "\(failure.detail); film the moment again")
+    if let reason = failure.reason(input: nil) {
       return RunReport(verdict: Verdict(reasons: [reason], inputs: [:], decisions: []), outputs: [])
     }
     throw CommandFailure(failure, writing: destination)
@@ -161,12 +162,18 @@ struct LocalMedia {
 }
 
 extension MediaProcess.Configuration {
-  /// Reads the options of the media process.
+  /// Reads the options of the media process, and opens its program before any work starts.
   init(_ arguments: Arguments) throws(CommandFailure) {
     self.init()
+    do throws(SystemError) { try MediaProcess.openProgram() } catch {
+      throw CommandFailure(
+        .io, "the program of media processes cannot be opened: \(error)",
+        remedy: "install take5-media in the folder of take5, from the same build")
+    }
     if let megabytes = try arguments.number(Option.mediaMemory.name, in: 64...65536) {
       memoryLimit = UInt64(megabytes) << 20
     }
+    sandbox = try arguments.choice(Option.sandbox.name, of: SandboxMode.self) ?? sandbox
     isPortable = arguments.has(Option.portable.name)
   }
 }

@@ -7,12 +7,14 @@ import Platform
 /// Processes photos in local files without a service, with the same media process and the same planner.
 struct LocalPhotos {
   private let definition: PhotoDefinition
-  private let slot: MediaSlot
+  private let media: MediaProcess
   private let cancellation = CancellationFlag()
 
-  init(_ arguments: Arguments) throws {
+  init(_ arguments: Arguments) async throws {
     definition = try Self.definition(arguments.value("--definition") ?? Definitions.photoNames[0])
-    slot = try MediaSlot(name: "media", configuration: MediaProcess.Configuration(arguments))
+    let configuration = try MediaProcess.Configuration(arguments)
+    media = try MediaProcess(name: "media", configuration: configuration)
+    try await Sandbox.check(media, configuration.sandbox)
   }
 
   /// The built-in definition of this name, or the one in the file of this path.
@@ -44,7 +46,7 @@ struct LocalPhotos {
       var files = try OutputFiles(
         paths(of: path, in: folder), replacing: replacing, protecting: inputs.union([input.identity]))
       let report = try await withTaskCancellationHandler {
-        try await slot.photo(
+        try await media.photo(
           definition.plan, photo: input.descriptor.number, outputs: files.numbers,
           deadline: .seconds(definition.deadlineSeconds), cancellation: cancellation)
       } onCancel: {
@@ -76,7 +78,7 @@ struct LocalPhotos {
   }
 
   /// Ends the media process.
-  func stop() async { await slot.stop() }
+  func stop() async { await media.stop() }
 }
 
 /// The result that `take5 photo` prints for a file.
@@ -140,11 +142,10 @@ struct PhotoResult: Encodable {
 
   /// If the photo may have crashed the media process, it is rejected with the code that a worker would use.
   init(file: String, failure: MediaFailure) {
-    guard let code = failure.refusalCode else {
+    guard let reason = failure.reason(input: .photo) else {
       self.init(file: file, failure: CommandFailure(failure))
       return
     }
-    let reason = Reason(code, input: .photo, detail: "\(failure.detail); take another photo")
     self.init(file: file, report: PhotoReport(reason: reason), paths: [:])
   }
 

@@ -12,7 +12,7 @@ extension Subcommand {
       Option(
         "--definition", "NAME|FILE", default: "photo-post",
         help: "one of \(Definitions.photoNames.joined(separator: ", ")), or the path of a file"),
-      .force, .mediaMemory, .json,
+      .force, .mediaMemory, .sandbox, .json,
     ],
     example: "take5 photo holiday/*.HEIC -o holiday-small"
   ) { arguments in
@@ -21,7 +21,7 @@ extension Subcommand {
     }
     let outputFolder = try OutputFolder(folder)
     let inputs = Set(arguments.operands.compactMap { FileIdentity(ofPath: $0) })
-    let photos = try LocalPhotos(arguments)
+    let photos = try await LocalPhotos(arguments)
     let bar = ProgressBar("photos")
     var status = ExitStatus.success
     for (index, path) in arguments.operands.enumerated() {
@@ -45,10 +45,10 @@ extension Subcommand {
   static let inspect = Subcommand(
     "inspect", abstract: "Show the facts of media files: streams, size, duration, colour, metadata.",
     operands: ["FILE…"],
-    options: [.definition, .mediaMemory, Option("--json", help: "print one line of JSON for each file")],
+    options: [.definition, .mediaMemory, .sandbox, Option("--json", help: "print one line of JSON for each file")],
     example: "take5 inspect samples/front.mp4 samples/back.mp4 --json"
   ) { arguments in
-    let media = try LocalMedia(arguments)
+    let media = try await LocalMedia(arguments)
     var status = ExitStatus.success
     for path in arguments.operands {
       let result = try await inspect(path, media)

@@ -37,16 +37,23 @@ enum BlobFolder {
         try Store.openBlobs(in: "\(data)/blobs", isAdopting: isAdopting, session)
       }
     } catch let refusal as BlobFolderRefusal {
-      throw CommandFailure(
-        .io, "\(data)/blobs does not hold the blobs of this database: \(refusal)",
-        remedy:
-          "mount the file system with the blobs, or name the data folder with --data; if the blobs are lost "
-          + "or were restored without store-id, 'take5 verify --adopt' accepts the folder as it is"
-      )
+      throw CommandFailure(refusal, folder: "\(data)/blobs")
     } catch let error as BlobError {
       throw CommandFailure(
         .io, "the blobs in \(data) cannot be used: \(error)", remedy: "name a writable folder with --data")
     }
+  }
+}
+
+extension CommandFailure {
+  /// Translates the refusal of a folder of blobs.
+  init(_ refusal: BlobFolderRefusal, folder: String) {
+    self.init(
+      .io, "\(folder) does not hold the blobs of this database: \(refusal)",
+      remedy:
+        "mount the file system with the blobs, or name the data folder with --data; if the blobs are lost "
+        + "or were restored without store-id, 'take5 verify --adopt' accepts the folder as it is"
+    )
   }
 }
 

@@ -1,10 +1,8 @@
 import Blobs
 import Logging
-import MediaProcess
 import Metrics
 import Platform
 import Postgres
-import QueueWorker
 import Store
 import Worker
 
@@ -47,30 +45,5 @@ final class RestartingWorker: Sendable {
   func stop() {
     stopping.cancel()
     current.withLock { $0 }?.stop()
-  }
-}
-
-extension WorkerConfiguration {
-  /// Reads the options of a worker.
-  init(_ arguments: Arguments, slots: Int) throws(CommandFailure) {
-    self.init(slots: slots)
-    if let megabytes = try arguments.number("--media-memory", in: 64...65536) {
-      media.memoryLimit = UInt64(megabytes) << 20
-    }
-    backgroundSlots = try arguments.number("--background-slots", in: 0...256) ?? backgroundSlots
-    if let seconds = try arguments.seconds("--grace") { grace = .seconds(seconds) }
-    if let seconds = try arguments.seconds("--lease", in: 1...86_400) { queue.lease = .seconds(seconds) }
-    if let seconds = try arguments.seconds("--drain") { queue.drain = .seconds(seconds) }
-    if let seconds = try arguments.seconds("--poll", in: 0.01...3600) { queue.pollInterval = .seconds(seconds) }
-    queue.reapInterval = min(queue.reapInterval, queue.lease / 3)
-  }
-}
-
-extension Logger {
-  /// Reads `--log-format` and `--log-level`.
-  init(_ arguments: Arguments) throws(CommandFailure) {
-    self.init(
-      format: try arguments.choice("--log-format", of: LogFormat.self) ?? .fitting(descriptor: 2),
-      lowest: try arguments.choice("--log-level", of: LogLevel.self) ?? .info)
   }
 }

@@ -19,17 +19,17 @@ struct Service {
   ///
   /// - Parameter folder: the parent of the data folder; nil for a new temporary folder.
   init(
-    workers: Int = 1, _ more: [String] = [], environment: [String: String] = [:], apiKey: String? = nil,
-    in folder: TemporaryFolder? = nil
+    workers: Int = 1, _ more: [String] = [], program: String = Take5Binary.path, environment: [String: String] = [:],
+    apiKey: String? = nil, in folder: TemporaryFolder? = nil
   ) async throws {
     let folder = try folder ?? TemporaryFolder(prefix: "take5-service")
     self.folder = folder
     process = try RunningTake5()
     url = try await process.start(
       [
-        "serve", "--listen", "127.0.0.1:0", "--workers", "\(workers)", "--data", "\(folder.path)/data", "--log-level",
+        "serve", "--listen", "127.0.0.1:0", "--slots", "\(workers)", "--data", "\(folder.path)/data", "--log-level",
         "debug", "--log-format", "text",
-      ] + more, environment: environment)
+      ] + more, program: program, environment: environment)
     let address = try #require(ServerAddress(url: url), "the service did not start: \(process.log)")
     client = HTTPClient(server: address, apiKey: apiKey)
   }

@@ -58,18 +58,19 @@ private final class BrowserSession: Sendable {
         #"{"number":\#(index),"url":"/files/\#(index)","type":"\#(output.type)"}"#
       }
       return Router(routes: [
-        Route("GET", "/page") { _ in
+        Route("GET", "/page", admission: Route.open) { _ in
           Response(.ok, headers: ["Content-Type": "text/html"], body: .bytes(PackageResources.page_html))
         },
-        Route("GET", "/files") { _ in .json(.ok, Array("[\(list.joined(separator: ","))]".utf8)) },
-        Route("GET", "/files/{index}") { request in try self.send(request) },
-        Route("POST", "/files/{index}", bodyLimit: 4096) { request in
+        Route("GET", "/files", admission: Route.open) { _ in .json(.ok, Array("[\(list.joined(separator: ","))]".utf8))
+        },
+        Route("GET", "/files/{index}", admission: Route.open) { request in try self.send(request) },
+        Route("POST", "/files/{index}", bodyLimit: 4096, admission: Route.open) { request in
           let body = try await request.body.collect(upTo: 4096)
           let result = try JSONDecoder().decode(PlayedFile.self, from: Data(body))
           self.received.withLock { $0[Int(request.parameter("index")) ?? -1] = result }
           return Response(.noContent)
         },
-        Route("POST", "/end") { _ in
+        Route("POST", "/end", admission: Route.open) { _ in
           self.browser.withLock { if let id = $0 { kill(id, SIGTERM) } }
           return Response(.noContent)
         },

@@ -19,7 +19,7 @@ extension Submission {
   /// Returns the definition of posts with both compositions.
   static func bothArrangements() throws -> Definition {
     var definition = try Definitions.take5Post()
-    definition.outputs.composedSwapped = definition.outputs.composed
+    definition.outputs[.composedSwapped] = definition.outputs[.composed]
     return definition
   }
 

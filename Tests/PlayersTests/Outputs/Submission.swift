@@ -97,8 +97,8 @@ extension Submission {
     definition.canvas.width = 540
     definition.canvas.height = 960
     definition.allowAnyDuration()
-    definition.outputs.composed?.seconds.shortest = 0.1
-    definition.outputs.composedSwapped?.seconds.shortest = 0.1
+    definition.outputs[.composed]?.composed?.seconds.shortest = 0.1
+    definition.outputs[.composedSwapped]?.composed?.seconds.shortest = 0.1
     var marker = try Definitions.markerVideo()
     marker.allowAnyDuration()
     let photoDefinitions = try photoDefinitions()
@@ -114,7 +114,7 @@ extension Submission {
 extension Definition {
   /// Extends the limits, because field media have any duration.
   fileprivate mutating func allowAnyDuration() {
-    limits.seconds = ClosedSeconds(shortest: 0.1, longest: 30)
+    limits.seconds = SecondsRange(shortest: 0.1, longest: 30)
     limits.differenceSeconds = 30
   }
 }

@@ -1,5 +1,5 @@
 /// A table for a terminal, with the first column left-aligned and the others right-aligned.
-struct TextTable {
+struct ReportTable {
   private enum Line {
     case heading(String)
     case cells([String])

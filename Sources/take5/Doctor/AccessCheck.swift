@@ -1,0 +1,70 @@
+import Model
+import Postgres
+import Store
+
+/// The API keys of a service.
+struct KnownKeys: Sendable, Hashable {
+  /// Whether `TAKE5_API_KEY` or `--api-key-file` gives a key.
+  var hasOperatorKey = false
+  /// The number of keys in the database that are valid, and of those that are revoked.
+  var valid = 0
+  var revoked = 0
+}
+
+extension DoctorCheck {
+  /// Checks who can reach the service and its metrics, and with which keys.
+  static func access(_ subject: DoctorSubject) async throws -> [CheckResult] {
+    let exposure = try ServiceExposure(subject.arguments)
+    let metrics = try subject.arguments.value("--metrics").map { text throws(CommandFailure) in
+      try ListenAddress(parsing: text)
+    }
+    return [results(exposure, try await keys(subject))] + (metrics.flatMap(results).map { [$0] } ?? [])
+  }
+
+  /// The keys; nil if the database could not be read.
+  private static func keys(_ subject: DoctorSubject) async throws -> KnownKeys? {
+    var known = KnownKeys(hasOperatorKey: try APIKey.read(subject.arguments) != nil)
+    switch subject.database {
+    case .success(let access):
+      let keys = try await access.pool.run { session -> [StoredKey]? in
+        if try Migrator.applied(session).isEmpty { return [] }
+        // An older schema may lack the table.
+        return try? Store(blobs: ClosedBlobStore()).apiKeys(session)
+      }
+      known.revoked = keys?.count { $0.revokedAt != nil } ?? 0
+      known.valid = (keys?.count ?? 0) - known.revoked
+      return keys == nil && !known.hasOperatorKey ? nil : known
+    case .failure(let failure): return failure.status == .inputMissing || known.hasOperatorKey ? known : nil
+    }
+  }
+
+  /// Whether a service at the address starts, and what a request to it needs.
+  static func results(_ exposure: ServiceExposure, _ keys: KnownKeys?) -> CheckResult {
+    let reach = exposure.isLocal ? "only this machine reaches" : "other machines reach"
+    let address = "\(reach) \(exposure.address.host)"
+    guard let keys else {
+      return .warning(
+        "access", "keys", "\(address); the keys are not known", remedy: "see the results of the database")
+    }
+    let hasKey = keys.hasOperatorKey || keys.valid > 0
+    do throws(CommandFailure) { try exposure.check(hasKey: hasKey) } catch { return .error("access", "keys", error) }
+    if hasKey {
+      let count = keys.valid + (keys.hasOperatorKey ? 1 : 0)
+      return .ok("access", "keys", "\(address); every request needs one of \(count) valid keys")
+    }
+    guard keys.revoked == 0 else {
+      return .warning(
+        "access", "keys", "\(address); all keys are revoked, and every request is refused",
+        remedy: "create a key with 'take5 keys create'")
+    }
+    return .ok("access", "keys", "\(address); without an API key every program on it has full access")
+  }
+
+  /// A warning if other machines reach the metrics of a worker, which need no key.
+  static func results(_ metrics: ListenAddress) -> CheckResult? {
+    guard !metrics.isLoopback else { return nil }
+    return .warning(
+      "access", "metrics", "other machines reach \(metrics.host), where metrics are served without an API key",
+      remedy: "name an address of loopback or of a private network with --metrics")
+  }
+}

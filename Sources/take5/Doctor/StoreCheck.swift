@@ -1,0 +1,73 @@
+import Blobs
+import Platform
+import Postgres
+import Store
+
+extension DoctorCheck {
+  /// Checks the folder of blobs: that it is that of the database, can be written, and has room.
+  static func store(_ subject: DoctorSubject) async throws -> [CheckResult] {
+    let folder = "\(subject.data)/blobs"
+    let match = try await match(of: folder, subject)
+    guard Folder.isFolder(folder) else { return [missing(folder, match)] }
+    let owner = identity(folder, match)
+    var results = [owner]
+    // Nothing is written to a folder that is not a store yet, or not the right one.
+    if try owner.level != .error && FolderBlobStore.id(in: folder) != nil { results.append(writing(in: folder)) }
+    results.append(
+      space(try FolderBlobStore.freeBytes(in: folder), minFree: try Subcommand.minFree(subject.arguments), folder))
+    return results
+  }
+
+  /// Compares the folder with the database; nil if that has no schema yet, or an older one, or cannot be reached.
+  private static func match(of folder: String, _ subject: DoctorSubject) async throws -> BlobFolderMatch? {
+    guard case .success(let access) = subject.database else { return nil }
+    return try await access.pool.run { session in
+      try Migrator.applied(session).isEmpty ? nil : try? Store.match(of: folder, session)
+    }
+  }
+
+  private static func missing(_ folder: String, _ match: BlobFolderMatch?) -> CheckResult {
+    if case .refused(let refusal) = match {
+      return .error("store", "folder", CommandFailure(refusal, folder: folder))
+    }
+    return .warning(
+      "store", "folder", "\(folder) does not exist",
+      remedy: "'take5 serve' and 'take5 init' create it; if there should be one, name the data folder with --data")
+  }
+
+  /// Whether the folder belongs to the database.
+  static func identity(_ folder: String, _ match: BlobFolderMatch?) -> CheckResult {
+    switch match {
+    case .same(let id): .ok("store", "folder", "\(folder) is the store \(id), as the database expects")
+    case .adopted: .ok("store", "folder", "\(folder) becomes the store of the database at the next start of a service")
+    case .refused(let refusal): .error("store", "folder", CommandFailure(refusal, folder: folder))
+    case nil:
+      .warning(
+        "store", "folder", "\(folder) exists, and was not compared with the database",
+        remedy: "see the results of the database")
+    }
+  }
+
+  private static func writing(in folder: String) -> CheckResult {
+    do throws(BlobError) {
+      return try FolderBlobStore.checkWriting(in: folder)
+        ? .ok("store", "writing", "unnamed files can be written and linked (O_TMPFILE)")
+        : .warning(
+          "store", "writing", "the file system has no unnamed files (O_TMPFILE): staged files have names",
+          remedy: "use a file system such as ext4, XFS or Btrfs, on which an interruption leaves no files behind")
+    } catch {
+      return .error(
+        "store", "writing", "\(error)", remedy: "make the folder writable for the user who runs take5")
+    }
+  }
+
+  /// Whether submissions with media are accepted.
+  static func space(_ free: Int64, minFree: Int64, _ folder: String) -> CheckResult {
+    let found = "\(free >> 20) MiB are free, --min-free is \(minFree >> 20) MiB"
+    return free >= minFree
+      ? .ok("store", "space", found)
+      : .error(
+        "store", "space", "\(found): submissions with media are refused",
+        remedy: "free space on the file system of \(folder), or set another --min-free")
+  }
+}

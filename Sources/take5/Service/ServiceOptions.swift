@@ -1,0 +1,55 @@
+import Logging
+import MediaProcess
+import QueueWorker
+import Worker
+
+/// The options of a worker, which `serve` and `worker` take: each one is declared and read in this file only.
+extension Option {
+  /// The options that `WorkerConfiguration.init(_:slots:)` reads.
+  static let worker: [Option] = [
+    .mediaMemory, .sandbox,
+    Option(
+      "--background-slots", "N", variable: "TAKE5_BACKGROUND_SLOTS", default: "1",
+      help: "stored media that are reprocessed at the same time, at the lowest CPU priority"),
+    .grace,
+    Option(
+      "--lease", "SECONDS", variable: "TAKE5_LEASE", default: "30",
+      help: "age of the last heartbeat after which other workers take a worker's jobs"),
+    Option(
+      "--drain", "SECONDS", variable: "TAKE5_DRAIN", default: "25",
+      help: "time for running jobs to finish after a stop signal; the others are released"),
+    Option(
+      "--poll", "SECONDS", variable: "TAKE5_POLL", default: "1",
+      help: "interval at which the queue is checked even without a notification"),
+  ]
+}
+
+extension WorkerConfiguration {
+  /// Reads the options of a worker.
+  init(_ arguments: Arguments, slots: Int) throws(CommandFailure) {
+    self.init(slots: slots, media: try MediaProcess.Configuration(arguments))
+    backgroundSlots = try arguments.number("--background-slots", in: 0...256) ?? backgroundSlots
+    if let seconds = try arguments.seconds("--grace") { grace = .seconds(seconds) }
+    if let seconds = try arguments.seconds("--lease", in: 1...86_400) { queue.lease = .seconds(seconds) }
+    if let seconds = try arguments.seconds("--drain") { queue.drain = .seconds(seconds) }
+    if let seconds = try arguments.seconds("--poll", in: 0.01...3600) { queue.pollInterval = .seconds(seconds) }
+    queue.reapInterval = min(queue.reapInterval, queue.lease / 3)
+  }
+}
+
+extension Option {
+  /// The options that `Logger.init(_:)` reads.
+  static let logging: [Option] = [
+    Option("--log-level", "LEVEL", variable: "TAKE5_LOG_LEVEL", default: "info", help: "debug, info, warning or error"),
+    Option("--log-format", "text|json", variable: "TAKE5_LOG_FORMAT", help: "text on a terminal, otherwise JSON"),
+  ]
+}
+
+extension Logger {
+  /// Reads `--log-format` and `--log-level`.
+  init(_ arguments: Arguments) throws(CommandFailure) {
+    self.init(
+      format: try arguments.choice("--log-format", of: LogFormat.self) ?? .fitting(descriptor: 2),
+      lowest: try arguments.choice("--log-level", of: LogLevel.self) ?? .info)
+  }
+}

@@ -1,0 +1,135 @@
+import Glibc
+import HTTPClient
+import Model
+import Platform
+import PostgresTesting
+import Take5Testing
+import Testing
+
+@Suite("take5 doctor", .tags(.process), .serialized)
+struct DoctorCommandTests {
+  /// The report as JSON.
+  private struct Report: Decodable {
+    struct Result: Decodable {
+      let check: String
+      let subject: String
+      let level: String
+      let detail: String
+      let remedy: String?
+    }
+
+    let healthy: Bool
+    let results: [Result]
+
+    func result(_ check: String, _ subject: String) -> Result? {
+      results.first { $0.check == check && $0.subject == subject }
+    }
+  }
+
+  private static let walls = [
+    "user", "capabilities", "no_new_privs", "mounts", "network", "pids", "ipc", "uts", "landlock", "seccomp",
+    "not_dumpable", "limits", "cgroup",
+  ]
+
+  private func doctor(
+    _ arguments: [String], environment: [String: String] = [:]
+  ) async throws -> (command: Take5Command, report: Report) {
+    let command = try await Take5Command.run(["doctor", "--json"] + arguments, environment: environment)
+    return (command, try JSON.decode(Report.self, from: Array(command.output.utf8)))
+  }
+
+  @Test("before a store exists, it is a warning, the walls are measured, and nothing is created")
+  func beforeInit() async throws {
+    let folder = try TemporaryFolder(prefix: "take5-doctor")
+    let data = "\(folder.path)/data"
+    let (command, report) = try await doctor(["--data", data])
+    #expect(command.status == 0 && report.healthy, "\(command)")
+    #expect(report.results.filter { $0.check == "walls" }.map(\.subject) == Self.walls)
+    #expect(report.result("database", "server")?.level == "warning")
+    #expect(report.result("database", "programs")?.level == "ok")
+    #expect(report.result("store", "folder")?.level == "warning")
+    #expect(report.result("access", "keys")?.level == "ok")
+    #expect(report.results.allSatisfy { ($0.level == "ok") == ($0.remedy == nil) && !$0.detail.isEmpty })
+    #expect(try Folder.names(in: folder.path).isEmpty)
+
+    let text = try await Take5Command.run(["doctor", "--data", data])
+    #expect(text.status == 0 && text.errors.isEmpty, "\(text)")
+    #expect(text.output.contains("no store found in \(data)") && text.output.contains("take5 init"))
+  }
+
+  @Test("a running service is healthy; a stopped one too, and no server is left running")
+  func running() async throws {
+    let service = try await Service(workers: 0)
+    let (command, report) = try await doctor(["--data", service.data])
+    #expect(command.status == 0, "\(command)")
+    for (check, subject) in [
+      ("database", "server"), ("database", "schema"), ("database", "rights"), ("store", "folder"), ("store", "space"),
+      ("access", "keys"),
+    ] {
+      #expect(report.result(check, subject)?.level == "ok", "\(check) \(subject): \(command.output)")
+    }
+    #expect(report.result("store", "writing")?.level != "error")
+    #expect(try service.blobFiles() == 0)
+    #expect(try await service.get("/readyz").status == 200)
+    #expect(try await service.stop() == 0)
+
+    let after = try await doctor(["--data", service.data])
+    #expect(after.command.status == 0, "\(after.command)")
+    #expect(after.report.result("database", "schema")?.level == "ok")
+    // The owner of a server removes the file of its URL when it stops the server.
+    #expect(access("\(service.data)/postgres.url", F_OK) != 0)
+  }
+
+  @Test("a database that cannot be reached is an error, and its password is not printed")
+  func wrongDatabase() async throws {
+    let folder = try TemporaryFolder(prefix: "take5-doctor")
+    let url = "postgresql://ada:sesame@127.0.0.1:1/none?connect_timeout=1"
+    let options = ["--data", "\(folder.path)/data", "--database", url]
+    let (command, report) = try await doctor(options)
+    #expect(command.status == 1 && !report.healthy, "\(command)")
+    #expect(report.result("database", "server")?.level == "error")
+    #expect(report.result("database", "server")?.remedy?.contains("127.0.0.1") == true)
+    // The keys are in that database.
+    #expect(report.result("access", "keys")?.level == "warning")
+    let text = try await Take5Command.run(["doctor"] + options)
+    let invalid = try await Take5Command.run(["doctor", "--database", "postgresql://ada:sesame@[::1:5432/x"])
+    #expect(text.status == 1 && invalid.status == 1)
+    for run in [command, text, invalid] {
+      #expect(!run.output.contains("sesame") && !run.errors.contains("sesame"), "\(run)")
+    }
+  }
+
+  @Test("an address that other machines reach is an error without a key, as at the start of the service")
+  func publicAddress() async throws {
+    let service = try await Service(workers: 0)
+    let options = ["--data", service.data, "--listen", "0.0.0.0:8080"]
+    let without = try await doctor(options)
+    #expect(without.command.status == 1)
+    let keys = without.report.result("access", "keys")
+    #expect(keys?.level == "error" && keys?.detail.contains("the service has no API key") == true)
+    #expect(keys?.remedy?.contains("take5 keys create") == true)
+
+    let given = try await doctor(options, environment: ["TAKE5_API_KEY": "t5-sesame"])
+    #expect(given.command.status == 0 && given.report.result("access", "keys")?.level == "ok", "\(given.command)")
+    #expect(!given.command.output.contains("sesame"))
+
+    let created = try await Take5Command.run(["keys", "create", "app", "--data", service.data])
+    #expect(created.status == 0)
+    let stored = try await doctor(options)
+    #expect(stored.command.status == 0 && stored.report.result("access", "keys")?.level == "ok", "\(stored.command)")
+    try await service.stop()
+  }
+
+  @Test("a folder of another store, and too little space, are errors")
+  func otherStore() async throws {
+    let (one, other) = (try await Service(workers: 0), try await Service(workers: 0))
+    try await other.stop()
+    try Folder.remove("\(one.data)/blobs")
+    guard symlink("\(other.data)/blobs", "\(one.data)/blobs") == 0 else { throw SystemError(call: "symlink") }
+    let (command, report) = try await doctor(["--data", one.data, "--min-free", "1073741824"])
+    #expect(command.status == 1)
+    #expect(report.result("store", "folder")?.level == "error", "\(command)")
+    #expect(report.result("store", "space")?.level == "error", "\(command)")
+    try await one.stop()
+  }
+}

@@ -1,0 +1,124 @@
+import FoundationEssentials
+import Model
+import Testing
+
+/// Compares docs/limits.md with the code.
+@Suite("The document of limits")
+struct LimitsDocumentTests {
+  /// A row of a table: its cells without the outer bars.
+  struct Row: CustomStringConvertible {
+    let cells: [String]
+
+    var description: String { cells[0] }
+    var value: String { cells[1] }
+    /// The name of the constant or key, and the file that has it.
+    var name: String { String(cells[2].split(separator: "`")[1]) }
+    var path: String { String(cells[2].split(separator: "(../")[1].dropLast()) }
+    var ending: String { cells[4] }
+    var tests: [String] { Self.quoted(cells[5]) }
+
+    /// The texts in backticks.
+    static func quoted(_ cell: String) -> [String] {
+      cell.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+        .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+    }
+  }
+
+  static let rows: [Row] = {
+    let lines = (try? Document("docs/limits.md").text.split(separator: "\n")) ?? []
+    return lines.filter { $0.hasPrefix("| ") && !$0.hasPrefix("| limit |") }.map { line in
+      Row(cells: line.dropFirst(2).dropLast(2).split(separator: " | ").map(String.init))
+    }
+  }()
+
+  @Test("every row has six cells, and no two rows are the same limit")
+  func complete() {
+    #expect(Self.rows.count > 60)
+    for row in Self.rows { #expect(row.cells.count == 6, "\(row)") }
+  }
+
+  @Test("the values are those of the constants and of the built-in definitions")
+  func values() throws {
+    for row in Self.rows {
+      let text = try Document(row.path).text
+      let expected =
+        row.path.hasSuffix(".json") ? try Self.numbers(ofKey: row.name, in: text) : Self.numbers(row.name, text)
+      guard let expected else {
+        #expect(text.contains(row.name), "\(row): \(row.path) has no \(row.name)")
+        continue
+      }
+      #expect(Self.numbers(inCell: row.value) == expected, "\(row)")
+    }
+  }
+
+  @Test("the codes in which limits end exist")
+  func endings() throws {
+    for row in Self.rows {
+      for code in Row.quoted(row.ending) {
+        let isKnown =
+          ReasonCode(rawValue: code) != nil || WarningCode(rawValue: code) != nil
+          || (try? Document("docs/problems/\(code).md")) != nil
+        #expect(isKnown, "\(row): \(code)")
+      }
+    }
+  }
+
+  @Test("the tests exist")
+  func tests() throws {
+    let files = try FileManager.default.subpathsOfDirectory(atPath: "\(Document.root)/Tests")
+      .filter { $0.hasSuffix("Tests.swift") }.map { try Document("Tests/\($0)").text }
+    for row in Self.rows {
+      #expect(!row.tests.isEmpty, "\(row)")
+      for test in row.tests {
+        let parts = test.split(separator: ".")
+        let exists = files.contains { text in
+          text.contains("struct \(parts[0]) ") && (parts.count == 1 || text.contains("func \(parts[1])("))
+        }
+        #expect(exists, "\(row): \(test)")
+      }
+    }
+  }
+
+  /// The numbers in a cell, with the units KiB, MiB and GiB.
+  private static func numbers(inCell cell: String) -> [Double] {
+    let words = cell.split(separator: " ")
+    return words.enumerated().compactMap { index, word in
+      guard let number = Double(word.filter { $0 != "," }) else { return nil }
+      let unit = index + 1 < words.count ? words[index + 1] : ""
+      return number * (["KiB": 1024, "MiB": 1_048_576, "GiB": 1_073_741_824][unit] ?? 1)
+    }
+  }
+
+  /// The numbers of a key of a definition, such as `limits.bytes`.
+  private static func numbers(ofKey key: String, in text: String) throws -> [Double]? {
+    var value: API.Value? = try JSONDecoder().decode(API.Value.self, from: Data(text.utf8))
+    for name in key.split(separator: ".") { value = value?[.key(String(name))] }
+    switch value {
+    case .number(let number)?: return [number]
+    case .array(let values)?:
+      return values.compactMap { value in if case .number(let number) = value { number } else { nil } }
+    default: return nil
+    }
+  }
+
+  /// The numbers of the first constant or property of a name in Swift or C, such as `64 << 10`, `.seconds(30)` or `1...4`;
+  /// nil if it has no such value.
+  private static func numbers(_ name: String, _ text: String) -> [Double]? {
+    for line in text.split(separator: "\n") {
+      let sides = line.split(separator: " = ", maxSplits: 1)
+      guard sides.count == 2 else { continue }
+      let declared = sides[0].split(separator: ":")[0].split(separator: " ")
+      let isDeclaration = declared.contains("let") || declared.contains("var") || declared.contains("enum")
+      guard isDeclaration, declared.last == name[...] else { continue }
+      let value = sides[1].split(separator: " }")[0].filter { $0 != "_" }
+      let number = value.split { !$0.isNumber && $0 != "." && $0 != "<" }.joined()
+      if let range = number.firstRange(of: "...") {
+        return [number[..<range.lowerBound], number[range.upperBound...]].compactMap { Double($0) }
+      }
+      let shift = number.split(separator: "<<").compactMap { Double($0.drop { $0 == "." }) }
+      guard let first = shift.first else { return nil }
+      return [shift.count == 2 ? first * Double(1 << Int(shift[1])) : first]
+    }
+    return nil
+  }
+}

@@ -1,0 +1,82 @@
+import Glibc
+import Model
+import Platform
+import PostgresTesting
+import Take5Testing
+import Testing
+
+@Suite("Walls by user", .tags(.process), .serialized)
+struct OrdinaryUserTests {
+  private struct Report: Decodable {
+    struct Result: Decodable {
+      let check: String
+      let subject: String
+      let level: String
+      let detail: String
+    }
+    let results: [Result]
+  }
+
+  /// Copies of the programs and the samples in a folder that every user can read.
+  private func folder() throws -> TemporaryFolder {
+    let folder = try TemporaryFolder(prefix: "take5-user")
+    let samples = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/samples"
+    for (source, name, mode) in [
+      (Take5Binary.path, "take5", UInt32(0o755)), (Take5Binary.mediaPath, "take5-media", 0o755),
+      ("\(samples)/front.mp4", "front.mp4", 0o644), ("\(samples)/back.mp4", "back.mp4", 0o644),
+    ] {
+      let copy = try Descriptor(writing: "\(folder.path)/\(name)", replacing: false, mode: mode)
+      try copy.write(try Descriptor(reading: source).contents())
+    }
+    chmod(folder.path, 0o777)
+    return folder
+  }
+
+  private func run(as user: String?, _ folder: TemporaryFolder, _ arguments: [String]) async throws -> Take5Command {
+    guard let user else { return try await Take5Command.run(arguments, program: "\(folder.path)/take5") }
+    let identity = ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", "\(folder.path)/take5"]
+    return try await Take5Command.run(identity + arguments, program: "/usr/bin/setpriv")
+  }
+
+  @Test(
+    "root and an ordinary user each have all walls but the cgroup, and compose behind them",
+    .enabled(if: geteuid() == 0, "only root can become another user"), arguments: [nil, "65534"])
+  func required(user: String?) async throws {
+    let folder = try folder()
+    let doctor = try await run(
+      as: user, folder, ["doctor", "--json", "--sandbox", "required", "--data", "\(folder.path)/none"])
+    #expect(doctor.status == 0, "\(doctor)")
+    let report = try JSON.decode(Report.self, from: Array(doctor.output.utf8))
+    let walls = report.results.filter { $0.check == "walls" }
+    #expect(walls.count == 13)
+    #expect(
+      walls.filter { $0.level != "ok" && $0.subject != "cgroup" && $0.subject != "landlock" }.map(\.subject) == [])
+    let composed = try await run(
+      as: user, folder,
+      [
+        "compose", "\(folder.path)/front.mp4", "\(folder.path)/back.mp4", "-o", "\(folder.path)/\(user ?? "root").mp4",
+        "--sandbox", "required",
+      ])
+    #expect(composed.status == 0, "\(composed)")
+  }
+
+  @Test(
+    "where the machine permits no user and no namespace, the default works with a warning, and required refuses",
+    .enabled(if: geteuid() == 0, "only root can take the walls away"))
+  func missing() async throws {
+    let folder = try folder()
+    func compose(_ mode: String) async throws -> Take5Command {
+      // In a user namespace that maps no user, a process may make no other one.
+      try await Take5Command.run(
+        [
+          "--user", "\(folder.path)/take5", "compose", "\(folder.path)/front.mp4", "\(folder.path)/back.mp4", "-o",
+          "\(folder.path)/\(mode).mp4", "--sandbox", mode,
+        ], program: "/usr/bin/unshare")
+    }
+    let refused = try await compose("required")
+    #expect(refused.status == 78, "\(refused)")
+    #expect(refused.errors.contains("mounts") && refused.errors.contains("user"), "\(refused)")
+    let available = try await compose("available")
+    #expect(available.status == 0, "\(available)")
+  }
+}
