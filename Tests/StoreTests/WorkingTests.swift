@@ -206,7 +206,7 @@ struct WorkingTests {
       for _ in 0..<4 { claims.append(try await fixture.claim()) }
       func crash(_ claim: StoreFixture.Claim) async throws -> Int {
         try await fixture.pool.transaction {
-          try fixture.store.countCrash(CrashFacts(code: .decoderCrashed, error: "SIGSEGV"), of: claim.work, $0)
+          try fixture.store.countCrash(CrashFacts(code: .decoderCrashed, error: "SIGSEGV"), of: claim.work, $0).crashes
         }
       }
       #expect(try await crash(claims[0]) == 1)

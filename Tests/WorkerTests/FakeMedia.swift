@@ -10,6 +10,8 @@ import PostgresTesting
 final class FakeMedia: MediaRunner {
   /// The requests that it received: `probe`, `run throughput`, `run latency`, `photo` and `renew`.
   let requests = Shared<[String]>([])
+  /// The inputs of each run, in their order.
+  let inputs = Shared<[[InputName]]>([])
   /// The reason for which it rejects media.
   let reason: Reason?
   /// Whether clips are rejected by the probe instead of by the run.
@@ -47,6 +49,7 @@ final class FakeMedia: MediaRunner {
     cancellation: CancellationFlag, progress: @Sendable (Double) -> Void
   ) async throws(MediaFailure) -> RunReport {
     note("run \(mode.rawValue)")
+    self.inputs.withLock { $0.append(inputs.keys.sorted { $0.rawValue < $1.rawValue }) }
     try await body()
     progress(1)
     let verdict = Verdict(reasons: reason.map { [$0] } ?? [], inputs: [:], decisions: [])

@@ -70,10 +70,10 @@ struct WorkerFixture {
   }
 
   /// Submits a post of two clips, and returns its id.
-  func submitMoment() async throws -> PublicID {
+  func submitMoment(front: String = "front", back: String = "back") async throws -> PublicID {
     let sources = [
-      NewAsset(role: .sourceFront, type: "video/mp4", content: try seal("front")),
-      NewAsset(role: .sourceBack, type: "video/mp4", content: try seal("back")),
+      NewAsset(role: .sourceFront, type: "video/mp4", content: try seal(front)),
+      NewAsset(role: .sourceBack, type: "video/mp4", content: try seal(back)),
     ]
     let definition = try Definitions.take5Post()
     return try await pool.transaction { [store] session in

@@ -3,6 +3,7 @@ import Crypto
 package import Model
 import Platform
 package import Postgres
+import Queue
 
 /// The count of crashes by input, and the refusal of quarantined inputs.
 extension Store {
@@ -17,9 +18,9 @@ extension Store {
       Self.quarantine["mark_suspect"], .byteStrings(Set(work.inputs).sorted().map(\.bytes)), .text(error))
   }
 
-  /// Counts a crash that the media caused, and returns the number of crashes of the same input. `maxCrashes` of them
-  /// quarantine the input: its blobs stay until it is released, whatever becomes of the subject.
-  package func countCrash(_ crash: CrashFacts, of work: Work, _ session: Session) throws(PostgresError) -> Int {
+  /// Counts a crash that the media caused. `maxCrashes` of the same input quarantine it: its blobs stay until it is
+  /// released, whatever becomes of the subject. A job then finds out which clips of a moment are the cause.
+  package func countCrash(_ crash: CrashFacts, of work: Work, _ session: Session) throws -> CrashCount {
     let kind: QuarantinedMedia.Kind
     let blobs: [(role: Role, hash: SHA256Digest)]
     var (hash, foreground) = (work.inputs[0], Camera?.none)
@@ -38,11 +39,19 @@ extension Store {
       .bytes(work.definitionHash.bytes), .text(foreground?.rawValue), .text(ThisProcess.version)
     ).single().get("crashes")
     guard crashes >= Self.maxCrashes, try !session.execute(Self.quarantine["quarantine"], .bytes(hash.bytes)).isEmpty
-    else { return crashes }
+    else { return CrashCount(crashes: crashes, quarantines: false) }
+    try hold(blobs, asInputs: hash, session)
+    if case .moment(let moment) = work.content { try enqueueAttribution(of: moment, hash, work, session) }
+    return CrashCount(crashes: crashes, quarantines: true)
+  }
+
+  /// Makes the quarantine refer to the blobs of quarantined inputs.
+  func hold(
+    _ blobs: [(role: Role, hash: SHA256Digest)], asInputs inputs: SHA256Digest, _ session: Session
+  ) throws(PostgresError) {
     try session.execute(
-      Self.quarantine["insert_quarantined"], .bytes(hash.bytes), .texts(blobs.map(\.role.rawValue)),
+      Self.quarantine["insert_quarantined"], .bytes(inputs.bytes), .texts(blobs.map(\.role.rawValue)),
       .byteStrings(blobs.map(\.hash.bytes)))
-    return crashes
   }
 
   /// Forgets the crashes of inputs that were published, unless they are quarantined.
@@ -69,6 +78,13 @@ extension Store {
     }
     return (suspects, inputs.filter { quarantined.contains($0.hash) }.map(\.refusal))
   }
+}
+
+/// The crashes of an input, with the one that was just counted.
+package struct CrashCount: Sendable, Hashable {
+  package let crashes: Int
+  /// Whether this crash quarantined the input, and not an earlier one.
+  package let quarantines: Bool
 }
 
 /// The refusal of a submission whose media are quarantined. The caller must roll back.

@@ -46,7 +46,7 @@ extension Store {
     return work
   }
 
-  private func read<Body: Decodable>(_ definition: [UInt8], of job: PublicID) throws(StoreError) -> Body {
+  func read<Body: Decodable>(_ definition: [UInt8], of job: PublicID) throws(StoreError) -> Body {
     do { return try JSON.decode(Body.self, from: definition) } catch {
       throw .unreadableDefinition(job, JSON.reason(error))
     }

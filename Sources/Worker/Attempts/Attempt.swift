@@ -27,7 +27,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
     }
     let ending = await perform(work)
     switch ending {
-    case .rejected, .broken, .failed:
+    case .rejected, .broken, .attributed, .failed:
       // The submitter is not responsible for a source file that was damaged in the storage.
       do { try work.checkSources(in: blobs) } catch { return AttemptEnding(error) }
     default: break
@@ -38,6 +38,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
   private func perform(_ work: Work) async -> AttemptEnding {
     do {
       switch work.content {
+      case .moment(let moment) where work.isAttribution: return try await attribute(moment, of: work)
       case .moment(let moment):
         return try await perform(moment.definition, [.front: moment.front, .back: moment.back], of: work) { facts in
           guard let front = facts[.front], let back = facts[.back] else { return nil }

@@ -25,8 +25,8 @@ struct AttemptRecord: Sendable {
     var subject: Subject?
     /// The outcome in the metrics.
     let outcome: String
-    /// The code of the crashes for which inputs were quarantined.
-    var quarantined: ReasonCode?
+    /// The code of the crashes of each input that was quarantined.
+    var quarantined: [ReasonCode] = []
   }
 
   init(held: HeldJob, pool: Pool, store: Store, log: Logger, clock: any WorkerClock = ContinuousClock()) {
@@ -65,7 +65,7 @@ struct AttemptRecord: Sendable {
           note.level, note.message,
           [note.subject?.kind ?? "post": note.subject?.id.description, "error": note.error])
         held.end(note.outcome)
-        if let code = note.quarantined { held.countQuarantined(code) }
+        for code in note.quarantined { held.countQuarantined(code) }
         await notify()
         await collect()
         return ending
@@ -123,6 +123,8 @@ struct AttemptRecord: Sendable {
       return try reject(work, verdict, session)
     case .broken(let work, let crash):
       return try count(crash, of: work, session)
+    case .attributed(let work, let crashes):
+      return try attribute(crashes, of: work, session)
     case .interrupted(let work, let failure):
       try store.markSuspect(work, error: failure.detail, session)
       return try postpone("an attempt was interrupted", failure.description, session)
@@ -162,18 +164,27 @@ struct AttemptRecord: Sendable {
   }
 
   private func count(_ crash: CrashFacts, of work: Work, _ session: Session) throws -> Note {
-    let crashes = try store.countCrash(crash, of: work, session)
-    guard crashes >= Store.maxCrashes else {
+    let count = try store.countCrash(crash, of: work, session)
+    guard count.crashes >= Store.maxCrashes else {
       // The attempt does not count: the next one, which is isolated, shows whether the media are the cause.
       return try postpone("the media process crashed", crash.description, session)
     }
     let input = Self.input(work)
     let remedy = Remedy(for: crash.code, input: input)
-    var reason = Reason(crash.code, input: input, detail: "\(crash.error), \(crashes) times; \(remedy.clause)")
+    var reason = Reason(crash.code, input: input, detail: "\(crash.error), \(count.crashes) times; \(remedy.clause)")
     reason.photo = crash.photo
     var note = try reject(work, Verdict(reasons: [reason], inputs: [:], decisions: []), session)
-    note.quarantined = crash.code
+    if count.quarantines { note.quarantined = [crash.code] }
     return note
+  }
+
+  private func attribute(_ crashes: [Camera: CrashFacts], of work: Work, _ session: Session) throws -> Note {
+    try JobQueue.complete(job, .accepted, result: nil, session)
+    let cameras = try store.attribute(crashes, of: work, session).sorted { $0.rawValue < $1.rawValue }
+    let clips = cameras.map(\.rawValue).joined(separator: " and ")
+    return Note(
+      message: cameras.isEmpty ? "no clip quarantined by itself" : "clip quarantined by itself: \(clips)",
+      subject: work.subject, outcome: "accepted", quarantined: cameras.compactMap { crashes[$0]?.code })
   }
 
   private func retry(_ message: String, _ error: String, _ session: Session) throws -> Note {
