@@ -59,23 +59,27 @@ struct QuarantineReport: Encodable {
     firstAt = media.firstAt
     lastAt = media.lastAt
     quarantinedAt = media.quarantinedAt
-    command = Self.command(media, limits, in: folder ?? Self.shortened(hash))
+    command = Self.command(media, inputs.map(\.name), limits, in: folder ?? Self.shortened(hash))
   }
 
   /// The first digits of a hash, which identify it in lists.
   static func shortened(_ hash: String) -> String { String(hash.prefix(12)) }
 
-  private static func command(_ media: QuarantinedMedia, _ limits: MediaCrash.Limits?, in folder: String) -> String {
+  private static func command(
+    _ media: QuarantinedMedia, _ inputs: [InputName], _ limits: MediaCrash.Limits?, in folder: String
+  ) -> String {
     func path(_ name: String) -> String { quoted("\(folder)/\(name)") }
+    let files = inputs.map { path($0.rawValue) }
+    let isProbe = media.crash.stage == MediaCrash.Stage.probe.rawValue
     var words = ["take5"]
     switch media.kind {
-    case .moment where media.crash.stage == MediaCrash.Stage.probe.rawValue:
-      words += ["validate", path("front"), path("back")]
-    case .moment:
-      words += ["compose", path("front"), path("back"), "--outputs", path("outputs")]
+    case .moment where isProbe: words += ["validate"] + files
+    case .clip where isProbe || inputs == [.clip]: words += ["inspect"] + files
+    case .moment, .clip:
+      words += ["compose"] + files + ["--outputs", path("outputs")]
+      if media.kind == .clip, let camera = inputs.first { words += ["--alone", camera.rawValue] }
       if let foreground = media.foreground { words += ["--foreground", foreground.rawValue] }
-    case .clip: words += ["inspect", path("clip")]
-    case .photo: words += ["photo", path("photo"), "--output", path("outputs")]
+    case .photo: words += ["photo"] + files + ["--output", path("outputs")]
     }
     words += ["--definition", path(QuarantineExport.definition)]
     if let limits { words += ["--media-memory", "\(limits.memory >> 20)"] }
