@@ -58,7 +58,7 @@ struct MediaProcessTests {
   }
 
   @Test(
-    "it loads FFmpeg's libraries for the first clip, and libheif for the first HEIF, not for a JPEG",
+    "it loads FFmpeg's libraries for the first clip, and libheif for the first HEIF, not for a JPEG and its walls",
     .enabled(if: geteuid() == 0, "only root can read the mappings of a process that cannot be traced"))
   func libraries() async throws {
     let slot = try Self.slot()
@@ -71,8 +71,11 @@ struct MediaProcessTests {
         PhotoPlan(limits: limits, variants: [:]), photo: photo.descriptor.number, outputs: [:], deadline: .seconds(60),
         cancellation: cancellation)
     }
+    #expect(try await slot.walls(loading: .linked).contains(where: \.isUp))
+    let server = await slot.processID
     let report = try await show(PhotoFixture.jpeg(PhotoFixture.quarters(width: 64, height: 48)))
     #expect(report.facts?.display == Size(width: 64, height: 48))
+    #expect(await slot.processID == server)
     let mapped = try await mappedLibraries(of: slot)
     #expect(mapped.contains("libjpeg") && mapped.isDisjoint(with: ["libavcodec", "libavutil", "libheif", "libpq"]))
     _ = try await show(PhotoFixture.photo(in: "heic"))
