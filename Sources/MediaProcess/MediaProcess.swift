@@ -112,8 +112,6 @@ package actor MediaProcess: MediaRunner {
     try connection.start(libraries).walls
   }
 
-  package func renew() { connection.close() }
-
   package func stop() {
     connection.close()
     executor.stop()

@@ -206,18 +206,6 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
-  @Test("the request after a renewal starts another server")
-  func renewed() async throws {
-    let media = try Self.slot()
-    _ = try await plan(media)
-    let process = try #require(await media.processID)
-    await media.renew()
-    #expect(await media.processID == nil)
-    _ = try await plan(media)
-    #expect(await media.processID != process)
-    await media.stop()
-  }
-
   /// Runs the plan, harms its child at the first report of progress, and returns the failure.
   private func failure(
     of slot: MediaProcess, deadline: Duration = .seconds(120), _ harm: @escaping @Sendable (Int32) -> Void
