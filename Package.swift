@@ -147,7 +147,7 @@ let package = Package(
       "bench",
       [
         "AV", "Blobs", "CLinkedLibraries", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPTesting", "Kernels",
-        "Logging", "Metrics",
+        "Logging", "MediaProcess", "Metrics",
         "Model", "Platform", "Postgres", "Queue", "QueueWorker", "SeededRandom", "Stills", "Store", "SyntheticMedia",
       ],
       resources: [

@@ -14,12 +14,6 @@
 
 // Everything between fork and exec is async-signal-safe: the parent has threads.
 
-static int set_limit(int resource, uint64_t value) {
-  if (value == 0) return 0;
-  struct rlimit limit = {.rlim_cur = value, .rlim_max = value};
-  return setrlimit(resource, &limit);
-}
-
 // Duplicates descriptors[i] to i. All are first moved above the targets, so that no source is overwritten.
 static int place_descriptors(const int *descriptors, int count) {
   int moved[64];
@@ -66,9 +60,6 @@ static void run_child(const struct csystem_child *child, pid_t parent, int repor
   }
   if (place_descriptors(child->descriptors, child->descriptor_count) != 0) goto failed;
   if (close_range((unsigned)child->descriptor_count, ~0u, CLOSE_RANGE_CLOEXEC) != 0) goto failed;
-  if (set_limit(RLIMIT_AS, child->address_space_limit) != 0 ||
-      set_limit(RLIMIT_FSIZE, child->file_size_limit) != 0 || set_limit(RLIMIT_NOFILE, child->open_files_limit) != 0)
-    goto failed;
   if (child->idle) {
     // sched(7): SCHED_IDLE needs no privileges. The nice value is for kernels without it.
     struct sched_param lowest = {.sched_priority = 0};

@@ -105,9 +105,12 @@ package actor MediaProcess: MediaRunner {
   }
 
   /// The walls around a child of this process, as the child finds them.
-  package func walls() throws(MediaFailure) -> [WallReport] { try connection.start(.clips).walls }
-
-  package func renew() { connection.close() }
+  ///
+  /// - Parameter libraries: those that the first job needs. The walls do not depend on them; a server that lacks them is
+  ///   replaced.
+  package func walls(loading libraries: LibraryGroup) throws(MediaFailure) -> [WallReport] {
+    try connection.start(libraries).walls
+  }
 
   package func stop() {
     connection.close()

@@ -34,7 +34,4 @@ package protocol MediaRunner: Sendable {
   func photo(
     _ plan: PhotoPlan, photo: Int32, outputs: [Role: Int32], deadline: Duration, cancellation: CancellationFlag
   ) async throws(MediaFailure) -> PhotoReport
-
-  /// Ends the processes; the next request starts others.
-  func renew() async
 }

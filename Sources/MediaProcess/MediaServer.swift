@@ -1,5 +1,5 @@
 import Glibc
-package import Platform
+import Platform
 
 /// The parent's side of a fork server: the process that has the media libraries loaded and forks a confined child for
 /// each job.

@@ -47,30 +47,22 @@ package struct LocalReprocessing: Sendable {
     let executor = try ThreadExecutor(name: "local-run", threads: slots.count)
     defer { executor.stop() }
     let limiter = RateLimiter(rate: run.rate, clock: clock)
-    let outcome: Result<Void, any Error>
-    do {
-      try await withThrowingTaskGroup { group in
-        for slot in slots {
-          group.addTask(executorPreference: executor) {
-            do {
-              try await self.work(run, slot, limiter, stop)
-            } catch {
-              // The other slots stop too, instead of running the rest of the items before the error is reported.
-              stop.cancel()
-              throw error
-            }
+    try await withThrowingTaskGroup { group in
+      for slot in slots {
+        group.addTask(executorPreference: executor) {
+          do {
+            try await self.work(run, slot, limiter, stop)
+          } catch {
+            // The other slots stop too, instead of running the rest of the items before the error is reported.
+            stop.cancel()
+            throw error
           }
         }
-        try await group.waitForAll()
       }
-      try await pool.run { [store] session in try store.complete(local: run, session) }
-      try await pool.transaction { [store] session in try store.collectReleased(session) }
-      outcome = .success(())
-    } catch {
-      outcome = .failure(error)
+      try await group.waitForAll()
     }
-    for slot in slots { await slot.renew() }
-    try outcome.get()
+    try await pool.run { [store] session in try store.complete(local: run, session) }
+    try await pool.transaction { [store] session in try store.collectReleased(session) }
   }
 
   private func work(
@@ -102,7 +94,6 @@ package struct LocalReprocessing: Sendable {
     }
     // One crash does not show that the media are the cause.
     while case .broken(_, let crash) = ending, try await count(crash, of: work) < Store.maxCrashes {
-      await slot.renew()
       ending = await attempt.run(work)
     }
     switch ending {

@@ -76,7 +76,6 @@ struct MediaHandler: JobHandler {
     guard await isolation.enter(alone: isIsolated, within: Self.maxWait, by: clock) else { return .crowded }
     defer { isolation.leave() }
     if let stop = held.stopReason { return .stopped(stop) }
-    if isIsolated { await slot.renew() }
     // A job that runs alone uses all cores; otherwise each job uses one.
     let mode: ExecutionMode = slots > 1 && (isAlone || isIsolated) ? .latency : .throughput
     let attempt = Attempt(control: held, media: slot, mode: mode, blobs: blobs, log: log)

@@ -58,7 +58,7 @@ struct MediaProcessTests {
   }
 
   @Test(
-    "it loads FFmpeg's libraries for the first clip, and libheif for the first HEIF, not for a JPEG",
+    "it loads FFmpeg's libraries for the first clip, and libheif for the first HEIF, not for a JPEG and its walls",
     .enabled(if: geteuid() == 0, "only root can read the mappings of a process that cannot be traced"))
   func libraries() async throws {
     let slot = try Self.slot()
@@ -71,8 +71,11 @@ struct MediaProcessTests {
         PhotoPlan(limits: limits, variants: [:]), photo: photo.descriptor.number, outputs: [:], deadline: .seconds(60),
         cancellation: cancellation)
     }
+    #expect(try await slot.walls(loading: .linked).contains(where: \.isUp))
+    let server = await slot.processID
     let report = try await show(PhotoFixture.jpeg(PhotoFixture.quarters(width: 64, height: 48)))
     #expect(report.facts?.display == Size(width: 64, height: 48))
+    #expect(await slot.processID == server)
     let mapped = try await mappedLibraries(of: slot)
     #expect(mapped.contains("libjpeg") && mapped.isDisjoint(with: ["libavcodec", "libavutil", "libheif", "libpq"]))
     _ = try await show(PhotoFixture.photo(in: "heic"))
@@ -201,18 +204,6 @@ struct MediaProcessTests {
     _ = try await plan(slot)
     #expect(await slot.processID != process)
     await slot.stop()
-  }
-
-  @Test("the request after a renewal starts another server")
-  func renewed() async throws {
-    let media = try Self.slot()
-    _ = try await plan(media)
-    let process = try #require(await media.processID)
-    await media.renew()
-    #expect(await media.processID == nil)
-    _ = try await plan(media)
-    #expect(await media.processID != process)
-    await media.stop()
   }
 
   /// Runs the plan, harms its child at the first report of progress, and returns the failure.

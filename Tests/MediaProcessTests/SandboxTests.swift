@@ -146,7 +146,7 @@ struct WallTests {
   func status() async throws {
     let slot = try MediaProcess(
       name: "walls", configuration: .init(executable: try ThisProcess.folder() + "/hostile-media"))
-    let walls = Dictionary(uniqueKeysWithValues: try await slot.walls().map { ($0.wall, $0) })
+    let walls = Dictionary(uniqueKeysWithValues: try await slot.walls(loading: .clips).map { ($0.wall, $0) })
     #expect(Set(walls.keys) == Set(Wall.allCases))
     let server = try #require(await slot.processID)
     let photo = OpenFile(try Descriptor(unnamedIn: "/tmp"))
@@ -213,7 +213,7 @@ struct WallTests {
     var configuration = MediaProcess.Configuration()
     configuration.sandbox = .off
     let slot = try MediaProcess(name: "open", configuration: configuration)
-    #expect(try await slot.walls().filter(\.isUp).map(\.wall) == [.limits])
+    #expect(try await slot.walls(loading: .clips).filter(\.isUp).map(\.wall) == [.limits])
     await slot.stop()
   }
 }

@@ -42,17 +42,4 @@ struct ChildProcessTests {
     #expect(kill(id, 0) == -1)
     #expect(errno == ESRCH)
   }
-
-  @Test("the limit of the address space applies")
-  func memory() throws {
-    var configuration = ChildProcess.Configuration(
-      path: "/bin/sh", arguments: ["-c", "ulimit -v; exec head -c 200000000 /dev/zero | tail"])
-    let output = try Descriptor(unnamedIn: "/tmp")
-    configuration.environment = ["PATH": "/usr/bin:/bin"]
-    configuration.descriptors = [nil, output.number, nil]
-    configuration.addressSpaceLimit = 64 << 20
-    let ending = try ChildProcess(configuration).wait()
-    #expect(String(decoding: try output.contents(), as: UTF8.self).hasPrefix("65536\n"))
-    #expect(ending != .exited(0))
-  }
 }

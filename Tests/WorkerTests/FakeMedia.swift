@@ -8,7 +8,7 @@ import PostgresTesting
 
 /// A media process that accepts all media, unless the test says otherwise.
 final class FakeMedia: MediaRunner {
-  /// The requests that it received: `probe`, `run throughput`, `run latency`, `photo` and `renew`.
+  /// The requests that it received: `probe`, `run throughput`, `run latency` and `photo`.
   let requests = Shared<[String]>([])
   /// The inputs of each run, in their order.
   let inputs = Shared<[[InputName]]>([])
@@ -63,8 +63,6 @@ final class FakeMedia: MediaRunner {
     try await body()
     return PhotoReport(reason: reason, outputs: reason == nil ? write(outputs, type: "image/jpeg") : [])
   }
-
-  func renew() async { note("renew") }
 
   private func note(_ request: String) { requests.withLock { $0.append(request) } }
 

@@ -71,7 +71,7 @@ struct LocalReprocessingTests {
       try await local(fixture, media).run(run, until: CancellationFlag())
       #expect(try await items(fixture) == Items(outcomes: ["done": 3]))
       #expect(try await state(run, fixture) == .completed)
-      #expect(media.requests.withLock { $0 } == ["photo", "photo", "photo", "renew"])
+      #expect(media.requests.withLock { $0 } == ["photo", "photo", "photo"])
     }
   }
 
@@ -88,14 +88,14 @@ struct LocalReprocessingTests {
     }
   }
 
-  @Test("after a crash the item is tried once more in a new media process, and the second quarantines its media")
+  @Test("after a crash the item is tried once more, and the second quarantines its media")
   func crashes() async throws {
     for (times, outcome) in [(1, "done"), (2, "failed")] {
       try await WorkerFixture.with { fixture in
         let media = failing(.crashed, times: times)
         try await local(fixture, media).run(try await run(fixture), until: CancellationFlag())
         #expect(try await items(fixture) == Items(outcomes: [outcome: 1]))
-        #expect(media.requests.withLock { $0 } == ["photo", "renew", "photo", "renew"])
+        #expect(media.requests.withLock { $0 } == ["photo", "photo"])
         #expect(try await fixture.quarantined().count == times - 1)
       }
     }
@@ -135,8 +135,8 @@ struct LocalReprocessingTests {
       }
       await #expect(throws: Outage.self) { try await local(fixture, busy, full).run(run, until: stop) }
       #expect(try await items(fixture) == Items(waiting: 4))
-      #expect(busy.requests.withLock { $0 } == ["photo", "renew"])
-      #expect(full.requests.withLock { $0 } == ["photo", "renew"])
+      #expect(busy.requests.withLock { $0 } == ["photo"])
+      #expect(full.requests.withLock { $0 } == ["photo"])
     }
   }
 
@@ -151,7 +151,7 @@ struct LocalReprocessingTests {
       }
       try await local(fixture, media).run(run, until: stop)
       #expect(try await items(fixture) == Items(waiting: 2))
-      #expect(media.requests.withLock { $0 } == ["photo", "renew"])
+      #expect(media.requests.withLock { $0 } == ["photo"])
       #expect(try await state(run, fixture) == .running)
     }
   }

@@ -38,20 +38,6 @@ struct MediaHandlerTests {
   }
 
   @Test(
-    "a job that was lost before, or whose inputs crashed before, gets a new media process; others share one",
-    arguments: [(0, false), (1, false), (0, true)])
-  func renewal(lost: Int, crashed: Bool) async throws {
-    try await WorkerFixture.with { fixture in
-      try await fixture.submit()
-      if crashed { try await fixture.attempt(failing(.crashed)) }
-      try await fixture.pool.run { _ = try $0.execute("UPDATE job SET lost = $1::int", .integer(lost)) }
-      let media = FakeMedia()
-      try await fixture.attempt(media)
-      #expect(media.requests.withLock { $0 } == (lost > 0 || crashed ? ["renew", "photo"] : ["photo"]))
-    }
-  }
-
-  @Test(
     "a job uses all cores if it is alone among several slots",
     arguments: [(2, true, "run latency"), (2, false, "run throughput"), (1, true, "run throughput")])
   func mode(slots: Int, isAlone: Bool, request: String) async throws {
@@ -61,6 +47,21 @@ struct MediaHandlerTests {
       #expect(try await fixture.attempt(media, isAlone: isAlone, slots: slots) == .healthy)
       #expect(media.requests.withLock { $0 } == ["probe", request])
       #expect(try await fixture.post(post).status == .ready)
+    }
+  }
+
+  @Test(
+    "a job that was lost before, or whose inputs crashed before, runs isolated, and uses all cores",
+    arguments: [(0, false), (1, false), (0, true)])
+  func isolated(lost: Int, crashed: Bool) async throws {
+    try await WorkerFixture.with { fixture in
+      _ = try await fixture.submitMoment()
+      if crashed { try await fixture.attempt(failing(.crashed)) }
+      try await fixture.pool.run { _ = try $0.execute("UPDATE job SET lost = $1::int", .integer(lost)) }
+      let media = FakeMedia()
+      try await fixture.attempt(media, isAlone: false, slots: 2)
+      let isIsolated = lost > 0 || crashed
+      #expect(media.requests.withLock { $0 } == ["probe", isIsolated ? "run latency" : "run throughput"])
     }
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Catalogue of measurements")
 struct CatalogueTests {
-  @Test("the ten figures have the documented names and goals")
+  @Test("the fourteen figures have the documented names and goals")
   func figures() throws {
     let figures = try Catalogue(Definitions.take5Post()).figures.map(\.figure)
     let expected: [(String, Goal?)] = [
@@ -16,6 +16,8 @@ struct CatalogueTests {
       ("video.cpu.vs_limit", .atMost(1.05)), ("video.memory.vs_ffmpeg", .atMost(0.60)),
       ("video.wall.latency_mode.vs_ffmpeg", .atMost(0.65)), ("video.jobs_per_minute.two_workers.vs_one", nil),
       ("video.ssim.shipped_minus_veryfast", .atLeast(0)), ("video.size.vs_veryfast", .atMost(1.27)),
+      ("video.walls.cpu.vs_off", .atMost(1.02)), ("video.walls.latency.minus_off", .atMost(15)),
+      ("video.walls.fork_cpu.vs_start", .atMost(1)), ("video.walls.fork_elapsed.vs_start", .atMost(1)),
     ]
     #expect(figures.map(\.name) == expected.map(\.0))
     #expect(figures.map(\.goal) == expected.map(\.1))

@@ -82,6 +82,8 @@ struct OutputPipe: ~Copyable {
 /// The paths of the programs that the benchmark runs.
 struct Programs: Sendable {
   let take5: String
+  /// The path of the program of media processes, in the folder of take5.
+  let media: String
   let ffmpeg: String
   let ffprobe: String
   /// The path of this program.
@@ -91,7 +93,9 @@ struct Programs: Sendable {
   init(take5: String?) throws {
     let bench = try Folder.resolved(ThisProcess.executable)
     self.bench = bench
-    self.take5 = try Self.take5(take5)
+    let take5 = try Self.take5(take5)
+    self.take5 = take5
+    media = try Self.sibling(of: take5, name: "take5-media")
     ffmpeg = try Self.find("ffmpeg")
     ffprobe = try Self.find("ffprobe")
   }

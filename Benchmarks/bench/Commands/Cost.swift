@@ -18,9 +18,21 @@ struct Cost: Sendable {
     return Cost(processor: usedByChildren() - before, elapsed: elapsed)
   }
 
-  private static func usedByChildren() -> Double {
+  /// Measures what a body uses in this process and in children that end before it returns.
+  static func measuring(_ body: () async throws -> Void) async throws -> Cost {
+    let clock = ContinuousClock()
+    let before = used(by: RUSAGE_SELF) + usedByChildren()
+    let start = clock.now
+    try await body()
+    let elapsed = (clock.now - start) / .seconds(1)
+    return Cost(processor: used(by: RUSAGE_SELF) + usedByChildren() - before, elapsed: elapsed)
+  }
+
+  private static func usedByChildren() -> Double { used(by: RUSAGE_CHILDREN) }
+
+  private static func used(by processes: __rusage_who) -> Double {
     var usage = rusage()
-    getrusage(RUSAGE_CHILDREN.rawValue, &usage)
+    getrusage(processes.rawValue, &usage)
     return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
   }
 }

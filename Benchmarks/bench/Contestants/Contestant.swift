@@ -1,3 +1,4 @@
+internal import MediaProcess
 internal import Model
 internal import Platform
 
@@ -49,14 +50,16 @@ struct PreparedContestant: Sendable {
 struct Take5: Contestant {
   private let definition: Definition
   private let mode: ExecutionMode
+  private let sandbox: SandboxMode
 
-  init(_ definition: Definition, mode: ExecutionMode = .throughput) {
+  init(_ definition: Definition, mode: ExecutionMode = .throughput, sandbox: SandboxMode = .available) {
     self.definition = definition
     self.mode = mode
+    self.sandbox = sandbox
   }
 
-  var name: String { "take5-\(mode.rawValue)-\(definition.variant)" }
-  let title = "take5"
+  var name: String { "take5-\(mode.rawValue)-\(definition.variant)" + (sandbox == .off ? "-unconfined" : "") }
+  var title: String { sandbox == .off ? "without walls" : "take5" }
 
   func prepare(in folder: String, on workbench: Workbench) throws -> PreparedContestant {
     let description = "\(folder)/definition.json"
@@ -67,7 +70,7 @@ struct Take5: Contestant {
       path: workbench.programs.take5,
       arguments: [
         "compose", footage.front, footage.back, "--outputs", outputs, "--force", "--definition", description,
-        "--json",
+        "--json", "--sandbox", sandbox.rawValue,
       ]
         + (mode == .latency ? ["--latency"] : []),
       log: "\(folder)/log")

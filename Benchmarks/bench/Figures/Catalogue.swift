@@ -1,3 +1,4 @@
+internal import MediaProcess
 internal import Model
 
 /// The figures and observations of a benchmark.
@@ -58,6 +59,20 @@ struct Catalogue {
       SizeComparison(
         Figure("video.size.vs_veryfast", "bytes as shipped against ffmpeg's, veryfast crf 23", .atMost(1.27)),
         of: Take5(shipped), to: FFmpegCommand(veryfast, threads: 1)),
+      PairedComparison(
+        Figure("video.walls.cpu.vs_off", "CPU as shipped against CPU without walls", .atMost(1.02)),
+        of: .processor, Take5(shipped), to: Take5(shipped, sandbox: .off)),
+      WallsLatency(
+        Figure(
+          "video.walls.latency.minus_off", "ms of a small moment in the service minus those without walls",
+          .atMost(15), decimals: 1),
+        shipped),
+      ForkComparison(
+        Figure("video.walls.fork_cpu.vs_start", "CPU of a child with walls against a process without", .atMost(1)),
+        of: \.processor, limits: shipped.limits),
+      ForkComparison(
+        Figure("video.walls.fork_elapsed.vs_start", "the same, elapsed time", .atMost(1)), of: \.elapsed,
+        limits: shipped.limits),
     ]
     observations =
       [
@@ -86,6 +101,10 @@ struct Catalogue {
       PairedComparison(
         Figure("photo.memory.vs_vipsthumbnail", "peak memory as a command against vipsthumbnail", .atMost(0.40)),
         of: .memory, PhotoContestant(.take5), to: PhotoContestant(.vipsthumbnail)),
+      PairedComparison(
+        Figure("photo.walls.cpu.vs_off", "CPU of a photo in a warm process against CPU without walls", .atMost(1.05)),
+        of: .processor, PhotoContestant(.take5, warm: Self.warm),
+        to: PhotoContestant(.take5, warm: Self.warm, sandbox: .off)),
       PhotoSimilarity(
         Figure("photo.ssim_2048.minus_vips", "SSIM at 2048 minus that of libvips", .atLeast(0), decimals: 5),
         variant: "large"),

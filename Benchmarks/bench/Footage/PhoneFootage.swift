@@ -39,6 +39,35 @@ struct PhoneFootage {
     }
   }
 
+  private init(front: String, back: String) {
+    self.front = front
+    self.back = back
+  }
+
+  /// Returns the same clips in 180x320 with ten frames a second, whose decoding costs little; makes them unless they
+  /// exist.
+  func reduced(in folder: String, by programs: Programs) throws -> PhoneFootage {
+    func reduced(_ clip: String, _ name: String) throws -> String {
+      let path = "\(folder)/\(name)-\(Self.recipe)-reduced.mp4"
+      if access(path, R_OK) == 0 { return path }
+      let video = ["-vf", "scale=180:320", "-r", "10", "-c:v", "libx264", "-preset", "fast", "-c:a", "copy"]
+      let incomplete = path + ".part"
+      try Command(
+        path: programs.ffmpeg, arguments: FFmpegSettings.quiet + ["-i", clip] + video + ["-f", "mp4", incomplete],
+        log: "\(path).log"
+      ).run()
+      try Self.complete(incomplete, as: path)
+      return path
+    }
+    return PhoneFootage(front: try reduced(front, "front"), back: try reduced(back, "back"))
+  }
+
+  private static func complete(_ incomplete: String, as path: String) throws {
+    guard rename(incomplete, path) == 0 else {
+      throw BenchError("cannot write \(path): \(String(cString: strerror(errno)))")
+    }
+  }
+
   private static func render(_ scene: PhoneScene, into path: String, progress: (String) -> Void) async throws {
     let settings = ClipSettings(
       width: size.width, height: size.height, frameRate: frameRate,
@@ -62,8 +91,6 @@ struct PhoneFootage {
       progress("rendering \(path): \(100 * (frame + 1) / count) %")
     }
     try writer.finish()
-    guard rename(incomplete, path) == 0 else {
-      throw BenchError("cannot write \(path): \(String(cString: strerror(errno)))")
-    }
+    try complete(incomplete, as: path)
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 internal import Kernels
+internal import MediaProcess
 internal import Model
 internal import Platform
 internal import Stills
@@ -14,14 +15,17 @@ struct PhotoContestant: Contestant {
   private let maker: Maker
   /// The photos of one run after a first one, whose cost is subtracted; 0: one photo, and nothing is subtracted.
   private let warm: Int
+  private let sandbox: SandboxMode
 
-  init(_ maker: Maker, warm: Int = 0) {
+  /// - Parameter sandbox: the walls of take5.
+  init(_ maker: Maker, warm: Int = 0, sandbox: SandboxMode = .available) {
     self.maker = maker
     self.warm = warm
+    self.sandbox = sandbox
   }
 
-  var name: String { "photo-\(maker.rawValue)-\(warm)" }
-  var title: String { maker.rawValue }
+  var name: String { "photo-\(maker.rawValue)-\(warm)" + (sandbox == .off ? "-unconfined" : "") }
+  var title: String { sandbox == .off ? "without walls" : maker.rawValue }
 
   /// The longest edges of the variants, by the names in their files.
   static let edges = ["large": 2048, "medium": 1080, "small": 320]
@@ -50,7 +54,9 @@ struct PhotoContestant: Contestant {
     switch maker {
     case .take5:
       return [
-        Command(path: workbench.programs.take5, arguments: ["photo"] + photos + ["-o", out, "--force"], log: log)
+        Command(
+          path: workbench.programs.take5,
+          arguments: ["photo"] + photos + ["-o", out, "--force", "--sandbox", sandbox.rawValue], log: log)
       ]
     case .pyvips, .pillow:
       let script = maker == .pyvips ? PhotoScript.pyvips : PhotoScript.pillow

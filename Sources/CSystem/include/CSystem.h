@@ -15,13 +15,10 @@ struct csystem_child {
   int switches_user;  // nonzero: become user and group (and no other group) before exec
   uid_t user;
   gid_t group;
-  int parent_death_signal;          // 0: the child outlives the thread that spawned it
-  uint64_t address_space_limit;     // bytes, 0: the parent's
-  uint64_t file_size_limit;         // bytes, 0: the parent's
-  uint64_t open_files_limit;        // 0: the parent's
-  int no_new_privileges;            // nonzero: exec cannot grant privileges (prctl(2), PR_SET_NO_NEW_PRIVS)
-  int new_session;                  // nonzero: setsid(2), so that Ctrl-C in the terminal does not reach the child
-  int idle;                         // nonzero: runs only when no other process needs the processor
+  int parent_death_signal;  // 0: the child outlives the thread that spawned it
+  int no_new_privileges;    // nonzero: exec cannot grant privileges (prctl(2), PR_SET_NO_NEW_PRIVS)
+  int new_session;          // nonzero: setsid(2), so that Ctrl-C in the terminal does not reach the child
+  int idle;                 // nonzero: runs only when no other process needs the processor
 };
 
 /// Starts a child and returns its process id. On failure, of exec too, returns -1 and sets `*error` to the errno.

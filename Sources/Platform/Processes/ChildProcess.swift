@@ -32,10 +32,6 @@ package struct ChildProcess: ~Copyable, Sendable {
     package var user: (user: UInt32, group: UInt32)?
     /// The signal to the child when the thread that started it ends.
     package var parentDeathSignal: Int32 = SIGKILL
-    /// Limits by setrlimit(2), sizes in bytes; nil: the parent's.
-    package var addressSpaceLimit: UInt64?
-    package var fileSizeLimit: UInt64?
-    package var openFilesLimit: UInt64?
     package var noNewPrivileges = true
     /// Whether the child starts a session, so that Ctrl-C in the terminal reaches only the parent.
     package var newSession = false
@@ -81,9 +77,6 @@ package struct ChildProcess: ~Copyable, Sendable {
         child.group = user.group
       }
       child.parent_death_signal = configuration.parentDeathSignal
-      child.address_space_limit = configuration.addressSpaceLimit ?? 0
-      child.file_size_limit = configuration.fileSizeLimit ?? 0
-      child.open_files_limit = configuration.openFilesLimit ?? 0
       child.no_new_privileges = configuration.noNewPrivileges ? 1 : 0
       child.new_session = configuration.newSession ? 1 : 0
       child.idle = configuration.isIdle ? 1 : 0

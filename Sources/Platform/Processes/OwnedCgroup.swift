@@ -5,13 +5,12 @@ import Glibc
 package struct OwnedCgroup: ~Copyable, Sendable {
   /// The cgroup as a holder of memory.
   package let memory: MemoryCgroup
-  /// The limit, in bytes.
-  package let memoryLimit: UInt64
 
   /// Creates a cgroup, and moves a process into it.
   ///
   /// - Parameters:
   ///   - name: of the directory, unique in this process.
+  ///   - memoryLimit: in bytes.
   ///   - parent: in which the cgroup is created; by default that of this process.
   package static func make(
     name: String, memoryLimit: UInt64, process: Int32, in parent: MemoryCgroup? = MemoryCgroup(of: getpid())
@@ -20,8 +19,7 @@ package struct OwnedCgroup: ~Copyable, Sendable {
     removeOrphans(in: parent.folder)
     let folder = "\(parent.folder)/\(prefix)\(getpid())-\(name)"
     guard mkdir(folder, 0o755) == 0 else { throw SystemError(call: "mkdir", subject: folder) }
-    let cgroup = OwnedCgroup(
-      memory: MemoryCgroup(folder: folder, isFirstVersion: parent.isFirstVersion), memoryLimit: memoryLimit)
+    let cgroup = OwnedCgroup(memory: MemoryCgroup(folder: folder, isFirstVersion: parent.isFirstVersion))
     let limit = "\(folder)/\(cgroup.memory.limitFile)"
     guard parent.givesMemory(to: cgroup.memory), KernelFile.write("\(memoryLimit)", to: limit) else {
       throw SystemError(call: "write", code: EBUSY, subject: limit)
@@ -31,10 +29,7 @@ package struct OwnedCgroup: ~Copyable, Sendable {
     return cgroup
   }
 
-  private init(memory: MemoryCgroup, memoryLimit: UInt64) {
-    self.memory = memory
-    self.memoryLimit = memoryLimit
-  }
+  private init(memory: MemoryCgroup) { self.memory = memory }
 
   deinit { rmdir(memory.folder) }
 

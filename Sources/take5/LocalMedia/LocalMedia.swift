@@ -23,7 +23,7 @@ struct LocalMedia {
     let configuration = try MediaProcess.Configuration(arguments)
     media = try MediaProcess(name: "media", configuration: configuration)
     deadline = .seconds(definition.deadlineSeconds)
-    try await Sandbox.check(media, configuration.sandbox)
+    try await Sandbox.check(media, configuration.sandbox, loading: .clips)
   }
 
   /// Adds the composition with foreground and background exchanged, if the definition does not have it.

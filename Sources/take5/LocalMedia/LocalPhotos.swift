@@ -14,7 +14,7 @@ struct LocalPhotos {
     definition = try Self.definition(arguments.value("--definition") ?? Definitions.photoNames[0])
     let configuration = try MediaProcess.Configuration(arguments)
     media = try MediaProcess(name: "media", configuration: configuration)
-    try await Sandbox.check(media, configuration.sandbox)
+    try await Sandbox.check(media, configuration.sandbox, loading: .linked)
   }
 
   /// The built-in definition of this name, or the one in the file of this path.

@@ -42,13 +42,17 @@ struct Sandbox: Sendable {
     _ configuration: MediaProcess.Configuration
   ) async throws -> Result<[WallReport], MediaFailure> {
     let media = try MediaProcess(name: "media-walls", configuration: configuration)
-    let measured = await measure(media)
+    let measured = await measure(media, loading: .clips)
     await media.stop()
     return measured
   }
 
-  private static func measure(_ media: MediaProcess) async -> Result<[WallReport], MediaFailure> {
-    do throws(MediaFailure) { return .success(try await media.walls()) } catch { return .failure(error) }
+  private static func measure(
+    _ media: MediaProcess, loading libraries: LibraryGroup
+  ) async -> Result<[WallReport], MediaFailure> {
+    do throws(MediaFailure) { return .success(try await media.walls(loading: libraries)) } catch {
+      return .failure(error)
+    }
   }
 
   /// Logs the walls that are down, and sets the metric of each wall.
@@ -74,8 +78,12 @@ struct Sandbox: Sendable {
 /// The walls of a command that decodes media without a service.
 extension Sandbox {
   /// Checks the walls around a media process, and prints a warning if it has none. Status 78 as `init`.
-  static func check(_ media: MediaProcess, _ mode: SandboxMode) async throws(CommandFailure) {
-    try Sandbox(mode, await measure(media)).warn()
+  ///
+  /// - Parameter libraries: those that the command needs: a photo needs no library of clips.
+  static func check(
+    _ media: MediaProcess, _ mode: SandboxMode, loading libraries: LibraryGroup
+  ) async throws(CommandFailure) {
+    try Sandbox(mode, await measure(media, loading: libraries)).warn()
   }
 
   /// Checks the walls in a media process that ends afterwards.
