@@ -4,9 +4,9 @@
 PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev libseccomp-dev \
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
             libpq-dev libssl-dev libcurl4-openssl-dev ca-certificates postgresql curl
-# What only 'make test' needs: what makes certificates, and what pgbouncer and nginx are linked with. These are taken out of
-# their packages, unless the system has them: installing them would start services.
-TEST_PACKAGES := openssl libc-ares2 libevent-2.1-7 libcrypt1 libpcre2-8-0
+# What only 'make test' needs: what makes certificates, what traces system calls, and what pgbouncer and nginx are linked with.
+# These two are taken out of their packages, unless the system has them: installing them would start services.
+TEST_PACKAGES := openssl strace libc-ares2 libevent-2.1-7 libcrypt1 libpcre2-8-0
 PGBOUNCER := $(or $(wildcard /usr/sbin/pgbouncer),.build/pgbouncer/usr/sbin/pgbouncer)
 NGINX := $(or $(wildcard /usr/sbin/nginx),.build/nginx/usr/sbin/nginx)
 # What only 'make bench-video' needs: the peer it is measured against.
@@ -89,6 +89,7 @@ endef
 # All tests of a process start at once and share Swift's pool, which has a thread for each core; tests that decode occupy it for
 # minutes. Workers, whose heartbeats must not be late, get a process without them, and so do the chaos tests and the service.
 test: setup pgbouncer nginx ## run every test, on a private PostgreSQL, a private pgbouncer and real files
+	@$(call install,$(TEST_PACKAGES))
 	$(SWIFT) build $(TESTING) --build-tests
 	$(SWIFT) test $(TESTING) --skip-build --skip '$(WAITING)' --skip EndToEndTests --skip ChaosTests --skip PlayersTests
 	$(SWIFT) test $(TESTING) --skip-build --filter '$(WAITING)'

@@ -230,8 +230,9 @@ let package = Package(
     tests(
       "WorkerTests",
       [
-        "Blobs", "Crypto", "Definitions", "Integrity", "Logging", "MediaProcess", "Metrics", "Model", "Platform",
-        "Postgres", "PostgresTesting", "Queue", "QueueWorker", "Store", "Worker",
+        "Blobs", "Crypto", "Definitions", "Integrity", "Logging", "MediaFixtures", "MediaProcess", "Metrics", "Model",
+        "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker", "Store", "Worker", "hostile-media",
+        "take5-media",
       ]),
     tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
     tests(
@@ -269,9 +270,9 @@ let package = Package(
     tests(
       "EndToEndTests",
       [
-        "AV", "BoxTesting", "Crypto", "Definitions", "HTTPClient", "HTTPTesting", "MediaFixtures", "Model", "Platform",
-        "Postgres",
-        "PostgresTesting", "Stills", "Take5Testing", "take5", "take5-media",
+        "AV", "BoxTesting", "Crypto", "Definitions", "HTTPClient", "HTTPTesting", "MediaFixtures", "MediaProcess",
+        "Model", "Platform", "Postgres", "PostgresTesting", "Stills", "Take5Testing", "hostile-media", "take5",
+        "take5-media",
       ]),
   ]
 )

@@ -48,20 +48,29 @@ struct WorkerFixture {
 
   // MARK: Submissions
 
-  private func seal(_ text: String) throws -> SealedBlob {
+  private func seal(_ text: String) throws -> SealedBlob { try seal(Array(text.utf8)) }
+
+  private func seal(_ bytes: [UInt8]) throws -> SealedBlob {
     var staged = try blobs.stage()
-    try Array(text.utf8).withUnsafeBytes { try staged.append($0) }
+    try bytes.withUnsafeBytes { try staged.append($0) }
     return try staged.seal()
   }
 
   /// Submits a post of photos, and returns its id.
   @discardableResult
   func submit(photos: [String] = ["photo"], attempts: Int = 4) async throws -> PublicID {
-    let sources = try photos.enumerated().map { index, text in
-      NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try seal(text), place: index)
+    try await submit(photos: photos.map { Array($0.utf8) }, attempts: attempts)
+  }
+
+  /// Submits a post of photos with a deadline, and returns its id.
+  @discardableResult
+  func submit(photos: [[UInt8]], attempts: Int = 4, deadlineSeconds: Int = 240) async throws -> PublicID {
+    let sources = try photos.enumerated().map { index, bytes in
+      NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try seal(bytes), place: index)
     }
     var definition = try photoDefinition
     definition.attempts = attempts
+    definition.deadlineSeconds = deadlineSeconds
     return try await pool.transaction { [store, definition] session in
       try store.submitPost(
         PostDraft(kind: .photo, author: "ada"), sources: sources, definition: .photos(definition), request: nil,
@@ -116,7 +125,7 @@ struct WorkerFixture {
   }
 
   /// - Parameter pool: nil: the fixture's.
-  func handler(_ media: FakeMedia..., slots: Int = 1, pool: Pool? = nil) -> MediaHandler {
+  func handler(_ media: any MediaRunner..., slots: Int = 1, pool: Pool? = nil) -> MediaHandler {
     MediaHandler(
       free: FreeSlots(media), slots: slots, pool: pool ?? self.pool, store: store, blobs: blobs,
       damages: DamageRecorder(store: store, blobs: blobs, log: Self.log, metrics: metrics), clock: clock)

@@ -22,6 +22,8 @@ package struct HEIFFile {
   package var items: [Item]
   package var references: [(type: String, from: Int, to: [Int])] = []
   package var primary = 1
+  /// The data reference of all items, the entry of a `dref` box; nil: their data are in the file.
+  package var dataReference: [UInt8]?
   /// Further boxes at the end of the file.
   package var rest: [UInt8] = []
 
@@ -77,14 +79,17 @@ package struct HEIFFile {
       var locations: [UInt8] = []
       for (index, item) in items.enumerated() {
         let extent = items[index].extent ?? (offset, item.data.count)
+        let reference = dataReference == nil ? 0 : 1
         locations +=
-          short(index + 1) + [0, 0, 0, 1] + bigEndian(UInt32(extent.offset)) + bigEndian(UInt32(extent.count))
+          short(index + 1) + short(reference) + [0, 1] + bigEndian(UInt32(extent.offset))
+          + bigEndian(UInt32(extent.count))
         offset += item.data.count
       }
       let handler = box("hdlr", [UInt8](repeating: 0, count: 8), Array("pict".utf8), [UInt8](repeating: 0, count: 13))
       let reference = references.map { box($0.type, short($0.from), short($0.to.count), $0.to.flatMap(short)) }
       return box(
         "meta", [0, 0, 0, 0], handler, box("pitm", [0, 0, 0, 0], short(primary)),
+        dataReference.map { box("dinf", dataReferences($0)) } ?? [],
         box("iloc", [0, 0, 0, 0, 0x44, 0], short(items.count), locations),
         box("iinf", [0, 0, 0, 0], short(items.count), Array(information.joined())),
         box("iref", [0, 0, 0, 0], Array(reference.joined())),

@@ -7,12 +7,21 @@ import Platform
 /// What a hostile child does.
 struct Attack: ~Copyable {
   let socket: MessageSocket
-  /// The descriptors of the outputs.
+  /// The media that name the attack.
+  let media: OpenFile
+  /// The descriptors behind it: the outputs of a request with one input.
   let outputs: [Int32]
 
-  init(socket: consuming MessageSocket, outputs: [Int32]) {
+  init(socket: consuming MessageSocket, media: OpenFile, outputs: [Int32]) {
     self.socket = socket
+    self.media = media
     self.outputs = outputs
+  }
+
+  /// The first line of the media.
+  borrowing func name() -> String {
+    let start = (try? media.descriptor.bytes(count: 32, at: 0)) ?? []
+    return String(decoding: start.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
   }
 
   /// Performs an attack, by its name; a forbidden system call by the name of its manual page.
@@ -40,6 +49,7 @@ struct Attack: ~Copyable {
     case "malformed": try? socket.send(Array("{]".utf8))
     case "probed": try? socket.send(Envelope<MediaReply>.encode(.probed(ProbeReport())))
     case "progress": for _ in 0..<1000 { try? socket.send(Envelope<MediaReply>.encode(.progress(1e30))) }
+    case "replay": replay()
     case "claim": try? socket.send(Envelope<MediaReply>.encode(.failure(MediaFailure(.crashed, "not mine"))))
     case "outage": try? socket.send(Envelope<MediaReply>.encode(.failure(MediaFailure(.outOfSpace, "not mine"))))
     case "role":
@@ -48,6 +58,15 @@ struct Attack: ~Copyable {
       reply(report)
     default: say("\(name) returned \(cattacks_make(name))")
     }
+  }
+
+  /// Writes the outputs and sends the messages that stand in the media, as JSON behind the first line.
+  private borrowing func replay() {
+    guard let text = try? media.descriptor.contents().drop(while: { $0 != UInt8(ascii: "\n") }),
+      let script = try? JSON.decode([String: [[UInt8]]].self, from: Array(text))
+    else { return say("the script cannot be read") }
+    for (output, content) in zip(outputs, script["outputs"] ?? []) { _ = pwrite(output, content, content.count, 0) }
+    for message in script["messages"] ?? [] { try? socket.send(message) }
   }
 
   private borrowing func say(_ text: String) {

@@ -1,0 +1,126 @@
+import BoxTesting
+import Glibc
+import MediaFixtures
+import Platform
+import PostgresTesting
+import Stills
+import Take5Testing
+import Testing
+
+/// Media that refer to a file and to an address of the machine, in the forms that demuxers and decoders know.
+struct ReferencingMedia: Sendable {
+  let name: String
+  let bytes: [UInt8]
+
+  /// Makes a file of each form.
+  static func all(referringTo bait: Bait) throws -> [ReferencingMedia] {
+    let clip = try TemporaryFile.bytes(of: Clips.front.write())
+    var image = try #require(HEIFFile(extractingFrom: PhotoFixture.photo(in: "heic")))
+    image.dataReference = urlReference(bait.references[0])
+    let playlist = Array(playlist(bait).utf8)
+    let reference = urlReference(bait.references[0]).dropFirst(12)
+    let alternate = box(
+      "rmra",
+      box("rmda", box("rdrf", [0, 0, 0, 0], Array("url ".utf8), bigEndian(UInt32(reference.count)), reference + [])))
+    let media: [(String, [UInt8]?)] = [
+      ("an HLS playlist", playlist),
+      ("an HLS playlist behind a file type box", fileType("isom") + playlist),
+      ("an HLS playlist in an MP4", fileType("isom") + movie("vide", "soun") + box("mdat", playlist)),
+      ("an ffconcat script", Array(concatenation(bait).utf8)),
+      ("an SDP", Array(session(bait).utf8)),
+      ("a DASH manifest", Array(manifest(bait).utf8)),
+      ("an SVG", Array(drawing(bait).utf8)),
+      ("a clip with an alias", referring(aliasReference(to: bait.path, isRelative: false), of: clip)),
+      ("a clip with a relative alias", referring(aliasReference(to: bait.path, isRelative: true), of: clip)),
+      ("a clip with the URL of a file", referring(urlReference("file://\(bait.path)"), of: clip)),
+      ("a clip with an HTTP URL", referring(urlReference("http://127.0.0.1:\(bait.port)/clip.mp4"), of: clip)),
+      ("a reference movie", fileType("qt  ") + box("moov", alternate)),
+      ("a clip with a reference movie", inserting(alternate, into: ["moov"], of: clip)),
+      ("a HEIC with the URL of a file", image.bytes),
+    ]
+    return try media.map { ReferencingMedia(name: $0, bytes: try #require($1, "\($0)")) }
+  }
+
+  /// An HLS playlist (RFC 8216).
+  private static func playlist(_ bait: Bait) -> String {
+    let segments = bait.references.map { "#EXTINF:5,\n\($0)\n" }
+    return "#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-TARGETDURATION:5\n#EXT-X-MAP:URI=\"\(bait.path)\"\n"
+      + "#EXT-X-KEY:METHOD=AES-128,URI=\"\(bait.path)\"\n" + segments.joined() + "#EXT-X-ENDLIST\n"
+  }
+
+  /// A script of FFmpeg's concat demuxer.
+  private static func concatenation(_ bait: Bait) -> String {
+    "ffconcat version 1.0\n" + bait.references.map { "file '\($0)'\n" }.joined()
+  }
+
+  /// A session description (RFC 8866).
+  private static func session(_ bait: Bait) -> String {
+    "v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=x\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
+      + "a=control:rtsp://127.0.0.1:\(bait.port)/x\r\nm=video \(bait.port) RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\n"
+  }
+
+  /// A media presentation description (ISO/IEC 23009-1).
+  private static func manifest(_ bait: Bait) -> String {
+    """
+    <?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT5S">
+    <Period><AdaptationSet mimeType="video/mp4"><Representation id="1" bandwidth="1">
+    <BaseURL>\(bait.references[2])</BaseURL><SegmentList duration="5"><Initialization sourceURL="\(bait.path)"/>
+    <SegmentURL media="file://\(bait.path)"/></SegmentList></Representation></AdaptationSet></Period></MPD>
+    """
+  }
+
+  /// A drawing with an external entity and linked images.
+  private static func drawing(_ bait: Bait) -> String {
+    """
+    <?xml version="1.0"?><!DOCTYPE svg [<!ENTITY e SYSTEM "file://\(bait.path)">]>
+    <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"><text>&e;</text>
+    <image xlink:href="file://\(bait.path)"/><image xlink:href="\(bait.references[2])"/></svg>
+    """
+  }
+}
+
+/// A valid clip and a listening address, which media refer to and nothing may open.
+struct Bait: Sendable {
+  let path: String
+  let port: UInt16
+  private let listener: OpenFile
+
+  init(in folder: TemporaryFolder) throws {
+    path = try Clips.write(Clips.back, "bait.mp4", in: folder)
+    let number = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+    guard number >= 0 else { throw SystemError(call: "socket") }
+    listener = OpenFile(Descriptor(owning: number))
+    // On loopback, on a port that the kernel chooses.
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let status = withUnsafeMutableBytes(of: &address) { bytes in
+      let pointer = bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self)
+      guard bind(number, pointer, length) == 0, listen(number, 16) == 0 else { return Int32(-1) }
+      return getsockname(number, pointer, &length)
+    }
+    guard status == 0 else { throw SystemError(call: "bind") }
+    port = UInt16(bigEndian: address.sin_port)
+  }
+
+  /// The forms in which scripts name the file and the address; the first is a file's, the third the address's.
+  var references: [String] {
+    [
+      "file://\(path)", path, "http://127.0.0.1:\(port)/bait.mp4", "tcp://127.0.0.1:\(port)", "concat:\(path)|\(path)",
+      "subfile,,start,0,end,1000,,:\(path)", "file:///etc/passwd", "bait.mp4",
+    ]
+  }
+
+  /// Whether a call names the file, under any folder, or the address.
+  func isNamed(in call: SystemCallTrace.Call) -> Bool {
+    ["bait.mp4", "/etc/passwd", "htons(\(port))"].contains { call.description.contains($0) }
+  }
+
+  /// Whether a connection was made to the address.
+  var wasReached: Bool {
+    let number = accept(listener.descriptor.number, nil, nil)
+    if number >= 0 { close(number) }
+    return number >= 0
+  }
+}

@@ -1,0 +1,140 @@
+import Definitions
+import Glibc
+import MediaFixtures
+import MediaProcess
+import Model
+import Platform
+import Testing
+
+/// Children that write the outputs of an honest child and repeat its messages with a lie (`Tests/Support/hostile-media`).
+@Suite("Children that lie", .serialized)
+struct LyingChildTests {
+  /// A run of `take5-media`: its plan, its report, and its outputs in the order of their descriptors.
+  private struct HonestRun {
+    let plan: Plan
+    let report: RunReport
+    let outputs: [[UInt8]]
+
+    static func make() async throws -> HonestRun {
+      let slot = try MediaProcess(name: "honest", configuration: .init())
+      let definition = try Definitions.markerVideo()
+      let clip = try MarkedClip(.red, seconds: 2, tone: .init(440)).write()
+      let inputs = [InputName.clip: clip.descriptor.number]
+      let cancellation = CancellationFlag()
+      let probed = try await slot.probe(
+        inputs, limits: definition.limits, deadline: .seconds(60), cancellation: cancellation)
+      let plan = Planner(definition).plan(clip: try #require(probed.facts[.clip]))
+      let files = try LyingChildTests.files(of: plan)
+      defer { withExtendedLifetime(clip) {} }
+      let report = try await slot.run(
+        plan, inputs: inputs, outputs: files.mapValues { $0.descriptor.number }, deadline: .seconds(60),
+        cancellation: cancellation
+      ) { _ in }
+      await slot.stop()
+      let outputs = try files.sorted { $0.key.rawValue < $1.key.rawValue }.map { try $0.value.descriptor.contents() }
+      return HonestRun(plan: plan, report: report, outputs: outputs)
+    }
+  }
+
+  private static func files(of plan: Plan) throws -> [Role: OpenFile] {
+    try Dictionary(uniqueKeysWithValues: plan.outputs.map { ($0, OpenFile(try Descriptor(unnamedIn: "/tmp"))) })
+  }
+
+  /// Lets a child replay messages, and returns the report and the progress that the parent accepts.
+  private func replay(
+    _ messages: [[UInt8]], _ outputs: [[UInt8]], of plan: Plan, in slot: MediaProcess
+  ) async throws -> (report: RunReport, progress: [Double]) {
+    let script = try JSON.encode(["messages": messages, "outputs": outputs])
+    let clip = try TemporaryFile.make(Array("replay\n".utf8) + script)
+    let files = try Self.files(of: plan)
+    defer { withExtendedLifetime((clip, files)) {} }
+    let progress = Locked<[Double]>([])
+    let report = try await slot.run(
+      plan, inputs: [.clip: clip.descriptor.number], outputs: files.mapValues { $0.descriptor.number },
+      deadline: .seconds(60), cancellation: CancellationFlag()
+    ) { fraction in progress.withLock { $0.append(fraction) } }
+    return (report, progress.withLock { $0 })
+  }
+
+  private static func slot() throws -> MediaProcess {
+    try MediaProcess(
+      name: "hostile", configuration: .init(executable: try ThisProcess.folder() + "/hostile-media"))
+  }
+
+  private static func message(_ reply: MediaReply) throws -> [UInt8] { try Envelope<MediaReply>.encode(reply) }
+
+  /// The field that the failure names, and the lie about the first output of a type.
+  static let lies: [(field: String, type: String, change: @Sendable (inout RunReport, Int) -> Void)] = [
+    ("outputs are ", "video/mp4", { $0.outputs[$1].role = .composed }),
+    ("outputs are ", "video/mp4", { $0.outputs.append($0.outputs[$1]) }),
+    ("outputs are ", "video/mp4", { $0.outputs.remove(at: $1) }),
+    ("type is 'text/html'", "video/mp4", { $0.outputs[$1].type = "text/html" }),
+    ("type is 'image/svg+xml'", "image/jpeg", { $0.outputs[$1].type = "image/svg+xml" }),
+    ("bytes is ", "video/mp4", { $0.outputs[$1].bytes = 1 << 40 }),
+    ("bytes is ", "image/jpeg", { $0.outputs[$1].bytes = 0 }),
+    ("size is ", "video/mp4", { $0.outputs[$1].width = .max }),
+    ("size is ", "image/jpeg", { $0.outputs[$1].height = -1 }),
+    ("duration is ", "video/mp4", { $0.outputs[$1].duration = 1e30 }),
+    ("duration is ", "video/mp4", { $0.outputs[$1].duration = 3 }),
+    ("duration is unexpected or missing", "image/jpeg", { $0.outputs[$1].duration = 5 }),
+    ("duration is ", "image/webp", { $0.outputs[$1].duration = 1e-30 }),
+    ("thumbhash is not ", "image/jpeg", { $0.outputs[$1].thumbhash = "<script>" }),
+    ("verdict is rejected with 0 reasons", "video/mp4", { report, _ in report.verdict.verdict = .rejected }),
+  ]
+
+  @Test("a false role, type, size, dimension or duration of an output fails the run, and the failure names it")
+  func outputs() async throws {
+    let (honest, slot) = (try await HonestRun.make(), try Self.slot())
+    let repeated = try await replay(
+      [try Self.message(.result(honest.report))], honest.outputs, of: honest.plan, in: slot)
+    #expect(repeated.report == honest.report)
+    for lie in Self.lies {
+      var report = honest.report
+      let index = try #require(report.outputs.firstIndex { $0.type == lie.type })
+      lie.change(&report, index)
+      let failure = try await #require(throws: MediaFailure.self, "\(lie.field)") {
+        _ = try await replay([try Self.message(.result(report))], honest.outputs, of: honest.plan, in: slot)
+      }
+      #expect(failure.kind == .protocolViolation)
+      #expect(failure.detail.contains("refused: ") && failure.detail.contains(lie.field), "\(failure)")
+    }
+    await slot.stop()
+  }
+
+  @Test("an output whose headers do not confirm the report fails the run")
+  func headers() async throws {
+    let (honest, slot) = (try await HonestRun.make(), try Self.slot())
+    let roles = honest.plan.outputs.sorted { $0.rawValue < $1.rawValue }
+    for (index, role) in roles.enumerated() {
+      var outputs = honest.outputs
+      // As long as the output.
+      outputs[index] = Array("<html>".utf8) + [UInt8](repeating: 0x20, count: outputs[index].count - 6)
+      let failure = try await #require(throws: MediaFailure.self, "\(role.rawValue)") {
+        _ = try await replay([try Self.message(.result(honest.report))], outputs, of: honest.plan, in: slot)
+      }
+      #expect(failure.kind == .protocolViolation)
+      #expect(failure.detail.contains("outputs.\(role.rawValue).file is not "), "\(failure)")
+    }
+    await slot.stop()
+  }
+
+  @Test("progress that is not a rising fraction is ignored, and a flood or a NaN fails the run")
+  func progress() async throws {
+    let (honest, slot) = (try await HonestRun.make(), try Self.slot())
+    let result = try Self.message(.result(honest.report))
+    let fractions = try [1e30, -1e30, 0.5, -1, 0.25, 1.5].map { try Self.message(.progress($0)) }
+    let accepted = try await replay(fractions + [result], honest.outputs, of: honest.plan, in: slot)
+    #expect(accepted.progress == [0.5])
+    let nan = String(decoding: try Self.message(.progress(0.5)), as: UTF8.self).split(separator: "0.5")
+    let flood = try (0..<1000).map { try Self.message(.progress(Double($0) / 1000)) }
+    for (messages, reason) in [
+      ([Array(nan.joined(separator: "NaN").utf8)], "could not be decoded"), (flood, "refused: progress has "),
+    ] {
+      let failure = try await #require(throws: MediaFailure.self, "\(reason)") {
+        _ = try await replay(messages + [result], honest.outputs, of: honest.plan, in: slot)
+      }
+      #expect(failure.kind == .protocolViolation && failure.detail.contains(reason), "\(failure)")
+    }
+    await slot.stop()
+  }
+}
