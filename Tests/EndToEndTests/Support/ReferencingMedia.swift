@@ -16,24 +16,27 @@ struct ReferencingMedia: Sendable {
   static func all(referringTo bait: Bait) throws -> [ReferencingMedia] {
     let clip = try TemporaryFile.bytes(of: Clips.front.write())
     var image = try #require(HEIFFile(extractingFrom: PhotoFixture.photo(in: "heic")))
-    image.dataReference = urlReference(bait.references[0])
-    let playlist = Array(playlist(bait).utf8)
-    let reference = urlReference(bait.references[0]).dropFirst(12)
+    image.dataReference = urlReference("file://\(bait.path)")
+    let playlist = Array(playlist(of: ["file://\(bait.path)", bait.path, bait.address], bait).utf8)
+    let reference = urlReference("file://\(bait.path)").dropFirst(12)
     let alternate = box(
       "rmra",
       box("rmda", box("rdrf", [0, 0, 0, 0], Array("url ".utf8), bigEndian(UInt32(reference.count)), reference + [])))
     let media: [(String, [UInt8]?)] = [
       ("an HLS playlist", playlist),
+      ("an HLS playlist with nested protocols", Array(Self.playlist(of: bait.nested, bait).utf8)),
       ("an HLS playlist behind a file type box", fileType("isom") + playlist),
       ("an HLS playlist in an MP4", fileType("isom") + movie("vide", "soun") + box("mdat", playlist)),
-      ("an ffconcat script", Array(concatenation(bait).utf8)),
+      ("an ffconcat script", Array(concatenation(of: ["bait.mp4"]).utf8)),
+      ("an ffconcat script with nested protocols", Array(concatenation(of: [bait.path] + bait.nested).utf8)),
       ("an SDP", Array(session(bait).utf8)),
-      ("a DASH manifest", Array(manifest(bait).utf8)),
+      ("a DASH manifest of a file", Array(manifest(at: "file://\(bait.path)").utf8)),
+      ("a DASH manifest of an address", Array(manifest(at: bait.address).utf8)),
       ("an SVG", Array(drawing(bait).utf8)),
       ("a clip with an alias", referring(aliasReference(to: bait.path, isRelative: false), of: clip)),
       ("a clip with a relative alias", referring(aliasReference(to: bait.path, isRelative: true), of: clip)),
       ("a clip with the URL of a file", referring(urlReference("file://\(bait.path)"), of: clip)),
-      ("a clip with an HTTP URL", referring(urlReference("http://127.0.0.1:\(bait.port)/clip.mp4"), of: clip)),
+      ("a clip with an HTTP URL", referring(urlReference(bait.address), of: clip)),
       ("a reference movie", fileType("qt  ") + box("moov", alternate)),
       ("a clip with a reference movie", inserting(alternate, into: ["moov"], of: clip)),
       ("a HEIC with the URL of a file", image.bytes),
@@ -42,15 +45,15 @@ struct ReferencingMedia: Sendable {
   }
 
   /// An HLS playlist (RFC 8216).
-  private static func playlist(_ bait: Bait) -> String {
-    let segments = bait.references.map { "#EXTINF:5,\n\($0)\n" }
-    return "#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-TARGETDURATION:5\n#EXT-X-MAP:URI=\"\(bait.path)\"\n"
-      + "#EXT-X-KEY:METHOD=AES-128,URI=\"\(bait.path)\"\n" + segments.joined() + "#EXT-X-ENDLIST\n"
+  private static func playlist(of references: [String], _ bait: Bait) -> String {
+    "#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-TARGETDURATION:5\n#EXT-X-MAP:URI=\"\(bait.path)\"\n"
+      + "#EXT-X-KEY:METHOD=AES-128,URI=\"\(bait.path)\"\n" + references.map { "#EXTINF:5,\n\($0)\n" }.joined()
+      + "#EXT-X-ENDLIST\n"
   }
 
-  /// A script of FFmpeg's concat demuxer.
-  private static func concatenation(_ bait: Bait) -> String {
-    "ffconcat version 1.0\n" + bait.references.map { "file '\($0)'\n" }.joined()
+  /// A script of FFmpeg's concat demuxer, which reads none of its files if one of the names is not a relative one.
+  private static func concatenation(of references: [String]) -> String {
+    "ffconcat version 1.0\n" + references.map { "file '\($0)'\n" }.joined()
   }
 
   /// A session description (RFC 8866).
@@ -60,12 +63,13 @@ struct ReferencingMedia: Sendable {
   }
 
   /// A media presentation description (ISO/IEC 23009-1).
-  private static func manifest(_ bait: Bait) -> String {
+  private static func manifest(at url: String) -> String {
     """
-    <?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT5S">
-    <Period><AdaptationSet mimeType="video/mp4"><Representation id="1" bandwidth="1">
-    <BaseURL>\(bait.references[2])</BaseURL><SegmentList duration="5"><Initialization sourceURL="\(bait.path)"/>
-    <SegmentURL media="file://\(bait.path)"/></SegmentList></Representation></AdaptationSet></Period></MPD>
+    <?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" profiles="urn:mpeg:dash:profile:isoff-main:2011"
+    type="static" mediaPresentationDuration="PT5S"><Period><AdaptationSet mimeType="video/mp4">
+    <Representation id="1" bandwidth="1"><BaseURL>\(url)</BaseURL><SegmentList duration="5">
+    <Initialization sourceURL="bait.mp4"/><SegmentURL media="bait.mp4"/></SegmentList></Representation></AdaptationSet>
+    </Period></MPD>
     """
   }
 
@@ -74,7 +78,7 @@ struct ReferencingMedia: Sendable {
     """
     <?xml version="1.0"?><!DOCTYPE svg [<!ENTITY e SYSTEM "file://\(bait.path)">]>
     <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"><text>&e;</text>
-    <image xlink:href="file://\(bait.path)"/><image xlink:href="\(bait.references[2])"/></svg>
+    <image xlink:href="file://\(bait.path)"/><image xlink:href="\(bait.address)"/></svg>
     """
   }
 }
@@ -104,11 +108,14 @@ struct Bait: Sendable {
     port = UInt16(bigEndian: address.sin_port)
   }
 
-  /// The forms in which scripts name the file and the address; the first is a file's, the third the address's.
-  var references: [String] {
+  /// The URL of the address.
+  var address: String { "http://127.0.0.1:\(port)/bait.mp4" }
+
+  /// The file and the address by protocols of FFmpeg that contain others, or that no container needs.
+  var nested: [String] {
     [
-      "file://\(path)", path, "http://127.0.0.1:\(port)/bait.mp4", "tcp://127.0.0.1:\(port)", "concat:\(path)|\(path)",
-      "subfile,,start,0,end,1000,,:\(path)", "file:///etc/passwd", "bait.mp4",
+      "concat:\(path)|\(path)", "subfile,,start,0,end,1000,,:\(path)", "crypto:\(path)", "async:\(path)",
+      "tcp://127.0.0.1:\(port)", "file:///etc/passwd",
     ]
   }
 
