@@ -1,3 +1,4 @@
+import Glibc
 import Platform
 
 /// The replies of one child: it sends progress, one result or failure, and ends.
@@ -17,12 +18,9 @@ struct JobExchange {
   ) throws -> MediaReply {
     let child = try server.fork(limits)
     let monitor = ChildMonitor(of: child.process, in: server.memory, stage: stage, limits: limits)
-    // A child that cannot receive has ended, which is seen below.
-    try? Failpoint.request.around { () throws(SystemError) in
-      try child.socket.send(request, descriptors: descriptors)
-    }
     let reply: MediaReply?
     do {
+      try send(request, descriptors, to: child)
       reply = try receive(from: child, monitor, progress: progress)
     } catch {
       _ = try server.kill(child)
@@ -37,6 +35,20 @@ struct JobExchange {
     case .failure(let failure): throw failure.reported(by: stage, limits, descriptors)
     case let reply?: return reply
     case nil: throw MediaFailure(.protocolViolation, "the media process ended without a reply")
+    }
+  }
+
+  private func send(_ request: [UInt8], _ descriptors: [Int32], to child: borrowing JobChild) throws(MediaFailure) {
+    do throws(SystemError) {
+      try Failpoint.request.around { () throws(SystemError) in
+        try child.socket.send(request, descriptors: descriptors)
+      }
+    } catch {
+      // A child that cannot receive has ended, which is seen by its end. Anything else is not the media's doing, and a child
+      // without a request would wait until its deadline.
+      guard error.code == EPIPE || error.code == ECONNRESET else {
+        throw MediaFailure(.unavailable, "the request cannot be sent: \(error)")
+      }
     }
   }
 

@@ -57,6 +57,18 @@ struct MediaProcessTests {
     await slot.stop()
   }
 
+  @Test("a request that cannot be sent is not laid to the media")
+  func unsendable() async throws {
+    let slot = try Self.slot()
+    let failure = await #expect(throws: MediaFailure.self) {
+      try await slot.probe(
+        [.front: -1], limits: definition.limits, deadline: .seconds(20), cancellation: cancellation)
+    }
+    #expect(failure?.kind == .unavailable)
+    _ = try await plan(slot)
+    await slot.stop()
+  }
+
   @Test(
     "it loads FFmpeg's libraries for the first clip, and libheif for the first HEIF, not for a JPEG and its walls",
     .enabled(if: geteuid() == 0, "only root can read the mappings of a process that cannot be traced"))

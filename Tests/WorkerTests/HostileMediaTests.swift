@@ -53,11 +53,6 @@ private struct AttackedSlot: MediaRunner {
       plan, photo: photo, outputs: outputs, deadline: deadline, cancellation: cancellation)
   }
 
-  func renew() async {
-    await honest.renew()
-    await hostile.renew()
-  }
-
   func stop() async {
     await honest.stop()
     await hostile.stop()
