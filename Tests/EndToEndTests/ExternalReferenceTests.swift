@@ -70,7 +70,7 @@ struct ExternalReferenceTests {
     configuration.sandbox = sandbox
     let slot = try MediaProcess(name: "traced", configuration: configuration)
     // Starts the server with all libraries.
-    _ = try await slot.walls()
+    _ = try await slot.walls(loading: .clips)
     let trace = try await SystemCallTrace.attach(to: [try #require(await slot.processID)], in: folder.path)
 
     let requests = try Requests(slot)
@@ -95,7 +95,7 @@ struct ExternalReferenceTests {
     var configuration = MediaProcess.Configuration(executable: try ThisProcess.folder() + "/hostile-media")
     configuration.sandbox = .off
     let slot = try MediaProcess(name: "hostile", configuration: configuration)
-    _ = try await slot.walls()
+    _ = try await slot.walls(loading: .clips)
     let trace = try await SystemCallTrace.attach(to: [try #require(await slot.processID)], in: folder.path)
     let requests = try Requests(slot)
     for attack in ["openat", "socket", "connect"] {
