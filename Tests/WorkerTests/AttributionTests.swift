@@ -61,7 +61,7 @@ struct AttributionTests {
         try await quarantine(fixture)
         let media = Self.media(failures[0], failures[1])
         #expect(try await fixture.attempt(media) == .healthy)
-        #expect(media.requests.withLock { $0 } == ["renew", "probe", "run throughput", "probe", "run throughput"])
+        #expect(media.requests.withLock { $0 } == ["probe", "run throughput", "probe", "run throughput"])
         #expect(media.inputs.withLock { $0 } == [[.front], [.back]])
         #expect(try await fixture.quarantined().map(\.kind) == [.clip])
         #expect(try await roles(fixture) == [role])
