@@ -14,7 +14,8 @@ package enum JobKinds {
 
   /// The kinds that need none.
   package static let tasks: [any TaskJob.Type] = [
-    WindowJob.self
+    WindowJob.self,
+    ExpireJob.self,
   ]
 
   /// The queue of the jobs that need no media process.
