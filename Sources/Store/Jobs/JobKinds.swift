@@ -9,6 +9,7 @@ package enum JobKinds {
   static let media: [any MediaJob.Type] = [
     PostJob.self,
     ImageJob.self,
+    AlbumJob.self,
     ReprocessJob.self,
   ]
 
