@@ -20,21 +20,6 @@ struct MediaHandlerTests {
     FakeMedia { () async throws(MediaFailure) in throw MediaFailure(kind, "by the test") }
   }
 
-  @Test("a job for an album makes the outputs of its post")
-  func album() async throws {
-    try await WorkerFixture.with { fixture in
-      let post = try await fixture.submit(photos: ["one", "two"])
-      let id = try #require(try await fixture.post(post).job?.id)
-      try await fixture.pool.run { _ = try $0.execute("UPDATE job SET kind = $1", .text(AlbumJob.kind)) }
-      let media = FakeMedia()
-      #expect(try await fixture.attempt(media) == .healthy)
-      #expect(media.requests.withLock { $0 } == ["photo", "photo"])
-      #expect(try await fixture.post(post).status == .ready)
-      let job = try await fixture.job(id)
-      #expect(job.kind == "album" && job.state == .completed)
-    }
-  }
-
   // MARK: Slots and isolation
 
   @Test("a job without a slot is released, and a job returns its slot")

@@ -9,7 +9,6 @@ package enum JobKinds {
   static let media: [any MediaJob.Type] = [
     PostJob.self,
     ImageJob.self,
-    AlbumJob.self,
     ReprocessJob.self,
   ]
 
