@@ -68,7 +68,7 @@ struct CronTests {
     for (arguments, message) in [
       (["--kind", "window"], "--schedule is missing"),
       (["--schedule", "0 18 * * *"], "--kind is missing"),
-      (["--schedule", "0 18 * * *", "--kind", "party"], "--kind must be one of window, expire"),
+      (["--schedule", "0 18 * * *", "--kind", "party"], "--kind must be one of window"),
       (["--schedule", "0 25 * * *", "--kind", "window"], "in the hour '25' is not one of 0 to 23"),
       (["--schedule", "0 18 * * *", "--kind", "window", "--zone", "Mars/Olympus"], "unknown time zone 'Mars/Olympus'"),
       (

@@ -45,26 +45,6 @@ struct TaskHandlerTests {
     }
   }
 
-  @Test("expired replies are deleted in the transaction that completes the job")
-  func expire() async throws {
-    try await WorkerFixture.with { fixture in
-      try await fixture.pool.run { session in
-        try session.executeScript(
-          """
-          INSERT INTO idempotent_answer (tenant, key, fingerprint, status, body, created_at)
-          SELECT '', day::text, '', 200, '', clock_timestamp() - make_interval(days => day) FROM generate_series(0, 3) AS day
-          """, name: "replies")
-      }
-      let held = try await claim(fixture, kind: ExpireJob.kind)
-      #expect(await handle(held, fixture) == .unknown)
-      #expect(try await fixture.job(held.job.publicID).state == .completed)
-      let rest = try await fixture.pool.run { session in
-        try session.execute("SELECT key FROM idempotent_answer").map { try $0.get(0, as: String.self) }
-      }
-      #expect(rest == ["0"])
-    }
-  }
-
   @Test("after the loss of the lease the job has no effect")
   func leaseLost() async throws {
     try await WorkerFixture.with { fixture in

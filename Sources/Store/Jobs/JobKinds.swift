@@ -14,8 +14,7 @@ package enum JobKinds {
 
   /// The kinds that need none.
   package static let tasks: [any TaskJob.Type] = [
-    WindowJob.self,
-    ExpireJob.self,
+    WindowJob.self
   ]
 
   /// The queue of the jobs that need no media process.
