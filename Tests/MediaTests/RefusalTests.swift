@@ -83,16 +83,6 @@ struct RefusalTests {
       .tooLarge, try Self.refuse(MarkedClip(.red, framesPerSecond: 60).write(), definition: definition))
   }
 
-  @Test("a clip with less than one frame per second is refused, and one with as many is not")
-  func slow() throws {
-    let run = try Self.refuse(MarkedClip(.red, framesPerSecond: 0.8).write())
-    Self.expect(.frameRateTooLow, run)
-    #expect(
-      run.report.verdict.reasons.first?.detail
-        == "It has 0.8 frames per second; at least 1 is needed. Film with the phone's usual settings.")
-    #expect(try Self.refuse(MarkedClip(.red, framesPerSecond: 1).write()).codes == [])
-  }
-
   @Test("a clip with more streams than allowed is refused")
   func streams() throws {
     var definition = try MomentRun.definition()

@@ -8,8 +8,6 @@ struct DurationRule: Sendable {
   private static let tolerance = 0.005
   // A camera records at its nominal rate only on average.
   private static let rateTolerance = 1.02
-  // A clip with fewer frames per second is a slide show.
-  private static let minRate = 1.0
 
   /// The reasons for which scanned inputs are refused, in their order; empty if they are accepted.
   func reasons(_ inputs: [ScannedInput]) -> [Reason] {
@@ -20,8 +18,6 @@ struct DurationRule: Sendable {
         reasons.append(Reason(.corruptVideo, input: input.name, finding: "its video stream has no frames"))
       } else if scan.framesPerSecond > limits.framesPerSecond * Self.rateTolerance {
         reasons.append(tooFast(input.name, scan))
-      } else if scan.framesPerSecond * Self.rateTolerance < Self.minRate {
-        reasons.append(tooSlow(input.name, scan))
       } else if let reason = durationReason(input.name, seconds: scan.seconds, hasMorePackets: scan.hasMorePackets) {
         reasons.append(reason)
       }
@@ -54,13 +50,6 @@ struct DurationRule: Sendable {
       .tooLarge, input: input,
       finding: "it has \(Self.text(scan.framesPerSecond)) frames per second; "
         + "at most \(Self.text(limits.framesPerSecond)) are accepted")
-  }
-
-  private func tooSlow(_ input: InputName, _ scan: PacketScan) -> Reason {
-    Reason(
-      .frameRateTooLow, input: input,
-      finding: "it has \(Self.text(scan.framesPerSecond)) frames per second; "
-        + "at least \(Self.text(Self.minRate)) is needed")
   }
 
   private func difference(_ seconds: [Double]) -> Reason? {

@@ -61,7 +61,6 @@ package enum ReasonCode: String, Codable, Sendable, CaseIterable {
   case durationOutOfRange = "duration_out_of_range"
   case durationsDiffer = "durations_differ"
   case tooLarge = "too_large"
-  case frameRateTooLow = "frame_rate_too_low"
   case notOneMoment = "not_one_moment"
   case sameFileTwice = "same_file_twice"
   case decoderCrashed = "decoder_crashed"

@@ -31,7 +31,7 @@ extension Remedy {
     case .unsupportedContainer: "Export the clip as MP4."
     case .truncatedContainer: "Send the clip again after it was saved completely."
     case .noVideoStream: "Send the clip, not only its audio."
-    case .unsupportedCodec, .frameRateTooLow: "Film with the phone's usual settings."
+    case .unsupportedCodec: "Film with the phone's usual settings."
     case .corruptVideo, .corruptImage: damagedClip
     case .durationOutOfRange: "Film the moment again."
     case .durationsDiffer, .notOneMoment: bothClips
