@@ -23,7 +23,7 @@ struct DefinitionTests {
     let definition = try Definitions.take5Post()
     #expect(
       definition.outputs.roles == [
-        .composed, .clipFront, .clipBack, .poster, .posterLarge, .image, .thumbnailFront, .thumbnailBack, .preview,
+        .composed, .clipFront, .clipBack, .poster, .image, .thumbnailFront, .thumbnailBack, .preview,
       ])
     #expect(definition.madeRoles == definition.outputs.roles)
     #expect(definition.outputs[.composedSwapped] == nil)

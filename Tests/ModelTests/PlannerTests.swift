@@ -31,11 +31,10 @@ struct PlannerTests {
     #expect(composition.audio == AudioPlan(input: .front, mode: .copy))
     #expect(
       Set(plan.outputs) == [
-        .composed, .clipFront, .clipBack, .poster, .posterLarge, .image, .thumbnailFront, .thumbnailBack, .preview,
+        .composed, .clipFront, .clipBack, .poster, .image, .thumbnailFront, .thumbnailBack, .preview,
       ])
     #expect(plan.stills.first { $0.role == .image }?.input == .back)
     #expect(plan.stills.first { $0.role == .image }?.size == Size(width: 406, height: 720))
-    #expect(plan.stills.first { $0.role == .posterLarge }?.size == Size(width: 1080, height: 1920))
   }
 
   @Test("with the back in the foreground the clips are exchanged; the image is still taken from the back")
@@ -115,10 +114,7 @@ struct PlannerTests {
       case [.clip]: #expect(Planner(definition).plan(clip: Self.facts()).outputs == definition.madeRoles)
       default:
         let made = definition.madeRoles
-        #expect(
-          made.allSatisfy {
-            definition.outputs[$0]?.composed == nil && ![.poster, .posterLarge, .preview].contains($0)
-          })
+        #expect(made.allSatisfy { definition.outputs[$0]?.composed == nil && $0 != .poster && $0 != .preview })
       }
     }
   }

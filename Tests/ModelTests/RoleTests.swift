@@ -8,7 +8,6 @@ struct RoleTests {
     #expect(
       Role.outputs.map(\.fileName) == [
         "composed.mp4", "composed.swapped.mp4", "clip.mp4", "clip.front.mp4", "clip.back.mp4", "poster.jpg",
-        "poster.large.jpg",
         "image.jpg", "thumbnail.jpg", "thumbnail.front.jpg", "thumbnail.back.jpg", "preview.webp",
       ])
   }

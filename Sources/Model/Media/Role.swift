@@ -12,8 +12,6 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
   /// The composed video with foreground and background exchanged.
   case composedSwapped = "composed.swapped"
   case poster
-  /// The poster for large screens.
-  case posterLarge = "poster.large"
   /// The first frame of the back clip, for pins of a map and cells of a calendar.
   case image
   case thumbnail
@@ -58,7 +56,7 @@ package enum Role: String, Codable, Sendable, CaseIterable, CodingKeyRepresentab
     case .clip: .clip(.clip)
     case .clipFront: .clip(.front)
     case .clipBack: .clip(.back)
-    case .poster, .posterLarge, .image, .thumbnail, .thumbnailFront, .thumbnailBack: .still
+    case .poster, .image, .thumbnail, .thumbnailFront, .thumbnailBack: .still
     case .preview: .preview
     case .photoLarge, .photoMedium, .photoSmall, .photoSquare, .avatar, .avatarSmall: .variant
     }
