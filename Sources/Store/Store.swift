@@ -79,7 +79,6 @@ package enum StoreMigrations {
       Migration(version: 108, name: "damage", PackageResources.v0108_damage_sql),
       Migration(version: 109, name: "authors", PackageResources.v0109_authors_sql),
       Migration(version: 110, name: "quarantine", PackageResources.v0110_quarantine_sql),
-      Migration(version: 111, name: "mood", PackageResources.v0111_mood_sql),
     ]
   }
 }

@@ -29,7 +29,7 @@ struct PostDraftParsingTests {
     #expect(
       draft
         == PostDraft(
-          author: "ada", title: "Sunset", caption: "at the lake", mood: "calm", visibility: .friends, place: place,
+          author: "ada", title: "Sunset", caption: "at the lake", visibility: .friends, place: place,
           location: Coordinate(latitude: 52.51, longitude: 13.41),
           capturedAt: Date(timeIntervalSince1970: 1_795_199_400), foreground: .back))
   }
@@ -68,7 +68,6 @@ struct PostDraftParsingTests {
       (#"{"author":"a","visibility":"all"}"#, ["post.visibility"]),
       (#"{"author":"a","foreground":"side"}"#, ["post.foreground"]),
       (#"{"author":"a","title":[]}"#, ["post.title"]),
-      (#"{"author":"a","mood":7}"#, ["post.mood"]),
       (#"{"author":"a","captured_at":"yesterday"}"#, ["post.captured_at"]),
       (#"{"author":"a","captured_at":1790000000}"#, ["post.captured_at"]),
       (#"{"author":"a","captured_at":"300000-01-01T00:00:00Z"}"#, ["post.captured_at"]),

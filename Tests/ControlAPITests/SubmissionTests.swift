@@ -11,7 +11,7 @@ import Testing
 @Suite("Submissions of moments", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct SubmissionTests {
   static let fullPost = """
-    {"kind":"take5","author":"ada","title":"Sunset","caption":"at the lake","mood":"calm","visibility":"friends",
+    {"kind":"take5","author":"ada","title":"Sunset","caption":"at the lake","visibility":"friends",
      "place":{"id":"p1","name":"Lake","coordinate":{"latitude":52.5,"longitude":13.4}},
      "location":{"latitude":52.51,"longitude":13.41},"captured_at":"2026-11-20T18:30:00Z","foreground":"back"}
     """
@@ -26,13 +26,11 @@ struct SubmissionTests {
       #expect(response.headers["location"] == "/v1/posts/\(id)")
       #expect(
         post.names == [
-          "id", "kind", "status", "author", "title", "caption", "mood", "visibility", "place", "location",
-          "captured_at",
+          "id", "kind", "status", "author", "title", "caption", "visibility", "place", "location", "captured_at",
           "created_at", "foreground", "job", "counts", "reasons", "assets", "photos",
         ])
       #expect(post["kind"] == .string("take5"))
       #expect(post["status"] == .string("processing"))
-      #expect(post["mood"] == .string("calm"))
       #expect(post["visibility"] == .string("friends"))
       #expect(post["foreground"] == .string("back"))
       #expect(post["captured_at"] == .string("2026-11-20T18:30:00.000Z"))

@@ -9,7 +9,6 @@ enum PostField: String, CaseIterable, Sendable {
   case author
   case title
   case caption
-  case mood
   case visibility
   case foreground
   case capturedAt = "captured_at"
@@ -89,16 +88,14 @@ extension PostDraft {
     let author = reader.text("author", limit: MaxLength.name, isRequired: true, allowsEmpty: false)
     let title = reader.text("title", limit: MaxLength.name)
     let caption = reader.text("caption", limit: MaxLength.text)
-    let mood = reader.text("mood", limit: MaxLength.name)
     let visibility = reader.choice("visibility", of: Visibility.self)
     let foreground = reader.choice("foreground", of: Camera.self)
     let (place, location) = readLocation(&reader)
     let capturedAt = reader.time("captured_at")
     guard let author else { return nil }
     return PostDraft(
-      kind: kind ?? .take5, author: author, title: title, caption: caption, mood: mood,
-      visibility: visibility ?? .public, place: place, location: location, capturedAt: capturedAt,
-      foreground: foreground ?? .front)
+      kind: kind ?? .take5, author: author, title: title, caption: caption, visibility: visibility ?? .public,
+      place: place, location: location, capturedAt: capturedAt, foreground: foreground ?? .front)
   }
 
   static func place(_ reader: inout FieldReader) -> Place? {
@@ -138,14 +135,13 @@ extension PostChange {
     }
     let title = reader.text("title", limit: MaxLength.name)
     let caption = reader.text("caption", limit: MaxLength.text)
-    let mood = reader.text("mood", limit: MaxLength.name)
     let place = reader.object("place", PostDraft.place)
     let visibility = reader.choice("visibility", of: Visibility.self)
     let errors = reader.finish()
     guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
     self.init(
-      title: change("title", title), caption: change("caption", caption), mood: change("mood", mood),
-      place: change("place", place), visibility: visibility)
+      title: change("title", title), caption: change("caption", caption), place: change("place", place),
+      visibility: visibility)
   }
 }
 
@@ -154,7 +150,7 @@ struct PostDraftResponse: Encodable {
   let draft: PostDraft
 
   private enum CodingKeys: CodingKey {
-    case kind, author, title, caption, mood, visibility, place, location, capturedAt, foreground
+    case kind, author, title, caption, visibility, place, location, capturedAt, foreground
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -163,7 +159,6 @@ struct PostDraftResponse: Encodable {
     try container.encode(draft.author, forKey: .author)
     try container.encode(draft.title, forKey: .title)
     try container.encode(draft.caption, forKey: .caption)
-    try container.encode(draft.mood, forKey: .mood)
     try container.encode(draft.visibility, forKey: .visibility)
     try container.encode(draft.place.map(PlaceResponse.init), forKey: .place)
     try container.encode(draft.location, forKey: .location)

@@ -7,7 +7,6 @@ package struct PostDraft: Codable, Sendable, Hashable {
   package var author: String
   package var title: String?
   package var caption: String?
-  package var mood: String?
   package var visibility: Visibility
   package var place: Place?
   package var location: Coordinate?
@@ -18,14 +17,13 @@ package struct PostDraft: Codable, Sendable, Hashable {
 
   package init(
     kind: PostKind = .take5, author: String, title: String? = nil, caption: String? = nil,
-    mood: String? = nil, visibility: Visibility = .public, place: Place? = nil, location: Coordinate? = nil,
-    capturedAt: Date? = nil, foreground: Camera = .front
+    visibility: Visibility = .public, place: Place? = nil, location: Coordinate? = nil, capturedAt: Date? = nil,
+    foreground: Camera = .front
   ) {
     self.kind = kind
     self.author = author
     self.title = title
     self.caption = caption
-    self.mood = mood
     self.visibility = visibility
     self.place = place
     self.location = location
@@ -123,17 +121,15 @@ package struct PostChange: Sendable, Hashable {
 
   package var title: Change<String>
   package var caption: Change<String>
-  package var mood: Change<String>
   package var place: Change<Place>
   package var visibility: Visibility?
 
   package init(
-    title: Change<String> = .keep, caption: Change<String> = .keep, mood: Change<String> = .keep,
-    place: Change<Place> = .keep, visibility: Visibility? = nil
+    title: Change<String> = .keep, caption: Change<String> = .keep, place: Change<Place> = .keep,
+    visibility: Visibility? = nil
   ) {
     self.title = title
     self.caption = caption
-    self.mood = mood
     self.place = place
     self.visibility = visibility
   }
@@ -143,7 +139,6 @@ package struct PostChange: Sendable, Hashable {
     var draft = draft
     draft.title = title.applied(to: draft.title)
     draft.caption = caption.applied(to: draft.caption)
-    draft.mood = mood.applied(to: draft.mood)
     draft.place = place.applied(to: draft.place)
     draft.visibility = visibility ?? draft.visibility
     return draft

@@ -21,7 +21,6 @@ struct PostColumn: Sendable {
     PostColumn("author") { .text($0.author) },
     PostColumn("title", isChangeable: true) { .text($0.title) },
     PostColumn("caption", isChangeable: true) { .text($0.caption) },
-    PostColumn("mood", isChangeable: true) { .text($0.mood) },
     PostColumn("visibility", isChangeable: true) { .text($0.visibility.rawValue) },
     PostColumn("place_id", isChangeable: true) { .text($0.place?.id) },
     PostColumn("place_name", isChangeable: true) { .text($0.place?.name) },
@@ -63,8 +62,7 @@ extension PostDraft {
     }
     self.init(
       kind: try row.enumValue("kind"), author: try row.get("author"), title: try row.get("title"),
-      caption: try row.get("caption"), mood: try row.get("mood"), visibility: try row.enumValue("visibility"),
-      place: place,
+      caption: try row.get("caption"), visibility: try row.enumValue("visibility"), place: place,
       location: try Self.coordinate(row, "latitude", "longitude"),
       capturedAt: try row.get("captured_at", as: Int64?.self).map(Date.init(microseconds:)),
       foreground: try row.enumValue("foreground"))

@@ -13,7 +13,6 @@ extension Subcommand {
   private static let postOptions = [
     author, Option("--title", "TEXT", help: "title of the post"),
     Option("--caption", "TEXT", help: "caption of the post"),
-    Option("--mood", "TEXT", help: "mood of the post"),
     Option("--visibility", "WHO", default: "public", help: "public, friends or private"),
     Option("--location", "LAT,LON", help: "latitude and longitude of the recording, in degrees"),
     Option("--captured-at", "TIME", help: "time of the recording, such as 2026-11-20T18:30:00Z"),
@@ -101,7 +100,6 @@ extension PostDraft {
     self.init(author: arguments.value("--author") ?? "me")
     title = arguments.value("--title")
     caption = arguments.value("--caption")
-    mood = arguments.value("--mood")
     visibility = try arguments.choice("--visibility", of: Visibility.self) ?? .public
     if let text = arguments.value("--location") {
       let numbers = text.split(separator: ",").compactMap { Double($0) }
