@@ -12,8 +12,6 @@ package struct QueueWorkerConfiguration: Sendable {
   package var drain: Duration
   /// The days for which history stays readable.
   package var historyDays: Int
-  /// The interval between two removals of old jobs from the history.
-  package var historyInterval: Duration
   /// When a lost worker counts against a job, and when a job that died comes back.
   package var faults = FaultPolicy()
   /// The thresholds of the warnings about dead rows.
@@ -23,14 +21,13 @@ package struct QueueWorkerConfiguration: Sendable {
 
   package init(
     lease: Duration = .seconds(30), reapInterval: Duration = .seconds(5), pollInterval: Duration = .seconds(1),
-    drain: Duration = .seconds(25), historyDays: Int = 90, historyInterval: Duration = .seconds(3600)
+    drain: Duration = .seconds(25), historyDays: Int = 90
   ) {
     self.lease = lease
     self.reapInterval = reapInterval
     self.pollInterval = pollInterval
     self.drain = drain
     self.historyDays = historyDays
-    self.historyInterval = historyInterval
   }
 
   /// The interval between two heartbeats: a lease covers three.

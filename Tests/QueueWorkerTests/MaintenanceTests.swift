@@ -79,12 +79,12 @@ struct RepeatedTaskTests {
 
   /// Runs maintenance while `body` runs.
   private func running(
-    _ fixture: ConsumerFixture, _ configuration: QueueWorkerConfiguration? = nil, tasks: [MaintenanceTask] = [],
+    _ fixture: ConsumerFixture, tasks: [MaintenanceTask] = [],
     onReaped: @escaping @Sendable ([Reaped], Session) throws -> Void = { _, _ in },
     onAvailable: @escaping @Sendable () -> Void = {}, _ body: () async throws -> Void
   ) async throws {
     let maintenance = Maintenance(
-      configuration: configuration ?? fixture.configuration(), pool: fixture.pool, onReaped: onReaped, tasks: tasks,
+      configuration: fixture.configuration(), pool: fixture.pool, onReaped: onReaped, tasks: tasks,
       metrics: WorkerMetrics(Metrics()), onAvailable: onAvailable, log: Logger { _ in })
     let task = Task { await maintenance.run() }
     let result: Result<Void, any Error>
@@ -114,21 +114,6 @@ struct RepeatedTaskTests {
       }
       #expect(pauses(slow).allSatisfy { $0 >= .seconds(7) })
       #expect(pauses(fast).allSatisfy { $0 >= ConsumerFixture.poll })
-    }
-  }
-
-  @Test("old jobs are removed from the history at its interval")
-  func history() async throws {
-    try await ConsumerFixture.with { fixture in
-      var configuration = fixture.configuration()
-      // No other task has this interval.
-      configuration.historyInterval = .seconds(37)
-      try await running(fixture, configuration) {
-        for _ in 0..<2 {
-          await fixture.clock.sleepers(for: .seconds(37))
-          fixture.clock.advance(by: .seconds(37))
-        }
-      }
     }
   }
 

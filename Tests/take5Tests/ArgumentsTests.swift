@@ -67,21 +67,18 @@ struct WorkerOptionTests {
   @Test("serve and worker read the same options, and without them the defaults")
   func reads() throws {
     let given = ["--media-memory", "64", "--background-slots", "2", "--grace", "3", "--lease", "6", "--drain", "5"]
-    let variables = ["TAKE5_POLL": "0.5", "TAKE5_HISTORY_INTERVAL": "60"]
     for command in [Subcommand.serve, .worker] {
-      let arguments = try Arguments(given, of: command, environment: variables)
+      let arguments = try Arguments(given, of: command, environment: ["TAKE5_POLL": "0.5"])
       let configuration = try WorkerConfiguration(arguments, slots: 4)
       #expect(configuration.slots == 4 && configuration.backgroundSlots == 2)
       #expect(configuration.media.memoryLimit == 64 << 20 && !configuration.media.isPortable)
       #expect(configuration.grace == .seconds(3))
       let queue = configuration.queue
       #expect(queue.lease == .seconds(6) && queue.drain == .seconds(5) && queue.pollInterval == .milliseconds(500))
-      #expect(queue.historyInterval == .seconds(60))
       // A lost worker is found within its lease.
       #expect(queue.reapInterval == .seconds(2))
       let defaults = try WorkerConfiguration(try Arguments([], of: command, environment: [:]), slots: 1)
       #expect(defaults.queue.lease == QueueWorkerConfiguration().lease)
-      #expect(defaults.queue.historyInterval == .seconds(3600))
       #expect(defaults.media.memoryLimit == MediaProcess.Configuration().memoryLimit)
     }
   }

@@ -63,7 +63,7 @@ struct Maintenance: Sendable {
         if promoted > 0 { onAvailable() }
       },
       MaintenanceTask("cron", every: .zero, fireCron),
-      MaintenanceTask("history", every: configuration.historyInterval) { [configuration] pool in
+      MaintenanceTask("history", every: .seconds(3600)) { [configuration] pool in
         var isPrepared = try await pool.run { session in
           let isPrepared = try JobQueue.prepareHistory(session)
           try JobQueue.dropHistory(olderThanDays: configuration.historyDays, session)

@@ -21,9 +21,6 @@ extension Option {
     Option(
       "--poll", "SECONDS", variable: "TAKE5_POLL", default: "1",
       help: "interval at which the queue is checked even without a notification"),
-    Option(
-      "--history-interval", "SECONDS", variable: "TAKE5_HISTORY_INTERVAL", default: "3600",
-      help: "interval between two removals of old jobs from the history"),
   ]
 }
 
@@ -36,9 +33,6 @@ extension WorkerConfiguration {
     if let seconds = try arguments.seconds("--lease", in: 1...86_400) { queue.lease = .seconds(seconds) }
     if let seconds = try arguments.seconds("--drain") { queue.drain = .seconds(seconds) }
     if let seconds = try arguments.seconds("--poll", in: 0.01...3600) { queue.pollInterval = .seconds(seconds) }
-    if let seconds = try arguments.seconds("--history-interval", in: 1...86_400) {
-      queue.historyInterval = .seconds(seconds)
-    }
     queue.reapInterval = min(queue.reapInterval, queue.lease / 3)
   }
 }
