@@ -87,22 +87,6 @@ struct AccessTests {
     }
   }
 
-  @Test("a ping is answered for a key that may read")
-  func ping() async throws {
-    try await RunningAPI.with { api in
-      let (reader, submitter) = ("t5-reader", "t5-submitter")
-      _ = try await api.createKey(reader, [.read])
-      _ = try await api.createKey(submitter, [.submit])
-      #expect(try await api.get("/v1/ping").status == 401)
-      #expect(try await api.get("/v1/ping", headers: [("Authorization", "Bearer \(submitter)")]).status == 403)
-      let key = [("Authorization", "Bearer \(reader)")]
-      let response = try await api.get("/v1/ping", headers: key)
-      #expect(response.status == 200 && response.json["status"] == .string("authorized"))
-      #expect(response.headers["cache-control"] == "no-store")
-      #expect(try await api.get("/v1/ping?when=now", headers: key).status == 400)
-    }
-  }
-
   @Test("each operation needs its own scope", arguments: Scope.allCases)
   func scopes(scope: Scope) async throws {
     try await RunningAPI.with(.init(key: "k1")) { api in

@@ -13,7 +13,6 @@ extension ControlAPI {
     [
       route("GET", "/livez", access: .unlimited, handler: readLiveness),
       route("GET", "/readyz", access: .anyone, handler: readReadiness),
-      route("GET", "/v1/ping", access: .key([.read]), handler: readPing),
       route("GET", "/metrics", access: .key([.admin]), handler: readMetrics),
       route("GET", "/openapi.json", access: .unlimited, handler: Self.readDocument),
     ]
@@ -35,12 +34,6 @@ extension ControlAPI {
     try blobs.check()
     try mediaSpace.check()
     return Self.healthy("ready")
-  }
-
-  private func readPing(_ request: Request) throws -> Response {
-    var reader = QueryReader(request.target)
-    try reader.finish()
-    return Self.healthy("authorized")
   }
 
   private static func healthy(_ status: String) -> Response {
