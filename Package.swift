@@ -101,7 +101,7 @@ let package = Package(
         .embedInCode("SQL/History.sql"), .embedInCode("SQL/Observing.sql"),
         .embedInCode("SQL/v0001_queue.sql"), .embedInCode("SQL/v0002_groups.sql"),
         .embedInCode("SQL/v0003_lighter.sql"), .embedInCode("SQL/v0004_faults.sql"),
-        .embedInCode("SQL/v0005_single.sql"), .embedInCode("SQL/v0006_trace.sql"),
+        .embedInCode("SQL/v0005_single.sql"),
       ]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
     target(

@@ -32,24 +32,6 @@ struct JobQueueTests {
     }
   }
 
-  @Test("the trace of a job stays with it from its submission to its end, also while it is dead")
-  func trace() async throws {
-    try await withSession { session in
-      var job = QueueDatabase.job()
-      job.traceparent = "00-1-2-01"
-      func found() throws -> JobRecord? { try JobQueue.find(job.publicID, session) }
-      try JobQueue.enqueue(job, session)
-      #expect(try found()?.traceparent == "00-1-2-01")
-      try bury(try claim(session), error: "no", session)
-      #expect(try found().map { [$0.state.rawValue, $0.traceparent] } == ["dead", "00-1-2-01"])
-      #expect(try JobQueue.retryNow(job.publicID, session))
-      let again = try claim(session)
-      #expect(again.traceparent == "00-1-2-01")
-      try JobQueue.complete(again, .accepted, result: nil, session)
-      #expect(try found().map { [$0.state.rawValue, $0.traceparent] } == ["completed", "00-1-2-01"])
-    }
-  }
-
   @Test("a notification is sent once the job is committed, and not if it is rolled back")
   func notifying() async throws {
     try await withDatabase(QueueDatabase.template) { url in

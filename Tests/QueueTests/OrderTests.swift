@@ -90,7 +90,6 @@ struct OrderTests {
     try await withSession { session in
       var job = QueueDatabase.job(delay: 60)
       (job.definition, job.request, job.priority, job.author) = (Array(0..<32), "r-1", 0, nil)
-      job.traceparent = "00-1-2-01"
       try JobQueue.enqueue([job, QueueDatabase.job()], session)
       let found = try #require(try JobQueue.find(job.publicID, session))
       #expect(found.state == .scheduled)
@@ -100,7 +99,6 @@ struct OrderTests {
       let claimed = try claim(9, session)
       // Its priority ranks it first.
       #expect(claimed.first?.publicID == job.publicID && claimed.first?.definition == Array(0..<32))
-      #expect(claimed.map(\.traceparent) == ["00-1-2-01", nil])
       #expect(claimed.count == 2)
     }
   }

@@ -19,8 +19,6 @@ package struct ClaimedJob: Sendable, Hashable {
   /// The hash of the definition.
   package let definition: [UInt8]?
   package let request: String?
-  /// The trace that the request belongs to (W3C Trace Context).
-  package let traceparent: String?
   package let deadlineSeconds: Int
   /// A JSON object.
   package let arguments: [UInt8]
@@ -49,7 +47,6 @@ package struct ClaimedJob: Sendable, Hashable {
     definition = try row.get(14)
     request = try row.get(15)
     arguments = try row.get(16, as: RowJSON.self).text
-    traceparent = try row.get(17)
   }
 
   /// Whether the claim with this number returned the job.

@@ -20,8 +20,6 @@ package struct NewJob: Sendable {
   package var definition: [UInt8]?
   /// The id of the HTTP request that submitted the job.
   package var request: String?
-  /// The trace that the request belongs to (W3C Trace Context).
-  package var traceparent: String?
   /// The fair share that ranks the job; nil: its rank is the time at which it becomes available.
   package var share: JobShare?
   /// The limit under which the job runs; nil: none.
@@ -32,8 +30,7 @@ package struct NewJob: Sendable {
   package init(
     publicID: PublicID, queue: String, kind: String, delay: Double = 0, priority: Int = 5, maxAttempts: Int = 5,
     deadlineSeconds: Int, uniqueKey: [UInt8]? = nil, author: String? = nil, definition: [UInt8]? = nil,
-    request: String? = nil, traceparent: String? = nil, share: JobShare? = nil, limit: JobLimit? = nil,
-    arguments: [UInt8]
+    request: String? = nil, share: JobShare? = nil, limit: JobLimit? = nil, arguments: [UInt8]
   ) {
     self.publicID = publicID
     self.queue = queue
@@ -46,7 +43,6 @@ package struct NewJob: Sendable {
     self.author = author
     self.definition = definition
     self.request = request
-    self.traceparent = traceparent
     self.share = share
     self.limit = limit
     self.arguments = arguments
@@ -89,7 +85,7 @@ extension JobQueue {
       .integer(job.priority), .integer(job.maxAttempts), .integer(job.deadlineSeconds), .text(job.author),
       .bytes(job.definition), .text(job.request), .text(String(decoding: job.arguments, as: UTF8.self)),
       .bytes(job.uniqueKey), .text(job.share?.name), .double(job.share?.seconds), .text(job.limit?.name),
-      .integer(job.limit.map { Int64($0.max) }), .text(job.traceparent)
+      .integer(job.limit.map { Int64($0.max) })
     ).first?.get("id")
   }
 
@@ -112,7 +108,7 @@ extension JobQueue {
   private static func copy(_ jobs: [NewJob], _ session: Session) throws {
     let time = try session.execute(statements["now"]).single()
     let (now, step): (Int64, Int64) = (try time.get("now"), try time.get("step"))
-    try session.copy(jobs.count, columns: 14, by: statements["enqueue_many"]) { index, rows in
+    try session.copy(jobs.count, columns: 13, by: statements["enqueue_many"]) { index, rows in
       let job = jobs[index]
       // Ranks are one microsecond apart, so that the order of claims is the order of the list.
       let at = now + Int64((job.delay * 1e6).rounded()) + Int64(index)
@@ -130,7 +126,6 @@ extension JobQueue {
       rows.bytes(job.definition)
       rows.text(job.request)
       rows.json(job.arguments)
-      rows.text(job.traceparent)
     }
   }
 }

@@ -17,8 +17,6 @@ package struct JobRecord: Sendable, Hashable {
   package let lost: Int
   package let author: String?
   package let request: String?
-  /// The trace that the request belongs to (W3C Trace Context).
-  package let traceparent: String?
   package let createdAt: Date
   /// The time from which the next attempt may start; nil once the job has ended.
   package let runAt: Date?
@@ -60,7 +58,6 @@ package struct JobRecord: Sendable, Hashable {
     lost = try row.get("lost")
     author = try row.get("author")
     request = try row.get("request")
-    traceparent = try row.get("traceparent")
     createdAt = Date(microseconds: try row.get("created_at"))
     runAt = try row.get("run_at", as: Int64?.self).map(Date.init(microseconds:))
     startedAt = try row.get("started_at", as: Int64?.self).map(Date.init(microseconds:))
