@@ -68,7 +68,7 @@ struct ProxyTests {
     try await service.stop()
   }
 
-  @Test("an ambiguously framed request gets at most one response through a proxy")
+  @Test("an ambiguously framed request gets at most one response of the service through a proxy")
   func framing() async throws {
     let service = try await Service(workers: 0, environment: ["TAKE5_API_KEY": "t5-key"])
     let nginx = try await Nginx(before: service.url, apiKey: "t5-key")
@@ -82,7 +82,9 @@ struct ProxyTests {
         connection.finishSending()
         return String(decoding: connection.receiveRest(), as: UTF8.self)
       }
-      #expect(responses.ranges(of: "HTTP/1.1 ").count <= 1, "\(framing): \(responses)")
+      // nginx drops fields with names it does not know how to read, and answers what follows itself, with a page of its own.
+      let refusals = responses.ranges(of: "<center>nginx").count
+      #expect(responses.ranges(of: "HTTP/1.1 ").count - refusals <= 1, "\(framing): \(responses)")
       // No request of the cases has a route: none succeeds, however nginx frames it.
       #expect(!responses.hasPrefix("HTTP/1.1 2"), "\(framing): \(responses)")
       #expect(!responses.hasPrefix("HTTP/1.1 401") && !responses.hasPrefix("HTTP/1.1 403"), "\(framing): \(responses)")
