@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -44,14 +45,26 @@ int csandbox_map_user(uid_t user, gid_t group) {
   return failure;
 }
 
+// In the namespace getppid(2) is 0 whether the parent runs or not.
+static int has_ended(int process) {
+  struct pollfd poll_process = {.fd = process, .events = POLLIN};
+  return poll(&poll_process, 1, 0) != 0;
+}
+
 int csandbox_start_init(void) {
+  const int parent = (int)syscall(SYS_pidfd_open, getpid(), 0);
+  if (parent < 0) return errno;
   const pid_t init = fork();
-  if (init < 0) return errno;
-  if (init > 0) return 0;
+  if (init != 0) {
+    const int failure = init < 0 ? errno : 0;
+    close(parent);
+    return failure;
+  }
   prctl(PR_SET_NAME, "take5-init");
   csandbox_drop_capabilities();
   csandbox_deny_dumps();
-  if (csandbox_die_with_parent(0) != 0) _exit(0);
+  // A parent that was killed before sends no signal.
+  if (csandbox_die_with_parent(0) != 0 || has_ended(parent)) _exit(0);
   close_range(0, ~0u, 0);
   for (;;) pause();
 }
