@@ -23,9 +23,11 @@ package final class GuardedPlane {
       self.edge = edge
     }
 
-    /// The layouts that leave no room for a wrong access.
-    package static let exact = [Rows.packed, .padded, .upwards, .far].flatMap { rows in
-      [GuardedMemory.Edge.start, .end].map { Layout(rows: rows, edge: $0) }
+    /// The layouts that leave no room for a wrong access. There are not enough addresses for many rows far from each other.
+    package static func exact(height: Int) -> [Layout] {
+      [Rows.packed, .padded, .upwards, .far].filter { $0 != .far || height <= 100 }.flatMap { rows in
+        [GuardedMemory.Edge.start, .end].map { Layout(rows: rows, edge: $0) }
+      }
     }
     /// The layout whose results are the reference.
     package static let roomy = Layout(rows: .roomy, edge: .start)
