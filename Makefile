@@ -25,6 +25,11 @@ DEMO := .build/demo
 TESTING := -c release -Xswiftc -enable-testing --scratch-path .build/tests
 # Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them.
 WAITING := ^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|QueueWorker|Blobs|Store|Integrity|ControlAPI)Tests
+# With sanitizers: docs/sanitizers.md. Swift has no undefined behaviour to look for; our C has.
+ASAN := -c release -Xswiftc -enable-testing --scratch-path .build/asan --sanitize=address -Xcc -fsanitize=undefined
+TSAN := -c release -Xswiftc -enable-testing --scratch-path .build/tsan --sanitize=thread -Xswiftc -DPTHREAD_LOCKS
+# The targets of tests that are built and run with a sanitizer: all but those of whole processes.
+ONLY := $(filter-out ChaosTests EndToEndTests PlayersTests,$(notdir $(wildcard Tests/*Tests)))
 SOURCES := Sources Tests Benchmarks jobs Package.swift
 
 # What only 'make test-api' needs: Java is for one of the generators of clients.
@@ -36,7 +41,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx test test-chaos test-mutants test-api test-players run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants test-api test-players run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -95,6 +100,21 @@ test: setup pgbouncer nginx ## run every test, on a private PostgreSQL, a privat
 	$(SWIFT) test $(TESTING) --skip-build --filter '$(WAITING)'
 	$(SWIFT) test $(TESTING) --skip-build --filter ChaosTests
 	$(SWIFT) test $(TESTING) --skip-build --filter EndToEndTests
+
+test-asan: setup pgbouncer nginx ## run the unit tests with AddressSanitizer; ONLY=KernelsTests builds a part
+	$(call sanitized,address,asan,$(ASAN))
+
+test-tsan: setup pgbouncer nginx ## run the unit tests with ThreadSanitizer; ONLY=PlatformTests builds a part
+	$(call sanitized,thread,tsan,$(TSAN))
+
+# The media programs come from a build without a sanitizer: the sandbox permits none.
+define sanitized
+	$(SWIFT) build $(TESTING) --product take5-media
+	$(SWIFT) build $(TESTING) --product hostile-media
+	TAKE5_TESTS='$(ONLY)' $(SWIFT) build $(3) --build-tests
+	Tests/Sanitizers/run.sh $(1) .build/$(2) .build/tests --skip '$(WAITING)'
+	Tests/Sanitizers/run.sh $(1) .build/$(2) .build/tests --filter '$(WAITING)'
+endef
 
 test-mutants: setup ## break each guard of the worker, and check that a test of the worker fails, half an hour
 	$(SWIFT) build $(TESTING) --build-tests

@@ -92,7 +92,7 @@ static bool is_valid(const cjpegcoder_image *image) {
   if (width < 1 || width > max_side || height < 1 || height > max_side) { return false; }
   if (image->components != 1 && image->components != 3) { return false; }
   for (int index = 0; index < image->components; index++) {
-    int plane_width = index ? image->chroma_width : width;
+    ptrdiff_t plane_width = index ? image->chroma_width : width;
     // A negative stride means that the bottom row is stored first.
     ptrdiff_t stride = image->stride[index];
     if (!image->plane[index] || (stride < plane_width && stride > -plane_width)) { return false; }

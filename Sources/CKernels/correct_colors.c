@@ -65,8 +65,10 @@ static void correct_blocks(const struct image *image, uint8_t *y_row, size_t row
     const struct position position = locate(*u, *v);
     const size_t columns = image->width - left < image->side ? image->width - left : image->side;
     uint32_t lumas = 0;
-    for (size_t row = 0; row < rows; row++)
-      for (size_t column = 0; column < columns; column++) lumas += y_row[(ptrdiff_t)row * stride + left + column];
+    for (size_t row = 0; row < rows; row++) {
+      const uint8_t *luma = y_row + (ptrdiff_t)row * stride + left;
+      for (size_t column = 0; column < columns; column++) lumas += luma[column];
+    }
     correct_chroma(image, position, lumas / (uint32_t)(rows * columns), u, v);
     for (size_t row = 0; row < rows; row++) {
       uint8_t *luma = y_row + (ptrdiff_t)row * stride + left;

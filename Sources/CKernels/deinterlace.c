@@ -63,7 +63,8 @@ static inline __attribute__((always_inline)) void fill_row(const struct ckernels
 void ckernels_deinterlace(const struct ckernels_rows *previous, const struct ckernels_rows *current,
                           const struct ckernels_rows *next, uint8_t *target, ptrdiff_t target_stride, size_t width,
                           size_t height, int keeps_lower, int is_wide) {
-  for (size_t y = 0; y < height; y++, target += target_stride) {
+  for (size_t y = 0; y < height; y++) {
+    if (y > 0) target += target_stride;
     if ((y & 1) == (keeps_lower != 0) || height < 2)
       memcpy(target, current->base + (ptrdiff_t)y * current->stride, is_wide ? 2 * width : width);
     else if (is_wide)

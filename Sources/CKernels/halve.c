@@ -17,17 +17,18 @@ static inline pairs sum(pairs value) { return (value & 0xFF) + (value >> 8); }
 
 void ckernels_halve(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
                     size_t width, size_t height) {
-  for (size_t y = 0; y < height; y++, source += 2 * source_stride, target += target_stride) {
-    const uint8_t *upper = source;
-    const uint8_t *lower = source + source_stride;
+  for (size_t y = 0; y < height; y++) {
+    const uint8_t *upper = source + 2 * (ptrdiff_t)y * source_stride;
+    const uint8_t *lower = upper + source_stride;
+    uint8_t *row = target + (ptrdiff_t)y * target_stride;
     size_t x = 0;
     for (; x + 8 <= width; x += 8) {
       const pairs four = sum(load(upper + 2 * x)) + sum(load(lower + 2 * x)) + 2;
       const bytes means = __builtin_convertvector(four >> 2, bytes);
-      memcpy(target + x, &means, sizeof means);
+      memcpy(row + x, &means, sizeof means);
     }
     for (; x < width; x++) {
-      target[x] = (uint8_t)((upper[2 * x] + upper[2 * x + 1] + lower[2 * x] + lower[2 * x + 1] + 2) >> 2);
+      row[x] = (uint8_t)((upper[2 * x] + upper[2 * x + 1] + lower[2 * x] + lower[2 * x + 1] + 2) >> 2);
     }
   }
 }

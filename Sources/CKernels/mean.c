@@ -7,16 +7,18 @@ static inline __attribute__((always_inline)) void mean(const uint8_t *source, pt
                                                        ptrdiff_t target_stride, size_t width, size_t height,
                                                        size_t side, uint16_t *columns) {
   const uint32_t area = (uint32_t)(side * side);
-  for (size_t y = 0; y < height; y++, source += (ptrdiff_t)side * source_stride, target += target_stride) {
-    for (size_t x = 0; x < width * side; x++) columns[x] = source[x];
+  for (size_t y = 0; y < height; y++) {
+    const uint8_t *first = source + (ptrdiff_t)(y * side) * source_stride;
+    uint8_t *means = target + (ptrdiff_t)y * target_stride;
+    for (size_t x = 0; x < width * side; x++) columns[x] = first[x];
     for (size_t row = 1; row < side; row++) {
-      const uint8_t *line = source + (ptrdiff_t)row * source_stride;
+      const uint8_t *line = first + (ptrdiff_t)row * source_stride;
       for (size_t x = 0; x < width * side; x++) columns[x] = (uint16_t)(columns[x] + line[x]);
     }
     for (size_t x = 0; x < width; x++) {
       uint32_t sum = area / 2;
       for (size_t column = 0; column < side; column++) sum += columns[x * side + column];
-      target[x] = (uint8_t)(sum / area);
+      means[x] = (uint8_t)(sum / area);
     }
   }
 }

@@ -36,9 +36,9 @@ static inline void transpose_tile(const uint8_t *source, ptrdiff_t source_stride
 }
 
 static void transpose_rest(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
-                           size_t width, size_t height) {
-  for (size_t y = 0; y < height; y++)
-    for (size_t x = 0; x < width; x++)
+                           size_t left, size_t right, size_t top, size_t bottom) {
+  for (size_t y = top; y < bottom; y++)
+    for (size_t x = left; x < right; x++)
       target[(ptrdiff_t)x * target_stride + (ptrdiff_t)y] = source[(ptrdiff_t)y * source_stride + (ptrdiff_t)x];
 }
 
@@ -52,8 +52,6 @@ void ckernels_transpose(const uint8_t *source, ptrdiff_t source_stride, uint8_t 
         transpose_tile(source + (ptrdiff_t)y * source_stride + x, source_stride,
                        target + (ptrdiff_t)x * target_stride + y, target_stride);
   }
-  transpose_rest(source + tiled_width, source_stride, target + (ptrdiff_t)tiled_width * target_stride, target_stride,
-                 width - tiled_width, height);
-  transpose_rest(source + (ptrdiff_t)tiled_height * source_stride, source_stride, target + tiled_height, target_stride,
-                 tiled_width, height - tiled_height);
+  transpose_rest(source, source_stride, target, target_stride, tiled_width, width, 0, height);
+  transpose_rest(source, source_stride, target, target_stride, 0, tiled_width, tiled_height, height);
 }

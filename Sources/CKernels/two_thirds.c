@@ -78,17 +78,18 @@ INLINE void separate(const uint8_t *row, uint8_t *first, uint8_t *second, uint8_
 // `third` has one sample before its first and `first` has one after its last: they repeat the edges of the row.
 INLINE void filter_columns(const uint8_t *first, const uint8_t *second, const uint8_t *third, uint8_t *target,
                            size_t count) {
+  const uint8_t *previous = third - 1;
   size_t i = 0;
   for (; i + 16 <= count; i += 16) {
     const words16 a = widen(first + i), b = widen(second + i), c = widen(third + i);
-    const bytes16 left = filter(widen(third + i - 1), a, b, c), right = filter(widen(first + i + 1), c, b, a);
+    const bytes16 left = filter(widen(previous + i), a, b, c), right = filter(widen(first + i + 1), c, b, a);
     const bytes32 both =
         __builtin_shufflevector(left, right, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10,
                                 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
     memcpy(target + 2 * i, &both, sizeof both);
   }
   for (; i < count; i++) {
-    target[2 * i] = filter_one(third[i - 1], first[i], second[i], third[i]);
+    target[2 * i] = filter_one(previous[i], first[i], second[i], third[i]);
     target[2 * i + 1] = filter_one(first[i + 1], third[i], second[i], first[i]);
   }
 }
@@ -97,7 +98,7 @@ INLINE void two_thirds(const uint8_t *source, ptrdiff_t source_stride, uint8_t *
                        size_t width, size_t height, uint8_t *scratch) {
   const size_t columns = width / 2, rows = height / 2 * 3;
   uint8_t *row = scratch, *first = row + 3 * columns, *second = first + columns + 1, *third = second + columns + 1;
-  for (size_t y = 0; y < height; y++, target += target_stride) {
+  for (size_t y = 0; y < height; y++) {
     // The second of two rows is the first one with the source read upwards.
     const ptrdiff_t step = y % 2 == 0 ? source_stride : -source_stride;
     const size_t nearest = y / 2 * 3 + (y % 2 == 0 ? 0 : 2);
@@ -107,7 +108,7 @@ INLINE void two_thirds(const uint8_t *source, ptrdiff_t source_stride, uint8_t *
     separate(row, first, second, third, columns);
     first[columns] = third[columns - 1];
     third[-1] = first[0];
-    filter_columns(first, second, third, target, columns);
+    filter_columns(first, second, third, target + (ptrdiff_t)y * target_stride, columns);
   }
 }
 

@@ -1,6 +1,6 @@
 internal import CKernels
 import Glibc
-import Synchronization
+internal import Platform
 
 /// A Lanczos filter with three lobes between rows of two lengths (Turkowski, "Filters for Common Resampling Tasks",
 /// 1990).
@@ -16,7 +16,7 @@ package final class ResamplingFilter: Sendable {
   package let weights: [Int16]
 
   /// The most recently computed filters: photos have few different sizes.
-  private static let cache = Mutex<[(source: Int, target: Int, filter: ResamplingFilter)]>([])
+  private static let cache = Locked<[(source: Int, target: Int, filter: ResamplingFilter)]>([])
   private static let maxCached = 32
 
   /// The filter from one length to another, from the cache if possible.

@@ -22,6 +22,8 @@ struct CorrelationTests {
     let loud = [Int16](repeating: 2047, count: 20_000)
     #expect(abs(Correlation(loud, loud).value(atLag: 0) - 1) < 1e-12)
     #expect(abs(Correlation(loud, loud.map { -$0 }).value(atLag: 0) + 1) < 1e-12)
+    let lowest = [Int16](repeating: Correlation.bounds.lowerBound, count: 20_000)
+    #expect(abs(Correlation(lowest, lowest).value(atLag: 0) - 1) < 1e-12)
     #expect(Correlation(loud, [Int16](repeating: 0, count: 20_000)).value(atLag: 0) == 0)
     #expect(Correlation([], loud).value(atLag: 3) == 0)
     // The overlap is too short to be significant.

@@ -42,8 +42,8 @@ void ckernels_halve(const uint8_t *source, ptrdiff_t source_stride, uint8_t *tar
 int ckernels_mean(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,
                   size_t width, size_t height, size_t side);
 
-/// Scales a plane to two thirds in both directions. The target has `width` columns and `height` rows, both even, the
-/// source one and a half times as many.
+/// Scales a plane to two thirds in both directions. The target has `width` columns and `height` rows, both even and not
+/// 0, the source one and a half times as many.
 ///
 /// Returns 0, or -1 if memory is exhausted.
 int ckernels_two_thirds(const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride,

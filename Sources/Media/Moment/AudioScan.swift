@@ -65,7 +65,7 @@ struct AudioScan: Sendable {
   }
 
   /// Low-passes and decimates to `rate`, takes differences, which flatten the spectrum, and scales to 12 bits.
-  private static func detail(of samples: [Float]) -> [Int16] {
+  static func detail(of samples: [Float]) -> [Int16] {
     let taps = lowPass
     let half = taps.count / 2
     guard samples.count > taps.count else { return [] }
@@ -74,7 +74,8 @@ struct AudioScan: Sendable {
     }
     let differences = zip(low.dropFirst(), low).map { $0 - $1 }
     let power = differences.reduce(Float(0)) { $0 + $1 * $1 } / Float(max(1, differences.count))
-    guard power > 0 else { return [Int16](repeating: 0, count: differences.count) }
+    // Samples of floating point can be so large that their power is infinite.
+    guard power > 0 && power.isFinite else { return [Int16](repeating: 0, count: differences.count) }
     let scale = 256 / power.squareRoot()
     return differences.map { Int16(min(max($0 * scale, -2047), 2047)) }
   }

@@ -2,8 +2,8 @@ import AV
 import Glibc
 import Kernels
 import Model
+import Platform
 import Stills
-import Synchronization
 
 /// The colour encoding of a photo, and its conversion to sRGB.
 final class PhotoProfile {
@@ -138,7 +138,7 @@ final class ProfileCache: Sendable {
     let correction: ColorCorrection?
   }
 
-  private let entries = Mutex<[(profile: [UInt8], entry: Entry)]>([])
+  private let entries = Locked<[(profile: [UInt8], entry: Entry)]>([])
 
   /// The entry of a profile, made by LittleCMS the first time; nil for a CMYK profile, or one that cannot be used.
   func entry(for bytes: [UInt8]) -> Entry? {
