@@ -32,6 +32,9 @@ TSAN := -c release -Xswiftc -enable-testing --scratch-path .build/tsan --sanitiz
 ONLY := $(filter-out ChaosTests EndToEndTests PlayersTests,$(notdir $(wildcard Tests/*Tests)))
 SOURCES := Sources Tests Benchmarks jobs Package.swift
 
+# How long 'make fuzz' runs each target.
+SECONDS ?= 60
+
 # What only 'make test-api' needs: Java is for one of the generators of clients.
 TEST_API_PACKAGES := python3-venv default-jre-headless
 CLIENT_GENERATORS := openapi-python-client==0.29.1 openapi-generator-cli==7.26.0
@@ -41,7 +44,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants test-api test-players run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz test-api test-players run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -119,6 +122,11 @@ endef
 test-mutants: setup ## break each guard of the worker, and check that a test of the worker fails, half an hour
 	$(SWIFT) build $(TESTING) --build-tests
 	Tests/Support/mutants/mutants.py .build/tests
+
+fuzz: setup ## fuzz every parser of hostile bytes for SECONDS each, two at a time
+	$(SWIFT) build -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --product take5-fuzz \
+	  --sanitize fuzzer --sanitize address -Xcc -fsanitize=undefined -Xswiftc -DFUZZING
+	Tests/Fuzzing/fuzz.sh .build/fuzz $(SECONDS)
 
 test-chaos: setup ## kill, freeze and cut off workers, API and PostgreSQL while they work, half an hour
 	$(SWIFT) build $(TESTING) --product take5

@@ -187,6 +187,15 @@ let package = Package(
     .executableTarget(
       name: "hostile-media", dependencies: ["CAttacks", "MediaProcess", "Model", "Platform", "Sandbox"],
       path: "Tests/Support/hostile-media", swiftSettings: settings),
+    // The parsers of hostile bytes, one fuzz target each; `make fuzz` builds it with libFuzzer.
+    .executableTarget(
+      name: "take5-fuzz",
+      dependencies: [
+        "AV", "BoxTesting", "CLinkedLibraries", "ControlAPI", "Definitions", "HTTPServer", "ISOBaseMedia", "Kernels",
+        "Media", "MediaProcess", "Model", "Platform", "Queue", "Stills", "Store",
+      ],
+      path: "Tests/Fuzzing", exclude: ["dictionaries", "fuzz.sh", "seeds"], swiftSettings: settings,
+      linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),
     support("HTTPTesting", ["HTTPServer", "Platform"]),
     support("MediaFixtures", ["AV", "BoxTesting", "CHEIFFixture", "Kernels", "Model", "Platform", "Stills"]),
     support("MemoryTesting", []),

@@ -93,6 +93,28 @@ struct MultipartParserTests {
   }
 
   @Test(
+    "the limits do not depend on where the body is divided",
+    arguments: [
+      // A header section of exactly the limit, which a CR at the end of a chunk does not exceed.
+      ("--b\r\n\(disposition)a\r\n\r\n1\r\n--b--", true),
+      // Blanks behind a boundary, as many as the limit and one more.
+      ("--b\(String(repeating: " ", count: 38))\r\n\(disposition)a\r\n\r\n\r\n--b--", true),
+      ("--b\(String(repeating: " ", count: 39))\r\n\(disposition)a\r\n\r\n\r\n--b--", false),
+      // After the closing boundary, anything.
+      ("--b\r\n\(disposition)a\r\n\r\n\r\n--b--\(String(repeating: "x", count: 60))", true),
+      ("--b\r\n\(disposition)a\r\n\r\n\r\n--b--x\n", true),
+    ])
+  func divided(text: String, isValid: Bool) {
+    let bytes = Array(text.utf8)
+    let limits = MultipartLimits(parts: 2, headerBytes: Self.disposition.utf8.count + 1, partBytes: 5)
+    #expect(limits.headerBytes == 38)
+    for cut in 0...bytes.count {
+      let parts = try? Self.parse([Array(bytes[..<cut]), Array(bytes[cut...])], limits: limits)
+      #expect((parts != nil) == isValid, "cut at \(cut)")
+    }
+  }
+
+  @Test(
     "an invalid body is refused with its error",
     arguments: [
       ("--b\r\nno colon\r\n\r\n\r\n--b--", MultipartError.badHeader),

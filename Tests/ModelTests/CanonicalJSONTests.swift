@@ -75,7 +75,12 @@ struct CanonicalJSONTests {
     #expect(try Self.canonical("[9007199254740993,-9223372036854775808]") == "[9007199254740993,-9223372036854775808]")
   }
 
-  @Test("malformed text is an error", arguments: ["", "[1", "[1}", #"{"a" 1}"#, "{1:2}", #""a"#, "nul", "1 2"])
+  @Test(
+    "malformed text is an error",
+    arguments: [
+      "", "[1", "[1}", #"{"a" 1}"#, "{1:2}", #""a"#, "nul", "1 2", #""\u1"#, #""\ud83d\ude0"#,
+      String(repeating: "[", count: 100_000),
+    ])
   func malformed(text: String) {
     #expect(throws: DecodingError.self) { try Self.canonical(text) }
   }

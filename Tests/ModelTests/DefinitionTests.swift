@@ -71,6 +71,32 @@ struct DefinitionTests {
     #expect(throws: DecodingError.self) { try JSON.decode(SecondsRange.self, from: Array(text.utf8)) }
   }
 
+  @Test(
+    "a number that arithmetic could not bear is rejected with its name",
+    arguments: [
+      ("\"width\":1080", "\"width\":0", "canvas.width"),
+      ("\"width\":1080", "\"width\":9223372036854775807", "canvas.width"),
+      ("\"frames_per_second\":30", "\"frames_per_second\":0", "canvas.frames_per_second"),
+      ("\"width\":0.3", "\"width\":1e300", "outputs.composed.inset.width"),
+      ("\"margin\":36", "\"margin\":9223372036854775807", "outputs.composed.inset.margin"),
+      ("\"seconds\":2", "\"seconds\":1e300", "outputs.preview.seconds"),
+      ("\"long_edge\":720", "\"long_edge\":-9223372036854775808", "outputs.image.long_edge"),
+      ("\"quality\":75", "\"quality\":0", "outputs.thumbnail.back.quality"),
+      ("\"seconds\":[4.5,5.5]", "\"seconds\":[4.5,1e300]", "limits.seconds"),
+      ("\"deadline_seconds\":120", "\"deadline_seconds\":9223372036854775807", "deadline_seconds"),
+    ])
+  func numbers(valid: String, invalid: String, name: String) throws {
+    let text = try JSON.text(Definitions.take5Post())
+    #expect(text.contains(valid))
+    let changed = text.replacing(valid, with: invalid, maxReplacements: 1)
+    do {
+      _ = try JSON.decode(Definition.self, from: Array(changed.utf8))
+      Issue.record("decoded")
+    } catch {
+      #expect(JSON.reason(error).hasPrefix("\(name) is "), "\(JSON.reason(error))")
+    }
+  }
+
   @Test("colours are parsed as #RRGGBB only")
   func colors() {
     #expect(RGBColor("#FF8001") == RGBColor(red: 255, green: 128, blue: 1))

@@ -25,6 +25,22 @@ struct PhotoDefinitionTests {
     #expect(throws: DecodingError.self) { try JSON.decode(PhotoVariant.self, from: Array(text.utf8)) }
   }
 
+  @Test("limits without pixels, or a deadline of centuries, are rejected with their names")
+  func numbers() throws {
+    let text = try JSON.text(try #require(try Definitions.photo("photo-post")))
+    for (key, name) in [
+      ("pixels", "limits.pixels"), ("progressive_pixels", "limits.progressive_pixels"),
+      ("deadline_seconds", "deadline_seconds"),
+    ] {
+      let changed = text.replacing(try Regex("\"\(key)\":[0-9]+"), with: "\"\(key)\":-9223372036854775807")
+      #expect(changed != text)
+      let error = #expect(throws: DecodingError.self) {
+        try JSON.decode(PhotoDefinition.self, from: Array(changed.utf8))
+      }
+      #expect(error.map(JSON.reason)?.hasPrefix("\(name) is ") == true)
+    }
+  }
+
   @Test("a square is cropped from the centre, a long edge keeps the aspect ratio, and neither is enlarged")
   func geometry() {
     let photo = Size(width: 4032, height: 3024)

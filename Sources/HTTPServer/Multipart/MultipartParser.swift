@@ -64,22 +64,21 @@ package struct MultipartParser: Sendable {
         guard state == .delimiter else { return nil }
         return .endOfPart
       case .delimiter:
-        guard let line = try takeLine() else {
-          if self.line.count > limits.headerBytes { throw .badDelimiter }
-          // The closing delimiter needs no line break after it.
-          guard self.line.starts(with: Array("--".utf8)) else { return nil }
+        if takeClosing() {
           state = .epilogue
           continue
         }
-        if line.starts(with: Array("--".utf8)) {
-          state = .epilogue
-        } else {
-          guard line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else { throw .badDelimiter }
-          state = .header
+        guard let line = try takeLine() else {
+          guard lineLength <= limits.headerBytes else { throw .badDelimiter }
+          return nil
         }
+        guard line.count <= limits.headerBytes, line.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) else {
+          throw .badDelimiter
+        }
+        state = .header
       case .header:
         guard let line = try takeLine() else {
-          guard headerBytes + self.line.count <= limits.headerBytes else {
+          guard headerBytes + lineLength <= limits.headerBytes else {
             throw .headersTooLong(limit: limits.headerBytes)
           }
           return nil
@@ -156,6 +155,18 @@ package struct MultipartParser: Sendable {
     }
     return (chunk.startIndex + found.0, found.1)
   }
+
+  /// Takes the two hyphens that close the form, whatever follows them in the line; false if they are not there, or not yet.
+  private mutating func takeClosing() -> Bool {
+    let hyphens = Array("--".utf8)
+    while line.count < hyphens.count, hyphens.starts(with: line), chunk.first == hyphens[line.count] {
+      line.append(chunk.removeFirst())
+    }
+    return line == hyphens
+  }
+
+  /// The length of an incomplete line; a CR at its end can belong to the line break.
+  private var lineLength: Int { line.last == UInt8(ascii: "\r") ? line.count - 1 : line.count }
 
   /// Returns a line without its line break; nil if the chunk ends first.
   private mutating func takeLine() throws(MultipartError) -> [UInt8]? {

@@ -80,6 +80,7 @@ struct SampleTable {
     offsets.reserveCapacity(sizes.count)
     var run = 0
     for (chunk, start) in chunks.enumerated() {
+      guard start >= 0 else { throw TableError(finding: "a chunk with an offset that overflows") }
       while run + 3 < runs.count, runs[run + 3] <= Int64(chunk + 1) { run += 3 }
       guard run < runs.count, runs[run] <= Int64(chunk + 1) else {
         throw TableError(finding: "a chunk without samples")

@@ -12,7 +12,7 @@ extension JSON {
   /// a string (the escape of U+FFFD) and keys outside the Basic Multilingual Plane (another order). No definition of the
   /// service has one of these. A plan has one only if the headers of a clip do, and then its outputs are made once more.
   package static func canonical(_ text: [UInt8]) throws -> [UInt8] {
-    var reader = CanonicalReader(rest: text[...])
+    var reader = CanonicalReader(text)
     let value = try reader.value()
     guard reader.next == nil else { throw reader.malformed }
     return value
@@ -22,6 +22,12 @@ extension JSON {
 /// Reads JSON and returns its values in the canonical form.
 private struct CanonicalReader {
   var rest: ArraySlice<UInt8>
+  private var depth = 0
+
+  // As deep as Foundation's decoder reads.
+  private static let maxDepth = 512
+
+  init(_ text: [UInt8]) { rest = text[...] }
 
   var malformed: DecodingError { .dataCorrupted(.init(codingPath: [], debugDescription: "malformed JSON")) }
 
@@ -69,6 +75,9 @@ private struct CanonicalReader {
 
   private mutating func elements(until end: Unicode.Scalar, _ read: (inout Self) throws -> Void) throws {
     rest.removeFirst()
+    depth += 1
+    defer { depth -= 1 }
+    guard depth <= Self.maxDepth else { throw malformed }
     if take(end) { return }
     repeat { try read(&self) } while take(",")
     guard take(end) else { throw malformed }
@@ -143,7 +152,10 @@ extension CanonicalReader {
   }
 
   private mutating func codeUnit() throws -> UInt16 {
-    guard let unit = UInt16(String(decoding: rest.prefix(4), as: UTF8.self), radix: 16) else { throw malformed }
+    let digits = rest.prefix(4)
+    guard digits.count == 4, let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16) else {
+      throw malformed
+    }
     rest.removeFirst(4)
     return unit
   }

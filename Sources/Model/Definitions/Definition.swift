@@ -28,6 +28,7 @@ package struct Definition: Codable, Sendable, Hashable {
     canvas = try container.decodeIfPresent(Canvas.self, forKey: .canvas) ?? Canvas()
     outputs = try container.decode(Outputs.self, forKey: .outputs)
     keepSources = try container.decode(Bool.self, forKey: .keepSources)
+    try checkRanges()
   }
 }
 

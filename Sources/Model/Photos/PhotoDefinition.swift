@@ -21,6 +21,22 @@ package struct PhotoDefinition: Codable, Sendable, Hashable {
   /// Whether the sources are kept for reprocessing.
   package var keepSources: Bool
 
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    name = try container.decode(String.self, forKey: .name)
+    version = try container.decode(Int.self, forKey: .version)
+    deadlineSeconds = try container.decode(Int.self, forKey: .deadlineSeconds)
+    attempts = try container.decode(Int.self, forKey: .attempts)
+    photos = try container.decode(Int.self, forKey: .photos)
+    limits = try container.decode(PhotoLimits.self, forKey: .limits)
+    variants = try container.decode([Role: PhotoVariant].self, forKey: .variants)
+    metadata = try container.decode(Metadata.self, forKey: .metadata)
+    keepSources = try container.decode(Bool.self, forKey: .keepSources)
+    try NumberRange.day.check(deadlineSeconds, "deadline_seconds")
+    try NumberRange.pixels.check(limits.pixels, "limits.pixels")
+    try NumberRange.pixels.check(limits.progressivePixels, "limits.progressive_pixels")
+  }
+
   /// The plan for each photo.
   package var plan: PhotoPlan { PhotoPlan(limits: limits, variants: variants) }
 }

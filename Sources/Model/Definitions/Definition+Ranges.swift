@@ -1,0 +1,71 @@
+extension Definition {
+  /// Throws an error that names the first number outside of its range.
+  func checkRanges() throws {
+    try NumberRange.day.check(deadlineSeconds, "deadline_seconds")
+    try NumberRange.day.check(limits.seconds?.longest, "limits.seconds")
+    try NumberRange.rate.check(limits.framesPerSecond, "limits.frames_per_second")
+    try NumberRange.edge.check(canvas.width, "canvas.width")
+    try NumberRange.edge.check(canvas.height, "canvas.height")
+    try NumberRange.rate.check(canvas.framesPerSecond, "canvas.frames_per_second")
+    for role in outputs.roles { try outputs[role]?.checkRanges("outputs.\(role.rawValue)") }
+  }
+}
+
+extension Definition.Output {
+  /// - Parameter name: the path of the output in the definition.
+  fileprivate func checkRanges(_ name: String) throws {
+    switch self {
+    case .composed(let output):
+      try NumberRange.day.check(output.seconds.longest, "\(name).seconds")
+      try NumberRange(0, 1).check(output.inset.width, "\(name).inset.width")
+      try NumberRange.length.check(output.inset.margin, "\(name).inset.margin")
+      try NumberRange.length.check(output.inset.radius, "\(name).inset.radius")
+      try NumberRange.length.check(output.inset.border?.width, "\(name).inset.border.width")
+    case .clip(let output):
+      try NumberRange.edge.check(output.longEdge, "\(name).long_edge")
+      try NumberRange.rate.check(output.framesPerSecond, "\(name).frames_per_second")
+    case .still(let output):
+      try NumberRange.position.check(output.at, "\(name).at")
+      try NumberRange.edge.check(output.longEdge, "\(name).long_edge")
+      try NumberRange.quality.check(output.quality, "\(name).quality")
+    case .preview(let output):
+      try NumberRange.position.check(output.at, "\(name).at")
+      try NumberRange.day.check(output.seconds, "\(name).seconds")
+      try NumberRange.rate.check(output.framesPerSecond, "\(name).frames_per_second")
+      try NumberRange.edge.check(output.longEdge, "\(name).long_edge")
+      try NumberRange.quality.check(output.quality, "\(name).quality")
+    }
+  }
+}
+
+/// The range of a number in a definition: far beyond what is useful, and small enough that no arithmetic with such numbers
+/// overflows.
+struct NumberRange {
+  private let range: ClosedRange<Double>
+
+  init(_ lowest: Double, _ highest: Double) { range = lowest...highest }
+
+  /// Of an edge in pixels.
+  static let edge = NumberRange(1, 16_384)
+  /// Of a distance in pixels.
+  static let length = NumberRange(0, 16_384)
+  /// Of frames per second.
+  static let rate = NumberRange(1, 1000)
+  /// Of a JPEG or WebP quality.
+  static let quality = NumberRange(1, 100)
+  /// Of a time in seconds.
+  static let day = NumberRange(0, 86_400)
+  /// Of a position in a clip, in seconds.
+  static let position = NumberRange(-86_400, 86_400)
+  /// Of the pixels of an image.
+  static let pixels = NumberRange(1, 1e12)
+
+  /// Throws an error with the name of a number that is outside of the range.
+  func check(_ number: Double?, _ name: String) throws {
+    guard let number, !range.contains(number) else { return }
+    let text = "\(name) is \(number), which is not between \(range.lowerBound) and \(range.upperBound)"
+    throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: text))
+  }
+
+  func check(_ number: Int?, _ name: String) throws { try check(number.map(Double.init), name) }
+}

@@ -1,0 +1,60 @@
+import Definitions
+import Model
+import Platform
+import Stills
+
+@testable import Media
+
+extension FuzzTarget {
+  static let images = [segments, exif, profile, photo]
+
+  /// The segments of a JPEG in front of its scan, and the privacy checks of images.
+  private static let segments = FuzzTarget("segments") { file in
+    let segments = JPEGSegments(file)
+    _ = IdentifyingMetadata.found(in: Exif(segments.exif), segments)
+    _ = JPEGPrivacyCheck.finding(in: file)
+    _ = WebPPrivacyCheck.finding(in: file)
+    _ = PhotoFormat(start: file)
+  }
+
+  private static let exif = FuzzTarget("exif") { bytes in
+    let exif = Exif(bytes[...])
+    expect(1...8 ~= exif.orientation, "an impossible orientation")
+    expect(Set(exif.identifying.map(\.name)).count == exif.identifying.count, "a field twice")
+  }
+
+  /// An ICC profile, which Little CMS reads.
+  private static let profile = FuzzTarget("profile") { bytes in
+    let profile = try ColorProfile(bytes)
+    _ = profile.isSRGB
+    guard profile.space == .cmyk else { return }
+    var colors = [UInt8](repeating: 0, count: 3 * 4)
+    profile.convert([0, 255, 17, 3, 9, 1, 255, 255, 0, 0, 0, 0, 255, 255, 255, 255], into: &colors, count: 4)
+  }
+
+  /// An unnamed file with this content.
+  static func file(_ bytes: [UInt8]) throws(SystemError) -> OpenFile {
+    let file = OpenFile(try Descriptor(unnamedIn: "/tmp"))
+    try file.descriptor.write(bytes, at: 0)
+    return file
+  }
+
+  // Small, so that many are decoded in a second.
+  private static let limits = PhotoLimits(
+    bytes: 1 << 20, pixels: 1 << 14, progressivePixels: 1 << 13, formats: [.jpeg, .png, .webp])
+  private static let variants = [
+    PhotoVariant(longEdge: 64, quality: 80), PhotoVariant(square: 24, quality: 95),
+  ]
+
+  /// A JPEG, PNG or WebP, decoded and scaled to the largest of its variants.
+  private static let photo = FuzzTarget("photo") { bytes in
+    // libheif and its decoders are fuzzed by their own projects.
+    let source = try PhotoSource(file(bytes), limits: limits)
+    let photo = try PhotoDecoder(source: source, variants: variants).decode()
+    expect(photo.facts.coded.width * photo.facts.coded.height <= limits.pixels, "more pixels than the limit")
+    for variant in variants {
+      let geometry = variant.geometry(of: photo.facts.display)
+      expect(geometry.size.width > 0 && geometry.size.height > 0, "a variant without pixels")
+    }
+  }
+}
