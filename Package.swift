@@ -224,8 +224,8 @@ let package = Package(
     tests(
       "MediaTests",
       [
-        "AV", "BoxTesting", "Definitions", "ISOBaseMedia", "Kernels", "Media", "MediaFixtures", "MediaProcess", "Model",
-        "Platform", "Stills",
+        "AV", "BoxTesting", "Definitions", "ISOBaseMedia", "Kernels", "Media", "MediaFixtures", "MediaMutation",
+        "MediaProcess", "Model", "Platform", "Stills",
       ]),
     tests(
       "MediaProcessTests",
