@@ -39,8 +39,9 @@ package struct Figures {
     rows.append(row("accepted") { "\($0.tally.counts["accepted"] ?? 0)" })
     rows.append(
       row("refused with a code") { part in
-        part.tally.endings("refused ").map { "\($0.count) `\($0.name.split(separator: " ").joined(separator: "` "))`" }
-          .joined(separator: ", ")
+        part.tally.endings("refused ").map { ending in
+          "\(ending.count) " + ending.name.split(separator: " ").map { "`\($0)`" }.joined(separator: " ")
+        }.joined(separator: ", ")
       })
     rows.append(row("failed without a code") { part in "\(part.tally.endings("failed ").reduce(0) { $0 + $1.count })" })
     rows.append(row("violations") { "\($0.tally.counts["violated"] ?? 0)" })
