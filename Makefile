@@ -20,6 +20,7 @@ BENCH_QUEUE_PEERS := pgqueuer==1.6.0 procrastinate==3.10.0 awa-pg==0.6.9 \
 
 SWIFT ?= swift
 TAKE5 := .build/release/take5
+MUTATE := .build/tests/release/mutate
 DEMO := .build/demo
 # Tests run on optimised code, built apart: they see what is internal, which the shipped binary does not export.
 TESTING := -c release -Xswiftc -enable-testing --scratch-path .build/tests
@@ -44,7 +45,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz test-api test-players run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-players run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -133,6 +134,15 @@ test-chaos: setup ## kill, freeze and cut off workers, API and PostgreSQL while 
 	$(SWIFT) build $(TESTING) --product take5-media
 	$(SWIFT) build $(TESTING) --product chaos
 	.build/tests/release/chaos all --write docs/reliability.md
+
+# A range that .build/mutations.jsonl has is not run again: an interrupted run continues, and so does one with more seeds.
+fuzz-media: setup ## change a million media files and pass them to the parsers and through the media process, three hours
+	$(SWIFT) build $(TESTING) --product mutate
+	$(SWIFT) build $(TESTING) --product take5-media
+	$(MUTATE) parsers --seeds '0..<1000000' --record .build/mutations.jsonl
+	$(MUTATE) pipeline --seeds '0..<20000' --record .build/mutations.jsonl
+	$(MUTATE) pipeline --canvas shipped --seeds '0..<2000' --record .build/mutations.jsonl
+	$(MUTATE) figures --record .build/mutations.jsonl --write docs/reliability.md
 
 test-api: build ## test the API against its own OpenAPI document with schemathesis and with generated clients, a few minutes
 	@$(call install,$(TEST_API_PACKAGES))

@@ -200,6 +200,15 @@ let package = Package(
     support("MediaFixtures", ["AV", "BoxTesting", "CHEIFFixture", "Kernels", "Model", "Platform", "Stills"]),
     support("MemoryTesting", []),
     support("SeededRandom", []),
+    support(
+      "MediaMutation",
+      [
+        "Blobs", "BoxTesting", "Crypto", "Definitions", "ISOBaseMedia", "Kernels", "MediaFixtures", "MediaProcess",
+        "Model", "Platform", "SeededRandom", "Stills",
+      ]),
+    .executableTarget(
+      name: "mutate", dependencies: ["CLinkedLibraries", "MediaMutation", "MediaProcess", "Model", "Platform"],
+      path: "Tests/Support/mutate", swiftSettings: settings),
     support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),
     support("SyntheticMedia", ["AV", "Kernels", "Platform"]),
     support("Take5Testing", ["HTTPClient", "Platform"]),
@@ -227,8 +236,8 @@ let package = Package(
     tests(
       "MediaTests",
       [
-        "AV", "BoxTesting", "Definitions", "ISOBaseMedia", "Kernels", "Media", "MediaFixtures", "MediaProcess", "Model",
-        "Platform", "Stills",
+        "AV", "BoxTesting", "Definitions", "ISOBaseMedia", "Kernels", "Media", "MediaFixtures", "MediaMutation",
+        "MediaProcess", "Model", "Platform", "Stills",
       ]),
     tests(
       "MediaProcessTests",
@@ -270,6 +279,9 @@ let package = Package(
         "ChaosTesting", "Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
         "QueueWorker", "Store", "Take5Testing", "chaos", "take5", "take5-media",
       ]),
+    tests(
+      "MediaMutationTests",
+      ["CLinkedLibraries", "ISOBaseMedia", "MediaMutation", "Platform", "Take5Testing", "mutate", "take5-media"]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("benchTests", ["Definitions", "Model", "Platform", "bench"]),
     tests("take5Tests", ["HTTPClient", "Platform", "Take5Testing", "take5", "take5-media"]),

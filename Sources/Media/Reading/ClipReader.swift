@@ -62,9 +62,11 @@ final class ClipReader {
   /// The timestamp of the first frame, in seconds.
   var startSeconds: Double? { firstTicks.map { timeBase.seconds($0) } }
 
-  /// The time from the start of the first frame to the end of the current one, in seconds.
+  /// The time from the start of the first frame to the end of the current one, in seconds; 0 before the first frame is
+  /// current.
   var decodedSeconds: Double {
-    firstTicks.map { timeBase.seconds(currentTicks - $0 + lastDuration) } ?? 0
+    guard frames > 0, let firstTicks else { return 0 }
+    return timeBase.seconds(currentTicks - firstTicks + lastDuration)
   }
 
   /// Starts to decode ahead in the latency mode. All taps must be set, as packets are read only once.

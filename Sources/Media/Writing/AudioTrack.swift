@@ -56,7 +56,7 @@ final class CopiedAudio: AudioTrack {
   }
 
   func take(_ packet: borrowing Packet) throws(RunFailure) {
-    guard packet.stream == source, let pts = packet.pts ?? packet.dts else { return }
+    guard packet.stream == source, let pts = packet.pts ?? packet.dts, !Self.isADTS(packet) else { return }
     let start = pts - origin
     // The two packets before zero cover the priming of every encoder in use (1024 and 2112 samples).
     guard start + 3 * packet.duration > 0 else { return }
@@ -73,6 +73,14 @@ final class CopiedAudio: AudioTrack {
   }
 
   func finish() throws(RunFailure) {}
+
+  // A frame of AAC that begins with the syncword of ADTS has no elements (ISO/IEC 14496-3, 4.4.2.1 and 1.A.3.2): it is
+  // damaged, and becomes a gap, because strict players refuse the syncword in this container.
+  private static func isADTS(_ packet: borrowing Packet) -> Bool {
+    var isADTS = false
+    packet.withBytes { bytes in isADTS = bytes.count > 1 && bytes[0] == 0xFF && bytes[1] & 0xF6 == 0xF0 }
+    return isADTS
+  }
 
   private static func ticks(_ seconds: Double, _ timeBase: Rational) -> Int64 {
     timeBase.rescale(Int64(seconds * 1e6), from: Rational(1, 1_000_000))

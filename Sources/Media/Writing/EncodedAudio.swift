@@ -173,10 +173,23 @@ final class EncodedAudio: AudioTrack {
   private func encodePending() throws(RunFailure) {
     pending.setSampleCount(filled)
     pending.pts = min(position, end ?? position) - Int64(filled)
+    silenceNoise(count: filled)
     filled = 0
     do { try encoder.send(pending) } catch { throw RunFailure(error) }
     pending.setSampleCount(encoder.frameSize)
     try writePackets()
+  }
+
+  // 48 dB above full scale.
+  private static let maxSample: Float = 256
+
+  /// Replaces samples that are no audio by silence: damaged audio decodes to numbers without bounds or to no numbers, which
+  /// the encoder refuses.
+  private func silenceNoise(count: Int) {
+    for channel in 0..<Self.channels {
+      guard let samples = pending.samples(ofChannel: channel) else { continue }
+      for index in 0..<count where !(abs(samples[index]) <= Self.maxSample) { samples[index] = 0 }
+    }
   }
 
   private func writePackets() throws(RunFailure) {

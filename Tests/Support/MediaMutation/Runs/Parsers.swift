@@ -1,0 +1,90 @@
+import ISOBaseMedia
+import Model
+import Stills
+
+/// Passes a mutation to every parser of this program that meets hostile bytes, without a decoder.
+package struct Parsers {
+  /// The limits of reading, which a parser must not exceed whatever the bytes are.
+  private static let maxReads = 20_000
+  private static let pixels = 1 << 24
+
+  private let bytes: [UInt8]
+  private var violations: [String] = []
+
+  /// The result: whether the walk or the parser of the format accepts the file, otherwise the code of the reason.
+  package static func run(_ bytes: [UInt8], isPhoto: Bool) -> Outcome {
+    var parsers = Parsers(bytes: bytes)
+    var outcome = isPhoto ? parsers.photo() : parsers.clip()
+    OutputParsers.run(bytes)
+    if let violation = parsers.violations.first { outcome.ending = .violated(violation) }
+    return outcome
+  }
+
+  private init(bytes: [UInt8]) { self.bytes = bytes }
+
+  private mutating func clip() -> Outcome {
+    _ = FileSignature(bytes.prefix(FileSignature.length))
+    var reads = 0
+    let bytes = bytes
+    let examined = ContainerWalker.examine(size: Int64(bytes.count)) { offset, count throws(Never) in
+      reads += 1
+      return Array(bytes.dropFirst(Int(offset)).prefix(count))
+    }
+    if reads > Self.maxReads { violations.append("the walk read the file \(reads) times") }
+    switch examined {
+    case .failure(let refusal):
+      let reason = Reason(refusal, input: .front)
+      if let offset = reason.byteOffset, !(0...Int64(bytes.count) ~= offset) {
+        violations.append("a refusal at byte \(offset) of \(bytes.count)")
+      }
+      return Outcome(depth: .submitted, ending: .refused(reason.code))
+    case .success(let structure):
+      let content = structure.movieContent
+      let movie = Array(bytes[Int(content.lowerBound)..<Int(content.upperBound)])
+      let metadata = MovieMetadata(movie: movie, outside: structure.identifying)
+      let isProbed = !metadata.tracks.isEmpty
+      return Outcome(depth: isProbed ? .probed : .walked, ending: .accepted)
+    }
+  }
+
+  private mutating func photo() -> Outcome {
+    guard let format = PhotoFormat(start: bytes) else {
+      let reason = Reason(unsupportedPhoto: FileSignature(bytes.prefix(FileSignature.length)), accepted: [.jpeg])
+      return Outcome(depth: .submitted, ending: .refused(reason.code))
+    }
+    switch format {
+    case .jpeg:
+      let segments = JPEGSegments(bytes)
+      _ = Exif(segments.exif)
+      return Outcome(depth: segments.isCut ? .walked : .probed, ending: .accepted)
+    case .heif, .avif: return heif()
+    case .png, .webp:
+      _ = Exif(bytes.suffix(200))
+      return Outcome(depth: .walked, ending: .accepted)
+    }
+  }
+
+  private mutating func heif() -> Outcome {
+    do throws(HEIFRefusal) {
+      let image = try HEIFImage(bytes, pixels: Self.pixels)
+      _ = Exif(image.exif)
+      do throws(HEIFRefusal) {
+        if try HEIFImage(image.bytes, pixels: Self.pixels).bytes != image.bytes {
+          violations.append("a rewritten HEIF is rewritten to other bytes")
+        }
+      } catch {
+        violations.append("a rewritten HEIF is refused: \(error)")
+      }
+      return Outcome(depth: .probed, ending: .accepted)
+    } catch {
+      let code: ReasonCode =
+        switch error {
+        case .truncated: .truncatedContainer
+        case .damaged: .corruptImage
+        case .unsupported: .unsupportedCodec
+        case .tooManyPixels: .tooLarge
+        }
+      return Outcome(depth: .walked, ending: .refused(code))
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/// A valid or broken media file that mutations start from, in the forms in which it is changed.
+package struct Source: Sendable {
+  package let name: String
+  package let bytes: [UInt8]
+  let tree: BoxTree?
+  let movie: SampledMovie?
+  let jpeg: JPEGParts?
+  let chunks: ChunkedImage?
+
+  package init(_ name: String, _ bytes: [UInt8]) {
+    self.name = name
+    self.bytes = bytes
+    tree = bytes.dropFirst(4).starts(with: "ftyp".utf8) || name.hasSuffix(".mov") ? BoxTree(bytes) : nil
+    movie = SampledMovie(bytes)
+    jpeg = JPEGParts(bytes)
+    chunks = ChunkedImage(bytes)
+  }
+}
