@@ -84,7 +84,8 @@ struct MomentTests {
 
   @Test("a service on a public address requires an API key, with every request")
   func apiKey() async throws {
-    let refused = try await Take5Command.run(["serve", "--listen", "0.0.0.0:0", "--data", "/tmp/take5-never-created"])
+    let folder = try TemporaryFolder()
+    let refused = try await Take5Command.run(["serve", "--listen", "0.0.0.0:0", "--data", "\(folder.path)/data"])
     #expect(refused.status == 64)
     #expect(refused.errors.contains("API key"))
     let service = try await Service(workers: 0, environment: ["TAKE5_API_KEY": "secret"])

@@ -85,6 +85,18 @@ struct FieldMediaTests {
     #expect((4.5...5.1).contains(try run.video(.composed).duration))
   }
 
+  @Test("the sound of AMR is decoded where a definition accepts the clips of old phones")
+  func adaptiveMultiRate() throws {
+    var definition = try Self.lenient()
+    definition.limits.videoCodecs += ["h263"]
+    let run = try MomentRun(
+      front: FieldMedia.open("videos/phone-h263-amr-15s.3gp"), back: MarkedClip(.blue, seconds: 0.3).write(),
+      definition: definition)
+    #expect(run.codes == [])
+    #expect(run.report.verdict.inputs[.front]?.facts.audio?.codec == "amr_nb")
+    #expect(try run.video(.clipFront).stream(.audio)?.codec == "aac")
+  }
+
   static let invalid: [(String, Set<ReasonCode>)] = [
     ("videos/vp9-opus-5s.webm", [.unsupportedContainer]),
     ("videos/phone-h263-amr-15s.3gp", [.unsupportedCodec]),

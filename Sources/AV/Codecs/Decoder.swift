@@ -15,9 +15,10 @@ package struct Decoder: ~Copyable {
     guard let stream = demuxer.context.pointee.streams[index], let parameters = stream.pointee.codecpar else {
       throw AVError(cffmpeg_error(EINVAL), "avcodec_open2")
     }
-    let name = demuxer.streams[index].codec
+    let codecName = demuxer.streams[index].codec
+    let name = Self.name(ofCodec: codecName)
     // The list names codecs. A codec may have several decoders; only FFmpeg's own is trusted.
-    guard limits.codecs.contains(name), let codec = avcodec_find_decoder_by_name(name) else {
+    guard limits.codecs.contains(codecName), let codec = avcodec_find_decoder_by_name(name) else {
       throw AVError(cffmpeg_error(ENOSYS), "avcodec_find_decoder_by_name", subject: name)
     }
     context = try CodecContext.open(codec, options: [("codec_whitelist", name)]) { context throws(AVError) in
@@ -36,6 +37,15 @@ package struct Decoder: ~Copyable {
   }
 
   deinit { CodecContext.free(context) }
+
+  /// FFmpeg's name of its own decoder of a codec, which is that of the codec but for AMR.
+  static func name(ofCodec codec: String) -> String {
+    switch codec {
+    case "amr_nb": "amrnb"
+    case "amr_wb": "amrwb"
+    default: codec
+    }
+  }
 
   /// FFmpeg's name of the profile that the bitstream declares; nil if unknown.
   package var profile: String? {

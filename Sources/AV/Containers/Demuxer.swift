@@ -34,7 +34,7 @@ package struct Demuxer: ~Copyable {
     allocated.pointee.max_analyze_duration = DemuxerLimits.maxProbeMicroseconds
     var options = Options([
       ("format_whitelist", Self.format), ("protocol_whitelist", ""),
-      ("codec_whitelist", limits.codecs.joined(separator: ",")),
+      ("codec_whitelist", limits.codecs.map(Decoder.name(ofCodec:)).joined(separator: ",")),
       ("enable_drefs", "0"), ("use_absolute_path", "0"),
     ])
     // On failure this frees the context and sets it to nil.
