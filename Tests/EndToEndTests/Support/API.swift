@@ -84,7 +84,16 @@ struct API: Sendable {
   ) async throws -> Response {
     let form = Self.form(parts)
     let all = headers + [("Content-Type", form.contentType)]
-    return Response(response: try await request(method, path, port: port, headers: all, body: form.bytes))
+    var response = Response(response: try await request(method, path, port: port, headers: all, body: form.bytes))
+    guard response.status == 202, headers.contains(where: { $0.0 == "Prefer" }),
+      let location = response.response.headers["location"]
+    else { return response }
+    // A busy machine takes longer than one request waits.
+    while response["status"]?.text == "processing", let job = response["job", "url"]?.text {
+      _ = try await get("\(job)?wait=60")
+      response = try await get(location)
+    }
+    return response
   }
 
   /// A form in which media parts have file names and other parts do not.

@@ -6,7 +6,7 @@ package struct ClientConnection: ~Copyable {
   /// An error of a connection.
   package enum Failure: Error {
     case cannotConnect(errno: Int32)
-    /// The server closed or reset the connection, or sent nothing for 30 seconds.
+    /// The server closed or reset the connection, or sent nothing for five minutes.
     case closed(errno: Int32)
     case malformed(String)
   }
@@ -18,7 +18,7 @@ package struct ClientConnection: ~Copyable {
   package init(port: UInt16, from address: String? = nil) throws {
     descriptor = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
     if let address { try Self.bind(descriptor.number, to: address) }
-    var limit = timeval(tv_sec: 30, tv_usec: 0)
+    var limit = timeval(tv_sec: 300, tv_usec: 0)
     setsockopt(descriptor.number, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
