@@ -47,40 +47,42 @@ extension FuzzTarget {
   /// The kernels, by planes of any size that lie in blocks of memory of exactly their size.
   private static let kernels = FuzzTarget("kernels") { bytes in
     var input = InputReader(bytes)
+    let planes = ExactPlanes()
+    defer { withExtendedLifetime(planes) {} }
     let operation = input.byte() % 8
     let (width, height) = (input.number(in: 0...70), input.number(in: 0...70))
     switch operation {
     case 0:
-      let source = ExactPlane(width, height, &input)
+      let source = planes.plane(width, height, &input)
       for orientation in Orientation.allCases {
         let size = orientation.size(width: width, height: height)
-        let target = ExactPlane(size.width, size.height)
-        target.plane.copy(from: source.plane.reading, orientation: orientation)
+        let target = planes.plane(size.width, size.height)
+        target.copy(from: source.reading, orientation: orientation)
       }
     case 1:
-      let source = ExactPlane(2 * width, 2 * height, &input)
-      ExactPlane(width, height).plane.copy(halving: source.plane.reading)
+      let source = planes.plane(2 * width, 2 * height, &input)
+      planes.plane(width, height).copy(halving: source.reading)
     case 2:
       let side = input.number(in: 1...9)
-      let source = ExactPlane(side * width, side * height, &input)
-      ExactPlane(width, height).plane.copy(meansOf: source.plane.reading, side: side)
+      let source = planes.plane(side * width, side * height, &input)
+      planes.plane(width, height).copy(meansOf: source.reading, side: side)
     case 3:
-      let source = ExactPlane(3 * width, 3 * height, &input)
+      let source = planes.plane(3 * width, 3 * height, &input)
       let targets = [true, false].map { portable in
-        let target = ExactPlane(2 * width, 2 * height)
-        target.plane.copy(twoThirdsOf: source.plane.reading, portable: portable)
-        return target.bytes
+        let target = planes.plane(2 * width, 2 * height)
+        target.copy(twoThirdsOf: source.reading, portable: portable)
+        return planes.bytes(target)
       }
       expect(targets[0] == targets[1], "other samples without vector instructions")
     case 4:
-      let target = ExactPlane(width, height, &input)
+      let target = planes.plane(width, height, &input)
       let radius = input.number(in: 0...(min(width, height) / 2))
-      target.plane.draw(ExactPlane(width, height, &input).plane.reading, corners: CornerMask(radius: radius))
+      target.draw(planes.plane(width, height, &input).reading, corners: CornerMask(radius: radius))
     case 5:
       guard width > 0, height > 0 else { return }
-      scale(&input, width, height)
+      scale(&input, width, height, planes)
     case 6:
-      deinterlace(&input, width, height)
+      deinterlace(&input, width, height, planes)
     default:
       let halvesChroma = input.flag()
       let image = image(&input, halvesChroma: halvesChroma, edge: 40)
@@ -95,12 +97,12 @@ extension FuzzTarget {
   }
 
   /// Deinterlaces a plane of bytes or of words.
-  private static func deinterlace(_ input: inout InputReader, _ width: Int, _ height: Int) {
+  private static func deinterlace(_ input: inout InputReader, _ width: Int, _ height: Int, _ planes: ExactPlanes) {
     let isWide = input.flag()
-    let fields = (0..<3).map { _ in ExactPlane(isWide ? 2 * width : width, height, &input) }
-    let target = ExactPlane(isWide ? 2 * width : width, height)
-    func rows(_ plane: ExactPlane) -> Deinterlacing.Rows {
-      Deinterlacing.Rows((base: plane.plane.base, stride: plane.plane.stride))
+    let fields = (0..<3).map { _ in planes.plane(isWide ? 2 * width : width, height, &input) }
+    let target = planes.plane(isWide ? 2 * width : width, height)
+    func rows(_ plane: MutablePlane) -> Deinterlacing.Rows {
+      Deinterlacing.Rows((base: plane.base, stride: plane.stride))
     }
     Deinterlacing.draw(
       previous: rows(fields[0]), current: rows(fields[1]), next: rows(fields[2]), into: rows(target), width: width,
@@ -116,63 +118,71 @@ extension FuzzTarget {
   /// The colours of images: ten-bit codes that need not have ten bits, and eight-bit ones.
   private static let colors = FuzzTarget("colors") { bytes in
     var input = InputReader(bytes)
+    let planes = ExactPlanes()
+    defer { withExtendedLifetime(planes) {} }
     let (table, portable) = (tables[input.number(in: 0...1)], input.flag())
     let (width, height) = (2 * input.number(in: 0...40), 2 * input.number(in: 0...40))
-    let luma = ExactPlane(2 * width, height, &input)
-    let chroma = (0..<2).map { _ in ExactPlane(width, height / 2, &input) }
-    let target = ExactPlane(width, height)
-    let halves = (0..<2).map { _ in ExactPlane(width / 2, height / 2) }
-    func source(_ plane: ExactPlane) -> (base: UnsafeRawPointer, stride: Int) {
-      (UnsafeRawPointer(plane.plane.base), plane.plane.stride)
+    let luma = planes.plane(2 * width, height, &input)
+    let chroma = (0..<2).map { _ in planes.plane(width, height / 2, &input) }
+    let target = planes.plane(width, height)
+    let halves = (0..<2).map { _ in planes.plane(width / 2, height / 2) }
+    func source(_ plane: MutablePlane) -> (base: UnsafeRawPointer, stride: Int) {
+      (UnsafeRawPointer(plane.base), plane.stride)
     }
     table.map(
       ColorTable.Source(y: source(luma), u: source(chroma[0]), v: source(chroma[1])),
-      into: MutableImagePlanes(y: target.plane, u: halves[0].plane, v: halves[1].plane))
+      into: MutableImagePlanes(y: target, u: halves[0], v: halves[1]))
     let halvesChroma = input.flag()
     let corrected = image(&input, halvesChroma: halvesChroma)
     corrected.correct(correction, portable: portable)
   }
 
   /// Scales a plane row by row, in every orientation.
-  private static func scale(_ input: inout InputReader, _ width: Int, _ height: Int) {
+  private static func scale(_ input: inout InputReader, _ width: Int, _ height: Int, _ planes: ExactPlanes) {
     let size = (width: input.number(in: 1...90), height: input.number(in: 1...90))
     let orientation = Orientation.allCases[input.number(in: 0...7)]
     let band = input.number(in: 1...16)
-    let source = ExactPlane(width, height, &input)
+    let source = planes.plane(width, height, &input)
     let targets = [true, false].map { portable in
-      let target = ExactPlane(size.width, size.height)
+      let target = planes.plane(size.width, size.height)
       let scaler = PlaneScaler(
-        width: width, height: height, rowBytes: width, band: band, target: target.plane, orientation: orientation,
+        width: width, height: height, rowBytes: width, band: band, target: target, orientation: orientation,
         portable: portable)
       for first in stride(from: 0, to: height, by: band) {
         let count = min(band, height - first)
         for row in 0..<count {
-          for x in 0..<width { scaler.nextRow(after: row)[x] = source.plane[x, first + row] }
+          for x in 0..<width { scaler.nextRow(after: row)[x] = source[x, first + row] }
         }
         scaler.take(count)
       }
-      return target.bytes
+      return planes.bytes(target)
     }
     expect(targets[0] == targets[1], "other samples without vector instructions")
   }
 }
 
-/// A plane in memory of exactly its size, so that a sanitizer reports each access outside of it.
-private final class ExactPlane {
-  let plane: MutablePlane
+/// Planes in blocks of memory of exactly their size, so that a sanitizer reports each access outside of one. They are freed
+/// with this object.
+private final class ExactPlanes {
+  private var blocks: [UnsafeMutableRawPointer] = []
 
-  init(_ width: Int, _ height: Int) {
+  func plane(_ width: Int, _ height: Int) -> MutablePlane {
     let base = UnsafeMutableRawPointer.allocate(byteCount: width * height, alignment: 1)
     base.initializeMemory(as: UInt8.self, repeating: 0, count: width * height)
-    plane = MutablePlane(base: base, stride: width, width: width, height: height)
+    blocks.append(base)
+    return MutablePlane(base: base, stride: width, width: width, height: height)
   }
 
-  convenience init(_ width: Int, _ height: Int, _ input: inout InputReader) {
-    self.init(width, height)
+  func plane(_ width: Int, _ height: Int, _ input: inout InputReader) -> MutablePlane {
+    let plane = plane(width, height)
     for y in 0..<height { for x in 0..<width { plane[x, y] = input.byte() } }
+    return plane
   }
 
-  deinit { plane.base.deallocate() }
+  deinit { for block in blocks { block.deallocate() } }
 
-  var bytes: [UInt8] { [UInt8](UnsafeRawBufferPointer(start: plane.base, count: plane.width * plane.height)) }
+  /// The samples of a plane of this object.
+  func bytes(_ plane: MutablePlane) -> [UInt8] {
+    [UInt8](UnsafeRawBufferPointer(start: plane.base, count: plane.width * plane.height))
+  }
 }
