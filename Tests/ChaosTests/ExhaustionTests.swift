@@ -10,7 +10,7 @@ import Testing
 
 @testable import ChaosTesting
 
-@Suite("an exhausted connection pool", .tags(.chaos), .timeLimit(.minutes(5)))
+@Suite("an exhausted connection pool", .tags(.chaos), .timeLimit(.minutes(15)))
 struct ExhaustionTests {
   private struct Handler: JobHandler {
     let pool: Pool

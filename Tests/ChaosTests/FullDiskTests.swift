@@ -6,7 +6,7 @@ import Testing
 @testable import ChaosTesting
 
 @Suite(
-  "a full disk", .tags(.chaos), .timeLimit(.minutes(5)),
+  "a full disk", .tags(.chaos), .timeLimit(.minutes(15)),
   .enabled(if: SmallDisk.isAllowed, "mounting a file system needs the privileges of root"))
 struct FullDiskTests {
   @Test("no job is lost when PostgreSQL runs out of disk space for a while")

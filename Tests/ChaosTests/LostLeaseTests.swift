@@ -8,7 +8,7 @@ import Testing
 
 @testable import ChaosTesting
 
-@Suite("a worker that resumes after its lease was lost", .tags(.chaos), .timeLimit(.minutes(5)))
+@Suite("a worker that resumes after its lease was lost", .tags(.chaos), .timeLimit(.minutes(15)))
 struct LostLeaseTests {
   @Test("its transaction rolls back together with the effect")
   func rollsBack() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ChaosTesting
 
-@Suite("a crash of PostgreSQL", .tags(.chaos), .timeLimit(.minutes(5)))
+@Suite("a crash of PostgreSQL", .tags(.chaos), .timeLimit(.minutes(15)))
 struct CrashTests {
   @Test("transactions that were acknowledged to a producer exist after the crash, with their jobs")
   func committed() async throws {
@@ -26,7 +26,7 @@ struct CrashTests {
   }
 }
 
-@Suite("lost notifications", .tags(.chaos), .timeLimit(.minutes(5)))
+@Suite("lost notifications", .tags(.chaos), .timeLimit(.minutes(15)))
 struct NotificationTests {
   @Test("a job without a notification is claimed, also while the listener's connection is lost")
   func lost() async throws {
@@ -56,7 +56,7 @@ struct NotificationTests {
   }
 }
 
-@Suite("wrong clocks", .tags(.chaos), .timeLimit(.minutes(5)))
+@Suite("wrong clocks", .tags(.chaos), .timeLimit(.minutes(15)))
 struct ClockTests {
   @Test("workers whose clocks are a day ahead or behind work normally, because the queue uses the server's clock")
   func skewed() async throws {

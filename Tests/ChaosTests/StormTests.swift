@@ -5,7 +5,7 @@ import Testing
 
 @testable import ChaosTesting
 
-@Suite("a small storm over reprocessing", .tags(.chaos), .timeLimit(.minutes(5)))
+@Suite("a small storm over reprocessing", .tags(.chaos), .timeLimit(.minutes(15)))
 struct ReprocessTests {
   @Test("posts are reprocessed once each while processes are killed, and readers see consistent assets")
   func slice() async throws {

@@ -6,7 +6,7 @@ import Postgres
 import Take5Testing
 import Testing
 
-@Suite("Cron schedules", .tags(.process), .serialized, .timeLimit(.minutes(5)))
+@Suite("Cron schedules", .tags(.process), .serialized, .timeLimit(.minutes(15)))
 struct CronTests {
   @Test("of three processes, one opens the window of a due schedule, and a listener is notified")
   func window() async throws {

@@ -9,7 +9,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("take5 submit", .tags(.process), .serialized, .timeLimit(.minutes(5)))
+@Suite("take5 submit", .tags(.process), .serialized, .timeLimit(.minutes(15)))
 struct SubmitTests {
   private let service: Service
   private let photo: String

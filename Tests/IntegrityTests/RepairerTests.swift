@@ -9,7 +9,7 @@ import PostgresTesting
 import Store
 import Testing
 
-@Suite("Repairs", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Repairs", .tags(.database), .timeLimit(.minutes(15)))
 struct RepairerTests {
   /// Publishes the outputs of posts again, as reprocessing does.
   private func remake(_ fixture: IntegrityFixture, _ names: [Subject: String]) -> Remake {

@@ -10,7 +10,7 @@ import PostgresTesting
 import Store
 import Testing
 
-@Suite("Verification", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Verification", .tags(.database), .timeLimit(.minutes(15)))
 struct VerifierTests {
   @Test("a store with posts that are processing, ready and without kept sources is consistent")
   func consistent() async throws {

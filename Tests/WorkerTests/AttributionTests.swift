@@ -13,7 +13,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("Attribution of crashes", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Attribution of crashes", .tags(.database), .timeLimit(.minutes(15)))
 struct AttributionTests {
   /// How the runs of the clips end, in the order of the runs; nil: accepted.
   private static func media(_ failures: MediaFailure.Kind?...) -> FakeMedia {

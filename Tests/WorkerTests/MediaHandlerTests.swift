@@ -14,7 +14,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("Attempts with media", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Attempts with media", .tags(.database), .timeLimit(.minutes(15)))
 struct MediaHandlerTests {
   private func failing(_ kind: MediaFailure.Kind) -> FakeMedia {
     FakeMedia { () async throws(MediaFailure) in throw MediaFailure(kind, "by the test") }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("Jobs without media", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Jobs without media", .tags(.database), .timeLimit(.minutes(15)))
 struct TaskHandlerTests {
   private func claim(
     _ fixture: WorkerFixture, kind: String = WindowJob.kind, arguments: String = "{}", attempts: Int = 2
