@@ -29,6 +29,9 @@ WAITING := ^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|QueueWorker|B
 # With sanitizers: docs/sanitizers.md. Swift has no undefined behaviour to look for; our C has.
 ASAN := -c release -Xswiftc -enable-testing --scratch-path .build/asan --sanitize=address -Xcc -fsanitize=undefined
 TSAN := -c release -Xswiftc -enable-testing --scratch-path .build/tsan --sanitize=thread -Xswiftc -DPTHREAD_LOCKS
+# swiftc takes its last -sanitize alone, and SwiftPM gives those of two --sanitize in an order of chance.
+FUZZING := -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --sanitize=address -Xswiftc -sanitize=address,fuzzer \
+           -Xcc -fsanitize=undefined,fuzzer-no-link -Xswiftc -DFUZZING
 # The targets of tests that are built and run with a sanitizer: all but those of whole processes.
 ONLY := $(filter-out ChaosTests EndToEndTests PlayersTests,$(notdir $(wildcard Tests/*Tests)))
 SOURCES := Sources Tests Benchmarks jobs Package.swift
@@ -125,8 +128,7 @@ test-mutants: setup ## break each guard of the worker, and check that a test of 
 	Tests/Support/mutants/mutants.py .build/tests
 
 fuzz: setup ## fuzz every parser of hostile bytes for SECONDS each, two at a time
-	$(SWIFT) build -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --product take5-fuzz \
-	  --sanitize fuzzer --sanitize address -Xcc -fsanitize=undefined -Xswiftc -DFUZZING
+	$(SWIFT) build $(FUZZING) --product take5-fuzz
 	Tests/Fuzzing/fuzz.sh .build/fuzz $(SECONDS)
 
 test-chaos: setup ## kill, freeze and cut off workers, API and PostgreSQL while they work, half an hour
