@@ -10,6 +10,7 @@ program=$folder/release/take5-fuzz
 
 # A trap of Swift is reported by the sanitizer, with the frames of C.
 export SWIFT_BACKTRACE=enable=no
+export LSAN_OPTIONS=suppressions=$source/../Sanitizers/lsan.txt:print_suppressions=0
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 
 fuzz() {
