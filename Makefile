@@ -99,14 +99,15 @@ endef
 	$(call unpack,nginx)
 
 # All tests of a process start at once and share Swift's pool, which has a thread for each core; tests that decode occupy it for
-# minutes. Workers, whose heartbeats must not be late, get a process without them, and so do the chaos tests and the service.
+# minutes. Workers, whose heartbeats must not be late, get a process without them, and so do the chaos tests and the service. Tests of
+# whole services start several processes each: eight of them are enough for two cores.
 test: setup pgbouncer nginx ## run every test, on a private PostgreSQL, a private pgbouncer and real files
 	@$(call install,$(TEST_PACKAGES))
 	$(SWIFT) build $(TESTING) --build-tests
 	$(SWIFT) test $(TESTING) --skip-build --skip '$(WAITING)' --skip EndToEndTests --skip ChaosTests --skip PlayersTests
 	$(SWIFT) test $(TESTING) --skip-build --filter '$(WAITING)'
 	$(SWIFT) test $(TESTING) --skip-build --filter ChaosTests
-	$(SWIFT) test $(TESTING) --skip-build --filter EndToEndTests
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 $(SWIFT) test $(TESTING) --skip-build --filter EndToEndTests
 
 test-asan: setup pgbouncer nginx ## run the unit tests with AddressSanitizer; ONLY=KernelsTests builds a part
 	$(call sanitized,address,asan,$(ASAN))
