@@ -30,8 +30,8 @@ WAITING := ^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|QueueWorker|B
 ASAN := -c release -Xswiftc -enable-testing --scratch-path .build/asan --sanitize=address -Xcc -fsanitize=undefined
 TSAN := -c release -Xswiftc -enable-testing --scratch-path .build/tsan --sanitize=thread -Xswiftc -DPTHREAD_LOCKS
 # swiftc takes its last -sanitize alone, and SwiftPM gives those of two --sanitize in an order of chance.
-FUZZING := -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --sanitize=address -Xswiftc -sanitize=address,fuzzer \
-           -Xcc -fsanitize=undefined,fuzzer-no-link -Xswiftc -DFUZZING
+FUZZING := -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --sanitize=fuzzer -Xswiftc -sanitize=address,fuzzer \
+           -Xcc -fsanitize=address,undefined -Xswiftc -DFUZZING
 # The targets of tests that are built and run with a sanitizer: all but those of whole processes.
 ONLY := $(filter-out ChaosTests EndToEndTests PlayersTests,$(notdir $(wildcard Tests/*Tests)))
 SOURCES := Sources Tests Benchmarks jobs Package.swift
