@@ -4,13 +4,20 @@ import Platform
 
 /// Responds to `GET /events` with streams to which a test writes from its own thread, and counts ended streams.
 final class StreamProducer: Sendable {
+  /// The streams that have ended. The producer refers to its streams, and they refer to this object alone.
+  private final class Ends: Sendable {
+    let count = Locked(0)
+    let change: Event
+
+    init() throws { change = try Event() }
+  }
+
   private let streams = Channel<BodyStream>(capacity: 1024)
-  private let ended = Locked(0)
-  private let change: Event
+  private let ends: Ends
   private let lifetime: Duration
 
   init(lifetime: Duration = BodyStream.maxLifetime) throws {
-    change = try Event()
+    ends = try Ends()
     self.lifetime = lifetime
   }
 
@@ -32,21 +39,21 @@ final class StreamProducer: Sendable {
   func next() -> BodyStream? { streams.takeIfReady() }
 
   /// The number of calls of `onEnd` by all streams.
-  var endCount: Int { ended.withLock { $0 } }
+  var endCount: Int { ends.count.withLock { $0 } }
 
   /// Waits until this number of streams has ended; false after 30 seconds.
   func waitForEnds(_ count: Int) -> Bool {
     while endCount < count {
-      change.clear()
-      if endCount < count, !change.wait(for: .seconds(30)) { return false }
+      ends.change.clear()
+      if endCount < count, !ends.change.wait(for: .seconds(30)) { return false }
     }
     return true
   }
 
   private func makeStream() -> BodyStream {
-    let stream = BodyStream(lifetime: lifetime) { [self] _ in
-      ended.withLock { $0 += 1 }
-      change.signal()
+    let stream = BodyStream(lifetime: lifetime) { [ends] _ in
+      ends.count.withLock { $0 += 1 }
+      ends.change.signal()
     }
     _ = streams.put(stream)
     return stream
