@@ -39,6 +39,34 @@ struct DamagedAudioTests {
     #expect(abs(Double(ticks) / 48_000 - 5) < 0.1)
   }
 
+  @Test("a frame of AAC whose channels no recording has becomes a gap, and the rest is in sync")
+  func channels() throws {
+    let clip = MarkedClip(.red, tone: .init(440))
+    var movie = try #require(SampledMovie(try TemporaryFile.bytes(of: clip.write())))
+    let track = try #require(movie.tracks.firstIndex { $0.entry == "mp4a" })
+    // FFmpeg's decoder takes it as a subwoofer with two channels on the sides, and all following frames too.
+    movie.tracks[track].samples[100].bytes = [0, 0, 0, 5, 6, 1, 1] + [UInt8](repeating: 0xFF, count: 600)
+    // In this time scale the audio is encoded, not copied.
+    let bytes = try #require(scaling(to: 48_001, ofTrack: 1, of: movie.bytes))
+    let run = try MomentRun(front: TemporaryFile.make(bytes), back: MarkedClip(.blue).write())
+    #expect(run.codes == [])
+    let audio = try #require(try run.video(.composed).audio())
+    #expect(abs(audio.start) < 0.05)
+    #expect(audio.strength(of: 440) > 0.05)
+  }
+
+  @Test(
+    "audio whose timestamps do not count its samples is encoded, not copied",
+    arguments: [113_536, 569_757_106, 2_147_483_647])
+  func timeScale(ticks: Int) throws {
+    let bytes = try TemporaryFile.bytes(of: MarkedClip(.red, tone: .init(440)).write())
+    let clip = try #require(scaling(to: ticks, ofTrack: 1, of: bytes))
+    let run = try MomentRun(front: TemporaryFile.make(clip), back: MarkedClip(.blue).write())
+    #expect(run.codes == [])
+    #expect(run.plan?.clips.first?.audio?.mode == .encode)
+    #expect(try run.video(.clipFront).audio() != nil)
+  }
+
   @Test("a clip of which no frame is current has a decoded duration of 0")
   func beforeFirstFrame() throws {
     let clip = try #require(EditedClip.all.first { $0.description == "an empty edit in front" })

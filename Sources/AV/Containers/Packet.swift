@@ -73,6 +73,12 @@ package struct Packet: ~Copyable {
     fill(UnsafeMutableRawBufferPointer(start: pointer.pointee.data, count: count))
   }
 
+  /// Sets both timestamps, for data that are decoded in the order in which they are presented.
+  package func setTime(_ ticks: Int64) {
+    pointer.pointee.pts = ticks
+    pointer.pointee.dts = ticks
+  }
+
   /// Adds `ticks` to both timestamps.
   package func shift(by ticks: Int64) {
     if let pts { pointer.pointee.pts = pts + ticks }

@@ -60,6 +60,20 @@ package struct Resampler: ~Copyable {
     av_channel_layout_default(&frame.pointer.pointee.ch_layout, frame.pointer.pointee.ch_layout.nb_channels)
   }
 
+  /// Whether the channels of a frame can be mixed: damaged audio has combinations that no recording has.
+  fileprivate static func canMix(_ frame: borrowing Frame) -> Bool {
+    setDefaultLayout(of: frame)
+    var target = AVChannelLayout()
+    av_channel_layout_default(&target, 2)
+    guard frame.pointer.pointee.ch_layout.order != AV_CHANNEL_ORDER_UNSPEC else { return false }
+    let status = withUnsafeTemporaryAllocation(of: Double.self, capacity: maxChannels * maxChannels) { matrix in
+      swr_build_matrix2(
+        &frame.pointer.pointee.ch_layout, &target, 1, 1, 1, 1, 1, matrix.baseAddress, maxChannels,
+        AV_MATRIX_ENCODING_NONE, nil)
+    }
+    return status >= 0
+  }
+
   /// Sends a frame to the resampler, which buffers the result until it is received.
   ///
   /// A frame that the resampler does not accept is an error, because its planes would be misread.
@@ -94,6 +108,6 @@ package struct Resampler: ~Copyable {
 extension Frame {
   /// Audio: whether sample rate and channels are those of a recording; other frames count as damaged.
   package var isResamplable: Bool {
-    Resampler.sampleRates.contains(sampleRate) && 1...Resampler.maxChannels ~= channels
+    Resampler.sampleRates.contains(sampleRate) && 1...Resampler.maxChannels ~= channels && Resampler.canMix(self)
   }
 }

@@ -85,6 +85,8 @@ final class FirstAudio {
 
   private var copyObstacle: String? {
     if stream.configuration.isEmpty { return "its configuration stands among its packets" }
+    // An output counts in samples: in another time base, packets of one sample or less would coincide.
+    guard stream.timeBase == Rational(1, Int32(frame.sampleRate)) else { return "its timestamps do not count samples" }
     return track?.isShownOnce ?? true ? nil : "its edit list shows parts of it, or one part twice"
   }
 }

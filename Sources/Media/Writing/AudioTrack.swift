@@ -68,7 +68,7 @@ final class CopiedAudio: AudioTrack {
     // FFmpeg's demuxer sets no duration for the last sample of a track that starts late.
     if self.packet.duration <= 0 { self.packet.duration = lastDuration }
     lastDuration = self.packet.duration
-    self.packet.shift(by: -origin)
+    self.packet.setTime(start)
     try container.write(self.packet, to: stream, timeBase: timeBase)
   }
 

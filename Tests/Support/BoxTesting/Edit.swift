@@ -54,6 +54,14 @@ package func enabling(_ isEnabled: [Bool], of file: [UInt8]) -> [UInt8]? {
   return file
 }
 
+/// Returns a file whose media of a track have another time scale, in ticks per second, and the same ticks.
+package func scaling(to ticks: Int, ofTrack index: Int, of file: [UInt8]) -> [UInt8]? {
+  guard let header = Movie(file)?.descendant("mdia", "mdhd", of: index) else { return nil }
+  var file = file
+  write(ticks, at: header + 20, of: &file)
+  return file
+}
+
 /// The offsets in a `moov` box whose headers have version 0.
 private struct Movie {
   let offset: Int
@@ -80,7 +88,7 @@ private struct Movie {
   /// The duration of a track, in ticks of the movie.
   func ticks(of index: Int) -> Int? { descendant("tkhd", of: index).map { number(file, $0 + 28) } }
 
-  private func descendant(_ path: String..., of index: Int) -> Int? {
+  func descendant(_ path: String..., of index: Int) -> Int? {
     var box = (type: "trak", offset: tracks[index].offset, size: tracks[index].size)
     for type in path {
       let children = boxes(in: file, box.offset + 8, box.offset + box.size)
