@@ -115,10 +115,11 @@ test-asan: setup pgbouncer nginx ## run the unit tests with AddressSanitizer; ON
 test-tsan: setup pgbouncer nginx ## run the unit tests with ThreadSanitizer; ONLY=PlatformTests builds a part
 	$(call sanitized,thread,tsan,$(TSAN))
 
-# The media programs come from a build without a sanitizer: the sandbox permits none.
+# The media programs and the mutator come from a build without a sanitizer: Tests/Sanitizers/run.sh says why.
 define sanitized
 	$(SWIFT) build $(TESTING) --product take5-media
 	$(SWIFT) build $(TESTING) --product hostile-media
+	$(SWIFT) build $(TESTING) --product mutate
 	TAKE5_TESTS='$(ONLY)' $(SWIFT) build $(3) --build-tests
 	Tests/Sanitizers/run.sh $(1) .build/$(2) .build/tests --skip '$(WAITING)'
 	Tests/Sanitizers/run.sh $(1) .build/$(2) .build/tests --filter '$(WAITING)'

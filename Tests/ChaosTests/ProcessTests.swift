@@ -6,7 +6,7 @@ import Testing
 
 @testable import ChaosTesting
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(15)))
 struct ChaosProcessTests {
   private func start(_ script: String, _ folder: TemporaryFolder) throws -> ChaosProcess {
     try ChaosProcess("shell", path: "/bin/sh", arguments: ["-c", script], log: "\(folder.path)/log")
@@ -43,7 +43,7 @@ struct ChaosProcessTests {
   }
 }
 
-@Suite("Proxy", .timeLimit(.minutes(2)))
+@Suite("Proxy", .timeLimit(.minutes(15)))
 struct ProxyTests {
   private struct Connections {
     let proxy: Proxy

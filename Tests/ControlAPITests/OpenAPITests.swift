@@ -7,7 +7,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("OpenAPI document", .tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("OpenAPI document", .tags(.database, .network), .timeLimit(.minutes(15)))
 struct OpenAPITests {
   private static let document = PackageResources.openapi_json
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Overload", .tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("Overload", .tags(.database, .network), .timeLimit(.minutes(15)))
 struct OverloadTests {
   /// Submits a moment and sends the second half of its body when the gate is closed; returns the status of the response.
   private static func submitSlowly(_ port: UInt16, _ gate: Channel<Int>) async throws -> Int {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Slow searches", .tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("Slow searches", .tags(.database, .network), .timeLimit(.minutes(15)))
 struct SlowSearchTests {
   /// An area of nearly the entire map.
   private static let body = Array(

@@ -8,7 +8,7 @@ import Take5Testing
 import Testing
 
 /// The requests of the screens of the four apps, as docs/apps.md lists them.
-@Suite("Apps", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+@Suite("Apps", .tags(.process), .serialized, .timeLimit(.minutes(15)))
 struct AppsTests {
   private static func photo(_ color: (UInt8, UInt8, UInt8), width: Int = 640, height: Int = 480) throws -> [UInt8] {
     try PhotoFixture.jpeg(

@@ -10,7 +10,7 @@ import Take5Testing
 import Testing
 
 /// The procedure of docs/backup.md, while the service writes.
-@Suite("Backups", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+@Suite("Backups", .tags(.process), .serialized, .timeLimit(.minutes(15)))
 struct BackupTests {
   private static let programs = ["PATH": "/usr/bin:/bin"]
 

@@ -7,7 +7,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Concurrent clients", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+@Suite("Concurrent clients", .tags(.process), .serialized, .timeLimit(.minutes(15)))
 struct ConcurrentClientsTests {
   private static let clients = 500
 

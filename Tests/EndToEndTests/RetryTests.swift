@@ -8,7 +8,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Retries of submissions", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+@Suite("Retries of submissions", .tags(.process), .serialized, .timeLimit(.minutes(15)))
 struct RetryTests {
   private static let submissions = 100
 

@@ -8,7 +8,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Unmounted blob folder", .tags(.process), .serialized, .timeLimit(.minutes(10)))
+@Suite("Unmounted blob folder", .tags(.process), .serialized, .timeLimit(.minutes(15)))
 struct UnmountedStoreTests {
   private func moment(_ service: Service) async throws -> PostResponse {
     let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
@@ -103,7 +103,7 @@ struct UnmountedStoreTests {
 /// The folder of blobs is a separate file system, which is temporarily full, read-only or missing. Mounting requires
 /// root.
 @Suite(
-  "Storage outages", .tags(.process), .serialized, .timeLimit(.minutes(10)),
+  "Storage outages", .tags(.process), .serialized, .timeLimit(.minutes(15)),
   .enabled("mounting a file system requires root") { MountedFolder.isAllowed })
 struct StorageOutageTests {
   enum Outage: CaseIterable {

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPServer
 
 /// Tests of the limits of connections, requests and streams.
-@Suite(.tags(.network), .timeLimit(.minutes(10)))
+@Suite(.tags(.network), .timeLimit(.minutes(15)))
 struct LimitTests {
   private static func hello(admission: @escaping Route.Admission = { (_, _) throws(Problem) in nil }) -> Router {
     Router(routes: [

@@ -3,7 +3,7 @@ import HTTPTesting
 import Platform
 import Testing
 
-@Suite(.tags(.network), .timeLimit(.minutes(10)))
+@Suite(.tags(.network), .timeLimit(.minutes(15)))
 struct ServerTests {
   static let routes = [
     Route("GET", "/hello/{name}", admission: Route.open) { request in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import QueueWorker
 
-@Suite("Job consumers", .tags(.database), .timeLimit(.minutes(2)))
+@Suite("Job consumers", .tags(.database), .timeLimit(.minutes(15)))
 struct JobConsumerTests {
   @Test("during an outage the queue is paused, one job at a time tries after each pause, and none loses an attempt")
   func outage() async throws {

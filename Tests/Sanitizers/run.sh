@@ -7,9 +7,10 @@ shift 3
 lists=$(cd "$(dirname "$0")" && pwd)
 
 # A test finds the programs that it starts in the folder of its own program. The sandbox of a media process limits the
-# address space, of which a sanitizer reserves terabytes, and permits none of a sanitizer's own system calls.
+# address space, of which a sanitizer reserves terabytes, and permits none of a sanitizer's own system calls. The mutator
+# measures the memory that it holds, without what a sanitizer holds.
 rm -rf "$folder" && mkdir -p "$folder"
-for program in "$sanitized"/{take5PackageTests.xctest,take5,PostgresOwner} "$plain"/{take5-media,hostile-media}; do
+for program in "$sanitized"/{take5PackageTests.xctest,take5,PostgresOwner} "$plain"/{take5-media,hostile-media,mutate}; do
   # A build of some targets has only the programs that their tests start.
   if [ -e "$program" ]; then ln "$program" "$folder"; fi
 done

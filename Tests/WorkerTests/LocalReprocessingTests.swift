@@ -9,7 +9,7 @@ import Testing
 
 @testable import Worker
 
-@Suite("Local reprocessing", .tags(.database), .timeLimit(.minutes(2)))
+@Suite("Local reprocessing", .tags(.database), .timeLimit(.minutes(15)))
 struct LocalReprocessingTests {
   /// The items of a run: the number that wait, and the number with each outcome.
   private struct Items: Equatable {
