@@ -1,4 +1,5 @@
 import AV
+import Model
 
 /// The process-wide settings and the versions of the media libraries.
 package enum MediaLibraries {
@@ -15,4 +16,11 @@ package enum MediaLibraries {
 
   /// The versions at run time, by library; they are part of the recipe.
   package static var versions: [String: String] { Library.versions }
+
+  /// The decoders of the allowed codecs, and the encoders of the outputs, that the libraries lack.
+  package static var missingCodecs: [String] {
+    Library.missing(
+      decodersOf: AllowedCodecs.video + AllowedCodecs.audio,
+      encoders: [VideoTrack.encoderName, PreviewWriter.encoderName, AudioEncoder.defaultName])
+  }
 }

@@ -10,14 +10,30 @@ package enum ServerRequest: Codable, Sendable, Hashable {
 
 /// A reply of the fork server, which reads no media.
 package enum ServerReply: Codable, Sendable, Hashable {
-  /// The walls around its children, as a first child found them, and the versions of the libraries that it has loaded.
-  case ready(walls: [WallReport], versions: [String: String])
+  /// The walls around its children, as a first child found them, and the facts of the program and its libraries.
+  case ready(walls: [WallReport], program: ProgramFacts)
   /// The id of the child. A descriptor of the process comes with it (pidfd_open(2)).
   case forked(process: Int32)
   /// The child has ended, and its descriptors are closed.
   case ended(ChildEnd)
   /// The child could not be forked.
   case failed(String)
+}
+
+/// The program of a fork server, and the libraries that it has loaded.
+package struct ProgramFacts: Codable, Sendable, Hashable {
+  /// The version of the program.
+  package let version: String
+  /// The versions of the libraries, by library.
+  package let libraries: [String: String]
+  /// The decoders and encoders that the libraries lack, by FFmpeg's names.
+  package let missingCodecs: [String]
+
+  package init(version: String, libraries: [String: String] = [:], missingCodecs: [String] = []) {
+    self.version = version
+    self.libraries = libraries
+    self.missingCodecs = missingCodecs
+  }
 }
 
 /// The settings of a fork server.

@@ -99,10 +99,13 @@ package actor MediaProcess: MediaRunner {
   /// The first call in this program asks a server that has loaded all of the libraries.
   package func libraryVersions() throws(MediaFailure) -> [String: String] {
     if let known = Self.versions.withLock({ $0 }) { return known }
-    let versions = try connection.start(.clips).versions
+    let versions = try connection.start(.clips).program.libraries
     Self.versions.withLock { $0 = versions }
     return versions
   }
+
+  /// The program of a server that has loaded all of the libraries.
+  package func program() throws(MediaFailure) -> ProgramFacts { try connection.start(.clips).program }
 
   /// The walls around a child of this process, as the child finds them.
   ///

@@ -53,7 +53,7 @@ package struct Envelope<Message: Codable & Sendable>: Codable, Sendable {
   let message: Message
 
   /// Incremented with every incompatible change.
-  static var currentVersion: Int { 7 }
+  static var currentVersion: Int { 8 }
 
   package static func encode(_ message: Message) throws(MediaFailure) -> [UInt8] {
     do {

@@ -14,8 +14,7 @@ final class MediaServer {
   private let memoryLimit: UInt64
   /// The walls around its children.
   let walls: [WallReport]
-  /// The versions of the libraries that it has loaded, by library.
-  let versions: [String: String]
+  let program: ProgramFacts
 
   /// The time in which a server replies unless the machine is unable to run it.
   private static let timeout = Duration.seconds(60)
@@ -32,7 +31,7 @@ final class MediaServer {
       let process = try spawn(configuration, socket: pair.far.number)
       let socket = pair.keepNear()
       try socket.send(Envelope<ServerRequest>.encode(.start(settings)))
-      guard case .ready(var walls, let versions) = try receive(from: socket, within: timeout)?.reply else {
+      guard case .ready(var walls, let program) = try receive(from: socket, within: timeout)?.reply else {
         throw MediaFailure(.unavailable, "it did not start")
       }
       var cgroup: OwnedCgroup?
@@ -51,7 +50,7 @@ final class MediaServer {
       walls.sort { order.firstIndex(of: $0.wall) ?? 0 < order.firstIndex(of: $1.wall) ?? 0 }
       return MediaServer(
         process: process, socket: socket, settings: settings, cgroup: cgroup, memoryLimit: configuration.memoryLimit,
-        walls: walls, versions: versions)
+        walls: walls, program: program)
     } catch {
       throw MediaFailure(.unavailable, "the media process could not be started: \(error)")
     }
@@ -59,7 +58,7 @@ final class MediaServer {
 
   private init(
     process: consuming ChildProcess, socket: consuming MessageSocket, settings: ServerSettings,
-    cgroup: consuming OwnedCgroup?, memoryLimit: UInt64, walls: [WallReport], versions: [String: String]
+    cgroup: consuming OwnedCgroup?, memoryLimit: UInt64, walls: [WallReport], program: ProgramFacts
   ) {
     self.process = process
     self.socket = socket
@@ -67,7 +66,7 @@ final class MediaServer {
     self.cgroup = cgroup
     self.memoryLimit = memoryLimit
     self.walls = walls
-    self.versions = versions
+    self.program = program
   }
 
   private static func spawn(

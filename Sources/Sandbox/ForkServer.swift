@@ -12,10 +12,10 @@ package struct ForkServer: ~Copyable {
   /// Serves until the parent ends.
   ///
   /// - Parameters:
-  ///   - load: loads the libraries before the walls stand; returns their versions.
+  ///   - load: loads the libraries before the walls stand; returns what it found.
   ///   - job: does the job of a child, whose parent is at the other end of the socket.
   package static func serve(
-    load: (ServerSettings) -> [String: String], job: @escaping @Sendable (consuming MessageSocket) -> Void
+    load: (ServerSettings) -> ProgramFacts, job: @escaping @Sendable (consuming MessageSocket) -> Void
   ) throws {
     // The parent repeats lost jobs: the OOM killer should choose a child before its parent or any other.
     ThisProcess.raiseOutOfMemoryScore()
@@ -25,11 +25,11 @@ package struct ForkServer: ~Copyable {
     guard case .start(let settings) = first.request else {
       throw MediaFailure(.protocolViolation, "the first request does not start the server")
     }
-    let versions = load(settings)
+    let program = load(settings)
     tzset()
     let confinement = Confinement(settings)
     try ThisProcess.denyDumps()
-    try socket.send(Envelope<ServerReply>.encode(.ready(walls: confinement.reports, versions: versions)))
+    try socket.send(Envelope<ServerReply>.encode(.ready(walls: confinement.reports, program: program)))
     try ForkServer(socket: socket, confinement: confinement, job: job).serve()
   }
 

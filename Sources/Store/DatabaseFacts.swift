@@ -44,6 +44,16 @@ package struct DatabaseFacts: Sendable, Hashable {
       closedTables: try row.get("closed_tables", as: String.self).split(separator: " ").map(String.init))
   }
 
+  /// The seconds by which the clock of this machine is ahead of that of the database, and the error of the measurement.
+  package static func clockDifference(
+    _ session: Session, now: () -> Double
+  ) throws(PostgresError) -> (seconds: Double, error: Double) {
+    let start = now()
+    let database = try session.execute(Store.statements["clock"]).single().get("seconds", as: Double.self)
+    let end = now()
+    return ((start + end) / 2 - database, (end - start) / 2)
+  }
+
   /// The migrations that the next start of a service applies.
   package var pending: [Migration] { StoreMigrations.all.filter { !applied.contains($0.version) } }
 

@@ -13,9 +13,10 @@ do {
   ThisProcess.setName("take5-media")
   try ForkServer.serve { settings in
     if settings.libraries >= .heif { HEIFLibrary.load() }
-    guard settings.libraries == .clips else { return [:] }
+    guard settings.libraries == .clips else { return ProgramFacts(version: ThisProcess.version) }
     MediaLibraries.configure(isPortable: settings.isPortable)
-    return MediaLibraries.versions
+    return ProgramFacts(
+      version: ThisProcess.version, libraries: MediaLibraries.versions, missingCodecs: MediaLibraries.missingCodecs)
   } job: { socket in
     MediaJob.perform(for: socket)
   }

@@ -2,6 +2,9 @@ internal import CFFmpeg
 
 /// Encodes audio with one of FFmpeg's own encoders, by default as AAC-LC.
 package struct AudioEncoder: ~Copyable {
+  /// FFmpeg's name of the encoder for AAC-LC.
+  package static let defaultName = "aac"
+
   let context: UnsafeMutablePointer<AVCodecContext>
   /// The sample rate in hertz. One tick of the frames' timestamps is one sample.
   package let sampleRate: Int
@@ -12,7 +15,7 @@ package struct AudioEncoder: ~Copyable {
   /// - Parameters:
   ///   - encoder: FFmpeg's name of the encoder; it must accept floats, as `aac` and `pcm_f32le` do.
   ///   - bitRate: in bits per second; PCM encoders ignore it.
-  package init(encoder: String = "aac", sampleRate: Int, channels: Int, bitRate: Int) throws(AVError) {
+  package init(encoder: String = defaultName, sampleRate: Int, channels: Int, bitRate: Int) throws(AVError) {
     guard let codec = avcodec_find_encoder_by_name(encoder), let formats = codec.pointee.sample_fmts else {
       throw AVError(cffmpeg_error(ENOSYS), "avcodec_find_encoder_by_name", subject: encoder)
     }

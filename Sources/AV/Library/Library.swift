@@ -33,6 +33,17 @@ package enum Library {
     ]
   }
 
+  /// The decoders and encoders that the libraries lack, by FFmpeg's names.
+  ///
+  /// - Parameters:
+  ///   - codecs: the names of codecs, each of which has one decoder that is used.
+  ///   - encoders: the names of encoders.
+  package static func missing(decodersOf codecs: [String], encoders: [String]) -> [String] {
+    load()
+    return codecs.map(Decoder.name(ofCodec:)).filter { avcodec_find_decoder_by_name($0) == nil }
+      + encoders.filter { avcodec_find_encoder_by_name($0) == nil }
+  }
+
   private static func version(_ number: UInt32) -> String {
     "\(number >> 16).\(number >> 8 & 0xFF).\(number & 0xFF)"
   }

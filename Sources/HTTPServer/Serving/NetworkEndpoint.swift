@@ -32,12 +32,12 @@ final class NetworkEndpoint: Sendable {
 }
 
 /// A bound, listening TCP socket.
-struct ListeningSocket: ~Copyable {
+package struct ListeningSocket: ~Copyable {
   let descriptor: Descriptor
   /// The port, chosen by the system if the requested port was 0.
-  let port: UInt16
+  package let port: UInt16
 
-  init(host: String, port: UInt16) throws(ServerError) {
+  package init(host: String, port: UInt16) throws(ServerError) {
     var hints = addrinfo()
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
     hints.ai_family = AF_UNSPEC

@@ -43,6 +43,8 @@ final class ContainerWriter {
 
 /// Encodes the video stream of an output, one frame for each tick of the grid.
 final class VideoTrack {
+  static let encoderName = "libx264"
+
   private let container: ContainerWriter
   private let encoder: VideoEncoder
   private let packet: Packet
@@ -53,7 +55,7 @@ final class VideoTrack {
   /// Adds a stream to a container that is not started yet.
   init(_ video: Definition.VideoEncoding, size: Size, grid: TimeGrid, container: ContainerWriter) throws(RunFailure) {
     let settings = VideoEncoderSettings(
-      encoder: "libx264",
+      encoder: Self.encoderName,
       options: ["preset": video.preset, "crf": "\(video.crf)", "x264-params": video.x264Parameters],
       profile: "high", width: size.width, height: size.height,
       timeBase: grid.timeBase, frameRate: Rational(Int32(grid.rate), 1))

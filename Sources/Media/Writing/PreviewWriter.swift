@@ -5,6 +5,8 @@ import Platform
 
 /// Encodes frames as the animated preview, a WebP.
 final class PreviewWriter {
+  static let encoderName = "libwebp_anim"
+
   let plan: PreviewPlan
   private let file: OpenFile
   private let converter: UprightConverter
@@ -32,7 +34,7 @@ final class PreviewWriter {
     // WebP has no colour tags: its YUV is BT.601 (RFC 9649, 2.5).
     scaler = try RunFailure.wrap { () throws(AVError) in try Scaler(from: side(.bt709), to: side(.bt601)) }
     let settings = VideoEncoderSettings(
-      encoder: "libwebp_anim", options: ["quality": "\(plan.quality)", "compression_level": Self.compressionLevel],
+      encoder: Self.encoderName, options: ["quality": "\(plan.quality)", "compression_level": Self.compressionLevel],
       width: size.width, height: size.height, timeBase: Rational(1, Int32(plan.framesPerSecond)),
       frameRate: Rational(Int32(plan.framesPerSecond), 1))
     encoder = try RunFailure.wrap { () throws(AVError) in try VideoEncoder(settings) }

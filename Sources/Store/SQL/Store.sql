@@ -340,6 +340,10 @@ SELECT current_setting('server_version') AS version, current_setting('server_ver
     WHERE NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
       AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))), '') AS closed_tables
 
+-- name: clock
+-- Seconds since 1970. Not the start of the transaction, which may be older than the question.
+SELECT extract(epoch FROM clock_timestamp())::float8 AS seconds
+
 -- name: is_writable
 -- A read-only server refuses row locks, also for zero rows. No other statement locks rows of this table.
 SELECT FROM blob_store LIMIT 0 FOR KEY SHARE

@@ -9,7 +9,7 @@ import Sandbox
 ThisProcess.openMissingStandardDescriptors()
 do {
   try ForkServer.serve { _ in
-    ["hostile": "1"]
+    ProgramFacts(version: ThisProcess.version, libraries: ["hostile": "1"])
   } job: { socket in
     guard let message = try? socket.receive(), let media = message.descriptors.first else { return }
     let attack = Attack(
