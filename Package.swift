@@ -284,7 +284,8 @@ let package = Package(
       ["CLinkedLibraries", "ISOBaseMedia", "MediaMutation", "Platform", "Take5Testing", "mutate", "take5-media"]),
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("benchTests", ["Definitions", "Model", "Platform", "bench"]),
-    tests("take5Tests", ["HTTPClient", "Platform", "Take5Testing", "take5", "take5-media"]),
+    tests(
+      "take5Tests", ["HTTPClient", "HTTPServer", "Platform", "PostgresTesting", "Take5Testing", "take5", "take5-media"]),
     // Not part of `make test`: it needs programs that `make test-players` installs.
     tests(
       "PlayersTests",
@@ -294,9 +295,9 @@ let package = Package(
     tests(
       "EndToEndTests",
       [
-        "AV", "BoxTesting", "Crypto", "Definitions", "HTTPClient", "HTTPTesting", "MediaFixtures", "MediaProcess",
-        "Model", "Platform", "Postgres", "PostgresTesting", "Stills", "Take5Testing", "hostile-media", "take5",
-        "take5-media",
+        "AV", "BoxTesting", "Crypto", "Definitions", "HTTPClient", "HTTPServer", "HTTPTesting",
+        "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "PostgresTesting", "Stills", "Take5Testing",
+        "hostile-media", "take5", "take5-media",
       ]),
   ]
 )

@@ -17,7 +17,7 @@ struct Take5 {
     exit(await run(Array(CommandLine.arguments.dropFirst()), environment: environment()).rawValue)
   }
 
-  private static let commands: [Subcommand] = [
+  static let commands: [Subcommand] = [
     .`init`, .serve, .worker, .submitPost, .submitPhoto, .submitMarker, .submitReaction, .submitProfileImage,
     .submitThumbnail, .submitPlacePhoto, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .jobsStats, .jobsWatch,
     .keysCreate,
@@ -25,7 +25,7 @@ struct Take5 {
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
     .quarantineList, .quarantineShow, .quarantineExport, .quarantineRelease,
     .validate, .inspect, .compose, .still, .photo, .verify, .gc, .gcHold, .gcRelease, .database,
-    .migrate, .doctor, .version,
+    .migrate, .doctor, .config, .version,
   ]
 
   private static func run(_ arguments: [String], environment: [String: String]) async -> ExitStatus {
@@ -33,6 +33,9 @@ struct Take5 {
       return try await dispatch(arguments, environment)
     } catch let error as FailpointError {
       return report(CommandFailure(.usage, "\(Failpoints.variable): \(error.message)", remedy: error.remedy))
+    } catch let error as InvalidConfiguration {
+      for failure in error.failures { _ = report(failure) }
+      return .configuration
     } catch {
       return report(CommandFailure(error))
     }
@@ -58,14 +61,34 @@ struct Take5 {
       return .success
     }
     try Failpoints.check(Failpoint.all)
-    return try await command.run(try Arguments(rest, of: command, environment: environment))
+    return try await command.run(
+      try configured(try Arguments(rest, of: command, environment: environment), command, environment))
+  }
+
+  /// The arguments with the configuration file, if the command has options that can come from it.
+  private static func configured(
+    _ arguments: Arguments, _ command: Subcommand, _ environment: [String: String]
+  ) throws(InvalidConfiguration) -> Arguments {
+    guard command.options.contains(.configuration) else { return arguments }
+    let keys = ConfigurationKeys(of: commands)
+    for case (let name, let nearest?) in keys.unknownVariables(in: environment) {
+      Console.note("take5: warning: unknown variable \(name): did you mean \(nearest)?")
+    }
+    let file = ConfigurationFile.read(arguments, isRequired: command.opensStore)
+    let arguments = arguments.with(file)
+    guard let file, !command.reportsConfiguration else { return arguments }
+    let failures = keys.failures(in: file, arguments, options: command.options)
+    guard failures.isEmpty else { throw InvalidConfiguration(failures: failures) }
+    return arguments
   }
 
   private static func unknown(_ arguments: [String]) -> CommandFailure {
     let group = commands.filter { !$0.isHidden && $0.name.hasPrefix(arguments[0] + " ") }
+    let names = commands.filter { !$0.isHidden }.flatMap { [$0.name, String($0.name.prefix { $0 != " " })] }
+    let nearest = NearestName.of(arguments[0], among: names).map { ": did you mean '\($0)'?" } ?? ""
     let message =
       group.isEmpty
-      ? "unknown command '\(arguments[0])'"
+      ? "unknown command '\(arguments[0])'\(nearest)"
       : "'\(arguments[0])' needs a subcommand: "
         + group.map { String($0.name.dropFirst(arguments[0].count + 1)) }.joined(separator: ", ")
     return CommandFailure(.usage, message, remedy: "'take5 --help' lists the commands")

@@ -14,7 +14,8 @@ struct ArgumentsTests {
     options: [
       Option("--data", "DIR", variable: "TAKE5_DATA", default: ".take5", help: ""),
       Option("--output", "FILE", short: "-o", help: ""),
-      Option("--count", "N", variable: "TAKE5_COUNT", formerly: "--old-count", help: ""), Option("--json", help: ""),
+      Option("--count", "N", .integer(1...10), variable: "TAKE5_COUNT", formerly: "--old-count", help: ""),
+      Option("--json", help: ""),
     ], example: ""
   ) { _ in .success }
 
@@ -55,7 +56,7 @@ struct ArgumentsTests {
     ])
   func wrong(arguments: [String]) {
     let failure = #expect(throws: CommandFailure.self) {
-      _ = try Arguments(arguments, of: Self.command, environment: [:]).number("--count", in: 1...10)
+      _ = try Arguments(arguments, of: Self.command, environment: [:]).number("--count")
     }
     #expect(failure?.status == .usage)
     #expect(failure?.remedy != nil)

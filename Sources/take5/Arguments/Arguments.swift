@@ -8,9 +8,13 @@ struct Arguments: Sendable {
   private let switches: Set<String>
   private let environment: [String: String]
   private let command: Subcommand
+  /// The configuration file; nil if there is none, or the command has no option that is a key of it.
+  private(set) var file: ConfigurationFile?
 
   /// Parses the arguments that follow the name of the command. After `--` every argument is an operand.
-  init(_ arguments: [String], of command: Subcommand, environment: [String: String]) throws(CommandFailure) {
+  init(
+    _ arguments: [String], of command: Subcommand, environment: [String: String], file: ConfigurationFile? = nil
+  ) throws(CommandFailure) {
     var operands: [String] = []
     var values: [String: String] = [:]
     var switches: Set<String> = []
@@ -27,7 +31,7 @@ struct Arguments: Sendable {
       }
       let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard let option = command.options.first(where: { $0.isNamed(parts[0]) }) else {
-        throw Self.usage("unknown option '\(parts[0])'", command)
+        throw Self.unknown(parts[0], command)
       }
       guard let placeholder = option.placeholder else {
         guard parts.count == 1 else { throw Self.usage("\(option.name) does not take a value", command) }
@@ -50,39 +54,74 @@ struct Arguments: Sendable {
     self.switches = switches
     self.environment = environment
     self.command = command
+    self.file = file
   }
 
-  /// The value of an option: from the command line, else from its environment variable, else its default.
-  func value(_ name: String) -> String? {
-    if let value = values[name] { return value }
+  /// The same arguments with a configuration file.
+  func with(_ file: ConfigurationFile?) -> Arguments {
+    var copy = self
+    copy.file = file
+    return copy
+  }
+
+  /// The value of an option, and its source: the command line, else the environment variable, else the configuration
+  /// file, else the default; nil if none has one. An empty variable counts as missing.
+  func setting(_ name: String) -> Setting? {
     guard let option = command.options.first(where: { $0.name == name }) else { return nil }
+    if let value = values[name] { return Setting(text: value, source: .option(name)) }
     for variable in option.variables {
-      if let value = environment[variable], !value.isEmpty { return value }
+      if let value = environment[variable], !value.isEmpty { return Setting(text: value, source: .variable(variable)) }
     }
-    return option.defaultValue
+    if let file, let entry = file.entries.first(where: { $0.key == option.key }) {
+      return Setting(text: entry.value, source: .file(path: file.path, line: entry.line))
+    }
+    return option.defaultValue.map { Setting(text: $0, source: .standard) }
+  }
+
+  /// The value of an option; nil if it has none.
+  func value(_ name: String) -> String? { setting(name)?.text }
+
+  /// The value of a secret: that of its option, or the first line of the file that its other option names, whichever
+  /// has the source that takes precedence.
+  func secret(_ option: Option) throws(CommandFailure) -> String? {
+    guard let file = setting(option.file.name) else { return value(option.name) }
+    if let setting = setting(option.name) {
+      guard setting.source.rank != file.source.rank else {
+        throw CommandFailure(
+          file.source.status,
+          "\(setting.source.name(of: option)) and \(file.source.name(of: option.file)) are both set",
+          remedy: "keep one of them")
+      }
+      if setting.source.rank < file.source.rank { return setting.text }
+    }
+    return try SecretFile(path: file.text).line(of: option.file)
   }
 
   /// Whether a switch was given.
   func has(_ name: String) -> Bool { switches.contains(name) }
 
-  /// The value of an option as an integer within a range.
-  func number(_ name: String, in range: ClosedRange<Int>) throws(CommandFailure) -> Int? {
-    guard let text = value(name) else { return nil }
-    guard let number = Int(text), range.contains(number) else {
-      throw Self.usage(
-        "\(name) must be an integer from \(range.lowerBound) to \(range.upperBound), not '\(text)'", command)
-    }
-    return number
+  /// The value of an option as an integer.
+  func number(_ name: String) throws(CommandFailure) -> Int? { try checked(name).flatMap { Int($0) } }
+
+  /// The value of an option as a number of seconds.
+  func seconds(_ name: String) throws(CommandFailure) -> Double? { try checked(name).flatMap { Double($0) } }
+
+  /// The value of an option, which is one of its values.
+  func checked(_ name: String) throws(CommandFailure) -> String? {
+    if let failure = failure(of: name) { throw failure }
+    return value(name)
   }
 
-  /// The value of an option as a number of seconds within a range.
-  func seconds(_ name: String, in range: ClosedRange<Double> = 0...1e9) throws(CommandFailure) -> Double? {
-    guard let text = value(name) else { return nil }
-    guard let number = Double(text), range.contains(number) else {
-      let limits = range.lowerBound == 0 ? "" : " from \(range.lowerBound) to \(range.upperBound)"
-      throw Self.usage("\(name) must be a number of seconds\(limits), not '\(text)'", command)
-    }
-    return number
+  /// What is wrong with the value of an option; nil if nothing is.
+  func failure(of name: String) -> CommandFailure? {
+    guard let option = command.options.first(where: { $0.name == name }), let setting = setting(name),
+      let problem = option.values.problem(with: setting.text)
+    else { return nil }
+    let remedy =
+      setting.source.status == .usage
+      ? Self.helpRemedy(command) : "correct the line; 'man take5.conf' describes each key"
+    return CommandFailure(
+      setting.source.status, "\(setting.source.name(of: option)) \(problem)", remedy: remedy)
   }
 
   /// The value of an option as a point in time: RFC 3339, or a duration before `now` such as `45s`, `30m`, `2h`, `7d`
@@ -114,37 +153,17 @@ struct Arguments: Sendable {
   }
 
   /// The value of an option as a comma-separated list of the cases of an enumeration; empty if it is not given.
-  func choices<Choice: RawRepresentable<String> & CaseIterable & Hashable>(
+  func choices<Choice: RawRepresentable<String> & Hashable>(
     _ name: String, of type: Choice.Type
   ) throws(CommandFailure) -> Set<Choice> {
-    var choices: Set<Choice> = []
-    for part in value(name)?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
-      guard let choice = Choice(rawValue: String(part)) else {
-        throw Self.usage("\(name) must be a comma-separated list of \(Self.names(type)), not '\(part)'", command)
-      }
-      choices.insert(choice)
-    }
-    return choices
+    Set(try checked(name)?.split(separator: ",").compactMap { Choice(rawValue: String($0)) } ?? [])
   }
 
   /// The value of an option as a case of an enumeration.
-  func choice<Choice: RawRepresentable<String> & CaseIterable>(
+  func choice<Choice: RawRepresentable<String>>(
     _ name: String, of type: Choice.Type
   ) throws(CommandFailure) -> Choice? {
-    try choice(name, of: type.allCases.map(\.rawValue)).flatMap { Choice(rawValue: $0) }
-  }
-
-  /// The value of an option as one of these texts.
-  func choice(_ name: String, of choices: [String]) throws(CommandFailure) -> String? {
-    guard let text = value(name) else { return nil }
-    guard choices.contains(text) else {
-      throw Self.usage("\(name) must be one of \(choices.joined(separator: ", ")), not '\(text)'", command)
-    }
-    return text
-  }
-
-  private static func names<Choice: RawRepresentable<String> & CaseIterable>(_ type: Choice.Type) -> String {
-    type.allCases.map(\.rawValue).joined(separator: ", ")
+    try checked(name).flatMap { Choice(rawValue: $0) }
   }
 
   /// Prints a line about an output: on standard output, or on standard error if the output itself goes to standard
@@ -156,7 +175,16 @@ struct Arguments: Sendable {
   /// The value of an environment variable that belongs to no option; nil if it is empty.
   func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-  private static func usage(_ message: String, _ command: Subcommand) -> CommandFailure {
-    CommandFailure(.usage, message, remedy: "see 'take5 \(command.name) --help'")
+  private static func unknown(_ name: String, _ command: Subcommand) -> CommandFailure {
+    let names = command.options.map(\.name) + ["--help"]
+    guard let nearest = NearestName.of(name, among: names) else { return usage("unknown option '\(name)'", command) }
+    return CommandFailure(
+      .usage, "unknown option '\(name)': did you mean '\(nearest)'?", remedy: helpRemedy(command))
   }
+
+  private static func usage(_ message: String, _ command: Subcommand) -> CommandFailure {
+    CommandFailure(.usage, message, remedy: helpRemedy(command))
+  }
+
+  private static func helpRemedy(_ command: Subcommand) -> String { "see 'take5 \(command.name) --help'" }
 }

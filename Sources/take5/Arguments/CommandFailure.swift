@@ -22,10 +22,18 @@ enum ExitStatus: Int32, Sendable {
   case `internal` = 70
   /// EX_IOERR: a file could not be read or written.
   case io = 74
-  /// EX_CONFIG: the machine does not permit what an option requires.
+  /// EX_CONFIG: the configuration is wrong, or the machine does not permit what an option requires.
   case configuration = 78
   /// The status that a shell reports for SIGINT: a signal ended the command before it was done.
   case interrupted = 130
+
+  /// Each status with its meaning, for the help and the manual.
+  static let meanings: [(status: ExitStatus, meaning: String)] = [
+    (.success, "success"), (.inconsistent, "a check found a fault"), (.usage, "usage error"),
+    (.rejected, "media rejected or change not possible"), (.inputMissing, "input missing or not a store"),
+    (.unavailable, "service or database unavailable"), (.internal, "internal error"), (.io, "input/output error"),
+    (.configuration, "configuration wrong or sandbox not permitted"), (.interrupted, "interrupted by a signal"),
+  ]
 }
 
 /// The reason why a command failed, and a hint for the user.

@@ -1,9 +1,14 @@
+import MediaProcess
+import Model
+import Postgres
+
 /// One option of a command.
 struct Option: Sendable, Hashable {
   /// The name with its dashes, such as `--data`.
   let name: String
   /// The placeholder of the value in the help, such as `DIR`; nil for a switch without a value.
   let placeholder: String?
+  let values: OptionValues
   /// The environment variable that is read if the option is not given, such as `TAKE5_DATA`.
   let variable: String?
   /// The value if neither the option nor the variable is given, as the help shows it.
@@ -13,14 +18,21 @@ struct Option: Sendable, Hashable {
   let short: String?
   /// The name before it was renamed, which still works, and so does its environment variable.
   let formerName: String?
+  /// The key that sets the option in a configuration file, such as `data`; nil for an option of a single command, which
+  /// has no variable either.
+  let key: String?
 
+  /// - Parameter values: those that the placeholder names, unless given.
   init(
-    _ name: String, _ placeholder: String? = nil, variable: String? = nil, default defaultValue: String? = nil,
-    short: String? = nil, formerly formerName: String? = nil, help: String
+    _ name: String, _ placeholder: String? = nil, _ values: OptionValues? = nil, variable: String? = nil,
+    default defaultValue: String? = nil, short: String? = nil, formerly formerName: String? = nil,
+    isInFile: Bool = true, help: String
   ) {
     self.name = name
     self.placeholder = placeholder
+    self.values = values ?? OptionValues(placeholder: placeholder)
     self.variable = variable
+    key = variable != nil && isInFile ? String(name.dropFirst(2)) : nil
     self.defaultValue = defaultValue
     self.short = short
     self.formerName = formerName
@@ -33,6 +45,16 @@ struct Option: Sendable, Hashable {
     return [variable, variable == nil ? nil : former].compactMap(\.self)
   }
 
+  /// The option that names a file with the value of this one, which may be a secret.
+  var file: Option {
+    Option(
+      name + "-file", "FILE", variable: variable.map { $0 + "_FILE" },
+      help: "file whose first line is the value of \(name), which may contain a password")
+  }
+
+  /// Whether the value may contain a password.
+  var isSecret: Bool { values == .database }
+
   /// Whether an argument names the option.
   func isNamed(_ argument: String) -> Bool { argument == name || argument == short || argument == formerName }
 }
@@ -40,24 +62,29 @@ struct Option: Sendable, Hashable {
 /// Options that several commands share.
 extension Option {
   static let mediaMemory = Option(
-    "--media-memory", "MB", variable: "TAKE5_MEDIA_MEMORY", default: "2048",
+    "--media-memory", "MB", .integer(64...65536), variable: "TAKE5_MEDIA_MEMORY", default: "2048",
     help: "maximum address space of a media process, in MiB")
   static let sandbox = Option(
-    "--sandbox", "off|available|required", variable: "TAKE5_SANDBOX", default: "available",
+    "--sandbox", "off|available|required", .choice(of: SandboxMode.self), variable: "TAKE5_SANDBOX",
+    default: "available",
     help: "walls around media processes: none, those that the machine permits, or no start without all of them")
+  static let configuration = Option(
+    "--config", "FILE", variable: "TAKE5_CONFIG", isInFile: false,
+    help: "configuration file, instead of \(ConfigurationFile.standardPath) if that exists")
+  static let help = Option("--help", help: "print this text")
   static let json = Option("--json", help: "print JSON")
   static let force = Option("--force", help: "replace existing files, but never an input")
   static let data = Option(
     "--data", "DIR", variable: "TAKE5_DATA", default: ".take5",
     help: "data folder: the blobs and the embedded PostgreSQL")
   static let database = Option(
-    "--database", "URL", variable: "TAKE5_DATABASE_URL",
+    "--database", "URL", .database, variable: "TAKE5_DATABASE_URL",
     help: "use this PostgreSQL, version 13 or later, instead of the embedded one")
   static let pooling = Option(
-    "--pooling", "session|transaction", variable: "TAKE5_POOLING",
+    "--pooling", "session|transaction", .choice(of: Pooling.self), variable: "TAKE5_POOLING",
     help: "pool mode of the connection pooler, required if --database is one")
   static let listenDatabase = Option(
-    "--listen-database", "URL", variable: "TAKE5_LISTEN_DATABASE_URL",
+    "--listen-database", "URL", .database, variable: "TAKE5_LISTEN_DATABASE_URL",
     help: "direct URL of the same database for LISTEN behind a pooler; without it the queue is polled")
   static let definition = Option(
     "--definition", "FILE", help: "use this definition instead of the built-in one (jobs/take5-post.json)")
@@ -68,7 +95,7 @@ extension Option {
   static let portable = Option(
     "--portable", help: "do not use the processor's vector instructions; slow, same outputs")
   static let server = Option(
-    "--server", "URL", variable: "TAKE5_SERVER", default: "http://127.0.0.1:8080",
+    "--server", "URL", .service, variable: "TAKE5_SERVER", default: "http://127.0.0.1:8080",
     help: "URL of the service; with https:// its certificate is verified")
   static let certificates = Option(
     "--cacert", "FILE", variable: "CURL_CA_BUNDLE",
@@ -77,11 +104,13 @@ extension Option {
     "--api-key-file", "FILE", variable: "TAKE5_API_KEY_FILE",
     help: "file whose first line is the API key; TAKE5_API_KEY holds the key itself")
   static let grace = Option(
-    "--grace", "SECONDS", variable: "TAKE5_GRACE", default: "86400",
+    "--grace", "SECONDS", .anySeconds, variable: "TAKE5_GRACE", default: "86400",
     help: "grace period for which replaced outputs stay readable")
 
   /// The options that name the store.
-  static let store: [Option] = [.data, .database, .pooling]
+  static let store: [Option] = [.data, .database, .database.file, .pooling]
+  /// The options that name the database for notifications.
+  static let listening: [Option] = [.listenDatabase, .listenDatabase.file]
   /// The options of a command that uses the store and can print JSON.
   static let storeAccess: [Option] = store + [.json]
 }
@@ -92,7 +121,7 @@ extension Option {
   static func jobFilter(limit: Option) -> [Option] {
     [
       Option(
-        "--state", "STATES",
+        "--state", "STATES", .list(of: JobState.self),
         help: "comma-separated list of scheduled, available, executing, completed, cancelled, dead"),
       Option("--queue", "NAME", help: "jobs of this queue"),
       Option("--kind", "KIND", help: "jobs of this kind, such as post or image"),
@@ -108,11 +137,13 @@ extension Option {
     ]
   }
 
-  static let jobListLimit = Option("--limit", "N", default: "20", help: "maximum number of jobs")
+  static let jobListLimit = Option("--limit", "N", .integer(1...1000), default: "20", help: "maximum number of jobs")
 
   /// The options of a command that changes many jobs.
   static let jobChanges: [Option] =
-    jobFilter(limit: Option("--limit", "N", help: "change at most this many of the selected jobs, newest first")) + [
+    jobFilter(
+      limit: Option("--limit", "N", .anyPositive, help: "change at most this many of the selected jobs, newest first"))
+    + [
       Option("--all", help: "change all selected jobs"),
       Option("--dry-run", help: "print the number of selected jobs and change nothing"),
     ] + storeAccess

@@ -14,15 +14,18 @@ struct Subcommand: Sendable {
   let example: String
   /// Whether the help omits the command, which the program starts itself.
   let isHidden: Bool
+  /// Whether the command reports what is wrong with the configuration file; other commands do not start then.
+  let reportsConfiguration: Bool
   let run: @Sendable (Arguments) async throws -> ExitStatus
 
   /// Makes a command that finishes on its own; a signal cancels it.
   init(
     _ name: String, abstract: String, operands: [String] = [], options: [Option] = [], example: String,
-    run: @escaping @Sendable (Arguments) async throws -> ExitStatus
+    reportsConfiguration: Bool = false, run: @escaping @Sendable (Arguments) async throws -> ExitStatus
   ) {
     self.init(
-      name: name, abstract: abstract, operands: operands, options: options, example: example, isHidden: false
+      name: name, abstract: abstract, operands: operands, options: options, example: example, isHidden: false,
+      reportsConfiguration: reportsConfiguration
     ) { arguments in
       try await Interruption.run(until: StopSignals()) { try await run(arguments) }
     }
@@ -34,7 +37,8 @@ struct Subcommand: Sendable {
     untilSignal run: @escaping @Sendable (Arguments, StopSignals) async throws -> ExitStatus
   ) {
     self.init(
-      name: name, abstract: abstract, operands: operands, options: options, example: example, isHidden: false
+      name: name, abstract: abstract, operands: operands, options: options, example: example, isHidden: false,
+      reportsConfiguration: false
     ) { arguments in
       try await run(arguments, StopSignals())
     }
@@ -43,21 +47,30 @@ struct Subcommand: Sendable {
   /// Makes a command that the program starts itself; signals have their default effect.
   init(hidden name: String, abstract: String, run: @escaping @Sendable (Arguments) async throws -> ExitStatus) {
     self.init(
-      name: name, abstract: abstract, operands: [], options: [], example: "take5 \(name)", isHidden: true, run: run)
+      name: name, abstract: abstract, operands: [], options: [], example: "take5 \(name)", isHidden: true,
+      reportsConfiguration: false, run: run)
   }
 
   private init(
     name: String, abstract: String, operands: [String], options: [Option], example: String, isHidden: Bool,
-    run: @escaping @Sendable (Arguments) async throws -> ExitStatus
+    reportsConfiguration: Bool, run: @escaping @Sendable (Arguments) async throws -> ExitStatus
   ) {
     self.name = name
     self.abstract = abstract
     self.operands = operands
-    self.options = options
+    let isConfigurable = options.contains { $0.key != nil } && !options.contains(.configuration)
+    self.options = options + (isConfigurable ? [.configuration] : [])
     self.example = example
     self.isHidden = isHidden
+    self.reportsConfiguration = reportsConfiguration
     self.run = run
   }
+
+  /// The options that the help lists: with that of the help itself.
+  var allOptions: [Option] { options + [.help] }
+
+  /// Whether the command opens a store, and therefore needs the options of the service.
+  var opensStore: Bool { options.contains(.data) }
 
   /// The allowed numbers of operands.
   var operandCounts: ClosedRange<Int> {
@@ -98,6 +111,9 @@ enum Interruption {
 
 /// The texts of `--help`.
 enum Help {
+  static let abstract =
+    "composes the two clips of a moment into one video, as a service over HTTP or on the command line."
+
   /// The help of the program: a list of its commands.
   static func text(of commands: [Subcommand]) -> String {
     let shown = commands.filter { !$0.isHidden }
@@ -107,29 +123,30 @@ enum Help {
       return "  \(synopsis)\(String(repeating: " ", count: width - synopsis.count))\(command.abstract)"
     }
     return """
-      take5: composes the two clips of a moment into one video, as a service over HTTP or on the command line.
+      take5: \(abstract)
 
       usage: take5 COMMAND [OPTIONS]
 
       \(lines.joined(separator: "\n"))
 
-      'take5 COMMAND --help' describes a command. Exit status: 0 success, 1 a check found a fault, 64 usage error,
-      65 media rejected, 66 input missing, 69 service unavailable, 70 internal error, 74 input/output error,
-      78 sandbox not permitted, 130 interrupted.
+      'take5 COMMAND --help' describes a command. Exit status:
+      \(Paragraph.wrapped(statuses, width: 110).joined(separator: "\n"))
 
       """
   }
 
+  private static let statuses =
+    ExitStatus.meanings.map { "\($0.rawValue) \($1)" }.joined(separator: ", ") + "."
+
   /// The help of one command.
   static func text(of command: Subcommand) -> String {
     var text = "\(command.abstract)\n\nusage: take5 \(synopsis(command)) [OPTIONS]\n"
-    let rows = command.options.map { option -> (String, String) in
+    let all = command.allOptions.map { option -> (String, String) in
       let short = option.short.map { "\($0), " } ?? ""
       let syntax = short + option.name + (option.placeholder.map { " \($0)" } ?? "")
       let notes = [option.variable.map { "$\($0)" }, option.defaultValue.map { "default \($0)" }].compactMap(\.self)
       return (syntax, option.help + (notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))"))
     }
-    let all = rows + [("--help", "print this text")]
     let width = (all.map(\.0.count).max() ?? 0) + 2
     text += "\n"
     for (syntax, help) in all {
@@ -138,7 +155,8 @@ enum Help {
     return text + "\nexample: \(command.example)\n"
   }
 
-  private static func synopsis(_ command: Subcommand) -> String {
+  /// The words of a command line.
+  static func synopsis(_ command: Subcommand) -> String {
     ([command.name] + command.operands).joined(separator: " ")
   }
 }

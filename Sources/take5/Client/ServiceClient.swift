@@ -79,25 +79,11 @@ struct ServiceClient: Sendable {
 
 /// The API key. It is never an argument, because every user of the machine can list the arguments of a process.
 enum APIKey {
-  /// Reads the key from `TAKE5_API_KEY` or from the first line of the file of `--api-key-file`; nil if neither is
-  /// given.
+  /// The key in `TAKE5_API_KEY`, or in the first line of the file of `--api-key-file`; nil if neither is given. Of the
+  /// file only the option takes precedence over the variable.
   static func read(_ arguments: Arguments) throws(CommandFailure) -> String? {
-    if let key = arguments.variable("TAKE5_API_KEY") { return key }
-    guard let path = arguments.value("--api-key-file") else { return nil }
-    do {
-      let bytes = try Descriptor(reading: path).bytes(count: 4096, at: 0)
-      let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
-      guard !line.isEmpty else {
-        throw CommandFailure(
-          .usage, "the first line of \(path) is empty", remedy: "write the API key into the first line")
-      }
-      return line
-    } catch let failure as CommandFailure {
-      throw failure
-    } catch {
-      throw CommandFailure(
-        .inputMissing, "the API key cannot be read: \(error)",
-        remedy: "check the path of --api-key-file and the permissions of the file")
-    }
+    let file = arguments.setting(Option.apiKey.name)
+    if let key = arguments.variable(OtherVariable.apiKey.name), file?.source.rank != 0 { return key }
+    return try file.map { file throws(CommandFailure) in try SecretFile(path: file.text).line(of: .apiKey) }
   }
 }

@@ -22,7 +22,9 @@ extension Subcommand {
         "--schedule", "FIELDS",
         help: "five fields as in crontab(5): minute, hour, day of month, month, day of week; or @daily"),
       Option("--zone", "ZONE", default: "UTC", help: "time zone of the schedule: a name of the IANA database"),
-      Option("--kind", "KIND", help: "kind of the job: " + kinds { "\($0.kind) \($0.abstract)" }),
+      Option(
+        "--kind", "KIND", .choice(JobKinds.tasks.map { $0.kind }),
+        help: "kind of the job: " + kinds { "\($0.kind) \($0.abstract)" }),
       Option(
         "--arguments", "JSON", default: "{}",
         help: "arguments of the job; " + kinds { "\($0.kind): \($0.example)" }),
@@ -83,7 +85,7 @@ extension Subcommand {
       throw CommandFailure(.usage, "--schedule is missing", remedy: "add a schedule such as --schedule '0 18 * * *'")
     }
     let kinds = JobKinds.tasks.map { $0.kind }
-    guard let value = try arguments.choice("--kind", of: kinds),
+    guard let value = try arguments.checked("--kind"),
       let kind = JobKinds.tasks.first(where: { $0.kind == value })
     else { throw CommandFailure(.usage, "--kind is missing", remedy: "use one of \(kinds.joined(separator: ", "))") }
     let text = Array((arguments.value("--arguments") ?? "{}").utf8)

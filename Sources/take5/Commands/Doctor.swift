@@ -3,7 +3,8 @@ import Model
 extension Subcommand {
   static let doctor = Subcommand(
     "doctor", abstract: "Check what a service with these options needs, and change nothing; status 1 after an error.",
-    options: serviceOptions + [.json], example: "take5 doctor --listen 0.0.0.0:8080 --data .take5"
+    options: serviceOptions + [.json], example: "take5 doctor --listen 0.0.0.0:8080 --data .take5",
+    reportsConfiguration: true
   ) { arguments in
     let subject = await DoctorSubject(arguments)
     let outcome: Result<DoctorReport, any Error>
@@ -15,8 +16,4 @@ extension Subcommand {
     try Console.print(arguments.has(Option.json.name) ? try JSON.text(report) : report.text)
     return report.status
   }
-
-  /// The options of `serve`, and those that only `worker` has.
-  private static let serviceOptions =
-    serve.options + worker.options.filter { !serve.options.map(\.name).contains($0.name) }
 }

@@ -61,7 +61,7 @@ extension Subcommand {
     _ arguments: Arguments, _ filter: JobFilter, done: String, reason: String,
     _ change: @escaping @Sendable (Store) -> BatchChange, state: @escaping @Sendable (String) -> String
   ) async throws -> ExitStatus {
-    let limit = try arguments.number("--limit", in: 1...Int(Int32.max))
+    let limit = try arguments.number("--limit")
     let isDryRun = arguments.has("--dry-run")
     let json = arguments.has("--json")
     if !filter.ids.isEmpty {

@@ -8,7 +8,7 @@ extension Subcommand {
     "jobs list", abstract: "List jobs, newest first.", operands: ["[JOB]…"],
     options: Option.jobFilter(limit: .jobListLimit) + Option.storeAccess, example: "take5 jobs list --state dead"
   ) { arguments in
-    let filter = try JobFilter(arguments, limit: try arguments.number("--limit", in: 1...1000) ?? 20)
+    let filter = try JobFilter(arguments, limit: try arguments.number("--limit") ?? 20)
     let jobs = try await DatabaseAccess.use(arguments) { pool in
       try await pool.run { session in try JobQueue.list(filter, session) }
     }

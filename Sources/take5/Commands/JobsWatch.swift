@@ -11,12 +11,13 @@ extension Subcommand {
     operands: ["[JOB]"],
     options: Option.jobFilter(limit: .jobListLimit) + [
       Option(
-        "--interval", "SECONDS", default: "2", help: "interval between two queries if no notification arrives")
-    ] + Option.storeAccess + [.listenDatabase],
+        "--interval", "SECONDS", .seconds(0.1...3600), default: "2",
+        help: "interval between two queries if no notification arrives")
+    ] + Option.storeAccess + Option.listening,
     example: "take5 jobs watch 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70"
   ) { (arguments, signals: StopSignals) in
-    let filter = try JobFilter(arguments, limit: try arguments.number("--limit", in: 1...1000) ?? 20)
-    let interval = Duration.seconds(try arguments.seconds("--interval", in: 0.1...3600) ?? 2)
+    let filter = try JobFilter(arguments, limit: try arguments.number("--limit") ?? 20)
+    let interval = Duration.seconds(try arguments.seconds("--interval") ?? 2)
     let database = try await DatabaseAccess.open(arguments, connections: 1, log: Logger(lowest: .warning))
     do {
       let view = JobView(json: arguments.has("--json"), redraws: Console.isOutputTerminal)

@@ -10,7 +10,7 @@ extension Subcommand {
     "keys create", abstract: "Create an API key; it is printed once and stored as a hash.", operands: ["NAME"],
     options: [
       Option(
-        "--scopes", "SCOPES", default: "submit,read",
+        "--scopes", "SCOPES", .list(of: Scope.self), default: "submit,read",
         help: "comma-separated list of submit, read, change, delete, admin")
     ] + Option.storeAccess,
     example: "take5 keys create app-backend --scopes submit,read"

@@ -15,28 +15,37 @@ extension Subcommand {
     operands: ["[ID]…"],
     options: [
       Option(
-        "--kind", "KINDS", help: "comma-separated list of take5, photo, marker, reaction, profile, itinerary, place"),
+        "--kind", "KINDS", .list(of: SubjectKind.self),
+        help: "comma-separated list of take5, photo, marker, reaction, profile, itinerary, place"),
       Option("--made-by", "NAME", help: "items whose outputs were made with the definition of this name"),
-      Option("--version-below", "N", help: "items whose outputs were made with a lower version of the definition"),
+      Option(
+        "--version-below", "N", .anyPositive,
+        help: "items whose outputs were made with a lower version of the definition"),
       Option(
         "--created-after", "TIME",
         help: "items created after this time: 2026-11-20T18:30:00Z, or 45s, 30m, 2h, 7d before now"),
       Option("--created-before", "TIME", help: "items created before this time"),
       Option("--author", "NAME", help: "items of this author"),
       Option("--ids", "FILE", help: "items whose ids are in this file; - is standard input"),
-      Option("--state", "STATES", default: "ready", help: "comma-separated list of ready, failed"),
-      Option("--missing", "ROLE", help: "items without an output of this role, such as composed, poster or thumbnail"),
+      Option(
+        "--state", "STATES", .list(of: ReprocessSelection.Status.self), default: "ready",
+        help: "comma-separated list of ready, failed"),
+      Option(
+        "--missing", "ROLE", .choice(of: Role.self),
+        help: "items without an output of this role, such as composed, poster or thumbnail"),
       Option("--error", "TEXT", help: "items whose last error contains this text, ignoring case"),
-      Option("--limit", "N", help: "maximum number of items, newest first"),
+      Option("--limit", "N", .anyPositive, help: "maximum number of items, newest first"),
       Option("--definition", "FILE", help: "use this definition instead of the built-in one of the same name"),
       Option("--dry-run", help: "print what would be reprocessed and change nothing"),
       Option("--force", help: "reprocess also items whose outputs would not change"),
       Option("--keep-old", help: "keep replaced outputs permanently, not only for the grace period"),
       Option("--rate", "N", help: "maximum number of items per second"),
-      Option("--priority", "N", default: "5", help: "priority among runs, 0 to 9; 0 is the highest"),
+      Option("--priority", "N", .integer(0...9), default: "5", help: "priority among runs, 0 to 9; 0 is the highest"),
       Option("--detach", help: "start the run and do not wait for its end"),
       Option("--local", help: "process the items in this process, without workers"),
-      Option("--slots", "N", help: "with --local: items that are processed at the same time; default: one per core"),
+      Option(
+        "--slots", "N", .integer(1...256),
+        help: "with --local: items that are processed at the same time; default: one per core"),
     ] + Option.store + [.mediaMemory, .sandbox, .json],
     example: "take5 reprocess --kind take5 --version-below 2 --dry-run"
   ) { (arguments, signals: StopSignals) in
@@ -89,10 +98,11 @@ extension Subcommand {
     "reprocess status",
     abstract: "Show the progress of the reprocessing runs, newest first, or of one run with its failures.",
     operands: ["[RUN]"],
-    options: [Option("--limit", "N", default: "20", help: "maximum number of runs or failures")] + Option.storeAccess,
+    options: [Option("--limit", "N", .integer(1...1000), default: "20", help: "maximum number of runs or failures")]
+      + Option.storeAccess,
     example: "take5 reprocess status"
   ) { arguments in
-    let limit = try arguments.number("--limit", in: 1...1000) ?? 20
+    let limit = try arguments.number("--limit") ?? 20
     let store = Store(blobs: ClosedBlobStore())
     let named = try arguments.operands.first.map { try runID($0) }
     let reports = try await DatabaseAccess.use(arguments) { pool in
@@ -131,7 +141,9 @@ extension Subcommand {
     operands: ["RUN"],
     options: [
       Option("--detach", help: "do not wait for the end of the run"),
-      Option("--slots", "N", help: "of a local run: items that are processed at the same time; default: one per core"),
+      Option(
+        "--slots", "N", .integer(1...256),
+        help: "of a local run: items that are processed at the same time; default: one per core"),
       .mediaMemory, .sandbox,
     ] + Option.storeAccess,
     example: "take5 reprocess resume 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70 --detach"

@@ -21,7 +21,7 @@ extension ReprocessRequest {
     keepsOld = arguments.has("--keep-old")
     isForced = arguments.has("--force")
     isLocal = arguments.has("--local")
-    priority = try arguments.number("--priority", in: 0...9) ?? priority
+    priority = try arguments.number("--priority") ?? priority
     if let text = arguments.value("--rate") {
       guard let rate = Double(text), rate > 0, rate.isFinite else {
         throw CommandFailure(.usage, "--rate must be a number of items per second greater than 0, not '\(text)'")
@@ -84,14 +84,14 @@ extension ReprocessSelection {
     let statuses = try arguments.choices("--state", of: Status.self)
     if !statuses.isEmpty { self.statuses = statuses }
     definition = arguments.value("--made-by")
-    versionBelow = try arguments.number("--version-below", in: 1...Int(Int32.max))
+    versionBelow = try arguments.number("--version-below")
     let now = Date()
     createdAfter = try arguments.time("--created-after", now: now)
     createdBefore = try arguments.time("--created-before", now: now)
     author = arguments.value("--author")
     missing = try arguments.choice("--missing", of: Role.self)
     error = arguments.value("--error")
-    limit = try arguments.number("--limit", in: 1...Int(Int32.max))
+    limit = try arguments.number("--limit")
     var texts = arguments.operands
     if let path = arguments.value("--ids") { texts += try Self.ids(inFile: path) }
     guard !texts.isEmpty || arguments.value("--ids") != nil else { return }

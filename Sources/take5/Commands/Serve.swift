@@ -17,39 +17,40 @@ extension Subcommand {
     "serve", abstract: "Serve the HTTP API and process submissions until stopped.",
     options: [
       Option(
-        "--listen", "HOST:PORT", variable: "TAKE5_LISTEN", default: "127.0.0.1:8080",
+        "--listen", "HOST:PORT", .address, variable: "TAKE5_LISTEN", default: "127.0.0.1:8080",
         help: "address to listen on; port 0 picks a free port; other than loopback requires an API key"),
       Option(
-        "--slots", "N", variable: "TAKE5_SLOTS", default: "1", formerly: "--workers",
+        "--slots", "N", .integer(0...256), variable: "TAKE5_SLOTS", default: "1", formerly: "--workers",
         help: "jobs that this process runs at the same time; 0 serves only the API"),
       Option(
-        "--key-requests", "N", variable: "TAKE5_KEY_REQUESTS", default: "60000",
+        "--key-requests", "N", .integer(1...10_000_000), variable: "TAKE5_KEY_REQUESTS", default: "60000",
         help: "maximum requests per minute of one API key, or of one address without a key"),
       Option(
-        "--address-connections", "N", variable: "TAKE5_ADDRESS_CONNECTIONS", default: "1024",
+        "--address-connections", "N", .integer(1...1_000_000), variable: "TAKE5_ADDRESS_CONNECTIONS", default: "1024",
         help: "maximum connections of one address without a key"),
       Option(
-        "--trusted-proxy", "ADDRESSES", variable: "TAKE5_TRUSTED_PROXY",
+        "--trusted-proxy", "ADDRESSES", .addresses, variable: "TAKE5_TRUSTED_PROXY",
         help: "reverse proxies whose X-Forwarded-For is trusted, such as 192.0.2.1,10.0.0.0/8"),
       Option(
-        "--min-free", "MIB", variable: "TAKE5_MIN_FREE", default: "256", formerly: "--least-free",
+        "--min-free", "MIB", .integer(0...1 << 30), variable: "TAKE5_MIN_FREE", default: "256",
+        formerly: "--least-free",
         help: "minimum free space for media; with less, submissions with media are refused"),
       Option(
-        "--uploads", "N", variable: "TAKE5_UPLOADS", default: "\(UploadLimit.defaultMax)",
+        "--uploads", "N", .integer(1...100_000), variable: "TAKE5_UPLOADS", default: "\(UploadLimit.defaultMax)",
         help: "maximum submissions that are received at the same time"),
       Option(
-        "--author-submissions", "N", variable: "TAKE5_AUTHOR_SUBMISSIONS", default: "600",
+        "--author-submissions", "N", .integer(1...10_000_000), variable: "TAKE5_AUTHOR_SUBMISSIONS", default: "600",
         help: "maximum submissions per minute of one author"),
       Option(
-        "--author-concurrency", "N", variable: "TAKE5_AUTHOR_CONCURRENCY",
+        "--author-concurrency", "N", .integer(1...10_000), variable: "TAKE5_AUTHOR_CONCURRENCY",
         help: "maximum jobs of one author that run at the same time, in all workers; unlimited by default"),
-    ] + Option.store + [.listenDatabase, .apiKey, .definition] + Option.worker + Option.logging,
+    ] + Option.store + Option.listening + [.apiKey, .definition] + Option.worker + Option.logging,
     example: "take5 serve --listen 127.0.0.1:8080 --slots 2"
   ) { (arguments, signals: StopSignals) in
     let exposure = try ServiceExposure(arguments)
     let key = try APIKey.read(arguments)
-    let slots = try arguments.number("--slots", in: 0...256) ?? 1
-    let concurrency = try arguments.number("--author-concurrency", in: 1...10_000)
+    let slots = try arguments.number("--slots") ?? 1
+    let concurrency = try arguments.number("--author-concurrency")
     let serverConfiguration = try serverConfiguration(arguments, exposure)
     let log = try Logger(arguments)
     let configuration = try WorkerConfiguration(arguments, slots: max(slots, 1))
@@ -100,7 +101,7 @@ extension Subcommand {
       access: access, jobChanges: jobChanges, metrics: metrics,
       minFree: try minFree(arguments),
       uploads: UploadLimit(
-        max: try arguments.number("--uploads", in: 1...100_000) ?? UploadLimit.defaultMax,
+        max: try arguments.number("--uploads") ?? UploadLimit.defaultMax,
         onRefusal: { client in refusals.report("uploads", client: client.description) }),
       scrub: scrub, isLive: { [isEmbedded = database.isEmbedded] in !isEmbedded || liveness.isRecent(at: .now) })
     let server = try APIServer.listen(
@@ -159,14 +160,14 @@ extension Subcommand {
 
   /// The minimum free space for media, in bytes.
   static func minFree(_ arguments: Arguments) throws(CommandFailure) -> Int64 {
-    Int64(try arguments.number("--min-free", in: 0...1 << 30) ?? 256) << 20
+    Int64(try arguments.number("--min-free") ?? 256) << 20
   }
 
   private static func limits(_ arguments: Arguments) throws(CommandFailure) -> RateLimits.Configuration {
     var limits = RateLimits.Configuration()
-    limits.requestsPerMinute = try arguments.number("--key-requests", in: 1...10_000_000) ?? limits.requestsPerMinute
+    limits.requestsPerMinute = try arguments.number("--key-requests") ?? limits.requestsPerMinute
     limits.submissionsPerMinute =
-      try arguments.number("--author-submissions", in: 1...10_000_000) ?? limits.submissionsPerMinute
+      try arguments.number("--author-submissions") ?? limits.submissionsPerMinute
     return limits
   }
 
@@ -176,7 +177,7 @@ extension Subcommand {
     var configuration = ServerConfiguration(host: exposure.address.host, port: exposure.address.port)
     configuration.trustedProxies = exposure.proxies
     configuration.maxPerAddress =
-      try arguments.number("--address-connections", in: 1...1_000_000) ?? configuration.maxPerAddress
+      try arguments.number("--address-connections") ?? configuration.maxPerAddress
     return configuration
   }
 }

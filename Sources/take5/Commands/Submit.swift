@@ -13,7 +13,7 @@ extension Subcommand {
   private static let postOptions = [
     author, Option("--title", "TEXT", help: "title of the post"),
     Option("--caption", "TEXT", help: "caption of the post"),
-    Option("--visibility", "WHO", default: "public", help: "public, friends or private"),
+    Option("--visibility", "WHO", .choice(of: Visibility.self), default: "public", help: "public, friends or private"),
     Option("--location", "LAT,LON", help: "latitude and longitude of the recording, in degrees"),
     Option("--captured-at", "TIME", help: "time of the recording, such as 2026-11-20T18:30:00Z"),
   ]

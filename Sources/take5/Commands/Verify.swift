@@ -13,12 +13,13 @@ extension Subcommand {
         "--adopt",
         help: "accept the folder of blobs even if it is empty or has another id than the database expects"),
       Option(
-        "--slots", "N", help: "with --repair: outputs that are made at the same time; default: one per core"),
+        "--slots", "N", .integer(1...256),
+        help: "with --repair: outputs that are made at the same time; default: one per core"),
     ] + Option.store + [.mediaMemory, .sandbox, .json],
     example: "take5 verify --deep"
   ) { arguments in
     let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    let slots = try arguments.number("--slots", in: 1...256) ?? cores
+    let slots = try arguments.number("--slots") ?? cores
     var media = try MediaProcess.Configuration(arguments)
     if arguments.has("--deep") || arguments.has("--repair") { try await Sandbox.check(media) }
     let inspecting = media

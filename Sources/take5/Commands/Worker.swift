@@ -14,16 +14,16 @@ extension Subcommand {
     "worker", abstract: "Process jobs from the queue until stopped.",
     options: [
       Option(
-        "--slots", "N", variable: "TAKE5_SLOTS", default: "1",
+        "--slots", "N", .integer(1...256), variable: "TAKE5_SLOTS", default: "1",
         help: "jobs that run at the same time; one per core is recommended"),
       Option(
-        "--metrics", "HOST:PORT", variable: "TAKE5_METRICS",
+        "--metrics", "HOST:PORT", .address, variable: "TAKE5_METRICS",
         help: "address for Prometheus to read metrics from, at /metrics, without an API key"),
-    ] + Option.store + [.listenDatabase] + Option.worker + Option.logging,
+    ] + Option.store + Option.listening + Option.worker + Option.logging,
     example: "take5 worker --slots 2"
   ) { (arguments, signals: StopSignals) in
     let log = try Logger(arguments)
-    let slots = try arguments.number("--slots", in: 1...256) ?? 1
+    let slots = try arguments.number("--slots") ?? 1
     let configuration = try WorkerConfiguration(arguments, slots: slots)
     let sandbox = try await Sandbox.measured(configuration.media)
     let database = try await DatabaseAccess.open(

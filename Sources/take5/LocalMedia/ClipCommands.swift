@@ -6,7 +6,7 @@ extension Subcommand {
   static let compose = Subcommand(
     "compose", abstract: "Compose one video from two clips.", operands: ["FRONT", "[BACK]"],
     options: [
-      Option("--output", "OUT.mp4", short: "-o", help: "file for the composed video; - is standard output"),
+      Option("--output", "OUT.mp4", .file, short: "-o", help: "file for the composed video; - is standard output"),
       Option("--outputs", "DIR", help: "folder for all outputs of the definition"), .foreground,
       Option("--both", help: "also make the composition with foreground and background exchanged"),
       Option("--alone", "front|back", help: "take one clip, the front or the back one, in the place of both"),
@@ -84,10 +84,11 @@ extension Subcommand {
   static let still = Subcommand(
     "still", abstract: "Extract one frame of a clip as an upright image.", operands: ["CLIP"],
     options: [
-      Option("--at", "SECONDS", default: "0", help: "time of the frame from the start of the clip"),
-      Option("--output", "OUT.jpg", short: "-o", help: "file for the image; - is standard output"),
-      Option("--long-edge", "PIXELS", help: "maximum length of the longer edge"),
-      Option("--quality", "1-100", default: "85", help: "JPEG quality"), .force, .definition, .mediaMemory, .sandbox,
+      Option("--at", "SECONDS", .anySeconds, default: "0", help: "time of the frame from the start of the clip"),
+      Option("--output", "OUT.jpg", .file, short: "-o", help: "file for the image; - is standard output"),
+      Option("--long-edge", "PIXELS", .integer(16...16384), help: "maximum length of the longer edge"),
+      Option("--quality", "1-100", .integer(1...100), default: "85", help: "JPEG quality"), .force, .definition,
+      .mediaMemory, .sandbox,
       .json,
     ],
     example: "take5 still samples/back.mp4 --at 1.0 -o still.jpg"
@@ -96,8 +97,8 @@ extension Subcommand {
       throw CommandFailure(.usage, "no output given", remedy: "name a file with -o OUT.jpg")
     }
     let seconds = try arguments.seconds("--at") ?? 0
-    let longEdge = try arguments.number("--long-edge", in: 16...16384)
-    let quality = try arguments.number("--quality", in: 1...100) ?? 85
+    let longEdge = try arguments.number("--long-edge")
+    let quality = try arguments.number("--quality") ?? 85
     let media = try await LocalMedia(arguments)
     let clip = try InputFile(.clip, path: arguments.operands[0])
     let output = try OutputFile(

@@ -180,7 +180,7 @@ extension MediaProcess.Configuration {
         .io, "the program of media processes cannot be opened: \(error)",
         remedy: "install take5-media in the folder of take5, from the same build")
     }
-    if let megabytes = try arguments.number(Option.mediaMemory.name, in: 64...65536) {
+    if let megabytes = try arguments.number(Option.mediaMemory.name) {
       memoryLimit = UInt64(megabytes) << 20
     }
     sandbox = try arguments.choice(Option.sandbox.name, of: SandboxMode.self) ?? sandbox

@@ -10,7 +10,7 @@ extension Subcommand {
     options: [
       Option("--output", "DIR", short: "-o", help: "folder for the variants; it is created if it does not exist"),
       Option(
-        "--definition", "NAME|FILE", default: "photo-post",
+        "--definition", "NAME|FILE", .file, default: "photo-post",
         help: "one of \(Definitions.photoNames.joined(separator: ", ")), or the path of a file"),
       .force, .mediaMemory, .sandbox, .json,
     ],

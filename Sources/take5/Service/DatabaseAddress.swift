@@ -10,8 +10,8 @@ struct DatabaseAddress: Sendable {
   /// Reads the options; nil if `--database` is not given.
   init?(_ arguments: Arguments) throws(CommandFailure) {
     let pooling = try arguments.choice(Option.pooling.name, of: Pooling.self)
-    let direct = arguments.value(Option.listenDatabase.name)
-    guard let text = arguments.value(Option.database.name) else {
+    let direct = try arguments.secret(.listenDatabase)
+    guard let text = try arguments.secret(.database) else {
       guard pooling == nil, direct == nil else {
         throw CommandFailure(
           .usage, "\((pooling == nil ? Option.listenDatabase : .pooling).name) requires --database",

@@ -22,6 +22,19 @@ struct ServiceExposure: Sendable {
   /// Whether only this machine reaches the service. With a trusted proxy, other machines reach one on loopback.
   var isLocal: Bool { address.isLoopback && proxies.isEmpty }
 
+  /// Whether every address of a version is that of a trusted proxy: a range with the first and the last one has all.
+  var trustsEveryone: Bool {
+    let ends = [("0.0.0.0", "255.255.255.255"), ("::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")]
+    return proxies.contains { range in
+      ends.contains { first, last in [first, last].compactMap { IPAddress($0) }.allSatisfy(range.contains) }
+    }
+  }
+
+  /// Whether a trusted proxy is on this machine.
+  var trustsThisMachine: Bool {
+    proxies.contains { range in ["127.0.0.1", "::1"].compactMap { IPAddress($0) }.contains(where: range.contains) }
+  }
+
   /// Status 64 if other machines could use the service without an API key.
   func check(hasKey: Bool) throws(CommandFailure) {
     guard hasKey || isLocal else {

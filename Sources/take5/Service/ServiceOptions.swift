@@ -9,17 +9,17 @@ extension Option {
   static let worker: [Option] = [
     .mediaMemory, .sandbox,
     Option(
-      "--background-slots", "N", variable: "TAKE5_BACKGROUND_SLOTS", default: "1",
+      "--background-slots", "N", .integer(0...256), variable: "TAKE5_BACKGROUND_SLOTS", default: "1",
       help: "stored media that are reprocessed at the same time, at the lowest CPU priority"),
     .grace,
     Option(
-      "--lease", "SECONDS", variable: "TAKE5_LEASE", default: "30",
+      "--lease", "SECONDS", .seconds(1...86_400), variable: "TAKE5_LEASE", default: "30",
       help: "age of the last heartbeat after which other workers take a worker's jobs"),
     Option(
-      "--drain", "SECONDS", variable: "TAKE5_DRAIN", default: "25",
+      "--drain", "SECONDS", .anySeconds, variable: "TAKE5_DRAIN", default: "25",
       help: "time for running jobs to finish after a stop signal; the others are released"),
     Option(
-      "--poll", "SECONDS", variable: "TAKE5_POLL", default: "1",
+      "--poll", "SECONDS", .seconds(0.01...3600), variable: "TAKE5_POLL", default: "1",
       help: "interval at which the queue is checked even without a notification"),
   ]
 }
@@ -28,11 +28,11 @@ extension WorkerConfiguration {
   /// Reads the options of a worker.
   init(_ arguments: Arguments, slots: Int) throws(CommandFailure) {
     self.init(slots: slots, media: try MediaProcess.Configuration(arguments))
-    backgroundSlots = try arguments.number("--background-slots", in: 0...256) ?? backgroundSlots
+    backgroundSlots = try arguments.number("--background-slots") ?? backgroundSlots
     if let seconds = try arguments.seconds("--grace") { grace = .seconds(seconds) }
-    if let seconds = try arguments.seconds("--lease", in: 1...86_400) { queue.lease = .seconds(seconds) }
+    if let seconds = try arguments.seconds("--lease") { queue.lease = .seconds(seconds) }
     if let seconds = try arguments.seconds("--drain") { queue.drain = .seconds(seconds) }
-    if let seconds = try arguments.seconds("--poll", in: 0.01...3600) { queue.pollInterval = .seconds(seconds) }
+    if let seconds = try arguments.seconds("--poll") { queue.pollInterval = .seconds(seconds) }
     queue.reapInterval = min(queue.reapInterval, queue.lease / 3)
   }
 }
@@ -40,8 +40,12 @@ extension WorkerConfiguration {
 extension Option {
   /// The options that `Logger.init(_:)` reads.
   static let logging: [Option] = [
-    Option("--log-level", "LEVEL", variable: "TAKE5_LOG_LEVEL", default: "info", help: "debug, info, warning or error"),
-    Option("--log-format", "text|json", variable: "TAKE5_LOG_FORMAT", help: "text on a terminal, otherwise JSON"),
+    Option(
+      "--log-level", "LEVEL", .choice(of: LogLevel.self), variable: "TAKE5_LOG_LEVEL", default: "info",
+      help: "debug, info, warning or error"),
+    Option(
+      "--log-format", "text|json", .choice(of: LogFormat.self), variable: "TAKE5_LOG_FORMAT",
+      help: "text on a terminal, otherwise JSON"),
   ]
 }
 

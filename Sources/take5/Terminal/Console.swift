@@ -68,9 +68,14 @@ enum Console {
 /// A table of text with titles. Columns have the width of their longest cell; numbers are right-aligned.
 struct TextTable {
   private let titles: [String]
+  private let alignsNumbers: Bool
   private var rows: [[String]] = []
 
-  init(_ titles: String...) { self.titles = titles }
+  /// - Parameter isNumeric: whether columns of numbers are right-aligned.
+  init(_ titles: String..., isNumeric: Bool = true) {
+    self.titles = titles
+    alignsNumbers = isNumeric
+  }
 
   /// Adds a row; nil is shown as a dash.
   mutating func add(_ cells: String?...) { rows.append(cells.map { $0 ?? "-" }) }
@@ -82,7 +87,9 @@ struct TextTable {
     let all = [titles] + rows
     let widths = titles.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
     let isNumeric = titles.indices.map { column in
-      rows.allSatisfy { row in row[column] == "-" || row[column].first?.isNumber == true && row[column].count < 12 }
+      alignsNumbers
+        && rows.allSatisfy { row in row[column] == "-" || row[column].first?.isNumber == true && row[column].count < 12
+        }
     }
     return all.map { row in
       var line = ""
