@@ -1,5 +1,6 @@
 import Glibc
 import HTTPClient
+import HTTPServer
 import Model
 import Platform
 import PostgresTesting
@@ -34,7 +35,9 @@ struct DoctorCommandTests {
   private func doctor(
     _ arguments: [String], environment: [String: String] = [:]
   ) async throws -> (command: Take5Command, report: Report) {
-    let command = try await Take5Command.run(["doctor", "--json"] + arguments, environment: environment)
+    // Another program may listen on the port of the default.
+    let options = arguments.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"]
+    let command = try await Take5Command.run(["doctor", "--json"] + options + arguments, environment: environment)
     return (command, try JSON.decode(Report.self, from: Array(command.output.utf8)))
   }
 
@@ -52,9 +55,54 @@ struct DoctorCommandTests {
     #expect(report.results.allSatisfy { ($0.level == "ok") == ($0.remedy == nil) && !$0.detail.isEmpty })
     #expect(try Folder.names(in: folder.path).isEmpty)
 
-    let text = try await Take5Command.run(["doctor", "--data", data])
+    let text = try await Take5Command.run(["doctor", "--data", data, "--listen", "127.0.0.1:0"])
     #expect(text.status == 0 && text.errors.isEmpty, "\(text)")
     #expect(text.output.contains("no store found in \(data)") && text.output.contains("take5 init"))
+  }
+
+  @Test("the programs, codecs, clock, disk and address of this machine are in order")
+  func machine() async throws {
+    let folder = try TemporaryFolder(prefix: "take5-doctor")
+    let data = "\(folder.path)/data"
+    #expect(try await Take5Command.run(["init", "--data", data]).status == 0)
+    let (command, report) = try await doctor(["--data", data, "--metrics", "127.0.0.1:0"])
+    for (check, subject) in [
+      ("configuration", "options"), ("programs", "versions"), ("programs", "codecs"), ("clock", "database"),
+      ("disk", "temporary space"), ("address", "listen"), ("address", "metrics"), ("access", "proxies"),
+    ] {
+      #expect(report.result(check, subject)?.level == "ok", "\(check) \(subject): \(command.output)")
+    }
+    #expect(report.result("programs", "codecs")?.detail.contains("libavcodec") == true)
+    #expect(report.result("disk", "data inodes") != nil)
+  }
+
+  @Test("an address at which another program listens is an error with the name of the program")
+  func takenAddress() async throws {
+    let folder = try TemporaryFolder(prefix: "take5-doctor")
+    let socket = try ListeningSocket(host: "127.0.0.1", port: 0)
+    let (command, report) = try await doctor(
+      ["--data", "\(folder.path)/data", "--listen", "127.0.0.1:\(socket.port)"])
+    let listen = report.result("address", "listen")
+    #expect(command.status == 1 && listen?.level == "error", "\(command)")
+    #expect(listen?.detail.contains("process \(getpid()) (") == true && listen?.remedy != nil, "\(command)")
+  }
+
+  @Test("docs/operations.md lists each result of doctor")
+  func document() async throws {
+    let rows = try Document("docs/operations.md").text.split(separator: "\n").drop { !$0.hasPrefix("| check | result") }
+      .prefix { $0.hasPrefix("|") }
+    let names = Set(rows.flatMap { $0.split(separator: "|").prefix(2) }.joined(separator: ",").split(separator: "`"))
+    let folder = try TemporaryFolder(prefix: "take5-doctor")
+    let data = "\(folder.path)/data"
+    let before = try await doctor(["--data", data])
+    #expect(try await Take5Command.run(["init", "--data", data]).status == 0)
+    let after = try await doctor(
+      ["--data", data, "--metrics", "0.0.0.0:0", "--api-key-file", "/etc/passwd"],
+      environment: ["TAKE5_SLOT": "1"])
+    for result in before.report.results + after.report.results {
+      #expect(names.contains(Substring(result.check)), "\(result)")
+      if result.check != "walls" { #expect(names.contains(Substring(result.subject)), "\(result)") }
+    }
   }
 
   @Test("a running service is healthy; a stopped one too, and no server is left running")
@@ -102,7 +150,7 @@ struct DoctorCommandTests {
   @Test("an address that other machines reach is an error without a key, as at the start of the service")
   func publicAddress() async throws {
     let service = try await Service(workers: 0)
-    let options = ["--data", service.data, "--listen", "0.0.0.0:8080"]
+    let options = ["--data", service.data, "--listen", "0.0.0.0:0"]
     let without = try await doctor(options)
     #expect(without.command.status == 1)
     let keys = without.report.result("access", "keys")

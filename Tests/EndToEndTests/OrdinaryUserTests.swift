@@ -44,7 +44,8 @@ struct OrdinaryUserTests {
   func required(user: String?) async throws {
     let folder = try folder()
     let doctor = try await run(
-      as: user, folder, ["doctor", "--json", "--sandbox", "required", "--data", "\(folder.path)/none"])
+      as: user, folder,
+      ["doctor", "--json", "--sandbox", "required", "--data", "\(folder.path)/none", "--listen", "127.0.0.1:0"])
     #expect(doctor.status == 0, "\(doctor)")
     let report = try JSON.decode(Report.self, from: Array(doctor.output.utf8))
     let walls = report.results.filter { $0.check == "walls" }

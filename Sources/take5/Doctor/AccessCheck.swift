@@ -18,7 +18,8 @@ extension DoctorCheck {
     let metrics = try subject.arguments.value("--metrics").map { text throws(CommandFailure) in
       try ListenAddress(parsing: text)
     }
-    return [results(exposure, try await keys(subject))] + (metrics.flatMap(results).map { [$0] } ?? [])
+    return [results(exposure, try await keys(subject)), proxies(exposure)]
+      + (metrics.flatMap(results).map { [$0] } ?? [])
   }
 
   /// The keys; nil if the database could not be read.
@@ -58,6 +59,31 @@ extension DoctorCheck {
         remedy: "create a key with 'take5 keys create'")
     }
     return .ok("access", "keys", "\(address); without an API key every program on it has full access")
+  }
+
+  /// Whether the trusted proxies fit the address. Without a request nothing shows that a proxy exists that is not named.
+  static func proxies(_ exposure: ServiceExposure) -> CheckResult {
+    let host = exposure.address.host
+    if exposure.trustsEveryone {
+      return .warning(
+        "access", "proxies", "every client is trusted as a proxy, and can claim any address with X-Forwarded-For",
+        remedy: "name only the addresses of your reverse proxies with --trusted-proxy")
+    }
+    if exposure.address.isLoopback, !exposure.proxies.isEmpty, !exposure.trustsThisMachine {
+      return .warning(
+        "access", "proxies", "the trusted proxies are on other machines, which cannot reach \(host)",
+        remedy: "listen on an address that the proxy reaches, or name the proxy of this machine with --trusted-proxy")
+    }
+    if !exposure.proxies.isEmpty {
+      return .ok("access", "proxies", "X-Forwarded-For of the trusted proxies names the clients")
+    }
+    guard !exposure.address.isLoopback else {
+      return .ok("access", "proxies", "no proxy is trusted")
+    }
+    return .warning(
+      "access", "proxies", "other machines reach \(host) without TLS, and no proxy is trusted",
+      remedy:
+        "outside a private network, let a reverse proxy with TLS forward requests, and name it with --trusted-proxy")
   }
 
   /// A warning if other machines reach the metrics of a worker, which need no key.

@@ -8,8 +8,11 @@ struct DoctorCheck: Sendable {
 
   /// The checks in the order of the report.
   static let all = [
+    DoctorCheck(name: "configuration", run: configuration), DoctorCheck(name: "programs", run: programs),
     DoctorCheck(name: "walls", run: walls), DoctorCheck(name: "database", run: database),
-    DoctorCheck(name: "store", run: store), DoctorCheck(name: "access", run: access),
+    DoctorCheck(name: "clock", run: clock), DoctorCheck(name: "store", run: store),
+    DoctorCheck(name: "disk", run: disk), DoctorCheck(name: "address", run: addresses),
+    DoctorCheck(name: "access", run: access),
   ]
 }
 

@@ -8,13 +8,16 @@ extension DoctorCheck {
   static func store(_ subject: DoctorSubject) async throws -> [CheckResult] {
     let folder = "\(subject.data)/blobs"
     let match = try await match(of: folder, subject)
-    guard Folder.isFolder(folder) else { return [missing(folder, match)] }
+    let minFree = try Subcommand.minFree(subject.arguments)
+    guard Folder.isFolder(folder) else {
+      let parent = existing(subject.data)
+      return [missing(folder, match), space(try FolderBlobStore.freeBytes(in: parent), minFree: minFree, parent)]
+    }
     let owner = identity(folder, match)
     var results = [owner]
     // Nothing is written to a folder that is not a store yet, or not the right one.
     if try owner.level != .error && FolderBlobStore.id(in: folder) != nil { results.append(writing(in: folder)) }
-    results.append(
-      space(try FolderBlobStore.freeBytes(in: folder), minFree: try Subcommand.minFree(subject.arguments), folder))
+    results.append(space(try FolderBlobStore.freeBytes(in: folder), minFree: minFree, folder))
     return results
   }
 

@@ -1,0 +1,98 @@
+import Glibc
+import HTTPServer
+import Platform
+
+extension DoctorCheck {
+  /// Checks that the service, and the metrics of a worker, can listen on their addresses.
+  static func addresses(_ subject: DoctorSubject) async throws -> [CheckResult] {
+    try ["--listen", "--metrics"].compactMap { option throws(CommandFailure) -> CheckResult? in
+      guard let text = subject.arguments.value(option) else { return nil }
+      let address = try ListenAddress(parsing: text)
+      do throws(ServerError) {
+        let socket = try ListeningSocket(host: address.host, port: address.port)
+        return result(option, text, chosen: address.port == 0 ? socket.port : nil)
+      } catch {
+        let owner = ListeningProcess.find(port: address.port)
+        return result(option, text, error, owner: owner)
+      }
+    }
+  }
+
+  private static func result(_ option: String, _ text: String, chosen: UInt16?) -> CheckResult {
+    .ok("address", String(option.dropFirst(2)), "\(text) is free\(chosen == nil ? "" : ": the system chooses a port")")
+  }
+
+  /// The result of an address that cannot be bound.
+  ///
+  /// - Parameter owner: the process that listens on the port, as far as this user can see it.
+  static func result(
+    _ option: String, _ text: String, _ error: ServerError, owner: ListeningProcess?
+  ) -> CheckResult {
+    let subject = String(option.dropFirst(2))
+    guard case .cannotListen(let cause) = error else {
+      return .error("address", subject, "\(error)", remedy: "name an address of this machine with \(option)")
+    }
+    switch cause.code {
+    case EADDRINUSE:
+      if let owner, owner.name == "take5" {
+        return .ok("address", subject, "process \(owner.id) listens on \(text): take5, which is running")
+      }
+      let name = owner.map { "process \($0.id) (\($0.name))" } ?? "a process of another user"
+      return .error(
+        "address", subject, "\(name) listens on \(text)",
+        remedy: "stop that process, or choose another address with \(option)")
+    case EACCES:
+      return .error(
+        "address", subject, "\(text) cannot be bound: \(cause.reason)",
+        remedy: "choose a port from 1024 with \(option), or give the service CAP_NET_BIND_SERVICE")
+    default:
+      return .error(
+        "address", subject, "\(text) cannot be bound: \(cause.reason)",
+        remedy: "name an address of this machine with \(option)")
+    }
+  }
+}
+
+/// A process that listens on a TCP port.
+struct ListeningProcess: Sendable, Hashable {
+  let id: Int32
+  let name: String
+
+  /// Finds the process in /proc; nil if another user owns it, and this one may not look at its descriptors.
+  static func find(port: UInt16) -> ListeningProcess? {
+    let sockets = Set(["tcp", "tcp6"].flatMap { Self.sockets(port: port, in: text("/proc/net/\($0)")) })
+    guard !sockets.isEmpty, let processes = try? Folder.names(in: "/proc") else { return nil }
+    for id in processes.compactMap({ Int32($0) }) {
+      let folder = "/proc/\(id)/fd"
+      guard let descriptors = try? Folder.names(in: folder) else { continue }
+      if descriptors.contains(where: { link("\(folder)/\($0)").map(sockets.contains) == true }) {
+        return ListeningProcess(id: id, name: String(text("/proc/\(id)/comm").prefix { $0 != "\n" }))
+      }
+    }
+    return nil
+  }
+
+  /// The listening sockets in a table of the kernel, as /proc/ID/fd names them (proc_pid_net(5)).
+  static func sockets(port: UInt16, in table: String) -> [String] {
+    let digits = String(port, radix: 16, uppercase: true)
+    let suffix = ":" + String(repeating: "0", count: 4 - digits.count) + digits
+    return table.split(separator: "\n").dropFirst().compactMap { line in
+      let fields = line.split(separator: " ")
+      // 0A is the state TCP_LISTEN.
+      guard fields.count > 9, fields[1].hasSuffix(suffix), fields[3] == "0A" else { return nil }
+      return "socket:[\(fields[9])]"
+    }
+  }
+
+  private static func text(_ path: String) -> String {
+    guard let file = try? Descriptor(reading: path) else { return "" }
+    return (try? file.bytes(count: 1 << 20, at: 0)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+
+  private static func link(_ path: String) -> String? {
+    var buffer = [CChar](repeating: 0, count: 256)
+    let count = readlink(path, &buffer, buffer.count)
+    guard count > 0 else { return nil }
+    return String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}
