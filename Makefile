@@ -4,9 +4,10 @@
 PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev libseccomp-dev \
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
             libpq-dev libssl-dev libcurl4-openssl-dev ca-certificates postgresql curl
-# What only 'make test' needs: what makes certificates, what traces system calls, and what pgbouncer and nginx are linked with.
+# What only 'make test' needs: what makes certificates, what traces system calls, what reads manual pages and completions, and
+# what pgbouncer and nginx are linked with.
 # These two are taken out of their packages, unless the system has them: installing them would start services.
-TEST_PACKAGES := openssl strace libc-ares2 libevent-2.1-7 libcrypt1 libpcre2-8-0
+TEST_PACKAGES := openssl strace man-db mandoc zsh fish libc-ares2 libevent-2.1-7 libcrypt1 libpcre2-8-0
 PGBOUNCER := $(or $(wildcard /usr/sbin/pgbouncer),.build/pgbouncer/usr/sbin/pgbouncer)
 NGINX := $(or $(wildcard /usr/sbin/nginx),.build/nginx/usr/sbin/nginx)
 # What only 'make bench-video' needs: the peer it is measured against.

@@ -25,7 +25,7 @@ struct Take5 {
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
     .quarantineList, .quarantineShow, .quarantineExport, .quarantineRelease,
     .validate, .inspect, .compose, .still, .photo, .verify, .gc, .gcHold, .gcRelease, .database,
-    .migrate, .doctor, .config, .version,
+    .migrate, .doctor, .config, .completions, .manual, .version,
   ]
 
   private static func run(_ arguments: [String], environment: [String: String]) async -> ExitStatus {
