@@ -1,6 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// The version of take5 (semver.org), which nothing else repeats: the programs, the package and the test of CHANGELOG.md read
+/// it from here. The variable is for a test of an upgrade, which builds the version after this one.
+let version = Context.environment["TAKE5_VERSION"] ?? "0.1.0"
+
 /// Every Swift target is held to the same rules; the reasons stand in docs/decisions/0001-package.md.
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
@@ -59,7 +63,7 @@ let package = Package(
     .systemLibrary(name: "CCurl"),
 
     // Compiled C: what Swift cannot say.
-    .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE")]),
+    .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE"), .define("TAKE5_VERSION", to: version)]),
     .target(name: "CSandbox", cSettings: [.define("_GNU_SOURCE")], linkerSettings: [.linkedLibrary("seccomp")]),
     .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
     .target(
@@ -218,7 +222,7 @@ let package = Package(
       swiftSettings: settings),
 
     // Tests mirror Sources folder by folder.
-    tests("PlatformTests", ["Platform"]),
+    tests("PlatformTests", ["Platform", "Take5Testing"]),
     tests("CryptoTests", ["Crypto", "Platform"]),
     tests("AVTests", ["AV", "CLinkedLibraries", "MediaFixtures", "Platform"]),
     tests("KernelsTests", ["CKernels", "Kernels", "MemoryTesting"]),

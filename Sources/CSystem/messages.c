@@ -1,8 +1,10 @@
 #include "CSystem.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum { max_descriptors = 32 };
@@ -70,4 +72,26 @@ ssize_t csystem_receive(int socket, void *bytes, size_t room, int *descriptors, 
     return -1;
   }
   return received;
+}
+
+int csystem_send_datagram(const char *path, const void *bytes, size_t count) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  const size_t length = strlen(path);
+  if (length == 0 || length >= sizeof address.sun_path) {
+    errno = length == 0 ? EINVAL : ENAMETOOLONG;
+    return -1;
+  }
+  memcpy(address.sun_path, path, length);
+  if (path[0] == '@') address.sun_path[0] = 0;
+  const int socket_number = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket_number < 0) return -1;
+  const socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+  ssize_t sent;
+  do {
+    sent = sendto(socket_number, bytes, count, MSG_NOSIGNAL, (const struct sockaddr *)&address, size);
+  } while (sent < 0 && errno == EINTR);
+  const int failure = errno;
+  close(socket_number);
+  errno = failure;
+  return sent < 0 ? -1 : 0;
 }

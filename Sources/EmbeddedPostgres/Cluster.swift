@@ -64,6 +64,8 @@ struct Cluster {
     var arguments = [
       "-D", layout.cluster, "-k", layout.socketFolder, "-c", "listen_addresses=", "-c", "unix_socket_permissions=0700",
       "-c", "timezone=UTC", "-c", "log_timezone=UTC",
+      // A service manager may forbid memory that becomes executable (systemd.exec(5), MemoryDenyWriteExecute).
+      "-c", "jit=off",
     ]
     if isDurable {
       arguments += ["-c", "shared_buffers=\(Self.sharedMegabytes)MB"]

@@ -17,6 +17,7 @@ package final class QueueWorker: Sendable {
   private let consumers: [ConsumerConfiguration]
   private let tasks: [MaintenanceTask]
   private let onReaped: @Sendable ([Reaped], Session) throws -> Void
+  private let onStart: @Sendable () -> Void
   private let log: Logger
   private let metrics: WorkerMetrics
   private let held = HeldJobs()
@@ -30,10 +31,11 @@ package final class QueueWorker: Sendable {
   ///   - consumers: the queues that the worker claims from.
   ///   - tasks: maintenance in addition to the queue's own.
   ///   - onReaped: runs in the transaction that reaps jobs.
+  ///   - onStart: called when the worker is registered and begins to claim.
   package init(
     configuration: QueueWorkerConfiguration, database: DatabaseURL, pool: Pool, consumers: [ConsumerConfiguration],
     tasks: [MaintenanceTask] = [], onReaped: @escaping @Sendable ([Reaped], Session) throws -> Void = { _, _ in },
-    log: Logger, metrics: Metrics
+    onStart: @escaping @Sendable () -> Void = {}, log: Logger, metrics: Metrics
   ) {
     self.configuration = configuration
     self.database = database.with(idleTransactionLimit: configuration.lease)
@@ -41,6 +43,7 @@ package final class QueueWorker: Sendable {
     self.consumers = consumers
     self.tasks = tasks
     self.onReaped = onReaped
+    self.onStart = onStart
     self.log = log
     self.metrics = WorkerMetrics(metrics)
   }
@@ -81,6 +84,7 @@ package final class QueueWorker: Sendable {
     let listener = try Listener(database, channels: [QueueChannel.jobs]) { [self] _ in wakeConsumers() }
     try listener?.start()
     log.info("worker started")
+    onStart()
     // A stop that came before there were consumers to wake is seen when each checks the flag for the first time.
     let outcome = await withTaskGroup { group in
       group.addTask { await heartbeat.run() }

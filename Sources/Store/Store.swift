@@ -102,6 +102,15 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The item of the run has an outcome already.
   case itemEnded(Subject)
 
+  /// Whether a newer version of take5 may have written what this version cannot read. The job waits for a worker of that
+  /// version.
+  package var mayBeNewer: Bool {
+    switch self {
+    case .unknownKind, .unreadableDefinition: true
+    default: false
+    }
+  }
+
   package var description: String {
     switch self {
     case .noSubject(let subject): "\(subject) does not exist, or does not wait for outputs"

@@ -45,7 +45,7 @@ struct MediaHandler: JobHandler {
         return .unknown
       }
       work = found
-    } catch let error as StoreError where held.job.kind == ReprocessJob.kind {
+    } catch let error as StoreError where held.job.kind == ReprocessJob.kind && !error.mayBeNewer {
       // The subject was deleted: it needs no new outputs.
       await record.write(.superseded(.failed("\(error)")))
       return .unknown

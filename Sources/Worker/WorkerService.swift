@@ -18,10 +18,11 @@ package final class WorkerService: Sendable {
   ///   - database: for the worker's own connections: the heartbeat and the listener.
   ///   - pool: for all other statements.
   ///   - metrics: receives the counts of jobs and of damaged blobs.
+  ///   - onStart: called when the worker is registered and begins to claim.
   package init(
     configuration: WorkerConfiguration, database: DatabaseURL, pool: Pool, store: Store,
     blobs: any InspectableBlobStore,
-    log: Logger, metrics: Metrics
+    log: Logger, metrics: Metrics, onStart: @escaping @Sendable () -> Void = {}
   ) throws {
     let slots = try (1...configuration.slots).map { number in
       try MediaProcess(name: "media-\(number)", configuration: configuration.media)
@@ -83,7 +84,7 @@ package final class WorkerService: Sendable {
           try await pool.run { session in while try store.dropExpiredResponses(session) > 0 {} }
         },
       ],
-      onReaped: { reaped, session in try store.fail(reaped, session) }, log: log, metrics: metrics)
+      onReaped: { reaped, session in try store.fail(reaped, session) }, onStart: onStart, log: log, metrics: metrics)
   }
 
   /// Asks the worker to end: `run()` claims no more jobs and returns after the drain.

@@ -90,6 +90,16 @@ struct MigratorTests {
     }
   }
 
+  @Test("a program leaves a schema as it is that has more migrations than the program")
+  func newerSchema() async throws {
+    try await withDatabase { url in
+      let session = try Session.connect(url, timeout: .seconds(5))
+      try Migrator([first, second]).migrate(session)
+      #expect(try Migrator([first]).migrate(session) == [])
+      #expect(try Migrator.applied(session) == [1, 2])
+    }
+  }
+
   @Test("a complete schema needs no lock")
   func nothingMissing() async throws {
     try await withDatabase { url in

@@ -292,17 +292,39 @@ struct MediaHandlerTests {
 
   // MARK: Reading of work
 
-  @Test("a job of a kind that this version does not know is retried until it is dead")
-  func unknownKind() async throws {
+  @Test(
+    "a job of an unknown kind, and one with a definition that cannot be read, is postponed, for a newer worker",
+    arguments: [
+      "UPDATE job SET kind = 'newer'" as Statement,
+      "UPDATE definition SET body = '{}'",
+    ])
+  func newer(_ statement: Statement) async throws {
     try await WorkerFixture.with { fixture in
-      let post = try await fixture.submit(attempts: 2)
-      try await fixture.pool.run { _ = try $0.execute("UPDATE job SET kind = 'newer'") }
+      let post = try await fixture.submit(attempts: 1)
+      try await fixture.pool.run { _ = try $0.execute(statement) }
       let media = FakeMedia()
-      #expect(try await fixture.attempt(media) == .unknown)
-      #expect(try await fixture.post(post).job?.state == .scheduled)
-      try await fixture.attempt(media)
-      #expect(try await fixture.post(post).job?.state == .dead)
+      for _ in 0..<3 {
+        // The queue is not paused: other jobs run.
+        #expect(try await fixture.attempt(media) == .unknown)
+        #expect(try await fixture.post(post).job?.state == .scheduled)
+      }
+      #expect(fixture.outcomes == ["postponed": 3])
       #expect(media.requests.withLock { $0.isEmpty })
+    }
+  }
+
+  @Test("an item of a run whose definition only a newer worker can read is postponed")
+  func newerItem() async throws {
+    try await WorkerFixture.with { fixture in
+      try await fixture.submit()
+      try await fixture.attempt(FakeMedia())
+      _ = try await fixture.reprocess()
+      let held = try await fixture.claim(from: ReprocessJob.queue)
+      try await fixture.pool.run {
+        _ = try $0.execute("UPDATE definition SET body = '{}'")
+      }
+      #expect(await fixture.handler(FakeMedia()).handle(held, isAlone: true, log: WorkerFixture.log) == .unknown)
+      #expect(try await fixture.job(held.job.publicID).state == .scheduled)
     }
   }
 

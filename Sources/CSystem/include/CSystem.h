@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/// The version of take5, from Package.swift.
+const char *csystem_version(void);
+
 /// The properties of a child process. It inherits nothing else.
 struct csystem_child {
   const char *path;
@@ -38,6 +41,10 @@ ssize_t csystem_receive(int socket, void *bytes, size_t room, int *descriptors, 
 
 /// Creates a connected pair of SOCK_SEQPACKET sockets, both close-on-exec. Returns 0, or -1 with errno.
 int csystem_socket_pair(int pair[2]);
+
+/// Sends a datagram to a Unix socket at a path; `@` in place of its first byte means an abstract address (unix(7)). Returns 0,
+/// or -1 with errno.
+int csystem_send_datagram(const char *path, const void *bytes, size_t count);
 
 /// Sets the name of the calling thread, at most 15 bytes (pthread_setname_np(3), which needs _GNU_SOURCE).
 void csystem_name_thread(const char *name);

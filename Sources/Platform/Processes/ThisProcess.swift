@@ -6,7 +6,7 @@ import Synchronization
 /// Settings of the current process.
 package enum ThisProcess {
   /// The version of take5.
-  package static let version = "0.1.0"
+  package static let version = String(cString: csystem_version())
 
   /// The path of the running program, which stays valid when an upgrade replaces the file.
   package static let executable = "/proc/self/exe"

@@ -2,8 +2,7 @@ import Model
 package import Postgres
 package import Queue
 
-/// The kinds of jobs that this version knows. A job of another kind is retried until it has no attempts left, because a
-/// newer worker may know it.
+/// The kinds of jobs that this version knows. A job of another kind is postponed, because a newer worker may know it.
 package enum JobKinds {
   /// The kinds that need a media process.
   static let media: [any MediaJob.Type] = [

@@ -22,7 +22,7 @@ enum AttemptEnding {
   case interrupted(Work, MediaFailure)
   /// The current outputs were made by the same recipe.
   case unchanged(Work)
-  /// A resource that every attempt needs is not available. The job is postponed.
+  /// A resource that every attempt needs is not available, or the job needs a newer worker. The job is postponed.
   case unable(Outage)
   /// Other jobs did not end in time for an isolated attempt. The job is snoozed.
   case crowded
@@ -45,6 +45,7 @@ extension AttemptEnding {
     case BlobError.damaged(let hash, let damage): self = .damaged(.damaged(hash, damage), hash)
     case BlobError.system, BlobError.unavailable, is SystemError: self = .unable(Outage("\(error)"))
     case let error as PostgresError where error.isTransient: self = .unable(Outage("\(error)"))
+    case let error as StoreError where error.mayBeNewer: self = .unable(Outage("\(error)"))
     default: self = .failed("\(error)")
     }
   }

@@ -115,6 +115,7 @@ extension Subcommand {
     // The first line of standard output, for a process that started the service with port 0.
     try Console.print(exposure.address.url(port: server.port))
     log.info("listening", ["url": exposure.address.url(port: server.port), "slots": "\(slots)"])
+    ServiceManager.notify(.ready, log)
 
     // These tasks end after the last request.
     let tasks = [
@@ -126,6 +127,7 @@ extension Subcommand {
       if let worker { group.addTask { await worker.run() } }
       await signals.wait()
       log.info("stopping")
+      ServiceManager.notify(.stopping, log)
       worker?.stop()
       await server.stop(within: .seconds(5))
     }

@@ -37,12 +37,13 @@ extension Subcommand {
     let server = try metricsServer(arguments, metrics, database.pool, log)
     let worker = RestartingWorker(
       configuration: configuration, database: database, store: Store(blobs: blobs), blobs: blobs, log: log,
-      metrics: metrics)
+      metrics: metrics, onStart: { ServiceManager.notify(.ready, log) })
     await withTaskGroup { group in
       group.addTask { await worker.run() }
       if let server { group.addTask { await server.run() } }
       await signals.wait()
       log.info("stopping")
+      ServiceManager.notify(.stopping, log)
       worker.stop()
       await server?.stop(within: .zero)
     }

@@ -13,15 +13,16 @@ final class RestartingWorker: Sendable {
   private let current = Locked<WorkerService?>(nil)
   private let stopping = CancellationFlag()
 
+  /// - Parameter onStart: called each time that the worker is registered and begins to claim.
   init(
     configuration: WorkerConfiguration, database: DatabaseAccess, store: Store, blobs: any InspectableBlobStore,
-    log: Logger, metrics: Metrics
+    log: Logger, metrics: Metrics, onStart: @escaping @Sendable () -> Void = {}
   ) {
     self.log = log
     make = {
       try WorkerService(
         configuration: configuration, database: database.url, pool: database.pool, store: store, blobs: blobs, log: log,
-        metrics: metrics)
+        metrics: metrics, onStart: onStart)
     }
   }
 

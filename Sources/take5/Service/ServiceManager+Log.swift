@@ -1,0 +1,12 @@
+import Logging
+import Platform
+
+extension ServiceManager {
+  /// Notifies the service manager of this process, if there is one. A manager that cannot be reached is only logged: the
+  /// service does its work without it.
+  static func notify(_ state: State, _ log: Logger) {
+    do throws(SystemError) { try current?.notify(state) } catch {
+      log.warning("the service manager could not be notified", ["state": state.rawValue, "error": "\(error)"])
+    }
+  }
+}
