@@ -19,6 +19,10 @@ BENCH_QUEUE_PACKAGES := ffmpeg python3-venv
 BENCH_QUEUE_PEERS := pgqueuer==1.6.0 procrastinate==3.10.0 awa-pg==0.6.9 \
                      asyncpg==0.32.0 'psycopg[binary,pool]==3.3.9' uvloop==0.23.0
 
+# What 'make package' needs beside the build, and what 'make test-package' needs beside that.
+PACKAGE_PACKAGES := binutils dpkg-dev patchelf
+TEST_PACKAGE_PACKAGES := debootstrap lintian systemd openssl
+
 SWIFT ?= swift
 TAKE5 := .build/release/take5
 MUTATE := .build/tests/release/mutate
@@ -37,6 +41,12 @@ FUZZING := -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --sani
 ONLY := $(filter-out ChaosTests EndToEndTests PlayersTests,$(notdir $(wildcard Tests/*Tests)))
 SOURCES := Sources Tests Benchmarks jobs Package.swift
 
+# What is installed: Swift's libraries are part of the programs, and no program looks for libraries beside itself.
+SHIPPED := -c release --static-swift-stdlib --disable-local-rpath --scratch-path .build/programs
+PROGRAMS := .build/programs/release
+# Where 'make install' installs; DESTDIR is the folder of a package.
+PREFIX ?= /usr/local
+
 # How long 'make fuzz' runs each target.
 SECONDS ?= 60
 
@@ -49,7 +59,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-players run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-players test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -69,6 +79,18 @@ toolchain:
 build: setup ## build the programs, .build/release/take5 and .build/release/take5-media
 	$(SWIFT) build -c release --product take5
 	$(SWIFT) build -c release --product take5-media
+
+programs: setup ## build the programs that are installed, with Swift's libraries inside, in .build/programs/release
+	$(SWIFT) build $(SHIPPED) --product take5
+	$(SWIFT) build $(SHIPPED) --product take5-media
+
+# Does not build: 'make programs' comes first, as an ordinary user.
+install: ## install what 'make programs' has built, with manual pages, completions and units, in PREFIX, /usr/local
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' Sources/Packaging/install.sh $(PROGRAMS)
+
+package: programs ## build the Debian package, .build/package/take5_VERSION_ARCHITECTURE.deb
+	@$(call install,$(PACKAGE_PACKAGES))
+	@MAINTAINER='$(MAINTAINER)' Sources/Packaging/deb.sh $(PROGRAMS) .build/package
 
 demo: build ## start the service, submit the two sample clips, show the result, stop the service
 	@rm -rf $(DEMO) && mkdir -p $(DEMO) && mkfifo $(DEMO)/url
@@ -163,6 +185,17 @@ test-players: setup ## check the outputs with ten independent programs, some min
 	@rm -rf .build/players
 	$(SWIFT) build $(TESTING) --build-tests
 	$(SWIFT) test $(TESTING) --skip-build --filter PlayersTests
+
+# The version is in one file of C: the programs of the next version are compiled and linked in a minute.
+test-package: package ## install, upgrade and purge the package in a bare Debian with systemd, ten minutes, as root
+	@$(call install,$(TEST_PACKAGE_PACKAGES))
+	@rm -rf .build/next && mkdir .build/next
+	TAKE5_VERSION=$$(Sources/Packaging/version.sh next) $(SWIFT) build $(SHIPPED) --product take5
+	TAKE5_VERSION=$$(Sources/Packaging/version.sh next) $(SWIFT) build $(SHIPPED) --product take5-media
+	@cp $(PROGRAMS)/take5 $(PROGRAMS)/take5-media .build/next
+	$(SWIFT) build $(SHIPPED) --product take5
+	$(SWIFT) build $(SHIPPED) --product take5-media
+	@Tests/Packaging/run.sh $(PROGRAMS) .build/next
 
 run: build ## serve until stopped, on http://127.0.0.1:8080
 	$(TAKE5) serve

@@ -1,0 +1,248 @@
+#!/bin/bash
+# run.sh PROGRAMS NEXT: tests the Debian package that 'make package' has built of the programs in the folder PROGRAMS, and the package
+# of those in the folder NEXT, which have the next version, in a bare Debian with systemd. Needs root.
+#
+# The commands of README.md and docs/deploying.md run as they stand there; the test fails if a section with commands has not run.
+set -euo pipefail
+checkout=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$checkout"
+programs=$1
+next_programs=$2
+# shellcheck source=Tests/Packaging/machine.sh
+. Tests/Packaging/machine.sh
+[ "$(id -u)" = 0 ] || { echo "run.sh: a machine in namespaces needs root" >&2; exit 1; }
+
+mkdir -p .build/packaging
+machine=$(mktemp -d "$checkout/.build/packaging/machine.XXXXXX")
+trap 'status=$?; [ $status = 0 ] || report_failure; end_machine; exit $status' EXIT
+
+step() { printf '\n== %s (after %s s)\n' "$*" "$SECONDS"; }
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+equal() { [ "$2" = "$3" ] || fail "$1: '$2' instead of '$3'"; }
+report_failure() {
+  [ -n "${init:-}" ] || return 0
+  echo "the log of the machine:" >&2
+  inside journalctl --no-pager --lines 60 --output cat -u 'take5*' >&2 || true
+}
+
+# The lines of the code blocks in a language below a heading of a document.
+blocks() {
+  awk -v heading="$2" -v language="${3:-sh}" '
+    /^```/ { inside = !inside && found && $0 == "```" language; fenced = !fenced; next }
+    !fenced && /^#+ / { found = $0 ~ "^#+ " heading "$" }
+    inside' "$1"
+}
+sections_run=
+# Runs the commands below a heading in the machine's folder /root/server.
+document() {
+  local text
+  text=$(blocks "$1" "$2")
+  [ -n "$text" ] || fail "$1 has no commands below '$2'"
+  sections_run="$sections_run|$1#$2|"
+  inside bash -c "cd /root/server && set -eux && $text" </dev/null || fail "$1, '$2'"
+}
+# The headings of a document that have commands.
+sections() { awk '/^```/ { if ($0 == "```sh" && !fenced) print heading; fenced = !fenced; next } !fenced && /^#+ / { sub(/^#+ /, ""); heading = $0 }' "$1" | uniq; }
+
+query() { inside sudo -u take5 take5 database -- psql --no-psqlrc --tuples-only --no-align --command "$1" </dev/null; }
+posts() { query "SELECT count(*) FROM post WHERE status = '$1'"; }
+# Waits until no job waits or executes.
+drained() {
+  local tries
+  for tries in $(seq 300); do
+    [ "$(query 'SELECT count(*) FROM job')" != 0 ] || return 0
+    sleep 1
+  done
+  fail "jobs did not end: $(query 'SELECT state, attempt, last_error FROM job')"
+}
+submit() {
+  inside take5 submit post /usr/share/doc/take5/examples/front.mp4 /usr/share/doc/take5/examples/back.mp4 \
+    --author ada "$@" </dev/null
+}
+deb_of() { echo ".build/package/take5_$1-1_$(dpkg --print-architecture).deb"; }
+
+this=$(Sources/Packaging/version.sh)
+next=$(Sources/Packaging/version.sh next)
+
+step "the package of version $this"
+deb=$(deb_of "$this")
+[ -e "$deb" ] || fail "$deb is missing: 'make package'"
+cp "$deb" "$machine/first.deb"
+mkdir "$machine/again"
+cmp "$deb" "$(Sources/Packaging/deb.sh "$programs" "$machine/again")" || fail "the same programs gave another package"
+make --no-print-directory install PROGRAMS="$programs" DESTDIR="$machine/local" PREFIX=/usr/local
+equal "what 'make install' installs" "$("$machine/local/usr/local/bin/take5" version | head -n 1)" "take5 $this"
+grep -q '^ExecStart=/usr/local/bin/take5 serve$' "$machine/local/usr/local/lib/systemd/system/take5.service" || fail "another PREFIX in the unit"
+echo 'slots = 2' >"$machine/local/etc/take5/take5.conf"
+make --no-print-directory install PROGRAMS="$programs" DESTDIR="$machine/local" PREFIX=/usr/local
+equal "the configuration after a second 'make install'" "$(cat "$machine/local/etc/take5/take5.conf")" 'slots = 2'
+echo "$(stat --format %s "$deb") bytes; installed: $(dpkg-deb --field "$deb" Installed-Size) KiB"
+lintian --allow-root --fail-on error --show-overrides "$deb"
+
+step "the units"
+systemd-analyze security --offline=true --no-pager Sources/Packaging/*.service | grep 'Overall exposure'
+systemd-analyze security --offline=true --no-pager --threshold=30 Sources/Packaging/*.service >/dev/null
+restrictions() { sed -n '/^# What the service cannot do/,/^$/p' "$1"; }
+[ -n "$(restrictions Sources/Packaging/take5.service)" ] || fail "the units have no restrictions"
+equal "the restrictions of the worker" "$(restrictions Sources/Packaging/take5-worker@.service)" "$(restrictions Sources/Packaging/take5.service)"
+
+step "the package of version $next"
+next_deb=$(TAKE5_VERSION=$next Sources/Packaging/deb.sh "$next_programs" "$machine/next")
+
+step "a bare $release"
+base=$checkout/.build/packaging/$release
+make_base "$base"
+make_root "$base"
+server=$machine/root/root/server
+mkdir -p "$server"
+cp "$deb" "$server/"
+download "/root/server/$(basename "$deb")" nginx
+boot
+inside bash -c '! compgen -G "/usr/lib/swift*" && ! command -v swift take5' >/dev/null || fail "the machine is not bare"
+files() { inside find / -xdev \( -path /root -o -path /tmp -o -path '/var/cache/*' -o -path '/var/log/*' \) -prune -o -print | sort; }
+files >"$machine/files.before"
+
+step "README.md: from the package to the first composed video"
+begin=$SECONDS
+document README.md "Install"
+echo "$((SECONDS - begin)) s"
+equal "commands" "$(blocks README.md Install | grep -cv '^ ')" 3
+inside take5 inspect /root/server/moment/composed.mp4 >/dev/null || fail "the composed video cannot be decoded"
+equal "Swift's libraries" "$(inside find / -xdev -name 'libswift*' -o -xdev -name 'libFoundation*' | wc -l)" 0
+for program in /usr/bin/take5 /usr/libexec/take5/take5-media; do
+  ! inside ldd "$program" | grep 'not found' || fail "$program lacks a library"
+done
+# Each function that is bound at its first call exists in a library that is installed (ld.so(8)).
+equal "take5 with all functions bound" "$(inside env LD_BIND_NOW=1 LD_PRELOAD='libpq.so.5 libcurl.so.4 libcrypto.so.3' \
+  /usr/bin/take5 --help | head -n 1 | cut -d : -f 1)" take5
+equal "the user of the service" "$(inside ps -o user= -p "$(inside systemctl show -P MainPID take5)")" take5
+equal "the rights of the data" "$(inside stat --format '%U %a' /var/lib/take5)" 'take5 700'
+inside man -w take5 >/dev/null 2>&1 || inside test -s /usr/share/man/man1/take5.1.gz || fail "the manual page is missing"
+
+step "the walls, as the unit has them and as a shell has them"
+walls() { jq -r '.results[] | select(.check == "walls") | "\(.subject) \(.level)"' "$1"; }
+inside sudo -u take5 take5 doctor --json --sandbox required >"$machine/shell.json" || true
+# The installed unit with another command, and folders of its own.
+inside sh -c 'sed -e "s|^Type=.*|Type=oneshot|" -e "s|^ExecStart=.*|ExecStart=/usr/bin/take5 doctor --json --sandbox required|" \
+  -e "/^Restart/d" -e "s|^RuntimeDirectory=.*|RuntimeDirectory=doctor|" -e "s|^WorkingDirectory=.*|WorkingDirectory=%t/doctor|" \
+  -e "/^UMask/a StandardOutput=file:/run/walls.json" -e "/^UMask/a SuccessExitStatus=1" \
+  /lib/systemd/system/take5.service >/run/systemd/system/take5-doctor.service; systemctl daemon-reload; systemctl start take5-doctor'
+inside cat /run/walls.json >"$machine/unit.json"
+walls "$machine/unit.json"
+equal "the number of walls" "$(walls "$machine/unit.json" | wc -l)" 13
+equal "the walls under the unit" "$(walls "$machine/unit.json")" "$(walls "$machine/shell.json")"
+# A machine in namespaces has no controller of memory to delegate.
+equal "walls that are down" "$(walls "$machine/unit.json" | grep -v ' ok$' | grep -cv '^cgroup ')" 0
+equal "walls of the service that are down" \
+  "$(inside curl -fsS http://127.0.0.1:8080/metrics | grep '^take5_sandbox_wall' | grep -v cgroup | grep -cv ' 1$')" 0
+echo "under the unit: $(inside systemd-analyze security --no-pager take5.service | tail -n 1)"
+
+step "docs/deploying.md: the first key, and TLS by nginx in front"
+inside ip address add 192.0.2.1/32 dev lo
+# Another port, so that the service of the unit goes on.
+serve=(take5 serve --listen 192.0.2.1:8081 --slots 0)
+equal "a service off loopback without a key" "$(inside sudo -u take5 "${serve[@]}" >/dev/null 2>&1 || echo $?)" 64
+document docs/deploying.md "The first key"
+key=$(inside cat /root/server/key)
+status() { inside curl --silent --output /dev/null --write-out '%{http_code}' "$@"; }
+equal "a request without the key" "$(status http://127.0.0.1:8080/v1/posts)" 401
+equal "a request with the key" "$(status -H "Authorization: Bearer $key" http://127.0.0.1:8080/v1/posts)" 200
+inside systemd-run --quiet --unit off-loopback --uid take5 --service-type notify "${serve[@]}"
+equal "off loopback without the key" "$(status http://192.0.2.1:8081/v1/posts)" 401
+equal "off loopback with the key" "$(status -H "Authorization: Bearer $key" http://192.0.2.1:8081/v1/posts)" 200
+inside systemctl stop off-loopback
+inside apt-get install --yes -qq nginx >/dev/null 2>&1
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=take5.example.org -addext subjectAltName=DNS:take5.example.org \
+  -keyout "$server/key.pem" -out "$server/certificate.pem" 2>/dev/null
+inside install -D -m 600 /root/server/key.pem /etc/ssl/private/take5.example.org.pem
+inside install -D -m 644 /root/server/certificate.pem /etc/ssl/certs/take5.example.org.pem
+blocks docs/deploying.md "TLS" nginx >"$server/take5.nginx"
+document docs/deploying.md "TLS"
+inside sh -c 'echo 127.0.0.1 take5.example.org >>/etc/hosts'
+secure=(--server https://take5.example.org --cacert /root/server/certificate.pem --api-key-file /root/server/key)
+submit "${secure[@]}" --save /root/server/secure
+inside test -s /root/server/secure/composed.mp4 || fail "no video came through nginx"
+equal "TLS without a key" "$(status --cacert /root/server/certificate.pem https://take5.example.org/v1/posts)" 401
+equal "the address of the service" "$(inside ss -Htln 'sport = 8080' | awk '{ print $4 }')" 127.0.0.1:8080
+
+step "docs/deploying.md: workers, and an upgrade with jobs in flight"
+document docs/deploying.md "Workers"
+inside systemctl is-active take5-worker@1 >/dev/null
+# A worker of this version that the upgrade does not restart: on another machine it would not know of it.
+inside sh -c 'mkdir -p /opt/old/bin /opt/old/libexec/take5 && cp /usr/bin/take5 /opt/old/bin && cp /usr/libexec/take5/take5-media /opt/old/libexec/take5'
+inside systemd-run --quiet --unit old-worker --uid take5 /opt/old/bin/take5 worker
+for _ in 1 2 3 4 5 6 7 8; do submit "${secure[@]}" >/dev/null; done
+for tries in $(seq 100); do
+  [ "$(query "SELECT count(*) FROM job WHERE state = 'x'")" -lt 2 ] || break
+  sleep 0.1
+done
+executing=$(query "SELECT count(*) FROM job WHERE state = 'x'")
+[ "$executing" -ge 2 ] || fail "no jobs are in flight: $executing"
+echo "$executing jobs execute, $(query "SELECT count(*) FROM job WHERE state = 'a'") wait"
+rm "$server"/*.deb
+cp "$next_deb" "$server/"
+document docs/deploying.md "Upgrade"
+equal "the version" "$(inside take5 version | head -n 1)" "take5 $next"
+running() { inside sh -c "/proc/\$(systemctl show -P MainPID $1)/exe version" | head -n 1; }
+equal "the version of the service" "$(running take5)" "take5 $next"
+equal "the version of the worker" "$(running take5-worker@1)" "take5 $next"
+equal "the version of the old worker" "$(running old-worker)" "take5 $this"
+for _ in 1 2 3 4; do submit "${secure[@]}" >/dev/null; done
+drained
+equal "ready posts" "$(posts ready)" 14
+equal "other posts" "$(query "SELECT count(*) FROM post WHERE status <> 'ready'")" 0
+equal "dead jobs" "$(query 'SELECT count(*) FROM job_dead')" 0
+process=$(inside systemctl show -P MainPID old-worker)
+old_jobs=$(query "SELECT count(*) FROM job_done JOIN worker ON worker.id = worker_id WHERE process = $process")
+new_jobs=$(query "SELECT count(*) FROM job_done JOIN worker ON worker.id = worker_id WHERE process <> $process")
+echo "the worker of $this completed $old_jobs jobs, those of $next $new_jobs of the registered ones"
+[ "$old_jobs" -gt 0 ] && [ "$new_jobs" -gt 0 ] || fail "the versions did not share the queue"
+inside sudo -u take5 take5 verify
+inside systemctl stop old-worker
+
+step "docs/deploying.md: the way back"
+submit "${secure[@]}" >/dev/null
+rm "$server"/*.deb
+cp "$machine/first.deb" "$server/$(basename "$deb")"
+document docs/deploying.md "The way back"
+equal "the version" "$(inside take5 version | head -n 1)" "take5 $this"
+submit "${secure[@]}" >/dev/null
+drained
+equal "ready posts" "$(posts ready)" 16
+inside sudo -u take5 take5 verify
+
+step "docs/deploying.md: what a process takes, and what to watch"
+document docs/deploying.md "Watch"
+# The program moves into a cgroup below that of its unit. Shared pages count once (proc(5), smaps_rollup).
+processes() { inside find "/sys/fs/cgroup/system.slice/$1" -name cgroup.procs -exec cat {} +; }
+memory() { for process in $(processes "$1"); do inside grep -h ^Pss: "/proc/$process/smaps_rollup"; done | awk '{ sum += $2 } END { print int(sum / 1024) " MiB" }'; }
+echo "idle, with its database: $(memory take5.service) in $(processes take5.service | wc -l) processes; a worker: $(memory 'system-take5\x2dworker.slice')"
+echo "16 moments of the same bytes, which are stored once: $(inside sh -c 'du -sm /var/lib/take5/blobs' | cut -f 1) MiB of blobs, $(inside sh -c 'du -sm /var/lib/take5/postgres' | cut -f 1) MiB of PostgreSQL"
+
+step "remove, install again, purge"
+blobs=$(inside find /var/lib/take5/blobs -type f | wc -l)
+inside sh -c 'echo "# of the administrator" >>/etc/take5/take5.conf'
+inside apt-get remove --yes -qq take5 >/dev/null
+inside sh -c '! command -v take5 && ! systemctl is-active --quiet take5 && ! pgrep -u take5' >/dev/null || fail "remove left a program"
+equal "blobs after remove" "$(inside find /var/lib/take5/blobs -type f | wc -l)" "$blobs"
+inside grep -q '^# of the administrator' /etc/take5/take5.conf || fail "remove changed the configuration"
+inside sh -c 'apt-get install --yes -qq /root/server/take5_*.deb' >/dev/null 2>&1
+equal "posts after an installation again" "$(posts ready)" 16
+inside grep -q '^# of the administrator' /etc/take5/take5.conf || fail "an installation changed the configuration"
+document docs/deploying.md "Remove"
+files >"$machine/files.after"
+equal "files of take5 after purge" "$(comm -13 "$machine/files.before" "$machine/files.after" | grep take5 | grep -v '^/etc/nginx/\|^/etc/ssl/\|^/opt/old' || true)" ""
+equal "files of its user after purge" "$(inside find / -xdev \( -user take5 -o -group take5 \) -not -path '/proc/*')" ""
+equal "processes of its user" "$(inside pgrep -u take5 || true)" ""
+inside getent passwd take5
+
+step "all sections with commands have run"
+for file in docs/deploying.md; do
+  while read -r heading; do
+    case "$sections_run" in *"|$file#$heading|"*) ;; *) fail "$file, '$heading' has commands that do not run" ;; esac
+  done < <(sections "$file")
+done
+printf '\npassed in %s s\n' "$SECONDS"
