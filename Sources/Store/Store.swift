@@ -26,18 +26,25 @@ package struct Store: Sendable {
     try session.execute(Self.statements["is_writable"])
   }
 
-  /// Reads a post with its current assets and its job from one snapshot; nil if the post does not exist.
-  package func post(_ id: PublicID, _ session: Session) throws -> Post? {
-    if session.isInTransaction { return try read(id, session) }
-    return try session.snapshot { session in try read(id, session) }
+  /// Reads a post with its current assets and its job from one snapshot; nil if the viewer sees no such post.
+  package func post(_ id: PublicID, for viewer: Viewer, _ session: Session) throws -> Post? {
+    if session.isInTransaction { return try read(id, viewer, session) }
+    return try session.snapshot { session in try read(id, viewer, session) }
   }
 
-  private func read(_ id: PublicID, _ session: Session) throws -> Post? {
-    try posts(of: Array(session.execute(Self.statements["post"], .text(id.description))), session).first
+  private func read(_ id: PublicID, _ viewer: Viewer, _ session: Session) throws -> Post? {
+    let rows = try session.execute(Self.statements["post"], .text(id.description), viewer.parameter)
+    return try posts(of: Array(rows), session).first
   }
 
-  /// Reads an asset of any set, including sources; nil if the asset does not exist.
-  package func asset(_ id: PublicID, _ session: Session) throws -> StoredAsset? {
+  /// Reads an asset of any set, including sources; nil if the viewer sees no post or image that has it.
+  package func asset(_ id: PublicID, for viewer: Viewer, _ session: Session) throws -> StoredAsset? {
+    // A client that acts as no user sees every asset: one statement is enough.
+    if viewer != .unrestricted,
+      try session.execute(Self.statements["sees_asset"], .text(id.description), viewer.parameter).isEmpty
+    {
+      return nil
+    }
     guard let row = try session.execute(Self.statements["asset"], .text(id.description)).first else { return nil }
     return try StoredAsset(try Asset(row), row)
   }
@@ -59,7 +66,7 @@ extension Store {
   /// A failpoint before and after each statement of the store.
   package static var failpoints: [Failpoint] {
     statements.failpoints + runStatements.failpoints + collecting.failpoints + damageStatements.failpoints
-      + quarantine.failpoints
+      + quarantine.failpoints + tokenStatements.failpoints
   }
 }
 
@@ -79,6 +86,7 @@ package enum StoreMigrations {
       Migration(version: 108, name: "damage", PackageResources.v0108_damage_sql),
       Migration(version: 109, name: "authors", PackageResources.v0109_authors_sql),
       Migration(version: 110, name: "quarantine", PackageResources.v0110_quarantine_sql),
+      Migration(version: 111, name: "tokens", PackageResources.v0111_tokens_sql),
     ]
   }
 }

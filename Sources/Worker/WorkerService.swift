@@ -83,6 +83,9 @@ package final class WorkerService: Sendable {
         MaintenanceTask("answers", every: .seconds(3600)) { pool in
           try await pool.run { session in while try store.dropExpiredResponses(session) > 0 {} }
         },
+        MaintenanceTask("tokens", every: .seconds(3600)) { pool in
+          try await pool.run { session in while try store.dropExpiredTokens(session) > 0 {} }
+        },
       ],
       onReaped: { reaped, session in try store.fail(reaped, session) }, onStart: onStart, log: log, metrics: metrics)
   }

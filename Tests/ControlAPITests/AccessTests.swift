@@ -18,6 +18,18 @@ struct AccessTests {
 
   private static let client = IPAddress("127.0.0.1")!
 
+  private static func access(_ operatorKey: String?) -> AccessControl {
+    AccessControl(
+      operatorKey: operatorKey, isLoopback: true, limits: RateLimits(.init(), now: { 0 }),
+      tokens: UserTokenCache { _ in nil }, now: { 0 })
+  }
+
+  /// The client of an admission that does not wait.
+  private static func caller(_ admitted: Admitted) throws -> Caller {
+    guard case .known(let principal) = admitted else { throw Problem(.unauthorized, detail: "pending") }
+    return try #require(principal as? Caller)
+  }
+
   @Test(
     "only the operator's key has all scopes",
     arguments: [
@@ -26,28 +38,27 @@ struct AccessTests {
       ("Basic s3cret-key", false), ("s3cret-key", false),
     ])
   func operatorKey(value: String, isAdmitted: Bool) throws {
-    let access = AccessControl(
-      operatorKey: "s3cret-key", isLoopback: true, limits: RateLimits(.init(), now: { 0 }), now: { 0 })
+    let access = Self.access("s3cret-key")
     let head = try Self.head("POST", "/v1/posts", ["Authorization": value])
-    let admitted = (try? access.admit(head, from: Self.client, to: .key(Set(Scope.allCases)))) == "operator"
-    #expect(admitted == isAdmitted)
+    let admitted = try? Self.caller(access.admit(head, from: Self.client, to: .key(Set(Scope.allCases))))
+    #expect((admitted?.credential == .operatorKey) == isAdmitted)
   }
 
   @Test("before the first refresh only the operator's key is valid")
   func unknownKeys() throws {
-    let access = AccessControl(operatorKey: nil, isLoopback: true, limits: RateLimits(.init(), now: { 0 }), now: { 0 })
+    let access = Self.access(nil)
     let head = try Self.head("GET", "/v1/posts", ["Host": "localhost"])
     #expect(throws: Problem.self) { try access.admit(head, from: Self.client, to: .key([.read])) }
   }
 
   @Test("a route without scopes needs a key too; only a route for anyone does not")
   func routeAccess() throws {
-    let access = AccessControl(operatorKey: "k1", isLoopback: true, limits: RateLimits(.init(), now: { 0 }), now: { 0 })
+    let access = Self.access("k1")
     let head = try Self.head("GET", "/v1/posts", ["Host": "localhost"])
     for open in [RouteAccess.unlimited, .anyone] {
-      #expect(try access.admit(head, from: Self.client, to: open) == nil)
+      #expect(try Self.caller(access.admit(head, from: Self.client, to: open)) == .anonymous)
     }
-    for closed in [RouteAccess.key([]), .key([.read]), .keyOrSignature([])] {
+    for closed in [RouteAccess.key([]), .key([.read]), .upload([]), .userToken, .keyOrSignature([])] {
       #expect(throws: Problem.self) { try access.admit(head, from: Self.client, to: closed) }
     }
   }

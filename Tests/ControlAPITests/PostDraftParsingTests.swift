@@ -11,7 +11,7 @@ struct PostDraftParsingTests {
   /// Returns the fields in the errors of a post.
   private func invalidFields(_ json: String) -> [String] {
     do {
-      _ = try PostDraft(json: Array(json.utf8))
+      _ = try PostDraft(json: Array(json.utf8), user: nil)
       return []
     } catch {
       guard case .list(let errors)? = error.members.first(where: { $0.name == "errors" })?.value else { return [] }
@@ -24,7 +24,7 @@ struct PostDraftParsingTests {
 
   @Test("every field is read")
   func everyField() throws {
-    let draft = try PostDraft(json: Array(SubmissionTests.fullPost.utf8))
+    let draft = try PostDraft(json: Array(SubmissionTests.fullPost.utf8), user: nil)
     let place = Place(id: "p1", name: "Lake", coordinate: Coordinate(latitude: 52.5, longitude: 13.4))
     #expect(
       draft
@@ -39,19 +39,19 @@ struct PostDraftParsingTests {
     // On a thread with the stack size of the handlers' threads.
     let failure = try await onThread("small-stack") {
       #expect(throws: Problem.self) {
-        _ = try PostDraft(json: Array((#"{"author":"# + String(repeating: level, count: 500)).utf8))
+        _ = try PostDraft(json: Array((#"{"author":"# + String(repeating: level, count: 500)).utf8), user: nil)
       }
     }
     let text = String(repeating: level, count: 400) + "1" + String(repeating: level == "[" ? "]" : "}", count: 400)
     let nested = try await onThread("small-stack") {
-      #expect(throws: Problem.self) { _ = try PostDraft(json: Array((#"{"author":"# + text + "}").utf8)) }
+      #expect(throws: Problem.self) { _ = try PostDraft(json: Array((#"{"author":"# + text + "}").utf8), user: nil) }
     }
     #expect(failure != nil && nested != nil)
   }
 
   @Test("absent and null fields have their defaults")
   func defaults() throws {
-    let draft = try PostDraft(json: Array(#"{"author":"ada","place":null,"visibility":null}"#.utf8))
+    let draft = try PostDraft(json: Array(#"{"author":"ada","place":null,"visibility":null}"#.utf8), user: nil)
     #expect(draft == PostDraft(author: "ada"))
   }
 

@@ -71,7 +71,8 @@ struct RunningAPI: Sendable {
       let clock = ContinuousClock().now
       let access = AccessControl(
         operatorKey: setting.key, isLoopback: setting.isLoopback,
-        limits: RateLimits(setting.limits, now: { clock.duration(to: .now) / .seconds(1) }), now: { 1_800_000_000 })
+        limits: RateLimits(setting.limits, now: { clock.duration(to: .now) / .seconds(1) }),
+        tokens: UserTokenCache(store, pool), now: { 1_800_000_000 })
       let keys = Pool(url, size: 1)
       try await access.refresh(store, keys)
       await keys.close()

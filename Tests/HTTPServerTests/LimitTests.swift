@@ -7,7 +7,7 @@ import Testing
 /// Tests of the limits of connections, requests and streams.
 @Suite(.tags(.network), .timeLimit(.minutes(15)))
 struct LimitTests {
-  private static func hello(admission: @escaping Route.Admission = { (_, _) throws(Problem) in nil }) -> Router {
+  private static func hello(admission: @escaping Route.Admission = Route.open) -> Router {
     Router(routes: [
       Route("GET", "/hello", admission: admission) { request in
         Response(.ok, body: .bytes(Array(request.client.description.utf8)))
@@ -15,10 +15,19 @@ struct LimitTests {
     ])
   }
 
+  /// A client with the header field `Authorization` has authenticated.
+  private struct Authorized: Principal {
+    let isAuthenticated: Bool
+  }
+
+  private static let authenticating: Route.Admission = { (head, _) throws(Problem) in
+    .known(Authorized(isAuthenticated: head.headers["Authorization"] != nil))
+  }
+
   /// `/wait` responds with a stream that does not end, `/hello` immediately.
   private static let waiting = Router(routes: [
     Route("GET", "/wait", admission: Route.open) { _ in Response(.ok, body: .stream(BodyStream())) },
-    Route("GET", "/hello", admission: { (head, _) throws(Problem) in head.headers["Authorization"] }) { request in
+    Route("GET", "/hello", admission: authenticating) { request in
       Response(.ok, body: .bytes(Array(request.client.description.utf8)))
     },
   ])
@@ -116,7 +125,7 @@ struct LimitTests {
     var configuration = ServerConfiguration()
     configuration.networkThreads = 1
     configuration.maxConnections = 3
-    let router = Self.hello { (head, _) throws(Problem) in head.headers["Authorization"] }
+    let router = Self.hello(admission: Self.authenticating)
     try await withServer(configuration, router: router) { server in
       let port = server.port
       try await onThread("client") {

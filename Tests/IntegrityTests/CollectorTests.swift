@@ -96,7 +96,8 @@ struct CollectorTests {
       try? await fixture.pool.transaction { session in
         let definition = try #require(try Definitions.photo("profile-image"))
         _ = try fixture.store.submitImage(
-          ImageDraft(kind: .profile, owner: "ada"), source: source, definition: definition, request: nil, session)
+          ImageDraft(kind: .profile, owner: "ada"), for: .unrestricted, source: source, definition: definition,
+          request: nil, session)
         // The collection finds the file without a row, and waits for the writer.
         let task = try IntegrityFixture.start(during: session) { try await fixture.collect() }
         collection.withLock { $0 = task }
@@ -135,7 +136,9 @@ struct CollectorTests {
         INSERT INTO media_crash (inputs, crashes, last_error, quarantined_at) VALUES (sha256('both'), 2, '', now());
         INSERT INTO quarantined_input (inputs, role, blob) SELECT sha256('both'), role, blob FROM asset
         """)
-      try await fixture.pool.transaction { session in _ = try fixture.store.delete(post: post, session) }
+      try await fixture.pool.transaction { session in
+        _ = try fixture.store.delete(post: post, for: .unrestricted, session)
+      }
       try await fixture.pool.transaction { session in try fixture.store.collectReleased(session) }
       #expect(try await fixture.dryRun().blobs.count == 0)
       #expect(try await fixture.collect().blobs.count == 0)
@@ -165,7 +168,9 @@ struct CollectorTests {
       }
       #expect(same == until)
       let files = try fixture.files()
-      try await fixture.pool.transaction { session in _ = try fixture.store.delete(post: post, session) }
+      try await fixture.pool.transaction { session in
+        _ = try fixture.store.delete(post: post, for: .unrestricted, session)
+      }
       try await fixture.pool.transaction { session in try fixture.store.collectReleased(session) }
       try fixture.publishOrphan("spare")
       let report = try await fixture.collect()
@@ -182,7 +187,9 @@ struct CollectorTests {
   func holdWaits() async throws {
     try await IntegrityFixture.with { fixture in
       let post = try await fixture.post("a")
-      try await fixture.pool.transaction { session in _ = try fixture.store.delete(post: post, session) }
+      try await fixture.pool.transaction { session in
+        _ = try fixture.store.delete(post: post, for: .unrestricted, session)
+      }
       let hold = try await fixture.pool.transaction { session in
         let collected = try fixture.store.collectReleased(limit: 2, session)
         #expect(collected.blobs == 2)

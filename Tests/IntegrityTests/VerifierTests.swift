@@ -204,7 +204,8 @@ struct VerifierTests {
       try? await fixture.pool.transaction { session in
         let definition = try #require(try Definitions.photo("profile-image"))
         _ = try fixture.store.submitImage(
-          ImageDraft(kind: .profile, owner: "ada"), source: source, definition: definition, request: nil, session)
+          ImageDraft(kind: .profile, owner: "ada"), for: .unrestricted, source: source, definition: definition,
+          request: nil, session)
         #expect(try fixture.blobs.contains(IntegrityFixture.hash("open")))
         // The verification waits for the end of the transaction.
         let task = try IntegrityFixture.start(during: session) { try await fixture.verify() }
@@ -221,7 +222,9 @@ struct VerifierTests {
   func openCollector() async throws {
     try await IntegrityFixture.with { fixture in
       let post = try await fixture.post("a")
-      try await fixture.pool.transaction { session in _ = try fixture.store.delete(post: post, session) }
+      try await fixture.pool.transaction { session in
+        _ = try fixture.store.delete(post: post, for: .unrestricted, session)
+      }
       try await fixture.sql("DELETE FROM blob_release")
       let verification = Shared<Task<VerifyReport, any Error>?>(nil)
       try await fixture.pool.transaction { session in

@@ -22,7 +22,8 @@ struct ImageTests {
       let definition = try #require(try Definitions.photo(kind.definition))
       let (store, draft) = (fixture.store, ImageDraft(kind: kind, owner: owner, author: "bob"))
       return try await fixture.pool.transaction { session in
-        try store.submitImage(draft, source: source, definition: definition, request: nil, session)
+        try store.submitImage(
+          draft, for: .unrestricted, source: source, definition: definition, request: nil, session)
       }
     }
 
@@ -47,7 +48,7 @@ struct ImageTests {
     }
 
     func status(_ id: PublicID) async throws -> ImageStatus? {
-      try await fixture.pool.run { [store = fixture.store] in try store.image(id, $0)?.status }
+      try await fixture.pool.run { [store = fixture.store] in try store.image(id, for: .unrestricted, $0)?.status }
     }
   }
 
@@ -140,7 +141,7 @@ struct ImageTests {
       let images = Images(fixture: fixture, kind: .reaction, owner: post.description)
       let id = try await images.submit("selfie")
       #expect(try await images.status(id) == .processing)
-      let stored = try await fixture.pool.run { [store = fixture.store] in try store.image(id, $0) }
+      let stored = try await fixture.pool.run { [store = fixture.store] in try store.image(id, for: .unrestricted, $0) }
       #expect(stored?.draft.author == "bob")
     }
   }

@@ -121,7 +121,8 @@ struct QuarantineTests {
       await #expect(throws: QuarantineRefusal.self) {
         try await fixture.pool.transaction { [store = fixture.store] session in
           try store.submitImage(
-            ImageDraft(kind: .profile, owner: "ada"), source: image, definition: definition, request: nil, session)
+            ImageDraft(kind: .profile, owner: "ada"), for: .unrestricted, source: image, definition: definition,
+            request: nil, session)
         }
       }
     }

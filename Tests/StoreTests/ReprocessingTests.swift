@@ -185,7 +185,9 @@ struct ReprocessingTests {
       // The second set is dropped; the first is kept although its successor is gone.
       #expect(try await fixture.dropRetired(after: .zero) == 1)
       #expect(try await fixture.count("asset_set WHERE definition IS NOT NULL") == 2)
-      let deleted = try await fixture.pool.transaction { [store = fixture.store] in try store.delete(post: post, $0) }
+      let deleted = try await fixture.pool.transaction { [store = fixture.store] in
+        try store.delete(post: post, for: .unrestricted, $0)
+      }
       #expect(deleted)
       #expect(try await fixture.count("asset_set") == 0)
       try await fixture.collect()
@@ -339,7 +341,7 @@ extension StoreFixture {
   }
 
   fileprivate func asset(_ id: PublicID) async throws -> StoredAsset? {
-    try await pool.run { [store] in try store.asset(id, $0) }
+    try await pool.run { [store] in try store.asset(id, for: .unrestricted, $0) }
   }
 
   fileprivate func dropRetired(after age: Duration) async throws -> Int {

@@ -108,7 +108,7 @@ struct StoreFixture {
   }
 
   func post(_ id: PublicID) async throws -> Post {
-    let post = try await pool.run { [store] session in try store.post(id, session) }
+    let post = try await pool.run { [store] session in try store.post(id, for: .unrestricted, session) }
     return try #require(post)
   }
 

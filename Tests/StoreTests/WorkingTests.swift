@@ -27,7 +27,9 @@ struct WorkingTests {
       #expect(try fixture.content(SHA256.digest(of: Array("composed ".utf8))) == "composed ")
 
       let image = try #require(post.assets[.image])
-      let stored = try await fixture.pool.run { session in try fixture.store.asset(image.id, session) }
+      let stored = try await fixture.pool.run { session in
+        try fixture.store.asset(image.id, for: .unrestricted, session)
+      }
       #expect(stored?.asset == image)
       #expect(stored?.inline == Array("image ".utf8))
       #expect(image.sha256 == SHA256.digest(of: Array("image ".utf8)).hex)

@@ -162,7 +162,7 @@ struct WorkerFixture {
   }
 
   func post(_ id: PublicID) async throws -> Post {
-    let post = try await pool.run { [store] in try store.post(id, $0) }
+    let post = try await pool.run { [store] in try store.post(id, for: .unrestricted, $0) }
     return try #require(post)
   }
 

@@ -46,8 +46,15 @@ JSON
 )
 export TAKE5_PHOTO TAKE5_SEEDS SCHEMATHESIS_HOOKS="$here/hooks.py"
 
+# Random users would hide the posts of the chains of requests, and an acting user makes `author` optional, which no schema
+# can express: CallersTests sends each operation as each client.
+curl --silent --fail --output "$folder/openapi.json" "${DOCUMENT:-$url/openapi.json}"
+acting='{"$ref": "#/components/parameters/ActingUser"}'
+sed -e "s|, $acting||" -e "/^ *$acting,\$/d" "$folder/openapi.json" >"$folder/operations.json"
+if grep --quiet "$acting" "$folder/operations.json"; then echo "the document still has the acting user"; exit 1; fi
+
 status=0
-"$schemathesis" --config-file "$here/schemathesis.toml" run "${DOCUMENT:-$url/openapi.json}" --url "$url" --checks all \
+"$schemathesis" --config-file "$here/schemathesis.toml" run "$folder/operations.json" --url "$url" --checks all \
   --max-examples "$examples" --seed "$seed" --header "Authorization: Bearer $TAKE5_API_KEY" --no-color \
   --request-timeout 90 ${OPTIONS:-} >"$folder/report.txt" 2>&1 || status=$?
 cat "$folder/report.txt"

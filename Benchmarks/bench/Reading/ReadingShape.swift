@@ -37,13 +37,14 @@ enum ReadingShape: String, CaseIterable, Sendable {
     case .place: filter.place = data.place(&random)
     case .calendar:
       return try store.explain(
-        calendarOf: data.author(&random), month: data.month(&random), zone: "Europe/Berlin", session)
+        calendarOf: data.author(&random), for: .unrestricted, month: data.month(&random), zone: "Europe/Berlin",
+        session)
     case .box, .polygon:
       filter.from = data.time(&random)
       filter.to = filter.from.map { $0 + 86_400_000_000 }
       filter.area = self == .box ? data.box(&random) : data.polygon(&random)
     }
-    return try store.explain(filter, PageRequest(), session)
+    return try store.explain(filter, for: .unrestricted, PageRequest(), session)
   }
 }
 

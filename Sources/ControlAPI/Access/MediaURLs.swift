@@ -5,7 +5,7 @@ internal import Model
 /// Signs the URLs of media for one reader and verifies them, so that players and image views need no header.
 ///
 /// A URL is valid for 24 to 25 hours. Within an hour, the URL of an asset stays the same, so that caches can reuse it.
-/// The signature covers the API key that the URL was issued for; revoking the key invalidates the URL.
+/// The signature covers the API key or the user token that the URL was issued for; revoking it invalidates the URL.
 package struct MediaURLs: Sendable {
   /// The minimum validity of a URL in seconds.
   static let minLifetime = 24 * 3600
@@ -17,10 +17,12 @@ package struct MediaURLs: Sendable {
 
   /// The recipient of a URL.
   struct Reader: Sendable, Hashable {
-    /// The number of an API key, `operator`, or `anybody` if no key is needed.
+    /// The number of an API key, the id of a user token, `operator`, or `anybody` if no key is needed.
     let name: String
-    /// The hash of the API key; it is part of the signature, so that another key of the same number is not accepted.
+    /// The hash of the key or token; it is part of the signature, so that another key of the same number is not accepted.
     let keyHash: String
+    /// The user that a client with an API key acted as; a token has its own.
+    var user: String?
   }
 
   /// The signing keys; the first one signs.
@@ -48,11 +50,21 @@ package struct MediaURLs: Sendable {
     guard let key = keys.first else { return path }
     let expires = (now / Self.step + 1) * Self.step + Self.minLifetime
     let signature = signature(path, expires, key)
-    return "\(path)?expires=\(expires)&key=\(key.id)&reader=\(reader.name)&signature=\(signature.hex)"
+    return "\(path)?expires=\(expires)&key=\(key.id)&reader=\(reader.name)\(userParameter)&signature=\(signature.hex)"
   }
 
-  /// Returns the name of the reader that a URL claims to be issued for.
-  static func readerName(of target: RequestTarget) -> String? { target.queryValue("reader") }
+  private var userParameter: String { reader.user.map { "&user=\(Self.percentEncoded($0))" } ?? "" }
+
+  /// Encodes all bytes but the unreserved characters (RFC 3986, section 2.3).
+  private static func percentEncoded(_ text: String) -> String {
+    text.utf8.map { byte in
+      let scalar = Unicode.Scalar(byte)
+      if scalar.properties.isAlphabetic && byte < 0x80 || 0x30...0x39 ~= byte || "-._~".utf8.contains(byte) {
+        return String(scalar)
+      }
+      return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }.joined()
+  }
 
   /// Verifies a signed URL of this reader.
   func verify(_ target: RequestTarget) -> Validity {
@@ -66,6 +78,8 @@ package struct MediaURLs: Sendable {
   }
 
   private func signature(_ path: String, _ expires: Int, _ key: SigningKey) -> SHA256Digest {
-    HMAC.code(of: Array("GET\n\(path)\n\(expires)\n\(reader.name)\n\(reader.keyHash)".utf8), key: key.secret)
+    let user = reader.user.map { "\n\($0)" } ?? ""
+    return HMAC.code(
+      of: Array("GET\n\(path)\n\(expires)\n\(reader.name)\n\(reader.keyHash)\(user)".utf8), key: key.secret)
   }
 }

@@ -1,10 +1,11 @@
 internal import HTTPServer
+internal import Model
 internal import Platform
 
 /// The rate limits of this process: requests of one API key or address, and submissions of one author.
 package final class RateLimits: Sendable {
   package struct Configuration: Sendable, Hashable {
-    /// The limit of one API key, and of one address without a valid key.
+    /// The limit of one API key, of one user token, and of one address without either.
     package var requestsPerMinute = 60_000
     /// The limit of one author.
     package var submissionsPerMinute = 600
@@ -41,6 +42,12 @@ package final class RateLimits: Sendable {
   /// Counts a request with a valid API key; throws a problem with status 429 if the limit is exceeded.
   func countRequest(ofKey key: String) throws(Problem) {
     try take(.requests, "key \(key)", configuration.requestsPerMinute, of: "requests", by: "API key")
+  }
+
+  /// Counts a request with a valid user token, which thereby does not count for its API key; throws a problem with status
+  /// 429 if the limit is exceeded.
+  func countRequest(ofToken token: PublicID) throws(Problem) {
+    try take(.requests, "token \(token)", configuration.requestsPerMinute, of: "requests", by: "user token")
   }
 
   /// Counts a request without a valid API key; throws a problem with status 429 if the limit is exceeded.

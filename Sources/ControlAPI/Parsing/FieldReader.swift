@@ -35,6 +35,11 @@ struct FieldReader {
     return text
   }
 
+  /// Reads an author; returns the user that the request acts as if it is absent.
+  mutating func author(actingAs user: String?) -> String? {
+    text("author", limit: MaxLength.name, isRequired: user == nil, allowsEmpty: false) ?? user
+  }
+
   /// Reads a value of an enumeration.
   mutating func choice<Value: RawRepresentable<String> & CaseIterable>(
     _ name: String, of type: Value.Type, isRequired: Bool = false
@@ -45,8 +50,8 @@ struct FieldReader {
   }
 
   /// Reads an integer within a range.
-  mutating func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
-    guard let value = take(name) else { return nil }
+  mutating func integer(_ name: String, in range: ClosedRange<Int>, isRequired: Bool = false) -> Int? {
+    guard let value = take(name, isRequired: isRequired) else { return nil }
     guard case .number(let number) = value, let integer = Int(exactly: number), range.contains(integer) else {
       return refuse(name, "expected an integer from \(range.lowerBound) to \(range.upperBound)")
     }

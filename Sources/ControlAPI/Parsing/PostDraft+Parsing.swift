@@ -19,7 +19,7 @@ enum PostField: String, CaseIterable, Sendable {
   case placeLatitude = "place_latitude"
   case placeLongitude = "place_longitude"
 
-  /// The required fields.
+  /// The required fields; the author is that of a request that acts as no user.
   static let required: [PostField] = [.kind, .author]
 
   /// Returns the JSON value of a field's text. For a number field, text that is not a number is returned as a string, which
@@ -37,17 +37,19 @@ enum PostField: String, CaseIterable, Sendable {
 
 extension PostDraft {
   /// Reads the part `post` of a form, a JSON object; throws a problem that names every invalid field.
-  package init(json: [UInt8]) throws(Problem) {
-    self = try Self.read(JSONBody.fields(of: json, part: "post"), path: "post", requiresKind: false)
+  ///
+  /// - Parameter user: the author of a post that names none; nil: the post must name one.
+  package init(json: [UInt8], user: String?) throws(Problem) {
+    self = try Self.read(JSONBody.fields(of: json, part: "post"), path: "post", requiresKind: false, user: user)
   }
 
   /// Reads a body that is a JSON object; throws a problem that names every invalid field.
-  init(body fields: [String: JSONValue]) throws(Problem) {
-    self = try Self.read(fields, path: "", requiresKind: true)
+  init(body fields: [String: JSONValue], user: String?) throws(Problem) {
+    self = try Self.read(fields, path: "", requiresKind: true, user: user)
   }
 
   /// Reads the fields of a form; throws a problem that names every invalid field.
-  init(form fields: [PostField: [UInt8]]) throws(Problem) {
+  init(form fields: [PostField: [UInt8]], user: String?) throws(Problem) {
     var values: [String: JSONValue] = [:]
     for (field, bytes) in fields {
       guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -56,7 +58,7 @@ extension PostDraft {
       values[field.rawValue] = field.value(text)
     }
     var reader = FieldReader(values, path: "")
-    let draft = Self.read(&reader, requiresKind: true) { reader in
+    let draft = Self.read(&reader, requiresKind: true, user: user) { reader in
       let location = Self.coordinate(&reader, "latitude", "longitude", among: values)
       let center = Self.coordinate(&reader, "place_latitude", "place_longitude", among: values)
       let hasPlace = values.keys.contains { $0.hasPrefix("place") }
@@ -70,10 +72,10 @@ extension PostDraft {
   }
 
   private static func read(
-    _ fields: [String: JSONValue], path: String, requiresKind: Bool
+    _ fields: [String: JSONValue], path: String, requiresKind: Bool, user: String?
   ) throws(Problem) -> PostDraft {
     var reader = FieldReader(fields, path: path)
-    let draft = read(&reader, requiresKind: requiresKind) { reader in
+    let draft = read(&reader, requiresKind: requiresKind, user: user) { reader in
       (reader.object("place", Self.place), reader.object("location", Self.coordinate))
     }
     let errors = reader.finish()
@@ -82,10 +84,11 @@ extension PostDraft {
   }
 
   private static func read(
-    _ reader: inout FieldReader, requiresKind: Bool, readLocation: (inout FieldReader) -> (Place?, Coordinate?)
+    _ reader: inout FieldReader, requiresKind: Bool, user: String?,
+    readLocation: (inout FieldReader) -> (Place?, Coordinate?)
   ) -> PostDraft? {
     let kind = reader.choice("kind", of: PostKind.self, isRequired: requiresKind)
-    let author = reader.text("author", limit: MaxLength.name, isRequired: true, allowsEmpty: false)
+    let author = reader.author(actingAs: user)
     let title = reader.text("title", limit: MaxLength.name)
     let caption = reader.text("caption", limit: MaxLength.text)
     let visibility = reader.choice("visibility", of: Visibility.self)

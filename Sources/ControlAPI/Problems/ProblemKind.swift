@@ -6,6 +6,8 @@ package import HTTPServer
 package enum ProblemKind: String, Sendable, CaseIterable {
   case unauthorized
   case forbidden
+  case notYours = "not_yours"
+  case notGranted = "not_granted"
   case foreignHost = "foreign_host"
   case foreignOrigin = "foreign_origin"
   case urlExpired = "url_expired"
@@ -26,6 +28,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case invalidIdempotencyKey = "invalid_idempotency_key"
   case idempotencyKeyRunning = "idempotency_key_running"
   case idempotencyKeyReused = "idempotency_key_reused"
+  case tokenNotFound = "token_not_found"
   case commentNotFound = "comment_not_found"
   case imageNotFound = "image_not_found"
   case postNotFound = "post_not_found"
@@ -45,11 +48,18 @@ package enum ProblemKind: String, Sendable, CaseIterable {
     switch self {
     case .unauthorized:
       (
-        .unauthorized, "The API key is missing or invalid",
-        "Send the header field `Authorization: Bearer KEY` with a valid API key."
+        .unauthorized, "The API key or user token is missing or invalid",
+        "Send the header field `Authorization: Bearer KEY` with a valid API key or user token."
       )
     case .forbidden:
-      (.forbidden, "The API key lacks a scope", "Use an API key with the scope that detail names.")
+      (.forbidden, "The client lacks a scope", "Use a credential that has what detail names.")
+    case .notYours:
+      (.forbidden, "It belongs to another user", "Act as the user whom it belongs to, or as no user with an API key.")
+    case .notGranted:
+      (
+        .forbidden, "The user token does not permit the request",
+        "Submit what detail names, or use a user token without an upload grant."
+      )
     case .foreignHost:
       (
         .forbidden, "Without API keys the service accepts only requests for this machine",
@@ -108,6 +118,8 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       )
     case .idempotencyKeyReused:
       (.unprocessableContent, "The Idempotency-Key belongs to another request", "Use a new key for a new request.")
+    case .tokenNotFound:
+      (.notFound, "User token not found", "List the tokens of the user: the token may have expired.")
     case .commentNotFound:
       (.notFound, "Comment not found", "List the comments of the post: the comment may have been deleted.")
     case .imageNotFound:

@@ -21,14 +21,15 @@ extension ControlAPI {
     let post = try postID(request)
     let fields = try await JSONBody.fields(of: request)
     var reader = FieldReader(fields, path: "")
-    let author = reader.text("author", limit: MaxLength.name, isRequired: true, allowsEmpty: false)
+    let author = reader.author(actingAs: request.caller.user)
     let text = reader.text("text", limit: MaxLength.text, isRequired: true, allowsEmpty: false)
     let errors = reader.finish()
     guard errors.isEmpty, let author, let text else { throw ProblemKind.invalid(errors) }
+    _ = try request.caller.author(author)
     try access.countSubmission(of: author, request)
-    let store = store
-    let stored = try await storeOnce(request, payload: [Array(author.utf8), Array(text.utf8)]) { session in
-      guard let comment = try store.comment(on: post, author: author, text: text, session) else {
+    let (store, viewer) = (store, request.caller.viewer)
+    let stored = try await storeOnce(request, nil, payload: [Array(author.utf8), Array(text.utf8)]) { session in
+      guard let comment = try store.comment(on: post, for: viewer, author: author, text: text, session) else {
         throw Self.postNotFound("\(post)")
       }
       return try StoredSubmission(CommentResponse(comment))
@@ -40,8 +41,8 @@ extension ControlAPI {
     var reader = QueryReader(request.target)
     let page = reader.page()
     try reader.finish()
-    let (store, post) = (store, try postID(request))
-    guard let comments = try await database.read({ try store.comments(on: post, page, $0) }) else {
+    let (store, viewer, post) = (store, request.caller.viewer, try postID(request))
+    guard let comments = try await database.read({ try store.comments(on: post, for: viewer, page, $0) }) else {
       throw Self.postNotFound("\(post)")
     }
     return try .uncached(PageResponse(comments, CommentResponse.init))
@@ -49,10 +50,10 @@ extension ControlAPI {
 
   private func readComment(_ request: Request) async throws -> Response {
     let text = request.parameter("comment")
-    let (store, post) = (store, try postID(request))
-    guard let id = PublicID(text), let comment = try await database.read({ try store.comment(id, on: post, $0) }) else {
-      throw Self.commentNotFound(text)
-    }
+    let (store, viewer, post) = (store, request.caller.viewer, try postID(request))
+    guard let id = PublicID(text),
+      let comment = try await database.read({ try store.comment(id, on: post, for: viewer, $0) })
+    else { throw Self.commentNotFound(text) }
     return try .uncached(CommentResponse(comment))
   }
 
@@ -62,9 +63,9 @@ extension ControlAPI {
 
   private func deleteComment(_ request: Request) async throws -> Response {
     let text = request.parameter("comment")
-    let (store, post) = (store, try postID(request))
+    let (store, viewer, post) = (store, request.caller.viewer, try postID(request))
     guard let id = PublicID(text),
-      try await database.transaction({ try store.delete(comment: id, on: post, $0) })
+      try await database.transaction({ try store.delete(comment: id, on: post, for: viewer, $0) })
     else { throw Self.commentNotFound(text) }
     return Response(.noContent)
   }

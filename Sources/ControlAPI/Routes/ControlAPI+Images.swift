@@ -11,21 +11,21 @@ extension ControlAPI {
   var imageRoutes: [Route] {
     let limit = definitions.photos.values.map(\.limits.bytes).max().map { $0 + 1 << 20 } ?? 0
     return [
-      upload("POST", "/v1/posts/{id}/reactions", access: .key([.submit]), bodyLimit: limit) {
+      upload("POST", "/v1/posts/{id}/reactions", scopes: [.submit], bodyLimit: limit) {
         try await submitImage($0, .reaction)
       },
       route("GET", "/v1/posts/{id}/reactions", access: .key([.read])) { try await listImages($0, .reaction) },
       route("DELETE", "/v1/posts/{id}/reactions/{image}", access: .key([.delete])) {
         try await deleteImage($0, .reaction)
       },
-      upload("PUT", "/v1/users/{id}/profile-image", access: .key([.submit]), bodyLimit: limit) {
+      upload("PUT", "/v1/users/{id}/profile-image", scopes: [.submit], bodyLimit: limit) {
         try await submitImage($0, .profile)
       },
       route("GET", "/v1/users/{id}/profile-image", access: .key([.read])) {
         try await readCurrentImage($0, .profile, role: .avatar)
       },
       route("DELETE", "/v1/users/{id}/profile-image", access: .key([.delete])) { try await deleteImages($0, .profile) },
-      upload("PUT", "/v1/itineraries/{id}/thumbnail", access: .key([.submit]), bodyLimit: limit) {
+      upload("PUT", "/v1/itineraries/{id}/thumbnail", scopes: [.submit], bodyLimit: limit) {
         try await submitImage($0, .itinerary)
       },
       route("GET", "/v1/itineraries/{id}/thumbnail", access: .key([.read])) {
@@ -34,7 +34,7 @@ extension ControlAPI {
       route("DELETE", "/v1/itineraries/{id}/thumbnail", access: .key([.delete])) {
         try await deleteImages($0, .itinerary)
       },
-      upload("POST", "/v1/places/{id}/photos", access: .key([.submit]), bodyLimit: limit) {
+      upload("POST", "/v1/places/{id}/photos", scopes: [.submit], bodyLimit: limit) {
         try await submitImage($0, .place)
       },
       route("GET", "/v1/places/{id}/photos", access: .key([.read])) { try await listImages($0, .place) },
@@ -61,8 +61,8 @@ extension ControlAPI {
 
   private func readImage(_ request: Request) async throws -> Response {
     let text = request.parameter("id")
-    let store = store
-    guard let id = PublicID(text), let image = try await database.read({ try store.image(id, $0) }) else {
+    let (store, viewer) = (store, request.caller.viewer)
+    guard let id = PublicID(text), let image = try await database.read({ try store.image(id, for: viewer, $0) }) else {
       throw ProblemKind.imageNotFound.problem("The image \(text) does not exist.")
     }
     return try .uncached(ImageResponse(image, access.mediaURLs(for: request)))
@@ -74,9 +74,9 @@ extension ControlAPI {
     let page = reader.page()
     try reader.finish()
     let owner = try owner(request, kind)
-    let (store, urls) = (store, access.mediaURLs(for: request))
+    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     let images = try await database.read { session in
-      if kind == .reaction, try !store.hasPost(owner, session) { throw Self.postNotFound(owner) }
+      if kind == .reaction, try !store.hasPost(owner, for: viewer, session) { throw Self.postNotFound(owner) }
       return try store.images(kind, of: owner, by: authors, page, session)
     }
     return try .uncached(PageResponse(images) { ImageResponse($0, urls) })
@@ -100,16 +100,16 @@ extension ControlAPI {
 
   private func deleteImage(_ request: Request, _ kind: ImageKind) async throws -> Response {
     let text = request.parameter("image")
-    let (store, owner) = (store, try owner(request, kind))
+    let (store, viewer, owner) = (store, request.caller.viewer, try owner(request, kind))
     guard let id = PublicID(text),
-      try await database.transaction({ try store.delete(image: id, kind, of: owner, $0) })
+      try await database.transaction({ try store.delete(image: id, kind, of: owner, for: viewer, $0) })
     else { throw ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image with the id \(text).") }
     return await collectingReleased()
   }
 
   private func deleteImages(_ request: Request, _ kind: ImageKind) async throws -> Response {
-    let (store, owner) = (store, try owner(request, kind))
-    guard try await database.transaction({ try store.deleteImages(kind, of: owner, $0) }) else {
+    let (store, viewer, owner) = (store, request.caller.viewer, try owner(request, kind))
+    guard try await database.transaction({ try store.deleteImages(kind, of: owner, for: viewer, $0) }) else {
       throw ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image.")
     }
     return await collectingReleased()

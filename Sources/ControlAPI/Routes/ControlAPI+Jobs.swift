@@ -22,12 +22,17 @@ extension ControlAPI {
     let seconds = reader.number("wait", in: 0...Self.maxWait) ?? 0
     try reader.finish()
     let id = try Self.jobID(request)
-    let job =
-      seconds > 0
-      ? try await jobChanges.end(of: id, within: .seconds(seconds))
-      : try await database.read { try JobQueue.find(id, $0) }
-    guard let job else { throw Self.jobNotFound("\(id)") }
+    var job = try await self.job(id, for: request)
+    if seconds > 0, let ended = try await jobChanges.end(of: id, within: .seconds(seconds)) { job = ended }
     return try .uncached(JobResponse(job))
+  }
+
+  /// Reads a job; throws a problem with status 404 if the client sees no such job. A user sees the jobs of what that user
+  /// has submitted.
+  private func job(_ id: PublicID, for request: Request) async throws -> JobRecord {
+    guard let job = try await database.read({ try JobQueue.find(id, $0) }), request.caller.viewer.owns(job.author)
+    else { throw Self.jobNotFound("\(id)") }
+    return job
   }
 
   /// Streams the changes of a job until it is finished. A client that reconnects sends the id of its last event.
@@ -41,14 +46,13 @@ extension ControlAPI {
     ]
     let events = JobEvents(lastID: request.headers["Last-Event-ID"])
     if request.method == "HEAD" {
-      guard try await database.read({ try JobQueue.find(id, $0) }) != nil else { throw Self.jobNotFound("\(id)") }
+      _ = try await job(id, for: request)
       return Response(.ok, headers: headers, body: .stream(events.stream))
     }
     events.attach(jobChanges.subscribe(to: id) { events.send($0) })
     // The job is read after subscribing: a change in between may be reported twice, but is never missed.
     do {
-      guard let job = try await database.read({ try JobQueue.find(id, $0) }) else { throw Self.jobNotFound("\(id)") }
-      events.send(job)
+      events.send(try await job(id, for: request))
     } catch {
       events.cancel()
       throw error

@@ -45,8 +45,8 @@ extension ControlAPI {
   }
 
   private func respond(to request: Request, _ filter: PostFilter, _ page: PageRequest) async throws -> Response {
-    let (store, urls) = (store, access.mediaURLs(for: request))
-    let posts = try await queryList { try store.posts(filter, page, $0) }
+    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+    let posts = try await queryList { try store.posts(filter, for: viewer, page, $0) }
     return try .uncached(PageResponse(posts) { PostResponse($0, urls) })
   }
 
@@ -65,10 +65,11 @@ extension ControlAPI {
     let zone = reader.text("zone") ?? "UTC"
     let visibilities = reader.choices("visibility", of: Visibility.self)
     try reader.finish()
-    let (store, urls, author) = (store, access.mediaURLs(for: request), try name(request))
+    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+    let author = try name(request)
     let days = try await database.read { session in
       try store.calendar(
-        of: author, month: "\(month ?? "")-01", zone: zone, visibilities: visibilities, session)
+        of: author, for: viewer, month: "\(month ?? "")-01", zone: zone, visibilities: visibilities, session)
     }
     guard let days else {
       throw ProblemKind.invalidQuery.problem(

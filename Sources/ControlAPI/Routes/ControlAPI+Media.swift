@@ -19,10 +19,10 @@ extension ControlAPI {
     var reader = QueryReader(request.target)
     let isDownload = reader.choice("download", of: Flag.self) == .yes
     for name in ["expires", "key"] { _ = reader.number(name, in: 0...Self.latestTime) }
-    for name in ["reader", "signature"] { _ = reader.text(name) }
+    for name in ["reader", "user", "signature"] { _ = reader.text(name) }
     try reader.finish()
-    let store = store
-    guard let id = PublicID(text), let stored = try await database.read({ try store.asset(id, $0) }),
+    let (store, viewer) = (store, request.caller.viewer)
+    guard let id = PublicID(text), let stored = try await database.read({ try store.asset(id, for: viewer, $0) }),
       !stored.asset.role.isSource
     else { throw Self.mediaNotFound(text) }
     // The bytes of an asset never change. The response is private, because a post may be visible to friends only, and must
@@ -59,7 +59,7 @@ extension ControlAPI {
       }
     } catch let error as BlobError where error.damage != nil {
       // A missing file is expected if the asset was deleted in the meantime.
-      guard let current = try await database.read({ try store.asset(asset.id, $0) }) else {
+      guard let current = try await database.read({ try store.asset(asset.id, for: .unrestricted, $0) }) else {
         throw Self.mediaNotFound("\(asset.id)")
       }
       // The scrubber reads the whole blob and records whether it is damaged.

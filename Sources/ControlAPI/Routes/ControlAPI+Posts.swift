@@ -10,7 +10,7 @@ internal import Store
 extension ControlAPI {
   var postRoutes: [Route] {
     [
-      upload("POST", "/v1/posts", access: .key([.submit]), bodyLimit: formLimits.formBytes, submit: submitPost),
+      upload("POST", "/v1/posts", scopes: [.submit], bodyLimit: formLimits.formBytes, submit: submitPost),
       route("GET", "/v1/posts/{id}", access: .key([.read]), handler: readPost),
       route(
         "PATCH", "/v1/posts/{id}", access: .key([.change, .read]), bodyLimit: Int64(JSONBody.maxBytes),
@@ -31,18 +31,20 @@ extension ControlAPI {
   }
 
   private func readPost(_ request: Request) async throws -> Response {
-    let (store, id) = (store, try postID(request))
-    guard let post = try await database.read({ try store.post(id, $0) }) else { throw Self.postNotFound("\(id)") }
+    let (store, viewer, id) = (store, request.caller.viewer, try postID(request))
+    guard let post = try await database.read({ try store.post(id, for: viewer, $0) }) else {
+      throw Self.postNotFound("\(id)")
+    }
     return try respond(to: request, with: post)
   }
 
   private func changePost(_ request: Request) async throws -> Response {
     let id = try postID(request)
     let change = try PostChange(fields: try await JSONBody.fields(of: request))
-    let store = store
+    let (store, viewer) = (store, request.caller.viewer)
     let post = try await database.transaction { session in
-      switch try store.change(post: id, change, session, check: request.checkVersion) {
-      case .changed: return try store.post(id, session)
+      switch try store.change(post: id, for: viewer, change, session, check: request.checkVersion) {
+      case .changed: return try store.post(id, for: viewer, session)
       case .notFound: return nil
       case .missingText:
         throw ProblemKind.invalid([FieldError("caption", "is required without media and title")])
@@ -60,10 +62,11 @@ extension ControlAPI {
   }
 
   private func deletePost(_ request: Request) async throws -> Response {
-    let (store, id) = (store, try postID(request))
-    guard try await database.transaction({ try store.delete(post: id, $0, check: request.checkVersion) }) else {
-      throw Self.postNotFound("\(id)")
+    let (store, viewer, id) = (store, request.caller.viewer, try postID(request))
+    let isDeleted = try await database.transaction { session in
+      try store.delete(post: id, for: viewer, session, check: request.checkVersion)
     }
+    guard isDeleted else { throw Self.postNotFound("\(id)") }
     return await collectingReleased()
   }
 

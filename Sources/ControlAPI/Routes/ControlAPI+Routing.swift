@@ -1,5 +1,6 @@
 package import HTTPServer
 internal import Model
+internal import Store
 
 /// The clients that may use a route, and the rate limit that its requests count for.
 enum RouteAccess: Sendable {
@@ -7,9 +8,13 @@ enum RouteAccess: Sendable {
   case unlimited
   /// Anyone; the requests count for the address.
   case anyone
-  /// An API key that has all of these scopes; the requests count for the key. A service that needs no key admits clients
-  /// on this machine, and counts their requests for the address.
+  /// An API key that has all of these scopes, or a user token if a user can have them; the requests count for the key or
+  /// the token. A service that needs no key admits clients on this machine, and counts their requests for the address.
   case key(Set<Scope>)
+  /// The same, or a user token that is limited to one submission.
+  case upload(Set<Scope>)
+  /// A user token, whatever it is limited to.
+  case userToken
   /// The same, or a signed URL; requests with a signature count for the address.
   case keyOrSignature(Set<Scope>)
 }
@@ -18,7 +23,8 @@ extension ControlAPI {
   /// The router for an HTTP server. A path without a route is reported only to clients with a key, as `.key([])`.
   package var router: Router {
     Router(
-      routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + mediaRoutes + serviceRoutes,
+      routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + mediaRoutes + tokenRoutes
+        + serviceRoutes,
       fallbackAdmission: admission(to: .key([])))
   }
 
@@ -34,6 +40,8 @@ extension ControlAPI {
     Route(method, template, bodyLimit: bodyLimit, isSafe: isSafe, admission: admission(to: access)) { request in
       do {
         return try await handler(request)
+      } catch is OwnershipRefusal {
+        throw Caller.notYours("It belongs to another user than the one that the request acts as.")
       } catch {
         throw OutageProblem.problem(for: error) ?? error
       }

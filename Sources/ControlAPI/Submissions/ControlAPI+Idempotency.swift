@@ -1,5 +1,6 @@
 internal import Crypto
 internal import HTTPServer
+internal import Model
 internal import Postgres
 internal import Queue
 internal import Store
@@ -13,16 +14,28 @@ extension ControlAPI {
   /// Stores a submission in one transaction and notifies the workers of its job. With an `Idempotency-Key`, `body` runs
   /// only for the first request, and later requests get the stored response.
   ///
+  /// An upload grant is used in the same transaction, and not by a request that gets a stored response.
+  ///
   /// - Parameters:
+  ///   - kind: the kind that an upload grant must permit; nil: no grant permits the submission.
   ///   - payload: the content of the request; requests with the same key must have an equal payload.
   ///   - body: stores the submission.
   func storeOnce(
-    _ request: Request, payload: [[UInt8]], _ body: @escaping @Sendable (Session) throws -> StoredSubmission
+    _ request: Request, _ kind: SubmissionKind?, payload: [[UInt8]],
+    _ body: @escaping @Sendable (Session) throws -> StoredSubmission
   ) async throws -> StoredSubmission {
+    let caller = request.caller
+    try caller.checkGrant(kind)
+    let submit = { @Sendable [store] (session: Session) throws -> StoredSubmission in
+      if let token = caller.token, token.grant != nil, try !store.useGrant(of: token.id, session) {
+        throw AccessControl.grantUsed
+      }
+      return try body(session)
+    }
     let key = try idempotencyKey(of: request, payload: payload)
     do {
       return try await database.transaction(checkout: Self.checkoutTimeout) { [store] session in
-        let stored = try key.map { try Self.stored(under: $0, store, session, body) } ?? body(session)
+        let stored = try key.map { try Self.stored(under: $0, store, session, submit) } ?? submit(session)
         // Also for a replay: the first request may have failed between its commit and its notification.
         if stored.status == .accepted { try JobQueue.notify(queue: PostJob.queue, session) }
         return stored
@@ -74,6 +87,6 @@ extension ControlAPI {
       hasher.update(Array("\(piece.count):".utf8))
       hasher.update(piece)
     }
-    return IdempotencyKey(tenant: request.principal ?? "", key: key, fingerprint: hasher.finalize())
+    return IdempotencyKey(tenant: request.caller.idempotencyTenant, key: key, fingerprint: hasher.finalize())
   }
 }

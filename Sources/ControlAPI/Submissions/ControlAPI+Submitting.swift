@@ -12,12 +12,14 @@ extension ControlAPI {
   /// An upload is refused before its body is read if the limit is reached or there is too little free space. It counts
   /// until it is stored, but not while its client waits for the job.
   ///
-  /// - Parameter submit: stores the submission of an authorized request.
+  /// - Parameters:
+  ///   - scopes: what an API key needs; an upload grant is admitted too.
+  ///   - submit: stores the submission of an authorized request.
   func upload(
-    _ method: String, _ template: String, access: RouteAccess, bodyLimit: Int64,
+    _ method: String, _ template: String, scopes: Set<Scope>, bodyLimit: Int64,
     submit: @escaping @Sendable (Request) async throws -> StoredSubmission
   ) -> Route {
-    route(method, template, access: access, bodyLimit: bodyLimit) { request in
+    route(method, template, access: .upload(scopes), bodyLimit: bodyLimit) { request in
       try mediaSpace.check(for: request)
       let stored = try await uploads.admit(request.client) { try await submit(request) }
       return await response(to: request, awaitingJobOf: stored)
@@ -29,15 +31,16 @@ extension ControlAPI {
     // Media are staged and hashed as they arrive.
     let form = try await SubmissionForm(request, space: mediaSpace, limits: formLimits)
     try access.countSubmission(of: form.draft.author, request)
+    let kind = SubmissionKind(form.draft.kind)
     let (sources, definition) = try checked(form.media)
     // Before the transaction, so that no lock is held during fsync.
     for source in sources { try source.content.synchronize() }
-    let (store, urls) = (store, access.mediaURLs(for: request))
+    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     let payload = form.text + sources.flatMap { [Array($0.role.rawValue.utf8), $0.content.hash.bytes] }
-    let stored = try await storeOnce(request, payload: payload) { session in
+    let stored = try await storeOnce(request, kind, payload: payload) { session in
       let id = try store.submitPost(
         form.draft, sources: sources, definition: definition, request: request.id.description, session)
-      return try StoredSubmission(.post(id), store, urls, session)
+      return try StoredSubmission(.post(id), store, viewer, urls, session)
     }
     count(stored, form.draft.kind.rawValue, sources)
     return stored
@@ -46,21 +49,25 @@ extension ControlAPI {
   /// Stores an image and its file. They are durable on disk when it returns, but not processed yet.
   func submitImage(_ request: Request, _ kind: ImageKind) async throws -> StoredSubmission {
     let owner = try owner(request, kind)
+    if kind == .profile, !request.caller.viewer.owns(owner) {
+      throw Caller.notYours("The profile image is that of another user.")
+    }
     let definition = try photoDefinition(kind.definition)
     let upload = try await ImageUpload(request, space: mediaSpace, limits: definition.limits)
-    if kind == .reaction, upload.author == nil { throw ProblemKind.missing(parts: ["author"]) }
-    try access.countSubmission(of: upload.author ?? owner, request)
+    let author = try request.caller.author(upload.author)
+    if kind == .reaction, author == nil { throw ProblemKind.missing(parts: ["author"]) }
+    try access.countSubmission(of: author ?? owner, request)
     let source = try Self.checkedPhotos([upload.image], limits: definition.limits)[0]
     // Before the transaction, so that no lock is held during fsync.
     try source.content.synchronize()
-    let (store, urls) = (store, access.mediaURLs(for: request))
-    let draft = ImageDraft(kind: kind, owner: owner, author: upload.author)
+    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+    let draft = ImageDraft(kind: kind, owner: owner, author: author)
     let payload = [Array((upload.author ?? "").utf8), source.content.hash.bytes]
-    let stored = try await storeOnce(request, payload: payload) { session in
+    let stored = try await storeOnce(request, SubmissionKind(kind), payload: payload) { session in
       let id = try store.submitImage(
-        draft, source: source, definition: definition, request: request.id.description, session)
+        draft, for: viewer, source: source, definition: definition, request: request.id.description, session)
       guard let id else { throw Self.postNotFound(owner) }
-      return try StoredSubmission(.image(id), store, urls, session)
+      return try StoredSubmission(.image(id), store, viewer, urls, session)
     }
     count(stored, kind.rawValue, [source])
     return stored

@@ -26,6 +26,7 @@ struct FormReader: ~Copyable {
 
   private let space: MediaSpace
   private let limits: SubmissionForm.PartLimits
+  private let user: String?
   private var media: [SubmissionPart: [SealedBlob]] = [:]
   private var fields: [PostField: [UInt8]] = [:]
   private var post: [UInt8]?
@@ -34,9 +35,11 @@ struct FormReader: ~Copyable {
   private var textBytes = 0
   private var staged: StagedBlob?
 
-  init(space: MediaSpace, limits: SubmissionForm.PartLimits) {
+  /// - Parameter user: the author of a form that names none; nil: the form must name one.
+  init(space: MediaSpace, limits: SubmissionForm.PartLimits, user: String?) {
     self.space = space
     self.limits = limits
+    self.user = user
   }
 
   mutating func beginPart(_ name: String) throws {
@@ -130,11 +133,12 @@ struct FormReader: ~Copyable {
           "The form has the part \(field.rawValue) in addition to the part post.",
           errors: [FieldError(field.rawValue, "must be in the part post")])
       }
-      return (try PostDraft(json: post), [post])
+      return (try PostDraft(json: post, user: user), [post])
     }
-    let missing = PostField.required.filter { fields[$0] == nil }.map(\.rawValue)
+    let required = PostField.required.filter { $0 != .author || user == nil }
+    let missing = required.filter { fields[$0] == nil }.map(\.rawValue)
     guard missing.isEmpty else { throw ProblemKind.missing(parts: missing + clips) }
     let text = PostField.allCases.flatMap { field in fields[field].map { [Array(field.rawValue.utf8), $0] } ?? [] }
-    return (try PostDraft(form: fields), text)
+    return (try PostDraft(form: fields, user: user), text)
   }
 }

@@ -19,8 +19,8 @@ struct StoredSubmission: Sendable {
 
   /// Reads a post or an image that the caller's transaction has inserted. It is accepted if it has a job, otherwise
   /// created.
-  init(_ subject: Subject, _ store: Store, _ urls: MediaURLs, _ session: Session) throws {
-    guard let content = try subject.content(store, urls, session) else {
+  init(_ subject: Subject, _ store: Store, _ viewer: Viewer, _ urls: MediaURLs, _ session: Session) throws {
+    guard let content = try subject.content(store, viewer, urls, session) else {
       preconditionFailure("the inserted \(subject) is missing")
     }
     self.subject = subject
@@ -81,15 +81,15 @@ extension Subject {
     self = subject
   }
 
-  /// Reads the JSON of the post or the image, and the id of its job; nil if it does not exist.
+  /// Reads the JSON of the post or the image, and the id of its job; nil if the viewer sees no such subject.
   func content(
-    _ store: Store, _ urls: MediaURLs, _ session: Session
+    _ store: Store, _ viewer: Viewer, _ urls: MediaURLs, _ session: Session
   ) throws -> (job: PublicID?, body: [UInt8])? {
     switch self {
     case .post(let id):
-      try store.post(id, session).map { ($0.job?.id, try JSON.encode(PostResponse($0, urls))) }
+      try store.post(id, for: viewer, session).map { ($0.job?.id, try JSON.encode(PostResponse($0, urls))) }
     case .image(let id):
-      try store.image(id, session).map { ($0.job?.id, try JSON.encode(ImageResponse($0, urls))) }
+      try store.image(id, for: viewer, session).map { ($0.job?.id, try JSON.encode(ImageResponse($0, urls))) }
     }
   }
 }

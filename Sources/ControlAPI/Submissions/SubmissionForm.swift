@@ -66,10 +66,11 @@ struct SubmissionForm: Sendable {
     self =
       JSONBody.isPlain(request)
       ? try await Self.json(of: request) : try await Self.form(of: request, space: space, limits: limits)
+    _ = try request.caller.author(draft.author)
   }
 
   private static func form(of request: Request, space: MediaSpace, limits: PartLimits) async throws -> SubmissionForm {
-    var form = FormReader(space: space, limits: limits)
+    var form = FormReader(space: space, limits: limits, user: request.caller.user)
     do {
       // One more part than a valid form can have, so that the error can name it.
       var reader = try MultipartReader(
@@ -92,7 +93,7 @@ struct SubmissionForm: Sendable {
 
   private static func json(of request: Request) async throws -> SubmissionForm {
     let body = try await request.body.collect(upTo: JSONBody.maxBytes)
-    let draft = try PostDraft(body: try JSONBody.fields(of: body, part: "body"))
+    let draft = try PostDraft(body: try JSONBody.fields(of: body, part: "body"), user: request.caller.user)
     guard draft.kind != .take5 else {
       throw ProblemKind.missingPart.problem(
         "JSON cannot contain clips; submit a moment as multipart/form-data.",

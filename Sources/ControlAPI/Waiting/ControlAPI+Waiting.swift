@@ -31,8 +31,8 @@ extension ControlAPI {
     _ subject: Subject, _ job: PublicID?, within limit: Duration, _ request: Request
   ) async throws -> [UInt8]? {
     func content() async throws -> (job: PublicID?, body: [UInt8])? {
-      let (store, urls) = (store, access.mediaURLs(for: request))
-      return try await database.run { try subject.content(store, urls, $0) }
+      let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+      return try await database.run { try subject.content(store, viewer, urls, $0) }
     }
     var job = job
     if job == nil { job = try await content()?.job }

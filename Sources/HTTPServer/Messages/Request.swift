@@ -6,8 +6,8 @@ package struct Request: Sendable {
   package let id: RequestID
   /// The address of the client; behind a trusted proxy, the address that the proxy reports.
   package let client: IPAddress
-  /// The authenticated client, as returned by the route's admission; nil if it is anonymous.
-  package let principal: String?
+  /// The client, as the route's admission returned it.
+  package internal(set) var principal: any Principal
   /// The values that the `{name}` segments of the route's template matched.
   package let parameters: [String: String]
   /// The body; it can be read once.
@@ -20,6 +20,19 @@ package struct Request: Sendable {
 
   /// The value of the segment `{name}` of the route's template.
   package func parameter(_ name: String) -> String { parameters[name] ?? "" }
+}
+
+/// The client of a request, as the application identifies it.
+package protocol Principal: Sendable {
+  /// Whether the client has authenticated. Its connections and requests do not count for its address.
+  var isAuthenticated: Bool { get }
+}
+
+/// The client of a route that admits everyone.
+package struct Anonymous: Principal {
+  package var isAuthenticated: Bool { false }
+
+  package init() {}
 }
 
 /// The body of a request, as a sequence of chunks in the order of their arrival.

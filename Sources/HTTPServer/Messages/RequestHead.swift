@@ -113,7 +113,8 @@ package struct RequestTarget: Sendable, Hashable {
   /// The first value of a query parameter.
   package func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
 
-  private static func decode(_ text: Substring, plusIsBlank: Bool = false) -> String? {
+  /// Decodes percent-encoded text; nil if the encoding is invalid, or if the result is not UTF-8 or contains NUL.
+  package static func decode(_ text: Substring, plusIsBlank: Bool = false) -> String? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
     var rest = text.utf8[...]

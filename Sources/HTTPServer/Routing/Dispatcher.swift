@@ -115,18 +115,18 @@ final class Dispatcher: Sendable {
         throw .bodyTooLarge(limit: match.route.bodyLimit)
       }
       // The connections of a trusted proxy do not count; the concurrent requests of each client behind it do.
-      let counted = client != peer && match.principal == nil ? client : nil
+      let counted = client != peer && !match.isAuthenticated ? client : nil
       if let counted, !limits.withLock({ $0.begin(from: counted) }) {
         report(.address, counted)
         throw .tooManyFromAddress
       }
-      let context = start(match.route, counting: counted)
+      let context = start(match.isRefused ? nil : match.route, counting: counted)
       let request = Request(
-        head: head, id: id, client: client, principal: match.principal, parameters: match.parameters,
+        head: head, id: id, client: client, principal: Anonymous(), parameters: match.parameters,
         body: RequestBody(context: context))
-      let task = handlers.start { await self.handle(request, by: match.route, context) }
+      let task = handlers.start { await self.handle(request, match, context) }
       if match.route.isSafe { context.whenAbandoned { task.cancel() } }
-      return (context, match.principal != nil)
+      return (context, match.isAuthenticated)
     } catch {
       return (refuse(error), false)
     }
@@ -142,10 +142,15 @@ final class Dispatcher: Sendable {
     return context
   }
 
-  /// Runs the handler and responds with its result or error.
-  private func handle(_ request: Request, by route: Route, _ context: RequestContext) async {
+  /// Runs the handler for the client of the admission, and responds with its result or error.
+  private func handle(_ request: Request, _ match: Router.Match, _ context: RequestContext) async {
+    var request = request
     do {
-      context.respond(try await route.handler(request))
+      switch match.admitted {
+      case .known(let principal): request.principal = principal
+      case .pending(let admit): request.principal = try await admit()
+      }
+      context.respond(try await match.route.handler(request))
     } catch {
       // A handler that was cancelled because its client has disconnected needs no response.
       if context.isAbandoned { return context.endWithoutResponse() }

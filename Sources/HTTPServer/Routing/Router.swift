@@ -12,11 +12,16 @@ package struct Router: Sendable {
     self.fallbackAdmission = fallbackAdmission
   }
 
-  /// A route, the values of its path parameters, and the authenticated client.
+  /// A route, the values of its path parameters, and the result of its admission.
   struct Match {
     let route: Route
     let parameters: [String: String]
-    var principal: String?
+    var admitted = Admitted.known(Anonymous())
+    /// Whether the path has no such route: `route` refuses the request once its client is known.
+    var isRefused = false
+
+    /// Whether the client is known and has authenticated.
+    var isAuthenticated: Bool { if case .known(let principal) = admitted { principal.isAuthenticated } else { false } }
   }
 
   /// Returns the route for a head; throws 404, 405 with Allow, or the problem of the admission.
@@ -29,18 +34,27 @@ package struct Router: Sendable {
     let candidates = matches.prefix { $0.route.pattern.specificity == matches.first?.route.pattern.specificity }
     let method = head.method == "HEAD" ? "GET" : head.method
     if var match = candidates.first(where: { $0.route.method == method }) {
-      match.principal = try match.route.admission(head, client)
+      match.admitted = try match.route.admission(head, client)
       return match
     }
-    _ = try fallbackAdmission(head, client)
-    guard !candidates.isEmpty else {
-      throw Problem(
+    let admitted = try fallbackAdmission(head, client)
+    let problem = Self.problem(head, candidates)
+    guard case .pending = admitted else { throw problem }
+    let route = Route(head.method, target.path, bodyLimit: .max, admission: fallbackAdmission) { _ in throw problem }
+    return Match(route: route, parameters: [:], admitted: admitted, isRefused: true)
+  }
+
+  /// Returns the problem of a request without a route.
+  private static func problem(_ head: RequestHead, _ candidates: some Sequence<Match>) -> Problem {
+    let target = head.target
+    let methods = Set(candidates.flatMap { $0.route.method == "GET" ? ["GET", "HEAD"] : [$0.route.method] })
+    guard !methods.isEmpty else {
+      return Problem(
         .notFound, detail: "No resource at \(target.path).",
         remedy: "Check the path and the identifiers in it; it must not end with a slash.")
     }
-    let methods = Set(candidates.flatMap { $0.route.method == "GET" ? ["GET", "HEAD"] : [$0.route.method] })
     let allowed = methods.sorted().joined(separator: ", ")
-    throw Problem(
+    return Problem(
       .methodNotAllowed, detail: "\(target.path) does not support \(head.method).", remedy: "Use one of: \(allowed).",
       headers: ["Allow": allowed])
   }
@@ -48,15 +62,14 @@ package struct Router: Sendable {
 
 /// A method and a path pattern, with the handler of their requests.
 package struct Route: Sendable {
-  /// Checks a head and the address of its client before the body is read; throws a problem to refuse the request.
-  ///
-  /// - Returns: the authenticated client; nil if it is anonymous.
-  package typealias Admission = @Sendable (RequestHead, IPAddress) throws(Problem) -> String?
+  /// Checks a head and the address of its client before the body is read; throws a problem to refuse the request. It runs
+  /// on a network thread and must not block.
+  package typealias Admission = @Sendable (RequestHead, IPAddress) throws(Problem) -> Admitted
   /// Handles a request; a thrown `Problem` becomes the response, any other error becomes 500.
   package typealias Handler = @Sendable (Request) async throws -> Response
 
   /// Admits every request as anonymous. It has to be named: a route without an admission does not compile.
-  package static let open: Admission = { (_, _) throws(Problem) in nil }
+  package static let open: Admission = { (_, _) throws(Problem) in .known(Anonymous()) }
 
   package let method: String
   let pattern: PathPattern
@@ -87,6 +100,15 @@ package struct Route: Sendable {
     self.admission = admission
     self.handler = handler
   }
+}
+
+/// The result of an admission that does not refuse a request.
+package enum Admitted: Sendable {
+  /// The client is known.
+  case known(any Principal)
+  /// The client is known after waiting, for example for a database. The closure runs before the handler, and its error
+  /// refuses the request; nothing of the body is read before. Until then the client is anonymous.
+  case pending(@Sendable () async throws -> any Principal)
 }
 
 /// A path with parameters, such as `/v1/posts/{id}`.

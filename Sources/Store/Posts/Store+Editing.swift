@@ -14,18 +14,21 @@ extension Store {
     case missingText
   }
 
-  /// Changes the texts, the visibility and the place of a post.
+  /// Changes the texts, the visibility and the place of a post of the viewer's.
   ///
   /// If the change restricts the visibility, the assets get new ids, so that URLs given out before become invalid.
   ///
   /// - Parameter check: receives the locked post before the change; an error from it prevents the change.
+  /// - Throws: `OwnershipRefusal`.
   package func change(
-    post id: PublicID, _ change: PostChange, _ session: Session, check: (Post) throws -> Void = { _ in }
+    post id: PublicID, for viewer: Viewer, _ change: PostChange, _ session: Session,
+    check: (Post) throws -> Void = { _ in }
   ) throws -> Changed {
-    guard try !session.execute(Self.statements["lock_post"], .text(id.description)).isEmpty,
-      let row = try session.execute(Self.statements["post"], .text(id.description)).first
-    else { return .notFound }
-    try post(id, session).map(check)
+    guard let locked = try lock(post: id, for: viewer, session) else { return .notFound }
+    try viewer.require(owner: locked.author)
+    let rows = try session.execute(Self.statements["post"], .text(id.description), viewer.parameter)
+    guard let row = rows.first else { return .notFound }
+    try post(id, for: viewer, session).map(check)
     let before = try PostDraft(row)
     let draft = change.applied(to: before)
     let hasMedia = try row.get("job", as: String?.self) != nil
@@ -34,6 +37,15 @@ extension Store {
       Self.statements["change_post"], [.text(id.description)] + PostColumn.changeable.map { $0.value(draft) })
     if draft.visibility < before.visibility { try renameMedia(ofPost: row.get("id"), session) }
     return .changed
+  }
+
+  /// Locks a post until the transaction ends; nil if the viewer sees no such post.
+  private func lock(
+    post id: PublicID, for viewer: Viewer, _ session: Session
+  ) throws(PostgresError) -> (number: Int64, author: String)? {
+    let rows = try session.execute(Self.statements["lock_post"], .text(id.description), viewer.parameter)
+    guard let row = rows.first else { return nil }
+    return (try row.get("id"), try row.get("author"))
   }
 
   private func renameMedia(ofPost number: Int64, _ session: Session) throws {
@@ -45,34 +57,45 @@ extension Store {
     try session.execute(Self.statements["rename_assets"], .texts(assets), .texts(names))
   }
 
-  /// Deletes a post with its comments, its reactions and all of their media; false if the post does not exist. Their
-  /// jobs are cancelled and publish nothing.
+  /// Deletes a post of the viewer's with its comments, its reactions and all of their media; false if the viewer sees no
+  /// such post. Their jobs are cancelled and publish nothing.
   ///
   /// - Parameter check: receives the locked post before the deletion; the caller must roll back if it throws.
-  package func delete(post id: PublicID, _ session: Session, check: (Post) throws -> Void = { _ in }) throws -> Bool {
+  /// - Throws: `OwnershipRefusal`.
+  package func delete(
+    post id: PublicID, for viewer: Viewer, _ session: Session, check: (Post) throws -> Void = { _ in }
+  ) throws -> Bool {
+    // Before the jobs are cancelled: the post of another user keeps its job. The author of a post never changes.
+    let seen = try session.execute(Self.statements["author_of_post"], .text(id.description), viewer.parameter)
+    guard let author = try seen.first?.get("author", as: String.self) else { return false }
+    try viewer.require(owner: author)
     try cancelJobs(session.execute(Self.statements["jobs_of_post"], .text(id.description)), session)
-    guard let row = try session.execute(Self.statements["lock_post"], .text(id.description)).first else { return false }
-    try post(id, session).map(check)
-    let number: Int64 = try row.get("id")
+    guard let (number, _) = try lock(post: id, for: viewer, session) else { return false }
+    try post(id, for: viewer, session).map(check)
     try dropSets(session.execute(Self.statements["drop_reactions"], .integer(number)), session)
     try dropSets(session.execute(Self.statements["drop_post"], .integer(number)), session)
     return true
   }
 
-  /// Deletes an image, and updates the reaction count of its post; false if no image of this kind and owner has this
-  /// id.
+  /// Deletes an image of the viewer's, or a reaction to a post of the viewer's, and updates the reaction count of the
+  /// post; false if the viewer sees no image of this kind and owner with this id.
+  ///
+  /// - Throws: `OwnershipRefusal`.
   package func delete(
-    image id: PublicID, _ kind: ImageKind, of owner: String, _ session: Session
+    image id: PublicID, _ kind: ImageKind, of owner: String, for viewer: Viewer, _ session: Session
   ) throws -> Bool {
-    guard let row = try session.execute(Self.statements["image"], .text(id.description)).first,
-      try row.enumValue("kind") == kind, try row.get("owner", as: String.self) == owner
+    let image = { try session.execute(Self.statements["image"], .text(id.description), viewer.parameter).first }
+    guard let row = try image(), try row.enumValue("kind") == kind, try row.get("owner", as: String.self) == owner
     else { return false }
+    try viewer.require(owner: try row.get("author"), try row.get("post_author"))
     if let job = try row.get("job", as: String?.self).flatMap({ PublicID($0) }) {
       _ = try JobQueue.cancel(job, session)
     }
-    if kind == .reaction { try session.execute(Self.statements["lock_post"], .text(owner)) }
+    if kind == .reaction {
+      try session.execute(Self.statements["lock_post"], .text(owner), Viewer.unrestricted.parameter)
+    }
     // The job is locked: the status no longer changes.
-    guard let now = try session.execute(Self.statements["image"], .text(id.description)).first else { return false }
+    guard let now = try image() else { return false }
     let isReady: Bool = try now.enumValue("status") == ImageStatus.ready
     if kind == .reaction, isReady {
       try session.execute(Self.statements["count_reactions"], .text(id.description), .integer(-1))
@@ -83,12 +106,30 @@ extension Store {
   }
 
   /// Deletes all images of an owner, including those that are processing; false if there were none.
-  package func deleteImages(_ kind: ImageKind, of owner: String, _ session: Session) throws -> Bool {
+  ///
+  /// - Throws: `OwnershipRefusal` unless the viewer is the user whose profile image it is, or the author of all images.
+  package func deleteImages(
+    _ kind: ImageKind, of owner: String, for viewer: Viewer, _ session: Session
+  ) throws -> Bool {
+    try requireOwner(of: kind, owner, viewer, session)
     try cancelJobs(
       session.execute(Self.statements["jobs_of_images"], .text(kind.rawValue), .text(owner)), session)
     let dropped = try session.execute(Self.statements["drop_images"], .text(kind.rawValue), .text(owner))
     try dropSets(dropped, session)
     return !dropped.isEmpty
+  }
+
+  /// Throws unless the viewer may replace and delete the image of an owner that has one at a time.
+  func requireOwner(of kind: ImageKind, _ owner: String, _ viewer: Viewer, _ session: Session) throws {
+    guard let user = viewer.user else { return }
+    switch kind {
+    case .profile: try viewer.require(owner: owner)
+    case .itinerary:
+      try session.execute(Self.statements["lock_itinerary"], .text(owner))
+      let foreign = try session.execute(Self.statements["has_foreign_thumbnail"], .text(owner), .text(user))
+      guard foreign.isEmpty else { throw OwnershipRefusal() }
+    case .reaction, .place: break
+    }
   }
 
   private func cancelJobs(_ rows: Rows, _ session: Session) throws {

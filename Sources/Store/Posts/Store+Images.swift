@@ -5,15 +5,17 @@ import Queue
 
 /// Images, as clients read them.
 extension Store {
-  /// Reads an image with its assets and its job from one snapshot; nil if the image does not exist.
-  package func image(_ id: PublicID, _ session: Session) throws -> StoredImage? {
+  /// Reads an image with its assets and its job from one snapshot; nil if the viewer sees no such image.
+  package func image(_ id: PublicID, for viewer: Viewer, _ session: Session) throws -> StoredImage? {
     let read = { (session: Session) throws -> StoredImage? in
-      try session.execute(Self.statements["image"], .text(id.description)).first.map { try image($0, session) }
+      try session.execute(Self.statements["image"], .text(id.description), viewer.parameter).first
+        .map { try image($0, session) }
     }
     return session.isInTransaction ? try read(session) : try session.snapshot(read)
   }
 
-  /// Reads a page of the images of an owner that have outputs, the newest first.
+  /// Reads a page of the images of an owner that have outputs, the newest first. For reactions, the caller checks that
+  /// the viewer sees the post (`hasPost`).
   ///
   /// - Parameter authors: the authors of the images; empty: all authors.
   package func images(

@@ -5,13 +5,15 @@ import Queue
 
 /// Lists of posts, the newest first. An index yields each page.
 extension Store {
-  /// Whether a post with this id exists.
-  package func hasPost(_ id: String, _ session: Session) throws(PostgresError) -> Bool {
-    try !session.execute(Self.statements["post"], .text(id)).isEmpty
+  /// Whether the viewer sees a post with this id.
+  package func hasPost(_ id: String, for viewer: Viewer, _ session: Session) throws(PostgresError) -> Bool {
+    try !session.execute(Self.statements["author_of_post"], .text(id), viewer.parameter).isEmpty
   }
 
-  /// Reads a page of the posts that match a filter.
-  package func posts(_ filter: PostFilter, _ page: PageRequest, _ session: Session) throws -> Page<Post> {
+  /// Reads a page of the posts that match a filter and that the viewer sees.
+  package func posts(
+    _ filter: PostFilter, for viewer: Viewer, _ page: PageRequest, _ session: Session
+  ) throws -> Page<Post> {
     try session.snapshot { session in
       let end = ContinuousClock.now + Self.maxListTime
       var rows = try pieces(of: filter).flatMap { piece in
@@ -19,7 +21,7 @@ extension Store {
         guard .now < end, !Task.isCancelled else {
           throw PostgresError(.server, "the list takes too long", sqlState: "57014")
         }
-        return try self.rows(filter, piece, page, session)
+        return try self.rows(filter, viewer, piece, page, session)
       }
       if filter.area != nil {
         // The pieces of one area do not overlap, but a request may have several areas.
@@ -35,19 +37,22 @@ extension Store {
     }
   }
 
-  /// Reads the days of a month on which an author has posts, in ascending order; nil if the time zone is unknown.
+  /// Reads the days of a month on which an author has posts that the viewer sees, in ascending order; nil if the time
+  /// zone is unknown.
   ///
   /// - Parameters:
   ///   - month: the first day of the month, such as `2026-11-01`.
   ///   - zone: the name of a time zone in the IANA database.
   package func calendar(
-    of author: String, month: String, zone: String, visibilities: Set<Visibility>, _ session: Session
+    of author: String, for viewer: Viewer, month: String, zone: String, visibilities: Set<Visibility>,
+    _ session: Session
   ) throws -> [CalendarDay]? {
     try session.snapshot { session in
       guard try !session.execute(Self.statements["has_zone"], .text(zone)).isEmpty else { return nil }
       let rows = Array(
         try session.execute(
-          Self.statements["calendar"], .text(author), .text(zone), .text(month), Self.parameter(visibilities)))
+          Self.statements["calendar"], .text(author), .text(zone), .text(month), Self.parameter(visibilities),
+          viewer.parameter))
       let sets = try rows.compactMap { try $0.get("asset_set_id", as: Int64?.self) }
       let assets = try self.assets(ofSets: sets, session)
       return try rows.map { row in
@@ -77,19 +82,22 @@ extension Store {
   }
 
   /// Returns the plan and the cost of a page of posts: the lines of `EXPLAIN (ANALYZE, BUFFERS)`.
-  package func explain(_ filter: PostFilter, _ page: PageRequest, _ session: Session) throws -> [String] {
+  package func explain(
+    _ filter: PostFilter, for viewer: Viewer, _ page: PageRequest, _ session: Session
+  ) throws -> [String] {
     try pieces(of: filter).flatMap { piece in
-      let (statement, parameters) = statement(filter, piece, page)
+      let (statement, parameters) = statement(filter, viewer, piece, page)
       return try explain(statement, parameters, session)
     }
   }
 
   /// Returns the plan and the cost of a calendar month.
   package func explain(
-    calendarOf author: String, month: String, zone: String, _ session: Session
+    calendarOf author: String, for viewer: Viewer, month: String, zone: String, _ session: Session
   ) throws -> [String] {
     try explain(
-      Self.statements["calendar"], [.text(author), .text(zone), .text(month), Self.parameter([])], session)
+      Self.statements["calendar"],
+      [.text(author), .text(zone), .text(month), Self.parameter([]), viewer.parameter], session)
   }
 
   private func explain(_ statement: Statement, _ parameters: [Parameter], _ session: Session) throws -> [String] {
@@ -99,21 +107,21 @@ extension Store {
   }
 
   private func rows(
-    _ filter: PostFilter, _ piece: MapArea.Piece?, _ page: PageRequest, _ session: Session
+    _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, _ session: Session
   ) throws -> [Row] {
-    let (statement, parameters) = statement(filter, piece, page)
+    let (statement, parameters) = statement(filter, viewer, piece, page)
     return Array(try session.execute(statement, parameters))
   }
 
   private func statement(
-    _ filter: PostFilter, _ piece: MapArea.Piece?, _ page: PageRequest
+    _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest
   ) -> (Statement, [Parameter]) {
     var end = PageCursor(time: filter.to ?? Self.times.last, id: 0)
     if let after = page.after, (after.time, after.id) < (end.time, end.id) { end = after }
     var parameters: [Parameter] = [
       .timestamp(microseconds: end.time), .integer(end.id),
       .timestamp(microseconds: filter.from ?? Self.times.first), .texts(filter.statuses.map(\.rawValue).sorted()),
-      Self.parameter(filter.visibilities), .integer(page.limit + 1),
+      Self.parameter(filter.visibilities), .integer(page.limit + 1), viewer.parameter,
     ]
     var conditions: [String] = []
     func require(_ condition: String, _ parameter: Parameter) {

@@ -1,3 +1,8 @@
+-- fragment: visible(author, visibility, viewer)
+-- The rule of visibility, the only one: whether a viewer sees a post. A viewer of NULL is a client that acts as no user.
+-- Everything that belongs to a post (comments, reactions, media, counts) is as visible as the post.
+({viewer}::text IS NULL OR {visibility} = 'public' OR {author} = {viewer}::text)
+
 -- name: insert_definition
 INSERT INTO definition (hash, name, version, body) VALUES ($1, $2, $3::int, $4::jsonb) ON CONFLICT (hash) DO NOTHING
 
@@ -25,7 +30,7 @@ VALUES ($1::uuid, $2, $3::uuid, $4::bigint, DRAFT_VALUES)
 -- name: post
 SELECT id, public_id, status, created_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count,
   DRAFT_COLUMNS
-FROM post WHERE public_id = $1::uuid
+FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, $2)}
 
 -- name: posts
 -- The caller inserts the conditions that choose an index first; those that follow apply to every list.
@@ -33,16 +38,19 @@ SELECT id, public_id, status, created_at, reasons, job, asset_set_id, source_set
   DRAFT_COLUMNS
 FROM post
 WHERE CONDITIONS (created_at, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
-  AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[])
+  AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, $7)}
 ORDER BY created_at DESC, id DESC LIMIT $6::int
 
 -- name: lock_post
 -- The lock order is: the jobs, then the post, then the rows that refer to it.
-SELECT id FROM post WHERE public_id = $1::uuid FOR UPDATE
+SELECT id, author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, $2)} FOR UPDATE
+
+-- name: author_of_post
+SELECT author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, $2)}
 
 -- name: has_post
 -- The lock prevents the deletion of the post until the transaction ends.
-SELECT id FROM post WHERE public_id = $1::uuid FOR KEY SHARE
+SELECT id FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, $2)} FOR KEY SHARE
 
 -- name: jobs_of_post
 SELECT post.job FROM post WHERE post.public_id = $1::uuid AND post.job IS NOT NULL
@@ -75,7 +83,9 @@ FROM unnest($1::bigint[], $2::uuid[]) AS given (id, public_id)
 WHERE asset.id = given.id
 
 -- name: insert_comment
-WITH parent AS (UPDATE post SET comment_count = comment_count + 1 WHERE public_id = $1::uuid RETURNING id)
+WITH parent AS (
+  UPDATE post SET comment_count = comment_count + 1
+  WHERE public_id = $1::uuid AND {visible(author, visibility, $5)} RETURNING id)
 INSERT INTO comment (public_id, post_id, author, text) SELECT $2::uuid, id, $3, $4 FROM parent
 RETURNING id, public_id, $1::uuid AS post, author, text, created_at
 
@@ -83,15 +93,17 @@ RETURNING id, public_id, $1::uuid AS post, author, text, created_at
 SELECT comment.id, comment.public_id, post.public_id AS post, comment.author, comment.text, comment.created_at
 FROM comment JOIN post ON post.id = comment.post_id
 WHERE post.public_id = $1::uuid AND comment.public_id = $2::uuid
+  AND {visible(post.author, post.visibility, $3)}
 
 -- name: comments
 SELECT comment.id, comment.public_id, post.public_id AS post, comment.author, comment.text, comment.created_at
 FROM comment JOIN post ON post.id = comment.post_id
 WHERE post.public_id = $1::uuid AND (comment.created_at, comment.id) < ($2::timestamptz, $3::bigint)
+  AND {visible(post.author, post.visibility, $5)}
 ORDER BY comment.created_at DESC, comment.id DESC LIMIT $4::int
 
 -- name: drop_comment
-DELETE FROM comment WHERE public_id = $2::uuid AND post_id = $1::bigint RETURNING id
+DELETE FROM comment WHERE public_id = $2::uuid AND post_id = $1::bigint RETURNING author
 
 -- name: count_comments
 UPDATE post SET comment_count = comment_count + $2::int WHERE id = $1::bigint
@@ -114,7 +126,7 @@ DELETE FROM image WHERE public_id = $1::uuid RETURNING asset_set_id, source_set_
 WITH day AS (
   SELECT (created_at AT TIME ZONE $2)::date AS date, id, public_id, asset_set_id, created_at
   FROM post
-  WHERE author = $1 AND status = 'ready' AND visibility = ANY ($4::text[])
+  WHERE author = $1 AND status = 'ready' AND visibility = ANY ($4::text[]) AND {visible(author, visibility, $5)}
     AND created_at >= $3::timestamp AT TIME ZONE $2
     AND created_at < ($3::timestamp + interval '1 month') AT TIME ZONE $2)
 SELECT DISTINCT ON (date) to_char(date, 'YYYY-MM-DD') AS date, public_id, asset_set_id,
@@ -199,6 +211,17 @@ FROM asset JOIN blob ON blob.hash = asset.blob JOIN asset_set ON asset_set.id = 
 LEFT JOIN blob_damage AS damage ON damage.hash = asset.blob
 WHERE asset.public_id = $1::uuid
 
+-- name: sees_asset
+-- Whether a user sees what an asset belongs to. A set that was replaced belongs to what its successor belongs to.
+WITH RECURSIVE sets (id) AS (
+  SELECT asset_set_id FROM asset WHERE public_id = $1::uuid
+  UNION SELECT asset_set.replaced_by FROM asset_set JOIN sets ON asset_set.id = sets.id
+  WHERE asset_set.replaced_by IS NOT NULL)
+SELECT 1 FROM sets JOIN post ON post.asset_set_id = sets.id WHERE {visible(post.author, post.visibility, $2)}
+UNION ALL
+SELECT 1 FROM sets JOIN image ON image.asset_set_id = sets.id LEFT JOIN post ON post.id = image.post_id
+WHERE image.post_id IS NULL OR {visible(post.author, post.visibility, $2)}
+
 -- name: publish
 UPDATE post SET status = 'ready', asset_set_id = $2::bigint, reasons = '[]'
 WHERE public_id = $1::uuid AND status = 'processing'
@@ -225,8 +248,20 @@ INSERT INTO image (public_id, kind, owner, author, status, job, source_set_id, p
 VALUES ($1::uuid, $2, $3, $4, 'processing', $5::uuid, $6::bigint, (SELECT id FROM post WHERE $2 = 'reaction' AND public_id = $7::uuid))
 
 -- name: image
-SELECT id, public_id, kind, owner, author, status, created_at, reasons, job, asset_set_id, source_set_id
-FROM image WHERE public_id = $1::uuid
+SELECT image.id, image.public_id, image.kind, image.owner, image.author, image.status, image.created_at, image.reasons,
+  image.job, image.asset_set_id, image.source_set_id, post.author AS post_author
+FROM image LEFT JOIN post ON post.id = image.post_id
+WHERE image.public_id = $1::uuid AND (image.post_id IS NULL OR {visible(post.author, post.visibility, $2)})
+
+-- name: lock_itinerary
+-- Serializes the submissions and deletions of thumbnails by users, who see each other's images after it.
+SELECT pg_advisory_xact_lock(hashtextextended('itinerary:' || $1, 2))
+
+-- name: has_foreign_thumbnail
+-- Whether an itinerary has a thumbnail that another user submitted, or one without an author.
+SELECT FROM image
+WHERE kind = 'itinerary' AND owner = $1 AND status IN ('processing', 'ready', 'failed') AND author IS DISTINCT FROM $2
+LIMIT 1
 
 -- name: images
 SELECT id, public_id, kind, owner, author, status, created_at, reasons, job, asset_set_id, source_set_id

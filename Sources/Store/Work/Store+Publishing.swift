@@ -51,7 +51,8 @@ extension Store {
   }
 
   private func publish(image id: PublicID, _ work: Work, _ insert: () throws -> Int64, _ session: Session) throws {
-    guard let row = try session.execute(Self.statements["image"], .text(id.description)).first else {
+    let viewer = Viewer.unrestricted.parameter
+    guard let row = try session.execute(Self.statements["image"], .text(id.description), viewer).first else {
       throw StoreError.noSubject(work.subject)
     }
     let kind: ImageKind = try row.enumValue("kind")

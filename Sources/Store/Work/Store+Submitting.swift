@@ -33,18 +33,20 @@ extension Store {
     return post
   }
 
-  /// Inserts an image and enqueues its job; nil if it is a reaction to a post that does not exist.
+  /// Inserts an image and enqueues its job; nil if it is a reaction to a post that the viewer does not see.
   ///
   /// - Parameter source: the submitted photo, with the role `source.photo`.
-  /// - Throws: `QuarantineRefusal`.
+  /// - Throws: `QuarantineRefusal`; `OwnershipRefusal` for an image that would replace another user's.
   package func submitImage(
-    _ draft: ImageDraft, source: NewAsset, definition: PhotoDefinition, request: String?, _ session: Session
+    _ draft: ImageDraft, for viewer: Viewer, source: NewAsset, definition: PhotoDefinition, request: String?,
+    _ session: Session
   ) throws -> PublicID? {
     if draft.kind == .reaction {
       guard PublicID(draft.owner) != nil,
-        try !session.execute(Self.statements["has_post"], .text(draft.owner)).isEmpty
+        try !session.execute(Self.statements["has_post"], .text(draft.owner), viewer.parameter).isEmpty
       else { return nil }
     }
+    try requireOwner(of: draft.kind, draft.owner, viewer, session)
     try refuseQuarantined([source], session)
     let (image, job) = (PublicID.now(), PublicID.now())
     let definition = try StoredDefinition(definition)

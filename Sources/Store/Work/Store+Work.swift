@@ -58,7 +58,7 @@ extension Store {
       case .post: Self.statements["post"]
       case .image: Self.statements["image"]
       }
-    guard let row = try session.execute(statement, .text(subject.id.description)).first,
+    guard let row = try session.execute(statement, .text(subject.id.description), Viewer.unrestricted.parameter).first,
       let set = try row.get("source_set_id", as: Int64?.self)
     else { throw StoreError.noSubject(subject) }
     return (row, try assets(ofSet: set, session))

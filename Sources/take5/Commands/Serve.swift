@@ -76,7 +76,8 @@ extension Subcommand {
       try limits(arguments), now: { start.duration(to: .now) / .seconds(1) },
       onRefusal: { limit, client in refusals.report(limit.rawValue, client: client) })
     let access = AccessControl(
-      operatorKey: key, isLoopback: exposure.isLocal, limits: limits, now: { Self.now },
+      operatorKey: key, isLoopback: exposure.isLocal, limits: limits, tokens: UserTokenCache(store, database.pool),
+      now: { Self.now },
       onProxy: { client in refusals.reportProxy(at: client.description) })
     // A connection of its own: a revoked key must be refused within seconds even if all other connections are busy.
     let keys = Pool(database.url.with(statementLimit: .seconds(5)), size: 1)

@@ -15,11 +15,11 @@ extension FuzzTarget {
   /// A post or a change of one.
   private static let json = FuzzTarget("json") { bytes in
     let fields = try fields(bytes)
-    if let draft = try? PostDraft(body: fields) {
+    if let draft = try? PostDraft(body: fields, user: nil) {
       let text = try JSON.encode(PostDraftResponse(draft: draft))
       expect((try? JSON.canonical(text)) != nil, "a response without a version")
     }
-    _ = try? PostDraft(json: bytes)
+    _ = try? PostDraft(json: bytes, user: nil)
     _ = try PostChange(fields: fields)
   }
 
@@ -39,7 +39,7 @@ extension FuzzTarget {
       guard parts.count == 2, let field = PostField(rawValue: Array(parts[0]).text) else { continue }
       fields[field] = Array(parts[1])
     }
-    _ = try PostDraft(form: fields)
+    _ = try PostDraft(form: fields, user: nil)
   }
 
   /// Stored JSON, whose hash is that of its canonical form.

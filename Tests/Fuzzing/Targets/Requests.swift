@@ -50,10 +50,13 @@ extension FuzzTarget {
       Route($0.0, $0.1, admission: Route.open) { _ in Response(.ok) }
     })
   private static let now = 1_790_000_000
+  private static let tokens = UserTokenCache { _ in nil }
   private static let access = AccessControl(
-    operatorKey: "key", isLoopback: true, limits: RateLimits(RateLimits.Configuration()) { 0 }, now: { now })
+    operatorKey: "key", isLoopback: true, limits: RateLimits(RateLimits.Configuration()) { 0 }, tokens: tokens,
+    now: { now })
   private static let openAccess = AccessControl(
-    operatorKey: nil, isLoopback: true, limits: RateLimits(RateLimits.Configuration()) { 0 }, now: { now })
+    operatorKey: nil, isLoopback: true, limits: RateLimits(RateLimits.Configuration()) { 0 }, tokens: tokens,
+    now: { now })
   private static let urls = MediaURLs(
     keys: [SigningKey(id: 1, secret: [1, 2, 3])], reader: MediaURLs.Reader(name: "operator", keyHash: "00"), now: now)
   private static let representation = Representation(length: 1000, entityTag: EntityTag(strong: "a"), headers: [:])
@@ -69,7 +72,7 @@ extension FuzzTarget {
       _ = access.secondsLeft(of: head.target)
     }
     expect(urls.verify(head.target) != .valid(secondsLeft: -1), "an impossible validity")
-    _ = MediaURLs.readerName(of: head.target).map { PublicID($0) }
+    _ = head.target.queryValue("reader").map { PublicID($0) }
     if case .part(let range) = representation.selection(method: head.method, headers: head.headers) {
       expect(!range.isEmpty && range.lowerBound >= 0 && range.upperBound <= 1000, "an impossible range")
     }

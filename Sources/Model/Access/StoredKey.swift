@@ -21,7 +21,7 @@ package struct StoredKey: Sendable, Hashable {
   }
 }
 
-/// A permission of an API key.
+/// A permission of an API key or of a user token.
 package enum Scope: String, Codable, Sendable, CaseIterable {
   /// Submit posts, comments, reactions and images.
   case submit
@@ -31,8 +31,13 @@ package enum Scope: String, Codable, Sendable, CaseIterable {
   case change
   /// Delete what was submitted.
   case delete
+  /// Mint, list and revoke user tokens.
+  case tokens
   /// Read the metrics and jobs of the service.
   case admin
+
+  /// What a client may do that acts as a user; the rest is for an app's back-end and for operators.
+  package static let ofUsers: Set<Scope> = [.submit, .read, .change, .delete]
 }
 
 /// A secret that signs media URLs.

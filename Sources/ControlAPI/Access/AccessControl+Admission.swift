@@ -1,0 +1,160 @@
+internal import Crypto
+internal import HTTPServer
+internal import Model
+internal import Platform
+
+/// Admits requests by API keys and user tokens (RFC 6750, section 2.1) and signed media URLs, and limits their rate.
+extension AccessControl {
+  /// Authorizes a request by its head; throws a problem if it is not allowed or exceeds its rate limit. Only a user token
+  /// that is not in the cache makes the request wait for the database.
+  ///
+  /// - Returns: a `Caller`.
+  func admit(_ head: RequestHead, from client: IPAddress, to access: RouteAccess) throws(Problem) -> Admitted {
+    switch access {
+    case .unlimited: return .known(Caller.anonymous)
+    case .anyone:
+      try limits.countRequest(of: client)
+      return .known(Caller.anonymous)
+    case .keyOrSignature where head.target.queryValue("signature") != nil: return try admitSigned(head, from: client)
+    case .key, .upload, .userToken, .keyOrSignature: return try admitBearer(head, from: client, to: access)
+    }
+  }
+
+  private func admitBearer(
+    _ head: RequestHead, from client: IPAddress, to access: RouteAccess
+  ) throws(Problem) -> Admitted {
+    let needsKey = needsKey
+    if !needsKey { try checkOrigin(head, from: client) }
+    let bearer = head.bearer
+    let digest = bearer.map { SHA256.digest(of: Array($0.utf8)) }
+    if needsKey, let digest, let (credential, scopes) = key(digest) {
+      let caller = Caller(credential: credential, user: try head.actingUser())
+      try limits.countRequest(ofKey: caller.tenant)
+      try check(caller, scopes, access)
+      return .known(caller)
+    }
+    if let digest, bearer?.hasPrefix(UserToken.prefix) == true {
+      let name = UserTokenCache.Name.hash(digest)
+      if let token = tokens.cached(name) { return .known(try admit(token, head, from: client, to: access)) }
+      // The query counts for the address: a client that guesses tokens is limited like one without a key.
+      try limits.countRequest(of: client)
+      return .pending {
+        guard let token = try await self.find(name) else { throw Self.unauthorized(Self.invalidBearer) }
+        return try self.admit(token, head, from: client, to: access)
+      }
+    }
+    try limits.countRequest(of: client)
+    guard !needsKey else {
+      throw Self.unauthorized(bearer == nil ? "The request has no bearer token." : Self.invalidBearer)
+    }
+    let caller = Caller(credential: .none, user: try head.actingUser())
+    try check(caller, Set(Scope.allCases), access)
+    return .known(caller)
+  }
+
+  private static let invalidBearer = "The bearer token is neither a valid API key nor a valid user token."
+
+  private func find(_ name: UserTokenCache.Name) async throws -> UserToken? {
+    do {
+      return try await tokens.token(name)
+    } catch {
+      throw OutageProblem.problem(for: error) ?? error
+    }
+  }
+
+  private func admit(
+    _ token: UserToken, _ head: RequestHead, from client: IPAddress, to access: RouteAccess
+  ) throws(Problem) -> Caller {
+    guard isMinterValid(token) else {
+      try limits.countRequest(of: client)
+      throw Self.unauthorized(Self.invalidBearer)
+    }
+    try limits.countRequest(ofToken: token.id)
+    let caller = Caller(credential: .token(token), user: token.user)
+    if let user = try head.actingUser(), !caller.viewer.owns(user) {
+      throw Caller.notYours("The user token acts as another user than \(RequestHead.userField) names.")
+    }
+    try check(caller, Scope.ofUsers, access)
+    if let grant = token.grant { try Self.check(grant, of: token, head, access) }
+    return caller
+  }
+
+  /// Throws a problem unless the scopes of the credential, and those that a user can have, permit the access.
+  private func check(_ caller: Caller, _ scopes: Set<Scope>, _ access: RouteAccess) throws(Problem) {
+    let needed: Set<Scope>
+    switch access {
+    case .unlimited, .anyone: needed = []
+    case .userToken:
+      guard caller.token != nil else { throw ProblemKind.forbidden.problem("The request needs a user token.") }
+      needed = []
+    case .key(let scopes), .upload(let scopes), .keyOrSignature(let scopes): needed = scopes
+    }
+    func list(_ scopes: Set<Scope>) -> String { scopes.map(\.rawValue).sorted().joined(separator: " and ") }
+    if caller.user != nil, !needed.isSubset(of: Scope.ofUsers) {
+      throw ProblemKind.forbidden.problem("The request needs the scope \(list(needed)), which no user has.")
+    }
+    let missing = needed.subtracting(scopes)
+    guard missing.isEmpty else {
+      throw ProblemKind.forbidden.problem("The request needs an API key with the scope \(list(missing)).")
+    }
+  }
+
+  /// Throws a problem unless a request with an upload grant is a submission with a body that the grant permits.
+  private static func check(
+    _ grant: UploadGrant, of token: UserToken, _ head: RequestHead, _ access: RouteAccess
+  ) throws(Problem) {
+    switch access {
+    case .userToken: return
+    case .upload: break
+    case .unlimited, .anyone, .key, .keyOrSignature:
+      throw ProblemKind.notGranted.problem("The token permits one submission and nothing else.")
+    }
+    guard let length = head.contentLength, length <= grant.bytes else {
+      throw ProblemKind.notGranted.problem(
+        "The token permits a body with a Content-Length of at most \(grant.bytes) bytes.")
+    }
+    // With a key the request may repeat the submission that has used the grant.
+    guard token.usedAt == nil || head.headers["Idempotency-Key"] != nil else { throw grantUsed }
+  }
+
+  static var grantUsed: Problem {
+    ProblemKind.notGranted.problem("Another submission has used the upload grant of the token.")
+  }
+
+  private func admitSigned(_ head: RequestHead, from client: IPAddress) throws(Problem) -> Admitted {
+    if !needsKey { try checkOrigin(head, from: client) }
+    try limits.countRequest(of: client)
+    let target = head.target
+    guard let id = target.queryValue("reader").flatMap({ PublicID($0) }) else {
+      var reader = target.queryValue("reader").flatMap { self.reader($0) }
+      reader?.user = target.queryValue("user")
+      return .known(try verified(target, reader, user: reader?.user))
+    }
+    let name = UserTokenCache.Name.id(id)
+    if let token = tokens.cached(name) { return .known(try verified(target, token)) }
+    return .pending { try await self.verified(target, self.find(name)) }
+  }
+
+  private func verified(_ target: RequestTarget, _ token: UserToken?) throws(Problem) -> Caller {
+    try verified(target, token.flatMap { isMinterValid($0) ? Self.reader($0) : nil }, user: token?.user)
+  }
+
+  private func verified(
+    _ target: RequestTarget, _ reader: MediaURLs.Reader?, user: String?
+  ) throws(Problem) -> Caller {
+    switch reader.map({ urls(for: $0).verify(target) }) ?? .invalid {
+    case .valid: return Caller(credential: .signature, user: user)
+    case .expired: throw ProblemKind.urlExpired.problem("The time in the parameter expires has passed.")
+    case .invalid: throw ProblemKind.urlInvalid.problem("The signature is invalid or was revoked.")
+    }
+  }
+
+  /// Counts a submission of an author; throws a problem with status 429 if the limit is exceeded.
+  func countSubmission(of author: String, _ request: Request) throws(Problem) {
+    try limits.countSubmission(of: author, tenant: request.caller.tenant)
+  }
+
+  private static func unauthorized(_ detail: String) -> Problem {
+    ProblemKind.unauthorized.problem(detail, headers: ["WWW-Authenticate": #"Bearer realm="take5""#])
+  }
+}

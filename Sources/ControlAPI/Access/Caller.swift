@@ -1,0 +1,87 @@
+internal import HTTPServer
+internal import Model
+
+/// The client of an admitted request: what it has authenticated with, and the user that it acts as.
+struct Caller: Principal, Hashable {
+  enum Credential: Sendable, Hashable {
+    /// None: the route is open, or the service needs no key.
+    case none
+    case operatorKey
+    /// The API key with this number.
+    case key(Int64)
+    case token(UserToken)
+    /// A signed media URL.
+    case signature
+  }
+
+  let credential: Credential
+  /// The user that the client acts as; nil: it sees and changes everything that its scopes permit.
+  let user: String?
+
+  static let anonymous = Caller(credential: .none, user: nil)
+
+  var isAuthenticated: Bool {
+    switch credential {
+    case .none, .signature: false
+    case .operatorKey, .key, .token: true
+    }
+  }
+
+  var viewer: Viewer { Viewer(user: user) }
+
+  /// The token of the client; nil if it has another credential.
+  var token: UserToken? { if case .token(let token) = credential { token } else { nil } }
+
+  /// The API key that the client has, or that its token was minted by: limits of submissions hold for it.
+  var tenant: String {
+    switch credential {
+    case .none, .signature: ""
+    case .operatorKey: Self.operatorName
+    case .key(let id): "\(id)"
+    case .token(let token):
+      switch token.minter {
+      case .anybody: ""
+      case .operatorKey: Self.operatorName
+      case .key(let id): "\(id)"
+      }
+    }
+  }
+
+  /// The owner of an idempotency key: the API key and the acting user. An upload grant has its own, so that its token
+  /// gets no response to a request of another token.
+  var idempotencyTenant: String {
+    guard let user else { return tenant }
+    if let token, token.grant != nil { return "\(token.id)/\(user)" }
+    return "\(tenant)/\(user)"
+  }
+
+  /// The name of the operator's key where API keys have numbers.
+  static let operatorName = "operator"
+
+  /// Returns the author that a request names, or the acting user if it names none; throws a problem if the request names
+  /// another user.
+  func author(_ given: String?) throws(Problem) -> String? {
+    guard let given else { return user }
+    guard viewer.owns(given) else { throw Self.notYours("The request acts as another user than '\(given)'.") }
+    return given
+  }
+
+  /// Throws a problem unless an upload grant, if the token has one, permits a kind of submission; nil: none permits it.
+  func checkGrant(_ kind: SubmissionKind?) throws(Problem) {
+    guard let grant = token?.grant else { return }
+    guard let kind, grant.kinds.contains(kind) else {
+      throw ProblemKind.notGranted.problem(
+        "The token permits a submission of the kind \(grant.kinds.map(\.rawValue).joined(separator: " or ")).")
+    }
+  }
+
+  static func notYours(_ detail: String) -> Problem { ProblemKind.notYours.problem(detail) }
+}
+
+extension Request {
+  /// The client, which the admission of every route of the API identifies.
+  var caller: Caller {
+    guard let caller = principal as? Caller else { preconditionFailure("the route has another admission") }
+    return caller
+  }
+}

@@ -1,0 +1,142 @@
+internal import Crypto
+import FoundationEssentials
+internal import HTTPServer
+internal import Model
+internal import Postgres
+internal import Store
+
+/// The routes of user tokens. An app's back-end mints them for its users, whose phones then need no API key.
+extension ControlAPI {
+  var tokenRoutes: [Route] {
+    [
+      route(
+        "POST", "/v1/users/{id}/tokens", access: .key([.tokens]), bodyLimit: Int64(JSONBody.maxBytes),
+        handler: mintToken),
+      route("GET", "/v1/users/{id}/tokens", access: .key([.tokens]), handler: listTokens),
+      route("DELETE", "/v1/users/{id}/tokens", access: .key([.tokens]), handler: revokeTokens),
+      route("DELETE", "/v1/users/{id}/tokens/{token}", access: .key([.tokens]), handler: revokeToken),
+      route("DELETE", "/v1/tokens/current", access: .userToken, handler: revokeCurrentToken),
+    ]
+  }
+
+  private func mintToken(_ request: Request) async throws -> Response {
+    let user = try name(request)
+    let draft = try TokenDraft(fields: try await JSONBody.fields(of: request))
+    let minter: UserToken.Minter
+    switch request.caller.credential {
+    case .key(let id): minter = .key(id)
+    case .operatorKey: minter = .operatorKey
+    case .none, .signature, .token: minter = .anybody
+    }
+    let text = Self.newToken()
+    let store = store
+    let token = try await database.transaction { session in
+      try store.insertToken(
+        of: user, hash: SHA256.digest(of: Array(text.utf8)), minter: minter, grant: draft.grant,
+        lifetime: draft.expiresIn, session)
+    }
+    return .json(.created, try JSON.encode(TokenResponse(token, text: text)), headers: ["Cache-Control": "no-store"])
+  }
+
+  /// Returns a token of 256 random bits.
+  private static func newToken() -> String {
+    var random = SystemRandomNumberGenerator()
+    let bytes = (0..<SHA256Digest.count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+    return UserToken.prefix + (SHA256Digest(bytes: bytes)?.hex ?? "")
+  }
+
+  private func listTokens(_ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    let page = reader.page()
+    try reader.finish()
+    let (store, user) = (store, try name(request))
+    let tokens = try await database.read { try store.tokens(of: user, page, $0) }
+    return try .uncached(PageResponse(tokens) { TokenResponse($0) })
+  }
+
+  private func revokeTokens(_ request: Request) async throws -> Response {
+    let (store, user) = (store, try name(request))
+    let revoked = try await database.transaction { try store.revokeTokens(of: user, $0) }
+    access.tokens.forget(Set(revoked))
+    return Response(.noContent)
+  }
+
+  private func revokeToken(_ request: Request) async throws -> Response {
+    let text = request.parameter("token")
+    guard let id = PublicID(text), try await revoke(id, of: try name(request)) else {
+      throw ProblemKind.tokenNotFound.problem("The user has no token with the id \(text) that is not revoked.")
+    }
+    return Response(.noContent)
+  }
+
+  private func revokeCurrentToken(_ request: Request) async throws -> Response {
+    // A token that was revoked in the meantime is what the client wants.
+    if let token = request.caller.token { _ = try await revoke(token.id, of: token.user) }
+    return Response(.noContent)
+  }
+
+  private func revoke(_ id: PublicID, of user: String) async throws -> Bool {
+    let store = store
+    let isRevoked = try await database.transaction { try store.revoke(token: id, of: user, $0) }
+    access.tokens.forget([id])
+    return isRevoked
+  }
+}
+
+/// What a request for a token asks for.
+private struct TokenDraft {
+  /// In seconds.
+  let expiresIn: Int
+  let grant: UploadGrant?
+
+  /// Reads the fields of the body; throws a problem that names every invalid field.
+  init(fields: [String: JSONValue]) throws(Problem) {
+    var reader = FieldReader(fields, path: "")
+    expiresIn = reader.integer("expires_in", in: 1...UserToken.maxLifetime) ?? UserToken.defaultLifetime
+    grant = reader.object("grant") { reader in
+      let kinds = reader.value("kinds", Self.expectedKinds, isRequired: true, Self.kinds)
+      let bytes = reader.integer("bytes", in: 1...(1 << 40), isRequired: true)
+      guard let kinds, let bytes else { return nil }
+      return UploadGrant(kinds: kinds, bytes: Int64(bytes))
+    }
+    let errors = reader.finish()
+    guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
+  }
+
+  private static let expectedKinds =
+    "expected a list of " + SubmissionKind.allCases.map(\.rawValue).joined(separator: ", ")
+
+  private static func kinds(_ value: JSONValue) -> [SubmissionKind]? {
+    guard case .array(let values) = value, !values.isEmpty else { return nil }
+    let kinds = values.map { value -> SubmissionKind? in
+      guard case .string(let text) = value else { return nil }
+      return SubmissionKind(rawValue: text)
+    }
+    guard !kinds.contains(nil) else { return nil }
+    return SubmissionKind.allCases.filter { kinds.contains($0) }
+  }
+}
+
+/// The JSON of a user token; values that do not apply are null. Only the response that mints it contains the token itself.
+private struct TokenResponse: Encodable {
+  private let stored: UserToken
+  private let text: String?
+
+  init(_ stored: UserToken, text: String? = nil) {
+    self.stored = stored
+    self.text = text
+  }
+
+  private enum CodingKeys: String, CodingKey { case id, user, token, createdAt, expiresAt, grant, usedAt }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(stored.id, forKey: .id)
+    try container.encode(stored.user, forKey: .user)
+    try container.encodeIfPresent(text, forKey: .token)
+    try container.encode(stored.createdAt, forKey: .createdAt)
+    try container.encode(stored.expiresAt, forKey: .expiresAt)
+    try container.encode(stored.grant, forKey: .grant)
+    try container.encode(stored.usedAt, forKey: .usedAt)
+  }
+}

@@ -1,0 +1,105 @@
+package import Crypto
+import FoundationEssentials
+package import Model
+package import Postgres
+import Queue
+
+/// User tokens.
+extension Store {
+  static let tokenStatements = Statements(topic: "tokens", PackageResources.Tokens_sql)
+
+  /// The time for which an expired token stays stored, in seconds.
+  private static let tokenRetention = 24.0 * 3600
+
+  /// Inserts a token by its hash.
+  ///
+  /// - Parameter lifetime: in seconds.
+  package func insertToken(
+    of user: String, hash: SHA256Digest, minter: UserToken.Minter, grant: UploadGrant?, lifetime: Int,
+    _ session: Session
+  ) throws -> UserToken {
+    var key: Int64?
+    if case .key(let id) = minter { key = id }
+    let row = try session.execute(
+      Self.tokenStatements["insert_user_token"], .text(PublicID.now().description), .text(user), .bytes(hash.bytes),
+      .text(minter.name), .integer(key), .text(try grant.map { try JSON.text($0) }), .double(Double(lifetime))
+    ).single()
+    return try UserToken(row)
+  }
+
+  /// Reads a valid token; nil if it does not exist, has expired or was revoked, or its API key was.
+  package func token(_ id: PublicID, _ session: Session) throws -> UserToken? {
+    try session.execute(Self.tokenStatements["user_token"], .text(id.description)).first.map(UserToken.init)
+  }
+
+  /// Reads a valid token by its hash.
+  package func token(hash: SHA256Digest, _ session: Session) throws -> UserToken? {
+    try session.execute(Self.tokenStatements["user_token_of_hash"], .bytes(hash.bytes)).first.map(UserToken.init)
+  }
+
+  /// Reads a page of a user's valid tokens, the newest first.
+  package func tokens(of user: String, _ page: PageRequest, _ session: Session) throws -> Page<UserToken> {
+    let end = page.after ?? PageCursor(time: 253_402_300_799_000_000, id: 0)
+    let rows = Array(
+      try session.execute(
+        Self.tokenStatements["user_tokens"], .text(user), .timestamp(microseconds: end.time), .integer(end.id),
+        .integer(page.limit + 1)))
+    let shown = rows.prefix(page.limit)
+    return Page(
+      items: try shown.map(UserToken.init), next: try rows.count > page.limit ? shown.last.map(Self.cursor) : nil)
+  }
+
+  /// Revokes a token of a user; false if the user has no such token.
+  package func revoke(token id: PublicID, of user: String, _ session: Session) throws(PostgresError) -> Bool {
+    try !session.execute(Self.tokenStatements["revoke_user_token"], .text(id.description), .text(user)).isEmpty
+  }
+
+  /// Revokes all tokens of a user, and returns their ids.
+  package func revokeTokens(of user: String, _ session: Session) throws -> [PublicID] {
+    try session.execute(Self.tokenStatements["revoke_user_tokens"], .text(user)).map { try $0.publicID("public_id") }
+  }
+
+  /// Uses the grant of a token in the transaction of its submission; false if another submission has used it, or if the
+  /// token was revoked.
+  package func useGrant(of token: PublicID, _ session: Session) throws(PostgresError) -> Bool {
+    try !session.execute(Self.tokenStatements["use_grant"], .text(token.description)).isEmpty
+  }
+
+  /// Deletes up to 1000 tokens that expired some time ago, and returns their number.
+  package func dropExpiredTokens(_ session: Session) throws(PostgresError) -> Int {
+    try session.execute(Self.tokenStatements["drop_expired_user_tokens"], .double(Self.tokenRetention)).affected
+  }
+}
+
+extension UserToken {
+  fileprivate init(_ row: Row) throws {
+    let minter: Minter
+    switch try row.get("minter", as: String.self) {
+    case Minter.operatorKey.name: minter = .operatorKey
+    case Minter.anybody.name: minter = .anybody
+    case let name:
+      guard let key = try row.get("api_key_id", as: Int64?.self) else {
+        throw PostgresError(.decoding, "unknown minter '\(name)' of a user token")
+      }
+      minter = .key(key)
+    }
+    let hasGrant = try row.get("upload_grant", as: String?.self) != nil
+    self.init(
+      id: try row.publicID("public_id"), user: try row.get("user_id"), hash: try row.get("hash"), minter: minter,
+      grant: try hasGrant ? row.json("upload_grant") : nil,
+      createdAt: Date(microseconds: try row.get("created_at")),
+      expiresAt: Date(microseconds: try row.get("expires_at")),
+      usedAt: try row.get("used_at", as: Int64?.self).map(Date.init(microseconds:)))
+  }
+}
+
+extension UserToken.Minter {
+  /// The value in the database.
+  fileprivate var name: String {
+    switch self {
+    case .key: "key"
+    case .operatorKey: "operator"
+    case .anybody: "anybody"
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import Model
+import Postgres
+
+/// A viewer as the last parameter of statements with the fragment `visible`.
+extension Viewer {
+  /// The id of the user; NULL for a client that acts as no user.
+  var parameter: Parameter { .text(user) }
+}
+
+/// The error for a change or a deletion of what the viewer sees, but does not own.
+package struct OwnershipRefusal: Error, Sendable, Hashable {}
+
+extension Viewer {
+  /// Throws unless the viewer is one of the owners. The caller must roll back.
+  func require(owner owners: String?...) throws(OwnershipRefusal) {
+    guard owners.contains(where: owns) else { throw OwnershipRefusal() }
+  }
+}

@@ -1,0 +1,178 @@
+import Crypto
+import Definitions
+import HTTPTesting
+import Model
+import Postgres
+import Queue
+import Store
+import Testing
+
+@testable import ControlAPI
+
+/// A post of Ada's with everything that belongs to it, and what else Ada and Bob have, for one request of the table.
+struct AccessFixture: Sendable {
+  let post: PublicID
+  let postAsset: PublicID
+  /// The comments and the reactions, by their author.
+  let comments: [String: PublicID]
+  let reactions: [String: PublicID]
+  let reactionAsset: PublicID
+  let placePhoto: PublicID
+  let job: PublicID
+  let token: PublicID
+  /// An itinerary and a place of this fixture alone.
+  let place: String
+  /// The month of the post, such as `2026-11`.
+  let month: String
+
+  init(_ api: RunningAPI, visibility: Visibility) async throws {
+    let store = api.store
+    let definition = try #require(try Definitions.photo("photo-post"))
+    var draft = PostDraft(kind: .marker, author: "ada", title: "Here", visibility: visibility)
+    draft.location = Coordinate(latitude: 52.5, longitude: 13.4)
+    self = try await api.pool.transaction { [draft] session in
+      let post = try store.submitPost(draft, sources: [], definition: .photos(definition), request: nil, session)
+      let (set, postAsset) = try Self.insertAsset(.poster, session)
+      try session.execute(
+        "UPDATE post SET asset_set_id = $1::bigint WHERE public_id = $2::uuid", .integer(set), .text("\(post)"))
+      var comments: [String: PublicID] = [:]
+      var reactions: [String: PublicID] = [:]
+      var reactionAsset = PublicID.now()
+      for user in ["bob", "ada"] {
+        let comment = try store.comment(on: post, for: .unrestricted, author: user, text: "Nice", session)
+        comments[user] = try #require(comment).id
+        let (reaction, asset) = try Self.insertImage(.reaction, of: "\(post)", by: user, session)
+        reactions[user] = reaction
+        reactionAsset = asset
+      }
+      let place = "place-\(post)"
+      _ = try Self.insertImage(.profile, of: "ada", by: "ada", session)
+      _ = try Self.insertImage(.itinerary, of: place, by: "ada", session)
+      let (placePhoto, _) = try Self.insertImage(.place, of: place, by: "ada", session)
+      let job = PublicID.now()
+      try JobQueue.enqueue(
+        NewJob(
+          publicID: job, queue: "access", kind: "post", deadlineSeconds: 60, author: "ada", arguments: Array("{}".utf8)),
+        session)
+      _ = try JobQueue.cancel(job, session)
+      let token = try store.insertToken(
+        of: "ada", hash: SHA256.digest(of: Array("\(post)".utf8)), minter: .operatorKey, grant: nil, lifetime: 60,
+        session)
+      let month = try session.execute(
+        "SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM') FROM post WHERE public_id = $1::uuid",
+        .text("\(post)")
+      ).single().get(0, as: String.self)
+      return AccessFixture(
+        post: post, postAsset: postAsset, comments: comments, reactions: reactions, reactionAsset: reactionAsset,
+        placePhoto: placePhoto, job: job, token: token.id, place: place, month: month)
+    }
+  }
+
+  private init(
+    post: PublicID, postAsset: PublicID, comments: [String: PublicID], reactions: [String: PublicID],
+    reactionAsset: PublicID, placePhoto: PublicID, job: PublicID, token: PublicID, place: String, month: String
+  ) {
+    self.post = post
+    self.postAsset = postAsset
+    self.comments = comments
+    self.reactions = reactions
+    self.reactionAsset = reactionAsset
+    self.placePhoto = placePhoto
+    self.job = job
+    self.token = token
+    self.place = place
+    self.month = month
+  }
+
+  /// Inserts an asset whose content is in the database.
+  private static func insertAsset(_ role: Role, _ session: Session) throws -> (set: Int64, asset: PublicID) {
+    let content = Array("image".utf8)
+    let hash = SHA256.digest(of: content).bytes
+    try session.execute(
+      "INSERT INTO blob (hash, bytes, inline_content) VALUES ($1, 5, $2) ON CONFLICT DO NOTHING", .bytes(hash),
+      .bytes(content))
+    let set: Int64 = try session.execute(
+      "INSERT INTO asset_set (public_id) VALUES ($1::uuid) RETURNING id", .text("\(PublicID.now())")
+    ).single().get("id")
+    let asset = PublicID.now()
+    try session.execute(
+      """
+      INSERT INTO asset (public_id, asset_set_id, role, blob, type, bytes)
+      VALUES ($1::uuid, $2::bigint, $3, $4, 'image/jpeg', 5)
+      """, .text("\(asset)"), .integer(set), .text(role.rawValue), .bytes(hash))
+    return (set, asset)
+  }
+
+  /// Inserts an image that is ready.
+  private static func insertImage(
+    _ kind: ImageKind, of owner: String, by author: String, _ session: Session
+  ) throws -> (image: PublicID, asset: PublicID) {
+    let (set, asset) = try insertAsset(kind == .profile ? .avatar : .photoMedium, session)
+    let image = PublicID.now()
+    try session.execute(
+      """
+      INSERT INTO image (public_id, kind, owner, author, status, asset_set_id, post_id)
+      VALUES ($1::uuid, $2, $3, $4, 'ready', $5::bigint,
+        (SELECT id FROM post WHERE $2 = 'reaction' AND public_id::text = $3))
+      """, .text("\(image)"), .text(kind.rawValue), .text(owner), .text(author), .integer(set))
+    return (image, asset)
+  }
+
+  /// A request of a row: its path, its body and the type of the body.
+  struct Sent {
+    var path: String
+    var type: String?
+    var body: [UInt8]?
+  }
+
+  /// Returns the request of a row.
+  ///
+  /// - Parameter author: the author that the request names; nil: none.
+  func request(_ row: AccessTable.Row, author: String?) -> Sent {
+    let commenter = row.note == "by Bob" ? "bob" : "ada"
+    let isOfPost = row.template.hasPrefix("/v1/posts/")
+    let id: String =
+      switch row.template.split(separator: "/").dropFirst().first ?? "" {
+      case "users": "ada"
+      case "itineraries", "places": place
+      case "jobs": "\(job)"
+      case "images": "\(reactions["ada"] ?? post)"
+      default: "\(post)"
+      }
+    let image = isOfPost ? reactions[commenter] : placePhoto
+    var path = row.template.replacing("{id}", with: id)
+      .replacing("{comment}", with: "\(comments[commenter] ?? post)").replacing("{image}", with: "\(image ?? post)")
+      .replacing("{asset}", with: "\(row.note == "of the post" ? postAsset : reactionAsset)")
+      .replacing("{token}", with: "\(token)")
+    let every = "visibility=public&visibility=friends&visibility=private"
+    let named = author.map { #""author":"\#($0)","# } ?? ""
+    switch "\(row.method) \(row.template)" {
+    case "GET /v1/posts": path += "?author=ada&\(every)"
+    case "GET /v1/users/{id}/calendar": path += "?month=\(month)"
+    case "POST /v1/posts": return .init(path, json: #"{\#(named)"kind":"marker","title":"There"}"#)
+    case "POST /v1/posts/search":
+      let ring = "[[13,52],[14,52],[14,53],[13,53],[13,52]]"
+      return .init(
+        path,
+        json: #"{"polygon":{"type":"Polygon","coordinates":[\#(ring)]},"visibility":["public","friends","private"]}"#)
+    case "PATCH /v1/posts/{id}": return .init(path, json: #"{"caption":"calm"}"#)
+    case "POST /v1/posts/{id}/comments": return .init(path, json: #"{\#(named)"text":"Nice"}"#)
+    case "POST /v1/users/{id}/tokens": return .init(path, json: "{}")
+    case "POST /v1/posts/{id}/reactions", "POST /v1/places/{id}/photos":
+      var form = MultipartForm()
+      form.add("image", filename: "a.jpg", contentType: "image/jpeg", PhotoSubmissionTests.jpeg)
+      if let author { form.add("author", contentType: "text/plain", Array(author.utf8)) }
+      return Sent(path: path, type: form.contentType, body: form.bytes)
+    case "PUT /v1/users/{id}/profile-image", "PUT /v1/itineraries/{id}/thumbnail":
+      return Sent(path: path, type: "image/jpeg", body: PhotoSubmissionTests.jpeg)
+    default: break
+    }
+    return Sent(path: path)
+  }
+}
+
+extension AccessFixture.Sent {
+  init(_ path: String, json: String) {
+    self.init(path: path, type: "application/json", body: Array(json.utf8))
+  }
+}

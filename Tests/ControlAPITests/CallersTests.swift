@@ -1,0 +1,163 @@
+import Crypto
+import HTTPTesting
+import Model
+import Postgres
+import Store
+import Testing
+
+@testable import ControlAPI
+
+/// Every operation with every kind of client, for a post of each visibility, as docs/access.md has it.
+@Suite("Who may do what", .tags(.database, .network), .timeLimit(.minutes(20)))
+struct CallersTests {
+  @Test("the table has a row for each route, and names its scopes")
+  func rows() async throws {
+    let table = try AccessTable()
+    let routes = try await RunningAPI.with { api in api.routes.map { "\($0.method) \($0.template)" } }
+    #expect(Set(table.rows.map { "\($0.method) \($0.template)" }) == Set(routes))
+    for row in table.rows {
+      #expect(row.responses.count == AccessTable.Client.allCases.count, "\(row.method) \(row.template)")
+      #expect(row.responses.values.allSatisfy { $0.count == 3 }, "\(row.method) \(row.template)")
+      if case .scopes(let scopes) = row.access { #expect(!scopes.isEmpty, "\(row.method) \(row.template)") }
+    }
+  }
+
+  @Test("each client gets the responses of its column", arguments: AccessTable.Client.allCases)
+  func columns(client: AccessTable.Client) async throws {
+    let table = try AccessTable()
+    try await RunningAPI.with { api in
+      let clients = try await Clients(api)
+      for row in table.rows {
+        for (index, visibility) in Visibility.allCases.enumerated() {
+          let fixture = try await AccessFixture(api, visibility: visibility)
+          let sent = fixture.request(row, author: client == .key ? "ada" : nil)
+          let response = try await clients.send(row, sent, as: client)
+          var found = "\(response.status)"
+          let isList = ["/v1/posts", "/v1/posts/search", "/v1/users/{id}/calendar"].contains(row.template)
+          if isList, response.status == 200, !response.text.contains("\(fixture.post)") { found += " without" }
+          let expected = row.responses[client]?[index]
+          #expect(found == expected, "\(row.method) \(row.template) \(row.note), \(visibility.rawValue)")
+          if response.status == 404 {
+            // As for an id that does not exist: the response does not say that there is something.
+            let type = response.json["type"].text ?? ""
+            #expect(type.hasSuffix("_not_found"), "\(row.method) \(row.template) \(row.note)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test("a key without a scope of the row is refused, and so is every credential that is not valid")
+  func others() async throws {
+    let table = try AccessTable()
+    try await RunningAPI.with { api in
+      let clients = try await Clients(api)
+      let fixture = try await AccessFixture(api, visibility: .public)
+      let invalid = try await clients.invalid()
+      for row in table.rows {
+        let sent = fixture.request(row, author: "ada")
+        func status(_ credential: [(String, String)]) async throws -> Int {
+          try await clients.send(row, sent, credential).status
+        }
+        let operation = "\(row.method) \(row.template)"
+        for (name, credential) in invalid {
+          #expect(try await status(credential) == (row.access == .open ? 200 : 401), "\(operation), \(name)")
+        }
+        guard case .scopes(let scopes) = row.access else { continue }
+        for scope in Scope.allCases where !scopes.isSubset(of: [scope]) {
+          #expect(try await status(clients.key([scope])) == 403, "\(operation), key with \(scope.rawValue)")
+        }
+      }
+    }
+  }
+}
+
+/// The clients of the table, with keys and tokens of one service.
+private struct Clients {
+  private let api: RunningAPI
+  private let minter: Int64
+
+  init(_ api: RunningAPI) async throws {
+    self.api = api
+    minter = try await api.createKey("t5-minter", [.tokens])
+    for scope in Scope.allCases { _ = try await api.createKey(Self.name([scope]), [scope]) }
+    _ = try await api.createKey(Self.name([.change, .read]), [.change, .read])
+  }
+
+  private static func name(_ scopes: Set<Scope>) -> String {
+    "t5-" + scopes.map(\.rawValue).sorted().joined(separator: "-")
+  }
+
+  func key(_ scopes: Set<Scope>) -> [(String, String)] { [("Authorization", "Bearer \(Self.name(scopes))")] }
+
+  /// Sends the request of a row as a client with a column.
+  func send(
+    _ row: AccessTable.Row, _ sent: AccessFixture.Sent, as client: AccessTable.Client
+  ) async throws -> ClientResponse {
+    var scopes: Set<Scope> = [.read]
+    if case .scopes(let needed) = row.access { scopes = needed }
+    let credential: [(String, String)] =
+      switch client {
+      case .key: key(scopes)
+      case .keyAsAda: key(scopes) + [("Take5-User", "ada")]
+      case .keyAsBob: key(scopes) + [("Take5-User", "bob")]
+      case .tokenOfAda: try await api.token(of: "ada", minter: .key(minter)).header
+      case .tokenOfBob: try await api.token(of: "bob", minter: .key(minter)).header
+      case .grant:
+        try await api.token(
+          of: "ada", minter: .key(minter), grant: UploadGrant(kinds: SubmissionKind.allCases, bytes: 1 << 20)
+        ).header
+      }
+    return try await send(row, sent, credential)
+  }
+
+  func send(
+    _ row: AccessTable.Row, _ sent: AccessFixture.Sent, _ credential: [(String, String)]
+  ) async throws -> ClientResponse {
+    let type = sent.type.map { [("Content-Type", $0)] } ?? []
+    return try await request(row.method, sent.path, port: api.port, headers: credential + type, body: sent.body)
+  }
+
+  /// Credentials that are not valid.
+  func invalid() async throws -> [(name: String, credential: [(String, String)])] {
+    let expired = try await api.token(of: "ada", minter: .key(minter))
+    let revoked = try await api.token(of: "ada", minter: .key(minter))
+    let other = try await api.createKey("t5-revoked", Set(Scope.allCases))
+    let orphaned = try await api.token(of: "ada", minter: .key(other))
+    let ofOperator = try await api.token(of: "ada", minter: .operatorKey)
+    let ofAnybody = try await api.token(of: "ada", minter: .anybody)
+    try await api.revoke(other)
+    try await api.pool.run { [store = api.store] session in
+      try session.execute(
+        "UPDATE user_token SET expires_at = clock_timestamp() WHERE public_id = $1::uuid", .text("\(expired.id)"))
+      _ = try store.revoke(token: revoked.id, of: "ada", session)
+    }
+    return [
+      ("no credential", []), ("an unknown key", [("Authorization", "Bearer t5_unknown")]),
+      ("an unknown token", [("Authorization", "Bearer t5u_unknown")]), ("an expired token", expired.header),
+      ("a revoked token", revoked.header), ("a revoked key", [("Authorization", "Bearer t5-revoked")]),
+      ("a token of a revoked key", orphaned.header), ("a token of an operator's key that is gone", ofOperator.header),
+      ("a token from before the first key", ofAnybody.header),
+    ]
+  }
+}
+
+extension RunningAPI {
+  /// A user token with its header field.
+  struct Token: Sendable {
+    let id: PublicID
+    let header: [(String, String)]
+  }
+
+  /// Stores a user token.
+  func token(
+    of user: String, minter: UserToken.Minter, grant: UploadGrant? = nil
+  ) async throws -> Token {
+    let text = UserToken.prefix + "\(PublicID.now())"
+    let stored = try await pool.run { [store] session in
+      try store.insertToken(
+        of: user, hash: SHA256.digest(of: Array(text.utf8)), minter: minter, grant: grant, lifetime: 3600, session)
+    }
+    return Token(id: stored.id, header: [("Authorization", "Bearer \(text)")])
+  }
+}
