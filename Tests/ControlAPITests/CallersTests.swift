@@ -1,4 +1,5 @@
 import Crypto
+import HTTPServer
 import HTTPTesting
 import Model
 import Postgres

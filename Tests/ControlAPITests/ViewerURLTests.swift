@@ -35,8 +35,8 @@ struct ViewerURLTests {
       return statuses
     }
 
-    func execute(_ statement: String, _ id: PublicID) async throws {
-      try await api.pool.run { try $0.execute(statement, .text("\(id)")) }
+    func execute(_ statement: Statement, _ id: PublicID) async throws {
+      try await api.pool.run { session in _ = try session.execute(statement, .text("\(id)")) }
     }
   }
 
