@@ -49,8 +49,8 @@ export TAKE5_PHOTO TAKE5_SEEDS SCHEMATHESIS_HOOKS="$here/hooks.py"
 # Random users would hide the posts of the chains of requests, and an acting user makes `author` optional, which no schema
 # can express: CallersTests sends each operation as each client.
 curl --silent --fail --output "$folder/openapi.json" "${DOCUMENT:-$url/openapi.json}"
-acting='{"$ref": "#/components/parameters/ActingUser"}'
-sed -e "s|, $acting||" -e "/^ *$acting,\$/d" "$folder/openapi.json" >"$folder/operations.json"
+acting='{"[$]ref": "#/components/parameters/ActingUser"}'
+sed -e "s|, *$acting||" -e "\\|^ *$acting,\$|d" "$folder/openapi.json" >"$folder/operations.json"
 if grep --quiet "$acting" "$folder/operations.json"; then echo "the document still has the acting user"; exit 1; fi
 
 status=0
