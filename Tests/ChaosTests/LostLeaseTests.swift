@@ -47,8 +47,8 @@ struct LostLeaseTests {
     try await ChaosFixture.with { fixture in
       let run = fixture.run
       try await run.enqueue([ChaosJob(ChaosJob.longQueue)])
-      // The worker has claimed the job and is stopped before it starts it.
-      let frozen = try run.worker("frozen", failpoints: "queue.claim.after=stop")
+      // The worker has claimed the job and is stopped before its effect.
+      let frozen = try run.worker("frozen", failpoints: "chaos.effect.before=stop")
       #expect(await frozen.child.isStopped(within: .seconds(60)))
       let rescuer = try run.worker("rescuer")
       #expect(await run.isFinished(within: .seconds(60)))
