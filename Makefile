@@ -19,7 +19,7 @@ BENCH_QUEUE_PACKAGES := ffmpeg python3-venv
 BENCH_QUEUE_PEERS := pgqueuer==1.6.0 procrastinate==3.10.0 awa-pg==0.6.9 \
                      asyncpg==0.32.0 'psycopg[binary,pool]==3.3.9' uvloop==0.23.0
 
-# What 'make package' needs beside the build, and what 'make test-package' needs beside that.
+# What 'make package' needs in addition to the build, and what 'make test-package' needs in addition to that.
 PACKAGE_PACKAGES := binutils dpkg-dev patchelf
 TEST_PACKAGE_PACKAGES := debootstrap lintian systemd openssl
 
@@ -41,7 +41,7 @@ FUZZING := -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --sani
 ONLY := $(filter-out ChaosTests EndToEndTests PlayersTests,$(notdir $(wildcard Tests/*Tests)))
 SOURCES := Sources Tests Benchmarks jobs Package.swift
 
-# What is installed: Swift's libraries are part of the programs, and no program looks for libraries beside itself.
+# What is installed: Swift's libraries are part of the programs, and no program looks for libraries in its own folder.
 SHIPPED := -c release --static-swift-stdlib --disable-local-rpath --scratch-path .build/programs
 PROGRAMS := .build/programs/release
 # Where 'make install' installs; DESTDIR is the folder of a package.

@@ -5,7 +5,7 @@ import Platform
 enum MediaProgram {
   static let name = "take5-media"
 
-  /// The paths at which the program may be: beside the running program, where a build leaves it, or in the folder of
+  /// The paths at which the program may be: next to the running program, where a build leaves it, or in the folder of
   /// programs that people do not run, where an installation has it (hier(7), /usr/libexec).
   static func paths(from folder: String) -> [String] { ["\(folder)/\(name)", "\(folder)/../libexec/take5/\(name)"] }
 

@@ -7,7 +7,7 @@ struct ViewerTests {
   func owns() {
     let viewer = Viewer.user("jos\u{E9}")
     #expect(viewer.owns("jos\u{E9}"))
-    for other in ["jose\u{301}", "jos", "", nil] { #expect(!viewer.owns(other), "\(other ?? "nobody")") }
+    for other in ["jose\u{301}", "jos", "", nil] { #expect(!viewer.owns(other), "\(other ?? "nil")") }
     for other in ["jose\u{301}", "", nil] { #expect(Viewer.unrestricted.owns(other)) }
   }
 
