@@ -10,7 +10,8 @@ import Queue
 /// Each function runs on a connection's thread, and writes inside the caller's transaction. Changes that belong
 /// together are one function, so that they are one transaction.
 package struct Store: Sendable {
-  static let statements = Statements(topic: "store", PostColumn.complete(PackageResources.Store_sql))
+  static let statements = Statements(
+    topic: "store", PostColumn.complete(PackageResources.Store_sql), PackageResources.People_sql)
 
   let blobs: any BlobStore
   let authorConcurrency: Int?
@@ -87,6 +88,7 @@ package enum StoreMigrations {
       Migration(version: 109, name: "authors", PackageResources.v0109_authors_sql),
       Migration(version: 110, name: "quarantine", PackageResources.v0110_quarantine_sql),
       Migration(version: 111, name: "tokens", PackageResources.v0111_tokens_sql),
+      Migration(version: 112, name: "people", PackageResources.v0112_people_sql),
     ]
   }
 }

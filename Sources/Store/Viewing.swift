@@ -3,8 +3,8 @@ import Postgres
 
 /// A viewer as the last parameter of statements with the fragment `visible`.
 extension Viewer {
-  /// The id of the user; NULL for a client that acts as no user.
-  var parameter: Parameter { .text(user) }
+  /// The id of the user; NULL for a client that acts as no user. Empty, as no id is, for a client without a credential.
+  var parameter: Parameter { .text(self == .stranger ? "" : user) }
 }
 
 /// The error for a change or a deletion of what the viewer sees, but does not own.

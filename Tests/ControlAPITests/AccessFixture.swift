@@ -58,6 +58,12 @@ struct AccessFixture: Sendable {
       let token = try store.insertToken(
         of: "ada", hash: SHA256.digest(of: Array("\(post)".utf8)), minter: .operatorKey, grant: nil, lifetime: 60,
         session)
+      try store.save(Profile(userName: "ada"), of: "ada", for: .unrestricted, session)
+      for (kind, target) in Self.relations(post: post, place: place) {
+        _ = try store.relate("ada", kind, to: target, for: .unrestricted, session)
+        guard kind == .friend else { continue }
+        _ = try store.relate(target, kind, to: "ada", for: .unrestricted, session)
+      }
       let month = try session.execute(
         "SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM') FROM post WHERE public_id = $1::uuid",
         .text("\(post)")
@@ -82,6 +88,17 @@ struct AccessFixture: Sendable {
     self.token = token
     self.place = place
     self.month = month
+  }
+
+  /// What Ada has relations to.
+  private static func relations(post: PublicID, place: String) -> [(kind: RelationKind, target: String)] {
+    RelationKind.all.map { kind in
+      switch kind.target {
+      case .user: (kind, "\(kind.name)-\(post)")
+      case .post: (kind, "\(post)")
+      case .place: (kind, place)
+      }
+    }
   }
 
   /// Inserts an asset whose content is in the database.
@@ -133,7 +150,7 @@ struct AccessFixture: Sendable {
     let isOfPost = row.template.hasPrefix("/v1/posts/")
     let id: String =
       switch row.template.split(separator: "/").dropFirst().first ?? "" {
-      case "users": "ada"
+      case "users": row.note == "by Bob" ? "bob" : "ada"
       case "itineraries", "places": place
       case "jobs": "\(job)"
       case "images": "\(reactions["ada"] ?? post)"
@@ -144,9 +161,14 @@ struct AccessFixture: Sendable {
       .replacing("{comment}", with: "\(comments[commenter] ?? post)").replacing("{image}", with: "\(image ?? post)")
       .replacing("{asset}", with: "\(row.note == "of the post" ? postAsset : reactionAsset)")
       .replacing("{token}", with: "\(token)")
+    for (kind, target) in Self.relations(post: post, place: place) where path.contains("/\(kind.path)/") {
+      path = path.replacing("{other}", with: target)
+    }
     let every = "visibility=public&visibility=friends&visibility=private"
     let named = author.map { #""author":"\#($0)","# } ?? ""
     switch "\(row.method) \(row.template)" {
+    case "GET /v1/users": path += "?query=ada"
+    case "PUT /v1/users/{id}": return .init(path, json: #"{"user_name":"ada"}"#)
     case "GET /v1/posts": path += "?author=ada&\(every)"
     case "GET /v1/users/{id}/calendar": path += "?month=\(month)"
     case "POST /v1/posts": return .init(path, json: #"{\#(named)"kind":"marker","title":"There"}"#)

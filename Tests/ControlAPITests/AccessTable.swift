@@ -8,13 +8,22 @@ struct AccessTable {
   /// The clients that have a column.
   enum Client: CaseIterable {
     case key, keyAsAda, tokenOfAda, keyAsBob, tokenOfBob, grant
+    /// Bob, with a relation to Ada.
+    case friend, formerFriend, blockedByAda, hasBlockedAda
+    case stranger
+
+    /// The columns of both tables.
+    static let tables: [[Client]] = [
+      [.key, .keyAsAda, .tokenOfAda, .keyAsBob, .tokenOfBob, .grant],
+      [.friend, .formerFriend, .blockedByAda, .hasBlockedAda, .stranger],
+    ]
 
     /// The user that the client acts as.
     var user: String? {
       switch self {
-      case .key: nil
+      case .key, .stranger: nil
       case .keyAsAda, .tokenOfAda, .grant: "ada"
-      case .keyAsBob, .tokenOfBob: "bob"
+      case .keyAsBob, .tokenOfBob, .friend, .formerFriend, .blockedByAda, .hasBlockedAda: "bob"
       }
     }
   }
@@ -33,7 +42,7 @@ struct AccessTable {
     let note: String
     let access: Access
     /// For each client, the response for a public post, a post for friends and a private post.
-    let responses: [Client: [String]]
+    var responses: [Client: [String]]
   }
 
   let rows: [Row]
@@ -41,7 +50,12 @@ struct AccessTable {
   init() throws {
     let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     let text = try String(contentsOfFile: "\(root)/docs/access.md", encoding: .utf8)
-    rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { line in
+    // The second table has the same rows with other columns.
+    var rows: [Row] = []
+    var table = -1
+    for line in text.split(separator: "\n") {
+      if line.hasPrefix("| request |") { table += 1 }
+      guard line.hasPrefix("| `") else { continue }
       let cells = line.split(separator: "|").map { cell in cell.split(separator: " ").joined(separator: " ") }
       let parts = cells[0].split(separator: "`").map(String.init)
       let operation = parts[0].split(separator: " ").map(String.init)
@@ -54,14 +68,23 @@ struct AccessTable {
             Set(cells[1].split(separator: ", ").compactMap { Scope(rawValue: $0.filter { $0 != "`" }) }))
         }
       var responses: [Client: [String]] = [:]
-      for (client, cell) in zip(Client.allCases, cells.dropFirst(2)) {
+      for (client, cell) in zip(Client.tables[table], cells.dropFirst(2)) {
         let values = cell.split(separator: ", ").map(String.init)
         responses[client] = values.count == 1 ? [String](repeating: values[0], count: 3) : values
       }
-      return Row(
+      let row = Row(
         method: operation[0], template: operation[1],
         note: parts.count > 1 ? parts[1].split(separator: " ").joined(separator: " ") : "", access: access,
         responses: responses)
+      let known = rows.firstIndex {
+        ($0.method, $0.template, $0.note) == (row.method, row.template, row.note) && $0.access == row.access
+      }
+      if let known {
+        rows[known].responses.merge(responses) { first, _ in first }
+      } else {
+        rows.append(row)
+      }
     }
+    self.rows = rows
   }
 }

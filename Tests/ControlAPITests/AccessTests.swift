@@ -58,8 +58,14 @@ struct AccessTests {
     for open in [RouteAccess.unlimited, .anyone] {
       #expect(try Self.caller(access.admit(head, from: Self.client, to: open)) == .anonymous)
     }
-    for closed in [RouteAccess.key([]), .key([.read]), .upload([]), .userToken, .keyOrSignature([])] {
+    for closed in [RouteAccess.key([]), .key([.read]), .upload([]), .userToken] {
       #expect(throws: Problem.self) { try access.admit(head, from: Self.client, to: closed) }
+    }
+    // Media admit a stranger, who sees what is public, but no invalid credential.
+    #expect(try Self.caller(access.admit(head, from: Self.client, to: .media([.read]))).viewer == .stranger)
+    for credential in ["Bearer wrong", "Basic k1", ""] {
+      let invalid = try Self.head("GET", "/v1/media/x", ["Host": "localhost", "Authorization": credential])
+      #expect(throws: Problem.self) { try access.admit(invalid, from: Self.client, to: .media([.read])) }
     }
   }
 

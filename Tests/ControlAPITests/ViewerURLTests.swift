@@ -1,4 +1,5 @@
 import Crypto
+import FoundationEssentials
 import HTTPTesting
 import Model
 import Postgres
@@ -10,7 +11,7 @@ import Testing
 /// Media URLs that a client keeps from before a change.
 @Suite("Media URLs of users", .tags(.database, .network), .timeLimit(.minutes(10)))
 struct ViewerURLTests {
-  /// A service with a public post of Ada's, and the clients that have read it as Bob.
+  /// A service with a post of Ada's, whose friend Bob is, and the clients that have read it as Bob.
   private struct Scene: Sendable {
     let api: RunningAPI
     let fixture: AccessFixture
@@ -40,57 +41,99 @@ struct ViewerURLTests {
     }
   }
 
-  private static func with(_ body: (Scene) async throws -> Void) async throws {
+  private static func with(_ visibility: Visibility, _ body: (Scene) async throws -> Void) async throws {
     try await RunningAPI.with { api in
-      let key = try await api.createKey("t5-app", [.read, .change, .delete, .tokens])
-      let fixture = try await AccessFixture(api, visibility: .public)
+      let key = try await api.createKey("t5-app", [.read, .submit, .change, .delete, .tokens])
+      let fixture = try await AccessFixture(api, visibility: visibility)
+      try await api.pool.transaction { [store = api.store] session in
+        _ = try store.relate("ada", .friend, to: "bob", for: .unrestricted, session)
+        _ = try store.relate("bob", .friend, to: "ada", for: .unrestricted, session)
+      }
       try await body(
         Scene(api: api, fixture: fixture, key: key, token: api.token(of: "bob", minter: .key(key))))
     }
   }
 
-  /// A change after which Bob's URLs are dead.
+  /// The changes in docs/access.md.
   enum Change: String, CaseIterable {
-    case visibility = "the post becomes private"
-    case expiry = "the token expires"
-    case revocation = "the token is revoked"
-    case key = "the API key is revoked"
+    case none
+    case friendship = "the friendship ended"
+    case block = "Ada has blocked the user"
+    case blockOfAda = "the user has blocked Ada"
+    case visibility = "the post became private"
+    case expiry = "the token expired"
+    case revocation = "the token was revoked"
+    case key = "the API key was revoked"
+
+    /// The status in the row of docs/access.md.
+    func status() throws -> Int {
+      let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+      let text = try String(contentsOfFile: "\(root)/docs/access.md", encoding: .utf8)
+      let row = try #require(text.split(separator: "\n").first { $0.hasPrefix("| \(rawValue) |") })
+      return try #require(Int(row.split(separator: "|")[1].filter(\.isNumber)))
+    }
+
+    /// Whether it concerns the token alone, and not the key that acts as the same user.
+    var isOfToken: Bool { self == .expiry || self == .revocation }
   }
 
-  @Test("a URL is dead once its token, its key or the visibility is gone", arguments: Change.allCases)
-  func dead(change: Change) async throws {
-    try await Self.with { scene in
+  @Test("URLs kept from before a change get the statuses of docs/access.md", arguments: Change.allCases)
+  func kept(change: Change) async throws {
+    try await Self.with(.friends) { scene in
       let (ofToken, ofKey) = (try await scene.urls(scene.clients[0]), try await scene.urls(scene.clients[1]))
       let ada = try await scene.urls([("Authorization", "Bearer t5-app"), ("Take5-User", "ada")])
       // The URLs of the key are used before; those of the token are not, so that the cache does not know it by its id.
       #expect(try await scene.statuses(ofKey + ada) == [200, 200, 200, 200])
+      if change == .revocation || change == .key { #expect(try await scene.statuses(ofToken) == [200, 200]) }
+      func relation(_ method: String, _ path: String, _ user: String) async throws {
+        let response = try await request(
+          method, path, port: scene.api.port, headers: [("Authorization", "Bearer t5-app"), ("Take5-User", user)])
+        #expect(response.status == 200 || response.status == 204)
+      }
       switch change {
+      case .none: break
+      case .friendship: try await relation("DELETE", "/v1/users/bob/friends/ada", "bob")
+      case .block: try await relation("PUT", "/v1/users/ada/blocks/bob", "ada")
+      case .blockOfAda: try await relation("PUT", "/v1/users/bob/blocks/ada", "bob")
       case .visibility:
         // Not by the API, which would also give the media new ids.
         try await scene.execute(
           "UPDATE post SET visibility = 'private' WHERE public_id = $1::uuid", scene.fixture.post)
-        #expect(try await scene.statuses(ofToken + ofKey + ada) == [404, 404, 404, 404, 200, 200])
       case .expiry:
         try await scene.execute(
           "UPDATE user_token SET expires_at = clock_timestamp() WHERE public_id = $1::uuid", scene.token.id)
-        #expect(try await scene.statuses(ofToken + ofKey) == [403, 403, 200, 200])
       case .revocation:
-        #expect(try await scene.statuses(ofToken) == [200, 200])
         let revoked = try await request(
           "DELETE", "/v1/tokens/current", port: scene.api.port, headers: scene.token.header)
         #expect(revoked.status == 204)
-        #expect(try await scene.statuses(ofToken + ofKey) == [403, 403, 200, 200])
-      case .key:
-        #expect(try await scene.statuses(ofToken) == [200, 200])
-        try await scene.api.revoke(scene.key)
-        #expect(try await scene.statuses(ofToken + ofKey + ada) == [403, 403, 403, 403, 403, 403])
+      case .key: try await scene.api.revoke(scene.key)
+      }
+      let status = try change.status()
+      #expect(try await scene.statuses(ofToken) == [status, status])
+      let expected = change.isOfToken ? 200 : status
+      #expect(try await scene.statuses(ofKey) == [expected, expected])
+      // Those of Ada live as long as her key.
+      let own = change == .key ? 403 : 200
+      #expect(try await scene.statuses(ada) == [own, own])
+    }
+  }
+
+  @Test("without its signature a URL of a post that is not public is dead for a client without a credential")
+  func unsigned() async throws {
+    try await Self.with(.friends) { scene in
+      for url in try await scene.urls(scene.clients[0]) {
+        let path = String(url.prefix { $0 != "?" })
+        #expect(path != url)
+        #expect(try await scene.statuses([path]) == [404])
+        let response = try await scene.api.get(path, headers: scene.clients[0])
+        #expect(response.status == 200 && response.headers["cache-control"]?.hasPrefix("private,") == true)
       }
     }
   }
 
   @Test("the signature covers the user")
   func user() async throws {
-    try await Self.with { scene in
+    try await Self.with(.friends) { scene in
       let url = try await scene.urls(scene.clients[1])[0]
       #expect(url.contains("&reader=\(scene.key)&user=bob&"))
       for changed in ["", "&user=ada"] {

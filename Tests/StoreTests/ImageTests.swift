@@ -41,7 +41,7 @@ struct ImageTests {
     /// Reads the content of the current image.
     func current() async throws -> String? {
       try await fixture.pool.run { [store = fixture.store] session in
-        try store.currentImage(kind, of: owner, role: .avatar, session)?.content.inline.map {
+        try store.currentImage(kind, of: owner, role: .avatar, for: .unrestricted, session)?.content.inline.map {
           String(decoding: $0, as: UTF8.self)
         }
       }
@@ -121,7 +121,7 @@ struct ImageTests {
       for text in ["a", "b", "c"] { try await tower.publish(try await fixture.claim(), text) }
       let read = { (owner: String) in
         try await fixture.pool.run { [store = fixture.store] in
-          try store.images(.place, of: owner, PageRequest(), $0).items.map(\.id)
+          try store.images(.place, of: owner, for: .unrestricted, PageRequest(), $0).items.map(\.id)
         }
       }
       #expect(try await read("tower") == [second, first])

@@ -49,6 +49,25 @@ struct OrdinaryRoleTests {
     }
   }
 
+  @Test("a role that may not create the extension for names is refused with what to do, and needs it once")
+  func extensionRefused() async throws {
+    try await withDatabase { url in
+      let admin = try Session.connect(url, timeout: .seconds(5))
+      let name = "guest_of_\(url.database ?? "")"
+      try admin.executeScript(
+        "CREATE ROLE \(name) LOGIN NOSUPERUSER; GRANT CREATE ON SCHEMA public TO \(name)", name: "role")
+      let guest = try Session.connect(
+        try DatabaseURL("\(url.connectionString) user='\(name)'"), timeout: .seconds(5))
+      let error = #expect(throws: PostgresError.self) { try Migrator(StoreMigrations.all).migrate(guest) }
+      #expect(error?.message == "the role \(name) may not create the extension pg_trgm")
+      #expect(error?.detail?.contains("Run CREATE EXTENSION pg_trgm in the database") == true)
+      #expect(error?.isTransient == false)
+      try admin.executeScript("CREATE EXTENSION pg_trgm", name: "extension")
+      #expect(try Migrator(StoreMigrations.all).migrate(guest) == StoreMigrations.all)
+      try admin.executeScript("DROP OWNED BY \(name); DROP ROLE \(name)", name: "role")
+    }
+  }
+
   @Test("the facts of a database show what its role may not do")
   func facts() async throws {
     try await withDatabase { url in

@@ -15,8 +15,8 @@ extension AccessControl {
     case .anyone:
       try limits.countRequest(of: client)
       return .known(Caller.anonymous)
-    case .keyOrSignature where head.target.queryValue("signature") != nil: return try admitSigned(head, from: client)
-    case .key, .upload, .userToken, .keyOrSignature: return try admitBearer(head, from: client, to: access)
+    case .media where head.target.queryValue("signature") != nil: return try admitSigned(head, from: client)
+    case .key, .upload, .userToken, .media: return try admitBearer(head, from: client, to: access)
     }
   }
 
@@ -45,6 +45,7 @@ extension AccessControl {
     }
     try limits.countRequest(of: client)
     guard !needsKey else {
+      if case .media = access, head.headers["Authorization"] == nil { return .known(Caller.stranger) }
       throw Self.unauthorized(bearer == nil ? "The request has no bearer token." : Self.invalidBearer)
     }
     let caller = Caller(credential: .none, user: try head.actingUser())
@@ -87,7 +88,7 @@ extension AccessControl {
     case .userToken:
       guard caller.token != nil else { throw ProblemKind.forbidden.problem("The request needs a user token.") }
       needed = []
-    case .key(let scopes), .upload(let scopes), .keyOrSignature(let scopes): needed = scopes
+    case .key(let scopes), .upload(let scopes), .media(let scopes): needed = scopes
     }
     func list(_ scopes: Set<Scope>) -> String { scopes.map(\.rawValue).sorted().joined(separator: " and ") }
     if caller.user != nil, !needed.isSubset(of: Scope.ofUsers) {
@@ -106,7 +107,7 @@ extension AccessControl {
     switch access {
     case .userToken: return
     case .upload: break
-    case .unlimited, .anyone, .key, .keyOrSignature:
+    case .unlimited, .anyone, .key, .media:
       throw ProblemKind.notGranted.problem("The token permits one submission and nothing else.")
     }
     guard let length = head.contentLength, length <= grant.bytes else {

@@ -12,6 +12,8 @@ struct Caller: Principal, Hashable {
     case token(UserToken)
     /// A signed media URL.
     case signature
+    /// None, where what is public needs none.
+    case stranger
   }
 
   let credential: Credential
@@ -19,15 +21,16 @@ struct Caller: Principal, Hashable {
   let user: String?
 
   static let anonymous = Caller(credential: .none, user: nil)
+  static let stranger = Caller(credential: .stranger, user: nil)
 
   var isAuthenticated: Bool {
     switch credential {
-    case .none, .signature: false
+    case .none, .signature, .stranger: false
     case .operatorKey, .key, .token: true
     }
   }
 
-  var viewer: Viewer { Viewer(user: user) }
+  var viewer: Viewer { credential == .stranger ? .stranger : Viewer(user: user) }
 
   /// The token of the client; nil if it has another credential.
   var token: UserToken? { if case .token(let token) = credential { token } else { nil } }
@@ -35,7 +38,7 @@ struct Caller: Principal, Hashable {
   /// The API key that the client has, or that its token was minted by: limits of submissions hold for it.
   var tenant: String {
     switch credential {
-    case .none, .signature: ""
+    case .none, .signature, .stranger: ""
     case .operatorKey: Self.operatorName
     case .key(let id): "\(id)"
     case .token(let token):

@@ -2,7 +2,8 @@ internal import Crypto
 internal import HTTPServer
 internal import Model
 
-/// Signs the URLs of media for one reader and verifies them, so that players and image views need no header.
+/// Signs the URLs of media for one reader and verifies them, so that players and image views need no header. The URLs of
+/// what everybody may see have no signature, and are the same for all.
 ///
 /// A URL is valid for 24 to 25 hours. Within an hour, the URL of an asset stays the same, so that caches can reuse it.
 /// The signature covers the API key or the user token that the URL was issued for; revoking it invalidates the URL.
@@ -44,9 +45,12 @@ package struct MediaURLs: Sendable {
     case invalid
   }
 
+  /// The path of an asset: its URL as long as everybody may see it.
+  static func path(of asset: Asset) -> String { "/v1/media/\(asset.id)" }
+
   /// Returns the path of an asset with a signature.
   func url(of asset: Asset) -> String {
-    let path = "/v1/media/\(asset.id)"
+    let path = Self.path(of: asset)
     guard let key = keys.first else { return path }
     let expires = (now / Self.step + 1) * Self.step + Self.minLifetime
     let signature = signature(path, expires, key)

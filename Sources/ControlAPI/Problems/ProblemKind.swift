@@ -28,6 +28,9 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case invalidIdempotencyKey = "invalid_idempotency_key"
   case idempotencyKeyRunning = "idempotency_key_running"
   case idempotencyKeyReused = "idempotency_key_reused"
+  case userNotFound = "user_not_found"
+  case userNameTaken = "user_name_taken"
+  case relationNotFound = "relation_not_found"
   case tokenNotFound = "token_not_found"
   case commentNotFound = "comment_not_found"
   case imageNotFound = "image_not_found"
@@ -118,6 +121,12 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       )
     case .idempotencyKeyReused:
       (.unprocessableContent, "The Idempotency-Key belongs to another request", "Use a new key for a new request.")
+    case .userNotFound:
+      (.notFound, "User not found", "Search for the user, or register the user with PUT.")
+    case .userNameTaken:
+      (.conflict, "The user name is taken", "Choose another user name.")
+    case .relationNotFound:
+      (.notFound, "Relation not found", "List the relations of the user: it may have been removed.")
     case .tokenNotFound:
       (.notFound, "User token not found", "List the tokens of the user: the token may have expired.")
     case .commentNotFound:

@@ -29,7 +29,8 @@ struct ImageResponse: Encodable {
     try container.encode(image.job.map(JobSummaryResponse.init), forKey: .job)
     try container.encode(image.reasons, forKey: .reasons)
     try container.encode(
-      image.assets.filter { !$0.key.isSource }.mapValues { AssetResponse($0, urls) }, forKey: .assets)
+      image.assets.filter { !$0.key.isSource }.mapValues { AssetResponse($0, urls, isPublic: image.isPublic) },
+      forKey: .assets)
     try container.encode(Self.path(image.id), forKey: .url)
   }
 }
@@ -39,9 +40,10 @@ struct AssetResponse: Encodable {
   private let asset: Asset
   private let url: String
 
-  init(_ asset: Asset, _ urls: MediaURLs) {
+  /// - Parameter isPublic: whether everybody may see what the asset belongs to.
+  init(_ asset: Asset, _ urls: MediaURLs, isPublic: Bool) {
     self.asset = asset
-    url = urls.url(of: asset)
+    url = isPublic ? MediaURLs.path(of: asset) : urls.url(of: asset)
   }
 
   private enum CodingKeys: String, CodingKey { case url, type, bytes, width, height, duration, thumbhash, color }

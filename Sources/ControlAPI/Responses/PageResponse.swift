@@ -53,7 +53,9 @@ struct CalendarResponse: Encodable {
     self.month = month
     self.zone = zone
     self.days = days.map { day in
-      Day(date: day.date, posts: day.posts, post: day.post, image: day.image.map { AssetResponse($0, urls) })
+      Day(
+        date: day.date, posts: day.posts, post: day.post,
+        image: day.image.map { AssetResponse($0, urls, isPublic: day.isPublic) })
     }
   }
 }

@@ -29,9 +29,11 @@ struct PostResponse: Encodable {
     try container.encode(post.job.map(JobSummaryResponse.init), forKey: .job)
     try container.encode(post.counts, forKey: .counts)
     try container.encode(post.reasons, forKey: .reasons)
-    let assets = post.assets.filter { !$0.key.isSource }.mapValues { AssetResponse($0, urls) }
+    let isPublic = post.draft.visibility == .public
+    let assets = post.assets.filter { !$0.key.isSource }.mapValues { AssetResponse($0, urls, isPublic: isPublic) }
     try container.encode(assets, forKey: .assets)
-    try container.encode(post.photos.map { $0.mapValues { AssetResponse($0, urls) } }, forKey: .photos)
+    try container.encode(
+      post.photos.map { $0.mapValues { AssetResponse($0, urls, isPublic: isPublic) } }, forKey: .photos)
   }
 }
 

@@ -49,12 +49,12 @@ extension ControlAPI {
   }
 
   /// Returns a name that the app assigned from the path; throws a problem if it is too long.
-  func name(_ request: Request) throws(Problem) -> String {
-    let name = request.parameter("id")
+  func name(_ request: Request, _ parameter: String = "id") throws(Problem) -> String {
+    let name = request.parameter(parameter)
     guard 1...MaxLength.name ~= name.unicodeScalars.count, !name.unicodeScalars.contains("\0") else {
       throw ProblemKind.invalidFields.problem(
         "The name in the path is invalid.",
-        errors: [FieldError("id", "expected 1 to \(MaxLength.name) characters")])
+        errors: [FieldError(parameter, "expected 1 to \(MaxLength.name) characters")])
     }
     return name
   }
@@ -77,7 +77,7 @@ extension ControlAPI {
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     let images = try await database.read { session in
       if kind == .reaction, try !store.hasPost(owner, for: viewer, session) { throw Self.postNotFound(owner) }
-      return try store.images(kind, of: owner, by: authors, page, session)
+      return try store.images(kind, of: owner, by: authors, for: viewer, page, session)
     }
     return try .uncached(PageResponse(images) { ImageResponse($0, urls) })
   }
@@ -85,8 +85,12 @@ extension ControlAPI {
   /// Returns the current image of an owner: as JSON, or its bytes if the header field `Accept` names an image type.
   private func readCurrentImage(_ request: Request, _ kind: ImageKind, role: Role) async throws -> Response {
     let owner = try owner(request, kind)
-    let store = store
-    guard let current = try await database.read({ try store.currentImage(kind, of: owner, role: role, $0) }) else {
+    let (store, viewer) = (store, request.caller.viewer)
+    guard
+      let current = try await database.read({
+        try store.currentImage(kind, of: owner, role: role, for: viewer, $0)
+      })
+    else {
       throw ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image that is ready.")
     }
     if request.headers.list("Accept").contains(where: { $0.hasPrefix("image/") }) {

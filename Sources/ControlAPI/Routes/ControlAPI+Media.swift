@@ -8,11 +8,15 @@ internal import Store
 /// The route of media files.
 extension ControlAPI {
   var mediaRoutes: [Route] {
-    [route("GET", "/v1/media/{asset}", access: .keyOrSignature([.read]), handler: readMedia)]
+    [route("GET", "/v1/media/{asset}", access: .media([.read]), handler: readMedia)]
   }
 
   /// The end of the year 9999, in seconds since 1970-01-01 UTC.
   private static let latestTime = 253_402_300_799
+
+  /// The time for which caches may keep public media, in seconds. A post that becomes private, or is deleted, is gone from
+  /// every cache after it; until then a cache asks the service once in this time, which replies with 304.
+  private static let publicSeconds = 3600
 
   private func readMedia(_ request: Request) async throws -> Response {
     let text = request.parameter("asset")
@@ -21,16 +25,19 @@ extension ControlAPI {
     for name in ["expires", "key"] { _ = reader.number(name, in: 0...Self.latestTime) }
     for name in ["reader", "user", "signature"] { _ = reader.text(name) }
     try reader.finish()
+    let secondsLeft = access.secondsLeft(of: request.target)
     let (store, viewer) = (store, request.caller.viewer)
-    guard let id = PublicID(text), let stored = try await database.read({ try store.asset(id, for: viewer, $0) }),
-      !stored.asset.role.isSource
-    else { throw Self.mediaNotFound(text) }
-    // The bytes of an asset never change. The response is private, because a post may be visible to friends only, and must
-    // not be cached for longer than the URL is valid.
-    var headers: HeaderFields = ["Cache-Control": "private, max-age=31536000, immutable"]
-    if let seconds = access.secondsLeft(of: request.target) {
-      headers["Cache-Control"] = "private, max-age=\(seconds), immutable"
+    let found = try await database.read { session -> (asset: StoredAsset, isPublic: Bool)? in
+      guard let id = PublicID(text) else { return nil }
+      // A signed URL is its reader's alone. Otherwise what is public is served to everybody in the same way.
+      if secondsLeft == nil, let asset = try store.asset(id, for: .stranger, session) { return (asset, true) }
+      if viewer == .stranger { return nil }
+      return try store.asset(id, for: viewer, session).map { ($0, false) }
     }
+    guard let (stored, isPublic) = found, !stored.asset.role.isSource else { throw Self.mediaNotFound(text) }
+    // The bytes of an asset never change. What is not public must not be shared, or cached for longer than its URL is valid.
+    var headers: HeaderFields = ["Cache-Control": "private, max-age=\(secondsLeft ?? 31_536_000), immutable"]
+    if isPublic { headers["Cache-Control"] = "public, max-age=\(Self.publicSeconds), must-revalidate" }
     if isDownload {
       let name = "\(stored.asset.role.rawValue).\(stored.asset.fileExtension)"
       headers["Content-Disposition"] = "attachment; filename=\"\(name)\""

@@ -15,8 +15,9 @@ enum RouteAccess: Sendable {
   case upload(Set<Scope>)
   /// A user token, whatever it is limited to.
   case userToken
-  /// The same, or a signed URL; requests with a signature count for the address.
-  case keyOrSignature(Set<Scope>)
+  /// The same as `key`, a signed URL, or neither: the handler then serves what is public. Requests without a key or a token
+  /// count for the address.
+  case media(Set<Scope>)
 }
 
 extension ControlAPI {
@@ -24,7 +25,7 @@ extension ControlAPI {
   package var router: Router {
     Router(
       routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + mediaRoutes + tokenRoutes
-        + serviceRoutes,
+        + userRoutes + relationRoutes + serviceRoutes,
       fallbackAdmission: admission(to: .key([])))
   }
 

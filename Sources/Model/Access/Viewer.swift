@@ -1,4 +1,4 @@
-/// For whom the service reads and changes: a client that acts as no user, or one user.
+/// For whom the service reads and changes: a client that acts as no user, one user, or a client without a credential.
 ///
 /// Which posts a viewer sees is the fragment `visible` of Store.sql. Nothing here repeats that rule.
 package enum Viewer: Sendable, Hashable {
@@ -6,6 +6,8 @@ package enum Viewer: Sendable, Hashable {
   case unrestricted
   /// The app's id of a user.
   case user(String)
+  /// A client without a credential where only what is public needs none.
+  case stranger
 
   package init(user: String?) { self = user.map(Viewer.user) ?? .unrestricted }
 
@@ -17,7 +19,10 @@ package enum Viewer: Sendable, Hashable {
   /// PostgreSQL compares ids by their bytes. Swift's `==` also equates different bytes of the same characters, and would
   /// give one user the things of another.
   package func owns(_ owner: String?) -> Bool {
-    guard case .user(let user) = self else { return true }
-    return owner.map { $0.utf8.elementsEqual(user.utf8) } ?? false
+    switch self {
+    case .unrestricted: true
+    case .user(let user): owner.map { $0.utf8.elementsEqual(user.utf8) } ?? false
+    case .stranger: false
+    }
   }
 }

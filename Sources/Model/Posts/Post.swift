@@ -44,15 +44,17 @@ package enum PostStatus: String, Codable, Sendable, CaseIterable {
   case failed
 }
 
-/// The numbers of comments and reactions of a post.
+/// The numbers of comments, reactions and likes of a post, which are the same for every viewer.
 package struct PostCounts: Codable, Sendable, Hashable {
   package let comments: Int
   /// The number of visible reactions.
   package let reactions: Int
+  package let likes: Int
 
-  package init(comments: Int = 0, reactions: Int = 0) {
+  package init(comments: Int = 0, reactions: Int = 0, likes: Int = 0) {
     self.comments = comments
     self.reactions = reactions
+    self.likes = likes
   }
 }
 

@@ -11,10 +11,12 @@ package struct StoredImage: Sendable, Hashable {
   package let job: JobSummary?
   /// The current asset set by role, without sources.
   package let assets: [Role: Asset]
+  /// Whether everybody may see it.
+  package let isPublic: Bool
 
   package init(
     id: PublicID, draft: ImageDraft, status: ImageStatus, createdAt: Date, reasons: [Reason], job: JobSummary?,
-    assets: [Role: Asset]
+    assets: [Role: Asset], isPublic: Bool
   ) {
     self.id = id
     self.draft = draft
@@ -23,6 +25,7 @@ package struct StoredImage: Sendable, Hashable {
     self.reasons = reasons
     self.job = job
     self.assets = assets
+    self.isPublic = isPublic
   }
 }
 

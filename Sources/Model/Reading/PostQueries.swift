@@ -41,12 +41,15 @@ package struct CalendarDay: Sendable, Hashable {
   package let post: PublicID
   /// An image of that post for a small cell; nil if it has none.
   package let image: Asset?
+  /// Whether everybody may see that post.
+  package let isPublic: Bool
 
-  package init(date: String, posts: Int, post: PublicID, image: Asset?) {
+  package init(date: String, posts: Int, post: PublicID, image: Asset?, isPublic: Bool) {
     self.date = date
     self.posts = posts
     self.post = post
     self.image = image
+    self.isPublic = isPublic
   }
 }
 

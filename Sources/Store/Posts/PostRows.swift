@@ -30,7 +30,9 @@ extension Store {
     return Post(
       id: try row.publicID("public_id"), draft: try PostDraft(row), status: try row.enumValue("status"),
       createdAt: .init(microseconds: try row.get("created_at")),
-      counts: PostCounts(comments: try row.get("comment_count"), reactions: try row.get("reaction_count")),
+      counts: PostCounts(
+        comments: try row.get("comment_count"), reactions: try row.get("reaction_count"),
+        likes: try row.get("like_count")),
       reasons: try row.json("reasons"),
       job: try job.flatMap { try JobQueue.find($0, session)?.summary }, assets: assets,
       photos: photos.sorted { $0.key < $1.key }.map(\.value))

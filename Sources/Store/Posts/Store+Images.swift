@@ -14,16 +14,18 @@ extension Store {
     return session.isInTransaction ? try read(session) : try session.snapshot(read)
   }
 
-  /// Reads a page of the images of an owner that have outputs, the newest first. For reactions, the caller checks that
-  /// the viewer sees the post (`hasPost`).
+  /// Reads a page of the images of an owner that have outputs and that the viewer sees, the newest first. For reactions,
+  /// the caller checks that the viewer sees the post (`hasPost`).
   ///
   /// - Parameter authors: the authors of the images; empty: all authors.
   package func images(
-    _ kind: ImageKind, of owner: String, by authors: Set<String> = [], _ page: PageRequest, _ session: Session
+    _ kind: ImageKind, of owner: String, by authors: Set<String> = [], for viewer: Viewer, _ page: PageRequest,
+    _ session: Session
   ) throws -> Page<StoredImage> {
     try session.snapshot { session in
       let parameters: [Parameter] = [
         .text(kind.rawValue), .text(owner), .integer(page.after?.id ?? .max), .integer(page.limit + 1),
+        viewer.parameter,
       ]
       let rows = Array(
         try session.execute(
@@ -38,14 +40,15 @@ extension Store {
     }
   }
 
-  /// Reads the current image of an owner with one query; nil if there is none.
+  /// Reads the current image of an owner with one query; nil if there is none that the viewer sees.
   ///
   /// - Parameter role: the role of the asset whose content is read as well if it is stored in the database.
   package func currentImage(
-    _ kind: ImageKind, of owner: String, role: Role, _ session: Session
+    _ kind: ImageKind, of owner: String, role: Role, for viewer: Viewer, _ session: Session
   ) throws -> (image: StoredImage, content: StoredAsset)? {
     let rows = try session.execute(
-      Self.statements["current_image"], .text(kind.rawValue), .text(owner), .text(role.rawValue))
+      Self.statements["current_image"], .text(kind.rawValue), .text(owner), .text(role.rawValue),
+      viewer.parameter)
     guard let first = rows.first else { return nil }
     var assets: [Role: Asset] = [:]
     var content: StoredAsset?
@@ -58,7 +61,7 @@ extension Store {
     let image = StoredImage(
       id: try first.publicID("image"), draft: ImageDraft(kind: kind, owner: owner, author: try first.get("author")),
       status: try first.enumValue("status"), createdAt: .init(microseconds: try first.get("created_at")),
-      reasons: [], job: nil, assets: assets)
+      reasons: [], job: nil, assets: assets, isPublic: true)
     return (image, content)
   }
 
@@ -78,6 +81,6 @@ extension Store {
       status: try row.enumValue("status"), createdAt: .init(microseconds: try row.get("created_at")),
       reasons: try row.json("reasons"),
       job: try job.flatMap { try JobQueue.find($0, session)?.summary },
-      assets: Dictionary(all.map { ($0.role, $0) }) { first, _ in first })
+      assets: Dictionary(all.map { ($0.role, $0) }) { first, _ in first }, isPublic: try row.get("is_public"))
   }
 }

@@ -59,7 +59,7 @@ extension Store {
         let set = try row.get("asset_set_id", as: Int64?.self)
         return CalendarDay(
           date: try row.get("date"), posts: try row.get("posts"), post: try row.publicID("public_id"),
-          image: Self.cellImage(among: set.flatMap { assets[$0] } ?? []))
+          image: Self.cellImage(among: set.flatMap { assets[$0] } ?? []), isPublic: try row.get("is_public"))
       }
     }
   }

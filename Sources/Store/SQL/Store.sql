@@ -1,7 +1,26 @@
 -- fragment: visible(author, visibility, viewer)
--- The rule of visibility, the only one: whether a viewer sees a post. A viewer of NULL is a client that acts as no user.
+-- The rule of visibility, the only one: whether a viewer sees a post. A viewer of NULL is a client that acts as no user;
+-- that of a client without a credential is empty, which is no user's id.
 -- Everything that belongs to a post (comments, reactions, media, counts) is as visible as the post.
-({viewer}::text IS NULL OR {visibility} = 'public' OR {author} = {viewer}::text)
+({viewer}::text IS NULL OR {author} = {viewer}::text
+  OR {visibility} = 'public' AND {unblocked({author}, {viewer})}
+  OR {visibility} = 'friends' AND EXISTS (
+    SELECT FROM relation
+    WHERE relation.user_id = {viewer}::text AND relation.target = {author} AND relation.kind = 'friend'))
+
+-- fragment: unblocked(user, viewer)
+-- Whether neither a user has blocked the viewer nor the viewer that user: what each of them made is hidden from the other.
+NOT EXISTS (
+  SELECT FROM relation
+  WHERE relation.user_id = {viewer}::text AND relation.target = {user} AND relation.kind IN ('block', 'blocked'))
+
+-- fragment: public_image(image)
+-- Whether everybody may see an image: one that belongs to no post, or to a public one.
+coalesce((SELECT post.visibility = 'public' FROM post WHERE post.id = {image}.post_id), true)
+
+-- fragment: maker(image)
+-- The user whose image it is.
+CASE {image}.kind WHEN 'profile' THEN {image}.owner ELSE {image}.author END
 
 -- name: insert_definition
 INSERT INTO definition (hash, name, version, body) VALUES ($1, $2, $3::int, $4::jsonb) ON CONFLICT (hash) DO NOTHING
@@ -28,13 +47,13 @@ INSERT INTO post (public_id, status, job, source_set_id, DRAFT_COLUMNS)
 VALUES ($1::uuid, $2, $3::uuid, $4::bigint, DRAFT_VALUES)
 
 -- name: post
-SELECT id, public_id, status, created_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count,
+SELECT id, public_id, status, created_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
   DRAFT_COLUMNS
 FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, $2)}
 
 -- name: posts
 -- The caller inserts the conditions that choose an index first; those that follow apply to every list.
-SELECT id, public_id, status, created_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count,
+SELECT id, public_id, status, created_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
   DRAFT_COLUMNS
 FROM post
 WHERE CONDITIONS (created_at, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
@@ -93,13 +112,13 @@ RETURNING id, public_id, $1::uuid AS post, author, text, created_at
 SELECT comment.id, comment.public_id, post.public_id AS post, comment.author, comment.text, comment.created_at
 FROM comment JOIN post ON post.id = comment.post_id
 WHERE post.public_id = $1::uuid AND comment.public_id = $2::uuid
-  AND {visible(post.author, post.visibility, $3)}
+  AND {visible(post.author, post.visibility, $3)} AND {unblocked(comment.author, $3)}
 
 -- name: comments
 SELECT comment.id, comment.public_id, post.public_id AS post, comment.author, comment.text, comment.created_at
 FROM comment JOIN post ON post.id = comment.post_id
 WHERE post.public_id = $1::uuid AND (comment.created_at, comment.id) < ($2::timestamptz, $3::bigint)
-  AND {visible(post.author, post.visibility, $5)}
+  AND {visible(post.author, post.visibility, $5)} AND {unblocked(comment.author, $5)}
 ORDER BY comment.created_at DESC, comment.id DESC LIMIT $4::int
 
 -- name: drop_comment
@@ -124,12 +143,12 @@ DELETE FROM image WHERE public_id = $1::uuid RETURNING asset_set_id, source_set_
 -- name: calendar
 -- The latest post of each day of a month that has posts of the author, by days of the given time zone.
 WITH day AS (
-  SELECT (created_at AT TIME ZONE $2)::date AS date, id, public_id, asset_set_id, created_at
+  SELECT (created_at AT TIME ZONE $2)::date AS date, id, public_id, asset_set_id, created_at, visibility
   FROM post
   WHERE author = $1 AND status = 'ready' AND visibility = ANY ($4::text[]) AND {visible(author, visibility, $5)}
     AND created_at >= $3::timestamp AT TIME ZONE $2
     AND created_at < ($3::timestamp + interval '1 month') AT TIME ZONE $2)
-SELECT DISTINCT ON (date) to_char(date, 'YYYY-MM-DD') AS date, public_id, asset_set_id,
+SELECT DISTINCT ON (date) to_char(date, 'YYYY-MM-DD') AS date, public_id, asset_set_id, visibility = 'public' AS is_public,
   count(*) OVER (PARTITION BY date) AS posts
 FROM day ORDER BY date, created_at DESC, id DESC
 
@@ -220,7 +239,7 @@ WITH RECURSIVE sets (id) AS (
 SELECT 1 FROM sets JOIN post ON post.asset_set_id = sets.id WHERE {visible(post.author, post.visibility, $2)}
 UNION ALL
 SELECT 1 FROM sets JOIN image ON image.asset_set_id = sets.id LEFT JOIN post ON post.id = image.post_id
-WHERE image.post_id IS NULL OR {visible(post.author, post.visibility, $2)}
+WHERE (image.post_id IS NULL OR {visible(post.author, post.visibility, $2)}) AND {unblocked({maker(image)}, $2)}
 
 -- name: publish
 UPDATE post SET status = 'ready', asset_set_id = $2::bigint, reasons = '[]'
@@ -249,9 +268,11 @@ VALUES ($1::uuid, $2, $3, $4, 'processing', $5::uuid, $6::bigint, (SELECT id FRO
 
 -- name: image
 SELECT image.id, image.public_id, image.kind, image.owner, image.author, image.status, image.created_at, image.reasons,
-  image.job, image.asset_set_id, image.source_set_id, post.author AS post_author
+  image.job, image.asset_set_id, image.source_set_id, post.author AS post_author,
+  {public_image(image)} AS is_public
 FROM image LEFT JOIN post ON post.id = image.post_id
 WHERE image.public_id = $1::uuid AND (image.post_id IS NULL OR {visible(post.author, post.visibility, $2)})
+  AND {unblocked({maker(image)}, $2)}
 
 -- name: lock_itinerary
 -- Serializes the submissions and deletions of thumbnails by users, who see each other's images after it.
@@ -264,13 +285,17 @@ WHERE kind = 'itinerary' AND owner = $1 AND status IN ('processing', 'ready', 'f
 LIMIT 1
 
 -- name: images
-SELECT id, public_id, kind, owner, author, status, created_at, reasons, job, asset_set_id, source_set_id
+SELECT id, public_id, kind, owner, author, status, created_at, reasons, job, asset_set_id, source_set_id,
+  {public_image(image)} AS is_public
 FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint
+  AND {unblocked({maker(image)}, $5)}
 ORDER BY id DESC LIMIT $4::int
 
 -- name: images_of_authors
-SELECT id, public_id, kind, owner, author, status, created_at, reasons, job, asset_set_id, source_set_id
-FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint AND author = ANY ($5::text[])
+SELECT id, public_id, kind, owner, author, status, created_at, reasons, job, asset_set_id, source_set_id,
+  {public_image(image)} AS is_public
+FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint AND author = ANY ($6::text[])
+  AND {unblocked({maker(image)}, $5)}
 ORDER BY id DESC LIMIT $4::int
 
 -- name: current_image
@@ -280,7 +305,7 @@ SELECT image.public_id AS image, image.author, image.status, image.created_at,
   asset.duration, asset.thumbhash, asset.color, asset_set.recipe,
   CASE WHEN asset.role = $3 THEN (SELECT inline_content FROM blob WHERE blob.hash = asset.blob) END AS inline_content,
   damage.kind AS damage, damage.error IS NOT NULL AS is_lost
-FROM (SELECT * FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL
+FROM (SELECT * FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND {unblocked({maker(image)}, $4)}
       ORDER BY id DESC LIMIT 1) AS image
 JOIN asset_set ON asset_set.id = image.asset_set_id
 JOIN asset ON asset.asset_set_id = image.asset_set_id

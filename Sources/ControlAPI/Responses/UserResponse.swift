@@ -1,0 +1,41 @@
+import FoundationEssentials
+internal import Model
+
+/// The JSON of a user; unknown values, and those that the client may not see, are null.
+struct UserResponse: Encodable {
+  private let user: AppUser
+  private let urls: MediaURLs
+
+  init(_ user: AppUser, _ urls: MediaURLs) {
+    self.user = user
+    self.urls = urls
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case id, userName, name, givenName, familyName, bio, birthDate, email, createdAt, relation, counts, profileImage
+  }
+
+  private struct Counts: Encodable {
+    let posts: Int
+    let friends: Int
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(user.id, forKey: .id)
+    try container.encode(user.profile.userName, forKey: .userName)
+    try container.encode(user.profile.name, forKey: .name)
+    try container.encode(user.profile.givenName, forKey: .givenName)
+    try container.encode(user.profile.familyName, forKey: .familyName)
+    try container.encode(user.profile.bio, forKey: .bio)
+    try container.encode(user.profile.birthDate, forKey: .birthDate)
+    try container.encode(user.profile.email, forKey: .email)
+    try container.encode(user.createdAt, forKey: .createdAt)
+    try container.encode(user.tie, forKey: .relation)
+    try container.encode(Counts(posts: user.posts, friends: user.friends), forKey: .counts)
+    // A profile image is public.
+    try container.encode(
+      user.image.filter { !$0.key.isSource }.mapValues { AssetResponse($0, urls, isPublic: true) },
+      forKey: .profileImage)
+  }
+}

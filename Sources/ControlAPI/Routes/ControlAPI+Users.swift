@@ -1,0 +1,119 @@
+internal import HTTPServer
+internal import Model
+internal import Postgres
+internal import Store
+
+/// The routes of users and their profiles.
+extension ControlAPI {
+  var userRoutes: [Route] {
+    [
+      route("GET", "/v1/users", access: .key([.read]), handler: searchUsers),
+      route("GET", "/v1/users/{id}", access: .key([.read]), handler: readUser),
+      route(
+        "PUT", "/v1/users/{id}", access: .key([.change, .read]), bodyLimit: Int64(JSONBody.maxBytes), handler: saveUser),
+    ]
+  }
+
+  static func userNotFound(_ id: String) -> Problem {
+    ProblemKind.userNotFound.problem("The user '\(id)' does not exist.")
+  }
+
+  private func searchUsers(_ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    let text = reader.text("query", isRequired: true) ?? ""
+    let limit = reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit
+    try reader.finish()
+    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+    let users = try await queryList { try store.users(like: text, for: viewer, limit: limit, $0) }
+    return try .uncached(PageResponse(items: users.map { UserResponse($0, urls) }, next: nil))
+  }
+
+  private func readUser(_ request: Request) async throws -> Response {
+    let (store, viewer, id) = (store, request.caller.viewer, try name(request))
+    guard let user = try await database.read({ try store.user(id, for: viewer, $0) }) else {
+      throw Self.userNotFound(id)
+    }
+    return try respond(to: request, with: user)
+  }
+
+  private func saveUser(_ request: Request) async throws -> Response {
+    let id = try name(request)
+    let profile = try Profile(fields: try await JSONBody.fields(of: request))
+    try access.countSubmission(of: id, request)
+    let (store, viewer) = (store, request.caller.viewer)
+    do {
+      let user = try await database.transaction { session in
+        try store.save(profile, of: id, for: viewer, session) { try request.checkVersion(of: $0) }
+        return try store.user(id, for: viewer, session)
+      }
+      guard let user else { throw Self.userNotFound(id) }
+      return try respond(to: request, with: user)
+    } catch is UserNameTaken {
+      throw ProblemKind.userNameTaken.problem("Another user has the user name '\(profile.userName ?? "")'.")
+    }
+  }
+
+  private func respond(to request: Request, with user: AppUser) throws -> Response {
+    var response = try Response.uncached(UserResponse(user, access.mediaURLs(for: request)))
+    response.headers["ETag"] = user.version.description
+    return response
+  }
+}
+
+extension AppUser {
+  /// The entity tag of the profile, for conditional changes with `If-Match` (RFC 9110, section 13.1.1). It does not cover the
+  /// counts and the profile image.
+  fileprivate var version: EntityTag { EntityTag(strong: "\(revision)") }
+}
+
+extension Request {
+  /// Throws a problem with status 412 if the header field `If-Match` does not name the current version of a user.
+  fileprivate func checkVersion(of user: AppUser?) throws {
+    guard headers["If-Match"] != nil else { return }
+    // No version is negative.
+    let version = user?.version ?? EntityTag(strong: "-1")
+    guard version.failsIfMatch(in: headers) || user == nil else { return }
+    throw version.preconditionFailed(remedy: "Read the user again and repeat the change with its new ETag.")
+  }
+}
+
+extension Profile {
+  /// Reads the fields of a profile; absent fields are empty. Throws a problem that names every invalid field.
+  init(fields: [String: JSONValue]) throws(Problem) {
+    var reader = FieldReader(fields, path: "")
+    self.init(
+      userName: reader.value("user_name", Self.expectedUserName) { Self.text($0, Profile.isUserName) },
+      name: reader.text("name", limit: MaxLength.name), givenName: reader.text("given_name", limit: MaxLength.name),
+      familyName: reader.text("family_name", limit: MaxLength.name), bio: reader.text("bio", limit: MaxLength.text),
+      birthDate: reader.value("birth_date", "expected a date such as \"2001-02-28\"") { Self.text($0, Self.isDate) },
+      email: reader.value("email", "expected an e-mail address of at most 254 bytes") { Self.text($0, Self.isAddress) })
+    let errors = reader.finish()
+    guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
+  }
+
+  private static let expectedUserName =
+    "expected 1 to \(maxUserName) ASCII letters, digits, dots, underscores and hyphens"
+
+  private static func text(_ value: JSONValue, _ isValid: (String) -> Bool) -> String? {
+    guard case .string(let text) = value, isValid(text) else { return nil }
+    return text
+  }
+
+  /// Whether a text is a date of the years 1900 to 9999 (RFC 3339, full-date).
+  private static func isDate(_ text: String) -> Bool {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.map(\.utf8.count) == [4, 2, 2], parts.allSatisfy({ $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } }),
+      let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2]), 1900...9999 ~= year, 1...12 ~= month
+    else { return false }
+    let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+    let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    return 1...days[month - 1] ~= day
+  }
+
+  /// Whether a text may be an e-mail address: one `@` between other visible characters. Only a message to it could show more.
+  private static func isAddress(_ text: String) -> Bool {
+    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+    return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && text.utf8.count <= 254
+      && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
+  }
+}

@@ -1,0 +1,80 @@
+import FoundationEssentials
+package import Model
+package import Postgres
+import Queue
+
+/// The error for a user name that another user has.
+package struct UserNameTaken: Error, Sendable, Hashable {}
+
+/// Users and their profiles.
+extension Store {
+  /// Reads a user; nil if there is none, or if the user has blocked the viewer.
+  package func user(_ id: String, for viewer: Viewer, _ session: Session) throws -> AppUser? {
+    let read = { (session: Session) throws -> AppUser? in
+      try users(of: session.execute(Self.statements["user"], .text(id), viewer.parameter), viewer, session).first
+    }
+    return session.isInTransaction ? try read(session) : try session.snapshot(read)
+  }
+
+  /// Finds up to `limit` users by the beginning of the user name or the name, and in spite of typing errors, the best
+  /// matches first. Those who have blocked the viewer are not found.
+  package func users(
+    like text: String, for viewer: Viewer, limit: Int, _ session: Session
+  ) throws -> [AppUser] {
+    try session.snapshot { session in
+      try session.execute(Self.statements["tolerate_errors"])
+      return try users(
+        of: session.execute(Self.statements["users"], .text(text), viewer.parameter, .integer(limit)), viewer, session)
+    }
+  }
+
+  /// Creates or replaces the profile of a user, who need not have posted before.
+  ///
+  /// - Parameter check: receives the user before the change, nil if there is none; an error from it prevents the change.
+  /// - Throws: `OwnershipRefusal` unless the viewer is the user; `UserNameTaken`. The caller must roll back.
+  package func save(
+    _ profile: Profile, of id: String, for viewer: Viewer, _ session: Session,
+    check: (AppUser?) throws -> Void = { _ in }
+  ) throws {
+    try viewer.require(owner: id)
+    try session.execute(Self.statements["lock_users"], .texts([id]))
+    try check(user(id, for: viewer, session))
+    do {
+      try session.execute(
+        Self.statements["save_profile"], .text(id), .text(profile.userName), .text(profile.name),
+        .text(profile.givenName), .text(profile.familyName), .text(profile.bio), .text(profile.birthDate),
+        .text(profile.email))
+    } catch let error where error.constraint == "app_user_user_name" {
+      throw UserNameTaken()
+    }
+  }
+
+  private func users(of rows: Rows, _ viewer: Viewer, _ session: Session) throws -> [AppUser] {
+    let sets = try rows.compactMap { try $0.get("asset_set_id", as: Int64?.self) }
+    let assets = try self.assets(ofSets: sets, session)
+    return try rows.map { row in
+      let id = try row.get("id", as: String.self)
+      let set = try row.get("asset_set_id", as: Int64?.self)
+      var profile = Profile(
+        userName: try row.get("user_name"), name: try row.get("name"), givenName: try row.get("given_name"),
+        familyName: try row.get("family_name"), bio: try row.get("bio"))
+      if viewer.owns(id) {
+        profile.birthDate = try row.get("birth_date")
+        profile.email = try row.get("email")
+      }
+      return AppUser(
+        id: id, profile: profile, createdAt: Date(microseconds: try row.get("created_at")),
+        revision: try row.get("revision"), posts: try row.get("posts"), friends: try row.get("friends"),
+        image: Dictionary((set.flatMap { assets[$0] } ?? []).map { ($0.role, $0) }) { first, _ in first },
+        tie: try Self.tie(row))
+    }
+  }
+
+  private static func tie(_ row: Row) throws -> AppUser.Tie? {
+    let kinds = try (row.get("relations", as: String?.self) ?? "").split(separator: " ").map(String.init)
+    if kinds.contains(RelationKind.block.name) { return .blocked }
+    if kinds.contains(RelationKind.friend.name) { return .friend }
+    if kinds.contains(RelationKind.request) { return .requested }
+    return try row.get("has_asked", as: Bool.self) ? .received : nil
+  }
+}

@@ -1,0 +1,96 @@
+-- Users and their relations. The fragments of visibility are those of Store.sql.
+
+-- fragment: user_columns(viewer)
+-- A user for a viewer: the posts are those that the viewer sees.
+app_user.id, app_user.user_name, app_user.name, app_user.given_name, app_user.family_name, app_user.bio,
+  to_char(app_user.birth_date, 'YYYY-MM-DD') AS birth_date, app_user.email, app_user.created_at, app_user.revision,
+  app_user.friends,
+  CASE WHEN {visible(app_user.id, 'public', {viewer})} THEN app_user.public_posts ELSE 0 END
+  + CASE WHEN {visible(app_user.id, 'friends', {viewer})} THEN app_user.friends_posts ELSE 0 END
+  + CASE WHEN {visible(app_user.id, 'private', {viewer})} THEN app_user.private_posts ELSE 0 END AS posts,
+  (SELECT image.asset_set_id FROM image
+   WHERE image.kind = 'profile' AND image.owner = app_user.id AND image.asset_set_id IS NOT NULL
+   ORDER BY image.id DESC LIMIT 1) AS asset_set_id,
+  (SELECT string_agg(kind, ' ') FROM relation
+   WHERE relation.user_id = {viewer}::text AND relation.target = app_user.id) AS relations,
+  EXISTS (SELECT FROM relation
+   WHERE relation.user_id = app_user.id AND relation.target = {viewer}::text AND relation.kind = 'request') AS has_asked
+
+-- fragment: knows(user, viewer)
+-- Whether a viewer may know of a user: a user who has blocked the viewer is not there.
+NOT EXISTS (
+  SELECT FROM relation WHERE relation.user_id = {viewer}::text AND relation.target = {user} AND relation.kind = 'blocked')
+
+-- name: user
+SELECT {user_columns($2)} FROM app_user WHERE app_user.id = $1 AND {knows(app_user.id, $2)}
+
+-- name: users
+-- Who is found by the beginning of the user name, then by that of the name, then in spite of typing errors.
+SELECT {user_columns($2)} FROM (
+  SELECT id, min(place) AS place, min(distance) AS distance FROM (
+    (SELECT id, 0 AS place, 0.0::float8 AS distance FROM app_user
+     WHERE lower(user_name) ~>=~ lower($1::text) AND lower(user_name) ~<=~ (lower($1::text) || chr(1114111))
+       AND user_name IS NOT NULL AND {knows(app_user.id, $2)}
+     ORDER BY lower(user_name) USING ~<~ LIMIT $3::int)
+    UNION ALL
+    (SELECT id, 1, 0.0 FROM app_user
+     WHERE folded_name ~>=~ folded_name($1::text) AND folded_name ~<=~ (folded_name($1::text) || chr(1114111))
+       AND folded_name IS NOT NULL AND {knows(app_user.id, $2)}
+     ORDER BY folded_name USING ~<~ LIMIT $3::int)
+    UNION ALL
+    (SELECT id, 2, folded_name($1::text) <<-> folded_names FROM app_user
+     WHERE folded_name($1::text) <% folded_names AND length($1::text) >= 3 AND {knows(app_user.id, $2)}
+     ORDER BY 3, id LIMIT $3::int)
+  ) AS candidate GROUP BY id
+) AS found JOIN app_user ON app_user.id = found.id
+ORDER BY found.place, found.distance, lower(app_user.user_name), app_user.id LIMIT $3::int
+
+-- name: tolerate_errors
+-- How alike a name must be: one wrong letter in a word of four. Until the end of the transaction.
+SELECT set_config('pg_trgm.word_similarity_threshold', '0.4', true)
+
+-- name: save_profile
+INSERT INTO app_user AS saved (id, user_name, name, given_name, family_name, bio, birth_date, email, revision)
+VALUES ($1, $2, $3, $4, $5, $6, $7::date, $8, 1)
+ON CONFLICT (id) DO UPDATE SET
+  user_name = excluded.user_name, name = excluded.name, given_name = excluded.given_name,
+  family_name = excluded.family_name, bio = excluded.bio, birth_date = excluded.birth_date, email = excluded.email,
+  revision = saved.revision + 1
+
+-- name: add_users
+INSERT INTO app_user (id) SELECT id FROM unnest($1::text[]) AS given (id) ORDER BY id ON CONFLICT DO NOTHING
+
+-- name: lock_users
+-- Serializes the changes of the relations between users. Of two users at least one has a row.
+SELECT id FROM app_user WHERE id = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE
+
+-- name: lock_target_post
+-- The post, before the rows that refer to it.
+SELECT id FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, $2)} FOR NO KEY UPDATE
+
+-- name: relations_between
+SELECT user_id, target, kind, created_at FROM relation
+WHERE (user_id = $1 AND target = $2) OR (user_id = $2 AND target = $1)
+
+-- name: relation
+SELECT id, kind, user_id, target, created_at FROM relation WHERE user_id = $1 AND target = $2 AND kind = $3
+
+-- name: add_relations
+INSERT INTO relation (user_id, target, kind)
+SELECT user_id, target, kind FROM unnest($1::text[], $2::text[], $3::text[]) AS given (user_id, target, kind)
+ON CONFLICT DO NOTHING
+
+-- name: drop_relations
+DELETE FROM relation USING unnest($1::text[], $2::text[], $3::text[]) AS given (user_id, target, kind)
+WHERE relation.user_id = given.user_id AND relation.target = given.target AND relation.kind = given.kind
+
+-- name: relations_of_user
+SELECT id, kind, user_id, target, created_at FROM relation AS listed
+WHERE kind = $1 AND user_id = $2 AND (created_at, id) < ($3::timestamptz, $4::bigint) AND {knows(listed.target, $6)}
+ORDER BY created_at DESC, id DESC LIMIT $5::int
+
+-- name: relations_to_target
+SELECT id, kind, user_id, target, created_at FROM relation AS listed
+WHERE target = $2 AND kind = $1 AND (created_at, id) < ($3::timestamptz, $4::bigint)
+  AND {unblocked(listed.user_id, $6)}
+ORDER BY created_at DESC, id DESC LIMIT $5::int
