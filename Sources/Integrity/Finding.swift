@@ -140,6 +140,12 @@ package enum FindingCode: String, Encodable, Sendable, Hashable, CaseIterable {
   case mediaInvalid = "media_invalid"
   /// A media file has other properties than the row of its asset.
   case mediaProperties = "media_properties"
+  /// A counter of a user or of a post is not the number of the rows that it counts.
+  case countWrong = "count_wrong"
+  /// A friendship or a block lacks the row of the other side.
+  case relationOneSided = "relation_one_sided"
+  /// A relation refers to a post that does not exist.
+  case relationDangling = "relation_dangling"
 }
 
 /// The object of a finding.
@@ -152,6 +158,9 @@ package enum FindingObject: Sendable, Hashable {
   case asset(PublicID)
   case post(PublicID)
   case image(PublicID)
+  case user(String)
+  /// A relation between a user and something, by its number.
+  case relation(Int64)
 
   /// The name of the kind of the object.
   package var kind: String {
@@ -163,6 +172,8 @@ package enum FindingObject: Sendable, Hashable {
     case .asset: "asset"
     case .post: "post"
     case .image: "image"
+    case .user: "user"
+    case .relation: "relation"
     }
   }
 
@@ -172,6 +183,8 @@ package enum FindingObject: Sendable, Hashable {
     case .blob(let hash), .definition(let hash): hash.hex
     case .file(let path): path
     case .set(let id), .asset(let id), .post(let id), .image(let id): id.description
+    case .user(let id): id
+    case .relation(let number): "\(number)"
     }
   }
 }

@@ -1,7 +1,8 @@
 -- name: totals
 SELECT (SELECT count(*) FROM blob) AS blobs, (SELECT coalesce(sum(bytes), 0)::bigint FROM blob) AS bytes,
   (SELECT count(*) FROM asset_set) AS sets, (SELECT count(*) FROM post) AS posts, (SELECT count(*) FROM image) AS images,
-  (SELECT count(*) FROM asset) AS assets
+  (SELECT count(*) FROM asset) AS assets, (SELECT count(*) FROM app_user) AS users,
+  (SELECT count(*) FROM relation) AS relations
 
 -- name: blobs
 -- The server computes the hashes of inline content. Only for a blob without references it looks for a release.
@@ -191,3 +192,57 @@ SELECT DISTINCT blob.hash, blob.bytes FROM (
   UNION ALL SELECT source_set_id FROM image WHERE public_id = ANY ($1::uuid[])) AS owner
 JOIN asset ON asset.asset_set_id = owner.source_set_id JOIN blob ON blob.hash = asset.blob
 ORDER BY blob.hash
+
+-- fragment: counts(user)
+-- The counters of a user, as they should be.
+(SELECT count(*) FROM post WHERE post.author = {user} AND status = 'ready' AND visibility = 'public'),
+  (SELECT count(*) FROM post WHERE post.author = {user} AND status = 'ready' AND visibility = 'friends'),
+  (SELECT count(*) FROM post WHERE post.author = {user} AND status = 'ready' AND visibility = 'private'),
+  (SELECT count(*) FROM relation WHERE relation.user_id = {user} AND kind = 'friend')
+
+-- fragment: likes(post)
+(SELECT count(*) FROM relation WHERE relation.target = {post}.public_id::text AND kind = 'like')
+
+-- name: users
+SELECT id, (public_posts, friends_posts, private_posts, friends) IS DISTINCT FROM ({counts(page.id)}) AS is_wrong
+FROM (SELECT * FROM app_user WHERE id > $1 ORDER BY id LIMIT $2::int) AS page ORDER BY id
+
+-- name: likes
+SELECT id, public_id, like_count <> {likes(page)} AS is_wrong
+FROM (SELECT * FROM post WHERE id > $1::bigint ORDER BY id LIMIT $2::int) AS page ORDER BY id
+
+-- name: relations
+-- The code of the fault of each relation; NULL: it has none. The names of the kinds that refer to posts are $3.
+SELECT id, user_id, target, kind,
+  CASE
+    WHEN kind = ANY ($3::text[]) AND NOT EXISTS (
+      SELECT FROM post
+      WHERE post.public_id = CASE WHEN page.target ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN page.target::uuid END)
+      THEN 'relation_dangling'
+    WHEN kind IN ('friend', 'block', 'blocked') AND NOT EXISTS (
+      SELECT FROM relation AS mirror
+      WHERE mirror.user_id = page.target AND mirror.target = page.user_id
+        AND mirror.kind = CASE page.kind WHEN 'block' THEN 'blocked' WHEN 'blocked' THEN 'block' ELSE 'friend' END)
+      THEN 'relation_one_sided'
+  END AS code
+FROM (SELECT * FROM relation WHERE id > $1::bigint ORDER BY id LIMIT $2::int) AS page ORDER BY id
+
+-- name: lock_user
+SELECT FROM app_user WHERE id = $1 FOR NO KEY UPDATE
+
+-- name: correct_user
+UPDATE app_user SET (public_posts, friends_posts, private_posts, friends) = ({counts(app_user.id)}) WHERE id = $1
+
+-- name: lock_post
+SELECT FROM post WHERE public_id = $1::uuid FOR NO KEY UPDATE
+
+-- name: correct_likes
+UPDATE post SET like_count = {likes(post)} WHERE public_id = $1::uuid
+
+-- name: correct_relation
+-- A block holds with its mirror; half of a friendship is none, and so is a relation to nothing.
+WITH dropped AS (
+  DELETE FROM relation WHERE id = $1::bigint AND kind <> 'block')
+INSERT INTO relation (user_id, target, kind)
+SELECT target, user_id, 'blocked' FROM relation WHERE id = $1::bigint AND kind = 'block'
+ON CONFLICT DO NOTHING

@@ -38,6 +38,8 @@ package struct Verifier: Sendable {
     let posts: Int
     let images: Int
     let assets: Int
+    let users: Int
+    let relations: Int
   }
 
   /// Checks everything.
@@ -49,12 +51,14 @@ package struct Verifier: Sendable {
       let row = try session.execute(Integrity.statements["totals"]).single()
       return Totals(
         blobs: try row.get("blobs"), bytes: try row.get("bytes"), sets: try row.get("sets"),
-        posts: try row.get("posts"), images: try row.get("images"), assets: try row.get("assets"))
+        posts: try row.get("posts"), images: try row.get("images"), assets: try row.get("assets"),
+        users: try row.get("users"), relations: try row.get("relations"))
     }
     try await checkBlobs(totals, &report)
     try await checkSets(totals, &report)
     try await checkSubjects(.posts, totals.posts, &report)
     try await checkSubjects(.images, totals.images, &report)
+    try await checkPeople(totals, &report)
     try await checkFiles(&report)
     if let inspector { try await checkMedia(with: inspector, totals, &report) }
     report.escalateLostSources()
@@ -76,6 +80,8 @@ package struct VerifyReport: Encodable, Sendable {
     package var sets = 0
     package var posts = 0
     package var images = 0
+    package var users = 0
+    package var relations = 0
     /// The files in the blob store.
     package var files = 0
     /// The media files that were decoded; nil: decoding was not requested.
@@ -102,5 +108,5 @@ package struct VerifyReport: Encodable, Sendable {
 
 /// The stages of a verification, in order.
 package enum VerifyStage: String, Sendable, CaseIterable {
-  case blobs, sets, posts, images, files, media
+  case blobs, sets, posts, images, people, files, media
 }
