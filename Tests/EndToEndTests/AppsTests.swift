@@ -119,6 +119,60 @@ struct AppsTests {
     #expect(try await service.stop() == 0)
   }
 
+  @Test("people: profiles, search, friends, likes, bookmarks and favourites of all apps")
+  func people() async throws {
+    let service = try await Service(workers: 0)
+    let api = try service.api()
+    func send(_ method: String, _ path: String, as user: String, _ json: String? = nil) async throws -> API.Response {
+      let type = json == nil ? [] : [("Content-Type", "application/json")]
+      return API.Response(
+        response: try await request(
+          method, path, port: api.port, headers: [("Take5-User", user)] + type, body: json.map(Self.json)))
+    }
+    // register; the user name is taken, which is reported; create and change the profile
+    #expect(try await send("PUT", "/v1/users/ada", as: "ada", #"{"user_name":"ada","bio":"Numbers"}"#).status == 200)
+    #expect(try await send("PUT", "/v1/users/bob", as: "bob", #"{"user_name":"Ada"}"#).status == 409)
+    #expect(
+      try await send("PUT", "/v1/users/bob", as: "bob", #"{"user_name":"bob","given_name":"Bob","email":"b@x.org"}"#)
+        .status == 200)
+    // search users by user name or name
+    #expect(try await send("GET", "/v1/users?query=BO", as: "ada")["items", 0, "id"]?.text == "bob")
+    // pending requests, requests sent, friends
+    _ = try await send("PUT", "/v1/users/bob/friends/ada", as: "bob")
+    #expect(
+      try await send("GET", "/v1/users/ada/friends?state=received", as: "ada")["items", 0, "target"]?.text == "bob")
+    #expect(try await send("GET", "/v1/users/bob/friends?state=sent", as: "bob")["items", 0, "target"]?.text == "ada")
+    _ = try await send("PUT", "/v1/users/ada/friends/bob", as: "ada")
+    // a post for friends: a friend sees it, and it counts; others see public ones only
+    let post = try await send(
+      "POST", "/v1/posts", as: "ada", #"{"kind":"marker","title":"Here","visibility":"friends"}"#)
+    let id = try #require(post["id"]?.text)
+    for (user, posts) in [("bob", 1), ("eve", 0)] {
+      let feed = try await send("GET", "/v1/posts?author=ada&visibility=public&visibility=friends", as: user)
+      #expect(feed["items"]?.items.count == posts)
+      let profile = try await send("GET", "/v1/users/ada", as: user)
+      #expect(profile["counts", "posts"]?.number == posts && profile["counts", "friends"]?.number == 1)
+    }
+    // like, unlike, bookmark, remove the bookmark; the user's likes and bookmarks, newest first
+    for kind in ["likes", "bookmarks"] {
+      let path = "/v1/users/bob/\(kind)"
+      #expect(try await send("PUT", "\(path)/\(id)", as: "bob").status == 200)
+      #expect(try await send("GET", path, as: "bob")["items", 0, "target"]?.text == id)
+    }
+    #expect(try await send("GET", "/v1/posts/\(id)", as: "bob")["counts", "likes"]?.number == 1)
+    #expect(try await send("DELETE", "/v1/users/bob/likes/\(id)", as: "bob").status == 204)
+    #expect(try await send("GET", "/v1/posts/\(id)", as: "bob")["counts", "likes"]?.number == 0)
+    // favourites: add, list, who favours a place, remove
+    #expect(try await send("PUT", "/v1/users/bob/favourites/p1", as: "bob").status == 200)
+    #expect(try await send("GET", "/v1/users/bob/favourites", as: "bob")["items", 0, "target"]?.text == "p1")
+    #expect(try await send("GET", "/v1/places/p1/favourites", as: "ada")["items", 0, "user"]?.text == "bob")
+    #expect(try await send("DELETE", "/v1/users/bob/favourites/p1", as: "bob").status == 204)
+    // unfriend
+    #expect(try await send("DELETE", "/v1/users/bob/friends/ada", as: "bob").status == 204)
+    #expect(try await send("GET", "/v1/posts/\(id)", as: "bob").status == 404)
+    #expect(try await service.stop() == 0)
+  }
+
   @Test("Geotag: photos of a place with a caption, for all or for friends, and a profile image")
   func geotag() async throws {
     let service = try await Service()
