@@ -68,7 +68,7 @@ extension FuzzTarget {
     _ = try? router.match(head, from: client)
     for access in [access, openAccess] {
       _ = try? access.admit(head, from: client, to: .key([.read]))
-      _ = try? access.admit(head, from: client, to: .keyOrSignature([.read]))
+      _ = try? access.admit(head, from: client, to: .media([.read]))
       _ = access.secondsLeft(of: head.target)
     }
     expect(urls.verify(head.target) != .valid(secondsLeft: -1), "an impossible validity")
