@@ -11,7 +11,7 @@ import Queue
 /// together are one function, so that they are one transaction.
 package struct Store: Sendable {
   static let statements = Statements(
-    topic: "store", PostColumn.complete(PackageResources.Store_sql), PackageResources.People_sql)
+    topic: "store", PackageResources.People_sql, PostColumn.complete(PackageResources.Store_sql))
 
   let blobs: any BlobStore
   let authorConcurrency: Int?

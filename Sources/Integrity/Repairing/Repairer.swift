@@ -56,8 +56,10 @@ package struct Repairer: Sendable {
       try await pool.run { session in
         _ = try session.execute(Integrity.statements["reinstate_set"], .text(id.description))
       }
-    case (.countWrong, .user(let id)): try await correct("lock_user", "correct_user", id)
-    case (.countWrong, .post(let id)): try await correct("lock_post", "correct_likes", id.description)
+    case (.countWrong, .user(let id)):
+      try await correct(Integrity.statements["lock_user"], Integrity.statements["correct_user"], id)
+    case (.countWrong, .post(let id)):
+      try await correct(Integrity.statements["lock_post"], Integrity.statements["correct_likes"], id.description)
     case (.relationOneSided, .relation(let number)), (.relationDangling, .relation(let number)):
       // Triggers correct the counters with it.
       try await pool.run { session in
@@ -68,10 +70,10 @@ package struct Repairer: Sendable {
   }
 
   /// Counts again under the lock that each change of the counter takes.
-  private func correct(_ lock: String, _ statement: String, _ id: String) async throws {
+  private func correct(_ lock: Statement, _ statement: Statement, _ id: String) async throws {
     try await pool.transaction { session in
-      try session.execute(Integrity.statements[lock], .text(id))
-      try session.execute(Integrity.statements[statement], .text(id))
+      try session.execute(lock, .text(id))
+      try session.execute(statement, .text(id))
     }
   }
 

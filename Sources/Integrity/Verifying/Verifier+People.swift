@@ -13,7 +13,7 @@ extension Verifier {
     var number: Int64 = 0
     let kinds = RelationKind.all.filter { $0.target == .post }.map(\.name)
     while let page = try await page(
-      "relations", .integer(number), also: [.texts(kinds)],
+      Integrity.statements["relations"], .integer(number), also: [.texts(kinds)],
       read: { row -> (Int64, Finding?) in (try row.get("id"), try Self.finding(row)) })
     {
       number = page.last
@@ -24,7 +24,7 @@ extension Verifier {
     }
     var user = ""
     while let page = try await page(
-      "users", .text(user),
+      Integrity.statements["users"], .text(user),
       read: { row -> (String, Finding?) in
         let id: String = try row.get("id")
         return (id, try Self.count(row, .user(id)))
@@ -38,7 +38,7 @@ extension Verifier {
     }
     number = 0
     while let page = try await page(
-      "likes", .integer(number),
+      Integrity.statements["likes"], .integer(number),
       read: { row -> (Int64, Finding?) in (try row.get("id"), try Self.count(row, .post(try row.publicID("public_id"))))
       })
     {
@@ -51,11 +51,11 @@ extension Verifier {
 
   /// Reads a page of a statement after a position; nil: there are no more rows.
   private func page<Position: Sendable>(
-    _ statement: String, _ after: Parameter, also more: [Parameter] = [],
+    _ statement: Statement, _ after: Parameter, also more: [Parameter] = [],
     read: @escaping @Sendable (Row) throws -> (Position, Finding?)
   ) async throws -> (last: Position, count: Int, findings: [Finding])? {
     try await pool.run { session in
-      let rows = try session.execute(Integrity.statements[statement], [after, .integer(Self.peoplePage)] + more).map(
+      let rows = try session.execute(statement, [after, .integer(Self.peoplePage)] + more).map(
         read)
       guard let last = rows.last else { return nil }
       return (last.0, rows.count, rows.compactMap(\.1))

@@ -140,10 +140,11 @@ extension Store {
     _ session: Session
   ) throws -> Page<Relation> {
     let after = page.after ?? PageCursor(time: 253_402_300_799_000_000, id: 0)
+    let statement = isTarget ? Self.statements["relations_to_target"] : Self.statements["relations_of_user"]
     let rows = Array(
       try session.execute(
-        Self.statements[isTarget ? "relations_to_target" : "relations_of_user"], .text(name), .text(end),
-        .timestamp(microseconds: after.time), .integer(after.id), .integer(page.limit + 1), viewer.parameter))
+        statement, .text(name), .text(end), .timestamp(microseconds: after.time), .integer(after.id),
+        .integer(page.limit + 1), viewer.parameter))
     let shown = rows.prefix(page.limit)
     // A request that was received is seen from the side of the user who got it.
     let user = name == RelationKind.request ? end : nil

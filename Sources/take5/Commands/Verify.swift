@@ -103,7 +103,7 @@ private struct VerifyResult: Encodable {
     }
     lines += failures.map { "not repaired: \($0.object.kind) \($0.object.id): \($0.reason)" }
     var counts = "\(checked.blobs) blobs with \(checked.bytes) bytes, \(checked.sets) asset sets, "
-    counts += "\(checked.posts) posts, \(checked.images) images and \(checked.files) files"
+    counts += "\(checked.posts) posts, \(checked.images) images, \(checked.users) users and \(checked.files) files"
     if let media = checked.media { counts += ", \(media) media decoded" }
     lines.append("checked \(counts)")
     lines.append(whole ? "the store is consistent" : Self.summary(of: findings))
