@@ -109,6 +109,11 @@ struct CrowdTests {
               }
             do {
               statuses.append(try await send(method, path, as: user, to: port).status)
+              if kind == 5 || kind == 6 {
+                // The other user accepts.
+                let accepted = try await send("PUT", "/v1/users/\(other)/friends/\(user)", as: other, to: port)
+                statuses.append(accepted.status)
+              }
               if kind == 11 {
                 let new = try await send(
                   "POST", "/v1/posts", as: user, body: #"{"kind":"marker","title":"Again"}"#, to: port)
