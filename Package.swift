@@ -61,6 +61,7 @@ let package = Package(
     .systemLibrary(name: "CFFmpeg"),
     .systemLibrary(name: "CPostgres"),
     .systemLibrary(name: "CCurl"),
+    .systemLibrary(name: "CJOSE"),
 
     // Compiled C: what Swift cannot say.
     .target(name: "CSystem", cSettings: [.define("_GNU_SOURCE"), .define("TAKE5_VERSION", to: version)]),
@@ -80,6 +81,7 @@ let package = Package(
     // Wrappers and mechanisms. A target imports only what stands above it.
     target("Platform", ["CSystem"]),
     target("Crypto", ["CCrypto", "Platform"]),
+    target("JOSE", ["CJOSE", "Crypto", "Platform"]),
     target("AV", ["CFFmpeg", "Platform"]),
     target("Kernels", ["CKernels", "Platform"]),
     target("Stills", ["CImages", "CJPEG", "CJPEGCoder", "Kernels", "Platform"]),
@@ -134,15 +136,18 @@ let package = Package(
       ]),
     target(
       "ControlAPI",
-      ["Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "Metrics", "Model", "Platform", "Postgres", "Queue", "Store"],
+      [
+        "Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "JOSE", "Metrics", "Model", "Platform", "Postgres", "Queue",
+        "Store",
+      ],
       resources: [.embedInCode("openapi.json")]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
     program(
       "take5",
       [
         "Blobs", "ControlAPI", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "ISOBaseMedia",
-        "Integrity", "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue", "QueueWorker",
-        "Store", "Worker",
+        "Integrity", "JOSE", "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue",
+        "QueueWorker", "Store", "Worker",
       ]),
 
     // What paints the samples, and the benchmark. They use `package` declarations, so they belong to this package. Not shipped.
@@ -164,7 +169,7 @@ let package = Package(
     .target(
       name: "CLinkedLibraries", path: "Tests/Support/CLinkedLibraries",
       linkerSettings: [
-        "avcodec", "avformat", "avutil", "swresample", "swscale", "heif", "pq", "crypto", ":libcurl.so.4",
+        "avcodec", "avformat", "avutil", "swresample", "swscale", "heif", "pq", "crypto", "cjose", ":libcurl.so.4",
       ].map {
         .linkedLibrary($0)
       }),
@@ -216,6 +221,7 @@ let package = Package(
     support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),
     support("SyntheticMedia", ["AV", "Kernels", "Platform"]),
     support("Take5Testing", ["HTTPClient", "Platform"]),
+    support("TokenTesting", ["Platform", "PostgresTesting", "Take5Testing"]),
     .executableTarget(
       name: "PostgresOwner", dependencies: ["CLinkedLibraries", "EmbeddedPostgres", "Postgres", "PostgresTesting"],
       path: "Tests/Support/PostgresOwner",
@@ -224,6 +230,7 @@ let package = Package(
     // Tests mirror Sources folder by folder.
     tests("PlatformTests", ["Platform", "Take5Testing"]),
     tests("CryptoTests", ["Crypto", "Platform"]),
+    tests("JOSETests", ["Crypto", "JOSE", "TokenTesting"]),
     tests("AVTests", ["AV", "CLinkedLibraries", "MediaFixtures", "Platform"]),
     tests("KernelsTests", ["CKernels", "Kernels", "MemoryTesting"]),
     tests(
@@ -273,9 +280,8 @@ let package = Package(
     tests(
       "ControlAPITests",
       [
-        "Blobs", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting", "Metrics", "Model",
-        "Platform",
-        "Postgres", "PostgresTesting", "Queue", "Store",
+        "Blobs", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting", "JOSE", "Metrics",
+        "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "TokenTesting",
       ]),
     tests(
       "ChaosTests",
@@ -289,7 +295,11 @@ let package = Package(
     tests("SyntheticMediaTests", ["AV", "Kernels", "Platform", "SyntheticMedia"]),
     tests("benchTests", ["Definitions", "Model", "Platform", "bench"]),
     tests(
-      "take5Tests", ["HTTPClient", "HTTPServer", "Platform", "PostgresTesting", "Take5Testing", "take5", "take5-media"]),
+      "take5Tests",
+      [
+        "ControlAPI", "HTTPClient", "HTTPServer", "JOSE", "Logging", "Platform", "PostgresTesting", "Take5Testing",
+        "take5", "take5-media",
+      ]),
     // Not part of `make test`: it needs programs that `make test-players` installs.
     tests(
       "PlayersTests",
@@ -301,7 +311,7 @@ let package = Package(
       [
         "AV", "BoxTesting", "Crypto", "Definitions", "HTTPClient", "HTTPServer", "HTTPTesting",
         "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "PostgresTesting", "Stills", "Take5Testing",
-        "hostile-media", "take5", "take5-media",
+        "TokenTesting", "hostile-media", "take5", "take5-media",
       ]),
   ]
 )

@@ -13,16 +13,22 @@ package struct HTTPClient: Sendable {
   private let apiKey: String?
   private let certificates: String?
   private let timeout: Int
+  private let usesProxies: Bool
   private let idle = IdleHandle()
 
   /// - Parameters:
   ///   - certificates: a file of trusted certificates in PEM; nil: the certificates of the system.
   ///   - timeout: the time without a byte in either direction after which a request fails, in seconds.
-  package init(server: ServerAddress, apiKey: String? = nil, certificates: String? = nil, timeout: Int = 60) {
+  ///   - usesProxies: whether the proxies of the environment are used.
+  package init(
+    server: ServerAddress, apiKey: String? = nil, certificates: String? = nil, timeout: Int = 60,
+    usesProxies: Bool = true
+  ) {
     self.server = server
     self.apiKey = apiKey
     self.certificates = certificates
     self.timeout = timeout
+    self.usesProxies = usesProxies
   }
 
   /// Sends a GET request.
@@ -32,6 +38,15 @@ package struct HTTPClient: Sendable {
   /// response then has no body.
   package func get(_ path: String, into file: borrowing Descriptor) throws(HTTPClientError) -> HTTPResponse {
     try perform(path, Transfer(file: file.number))
+  }
+
+  /// Sends a GET request to a server that is not trusted to respond soon, and with little.
+  ///
+  /// - Parameters:
+  ///   - maxBytes: the length of the body above which the request fails.
+  ///   - seconds: the time for the whole request, after which it fails.
+  package func get(_ path: String, maxBytes: Int, within seconds: Int) throws(HTTPClientError) -> HTTPResponse {
+    try perform(path, Transfer(maxBytes: maxBytes), seconds: seconds)
   }
 
   /// Sends a multipart form (RFC 7578).
@@ -44,7 +59,7 @@ package struct HTTPClient: Sendable {
   }
 
   private func perform(
-    _ path: String, _ transfer: Transfer, form parts: [FormPart] = [], method: String = "GET"
+    _ path: String, _ transfer: Transfer, form parts: [FormPart] = [], method: String = "GET", seconds: Int? = nil
   ) throws(HTTPClientError) -> HTTPResponse {
     let handle = try idle.take()
     handle.reset()
@@ -57,6 +72,8 @@ package struct HTTPClient: Sendable {
     handle.set(CURLOPT_CONNECTTIMEOUT, Self.connectTimeout)
     handle.set(CURLOPT_LOW_SPEED_LIMIT, 1)
     handle.set(CURLOPT_LOW_SPEED_TIME, timeout)
+    if let seconds { handle.set(CURLOPT_TIMEOUT, seconds) }
+    if !usesProxies { handle.set(CURLOPT_NOPROXY, "*") }
     if let certificates { handle.set(CURLOPT_CAINFO, certificates) }
     handle.set(transfer)
     var headers = HeaderList()
@@ -74,7 +91,7 @@ package struct HTTPClient: Sendable {
       code = handle.perform()
     }
     guard code == CURLE_OK else {
-      throw transfer.failure ?? HTTPClientError(code, of: handle, at: server, timeout: timeout)
+      throw transfer.failure ?? HTTPClientError(code, of: handle, at: server, timeout: seconds ?? timeout)
     }
     idle.put(handle)
     return transfer.response

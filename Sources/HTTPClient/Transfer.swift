@@ -8,12 +8,17 @@ final class Transfer {
   /// The descriptor of the file that receives the body of a response with status 200; nil: the body is stored in
   /// memory.
   private let file: Int32?
+  /// The maximum length of a body in memory.
+  private let maxBytes: Int
   private let progress: (Int64, Int64) -> Void
   /// The reason why this client aborted the request.
   var failure: HTTPClientError?
 
-  init(file: Int32? = nil, progress: @escaping (Int64, Int64) -> Void = { _, _ in }) {
+  init(
+    file: Int32? = nil, maxBytes: Int = .max, progress: @escaping (Int64, Int64) -> Void = { _, _ in }
+  ) {
     self.file = file
+    self.maxBytes = maxBytes
     self.progress = progress
   }
 
@@ -30,9 +35,13 @@ final class Transfer {
     }
   }
 
-  /// Receives a piece of the body; false if it cannot be written.
+  /// Receives a piece of the body; false if it cannot be written, or if the body is too long.
   fileprivate func receive(body piece: UnsafeRawBufferPointer) -> Bool {
     guard let file, status == 200 else {
+      guard piece.count <= maxBytes - body.count else {
+        failure = HTTPClientError("the response is longer than \(maxBytes) bytes")
+        return false
+      }
       body += piece
       return true
     }

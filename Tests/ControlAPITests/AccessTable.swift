@@ -7,14 +7,14 @@ import Model
 struct AccessTable {
   /// The clients that have a column.
   enum Client: CaseIterable {
-    case key, keyAsAda, tokenOfAda, keyAsBob, tokenOfBob, grant
+    case key, keyAsAda, tokenOfAda, jwtOfAda, keyAsBob, tokenOfBob, jwtOfBob, grant
     /// Bob, with a relation to Ada.
     case friend, formerFriend, blockedByAda, hasBlockedAda
     case stranger
 
     /// The columns of both tables.
     static let tables: [[Client]] = [
-      [.key, .keyAsAda, .tokenOfAda, .keyAsBob, .tokenOfBob, .grant],
+      [.key, .keyAsAda, .tokenOfAda, .jwtOfAda, .keyAsBob, .tokenOfBob, .jwtOfBob, .grant],
       [.friend, .formerFriend, .blockedByAda, .hasBlockedAda, .stranger],
     ]
 
@@ -22,8 +22,8 @@ struct AccessTable {
     var user: String? {
       switch self {
       case .key, .stranger: nil
-      case .keyAsAda, .tokenOfAda, .grant: "ada"
-      case .keyAsBob, .tokenOfBob, .friend, .formerFriend, .blockedByAda, .hasBlockedAda: "bob"
+      case .keyAsAda, .tokenOfAda, .jwtOfAda, .grant: "ada"
+      case .keyAsBob, .tokenOfBob, .jwtOfBob, .friend, .formerFriend, .blockedByAda, .hasBlockedAda: "bob"
       }
     }
   }

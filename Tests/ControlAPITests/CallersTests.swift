@@ -26,8 +26,11 @@ struct CallersTests {
   @Test("each client gets the responses of its column", arguments: AccessTable.Client.allCases)
   func columns(client: AccessTable.Client) async throws {
     let table = try AccessTable()
-    try await RunningAPI.with { api in
-      let clients = try await Clients(api)
+    let source = try await IdentityProviderTests.Source()
+    var setting = RunningAPI.Setting()
+    setting.provider = await source.provider()
+    try await RunningAPI.with(setting) { api in
+      let clients = try await Clients(api, source)
       try await clients.relate(client)
       for row in table.rows {
         for (index, visibility) in Visibility.allCases.enumerated() {
@@ -53,8 +56,11 @@ struct CallersTests {
   @Test("a key without a scope of the row is refused, and so is every credential that is not valid")
   func others() async throws {
     let table = try AccessTable()
-    try await RunningAPI.with { api in
-      let clients = try await Clients(api)
+    let source = try await IdentityProviderTests.Source()
+    var setting = RunningAPI.Setting()
+    setting.provider = await source.provider()
+    try await RunningAPI.with(setting) { api in
+      let clients = try await Clients(api, source)
       let fixture = try await AccessFixture(api, visibility: .public)
       let invalid = try await clients.invalid()
       for row in table.rows {
@@ -81,9 +87,11 @@ struct CallersTests {
 private struct Clients {
   private let api: RunningAPI
   private let minter: Int64
+  private let source: IdentityProviderTests.Source
 
-  init(_ api: RunningAPI) async throws {
+  init(_ api: RunningAPI, _ source: IdentityProviderTests.Source) async throws {
     self.api = api
+    self.source = source
     minter = try await api.createKey("t5-minter", [.tokens])
     for scope in Scope.allCases { _ = try await api.createKey(Self.name([scope]), [scope]) }
     _ = try await api.createKey(Self.name([.change, .read]), [.change, .read])
@@ -110,6 +118,8 @@ private struct Clients {
       case .stranger: []
       case .tokenOfBob, .friend, .formerFriend, .blockedByAda, .hasBlockedAda:
         try await api.token(of: "bob", minter: .key(minter)).header
+      case .jwtOfAda: try await source.bearer("ada")
+      case .jwtOfBob: try await source.bearer("bob")
       case .grant:
         try await api.token(
           of: "ada", minter: .key(minter), grant: UploadGrant(kinds: SubmissionKind.allCases, bytes: 1 << 20)
@@ -136,7 +146,7 @@ private struct Clients {
         try relate("bob", .friend, "ada")
       }
       switch client {
-      case .key, .keyAsAda, .tokenOfAda, .keyAsBob, .tokenOfBob, .grant, .stranger: break
+      case .key, .keyAsAda, .tokenOfAda, .jwtOfAda, .keyAsBob, .tokenOfBob, .jwtOfBob, .grant, .stranger: break
       case .friend: try befriend()
       case .formerFriend:
         try befriend()
@@ -171,6 +181,8 @@ private struct Clients {
       ("a revoked token", revoked.header), ("a revoked key", [("Authorization", "Bearer t5-revoked")]),
       ("a token of a revoked key", orphaned.header), ("a token of an operator's key that is gone", ofOperator.header),
       ("a token from before the first key", ofAnybody.header),
+      ("a JWT of another audience", try await source.bearer(audience: "other")),
+      ("a JWT that has expired", try await source.bearer(expires: 1_799_999_999)),
     ]
   }
 }

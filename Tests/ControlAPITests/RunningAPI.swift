@@ -41,6 +41,7 @@ struct RunningAPI: Sendable {
     var isLoopback = true
     var searchLimit = Duration.seconds(2)
     var limits = RateLimits.Configuration()
+    var provider: IdentityProvider?
     var minFree: Int64 = 0
     var isLive = true
     var uploads = UploadLimit()
@@ -72,7 +73,7 @@ struct RunningAPI: Sendable {
       let access = AccessControl(
         operatorKey: setting.key, isLoopback: setting.isLoopback,
         limits: RateLimits(setting.limits, now: { clock.duration(to: .now) / .seconds(1) }),
-        tokens: UserTokenCache(store, pool), now: { 1_800_000_000 })
+        tokens: UserTokenCache(store, pool), provider: setting.provider, now: { 1_800_000_000 })
       let keys = Pool(url, size: 1)
       try await access.refresh(store, keys)
       await keys.close()

@@ -59,6 +59,30 @@ struct TransferTests {
     for server in [server, target] { server.stop() }
   }
 
+  @Test(
+    "a body that is too long, or that takes too long, is an error", arguments: [(5, nil), (4, "longer than 4 bytes")])
+  func limits(bytes: Int, error: String?) async throws {
+    for head in ["Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"] {
+      let server = try ScriptedServer(response: "HTTP/1.1 200 OK\r\n\(head)")
+      let client = Self.client(server)
+      var found: String?
+      do {
+        let response = try await onThread("client") { try client.get("/", maxBytes: bytes, within: 60) }
+        #expect(response.body == Array("hello".utf8))
+      } catch {
+        found = "\(error)"
+      }
+      #expect(found.map { $0.contains(error ?? "no error") } ?? (error == nil))
+      server.stop()
+    }
+    let silent = try ScriptedServer(response: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel")
+    let client = Self.client(silent)
+    await #expect(throws: HTTPClientError.self) {
+      try await onThread("client") { try client.get("/", maxBytes: bytes, within: 1) }
+    }
+    silent.stop()
+  }
+
   @Test("consecutive requests share a connection; the client reconnects after the server closes it")
   func connections() async throws {
     let open = try ScriptedServer(response: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")

@@ -25,6 +25,7 @@ struct CommandOption: Sendable, CustomTestStringConvertible {
     case .addresses: (1...4).map { "10.0.0.\($0),10.1.0.0/16" }
     case .service: (1...4).map { "https://take5-\($0).example:8443" }
     case .database: (1...4).map { "postgresql://ada@host/take5_\($0)" }
+    case .keySet: (1...4).map { "https://take5-\($0).example/keys" }
     case .none, .text, .file, .folder: (1...4).map { "/value/\($0)" }
     }
   }

@@ -1,9 +1,10 @@
 internal import Crypto
 internal import HTTPServer
+internal import JOSE
 internal import Model
 internal import Platform
 
-/// Admits requests by API keys and user tokens (RFC 6750, section 2.1) and signed media URLs, and limits their rate.
+/// Admits requests by API keys, user tokens and tokens of the identity provider (RFC 6750, section 2.1) and signed media URLs, and limits their rate.
 extension AccessControl {
   /// Authorizes a request by its head; throws a problem if it is not allowed or exceeds its rate limit. Only a user token
   /// that is not in the cache makes the request wait for the database.
@@ -43,6 +44,12 @@ extension AccessControl {
         return try self.admit(token, head, from: client, to: access)
       }
     }
+    if let digest, let bearer, let provider, IdentityToken.isLikely(bearer) {
+      if let token = provider.cached(digest, now: now()) { return .known(try admit(token, head, to: access)) }
+      // The verification counts for the address, as a query does.
+      try limits.countRequest(of: client)
+      return .pending { try self.admit(await provider.verify(bearer, digest, now: self.now()), head, to: access) }
+    }
     try limits.countRequest(of: client)
     guard !needsKey else {
       if case .media = access, head.headers["Authorization"] == nil { return .known(Caller.stranger) }
@@ -70,14 +77,26 @@ extension AccessControl {
       try limits.countRequest(of: client)
       throw Self.unauthorized(Self.invalidBearer)
     }
-    try limits.countRequest(ofToken: token.id)
+    try limits.countRequest(ofToken: "\(token.id)")
     let caller = Caller(credential: .token(token), user: token.user)
-    if let user = try head.actingUser(), !caller.viewer.owns(user) {
-      throw Caller.notYours("The user token acts as another user than \(RequestHead.userField) names.")
-    }
-    try check(caller, Scope.ofUsers, access)
+    try check(caller, head, access)
     if let grant = token.grant { try Self.check(grant, of: token, head, access) }
     return caller
+  }
+
+  private func admit(_ token: IdentityToken, _ head: RequestHead, to access: RouteAccess) throws(Problem) -> Caller {
+    try limits.countRequest(ofToken: "of \(token.user)")
+    let caller = Caller(credential: .provider(token), user: token.user)
+    try check(caller, head, access)
+    return caller
+  }
+
+  /// Throws a problem unless a user may have the access, and is the one whom the request names, if it names one.
+  private func check(_ caller: Caller, _ head: RequestHead, _ access: RouteAccess) throws(Problem) {
+    if let user = try head.actingUser(), !caller.viewer.owns(user) {
+      throw Caller.notYours("The token acts as another user than \(RequestHead.userField) names.")
+    }
+    try check(caller, Scope.ofUsers, access)
   }
 
   /// Throws a problem unless the scopes of the credential, and those that a user can have, permit the access.
@@ -126,6 +145,11 @@ extension AccessControl {
     if !needsKey { try checkOrigin(head, from: client) }
     try limits.countRequest(of: client)
     let target = head.target
+    if let provider, let name = target.queryValue("reader"),
+      let reader = provider.reader(name, user: target.queryValue("user"))
+    {
+      return .known(try verified(target, reader, user: reader.user))
+    }
     guard let id = target.queryValue("reader").flatMap({ PublicID($0) }) else {
       var reader = target.queryValue("reader").flatMap { self.reader($0) }
       reader?.user = target.queryValue("user")
@@ -155,7 +179,7 @@ extension AccessControl {
     try limits.countSubmission(of: author, tenant: request.caller.tenant)
   }
 
-  private static func unauthorized(_ detail: String) -> Problem {
+  static func unauthorized(_ detail: String) -> Problem {
     ProblemKind.unauthorized.problem(detail, headers: ["WWW-Authenticate": #"Bearer realm="take5""#])
   }
 }

@@ -29,25 +29,29 @@ package final class AccessControl: Sendable {
   private let isLoopback: Bool
   let limits: RateLimits
   let tokens: UserTokenCache
+  let provider: IdentityProvider?
   let onProxy: @Sendable (IPAddress) -> Void
-  private let now: @Sendable () -> Int
+  let now: @Sendable () -> Int
   private let cache = Locked(KeyCache())
 
   /// - Parameters:
   ///   - operatorKey: a key with all scopes that is not stored in the database; nil: none.
   ///   - isLoopback: whether only this machine can connect to the service. Otherwise every request needs a key.
   ///   - tokens: finds user tokens.
+  ///   - provider: the app's identity provider; nil: none.
   ///   - now: returns the time in seconds since 1970-01-01 UTC.
   ///   - onProxy: called with the client's address when a request arrives through a proxy although no key is needed; it
   ///     must not block.
   package init(
     operatorKey: String?, isLoopback: Bool, limits: RateLimits, tokens: UserTokenCache,
-    now: @escaping @Sendable () -> Int, onProxy: @escaping @Sendable (IPAddress) -> Void = { _ in }
+    provider: IdentityProvider? = nil, now: @escaping @Sendable () -> Int,
+    onProxy: @escaping @Sendable (IPAddress) -> Void = { _ in }
   ) {
     self.operatorKey = operatorKey.map { SHA256.digest(of: Array($0.utf8)) }
     self.isLoopback = isLoopback
     self.limits = limits
     self.tokens = tokens
+    self.provider = provider
     self.now = now
     self.onProxy = onProxy
   }
@@ -74,9 +78,9 @@ package final class AccessControl: Sendable {
   package var hasKey: Bool { operatorKey != nil || cache.withLock { !$0.keys.isEmpty } }
 
   /// Whether every request needs a key. This depends on the address and on whether a key was ever created, not on the
-  /// keys that are left: revoking the last key closes the service.
+  /// keys that are left: revoking the last key closes the service. With an identity provider, clients are users.
   package var needsKey: Bool {
-    !isLoopback || operatorKey != nil || cache.withLock { $0.hasKeyBeenCreated != false }
+    !isLoopback || operatorKey != nil || provider != nil || cache.withLock { $0.hasKeyBeenCreated != false }
   }
 
   // MARK: Credentials
@@ -123,6 +127,7 @@ package final class AccessControl: Sendable {
 
   private func reader(_ caller: Caller) -> MediaURLs.Reader {
     if let token = caller.token { return Self.reader(token) }
+    if case .provider(let token) = caller.credential, let provider { return provider.reader(token) }
     var reader = caller.isAuthenticated ? self.reader(caller.tenant) ?? Self.anybody : Self.anybody
     reader.user = caller.user
     return reader

@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import JOSE
 internal import Model
 
 /// The client of an admitted request: what it has authenticated with, and the user that it acts as.
@@ -10,6 +11,8 @@ struct Caller: Principal, Hashable {
     /// The API key with this number.
     case key(Int64)
     case token(UserToken)
+    /// A token of the app's identity provider.
+    case provider(IdentityToken)
     /// A signed media URL.
     case signature
     /// None, where what is public needs none.
@@ -26,7 +29,7 @@ struct Caller: Principal, Hashable {
   var isAuthenticated: Bool {
     switch credential {
     case .none, .signature, .stranger: false
-    case .operatorKey, .key, .token: true
+    case .operatorKey, .key, .token, .provider: true
     }
   }
 
@@ -35,12 +38,13 @@ struct Caller: Principal, Hashable {
   /// The token of the client; nil if it has another credential.
   var token: UserToken? { if case .token(let token) = credential { token } else { nil } }
 
-  /// The API key that the client has, or that its token was minted by: limits of submissions hold for it.
+  /// The API key that the client has, or that its token was minted by, or the identity provider: limits of submissions hold for it.
   var tenant: String {
     switch credential {
     case .none, .signature, .stranger: ""
     case .operatorKey: Self.operatorName
     case .key(let id): "\(id)"
+    case .provider: "provider"
     case .token(let token):
       switch token.minter {
       case .anybody: ""

@@ -5,7 +5,7 @@ internal import Model
 /// Signs the URLs of media for one reader and verifies them, so that players and image views need no header. The URLs of
 /// what everybody may see have no signature, and are the same for all.
 ///
-/// A URL is valid for 24 to 25 hours. Within an hour, the URL of an asset stays the same, so that caches can reuse it.
+/// A URL is valid for 24 to 25 hours, and no longer than a token of the identity provider. Within an hour, the URL of an asset stays the same, so that caches can reuse it.
 /// The signature covers the API key or the user token that the URL was issued for; revoking it invalidates the URL.
 package struct MediaURLs: Sendable {
   /// The minimum validity of a URL in seconds.
@@ -18,12 +18,16 @@ package struct MediaURLs: Sendable {
 
   /// The recipient of a URL.
   struct Reader: Sendable, Hashable {
-    /// The number of an API key, the id of a user token, `operator`, or `anybody` if no key is needed.
+    /// The number of an API key, the id of a user token, `operator`, `provider-` and the thumbprint of the key that signed
+    /// a token of the identity provider, or `anybody` if no key is needed.
     let name: String
     /// The hash of the key or token; it is part of the signature, so that another key of the same number is not accepted.
     let keyHash: String
-    /// The user that a client with an API key acted as; a token has its own.
+    /// The user that a client with an API key acted as, or whom a token of the identity provider names; a user token has
+    /// its own.
     var user: String?
+    /// The time until which the credential is valid, in seconds since 1970-01-01 UTC; nil: it is looked up.
+    var expires: Int?
   }
 
   /// The signing keys; the first one signs.
@@ -52,7 +56,7 @@ package struct MediaURLs: Sendable {
   func url(of asset: Asset) -> String {
     let path = Self.path(of: asset)
     guard let key = keys.first else { return path }
-    let expires = (now / Self.step + 1) * Self.step + Self.minLifetime
+    let expires = min((now / Self.step + 1) * Self.step + Self.minLifetime, reader.expires ?? .max)
     let signature = signature(path, expires, key)
     return "\(path)?expires=\(expires)&key=\(key.id)&reader=\(reader.name)\(userParameter)&signature=\(signature.hex)"
   }

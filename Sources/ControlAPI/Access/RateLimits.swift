@@ -1,5 +1,4 @@
 internal import HTTPServer
-internal import Model
 internal import Platform
 
 /// The rate limits of this process: requests of one API key or address, and submissions of one author.
@@ -44,9 +43,9 @@ package final class RateLimits: Sendable {
     try take(.requests, "key \(key)", configuration.requestsPerMinute, of: "requests", by: "API key")
   }
 
-  /// Counts a request with a valid user token, which thereby does not count for its API key; throws a problem with status
-  /// 429 if the limit is exceeded.
-  func countRequest(ofToken token: PublicID) throws(Problem) {
+  /// Counts a request with a valid user token or token of the identity provider, which thereby does not count for an API
+  /// key; throws a problem with status 429 if the limit is exceeded.
+  func countRequest(ofToken token: String) throws(Problem) {
     try take(.requests, "token \(token)", configuration.requestsPerMinute, of: "requests", by: "user token")
   }
 

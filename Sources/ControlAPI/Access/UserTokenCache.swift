@@ -18,24 +18,8 @@ package final class UserTokenCache: Sendable {
     case id(PublicID)
   }
 
-  private struct Entry {
-    let token: UserToken
-    let until: ContinuousClock.Instant
-  }
-
-  /// Two generations: the younger one is filled, and the older one forgotten as a whole, so that no request searches for
-  /// old entries.
-  private struct Generations {
-    var young: [Name: Entry] = [:]
-    var old: [Name: Entry] = [:]
-    var since = ContinuousClock.now
-  }
-
-  /// The maximum number of entries of a generation.
-  private static let maxEntries = 50_000
-
   private let read: @Sendable (Name) async throws -> UserToken?
-  private let generations = Locked(Generations())
+  private let recent = Locked(RecentEntries<Name, UserToken>(lifetime: UserTokenCache.lifetime, maxEntries: 50_000))
 
   /// - Parameter read: reads a valid token from the database.
   package init(read: @escaping @Sendable (Name) async throws -> UserToken?) { self.read = read }
@@ -52,13 +36,7 @@ package final class UserTokenCache: Sendable {
   }
 
   /// Returns a token that was read within `lifetime`.
-  func cached(_ name: Name) -> UserToken? {
-    let now = ContinuousClock.now
-    return generations.withLock { generations in
-      let entry = generations.young[name] ?? generations.old[name]
-      return entry.flatMap { $0.until > now ? $0.token : nil }
-    }
-  }
+  func cached(_ name: Name) -> UserToken? { recent.withLock { $0.value(of: name) } }
 
   /// Returns a valid token; nil if there is none. Throws if the database cannot be asked.
   func token(_ name: Name) async throws -> UserToken? {
@@ -66,20 +44,10 @@ package final class UserTokenCache: Sendable {
     // The time before the query: what happens during it may not be in its result.
     let now = ContinuousClock.now
     guard let token = try await read(name) else { return nil }
-    generations.withLock { generations in
-      if generations.young.count >= Self.maxEntries || now - generations.since > Self.lifetime {
-        generations = Generations(young: [:], old: generations.young, since: now)
-      }
-      generations.young[name] = Entry(token: token, until: now + Self.lifetime)
-    }
+    recent.withLock { $0.insert(token, of: name, at: now) }
     return token
   }
 
   /// Forgets tokens that this process has revoked.
-  func forget(_ ids: Set<PublicID>) {
-    generations.withLock { generations in
-      generations.young = generations.young.filter { !ids.contains($0.value.token.id) }
-      generations.old = generations.old.filter { !ids.contains($0.value.token.id) }
-    }
-  }
+  func forget(_ ids: Set<PublicID>) { recent.withLock { $0.remove { ids.contains($0.id) } } }
 }

@@ -39,6 +39,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case wrongJobState = "wrong_job_state"
   case mediaNotFound = "media_not_found"
   case mediaDamaged = "media_damaged"
+  case keySetUnavailable = "key_set_unavailable"
   case overloaded
   case databaseUnavailable = "database_unavailable"
   case databaseReadOnly = "database_read_only"
@@ -51,8 +52,8 @@ package enum ProblemKind: String, Sendable, CaseIterable {
     switch self {
     case .unauthorized:
       (
-        .unauthorized, "The API key or user token is missing or invalid",
-        "Send the header field `Authorization: Bearer KEY` with a valid API key or user token."
+        .unauthorized, "The credential is missing or invalid",
+        "Send the header field `Authorization: Bearer TOKEN` with a valid API key, user token or token of the identity provider."
       )
     case .forbidden:
       (.forbidden, "The client lacks a scope", "Use a credential that has what detail names.")
@@ -151,6 +152,11 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (
         .serviceUnavailable, "The media file is damaged",
         "If the response has `Retry-After`, the file is being restored: read the post again after that time. Otherwise show another asset of the post."
+      )
+    case .keySetUnavailable:
+      (
+        .serviceUnavailable, "The keys of the identity provider are unavailable",
+        "Send the request again after the time in `Retry-After`, with the same token."
       )
     case .overloaded:
       (

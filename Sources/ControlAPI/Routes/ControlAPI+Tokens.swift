@@ -26,7 +26,7 @@ extension ControlAPI {
     switch request.caller.credential {
     case .key(let id): minter = .key(id)
     case .operatorKey: minter = .operatorKey
-    case .none, .signature, .stranger, .token: minter = .anybody
+    case .none, .signature, .stranger, .token, .provider: minter = .anybody
     }
     let text = Self.newToken()
     let store = store

@@ -22,6 +22,8 @@ enum OptionValues: Sendable, Hashable {
   case service
   /// The URL of a database, which may contain a password.
   case database
+  /// A file with a key set, or its URL.
+  case keySet
 
   /// Seconds without an upper limit of their own.
   static let anySeconds = OptionValues.seconds(0...1e9)
@@ -88,6 +90,10 @@ enum OptionValues: Sendable, Hashable {
     case .service:
       if ServerAddress(url: text) == nil {
         return "must be http://HOST:PORT or https://HOST:PORT, without a path, not '\(text)'"
+      }
+    case .keySet:
+      if KeySetLocation(text) == nil {
+        return "must be a file, https://HOST/PATH, or http:// with an address of this machine, not '\(text)'"
       }
     case .database:
       do throws(PostgresError) { _ = try DatabaseURL(text) } catch {

@@ -44,15 +44,17 @@ extension Subcommand {
       Option(
         "--author-concurrency", "N", .integer(1...10_000), variable: "TAKE5_AUTHOR_CONCURRENCY",
         help: "maximum jobs of one author that run at the same time, in all workers; unlimited by default"),
-    ] + Option.store + Option.listening + [.apiKey, .definition] + Option.worker + Option.logging,
+    ] + Option.identity + Option.store + Option.listening + [.apiKey, .definition] + Option.worker + Option.logging,
     example: "take5 serve --listen 127.0.0.1:8080 --slots 2"
   ) { (arguments, signals: StopSignals) in
     let exposure = try ServiceExposure(arguments)
     let key = try APIKey.read(arguments)
+    let identity = try IdentityOptions(arguments)
     let slots = try arguments.number("--slots") ?? 1
     let concurrency = try arguments.number("--author-concurrency")
     let serverConfiguration = try serverConfiguration(arguments, exposure)
     let log = try Logger(arguments)
+    let provider = try await identity?.provider(log)
     let configuration = try WorkerConfiguration(arguments, slots: max(slots, 1))
     let definitions = SubmissionDefinitions(
       moment: try LocalMedia.definition(arguments), clip: try Definitions.markerVideo(),
@@ -77,13 +79,13 @@ extension Subcommand {
       onRefusal: { limit, client in refusals.report(limit.rawValue, client: client) })
     let access = AccessControl(
       operatorKey: key, isLoopback: exposure.isLocal, limits: limits, tokens: UserTokenCache(store, database.pool),
-      now: { Self.now },
+      provider: provider, now: { Self.now },
       onProxy: { client in refusals.reportProxy(at: client.description) })
     // A connection of its own: a revoked key must be refused within seconds even if all other connections are busy.
     let keys = Pool(database.url.with(statementLimit: .seconds(5)), size: 1)
     try await access.refresh(store, keys)
     do throws(CommandFailure) {
-      try exposure.check(hasKey: access.hasKey)
+      try exposure.check(hasKey: access.hasKey || provider != nil)
     } catch {
       await keys.close()
       await database.close()
@@ -121,7 +123,7 @@ extension Subcommand {
     // These tasks end after the last request.
     let tasks = [
       Task { await jobChanges.run() }, Task { await refresh(access, store, keys, liveness, log) },
-      Task { await scrubber.run() },
+      Task { await scrubber.run() }, Task { await refresh(provider) },
     ]
     await withTaskGroup { group in
       group.addTask { await server.run() }
@@ -158,6 +160,13 @@ extension Subcommand {
         // The keys read last stay valid: an outage of the database neither locks clients out nor lets others in.
         if !Task.isCancelled { log.warning("the API keys could not be refreshed", ["error": "\(error)"]) }
       }
+    }
+  }
+
+  /// Reads the key set of the identity provider from time to time.
+  private static func refresh(_ provider: IdentityProvider?) async {
+    while let provider, (try? await Task.sleep(for: IdentityProvider.refreshInterval)) != nil {
+      await provider.refresh()
     }
   }
 

@@ -70,6 +70,7 @@ enum ServiceConfiguration {
     guard failures.isEmpty else { return failures }
     do throws(CommandFailure) { _ = try DatabaseAddress(arguments) } catch { failures.append(error) }
     do throws(CommandFailure) { _ = try APIKey.read(arguments) } catch { failures.append(error) }
+    do throws(CommandFailure) { _ = try IdentityOptions(arguments) } catch { failures.append(error) }
     return failures
   }
 }

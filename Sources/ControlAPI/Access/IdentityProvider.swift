@@ -1,0 +1,146 @@
+internal import Crypto
+internal import HTTPServer
+package import JOSE
+internal import Platform
+
+/// Verifies the tokens of the app's own identity provider with its key set, which it reads again from time to time.
+///
+/// The last key set stays in use while it cannot be read: an outage of the identity provider does not lock its users out.
+package final class IdentityProvider: Sendable {
+  /// The interval at which the key set is read, so that a key that was removed becomes invalid.
+  package static let refreshInterval = Duration.seconds(300)
+  /// The shortest time between two reads for keys that are not known: clients choose the names of keys.
+  package static let minInterval = Duration.seconds(30)
+  /// The time for which a verified token is known.
+  private static let lifetime = Duration.seconds(60)
+
+  private struct State {
+    var keys: KeySet?
+    /// Whether the last read failed.
+    var isFailed = false
+    var lastRead: ContinuousClock.Instant?
+    var reading: Task<Void, Never>?
+  }
+
+  let rules: IdentityRules
+  private let minInterval: Duration
+  private let load: @Sendable () throws -> [UInt8]
+  private let onFailure: @Sendable (String) -> Void
+  private let state = Locked(State())
+  private let verified = Locked(
+    RecentEntries<SHA256Digest, IdentityToken>(lifetime: IdentityProvider.lifetime, maxEntries: 50_000))
+
+  /// - Parameters:
+  ///   - minInterval: the shortest time between two reads for keys that are not known.
+  ///   - load: reads the JSON of the key set; it blocks, and runs on a thread of its own.
+  ///   - onFailure: called with the reason when the key set could not be read.
+  package init(
+    rules: IdentityRules, minInterval: Duration = IdentityProvider.minInterval,
+    onFailure: @escaping @Sendable (String) -> Void = { _ in },
+    load: @escaping @Sendable () throws -> [UInt8]
+  ) {
+    self.rules = rules
+    self.minInterval = minInterval
+    self.onFailure = onFailure
+    self.load = load
+  }
+
+  /// Whether a key set was read.
+  package var hasKeys: Bool { state.withLock { $0.keys != nil } }
+
+  /// Reads the key set; if it is being read, waits for that.
+  package func refresh() async { await refresh(ifOlderThan: .zero) }
+
+  private func refresh(ifOlderThan age: Duration) async {
+    let now = ContinuousClock.now
+    let reading = state.withLock { state -> Task<Void, Never>? in
+      if let reading = state.reading { return reading }
+      if let last = state.lastRead, now - last < age { return nil }
+      let reading = Task { await self.read() }
+      state.reading = reading
+      return reading
+    }
+    await reading?.value
+  }
+
+  private func read() async {
+    var keys: KeySet?
+    do {
+      keys = try KeySet(json: try await onThread("key-set", load))
+    } catch {
+      onFailure("\(error)")
+    }
+    let read = keys
+    state.withLock { state in
+      state.keys = read ?? state.keys
+      state.isFailed = read == nil
+      state.lastRead = .now
+      state.reading = nil
+    }
+  }
+
+  // MARK: Tokens
+
+  /// Returns a token that was verified a short time ago and is still valid.
+  func cached(_ digest: SHA256Digest, now: Int) -> IdentityToken? {
+    guard let token = verified.withLock({ $0.value(of: digest) }), token.expires > now else { return nil }
+    return key(token.key) == nil ? nil : token
+  }
+
+  /// Verifies a token; throws a problem if it is not valid, or if the key set that may have its key cannot be read.
+  ///
+  /// - Parameter now: in seconds since 1970-01-01 UTC.
+  func verify(_ text: String, _ digest: SHA256Digest, now: Int) async throws(Problem) -> IdentityToken {
+    if !hasKeys { await refresh(ifOlderThan: minInterval) }
+    do throws(IdentityTokenError) {
+      return try verify(text, digest, now)
+    } catch {
+      guard error == .unknownKey else { throw AccessControl.unauthorized(error.detail) }
+    }
+    await refresh(ifOlderThan: minInterval)
+    do throws(IdentityTokenError) {
+      return try verify(text, digest, now)
+    } catch {
+      // The token may be signed with a new key.
+      guard error == .unknownKey, state.withLock(\.isFailed) else { throw AccessControl.unauthorized(error.detail) }
+      throw ProblemKind.keySetUnavailable.problem(
+        "The service cannot read the key set of the identity provider.",
+        headers: ["Retry-After": "\(minInterval.components.seconds)"])
+    }
+  }
+
+  private func verify(
+    _ text: String, _ digest: SHA256Digest, _ now: Int
+  ) throws(IdentityTokenError) -> IdentityToken {
+    guard let keys = state.withLock(\.keys) else { throw .unknownKey }
+    let token = try rules.verify(text, keys, now: now)
+    verified.withLock { $0.insert(token, of: digest, at: .now) }
+    return token
+  }
+
+  // MARK: Media URLs
+
+  private static let readerPrefix = "provider-"
+
+  private func key(_ thumbprint: SHA256Digest) -> KeySet.Key? {
+    state.withLock(\.keys)?.key(thumbprint: thumbprint)
+  }
+
+  /// The reader of media URLs for a token. It is bound to the key that signed the token, and to the issuer and audience.
+  func reader(_ token: IdentityToken) -> MediaURLs.Reader {
+    let bound = "\(rules.issuer)\n\(rules.audience)\n\(token.key.hex)"
+    var reader = MediaURLs.Reader(
+      name: Self.readerPrefix + token.key.hex, keyHash: SHA256.digest(of: Array(bound.utf8)).hex)
+    reader.user = token.user
+    reader.expires = token.expires
+    return reader
+  }
+
+  /// Returns the reader with a name in a media URL; nil if its key does not belong to the key set any more.
+  func reader(_ name: String, user: String?) -> MediaURLs.Reader? {
+    guard let user, name.hasPrefix(Self.readerPrefix),
+      let digest = SHA256Digest(hex: name.dropFirst(Self.readerPrefix.count)), key(digest) != nil
+    else { return nil }
+    return reader(IdentityToken(user: user, expires: .max, key: digest))
+  }
+}
