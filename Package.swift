@@ -57,6 +57,7 @@ let package = Package(
   ],
   targets: [
     // C libraries from Debian that not every process needs: opened at their first use (Sources/Platform).
+    .systemLibrary(name: "CArgon2"),
     .systemLibrary(name: "CCrypto"),
     .systemLibrary(name: "CFFmpeg"),
     .systemLibrary(name: "CPostgres"),
@@ -80,7 +81,7 @@ let package = Package(
 
     // Wrappers and mechanisms. A target imports only what stands above it.
     target("Platform", ["CSystem"]),
-    target("Crypto", ["CCrypto", "Platform"]),
+    target("Crypto", ["CArgon2", "CCrypto", "Platform"]),
     target("JOSE", ["CJOSE", "Crypto", "Platform"]),
     target("AV", ["CFFmpeg", "Platform"]),
     target("Kernels", ["CKernels", "Platform"]),
@@ -169,7 +170,8 @@ let package = Package(
     .target(
       name: "CLinkedLibraries", path: "Tests/Support/CLinkedLibraries",
       linkerSettings: [
-        "avcodec", "avformat", "avutil", "swresample", "swscale", "heif", "pq", "crypto", "cjose", ":libcurl.so.4",
+        "avcodec", "avformat", "avutil", "swresample", "swscale", "heif", "pq", "crypto", "cjose", "argon2",
+        ":libcurl.so.4",
       ].map {
         .linkedLibrary($0)
       }),

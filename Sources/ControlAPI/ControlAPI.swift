@@ -19,6 +19,7 @@ package struct ControlAPI: Sendable {
   let metrics: Metrics
   let isLive: @Sendable () -> Bool
   let scrub: ScrubQueue
+  let passwords: PasswordWork?
 
   /// - Parameters:
   ///   - lists: a second pool for the same database, with a statement timeout, for lists that may scan many rows.
@@ -30,11 +31,13 @@ package struct ControlAPI: Sendable {
   ///   - minFree: the free space in bytes below which no media are accepted.
   ///   - uploads: limits the number of concurrent submissions.
   ///   - scrub: receives the blobs that are served, so that their content is verified later.
+  ///   - passwords: compares the passwords of accounts; nil: the service has no accounts.
   ///   - isLive: whether the process works; `/livez` returns 503 otherwise, and a supervisor should restart the process.
   package init(
     database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
     access: AccessControl, jobChanges: JobChangeNotifier, metrics: Metrics, minFree: Int64 = 256 << 20,
-    uploads: UploadLimit = UploadLimit(), scrub: ScrubQueue, isLive: @escaping @Sendable () -> Bool = { true }
+    uploads: UploadLimit = UploadLimit(), scrub: ScrubQueue, passwords: PasswordWork? = nil,
+    isLive: @escaping @Sendable () -> Bool = { true }
   ) {
     self.database = database
     self.lists = lists
@@ -46,6 +49,7 @@ package struct ControlAPI: Sendable {
     self.metrics = metrics
     self.isLive = isLive
     self.scrub = scrub
+    self.passwords = passwords
     mediaSpace = MediaSpace(blobs: blobs, minFree: minFree)
     self.uploads = uploads
     metrics.measure {

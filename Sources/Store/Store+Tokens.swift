@@ -54,9 +54,13 @@ extension Store {
     try !session.execute(Self.tokenStatements["revoke_user_token"], .text(id.description), .text(user)).isEmpty
   }
 
-  /// Revokes all tokens of a user, and returns their ids.
-  package func revokeTokens(of user: String, _ session: Session) throws -> [PublicID] {
-    try session.execute(Self.tokenStatements["revoke_user_tokens"], .text(user)).map { try $0.publicID("public_id") }
+  /// Revokes the tokens of a user, all or all but one, and returns their ids.
+  package func revokeTokens(
+    of user: String, except kept: PublicID? = nil, _ session: Session
+  ) throws -> [PublicID] {
+    try session.execute(
+      Self.tokenStatements["revoke_user_tokens"], .text(user), .text(kept?.description)
+    ).map { try $0.publicID("public_id") }
   }
 
   /// Uses the grant of a token in the transaction of its submission; false if another submission has used it, or if the
@@ -77,6 +81,7 @@ extension UserToken {
     switch try row.get("minter", as: String.self) {
     case Minter.operatorKey.name: minter = .operatorKey
     case Minter.anybody.name: minter = .anybody
+    case Minter.account.name: minter = .account
     case let name:
       guard let key = try row.get("api_key_id", as: Int64?.self) else {
         throw PostgresError(.decoding, "unknown minter '\(name)' of a user token")
@@ -100,6 +105,7 @@ extension UserToken.Minter {
     case .key: "key"
     case .operatorKey: "operator"
     case .anybody: "anybody"
+    case .account: "account"
     }
   }
 }

@@ -67,7 +67,7 @@ extension Store {
   /// A failpoint before and after each statement of the store.
   package static var failpoints: [Failpoint] {
     statements.failpoints + runStatements.failpoints + collecting.failpoints + damageStatements.failpoints
-      + quarantine.failpoints + tokenStatements.failpoints
+      + quarantine.failpoints + tokenStatements.failpoints + accountStatements.failpoints
   }
 }
 
@@ -89,6 +89,7 @@ package enum StoreMigrations {
       Migration(version: 110, name: "quarantine", PackageResources.v0110_quarantine_sql),
       Migration(version: 111, name: "tokens", PackageResources.v0111_tokens_sql),
       Migration(version: 112, name: "people", PackageResources.v0112_people_sql),
+      Migration(version: 113, name: "accounts", PackageResources.v0113_accounts_sql),
     ]
   }
 }

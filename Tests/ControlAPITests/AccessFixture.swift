@@ -179,6 +179,12 @@ struct AccessFixture: Sendable {
         json: #"{"polygon":{"type":"Polygon","coordinates":[\#(ring)]},"visibility":["public","friends","private"]}"#)
     case "PATCH /v1/posts/{id}": return .init(path, json: #"{"caption":"calm"}"#)
     case "POST /v1/posts/{id}/comments": return .init(path, json: #"{\#(named)"text":"Nice"}"#)
+    case "POST /v1/accounts", "POST /v1/sessions":
+      let name = "u\(UInt64.random(in: 0 ..< .max))"
+      return .init(path, json: #"{"user_name":"\#(name)","password":"correct horse"}"#)
+    case "PUT /v1/accounts/current/password":
+      return .init(path, json: #"{"former_password":"correct horse","password":"battery staple"}"#)
+    case "PUT /v1/users/{id}/password": return .init(path, json: #"{"password":"battery staple"}"#)
     case "POST /v1/users/{id}/tokens": return .init(path, json: "{}")
     case "POST /v1/posts/{id}/reactions", "POST /v1/places/{id}/photos":
       var form = MultipartForm()

@@ -159,7 +159,7 @@ struct AccessTests {
 
   @Test("a bucket fills at its rate up to its capacity")
   func bucket() {
-    var bucket = TokenBucket(perMinute: 60, now: 0)
+    var bucket = TokenBucket(RateLimits.Rate(perMinute: 60), now: 0)
     for _ in 0..<60 { #expect(bucket.take(now: 0) == nil) }
     #expect(bucket.take(now: 0) == 1)
     #expect(bucket.take(now: 0.5) == 0.5)

@@ -42,6 +42,8 @@ struct RunningAPI: Sendable {
     var searchLimit = Duration.seconds(2)
     var limits = RateLimits.Configuration()
     var provider: IdentityProvider?
+    /// Nil: the service has no accounts.
+    var passwords: PasswordWork?
     var minFree: Int64 = 0
     var isLive = true
     var uploads = UploadLimit()
@@ -73,7 +75,8 @@ struct RunningAPI: Sendable {
       let access = AccessControl(
         operatorKey: setting.key, isLoopback: setting.isLoopback,
         limits: RateLimits(setting.limits, now: { clock.duration(to: .now) / .seconds(1) }),
-        tokens: UserTokenCache(store, pool), provider: setting.provider, now: { 1_800_000_000 })
+        tokens: UserTokenCache(store, pool), provider: setting.provider,
+        hasAccounts: setting.passwords != nil, now: { 1_800_000_000 })
       let keys = Pool(url, size: 1)
       try await access.refresh(store, keys)
       await keys.close()
@@ -87,7 +90,7 @@ struct RunningAPI: Sendable {
         database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access,
         jobChanges: jobChanges,
         metrics: Metrics(), minFree: setting.minFree, uploads: setting.uploads, scrub: scrub,
-        isLive: { setting.isLive })
+        passwords: setting.passwords, isLive: { setting.isLive })
       let value = try await withServer(router: api.router) { server in
         try await body(
           RunningAPI(

@@ -7,7 +7,7 @@ struct ProgramTests {
   private static let media = [
     "libav", "libswscale", "libswresample", "libheif", "libjpeg", "libpng", "libwebp", "liblcms2",
   ]
-  private static let service = ["libpq", "libcurl", "libmicrohttpd", "libssl", "libcrypto", "libcjose"]
+  private static let service = ["libpq", "libcurl", "libmicrohttpd", "libssl", "libcrypto", "libcjose", "libargon2"]
 
   @Test(
     "a program needs no library of the other one's work",
@@ -30,7 +30,7 @@ struct ProgramTests {
   static let programs = [
     Program(
       path: Take5Binary.path, arguments: ["--help"], status: 0,
-      libraries: ["libpq.so.5", "libcurl.so.4", "libcrypto.so.3", "libcjose.so.0"]),
+      libraries: ["libpq.so.5", "libcurl.so.4", "libcrypto.so.3", "libcjose.so.0", "libargon2.so.1"]),
     // Without the socket of a parent it fails.
     Program(
       path: Take5Binary.mediaPath, arguments: [], status: 1,

@@ -4,7 +4,8 @@ internal import JOSE
 internal import Model
 internal import Platform
 
-/// Admits requests by API keys, user tokens and tokens of the identity provider (RFC 6750, section 2.1) and signed media URLs, and limits their rate.
+/// Admits requests by API keys, user tokens and tokens of the identity provider (RFC 6750, section 2.1) and signed media
+/// URLs, and limits their rate.
 extension AccessControl {
   /// Authorizes a request by its head; throws a problem if it is not allowed or exceeds its rate limit. Only a user token
   /// that is not in the cache makes the request wait for the database.

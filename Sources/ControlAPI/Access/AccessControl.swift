@@ -30,6 +30,7 @@ package final class AccessControl: Sendable {
   let limits: RateLimits
   let tokens: UserTokenCache
   let provider: IdentityProvider?
+  private let hasAccounts: Bool
   let onProxy: @Sendable (IPAddress) -> Void
   let now: @Sendable () -> Int
   private let cache = Locked(KeyCache())
@@ -39,12 +40,13 @@ package final class AccessControl: Sendable {
   ///   - isLoopback: whether only this machine can connect to the service. Otherwise every request needs a key.
   ///   - tokens: finds user tokens.
   ///   - provider: the app's identity provider; nil: none.
+  ///   - hasAccounts: whether users sign in with a password.
   ///   - now: returns the time in seconds since 1970-01-01 UTC.
   ///   - onProxy: called with the client's address when a request arrives through a proxy although no key is needed; it
   ///     must not block.
   package init(
     operatorKey: String?, isLoopback: Bool, limits: RateLimits, tokens: UserTokenCache,
-    provider: IdentityProvider? = nil, now: @escaping @Sendable () -> Int,
+    provider: IdentityProvider? = nil, hasAccounts: Bool = false, now: @escaping @Sendable () -> Int,
     onProxy: @escaping @Sendable (IPAddress) -> Void = { _ in }
   ) {
     self.operatorKey = operatorKey.map { SHA256.digest(of: Array($0.utf8)) }
@@ -52,6 +54,7 @@ package final class AccessControl: Sendable {
     self.limits = limits
     self.tokens = tokens
     self.provider = provider
+    self.hasAccounts = hasAccounts
     self.now = now
     self.onProxy = onProxy
   }
@@ -78,9 +81,10 @@ package final class AccessControl: Sendable {
   package var hasKey: Bool { operatorKey != nil || cache.withLock { !$0.keys.isEmpty } }
 
   /// Whether every request needs a key. This depends on the address and on whether a key was ever created, not on the
-  /// keys that are left: revoking the last key closes the service. With an identity provider, clients are users.
+  /// keys that are left: revoking the last key closes the service. With an identity provider or accounts, clients are users.
   package var needsKey: Bool {
-    !isLoopback || operatorKey != nil || provider != nil || cache.withLock { $0.hasKeyBeenCreated != false }
+    !isLoopback || operatorKey != nil || provider != nil || hasAccounts
+      || cache.withLock { $0.hasKeyBeenCreated != false }
   }
 
   // MARK: Credentials
@@ -101,6 +105,8 @@ package final class AccessControl: Sendable {
     case .key(let id): cache.withLock { !$0.revoked.contains(id) }
     case .operatorKey: operatorKey != nil
     case .anybody: !needsKey
+    // The query knows whether the account is disabled.
+    case .account: hasAccounts
     }
   }
 

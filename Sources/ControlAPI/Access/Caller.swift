@@ -38,7 +38,8 @@ struct Caller: Principal, Hashable {
   /// The token of the client; nil if it has another credential.
   var token: UserToken? { if case .token(let token) = credential { token } else { nil } }
 
-  /// The API key that the client has, or that its token was minted by, or the identity provider: limits of submissions hold for it.
+  /// The API key that the client has, or that its token was minted by, or the identity provider: limits of submissions hold
+  /// for it.
   var tenant: String {
     switch credential {
     case .none, .signature, .stranger: ""
@@ -48,6 +49,7 @@ struct Caller: Principal, Hashable {
     case .token(let token):
       switch token.minter {
       case .anybody: ""
+      case .account: "account"
       case .operatorKey: Self.operatorName
       case .key(let id): "\(id)"
       }

@@ -8,14 +8,32 @@ package final class RateLimits: Sendable {
     package var requestsPerMinute = 60_000
     /// The limit of one author.
     package var submissionsPerMinute = 600
+    /// The attempts to sign in that one user name has at once, and those that it gets back each minute: who guesses
+    /// passwords has 1,450 in a day.
+    package var attemptsOfName = Rate(perMinute: 1, burst: 10)
+    /// The same for one address, to sign in or to register: many users may share it.
+    package var attemptsOfAddress = Rate(perMinute: 10, burst: 60)
 
     package init() {}
+  }
+
+  /// How much is possible at once, and how much more each minute.
+  package struct Rate: Sendable, Hashable {
+    let perMinute: Int
+    let burst: Int
+
+    /// - Parameter burst: nil: as much as in a minute.
+    package init(perMinute: Int, burst: Int? = nil) {
+      self.perMinute = perMinute
+      self.burst = burst ?? perMinute
+    }
   }
 
   /// The limit that refused a request.
   package enum Limit: String, Sendable {
     case requests
     case submissions
+    case attempts
   }
 
   /// The number of buckets above which full ones are removed.
@@ -39,43 +57,52 @@ package final class RateLimits: Sendable {
   }
 
   /// Counts a request with a valid API key; throws a problem with status 429 if the limit is exceeded.
-  func countRequest(ofKey key: String) throws(Problem) {
-    try take(.requests, "key \(key)", configuration.requestsPerMinute, of: "requests", by: "API key")
-  }
+  func countRequest(ofKey key: String) throws(Problem) { try takeRequest("key \(key)", by: "API key") }
 
   /// Counts a request with a valid user token or token of the identity provider, which thereby does not count for an API
   /// key; throws a problem with status 429 if the limit is exceeded.
-  func countRequest(ofToken token: String) throws(Problem) {
-    try take(.requests, "token \(token)", configuration.requestsPerMinute, of: "requests", by: "user token")
-  }
+  func countRequest(ofToken token: String) throws(Problem) { try takeRequest("token \(token)", by: "user token") }
 
   /// Counts a request without a valid API key; throws a problem with status 429 if the limit is exceeded.
-  func countRequest(of client: IPAddress) throws(Problem) {
-    try take(.requests, "\(client.site)", configuration.requestsPerMinute, of: "requests", by: "address")
+  func countRequest(of client: IPAddress) throws(Problem) { try takeRequest("\(client.site)", by: "address") }
+
+  private func takeRequest(_ name: String, by sender: String) throws(Problem) {
+    let limit = Rate(perMinute: configuration.requestsPerMinute)
+    try take(.requests, name, limit, "This \(sender) sends more than \(limit.perMinute) requests per minute.")
   }
 
   /// Counts a submission; throws a problem with status 429 if the limit is exceeded.
   func countSubmission(of author: String, tenant: String) throws(Problem) {
+    let limit = Rate(perMinute: configuration.submissionsPerMinute)
     try take(
-      .submissions, "author \(tenant) \(author)", configuration.submissionsPerMinute, of: "submissions",
-      by: "author")
+      .submissions, "author \(tenant) \(author)", limit,
+      "This author sends more than \(limit.perMinute) submissions per minute.")
   }
 
-  private func take(
-    _ limit: Limit, _ name: String, _ perMinute: Int, of unit: String, by sender: String
-  ) throws(Problem) {
+  /// Counts an attempt to register, or to sign in with a user name, before its password is looked at; throws a problem
+  /// with status 429 if a limit is exceeded. Whether the name exists does not matter.
+  func countAttempt(of client: IPAddress, name: String? = nil) throws(Problem) {
+    try take(
+      .attempts, "sign-in from \(client.site)", configuration.attemptsOfAddress,
+      "There were too many attempts to sign in or to register from this address.")
+    guard let name else { return }
+    try take(
+      .attempts, "sign-in as \(name.lowercased())", configuration.attemptsOfName,
+      "There were too many attempts to sign in with this user name.")
+  }
+
+  private func take(_ limit: Limit, _ name: String, _ rate: Rate, _ detail: String) throws(Problem) {
     let time = now()
     let wait = buckets.withLock { buckets in
       if buckets.count >= Self.maxBuckets, buckets[name] == nil {
         buckets = buckets.filter { !$0.value.isFull(now: time) }
       }
-      return buckets[name, default: TokenBucket(perMinute: perMinute, now: time)].take(now: time)
+      return buckets[name, default: TokenBucket(rate, now: time)].take(now: time)
     }
     guard let wait else { return }
     onRefusal(limit, name)
     throw ProblemKind.tooManyRequests.problem(
-      "This \(sender) sends more than \(perMinute) \(unit) per minute.",
-      headers: ["Retry-After": "\(max(1, Int(wait.rounded(.up))))"])
+      detail, headers: ["Retry-After": "\(max(1, Int(wait.rounded(.up))))"])
   }
 }
 
@@ -89,9 +116,9 @@ struct TokenBucket: Sendable, Hashable {
   private var last: Double
 
   /// - Parameter now: in seconds.
-  init(perMinute: Int, now: Double) {
-    rate = Double(perMinute) / 60
-    burst = Double(perMinute)
+  init(_ rate: RateLimits.Rate, now: Double) {
+    self.rate = Double(rate.perMinute) / 60
+    burst = Double(rate.burst)
     tokens = burst
     last = now
   }

@@ -39,6 +39,11 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case wrongJobState = "wrong_job_state"
   case mediaNotFound = "media_not_found"
   case mediaDamaged = "media_damaged"
+  case accountsOff = "accounts_off"
+  case signInFailed = "sign_in_failed"
+  case wrongPassword = "wrong_password"
+  case accountDisabled = "account_disabled"
+  case accountNotFound = "account_not_found"
   case keySetUnavailable = "key_set_unavailable"
   case overloaded
   case databaseUnavailable = "database_unavailable"
@@ -153,6 +158,16 @@ package enum ProblemKind: String, Sendable, CaseIterable {
         .serviceUnavailable, "The media file is damaged",
         "If the response has `Retry-After`, the file is being restored: read the post again after that time. Otherwise show another asset of the post."
       )
+    case .accountsOff:
+      (.notFound, "The service has no accounts", "Ask the operator to start the service with --accounts on.")
+    case .signInFailed:
+      (.unauthorized, "The sign-in failed", "Correct the user name or the password.")
+    case .wrongPassword:
+      (.forbidden, "The former password is wrong", "Send the current password as former_password.")
+    case .accountDisabled:
+      (.forbidden, "The account is disabled", "Ask the operator to enable the account.")
+    case .accountNotFound:
+      (.notFound, "Account not found", "Use the id of a user who has registered.")
     case .keySetUnavailable:
       (
         .serviceUnavailable, "The keys of the identity provider are unavailable",

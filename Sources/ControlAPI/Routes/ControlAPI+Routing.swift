@@ -25,7 +25,7 @@ extension ControlAPI {
   package var router: Router {
     Router(
       routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + mediaRoutes + tokenRoutes
-        + userRoutes + relationRoutes + serviceRoutes,
+        + accountRoutes + userRoutes + relationRoutes + serviceRoutes,
       fallbackAdmission: admission(to: .key([])))
   }
 

@@ -35,11 +35,16 @@ extension ControlAPI {
         of: user, hash: SHA256.digest(of: Array(text.utf8)), minter: minter, grant: draft.grant,
         lifetime: draft.expiresIn, session)
     }
-    return .json(.created, try JSON.encode(TokenResponse(token, text: text)), headers: ["Cache-Control": "no-store"])
+    return try Self.minted(token, text)
+  }
+
+  /// Returns the response with a new token, the only one that contains its text.
+  static func minted(_ token: UserToken, _ text: String) throws -> Response {
+    .json(.created, try JSON.encode(TokenResponse(token, text: text)), headers: ["Cache-Control": "no-store"])
   }
 
   /// Returns a token of 256 random bits.
-  private static func newToken() -> String {
+  static func newToken() -> String {
     var random = SystemRandomNumberGenerator()
     let bytes = (0..<SHA256Digest.count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     return UserToken.prefix + (SHA256Digest(bytes: bytes)?.hex ?? "")
@@ -92,7 +97,7 @@ private struct TokenDraft {
   /// Reads the fields of the body; throws a problem that names every invalid field.
   init(fields: [String: JSONValue]) throws(Problem) {
     var reader = FieldReader(fields, path: "")
-    expiresIn = reader.integer("expires_in", in: 1...UserToken.maxLifetime) ?? UserToken.defaultLifetime
+    expiresIn = reader.expiresIn()
     grant = reader.object("grant") { reader in
       let kinds = reader.value("kinds", Self.expectedKinds, isRequired: true, Self.kinds)
       let bytes = reader.integer("bytes", in: 1...(1 << 40), isRequired: true)

@@ -81,14 +81,19 @@ extension Profile {
   /// Reads the fields of a profile; absent fields are empty. Throws a problem that names every invalid field.
   init(fields: [String: JSONValue]) throws(Problem) {
     var reader = FieldReader(fields, path: "")
+    self.init(&reader)
+    let errors = reader.finish()
+    guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
+  }
+
+  /// Reads the fields of a profile; absent fields are empty.
+  init(_ reader: inout FieldReader) {
     self.init(
       userName: reader.value("user_name", Self.expectedUserName) { Self.text($0, Profile.isUserName) },
       name: reader.text("name", limit: MaxLength.name), givenName: reader.text("given_name", limit: MaxLength.name),
       familyName: reader.text("family_name", limit: MaxLength.name), bio: reader.text("bio", limit: MaxLength.text),
       birthDate: reader.value("birth_date", "expected a date such as \"2001-02-28\"") { Self.text($0, Self.isDate) },
       email: reader.value("email", "expected an e-mail address of at most 254 bytes") { Self.text($0, Self.isAddress) })
-    let errors = reader.finish()
-    guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
   }
 
   private static let expectedUserName =

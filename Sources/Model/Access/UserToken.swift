@@ -43,6 +43,8 @@ package struct UserToken: Sendable, Hashable {
     case operatorKey
     /// A client of a service that needs no key.
     case anybody
+    /// The user, by signing in with a password.
+    case account
   }
 }
 

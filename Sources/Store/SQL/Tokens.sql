@@ -3,9 +3,11 @@ token.id, token.public_id, token.user_id, token.hash, token.minter, token.api_ke
   token.created_at, token.expires_at
 
 -- fragment: valid_tokens
--- A token is valid until it expires or is revoked, and no longer than the API key that minted it.
+-- A token is valid until it expires or is revoked, and no longer than the API key or the account that minted it.
 user_token AS token LEFT JOIN api_key ON api_key.id = token.api_key_id
 WHERE token.revoked_at IS NULL AND token.expires_at > clock_timestamp() AND api_key.revoked_at IS NULL
+  AND (token.minter <> 'account' OR EXISTS (
+    SELECT FROM account WHERE account.user_id = token.user_id AND account.disabled_at IS NULL))
 
 -- name: insert_user_token
 INSERT INTO user_token AS token (public_id, user_id, hash, minter, api_key_id, upload_grant, expires_at)
@@ -28,7 +30,8 @@ UPDATE user_token SET revoked_at = clock_timestamp()
 WHERE public_id = $1::uuid AND user_id = $2 AND revoked_at IS NULL RETURNING public_id
 
 -- name: revoke_user_tokens
-UPDATE user_token SET revoked_at = clock_timestamp() WHERE user_id = $1 AND revoked_at IS NULL RETURNING public_id
+UPDATE user_token SET revoked_at = clock_timestamp()
+WHERE user_id = $1 AND revoked_at IS NULL AND public_id IS DISTINCT FROM $2::uuid RETURNING public_id
 
 -- name: use_grant
 -- The row stays locked until the commit: of two submissions one waits, and then finds the grant used.

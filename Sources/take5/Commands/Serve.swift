@@ -44,12 +44,13 @@ extension Subcommand {
       Option(
         "--author-concurrency", "N", .integer(1...10_000), variable: "TAKE5_AUTHOR_CONCURRENCY",
         help: "maximum jobs of one author that run at the same time, in all workers; unlimited by default"),
-    ] + Option.identity + Option.store + Option.listening + [.apiKey, .definition] + Option.worker + Option.logging,
+    ] + Option.users + Option.store + Option.listening + [.apiKey, .definition] + Option.worker + Option.logging,
     example: "take5 serve --listen 127.0.0.1:8080 --slots 2"
   ) { (arguments, signals: StopSignals) in
     let exposure = try ServiceExposure(arguments)
     let key = try APIKey.read(arguments)
     let identity = try IdentityOptions(arguments)
+    let passwords = try Option.hasAccounts(arguments) ? PasswordWork() : nil
     let slots = try arguments.number("--slots") ?? 1
     let concurrency = try arguments.number("--author-concurrency")
     let serverConfiguration = try serverConfiguration(arguments, exposure)
@@ -79,13 +80,13 @@ extension Subcommand {
       onRefusal: { limit, client in refusals.report(limit.rawValue, client: client) })
     let access = AccessControl(
       operatorKey: key, isLoopback: exposure.isLocal, limits: limits, tokens: UserTokenCache(store, database.pool),
-      provider: provider, now: { Self.now },
+      provider: provider, hasAccounts: passwords != nil, now: { Self.now },
       onProxy: { client in refusals.reportProxy(at: client.description) })
     // A connection of its own: a revoked key must be refused within seconds even if all other connections are busy.
     let keys = Pool(database.url.with(statementLimit: .seconds(5)), size: 1)
     try await access.refresh(store, keys)
     do throws(CommandFailure) {
-      try exposure.check(hasKey: access.hasKey || provider != nil)
+      try exposure.check(hasKey: access.hasKey || provider != nil || passwords != nil)
     } catch {
       await keys.close()
       await database.close()
@@ -106,7 +107,8 @@ extension Subcommand {
       uploads: UploadLimit(
         max: try arguments.number("--uploads") ?? UploadLimit.defaultMax,
         onRefusal: { client in refusals.report("uploads", client: client.description) }),
-      scrub: scrub, isLive: { [isEmbedded = database.isEmbedded] in !isEmbedded || liveness.isRecent(at: .now) })
+      scrub: scrub, passwords: passwords,
+      isLive: { [isEmbedded = database.isEmbedded] in !isEmbedded || liveness.isRecent(at: .now) })
     let server = try APIServer.listen(
       serverConfiguration, api: api, log: log, metrics: metrics, refusals: refusals)
     let worker =

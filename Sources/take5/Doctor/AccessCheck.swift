@@ -6,8 +6,8 @@ import Store
 struct KnownKeys: Sendable, Hashable {
   /// Whether `TAKE5_API_KEY` or `--api-key-file` gives a key.
   var hasOperatorKey = false
-  /// Whether the service accepts tokens of an identity provider.
-  var hasProvider = false
+  /// Whether users sign in, at an identity provider or with a password.
+  var hasUsers = false
   /// The number of keys in the database that are valid, and of those that are revoked.
   var valid = 0
   var revoked = 0
@@ -28,7 +28,7 @@ extension DoctorCheck {
   private static func keys(_ subject: DoctorSubject) async throws -> KnownKeys? {
     var known = KnownKeys(
       hasOperatorKey: try APIKey.read(subject.arguments) != nil,
-      hasProvider: try IdentityOptions(subject.arguments) != nil)
+      hasUsers: try IdentityOptions(subject.arguments) != nil || Option.hasAccounts(subject.arguments))
     switch subject.database {
     case .success(let access):
       let keys = try await access.pool.run { session -> [StoredKey]? in
@@ -52,15 +52,15 @@ extension DoctorCheck {
         "access", "keys", "\(address); the keys are not known", remedy: "see the results of the database")
     }
     let hasKey = keys.hasOperatorKey || keys.valid > 0
-    do throws(CommandFailure) { try exposure.check(hasKey: hasKey || keys.hasProvider) } catch {
+    do throws(CommandFailure) { try exposure.check(hasKey: hasKey || keys.hasUsers) } catch {
       return .error("access", "keys", error)
     }
     if hasKey {
       let count = keys.valid + (keys.hasOperatorKey ? 1 : 0)
       return .ok("access", "keys", "\(address); every request needs one of \(count) valid keys")
     }
-    guard !keys.hasProvider else {
-      return .ok("access", "keys", "\(address); every request needs a token of the identity provider")
+    guard !keys.hasUsers else {
+      return .ok("access", "keys", "\(address); users sign in, and every request needs a credential")
     }
     guard keys.revoked == 0 else {
       return .warning(

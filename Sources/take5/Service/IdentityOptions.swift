@@ -2,9 +2,12 @@ import ControlAPI
 import JOSE
 import Logging
 
-/// The options of the app's own identity provider.
 extension Option {
-  static let identity: [Option] = [jwtKeys, jwtIssuer, jwtAudience]
+  /// The options of the users' credentials.
+  static let users: [Option] = identity + [accounts]
+
+  /// The options of the app's own identity provider.
+  fileprivate static let identity: [Option] = [jwtKeys, jwtIssuer, jwtAudience]
 
   fileprivate static let jwtKeys = Option(
     "--jwt-keys", "KEYS", .keySet, variable: "TAKE5_JWT_KEYS",
@@ -15,6 +18,17 @@ extension Option {
   fileprivate static let jwtAudience = Option(
     "--jwt-audience", "TEXT", variable: "TAKE5_JWT_AUDIENCE",
     help: "audience (aud) that tokens of the identity provider must have")
+
+  private enum Switch: String, CaseIterable { case off, on }
+
+  static let accounts = Option(
+    "--accounts", "off|on", .choice(of: Switch.self), variable: "TAKE5_ACCOUNTS", default: "off",
+    help: "whether users can register and sign in with a password, for an app without a back-end")
+
+  /// Whether a service has accounts.
+  static func hasAccounts(_ arguments: Arguments) throws(CommandFailure) -> Bool {
+    try arguments.choice(accounts.name, of: Switch.self) == .on
+  }
 }
 
 /// The identity provider whose tokens a service accepts.

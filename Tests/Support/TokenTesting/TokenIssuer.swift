@@ -1,5 +1,5 @@
 import Platform
-import PostgresTesting
+package import PostgresTesting
 import Take5Testing
 
 /// An identity provider of a test, whose keys and signatures are made by openssl(1).
@@ -67,6 +67,13 @@ package struct TokenIssuer: Sendable {
   /// The key set with these keys.
   package static func keySet(_ keys: [Key]) -> [UInt8] {
     Array(#"{"keys":[\#(keys.map(\.json).joined(separator: ","))]}"#.utf8)
+  }
+
+  /// Writes a key set into a folder, and returns its path.
+  package static func write(_ keySet: [UInt8], in folder: TemporaryFolder) throws -> String {
+    let path = "\(folder.path)/keys.json"
+    try Descriptor(writing: path, replacing: true).write(keySet)
+    return path
   }
 
   /// Returns a token with these claims, as JSON.

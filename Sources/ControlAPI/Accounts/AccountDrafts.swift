@@ -1,0 +1,85 @@
+internal import HTTPServer
+internal import Model
+
+/// What a request to register asks for.
+struct RegistrationDraft {
+  let profile: Profile
+  let userName: String
+  let password: String
+  /// In seconds.
+  let expiresIn: Int
+
+  /// Reads the fields of the body; throws a problem that names every invalid field.
+  init(fields: [String: JSONValue]) throws(Problem) {
+    var reader = FieldReader(fields, path: "")
+    profile = Profile(&reader)
+    let password = reader.newPassword()
+    expiresIn = reader.expiresIn()
+    var errors = reader.finish()
+    // A profile may be without a name, and an account may not.
+    if fields["user_name", default: .null] == .null { errors.append(FieldError("user_name", "is required")) }
+    guard errors.isEmpty, let userName = profile.userName, let password else { throw ProblemKind.invalid(errors) }
+    (self.userName, self.password) = (userName, password)
+  }
+}
+
+/// What a request to sign in asks for.
+struct SignInDraft {
+  let userName: String
+  let password: String
+  /// In seconds.
+  let expiresIn: Int
+
+  /// Reads the fields of the body; throws a problem that names every invalid field.
+  init(fields: [String: JSONValue]) throws(Problem) {
+    var reader = FieldReader(fields, path: "")
+    let userName = reader.text("user_name", limit: Profile.maxUserName, isRequired: true, allowsEmpty: false)
+    let password = reader.password("password")
+    expiresIn = reader.expiresIn()
+    let errors = reader.finish()
+    guard errors.isEmpty, let userName, let password else { throw ProblemKind.invalid(errors) }
+    (self.userName, self.password) = (userName, password)
+  }
+}
+
+/// What a request for another password asks for.
+struct PasswordDraft {
+  /// Nil if it need not be known.
+  let former: String?
+  let password: String
+
+  /// Reads the fields of the body; throws a problem that names every invalid field.
+  ///
+  /// - Parameter needsFormer: whether the former password is required; otherwise it is unknown.
+  init(fields: [String: JSONValue], needsFormer: Bool) throws(Problem) {
+    var reader = FieldReader(fields, path: "")
+    former = needsFormer ? reader.password("former_password") : nil
+    let password = reader.newPassword()
+    let errors = reader.finish()
+    guard errors.isEmpty, let password else { throw ProblemKind.invalid(errors) }
+    self.password = password
+  }
+}
+
+extension FieldReader {
+  /// Reads the lifetime of a token, in seconds.
+  mutating func expiresIn() -> Int {
+    integer("expires_in", in: 1...UserToken.maxLifetime) ?? UserToken.defaultLifetime
+  }
+
+  /// Reads a password that exists, of any length that a password may have had.
+  fileprivate mutating func password(_ name: String) -> String? {
+    text(name, limit: Account.maxPassword, isRequired: true, allowsEmpty: false)
+  }
+
+  fileprivate mutating func newPassword() -> String? {
+    value(
+      "password", "expected \(Account.minPassword) to \(Account.maxPassword) characters", isRequired: true
+    ) { value in
+      guard case .string(let text) = value,
+        Account.minPassword...Account.maxPassword ~= text.unicodeScalars.count
+      else { return nil }
+      return text
+    }
+  }
+}
