@@ -3,7 +3,7 @@
 # What Debian 12 must have beside a Swift toolchain; 'make setup' installs what is missing.
 PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev libseccomp-dev \
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
-            libpq-dev libssl-dev libcurl4-openssl-dev libcjose-dev libargon2-dev ca-certificates postgresql curl
+            libpq-dev libssl-dev libcurl4-openssl-dev libarchive-dev libcjose-dev libargon2-dev ca-certificates postgresql curl
 # What only 'make test' needs: what makes certificates, what traces system calls, what reads manual pages and completions, and
 # what pgbouncer and nginx are linked with.
 # These two are taken out of their packages, unless the system has them: installing them would start services.

@@ -57,6 +57,7 @@ let package = Package(
   ],
   targets: [
     // C libraries from Debian that not every process needs: opened at their first use (Sources/Platform).
+    .systemLibrary(name: "CArchive"),
     .systemLibrary(name: "CArgon2"),
     .systemLibrary(name: "CCrypto"),
     .systemLibrary(name: "CFFmpeg"),
@@ -88,6 +89,7 @@ let package = Package(
     target("Stills", ["CImages", "CJPEG", "CJPEGCoder", "Kernels", "Platform"]),
     target("Postgres", ["CPostgres", "Platform"]),
     target("EmbeddedPostgres", ["Postgres", "Platform"]),
+    target("Archives", ["CArchive", "Platform"]),
     target("HTTPServer", ["Platform"]),
     target("ISOBaseMedia", ["Model"]),
     target("HTTPClient", ["CCurl", "Platform"]),
@@ -138,7 +140,8 @@ let package = Package(
     target(
       "ControlAPI",
       [
-        "Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "JOSE", "Metrics", "Model", "Platform", "Postgres", "Queue",
+        "Archives", "Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "JOSE", "Metrics", "Model", "Platform", "Postgres",
+        "Queue",
         "Store",
       ],
       resources: [.embedInCode("openapi.json")]),
@@ -170,7 +173,7 @@ let package = Package(
     .target(
       name: "CLinkedLibraries", path: "Tests/Support/CLinkedLibraries",
       linkerSettings: [
-        "avcodec", "avformat", "avutil", "swresample", "swscale", "heif", "pq", "crypto", "cjose", "argon2",
+        "avcodec", "avformat", "avutil", "swresample", "swscale", "heif", "pq", "crypto", "archive", "cjose", "argon2",
         ":libcurl.so.4",
       ].map {
         .linkedLibrary($0)

@@ -15,10 +15,11 @@ package struct ControlAPI: Sendable {
   let uploads: UploadLimit
   let definitions: SubmissionDefinitions
   let access: AccessControl
-  let jobChanges: JobChangeNotifier
+  let changes: Changes
   let metrics: Metrics
   let isLive: @Sendable () -> Bool
   let scrub: ScrubQueue
+  let exports = Exports()
   let passwords: PasswordWork?
 
   /// - Parameters:
@@ -26,7 +27,7 @@ package struct ControlAPI: Sendable {
   ///   - blobs: the blob store that uploads are staged in; the same one that `store` uses.
   ///   - definitions: the definitions that submissions are processed with.
   ///   - access: authorizes requests and limits their rate.
-  ///   - jobChanges: notifies waiting clients of job changes; its `run()` must run while the API is served.
+  ///   - changes: notifies waiting clients; its `run()` must run while the API is served.
   ///   - metrics: the registry that the API counts in and that `/metrics` returns.
   ///   - minFree: the free space in bytes below which no media are accepted.
   ///   - uploads: limits the number of concurrent submissions.
@@ -35,7 +36,7 @@ package struct ControlAPI: Sendable {
   ///   - isLive: whether the process works; `/livez` returns 503 otherwise, and a supervisor should restart the process.
   package init(
     database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
-    access: AccessControl, jobChanges: JobChangeNotifier, metrics: Metrics, minFree: Int64 = 256 << 20,
+    access: AccessControl, changes: Changes, metrics: Metrics, minFree: Int64 = 256 << 20,
     uploads: UploadLimit = UploadLimit(), scrub: ScrubQueue, passwords: PasswordWork? = nil,
     isLive: @escaping @Sendable () -> Bool = { true }
   ) {
@@ -45,7 +46,7 @@ package struct ControlAPI: Sendable {
     self.blobs = blobs
     self.definitions = definitions
     self.access = access
-    self.jobChanges = jobChanges
+    self.changes = changes
     self.metrics = metrics
     self.isLive = isLive
     self.scrub = scrub
@@ -53,7 +54,10 @@ package struct ControlAPI: Sendable {
     mediaSpace = MediaSpace(blobs: blobs, minFree: minFree)
     self.uploads = uploads
     metrics.measure {
-      [MetricGauge("take5_uploads", "Submissions that are being received.", [:], Double(uploads.count))]
+      [
+        MetricGauge("take5_uploads", "Submissions that are being received.", [:], Double(uploads.count)),
+        MetricGauge("take5_event_streams", "Open streams of events.", [:], Double(changes.streams.count)),
+      ]
     }
   }
 }

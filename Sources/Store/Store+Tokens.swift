@@ -14,10 +14,12 @@ extension Store {
   /// Inserts a token by its hash.
   ///
   /// - Parameter lifetime: in seconds.
+  /// - Throws: `ForgottenRefusal`.
   package func insertToken(
     of user: String, hash: SHA256Digest, minter: UserToken.Minter, grant: UploadGrant?, lifetime: Int,
     _ session: Session
   ) throws -> UserToken {
+    try requireUsers(user, in: session)
     var key: Int64?
     if case .key(let id) = minter { key = id }
     let row = try session.execute(
@@ -50,8 +52,15 @@ extension Store {
   }
 
   /// Revokes a token of a user; false if the user has no such token.
-  package func revoke(token id: PublicID, of user: String, _ session: Session) throws(PostgresError) -> Bool {
-    try !session.execute(Self.tokenStatements["revoke_user_token"], .text(id.description), .text(user)).isEmpty
+  ///
+  /// - Parameter check: receives the locked token; the caller must roll back if it throws.
+  package func revoke(
+    token id: PublicID, of user: String, _ session: Session, check: (UserToken) throws -> Void
+  ) throws -> Bool {
+    let revoked = try session.execute(
+      Self.tokenStatements["revoke_user_token"], .text(id.description), .text(user))
+    try revoked.first.map { try check(UserToken($0)) }
+    return !revoked.isEmpty
   }
 
   /// Revokes the tokens of a user, all or all but one, and returns their ids.
@@ -77,20 +86,10 @@ extension Store {
 
 extension UserToken {
   fileprivate init(_ row: Row) throws {
-    let minter: Minter
-    switch try row.get("minter", as: String.self) {
-    case Minter.operatorKey.name: minter = .operatorKey
-    case Minter.anybody.name: minter = .anybody
-    case Minter.account.name: minter = .account
-    case let name:
-      guard let key = try row.get("api_key_id", as: Int64?.self) else {
-        throw PostgresError(.decoding, "unknown minter '\(name)' of a user token")
-      }
-      minter = .key(key)
-    }
     let hasGrant = try row.get("upload_grant", as: String?.self) != nil
     self.init(
-      id: try row.publicID("public_id"), user: try row.get("user_id"), hash: try row.get("hash"), minter: minter,
+      id: try row.publicID("public_id"), user: try row.get("user_id"), hash: try row.get("hash"),
+      minter: try Minter(row),
       grant: try hasGrant ? row.json("upload_grant") : nil,
       createdAt: Date(microseconds: try row.get("created_at")),
       expiresAt: Date(microseconds: try row.get("expires_at")),
@@ -99,8 +98,22 @@ extension UserToken {
 }
 
 extension UserToken.Minter {
+  /// Reads the columns `minter` and `api_key_id`.
+  init(_ row: Row) throws(PostgresError) {
+    switch try row.get("minter", as: String.self) {
+    case Self.operatorKey.name: self = .operatorKey
+    case Self.anybody.name: self = .anybody
+    case Self.account.name: self = .account
+    case let name:
+      guard let key = try row.get("api_key_id", as: Int64?.self) else {
+        throw PostgresError(.decoding, "unknown minter '\(name)'")
+      }
+      self = .key(key)
+    }
+  }
+
   /// The value in the database.
-  fileprivate var name: String {
+  var name: String {
     switch self {
     case .key: "key"
     case .operatorKey: "operator"

@@ -67,7 +67,8 @@ extension Store {
   /// A failpoint before and after each statement of the store.
   package static var failpoints: [Failpoint] {
     statements.failpoints + runStatements.failpoints + collecting.failpoints + damageStatements.failpoints
-      + quarantine.failpoints + tokenStatements.failpoints + accountStatements.failpoints
+      + quarantine.failpoints + tokenStatements.failpoints + eventStatements.failpoints + forgetting.failpoints
+      + exporting.failpoints + accountStatements.failpoints
   }
 }
 
@@ -90,6 +91,8 @@ package enum StoreMigrations {
       Migration(version: 111, name: "tokens", PackageResources.v0111_tokens_sql),
       Migration(version: 112, name: "people", PackageResources.v0112_people_sql),
       Migration(version: 113, name: "accounts", PackageResources.v0113_accounts_sql),
+      Migration(version: 114, name: "events", PackageResources.v0114_events_sql),
+      Migration(version: 115, name: "forgetting", PackageResources.v0115_forgetting_sql),
     ]
   }
 }

@@ -105,13 +105,22 @@ struct TaskHandler: JobHandler {
   func handle(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceHealth {
     let job = held.job
     do {
-      // The effect of the job and its completion are one transaction.
-      try await pool.transaction { [store] session in
-        try store.perform(job, session)
-        try JobQueue.complete(job, .accepted, result: nil, session)
-        try JobQueue.notifyChange(of: job.publicID, session)
+      // The effect of the job and its completion are one transaction, and so are a batch and the return of the job.
+      let step = try await pool.transaction { [store] session in
+        let step = try store.perform(job, session)
+        switch step {
+        case .batch:
+          try JobQueue.release(job, session)
+          try JobQueue.notify(queue: job.queue, session)
+        case .last:
+          try JobQueue.complete(job, .accepted, result: nil, session)
+          try JobQueue.notifyChange(of: job.publicID, session)
+        }
+        return step
       }
-      held.end("accepted")
+      held.end(step == .batch ? "continued" : "accepted")
+      // What the job has deleted may have released blobs. If this fails, a maintenance task collects them.
+      while let collected = try? await pool.transaction({ try store.collectReleased($0) }), collected.examined > 0 {}
     } catch {
       await AttemptRecord(held: held, pool: pool, store: store, log: log, clock: clock).write(AttemptEnding(error))
     }

@@ -3,6 +3,7 @@ internal import HTTPServer
 internal import JOSE
 internal import Model
 internal import Platform
+internal import Store
 
 /// Admits requests by API keys, user tokens and tokens of the identity provider (RFC 6750, section 2.1) and signed media
 /// URLs, and limits their rate.
@@ -18,7 +19,10 @@ extension AccessControl {
       try limits.countRequest(of: client)
       return .known(Caller.anonymous)
     case .media where head.target.queryValue("signature") != nil: return try admitSigned(head, from: client)
-    case .key, .upload, .userToken, .media: return try admitBearer(head, from: client, to: access)
+    case .keyOrTicket where head.target.queryValue("ticket") != nil:
+      return try admitTicket(head, from: client, to: access)
+    case .key, .upload, .userToken, .media, .keyOrTicket:
+      return try admitBearer(head, from: client, to: access)
     }
   }
 
@@ -108,7 +112,7 @@ extension AccessControl {
     case .userToken:
       guard caller.token != nil else { throw ProblemKind.forbidden.problem("The request needs a user token.") }
       needed = []
-    case .key(let scopes), .upload(let scopes), .media(let scopes): needed = scopes
+    case .key(let scopes), .upload(let scopes), .media(let scopes), .keyOrTicket(let scopes): needed = scopes
     }
     func list(_ scopes: Set<Scope>) -> String { scopes.map(\.rawValue).sorted().joined(separator: " and ") }
     if caller.user != nil, !needed.isSubset(of: Scope.ofUsers) {
@@ -127,7 +131,7 @@ extension AccessControl {
     switch access {
     case .userToken: return
     case .upload: break
-    case .unlimited, .anyone, .key, .media:
+    case .unlimited, .anyone, .key, .media, .keyOrTicket:
       throw ProblemKind.notGranted.problem("The token permits one submission and nothing else.")
     }
     guard let length = head.contentLength, length <= grant.bytes else {
@@ -140,6 +144,37 @@ extension AccessControl {
 
   static var grantUsed: Problem {
     ProblemKind.notGranted.problem("Another submission has used the upload grant of the token.")
+  }
+
+  /// Admits the client that got a ticket, with the credential that it had. The ticket is used, whatever follows.
+  private func admitTicket(
+    _ head: RequestHead, from client: IPAddress, to access: RouteAccess
+  ) throws(Problem) -> Admitted {
+    if !needsKey { try checkOrigin(head, from: client) }
+    try limits.countRequest(of: client)
+    let digest = SHA256.digest(of: Array((head.target.queryValue("ticket") ?? "").utf8))
+    return .pending {
+      do {
+        guard let ticket = try await self.tokens.takeTicket(digest),
+          let (caller, scopes) = try await self.caller(of: ticket)
+        else {
+          throw ProblemKind.ticketInvalid.problem("The ticket is unknown, was used or has expired.")
+        }
+        try self.check(caller, scopes, access)
+        return caller
+      } catch {
+        throw OutageProblem.problem(for: error) ?? error
+      }
+    }
+  }
+
+  /// Returns the client that got a ticket, with its scopes; nil if its credential is no longer valid.
+  private func caller(of ticket: EventTicket) async throws -> (Caller, Set<Scope>)? {
+    if let id = ticket.token {
+      guard let token = try await tokens.token(.id(id)), isMinterValid(token) else { return nil }
+      return (Caller(credential: .token(token), user: ticket.user), Scope.ofUsers)
+    }
+    return credential(of: ticket.minter).map { (Caller(credential: $0.credential, user: ticket.user), $0.scopes) }
   }
 
   private func admitSigned(_ head: RequestHead, from client: IPAddress) throws(Problem) -> Admitted {

@@ -1,5 +1,6 @@
 internal import Crypto
 import HTTPServer
+import JOSE
 import Model
 package import Platform
 package import Postgres
@@ -94,6 +95,27 @@ package final class AccessControl: Sendable {
     if let operatorKey, HMAC.areEqual(digest, operatorKey) { return (.operatorKey, Set(Scope.allCases)) }
     guard let key = cache.withLock({ $0.keys[digest] }) else { return nil }
     return (.key(key.id), key.scopes)
+  }
+
+  /// Returns the credential that minted a token or a ticket, and its scopes; nil if it is no longer valid.
+  func credential(of minter: UserToken.Minter) -> (credential: Caller.Credential, scopes: Set<Scope>)? {
+    switch minter {
+    case .key(let id):
+      cache.withLock { cache in cache.digests["\(id)"].flatMap { cache.keys[$0] } }.map { (.key(id), $0.scopes) }
+    case .operatorKey: operatorKey == nil ? nil : (.operatorKey, Set(Scope.allCases))
+    case .anybody: needsKey ? nil : (.none, Set(Scope.allCases))
+    case .account: nil
+    }
+  }
+
+  /// Whether the credential of an admitted client is still valid. Of a user token only the minter is known here.
+  func isValid(_ caller: Caller) -> Bool {
+    switch caller.credential {
+    case .token(let token): isMinterValid(token)
+    case .none, .operatorKey, .key: credential(of: caller.minter) != nil
+    case .provider(let token): provider?.reader(token) != nil && token.expires > now()
+    case .signature, .stranger: false
+    }
   }
 
   /// Whether what minted a token is still valid.

@@ -56,6 +56,17 @@ struct Caller: Principal, Hashable {
     }
   }
 
+  /// The credential as that of a token or a ticket which the client gets.
+  var minter: UserToken.Minter {
+    switch credential {
+    case .key(let id): .key(id)
+    case .operatorKey: .operatorKey
+    case .token(let token): token.minter
+    // A token of the identity provider mints nothing, and gets no ticket.
+    case .none, .signature, .stranger, .provider: .anybody
+    }
+  }
+
   /// The owner of an idempotency key: the API key and the acting user. An upload grant has its own, so that its token
   /// gets no response to a request of another token.
   var idempotencyTenant: String {

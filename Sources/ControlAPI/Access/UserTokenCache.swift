@@ -19,20 +19,31 @@ package final class UserTokenCache: Sendable {
   }
 
   private let read: @Sendable (Name) async throws -> UserToken?
+  /// Takes a ticket by its hash: a ticket is valid once, so that none is kept.
+  let takeTicket: @Sendable (SHA256Digest) async throws -> EventTicket?
   private let recent = Locked(RecentEntries<Name, UserToken>(lifetime: UserTokenCache.lifetime, maxEntries: 50_000))
 
-  /// - Parameter read: reads a valid token from the database.
-  package init(read: @escaping @Sendable (Name) async throws -> UserToken?) { self.read = read }
+  /// - Parameters:
+  ///   - read: reads a valid token from the database.
+  ///   - takeTicket: takes a valid ticket from the database.
+  package init(
+    read: @escaping @Sendable (Name) async throws -> UserToken?,
+    takeTicket: @escaping @Sendable (SHA256Digest) async throws -> EventTicket? = { _ in nil }
+  ) {
+    self.read = read
+    self.takeTicket = takeTicket
+  }
 
   package convenience init(_ store: Store, _ database: Pool) {
-    self.init { name in
-      try await database.read { session in
-        switch name {
-        case .hash(let hash): try store.token(hash: hash, session)
-        case .id(let id): try store.token(id, session)
+    self.init(
+      read: { name in
+        try await database.read { session in
+          switch name {
+          case .hash(let hash): try store.token(hash: hash, session)
+          case .id(let id): try store.token(id, session)
+          }
         }
-      }
-    }
+      }, takeTicket: { hash in try await database.transaction { try store.takeTicket(hash: hash, $0) } })
   }
 
   /// Returns a token that was read within `lifetime`.

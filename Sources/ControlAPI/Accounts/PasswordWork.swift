@@ -19,7 +19,7 @@ package final class PasswordWork: Sendable {
   package init(max: Int = defaultMax) throws(SystemError) {
     self.max = max
     executor = try ThreadExecutor(name: "password", threads: Self.threads)
-    decoy = PasswordHash(of: ControlAPI.newToken())
+    decoy = PasswordHash(of: ControlAPI.newSecret(""))
   }
 
   deinit { executor.stop() }

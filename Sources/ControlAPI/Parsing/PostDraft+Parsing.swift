@@ -108,7 +108,7 @@ extension PostDraft {
     return id.map { Place(id: $0, name: name, coordinate: coordinate) }
   }
 
-  private static func coordinate(_ reader: inout FieldReader) -> Coordinate? {
+  static func coordinate(_ reader: inout FieldReader) -> Coordinate? {
     coordinate(&reader, "latitude", "longitude")
   }
 
@@ -139,12 +139,14 @@ extension PostChange {
     let title = reader.text("title", limit: MaxLength.name)
     let caption = reader.text("caption", limit: MaxLength.text)
     let place = reader.object("place", PostDraft.place)
+    let location = reader.object("location", PostDraft.coordinate)
     let visibility = reader.choice("visibility", of: Visibility.self)
+    let foreground = reader.choice("foreground", of: Camera.self)
     let errors = reader.finish()
     guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
     self.init(
       title: change("title", title), caption: change("caption", caption), place: change("place", place),
-      visibility: visibility)
+      location: change("location", location), visibility: visibility, foreground: foreground)
   }
 }
 

@@ -12,7 +12,11 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case foreignOrigin = "foreign_origin"
   case urlExpired = "url_expired"
   case urlInvalid = "url_invalid"
+  case ticketInvalid = "ticket_invalid"
+  case userRequired = "user_required"
+  case userForgotten = "user_forgotten"
   case tooManyRequests = "too_many_requests"
+  case tooManyStreams = "too_many_streams"
   case invalidQuery = "invalid_query"
   case queryTooSlow = "query_too_slow"
   case notJSON = "not_json"
@@ -37,6 +41,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case postNotFound = "post_not_found"
   case jobNotFound = "job_not_found"
   case wrongJobState = "wrong_job_state"
+  case outdatedVersion = "outdated_version"
   case mediaNotFound = "media_not_found"
   case mediaDamaged = "media_damaged"
   case accountsOff = "accounts_off"
@@ -83,6 +88,23 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.forbidden, "The media URL has expired", "Read the post or the image again to get a new URL.")
     case .urlInvalid:
       (.forbidden, "The signature of the media URL is invalid", "Use a URL exactly as the service returned it.")
+    case .ticketInvalid:
+      (
+        .forbidden, "The ticket is invalid",
+        "Get a new ticket with `POST /v1/events/tickets`: each is used once, within a minute."
+      )
+    case .userRequired:
+      (
+        .badRequest, "The request acts as no user",
+        "Send a user token, or with an API key the header field `Take5-User`."
+      )
+    case .userForgotten:
+      (
+        .conflict, "The user is being deleted",
+        "Store nothing more for this user; once the deletion has ended, the id may be used for a new user."
+      )
+    case .tooManyStreams:
+      (.tooManyRequests, "The user has too many open streams", "Close other streams of the user, or share one stream.")
     case .tooManyRequests:
       (.tooManyRequests, "Too many requests", "Wait for the time in `Retry-After`, then send requests at a lower rate.")
     case .invalidQuery:
@@ -147,6 +169,11 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (
         .conflict, "The state of the job does not allow this",
         "Read the job: a dead job or one that waits for its next attempt can be retried; a job that has not finished can be cancelled."
+      )
+    case .outdatedVersion:
+      (
+        .preconditionFailed, "The version is not the current one",
+        "Read it again, and repeat the request with its new `ETag` if that is still what is wanted."
       )
     case .mediaNotFound:
       (

@@ -54,7 +54,7 @@ extension ControlAPI {
     guard let id = PublicID(text),
       let comment = try await database.read({ try store.comment(id, on: post, for: viewer, $0) })
     else { throw Self.commentNotFound(text) }
-    return try .uncached(CommentResponse(comment))
+    return try .versioned(CommentResponse(comment), comment)
   }
 
   private static func commentNotFound(_ id: String) -> Problem {
@@ -65,7 +65,9 @@ extension ControlAPI {
     let text = request.parameter("comment")
     let (store, viewer, post) = (store, request.caller.viewer, try postID(request))
     guard let id = PublicID(text),
-      try await database.transaction({ try store.delete(comment: id, on: post, for: viewer, $0) })
+      try await database.transaction({ session in
+        try store.delete(comment: id, on: post, for: viewer, session, check: request.checkVersion)
+      })
     else { throw Self.commentNotFound(text) }
     return Response(.noContent)
   }

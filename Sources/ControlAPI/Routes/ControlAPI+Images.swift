@@ -65,7 +65,7 @@ extension ControlAPI {
     guard let id = PublicID(text), let image = try await database.read({ try store.image(id, for: viewer, $0) }) else {
       throw ProblemKind.imageNotFound.problem("The image \(text) does not exist.")
     }
-    return try .uncached(ImageResponse(image, access.mediaURLs(for: request)))
+    return try .versioned(ImageResponse(image, access.mediaURLs(for: request)), image)
   }
 
   private func listImages(_ request: Request, _ kind: ImageKind) async throws -> Response {
@@ -97,7 +97,8 @@ extension ControlAPI {
       return try await respond(
         with: current.content, to: request, headers: ["Cache-Control": "private, no-cache", "Vary": "Accept"])
     }
-    var response = try Response.uncached(ImageResponse(current.image, access.mediaURLs(for: request)))
+    var response = try Response.versioned(
+      ImageResponse(current.image, access.mediaURLs(for: request)), current.image)
     response.headers["Vary"] = "Accept"
     return response
   }
@@ -106,14 +107,19 @@ extension ControlAPI {
     let text = request.parameter("image")
     let (store, viewer, owner) = (store, request.caller.viewer, try owner(request, kind))
     guard let id = PublicID(text),
-      try await database.transaction({ try store.delete(image: id, kind, of: owner, for: viewer, $0) })
+      try await database.transaction({ session in
+        try store.delete(image: id, kind, of: owner, for: viewer, session, check: request.checkVersion)
+      })
     else { throw ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image with the id \(text).") }
     return await collectingReleased()
   }
 
   private func deleteImages(_ request: Request, _ kind: ImageKind) async throws -> Response {
     let (store, viewer, owner) = (store, request.caller.viewer, try owner(request, kind))
-    guard try await database.transaction({ try store.deleteImages(kind, of: owner, for: viewer, $0) }) else {
+    let isDeleted = try await database.transaction { session in
+      try store.deleteImages(kind, of: owner, for: viewer, session, check: request.checkVersion)
+    }
+    guard isDeleted else {
       throw ProblemKind.imageNotFound.problem("The owner '\(owner)' has no image.")
     }
     return await collectingReleased()

@@ -23,7 +23,7 @@ extension ControlAPI {
     try reader.finish()
     let id = try Self.jobID(request)
     var job = try await self.job(id, for: request)
-    if seconds > 0, let ended = try await jobChanges.end(of: id, within: .seconds(seconds)) { job = ended }
+    if seconds > 0, let ended = try await changes.jobs.end(of: id, within: .seconds(seconds)) { job = ended }
     return try .uncached(JobResponse(job))
   }
 
@@ -40,18 +40,16 @@ extension ControlAPI {
     var reader = QueryReader(request.target)
     try reader.finish()
     let id = try Self.jobID(request)
-    // A reverse proxy that buffers responses, as nginx does by default, must not buffer this one.
-    let headers: HeaderFields = [
-      "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
-    ]
+    let headers = Self.eventHeaders
     let events = JobEvents(lastID: request.headers["Last-Event-ID"])
     if request.method == "HEAD" {
       _ = try await job(id, for: request)
       return Response(.ok, headers: headers, body: .stream(events.stream))
     }
-    events.attach(jobChanges.subscribe(to: id) { events.send($0) })
     // The job is read after subscribing: a change in between may be reported twice, but is never missed.
     do {
+      events.attach(try changes.streams.add(events.stream, of: request.caller))
+      events.attach(changes.jobs.subscribe(to: id) { events.send($0) })
       events.send(try await job(id, for: request))
     } catch {
       events.cancel()
@@ -59,6 +57,11 @@ extension ControlAPI {
     }
     return Response(.ok, headers: headers, body: .stream(events.stream))
   }
+
+  // A reverse proxy that buffers responses, as nginx does by default, must not buffer these.
+  static let eventHeaders: HeaderFields = [
+    "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no",
+  ]
 
   private static func jobID(_ request: Request) throws -> PublicID {
     let text = request.parameter("id")

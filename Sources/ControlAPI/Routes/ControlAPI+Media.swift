@@ -91,8 +91,9 @@ extension ControlAPI {
 
 extension Asset {
   /// The usual file name extension of the media type.
-  fileprivate var fileExtension: String {
+  var fileExtension: String {
     switch type {
+    case "video/quicktime": "mov"
     case "video/mp4": "mp4"
     case "image/jpeg": "jpg"
     default: type.split(separator: "/").last.map(String.init) ?? "bin"

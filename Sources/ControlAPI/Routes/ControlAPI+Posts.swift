@@ -56,9 +56,7 @@ extension ControlAPI {
 
   /// Returns a post with its version in the header field `ETag`.
   private func respond(to request: Request, with post: Post) throws -> Response {
-    var response = try Response.uncached(PostResponse(post, access.mediaURLs(for: request)))
-    response.headers["ETag"] = try post.version().description
-    return response
+    try .versioned(PostResponse(post, access.mediaURLs(for: request)), post)
   }
 
   private func deletePost(_ request: Request) async throws -> Response {

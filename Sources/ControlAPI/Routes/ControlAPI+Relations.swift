@@ -40,7 +40,9 @@ extension ControlAPI {
   private func unrelate(_ request: Request, _ kind: RelationKind) async throws -> Response {
     let (user, target) = try ends(request, kind)
     let store = store
-    try await changeRelation { try store.unrelate(user, kind, to: target, $0) }
+    try await changeRelation { session in
+      try store.unrelate(user, kind, to: target, session, check: request.checkVersion)
+    }
     return Response(.noContent)
   }
 
@@ -58,7 +60,7 @@ extension ControlAPI {
     guard let relation = try await database.read({ try store.relation(of: user, kind, to: target, $0) }) else {
       throw ProblemKind.relationNotFound.problem("The user '\(user)' has no such relation to '\(target)'.")
     }
-    return try .uncached(RelationResponse(relation))
+    return try .versioned(RelationResponse(relation), relation)
   }
 
   /// The value of `state` for relations of others to the user, of a kind without requests.

@@ -15,6 +15,8 @@ enum RouteAccess: Sendable {
   case upload(Set<Scope>)
   /// A user token, whatever it is limited to.
   case userToken
+  /// The same as `key`, or a ticket that a client with one has got; requests with a ticket count for the address.
+  case keyOrTicket(Set<Scope>)
   /// The same as `key`, a signed URL, or neither: the handler then serves what is public. Requests without a key or a token
   /// count for the address.
   case media(Set<Scope>)
@@ -25,6 +27,7 @@ extension ControlAPI {
   package var router: Router {
     Router(
       routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + mediaRoutes + tokenRoutes
+        + eventRoutes + forgettingRoutes + exportRoutes
         + accountRoutes + userRoutes + relationRoutes + serviceRoutes,
       fallbackAdmission: admission(to: .key([])))
   }
@@ -43,6 +46,8 @@ extension ControlAPI {
         return try await handler(request)
       } catch is OwnershipRefusal {
         throw Caller.notYours("It belongs to another user than the one that the request acts as.")
+      } catch let refusal as ForgottenRefusal {
+        throw ProblemKind.userForgotten.problem("The user '\(refusal.user)' is being deleted.")
       } catch {
         throw OutageProblem.problem(for: error) ?? error
       }

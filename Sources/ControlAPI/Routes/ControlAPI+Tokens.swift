@@ -22,13 +22,8 @@ extension ControlAPI {
   private func mintToken(_ request: Request) async throws -> Response {
     let user = try name(request)
     let draft = try TokenDraft(fields: try await JSONBody.fields(of: request))
-    let minter: UserToken.Minter
-    switch request.caller.credential {
-    case .key(let id): minter = .key(id)
-    case .operatorKey: minter = .operatorKey
-    case .none, .signature, .stranger, .token, .provider: minter = .anybody
-    }
-    let text = Self.newToken()
+    let minter = request.caller.minter
+    let text = Self.newSecret(UserToken.prefix)
     let store = store
     let token = try await database.transaction { session in
       try store.insertToken(
@@ -40,14 +35,14 @@ extension ControlAPI {
 
   /// Returns the response with a new token, the only one that contains its text.
   static func minted(_ token: UserToken, _ text: String) throws -> Response {
-    .json(.created, try JSON.encode(TokenResponse(token, text: text)), headers: ["Cache-Control": "no-store"])
+    try .versioned(TokenResponse(token, text: text), token, .created)
   }
 
-  /// Returns a token of 256 random bits.
-  static func newToken() -> String {
+  /// Returns a text of 256 random bits.
+  static func newSecret(_ prefix: String) -> String {
     var random = SystemRandomNumberGenerator()
     let bytes = (0..<SHA256Digest.count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-    return UserToken.prefix + (SHA256Digest(bytes: bytes)?.hex ?? "")
+    return prefix + (SHA256Digest(bytes: bytes)?.hex ?? "")
   }
 
   private func listTokens(_ request: Request) async throws -> Response {
@@ -61,14 +56,18 @@ extension ControlAPI {
 
   private func revokeTokens(_ request: Request) async throws -> Response {
     let (store, user) = (store, try name(request))
-    let revoked = try await database.transaction { try store.revokeTokens(of: user, $0) }
+    let revoked = try await database.transaction { session in
+      // The tokens of a user are a list, which has no version.
+      try request.checkVersion(of: nil)
+      return try store.revokeTokens(of: user, session)
+    }
     access.tokens.forget(Set(revoked))
     return Response(.noContent)
   }
 
   private func revokeToken(_ request: Request) async throws -> Response {
     let text = request.parameter("token")
-    guard let id = PublicID(text), try await revoke(id, of: try name(request)) else {
+    guard let id = PublicID(text), try await revoke(id, of: try name(request), request) else {
       throw ProblemKind.tokenNotFound.problem("The user has no token with the id \(text) that is not revoked.")
     }
     return Response(.noContent)
@@ -76,13 +75,15 @@ extension ControlAPI {
 
   private func revokeCurrentToken(_ request: Request) async throws -> Response {
     // A token that was revoked in the meantime is what the client wants.
-    if let token = request.caller.token { _ = try await revoke(token.id, of: token.user) }
+    if let token = request.caller.token { _ = try await revoke(token.id, of: token.user, request) }
     return Response(.noContent)
   }
 
-  private func revoke(_ id: PublicID, of user: String) async throws -> Bool {
+  private func revoke(_ id: PublicID, of user: String, _ request: Request) async throws -> Bool {
     let store = store
-    let isRevoked = try await database.transaction { try store.revoke(token: id, of: user, $0) }
+    let isRevoked = try await database.transaction { session in
+      try store.revoke(token: id, of: user, session, check: request.checkVersion)
+    }
     access.tokens.forget([id])
     return isRevoked
   }

@@ -43,7 +43,12 @@ extension ControlAPI {
     let (store, viewer) = (store, request.caller.viewer)
     do {
       let user = try await database.transaction { session in
-        try store.save(profile, of: id, for: viewer, session) { try request.checkVersion(of: $0) }
+        try store.save(profile, of: id, for: viewer, session) { user in
+          guard user != nil || request.headers["If-Match"] == nil else {
+            throw ProblemKind.outdatedVersion.problem("The user does not exist, so that If-Match names no version.")
+          }
+          try request.checkVersion(of: user)
+        }
         return try store.user(id, for: viewer, session)
       }
       guard let user else { throw Self.userNotFound(id) }
@@ -54,26 +59,7 @@ extension ControlAPI {
   }
 
   private func respond(to request: Request, with user: AppUser) throws -> Response {
-    var response = try Response.uncached(UserResponse(user, access.mediaURLs(for: request)))
-    response.headers["ETag"] = user.version.description
-    return response
-  }
-}
-
-extension AppUser {
-  /// The entity tag of the profile, for conditional changes with `If-Match` (RFC 9110, section 13.1.1). It does not cover the
-  /// counts and the profile image.
-  fileprivate var version: EntityTag { EntityTag(strong: "\(revision)") }
-}
-
-extension Request {
-  /// Throws a problem with status 412 if the header field `If-Match` does not name the current version of a user.
-  fileprivate func checkVersion(of user: AppUser?) throws {
-    guard headers["If-Match"] != nil else { return }
-    // No version is negative.
-    let version = user?.version ?? EntityTag(strong: "-1")
-    guard version.failsIfMatch(in: headers) || user == nil else { return }
-    throw version.preconditionFailed(remedy: "Read the user again and repeat the change with its new ETag.")
+    try .versioned(UserResponse(user, access.mediaURLs(for: request)), user)
   }
 }
 

@@ -36,7 +36,9 @@ extension ControlAPI {
     }
     var job = job
     if job == nil { job = try await content()?.job }
-    guard let job, let ended = try await jobChanges.end(of: job, within: limit), ended.state.isFinal else { return nil }
+    guard let job, let ended = try await changes.jobs.end(of: job, within: limit), ended.state.isFinal else {
+      return nil
+    }
     return try await content()?.body
   }
 

@@ -1,14 +1,12 @@
 internal import Model
-package import Platform
-package import Postgres
+internal import Platform
+internal import Postgres
 internal import Queue
 
-/// Notifies waiting clients of changes of their jobs. One connection receives the notifications for all clients, and one
-/// query reads all jobs that changed.
+/// Notifies waiting clients of changes of their jobs. One query reads all jobs that changed.
 ///
-/// Lost notifications only cause a delay: every two seconds, one query reads all jobs that have subscribers. This also
-/// covers databases where `LISTEN` is not possible, such as behind a transaction pooler.
-package final class JobChangeNotifier: Sendable {
+/// Lost notifications only cause a delay: every two seconds, one query reads all jobs that have subscribers.
+final class JobChangeNotifier: Sendable {
   typealias Subscriber = @Sendable (JobRecord) -> Void
 
   private struct State {
@@ -20,22 +18,13 @@ package final class JobChangeNotifier: Sendable {
   private static let pollInterval = Duration.seconds(2)
 
   private let database: Pool
-  private let listener: Locked<Listener?>
   private let state = Locked(State())
   private let wake = WakeUp()
 
-  /// - Parameter url: the database of the listening connection. If it does not support `LISTEN`, changes are found by
-  ///   polling.
-  package init(database: Pool, url: DatabaseURL) throws(SystemError) {
-    self.database = database
-    listener = Locked(nil)
-    let started = try Listener(url, channels: [QueueChannel.changes]) { [weak self] report in self?.receive(report) }
-    listener.withLock { $0 = started }
-    try started?.start()
-  }
+  init(database: Pool) { self.database = database }
 
   /// Notifies subscribers until the task is cancelled.
-  package func run() async {
+  func run() async {
     let clock = ContinuousClock()
     var nextPoll = clock.now + Self.pollInterval
     while !Task.isCancelled {
@@ -49,19 +38,16 @@ package final class JobChangeNotifier: Sendable {
       }
       if !jobs.isEmpty { await notify(jobs) }
     }
-    if let listener = listener.withLock({ $0.take() }) {
-      try? await onThread("listener-stop") { listener.stop() }
-    }
   }
 
   /// Calls `subscriber` with each change of a job until the subscription is cancelled. `subscriber` must not block.
-  func subscribe(to job: PublicID, _ subscriber: @escaping Subscriber) -> JobSubscription {
+  func subscribe(to job: PublicID, _ subscriber: @escaping Subscriber) -> StreamSubscription {
     let number = state.withLock { state in
       state.next += 1
       state.subscribers[job, default: [:]][state.next] = subscriber
       return state.next
     }
-    return JobSubscription { [weak self] in
+    return StreamSubscription { [weak self] in
       self?.state.withLock { state in
         state.subscribers[job]?[number] = nil
         if state.subscribers[job]?.isEmpty == true { state.subscribers[job] = nil }
@@ -91,21 +77,21 @@ package final class JobChangeNotifier: Sendable {
     return try await database.run { try JobQueue.find(job, $0) }
   }
 
-  private func receive(_ report: Listener.Report) {
-    switch report {
-    case .notification(let notification):
-      guard let job = PublicID(notification.payload) else { return }
-      let hasSubscribers = state.withLock { state in
-        guard state.subscribers[job] != nil else { return false }
-        state.changed.insert(job)
-        return true
-      }
-      if hasSubscribers { wake.raise() }
-    case .connected:
-      state.withLock { state in state.changed = Set(state.subscribers.keys) }
-      wake.raise()
-    case .disconnected: break
+  /// Reads a job that a notification names.
+  func receive(_ payload: String) {
+    guard let job = PublicID(payload) else { return }
+    let hasSubscribers = state.withLock { state in
+      guard state.subscribers[job] != nil else { return false }
+      state.changed.insert(job)
+      return true
     }
+    if hasSubscribers { wake.raise() }
+  }
+
+  /// Reads all jobs that have subscribers: notifications may have been missed.
+  func readAll() {
+    state.withLock { state in state.changed = Set(state.subscribers.keys) }
+    wake.raise()
   }
 
   private func notify(_ jobs: [PublicID]) async {
@@ -116,14 +102,4 @@ package final class JobChangeNotifier: Sendable {
       for subscriber in subscribers { subscriber(record) }
     }
   }
-}
-
-/// A subscription to the changes of a job.
-struct JobSubscription: Sendable {
-  private let onCancel: @Sendable () -> Void
-
-  init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = onCancel }
-
-  /// Cancels the subscription. A call of the subscriber that is in progress is not interrupted.
-  func cancel() { onCancel() }
 }

@@ -11,18 +11,18 @@ internal import Queue
 final class JobEvents: Sendable {
   let stream: BodyStream
   private let lastID: Locked<String?>
-  private let lifetime: Lifetime
+  private let lifetime: StreamLifetime
 
   /// - Parameter lastID: the value of the header field `Last-Event-ID`.
   init(lastID: String?) {
     self.lastID = Locked(lastID)
-    let lifetime = Lifetime()
+    let lifetime = StreamLifetime()
     self.lifetime = lifetime
     stream = BodyStream { _ in lifetime.end() }
   }
 
   /// Takes ownership of a subscription, which is cancelled when the stream ends.
-  func attach(_ subscription: JobSubscription) { lifetime.attach(subscription) }
+  func attach(_ subscription: StreamSubscription) { lifetime.attach(subscription) }
 
   /// Cancels the subscription of a stream that is not used in a response.
   func cancel() { lifetime.end() }
@@ -39,27 +39,6 @@ final class JobEvents: Sendable {
       stream.write(Array("id: \(id)\nevent: \(job.state.isFinal ? "end" : "progress")\ndata: \(data)\n\n".utf8))
     }
     if job.state.isFinal { stream.finish() }
-  }
-
-  /// Cancels a subscription when the stream ends, in whichever order the two are set.
-  private final class Lifetime: Sendable {
-    private let state = Locked<(subscription: JobSubscription?, isEnded: Bool)>((nil, false))
-
-    func attach(_ subscription: JobSubscription) {
-      let isEnded = state.withLock { state in
-        state.subscription = subscription
-        return state.isEnded
-      }
-      if isEnded { subscription.cancel() }
-    }
-
-    func end() {
-      let subscription = state.withLock { state in
-        state.isEnded = true
-        return state.subscription
-      }
-      subscription?.cancel()
-    }
   }
 
   private static func id(of job: JobRecord) -> String {

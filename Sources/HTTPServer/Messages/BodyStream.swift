@@ -14,6 +14,8 @@ package final class BodyStream: Sendable {
   private struct Shared {
     var state: BodyStreamState
     var waker: Waker?
+    /// The task that waits until all bytes are sent.
+    var waiter: CheckedContinuation<Bool, Never>?
   }
 
   /// The time from the start of the response until the server finishes the body.
@@ -62,6 +64,30 @@ package final class BodyStream: Sendable {
     }
   }
 
+  /// The number of bytes that wait for the client. A producer that looks at it keeps little in memory for a slow client.
+  package var unsentBytes: Int { shared.withLock { $0.state.unsent } }
+
+  /// Waits until the client has been sent everything that was written; false if the stream has ended. One task at a time may wait.
+  package func drained() async -> Bool {
+    await withCheckedContinuation { continuation in
+      let result: Bool? = shared.withLock { shared in
+        if shared.state.hasEnded { return false }
+        if shared.state.unsent == 0 { return true }
+        shared.waiter = continuation
+        return nil
+      }
+      if let result { continuation.resume(returning: result) }
+    }
+  }
+
+  /// Ends the body before it is complete: the connection is closed, which the client notices.
+  package func cut() {
+    shared.withLock { shared in
+      shared.state.cut()
+      Self.wakeIfPossible(&shared)
+    }
+  }
+
   // MARK: The server
 
   /// Starts the lifetime, at the start of the response.
@@ -71,11 +97,14 @@ package final class BodyStream: Sendable {
 
   /// Moves unsent bytes into a buffer; if there are none, the waker wakes the connection after the next write.
   func read(into buffer: UnsafeMutableRawBufferPointer, waker: Waker) -> BodyStreamState.Step {
-    shared.withLock { shared in
+    let (step, waiter) = shared.withLock { shared in
       let step = shared.state.read(into: buffer)
       shared.waker = step == .wait ? waker : nil
-      return step
+      // Once the network asks for more: what was sent before lies with the client or the system.
+      return (step, step == .wait ? shared.waiter.take() : nil)
     }
+    waiter?.resume(returning: true)
+    return step
   }
 
   /// Writes the heartbeat if nothing was written for `silence`, and finishes the stream at the end of its lifetime.
@@ -85,20 +114,13 @@ package final class BodyStream: Sendable {
     }
   }
 
-  /// Requests that the connection is closed before the body is complete.
-  func cut() {
-    shared.withLock { shared in
-      shared.state.cut()
-      Self.wakeIfPossible(&shared)
-    }
-  }
-
   /// Ends the stream when its response has ended or will not be sent.
   func end() {
-    let isFirst = shared.withLock { shared in
+    let (isFirst, waiter) = shared.withLock { shared in
       shared.waker = nil
-      return shared.state.end()
+      return (shared.state.end(), shared.waiter.take())
     }
+    waiter?.resume(returning: false)
     if isFirst { onEnd(self) }
   }
 

@@ -30,7 +30,11 @@ struct BodyStreamState {
   /// - Parameter maxUnsentBytes: the number of bytes that may wait for the client.
   init(maxUnsentBytes: Int) { self.maxUnsentBytes = maxUnsentBytes }
 
-  private var unsent: Int { bytes.count - readCount }
+  /// The number of bytes that were not passed to the network yet.
+  var unsent: Int { bytes.count - readCount }
+
+  /// Whether nothing more is sent, although the producer may write.
+  var hasEnded: Bool { phase == .cut || phase == .ended }
 
   /// Whether a waiting connection must continue.
   var canProceed: Bool { unsent > 0 || phase != .open }

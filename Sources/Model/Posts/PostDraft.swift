@@ -122,16 +122,20 @@ package struct PostChange: Sendable, Hashable {
   package var title: Change<String>
   package var caption: Change<String>
   package var place: Change<Place>
+  package var location: Change<Coordinate>
   package var visibility: Visibility?
+  package var foreground: Camera?
 
   package init(
     title: Change<String> = .keep, caption: Change<String> = .keep, place: Change<Place> = .keep,
-    visibility: Visibility? = nil
+    location: Change<Coordinate> = .keep, visibility: Visibility? = nil, foreground: Camera? = nil
   ) {
     self.title = title
     self.caption = caption
     self.place = place
+    self.location = location
     self.visibility = visibility
+    self.foreground = foreground
   }
 
   /// Applies the change to a draft.
@@ -140,7 +144,9 @@ package struct PostChange: Sendable, Hashable {
     draft.title = title.applied(to: draft.title)
     draft.caption = caption.applied(to: draft.caption)
     draft.place = place.applied(to: draft.place)
+    draft.location = location.applied(to: draft.location)
     draft.visibility = visibility ?? draft.visibility
+    draft.foreground = foreground ?? draft.foreground
     return draft
   }
 }

@@ -13,7 +13,10 @@ package enum JobKinds {
   ]
 
   /// The kinds that need none.
-  package static let tasks: [any TaskJob.Type] = [
+  static let tasks: [any TaskJob.Type] = scheduled + [ForgetJob.self]
+
+  /// Those among them that a cron schedule can enqueue.
+  package static let scheduled: [any ScheduledJob.Type] = [
     WindowJob.self
   ]
 
@@ -36,17 +39,29 @@ package protocol MediaJob: JobKind {
   func work(for job: ClaimedJob, in store: Store, _ session: Session) throws -> Work?
 }
 
-/// A kind of job that is one transaction, and needs no media process. A cron schedule enqueues it.
+/// A kind of job that needs no media process, and is one transaction, or several in a row.
 package protocol TaskJob: JobKind {
+  /// Performs the job, or its next batch, in the transaction that completes it or gives it back, so once, regardless of the
+  /// number of attempts.
+  func perform(_ job: ClaimedJob, in store: Store, _ session: Session) throws -> TaskStep
+}
+
+/// What a transaction of a job without media has done.
+package enum TaskStep: Sendable, Hashable {
+  /// A part: the job is given back, and continues at once.
+  case batch
+  /// The rest.
+  case last
+}
+
+/// A kind of job that a cron schedule enqueues.
+package protocol ScheduledJob: TaskJob {
   /// What the job does, for the help, such as `opens the daily window`.
   static var abstract: String { get }
   /// An example of the arguments, for the help.
   static var example: String { get }
   /// What to write instead of invalid arguments.
   static var remedy: String { get }
-
-  /// Performs the job in the transaction that completes it, so once, regardless of the number of attempts.
-  func perform(_ job: ClaimedJob, in store: Store, _ session: Session) throws
 }
 
 extension JobKind {
@@ -67,11 +82,13 @@ extension Store {
     return try kind.init(of: job).work(for: job, in: self, session)
   }
 
-  /// Performs a job that needs no media process, in the transaction of the caller's that completes it.
-  package func perform(_ job: ClaimedJob, _ session: Session) throws {
+  /// Performs a job that needs no media process, or its next batch, in the transaction of the caller's that completes it or
+  /// gives it back.
+  @discardableResult
+  package func perform(_ job: ClaimedJob, _ session: Session) throws -> TaskStep {
     guard let kind = JobKinds.tasks.first(where: { $0.kind == job.kind }) else {
       throw StoreError.unknownKind(job.kind, job.publicID)
     }
-    try kind.init(of: job).perform(job, in: self, session)
+    return try kind.init(of: job).perform(job, in: self, session)
   }
 }

@@ -3,7 +3,7 @@ package import Postgres
 package import Queue
 
 /// The arguments of a job that opens the daily window.
-package struct WindowJob: TaskJob {
+package struct WindowJob: ScheduledJob {
   package static let kind = "window"
   package static let abstract = "opens the daily window"
   package static let example = "{\"seconds\": 300}, the time for which it is open"
@@ -27,9 +27,11 @@ package struct WindowJob: TaskJob {
   }
 
   /// Opens the window; listeners are notified after the commit.
-  package func perform(_ job: ClaimedJob, in store: Store, _ session: Session) throws {
+  package func perform(_ job: ClaimedJob, in store: Store, _ session: Session) throws -> TaskStep {
     let id = Parameter.text(job.publicID.description)
+    try session.execute(Store.statements["lock_windows"])
     try session.execute(Store.statements["open_window"], id, .integer(seconds))
     try session.executeAfterCommit(Store.statements["notify_window"], .text(Store.windowChannel), id)
+    return .last
   }
 }

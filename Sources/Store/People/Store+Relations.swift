@@ -5,10 +5,14 @@ import Queue
 
 /// Relations of users to users, posts and places. Triggers keep the counters.
 extension Store {
-  /// Gives a user a relation, or asks for it; nil if the user does not see the target. Repetitions change nothing.
+  /// Gives a user a relation, or asks for it, and notifies the other user; nil if the user does not see the target.
+  /// Repetitions change nothing.
+  ///
+  /// - Throws: `ForgottenRefusal`.
   package func relate(
     _ user: String, _ kind: RelationKind, to target: String, for viewer: Viewer, _ session: Session
   ) throws -> Relation? {
+    try requireUsers(user, kind.target == .user ? target : nil, in: session)
     switch (kind.target, kind.rule) {
     case (.user, .bothSides):
       guard try ask(user, kind, to: target, viewer, session) else { return nil }
@@ -18,16 +22,21 @@ extension Store {
       try add([(user, target, kind.name), (target, user, RelationKind.blocked)], session)
     case (.post, _):
       let eyes = Viewer.user(user).parameter
-      guard try !session.execute(Self.statements["lock_target_post"], .text(target), eyes).isEmpty else { return nil }
-      fallthrough
+      let locked = try session.execute(Self.statements["lock_target_post"], .text(target), eyes)
+      guard let author = try locked.first?.get("author", as: String.self) else { return nil }
+      if try add([(user, target, kind.name)], session) > 0, kind.name == UserEvent.Kind.like.rawValue {
+        try notify(author, of: .like, by: user, post: PublicID(target), session)
+      }
     case (.user, _), (.place, _): try add([(user, target, kind.name)], session)
     }
     return try relation(of: user, kind, to: target, session)
   }
 
   /// Takes a relation, a request for it, or one that waits for the user, away from a user. Repetitions change nothing.
+  ///
+  /// - Parameter check: receives the locked relation, if there is one; an error from it prevents the change.
   package func unrelate(
-    _ user: String, _ kind: RelationKind, to target: String, _ session: Session
+    _ user: String, _ kind: RelationKind, to target: String, _ session: Session, check: (Relation?) throws -> Void
   ) throws {
     switch kind.target {
     case .user: try lock(user, target, session)
@@ -37,6 +46,7 @@ extension Store {
       try session.execute(Self.statements["lock_target_post"], .text(target), eyes)
     case .place: break
     }
+    try check(relation(of: user, kind, to: target, session))
     switch kind.rule {
     case .ownSide: try drop([(user, target, kind.name)], session)
     case .bothSides: try drop(Self.bothSides(user, target, [kind.name, RelationKind.request]), session)
@@ -101,8 +111,10 @@ extension Store {
     if others.contains(RelationKind.request) {
       try drop([(other, user, RelationKind.request)], session)
       try add(Self.bothSides(user, other, [kind.name]), session)
+      try notify(other, of: .friendAccepted, by: user, session)
     } else {
       try add([(user, other, RelationKind.request)], session)
+      try notify(other, of: .friendRequest, by: user, session)
     }
     return true
   }
@@ -123,8 +135,10 @@ extension Store {
     kinds.flatMap { [(user, other, $0), (other, user, $0)] }
   }
 
-  private func add(_ sides: Sides, _ session: Session) throws(PostgresError) {
-    try session.execute(Self.statements["add_relations"], Self.parameters(sides))
+  /// Inserts relations; returns the number of those that are new.
+  @discardableResult
+  private func add(_ sides: Sides, _ session: Session) throws(PostgresError) -> Int {
+    try session.execute(Self.statements["add_relations"], Self.parameters(sides)).affected
   }
 
   private func drop(_ sides: Sides, _ session: Session) throws(PostgresError) {

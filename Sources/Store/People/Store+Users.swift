@@ -31,12 +31,13 @@ extension Store {
   /// Creates or replaces the profile of a user, who need not have posted before.
   ///
   /// - Parameter check: receives the user before the change, nil if there is none; an error from it prevents the change.
-  /// - Throws: `OwnershipRefusal` unless the viewer is the user; `UserNameTaken`. The caller must roll back.
+  /// - Throws: `OwnershipRefusal` unless the viewer is the user; `UserNameTaken`, `ForgottenRefusal`. The caller must roll back.
   package func save(
     _ profile: Profile, of id: String, for viewer: Viewer, _ session: Session,
     check: (AppUser?) throws -> Void = { _ in }
   ) throws {
     try viewer.require(owner: id)
+    try requireUsers(id, in: session)
     try session.execute(Self.statements["lock_users"], .texts([id]))
     try check(user(id, for: viewer, session))
     do {

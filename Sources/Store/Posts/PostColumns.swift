@@ -26,9 +26,9 @@ struct PostColumn: Sendable {
     PostColumn("place_name", isChangeable: true) { .text($0.place?.name) },
     PostColumn("place_latitude", isChangeable: true) { .double($0.place?.coordinate?.latitude) },
     PostColumn("place_longitude", isChangeable: true) { .double($0.place?.coordinate?.longitude) },
-    PostColumn("latitude") { .double($0.location?.latitude) },
-    PostColumn("longitude") { .double($0.location?.longitude) },
-    PostColumn("foreground") { .text($0.foreground.rawValue) },
+    PostColumn("latitude", isChangeable: true) { .double($0.location?.latitude) },
+    PostColumn("longitude", isChangeable: true) { .double($0.location?.longitude) },
+    PostColumn("foreground", isChangeable: true) { .text($0.foreground.rawValue) },
     PostColumn("captured_at") { draft in
       .timestamp(microseconds: draft.capturedAt.map { Int64(($0.timeIntervalSince1970 * 1e6).rounded()) })
     },

@@ -5,14 +5,20 @@ import Queue
 
 /// Comments. The comment count of a post changes in the same transaction.
 extension Store {
-  /// Inserts a comment on a post; nil if the viewer sees no such post.
+  /// Inserts a comment on a post, and notifies the author of the post; nil if the viewer sees no such post.
+  ///
+  /// - Throws: `ForgottenRefusal`.
   package func comment(
     on post: PublicID, for viewer: Viewer, author: String, text: String, _ session: Session
   ) throws -> Comment? {
-    try session.execute(
+    try requireUsers(author, in: session)
+    let inserted = try session.execute(
       Self.statements["insert_comment"], .text(post.description), .text(PublicID.now().description), .text(author),
-      .text(text), viewer.parameter
-    ).first.map(Self.comment)
+      .text(text), viewer.parameter)
+    guard let row = inserted.first else { return nil }
+    let comment = try Self.comment(row)
+    try notify(row.get("post_author"), of: .comment, by: author, post: post, subject: comment.id, session)
+    return comment
   }
 
   /// Reads a comment on a post; nil if the viewer sees no post with this comment.
@@ -43,21 +49,24 @@ extension Store {
 
   /// Deletes a comment of the viewer's, or on a post of the viewer's; false if the viewer sees no post with this comment.
   ///
+  /// - Parameter check: receives the locked comment; the caller must roll back if it throws.
   /// - Throws: `OwnershipRefusal`, after which the caller must roll back.
   package func delete(
-    comment: PublicID, on post: PublicID, for viewer: Viewer, _ session: Session
+    comment: PublicID, on post: PublicID, for viewer: Viewer, _ session: Session, check: (Comment) throws -> Void
   ) throws -> Bool {
     let locked = try session.execute(Self.statements["lock_post"], .text(post.description), viewer.parameter)
     guard let row = locked.first else { return false }
     let number: Int64 = try row.get("id")
-    let dropped = try session.execute(Self.statements["drop_comment"], .integer(number), .text(comment.description))
-    guard let author = try dropped.first?.get("author", as: String.self) else { return false }
-    try viewer.require(owner: author, try row.get("author"))
+    let dropped = try session.execute(
+      Self.statements["drop_comment"], .integer(number), .text(comment.description), .text(post.description))
+    guard let comment = try dropped.first.map(Self.comment) else { return false }
+    try viewer.require(owner: comment.author, try row.get("author"))
+    try check(comment)
     try session.execute(Self.statements["count_comments"], .integer(number), .integer(-1))
     return true
   }
 
-  private static func comment(_ row: Row) throws -> Comment {
+  static func comment(_ row: Row) throws -> Comment {
     Comment(
       id: try row.publicID("public_id"), post: try row.publicID("post"), author: try row.get("author"),
       text: try row.get("text"), createdAt: .init(microseconds: try row.get("created_at")))

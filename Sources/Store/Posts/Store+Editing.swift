@@ -14,8 +14,9 @@ extension Store {
     case missingText
   }
 
-  /// Changes the texts, the visibility and the place of a post of the viewer's.
+  /// Changes the texts, the visibility, the place, the location and the foreground of a post of the viewer's.
   ///
+  /// If the change exchanges the foreground of a moment, its outputs are made again (`remake`).
   /// If the change restricts the visibility, the assets get new ids, so that URLs given out before become invalid.
   ///
   /// - Parameter check: receives the locked post before the change; an error from it prevents the change.
@@ -36,6 +37,7 @@ extension Store {
     try session.execute(
       Self.statements["change_post"], [.text(id.description)] + PostColumn.changeable.map { $0.value(draft) })
     if draft.visibility < before.visibility { try renameMedia(ofPost: row.get("id"), session) }
+    if draft.foreground != before.foreground { try remake(id, session) }
     return .changed
   }
 
@@ -72,17 +74,24 @@ extension Store {
     try cancelJobs(session.execute(Self.statements["jobs_of_post"], .text(id.description)), session)
     guard let (number, _) = try lock(post: id, for: viewer, session) else { return false }
     try post(id, for: viewer, session).map(check)
+    try drop(lockedPost: number, session)
+    return true
+  }
+
+  /// Deletes a locked post with its comments, its reactions and all of their media.
+  func drop(lockedPost number: Int64, _ session: Session) throws {
     try dropSets(session.execute(Self.statements["drop_reactions"], .integer(number)), session)
     try dropSets(session.execute(Self.statements["drop_post"], .integer(number)), session)
-    return true
   }
 
   /// Deletes an image of the viewer's, or a reaction to a post of the viewer's, and updates the reaction count of the
   /// post; false if the viewer sees no image of this kind and owner with this id.
   ///
+  /// - Parameter check: receives the locked image; the caller must roll back if it throws.
   /// - Throws: `OwnershipRefusal`.
   package func delete(
-    image id: PublicID, _ kind: ImageKind, of owner: String, for viewer: Viewer, _ session: Session
+    image id: PublicID, _ kind: ImageKind, of owner: String, for viewer: Viewer, _ session: Session,
+    check: (StoredImage) throws -> Void
   ) throws -> Bool {
     let image = { try session.execute(Self.statements["image"], .text(id.description), viewer.parameter).first }
     guard let row = try image(), try row.enumValue("kind") == kind, try row.get("owner", as: String.self) == owner
@@ -96,6 +105,7 @@ extension Store {
     }
     // The job is locked: the status no longer changes.
     guard let now = try image() else { return false }
+    try check(self.image(now, session))
     let isReady: Bool = try now.enumValue("status") == ImageStatus.ready
     if kind == .reaction, isReady {
       try session.execute(Self.statements["count_reactions"], .text(id.description), .integer(-1))
@@ -107,13 +117,16 @@ extension Store {
 
   /// Deletes all images of an owner, including those that are processing; false if there were none.
   ///
+  /// - Parameter check: receives the current image, if there is one; the caller must roll back if it throws.
   /// - Throws: `OwnershipRefusal` unless the viewer is the user whose profile image it is, or the author of all images.
   package func deleteImages(
-    _ kind: ImageKind, of owner: String, for viewer: Viewer, _ session: Session
+    _ kind: ImageKind, of owner: String, for viewer: Viewer, _ session: Session, check: (StoredImage?) throws -> Void
   ) throws -> Bool {
     try requireOwner(of: kind, owner, viewer, session)
     try cancelJobs(
       session.execute(Self.statements["jobs_of_images"], .text(kind.rawValue), .text(owner)), session)
+    try session.execute(Self.statements["lock_owner"], .text(kind.rawValue), .text(owner))
+    try check(lockedImage(kind, of: owner, session))
     let dropped = try session.execute(Self.statements["drop_images"], .text(kind.rawValue), .text(owner))
     try dropSets(dropped, session)
     return !dropped.isEmpty
@@ -136,7 +149,7 @@ extension Store {
     for row in rows { _ = try JobQueue.cancel(try row.publicID("job"), session) }
   }
 
-  private func dropSets(_ rows: Rows, _ session: Session) throws {
+  func dropSets(_ rows: Rows, _ session: Session) throws {
     for row in rows {
       for column in ["asset_set_id", "source_set_id"] {
         if let set = try row.get(column, as: Int64?.self) { try dropSet(set, session) }

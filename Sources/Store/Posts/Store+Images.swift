@@ -65,7 +65,15 @@ extension Store {
     return (image, content)
   }
 
-  private func image(_ row: Row, _ session: Session) throws -> StoredImage {
+  /// Reads the current image of an owner, which `lock_owner` has locked; nil if there is none.
+  func lockedImage(_ kind: ImageKind, of owner: String, _ session: Session) throws -> StoredImage? {
+    try session.execute(
+      Self.statements["images"], .text(kind.rawValue), .text(owner), .integer(.max), .integer(1),
+      Viewer.unrestricted.parameter
+    ).first.map { try image($0, session) }
+  }
+
+  func image(_ row: Row, _ session: Session) throws -> StoredImage {
     let set = try row.get("asset_set_id", as: Int64?.self)
     return try image(row, try set.map { [$0: try assets(ofSet: $0, session)] } ?? [:], session)
   }

@@ -53,10 +53,11 @@ extension Store {
     }
     if let current = reprocessing.currentSet {
       let set = try insert()
-      try swap(current, for: set, of: work.subject, session)
+      let row = try swap(current, for: set, of: work.subject, session)
       try session.execute(
         Self.runStatements["retire_set"], .integer(current), .integer(set), .bool(reprocessing.keepsOld))
       try releaseInputs(of: work, session)
+      try remakeIfOutdated(work, row, session)
     } else {
       try reopen(work.subject, session)
       try publishFirst(work, insert, session)
@@ -84,7 +85,7 @@ extension Store {
     ).isEmpty
   }
 
-  private func swap(_ current: Int64, for set: Int64, of subject: Subject, _ session: Session) throws {
+  private func swap(_ current: Int64, for set: Int64, of subject: Subject, _ session: Session) throws -> Row {
     let statement =
       switch subject {
       case .post: Self.runStatements["swap_post"]
@@ -92,7 +93,8 @@ extension Store {
       }
     let swapped = try session.execute(
       statement, .text(subject.id.description), .integer(current), .integer(set))
-    guard !swapped.isEmpty else { throw StoreError.outputsChanged(subject) }
+    guard let row = swapped.first else { throw StoreError.outputsChanged(subject) }
+    return row
   }
 
   private func reopen(_ subject: Subject, _ session: Session) throws {

@@ -66,7 +66,7 @@ SELECT id FROM app_user WHERE id = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDAT
 
 -- name: lock_target_post
 -- The post, before the rows that refer to it.
-SELECT id FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, $2)} FOR NO KEY UPDATE
+SELECT id, author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, $2)} FOR NO KEY UPDATE
 
 -- name: relations_between
 SELECT user_id, target, kind, created_at FROM relation

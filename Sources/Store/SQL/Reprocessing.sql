@@ -49,6 +49,17 @@ INSERT INTO reprocess_item (run_id, subject_kind, subject, definition)
 SELECT $14::bigint, subject_kind, subject, definition FROM ({subjects}) AS chosen
 RETURNING run_id
 
+-- name: may_remake
+-- Whether the outputs of a moment can be made again by the definition that made them.
+SELECT FROM post JOIN asset_set AS made ON made.id = post.asset_set_id
+WHERE post.public_id = $1::uuid AND post.kind = 'take5' AND post.status = 'ready' AND post.source_set_id IS NOT NULL
+  AND made.definition IS NOT NULL
+
+-- name: insert_item_of_post
+INSERT INTO reprocess_item (run_id, subject_kind, subject, definition)
+SELECT $1::bigint, 'post', post.public_id, made.definition
+FROM post JOIN asset_set AS made ON made.id = post.asset_set_id WHERE post.public_id = $2::uuid
+
 -- name: drop_run
 DELETE FROM reprocess_run WHERE id = $1
 
@@ -179,7 +190,7 @@ UPDATE reprocess_item SET job = NULL WHERE run_id = $1 AND outcome IS NULL AND j
 -- The write that makes the new outputs visible. No row if the post has another set by now.
 UPDATE post SET asset_set_id = $3::bigint
 WHERE public_id = $1::uuid AND status = 'ready' AND asset_set_id = $2::bigint
-RETURNING id
+RETURNING id, foreground
 
 -- name: swap_image
 UPDATE image SET asset_set_id = $3::bigint

@@ -104,9 +104,9 @@ WHERE asset.id = given.id
 -- name: insert_comment
 WITH parent AS (
   UPDATE post SET comment_count = comment_count + 1
-  WHERE public_id = $1::uuid AND {visible(author, visibility, $5)} RETURNING id)
+  WHERE public_id = $1::uuid AND {visible(author, visibility, $5)} RETURNING id, author)
 INSERT INTO comment (public_id, post_id, author, text) SELECT $2::uuid, id, $3, $4 FROM parent
-RETURNING id, public_id, $1::uuid AS post, author, text, created_at
+RETURNING id, public_id, $1::uuid AS post, author, text, created_at, (SELECT parent.author FROM parent) AS post_author
 
 -- name: comment
 SELECT comment.id, comment.public_id, post.public_id AS post, comment.author, comment.text, comment.created_at
@@ -122,7 +122,8 @@ WHERE post.public_id = $1::uuid AND (comment.created_at, comment.id) < ($2::time
 ORDER BY comment.created_at DESC, comment.id DESC LIMIT $4::int
 
 -- name: drop_comment
-DELETE FROM comment WHERE public_id = $2::uuid AND post_id = $1::bigint RETURNING author
+DELETE FROM comment WHERE public_id = $2::uuid AND post_id = $1::bigint
+RETURNING public_id, $3::uuid AS post, author, text, created_at
 
 -- name: count_comments
 UPDATE post SET comment_count = comment_count + $2::int WHERE id = $1::bigint
@@ -207,6 +208,10 @@ UPDATE signing_key SET retires_at = least(retires_at, clock_timestamp() + make_i
 -- name: drop_signing_keys
 DELETE FROM signing_key WHERE retires_at <= clock_timestamp()
 
+-- name: lock_windows
+-- The numbers of windows commit in their order.
+SELECT pg_advisory_xact_lock(hashtextextended('windows', 2))
+
 -- name: open_window
 -- Times have milliseconds, as in the notification and in the API.
 INSERT INTO daily_window (job, opened_at, closes_at)
@@ -244,13 +249,13 @@ WHERE (image.post_id IS NULL OR {visible(post.author, post.visibility, $2)}) AND
 -- name: publish
 UPDATE post SET status = 'ready', asset_set_id = $2::bigint, reasons = '[]'
 WHERE public_id = $1::uuid AND status = 'processing'
-RETURNING id
+RETURNING id, author, foreground
 
 -- name: reject
-UPDATE post SET status = 'rejected', reasons = $2::jsonb WHERE public_id = $1::uuid AND status = 'processing' RETURNING id
+UPDATE post SET status = 'rejected', reasons = $2::jsonb WHERE public_id = $1::uuid AND status = 'processing' RETURNING public_id, author
 
 -- name: fail
-UPDATE post SET status = 'failed' WHERE job = ANY ($1::uuid[]) AND status = 'processing' RETURNING id
+UPDATE post SET status = 'failed' WHERE job = ANY ($1::uuid[]) AND status = 'processing' RETURNING public_id, author
 
 -- name: reopen
 UPDATE post SET status = 'processing' WHERE job = ANY ($1::uuid[]) AND status = 'failed' RETURNING id
@@ -311,6 +316,10 @@ JOIN asset_set ON asset_set.id = image.asset_set_id
 JOIN asset ON asset.asset_set_id = image.asset_set_id
 LEFT JOIN blob_damage AS damage ON damage.hash = asset.blob
 ORDER BY asset.id
+
+-- name: lock_owner
+-- The same for a deletion of the images of an owner.
+SELECT pg_advisory_xact_lock(hashtextextended($1 || ':' || $2, 0))
 
 -- name: lock_image_owner
 -- Serializes the publications of images of one owner.

@@ -20,14 +20,17 @@ SELECT {token_columns} FROM {valid_tokens} AND token.public_id = $1::uuid
 -- name: user_token_of_hash
 SELECT {token_columns} FROM {valid_tokens} AND token.hash = $1
 
+-- name: valid_user_tokens
+SELECT token.public_id FROM {valid_tokens} AND token.public_id = ANY ($1::uuid[])
+
 -- name: user_tokens
 SELECT {token_columns} FROM {valid_tokens}
   AND token.user_id = $1 AND (token.created_at, token.id) < ($2::timestamptz, $3::bigint)
 ORDER BY token.created_at DESC, token.id DESC LIMIT $4::int
 
 -- name: revoke_user_token
-UPDATE user_token SET revoked_at = clock_timestamp()
-WHERE public_id = $1::uuid AND user_id = $2 AND revoked_at IS NULL RETURNING public_id
+UPDATE user_token AS token SET revoked_at = clock_timestamp()
+WHERE public_id = $1::uuid AND user_id = $2 AND revoked_at IS NULL RETURNING {token_columns}
 
 -- name: revoke_user_tokens
 UPDATE user_token SET revoked_at = clock_timestamp()

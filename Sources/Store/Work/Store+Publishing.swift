@@ -36,12 +36,13 @@ extension Store {
     switch work.subject {
     case .post(let id):
       let set = try insert()
-      guard try !session.execute(Self.statements["publish"], .text(id.description), .integer(set)).isEmpty else {
-        throw StoreError.noSubject(work.subject)
-      }
+      let published = try session.execute(Self.statements["publish"], .text(id.description), .integer(set))
+      guard let row = published.first else { throw StoreError.noSubject(work.subject) }
+      try releaseInputs(of: work, session)
+      try remakeIfOutdated(work, row, session)
+      try notify(row.get("author"), of: .postReady, by: nil, post: id, session)
     case .image(let id): try publish(image: id, work, insert, session)
     }
-    try releaseInputs(of: work, session)
   }
 
   /// Resets the crash count of the inputs of published outputs, and drops the sources unless the definition keeps them.
@@ -75,6 +76,12 @@ extension Store {
       ).isEmpty
     else { throw StoreError.noSubject(work.subject) }
     if kind == .reaction { try session.execute(Self.statements["count_reactions"], .text(id.description), .integer(1)) }
+    try releaseInputs(of: work, session)
+    if let author = try row.get("post_author", as: String?.self) {
+      try notify(
+        author, of: .reaction, by: row.get("author"), post: PublicID(row.get("owner", as: String.self)), subject: id,
+        session)
+    }
   }
 
   /// Records the rejection of media: the subject gets the reasons and loses its sources, and the job completes.
@@ -92,8 +99,11 @@ extension Store {
       case .post: Self.statements["reject"]
       case .image: Self.statements["reject_image"]
       }
-    try session.execute(statement, .text(work.subject.id.description), .text(reasons))
+    let rejected = try session.execute(statement, .text(work.subject.id.description), .text(reasons))
     try dropSources(of: work.subject, session)
+    if case .post(let id) = work.subject, let row = rejected.first {
+      try notify(row.get("author"), of: .postRejected, by: nil, post: id, session)
+    }
   }
 
   /// Fails the subject of a dead or cancelled job, if it still waits for outputs.
@@ -102,10 +112,15 @@ extension Store {
   /// Fails the subjects of dead or cancelled jobs, if they still wait for outputs.
   func fail(jobs: [PublicID], _ session: Session) throws(PostgresError) {
     guard !jobs.isEmpty else { return }
-    for statement in [Self.statements["fail"], Self.statements["fail_image"]] {
-      try session.execute(statement, .texts(jobs.map(\.description)))
+    let ids = Parameter.texts(jobs.map(\.description))
+    let posts = try session.execute(Self.statements["fail"], ids)
+    try session.execute(Self.statements["fail_image"], ids)
+    try session.execute(Self.runStatements["end_items_of_jobs"], ids)
+    var failed: [(author: UserKey, post: PublicID)] = []
+    for row in posts { failed.append((UserKey(try row.get("author")), try row.publicID("public_id"))) }
+    for (author, post) in failed.sorted(by: { $0.author < $1.author }) {
+      try notify(author.text, of: .postFailed, by: nil, post: post, session)
     }
-    try session.execute(Self.runStatements["end_items_of_jobs"], .texts(jobs.map(\.description)))
   }
 
   private func dropSources(of subject: Subject, _ session: Session) throws {

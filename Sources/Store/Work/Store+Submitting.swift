@@ -14,10 +14,11 @@ extension Store {
   ///   - sources: the submitted media, with the roles `source.front` and `source.back`, `source.clip`, or `source.photo`
   ///     and their indexes.
   ///   - request: the id of the request, for the log of the worker.
-  /// - Throws: `QuarantineRefusal`.
+  /// - Throws: `QuarantineRefusal`, `ForgottenRefusal`.
   package func submitPost(
     _ draft: PostDraft, sources: [NewAsset], definition: MediaDefinition, request: String?, _ session: Session
   ) throws -> PublicID {
+    try requireUsers(draft.author, in: session)
     let post = PublicID.now()
     guard !sources.isEmpty else {
       try insert(post, draft, status: .ready, job: nil, set: nil, session)
@@ -36,11 +37,12 @@ extension Store {
   /// Inserts an image and enqueues its job; nil if it is a reaction to a post that the viewer does not see.
   ///
   /// - Parameter source: the submitted photo, with the role `source.photo`.
-  /// - Throws: `QuarantineRefusal`; `OwnershipRefusal` for an image that would replace another user's.
+  /// - Throws: `QuarantineRefusal`, `ForgottenRefusal`; `OwnershipRefusal` for an image that would replace another user's.
   package func submitImage(
     _ draft: ImageDraft, for viewer: Viewer, source: NewAsset, definition: PhotoDefinition, request: String?,
     _ session: Session
   ) throws -> PublicID? {
+    try requireUsers(draft.kind == .profile ? draft.owner : nil, draft.author, in: session)
     if draft.kind == .reaction {
       guard PublicID(draft.owner) != nil,
         try !session.execute(Self.statements["has_post"], .text(draft.owner), viewer.parameter).isEmpty

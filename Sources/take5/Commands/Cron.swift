@@ -23,7 +23,7 @@ extension Subcommand {
         help: "five fields as in crontab(5): minute, hour, day of month, month, day of week; or @daily"),
       Option("--zone", "ZONE", default: "UTC", help: "time zone of the schedule: a name of the IANA database"),
       Option(
-        "--kind", "KIND", .choice(JobKinds.tasks.map { $0.kind }),
+        "--kind", "KIND", .choice(JobKinds.scheduled.map { $0.kind }),
         help: "kind of the job: " + kinds { "\($0.kind) \($0.abstract)" }),
       Option(
         "--arguments", "JSON", default: "{}",
@@ -84,9 +84,9 @@ extension Subcommand {
     guard let schedule = arguments.value("--schedule") else {
       throw CommandFailure(.usage, "--schedule is missing", remedy: "add a schedule such as --schedule '0 18 * * *'")
     }
-    let kinds = JobKinds.tasks.map { $0.kind }
+    let kinds = JobKinds.scheduled.map { $0.kind }
     guard let value = try arguments.checked("--kind"),
-      let kind = JobKinds.tasks.first(where: { $0.kind == value })
+      let kind = JobKinds.scheduled.first(where: { $0.kind == value })
     else { throw CommandFailure(.usage, "--kind is missing", remedy: "use one of \(kinds.joined(separator: ", "))") }
     let text = Array((arguments.value("--arguments") ?? "{}").utf8)
     do { _ = try JSON.decode(kind, from: text) } catch {
@@ -103,8 +103,8 @@ extension Subcommand {
   }
 
   /// Lists the kinds of jobs that a schedule can enqueue.
-  private static func kinds(_ text: (any TaskJob.Type) -> String) -> String {
-    JobKinds.tasks.map(text).joined(separator: "; ")
+  private static func kinds(_ text: (any ScheduledJob.Type) -> String) -> String {
+    JobKinds.scheduled.map(text).joined(separator: "; ")
   }
 
   private static func records(_ arguments: Arguments) async throws -> [CronRecord] {

@@ -98,11 +98,11 @@ extension Subcommand {
       queue: scrub, recorder: DamageRecorder(store: store, blobs: blobs, log: log, metrics: metrics),
       pool: database.pool)
     let lists = Pool(database.url.with(statementLimit: .seconds(2)), size: 4)
-    let jobChanges = try JobChangeNotifier(database: database.pool, url: database.url)
+    let changes = try Changes(database: database.pool, store: store, url: database.url, access: access)
     let liveness = DatabaseLiveness(at: .now)
     let api = ControlAPI(
       database: database.pool, lists: lists, store: store, blobs: blobs, definitions: definitions,
-      access: access, jobChanges: jobChanges, metrics: metrics,
+      access: access, changes: changes, metrics: metrics,
       minFree: try minFree(arguments),
       uploads: UploadLimit(
         max: try arguments.number("--uploads") ?? UploadLimit.defaultMax,
@@ -124,7 +124,7 @@ extension Subcommand {
 
     // These tasks end after the last request.
     let tasks = [
-      Task { await jobChanges.run() }, Task { await refresh(access, store, keys, liveness, log) },
+      Task { await changes.run() }, Task { await refresh(access, store, keys, liveness, log) },
       Task { await scrubber.run() }, Task { await refresh(provider) },
     ]
     await withTaskGroup { group in

@@ -1,0 +1,165 @@
+internal import Archives
+internal import Blobs
+import FoundationEssentials
+internal import HTTPServer
+internal import Model
+internal import Platform
+internal import Postgres
+internal import Store
+
+/// Everything of a user as a ZIP archive, which is made while it is sent.
+///
+/// Records are read in pages, each from a snapshot of its own, and files in pieces. The next piece is made once the client has
+/// received the one before, so that neither the archive nor a file is ever in memory.
+struct UserExport: Sendable {
+  private static let pageSize = 100
+  private static let pieceBytes = 256 << 10
+
+  let user: String
+  let store: Store
+  let database: Pool
+  let stream: BodyStream
+
+  /// The client has disconnected, or its credential has ended.
+  private struct Ended: Error {}
+
+  /// Sends the archive. If that fails, the connection is closed before the body is complete.
+  func run() async {
+    do {
+      try await send()
+      stream.finish()
+    } catch {
+      stream.cut()
+    }
+  }
+
+  private func send() async throws {
+    var archive = try ArchiveWriter()
+    var missing: [String] = []
+    let (store, user) = (store, user)
+    let profile = try await database.read { try store.user(user, for: .user(user), $0) }?.profile
+    try await add(ExportedProfile(id: user, profile: profile ?? Profile()), as: "profile.json", to: &archive)
+    try await addPosts(to: &archive, &missing)
+    try await addImages(to: &archive, &missing)
+    try await addComments(to: &archive)
+    try await addRelations(to: &archive)
+    if !missing.isEmpty { try await add(missing, as: "missing.json", to: &archive) }
+    try archive.finish()
+    try await flush(&archive)
+  }
+
+  private func addPosts(to archive: inout ArchiveWriter, _ missing: inout [String]) async throws {
+    let (store, user) = (store, user)
+    let filter = PostFilter(authors: [user], statuses: Set(PostStatus.allCases))
+    var page = PageRequest(limit: Self.pageSize)
+    var number = 0
+    repeat {
+      let (posts, assets) = try await database.read { [page] session in
+        let posts = try store.posts(filter, for: .unrestricted, page, session)
+        return (posts, try store.allAssets(ofPosts: posts.items.map(\.id), session))
+      }
+      number += 1
+      let records = posts.items.map { ExportedPost(post: $0, files: ExportedFile.all(of: $0.id, assets[$0.id] ?? [])) }
+      if !records.isEmpty { try await add(records, as: "posts/\(number).json", to: &archive) }
+      for record in records { try await add(record.files, record.post.createdAt, to: &archive, &missing) }
+      page.after = posts.next
+    } while page.after != nil
+  }
+
+  private func addImages(to archive: inout ArchiveWriter, _ missing: inout [String]) async throws {
+    let (store, user) = (store, user)
+    var (last, number): (Int64, Int) = (0, 0)
+    while true {
+      let (images, assets) = try await database.read { [last] session in
+        let images = try store.images(by: user, after: last, limit: Self.pageSize, session)
+        return (images, try store.allAssets(ofImages: images.items.map(\.id), session))
+      }
+      guard !images.items.isEmpty else { return }
+      (last, number) = (images.last, number + 1)
+      let records = images.items.map { image in
+        ExportedImage(image: image, files: ExportedFile.all(of: image.id, assets[image.id] ?? []))
+      }
+      try await add(records, as: "images/\(number).json", to: &archive)
+      for record in records { try await add(record.files, record.image.createdAt, to: &archive, &missing) }
+    }
+  }
+
+  private func addComments(to archive: inout ArchiveWriter) async throws {
+    let (store, user) = (store, user)
+    var (last, number): (Int64, Int) = (0, 0)
+    while true {
+      let comments = try await database.read { [last] session in
+        try store.comments(by: user, after: last, limit: Self.pageSize, session)
+      }
+      guard !comments.items.isEmpty else { return }
+      (last, number) = (comments.last, number + 1)
+      try await add(comments.items.map(CommentResponse.init), as: "comments/\(number).json", to: &archive)
+    }
+  }
+
+  private func addRelations(to archive: inout ArchiveWriter) async throws {
+    let (store, user) = (store, user)
+    var (last, number): (Int64, Int) = (0, 0)
+    while true {
+      let relations = try await database.read { [last] session in
+        try store.relations(by: user, after: last, limit: Self.pageSize, session)
+      }
+      guard !relations.items.isEmpty else { return }
+      (last, number) = (relations.last, number + 1)
+      try await add(relations.items, as: "relations/\(number).json", to: &archive)
+    }
+  }
+
+  private func add(_ value: some Encodable, as path: String, to archive: inout ArchiveWriter) async throws {
+    let bytes = try JSON.encode(value)
+    try archive.begin(path, bytes: Int64(bytes.count), modifiedAt: Int(Date().timeIntervalSince1970), .deflate)
+    try archive.write(bytes)
+    try await flush(&archive)
+  }
+
+  /// Adds files. One that was deleted in the meantime or is damaged is missing.
+  private func add(
+    _ files: [ExportedFile], _ date: Date, to archive: inout ArchiveWriter, _ missing: inout [String]
+  ) async throws {
+    let store = store
+    for file in files {
+      guard let stored = try await database.read({ try store.asset(file.asset.id, for: .unrestricted, $0) }),
+        let content = try? FileContent(stored, store)
+      else {
+        missing.append(file.path)
+        continue
+      }
+      let bytes = stored.asset.bytes
+      try archive.begin(file.path, bytes: bytes, modifiedAt: Int(date.timeIntervalSince1970), .none)
+      for offset in stride(from: 0, to: bytes, by: Self.pieceBytes) {
+        try archive.write(try content.bytes(at: offset, count: Int(min(Int64(Self.pieceBytes), bytes - offset))))
+        try await flush(&archive)
+      }
+    }
+  }
+
+  /// Sends what was made, and waits until the client has received it.
+  private func flush(_ archive: inout ArchiveWriter) async throws {
+    let bytes = archive.take()
+    guard bytes.isEmpty || stream.write(bytes), await stream.drained() else { throw Ended() }
+  }
+}
+
+/// The bytes of an asset, in the database or in a file.
+private struct FileContent: ~Copyable {
+  private let inline: [UInt8]
+  private let file: OpenFile?
+
+  init(_ stored: StoredAsset, _ store: Store) throws {
+    inline = stored.inline ?? []
+    file = stored.inline == nil ? OpenFile(try store.content(of: stored)) : nil
+  }
+
+  /// Throws if the file is shorter than it should be.
+  func bytes(at offset: Int64, count: Int) throws -> [UInt8] {
+    guard let file else { return Array(inline[Int(offset)..<Int(offset) + count]) }
+    let bytes = try file.descriptor.bytes(count: count, at: offset)
+    guard bytes.count == count else { throw BlobError.unavailable("a file is too short") }
+    return bytes
+  }
+}

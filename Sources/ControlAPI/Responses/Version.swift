@@ -1,0 +1,98 @@
+internal import Crypto
+import FoundationEssentials
+internal import HTTPServer
+internal import Model
+
+/// What clients read, change and delete by its version: the entity tag of its JSON.
+///
+/// The version covers what a client changes or deletes, and not what changes without a request of its owner, such as
+/// counts, the progress of a job and the signatures of URLs: otherwise each new comment would make a pending change fail.
+protocol Versioned {
+  associatedtype Version: Encodable
+
+  /// The content that the version identifies.
+  var version: Version { get }
+}
+
+extension Versioned {
+  /// The entity tag of the current version (RFC 9110, section 8.8.3).
+  func entityTag() throws -> EntityTag {
+    EntityTag(strong: SHA256.digest(of: try JSON.canonical(JSON.encode(version))).hex)
+  }
+}
+
+extension Request {
+  /// Throws a problem with status 412 if the header field `If-Match` does not name the current version (RFC 9110, section
+  /// 13.1.1). Every change and deletion calls it in its transaction, once what it changes is locked.
+  ///
+  /// - Parameter current: what is changed or deleted; nil: something without a version, such as a list, which only
+  ///   `If-Match: *` names.
+  func checkVersion(of current: (any Versioned)?) throws {
+    // Computing the version is not free, and most requests have no condition.
+    guard headers["If-Match"] != nil else { return }
+    let wanted = headers.list("If-Match")
+    guard !wanted.contains("*") else { return }
+    let tag = try current?.entityTag()
+    guard let tag, !wanted.isEmpty, !tag.failsIfMatch(in: headers) else {
+      throw ProblemKind.outdatedVersion.problem(
+        tag.map { "The current version is \($0), which If-Match does not name." }
+          ?? "What the request deletes has no version, so that only If-Match: * names it.")
+    }
+  }
+}
+
+extension Response {
+  /// Returns the JSON of something that has a version, with the version in the header field `ETag`.
+  static func versioned(_ value: some Encodable, _ current: some Versioned, _ status: Status = .ok) throws -> Response {
+    .json(
+      status, try JSON.encode(value),
+      headers: ["Cache-Control": "no-store", "ETag": try current.entityTag().description])
+  }
+}
+
+extension Post: Versioned {
+  var version: some Encodable {
+    Content(
+      id: id, draft: draft, status: status, reasons: reasons, assets: Content.names(of: assets),
+      photos: photos.map(Content.names))
+  }
+
+  private struct Content: Encodable {
+    let id: PublicID
+    let draft: PostDraft
+    let status: PostStatus
+    let reasons: [Reason]
+    let assets: [String]
+    let photos: [[String]]
+
+    static func names(of assets: [Role: Asset]) -> [String] {
+      assets.map { "\($0.key.rawValue) \($0.value.id)" }.sorted()
+    }
+  }
+}
+
+extension Comment: Versioned {
+  var version: some Encodable { ["id": "\(id)", "author": author, "text": text] }
+}
+
+extension StoredImage: Versioned {
+  var version: some Encodable {
+    [
+      ["\(id)", draft.kind.rawValue, draft.owner, draft.author ?? "", status.rawValue],
+      reasons.map(\.code.rawValue), assets.map { "\($0.key.rawValue) \($0.value.id)" }.sorted(),
+    ]
+  }
+}
+
+extension AppUser: Versioned {
+  /// The profile, without the counts and the profile image.
+  var version: some Encodable { ["id": id, "revision": "\(revision)"] }
+}
+
+extension Relation: Versioned {
+  var version: some Encodable { [kind.name, user, target, state.rawValue, "\(createdAt.timeIntervalSince1970)"] }
+}
+
+extension UserToken: Versioned {
+  var version: some Encodable { ["id": "\(id)", "used": usedAt == nil ? "no" : "yes"] }
+}

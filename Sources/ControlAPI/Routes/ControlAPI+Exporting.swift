@@ -1,0 +1,66 @@
+internal import HTTPServer
+internal import Model
+internal import Platform
+internal import Store
+
+/// The route by which users take along what is theirs.
+extension ControlAPI {
+  var exportRoutes: [Route] {
+    [route("GET", "/v1/users/{id}/export", access: .key([.read]), handler: exportUser)]
+  }
+
+  private func exportUser(_ request: Request) async throws -> Response {
+    var reader = QueryReader(request.target)
+    try reader.finish()
+    let user = try name(request)
+    guard request.caller.viewer.owns(user) else { throw Caller.notYours("The request acts as another user.") }
+    let headers: HeaderFields = [
+      "Content-Type": "application/zip", "Cache-Control": "no-store",
+      "Content-Disposition": #"attachment; filename="take5-export.zip""#, "X-Content-Type-Options": "nosniff",
+    ]
+    guard request.method != "HEAD" else { return Response(.ok, headers: headers, body: .stream(BodyStream())) }
+    let lifetime = StreamLifetime()
+    // An archive has no place for heartbeats.
+    let stream = BodyStream(heartbeat: []) { _ in lifetime.end() }
+    lifetime.attach(try changes.streams.add(stream, of: request.caller))
+    do {
+      lifetime.attach(try exports.start(UserExport(user: user, store: store, database: database, stream: stream)))
+    } catch {
+      lifetime.end()
+      throw error
+    }
+    return Response(.ok, headers: headers, body: .stream(stream))
+  }
+}
+
+/// The exports that are being sent. Each has a thread, because it compresses and reads files.
+final class Exports: Sendable {
+  static let max = 4
+
+  private let running = Locked(0)
+
+  /// Starts an export; throws a problem if too many are running.
+  ///
+  /// - Returns: a subscription to cancel when its stream has ended.
+  func start(_ export: UserExport) throws -> StreamSubscription {
+    let isAdmitted = running.withLock { running in
+      guard running < Self.max else { return false }
+      running += 1
+      return true
+    }
+    guard isAdmitted else {
+      throw ProblemKind.overloaded.problem("Too many exports are being sent.", headers: ["Retry-After": "30"])
+    }
+    let executor: ThreadExecutor
+    do { executor = try ThreadExecutor(name: "export") } catch {
+      running.withLock { $0 -= 1 }
+      throw error
+    }
+    let task = Task(executorPreference: executor) { [self] in
+      await export.run()
+      running.withLock { $0 -= 1 }
+      executor.stop()
+    }
+    return StreamSubscription { task.cancel() }
+  }
+}

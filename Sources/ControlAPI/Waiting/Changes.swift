@@ -1,0 +1,55 @@
+package import Platform
+package import Postgres
+internal import Queue
+package import Store
+
+/// What clients wait for: changes of jobs, and events of users. One listening connection of the process receives the
+/// notifications for all of them.
+///
+/// Notifications only shorten the wait. Each of the parts also polls, which covers lost ones, and databases where `LISTEN`
+/// is not possible, such as behind a transaction pooler.
+package final class Changes: Sendable {
+  let jobs: JobChangeNotifier
+  let events: UserEventNotifier
+  /// The open streams, which end with the credentials of their clients.
+  let streams: OpenStreams
+  private let listener: Locked<Listener?>
+
+  /// - Parameter url: the database of the listening connection.
+  package init(
+    database: Pool, store: Store, url: DatabaseURL, access: AccessControl,
+    maxStreamsPerUser: Int = OpenStreams.defaultMaxPerUser
+  ) throws(SystemError) {
+    let (jobs, events) = (JobChangeNotifier(database: database), UserEventNotifier(store: store, database: database))
+    self.jobs = jobs
+    self.events = events
+    streams = OpenStreams(store: store, database: database, access: access, maxPerUser: maxStreamsPerUser)
+    let channels = [QueueChannel.changes, Store.eventChannel, Store.windowChannel]
+    let started = try Listener(url, channels: channels) { report in
+      switch report {
+      case .notification(let notification) where notification.channel == QueueChannel.changes:
+        jobs.receive(notification.payload)
+      case .notification(let notification) where notification.channel == Store.eventChannel:
+        events.receive(notification.payload)
+      case .notification, .connected:
+        if case .connected = report { jobs.readAll() }
+        events.readAll()
+      case .disconnected: break
+      }
+    }
+    listener = Locked(started)
+    try started?.start()
+  }
+
+  /// Notifies clients until the task is cancelled.
+  package func run() async {
+    await withDiscardingTaskGroup { group in
+      group.addTask { await self.jobs.run() }
+      group.addTask { await self.events.run() }
+      group.addTask { await self.streams.run() }
+    }
+    if let listener = listener.withLock({ $0.take() }) {
+      try? await onThread("listener-stop") { listener.stop() }
+    }
+  }
+}

@@ -1,0 +1,203 @@
+internal import HTTPServer
+internal import Model
+internal import Platform
+internal import Postgres
+internal import Store
+
+/// Sends users their events, on as many streams as they have open. One task reads and writes for all streams, so that each
+/// stream gets its events in order, once.
+///
+/// Every two seconds one query finds the users who have more events than their streams have sent. A stream whose client
+/// does not receive what was sent gets no more until it does: its position says where it continues, and nothing waits in
+/// memory.
+final class UserEventNotifier: Sendable {
+  private struct State {
+    var streams: [UserKey: [Int: UserEventStream]] = [:]
+    var changed: Set<UserKey> = []
+    var next = 0
+  }
+
+  private static let pollInterval = Duration.seconds(2)
+  /// The number of users in one query.
+  private static let maxUsers = 1000
+  /// The number of events that are read for one stream at a time.
+  static let maxEvents = 500
+  /// The number of bytes that may wait for the client of a stream before it gets more.
+  private static let maxUnsentBytes = 64 << 10
+
+  private let store: Store
+  private let database: Pool
+  private let state = Locked(State())
+  private let wake = WakeUp()
+
+  init(store: Store, database: Pool) {
+    self.store = store
+    self.database = database
+  }
+
+  /// Sends a stream its events until the subscription is cancelled.
+  func subscribe(_ stream: UserEventStream) -> StreamSubscription {
+    let user = stream.user
+    let number = state.withLock { state in
+      state.next += 1
+      state.streams[user, default: [:]][state.next] = stream
+      // What was committed since the position of the stream was read is sent now.
+      state.changed.insert(user)
+      return state.next
+    }
+    wake.raise()
+    return StreamSubscription { [weak self] in
+      self?.state.withLock { state in
+        state.streams[user]?[number] = nil
+        if state.streams[user]?.isEmpty == true { state.streams[user] = nil }
+      }
+    }
+  }
+
+  /// Sends events until the task is cancelled.
+  func run() async {
+    let clock = ContinuousClock()
+    var nextPoll = clock.now + Self.pollInterval
+    while !Task.isCancelled {
+      await wake.wait(atMost: max(.zero, clock.now.duration(to: nextPoll)))
+      let isPoll = clock.now >= nextPoll
+      if isPoll { nextPoll = clock.now + Self.pollInterval }
+      let users = state.withLock { state in
+        defer { state.changed = [] }
+        return isPoll ? Array(state.streams.keys) : Array(state.changed)
+      }
+      // If the database is unavailable, the next poll sends the events.
+      if !users.isEmpty { try? await send(to: users) }
+    }
+  }
+
+  /// Sends a user's events that a notification announces.
+  func receive(_ user: String) {
+    let user = UserKey(user)
+    let hasStreams = state.withLock { state in
+      guard state.streams[user] != nil else { return false }
+      state.changed.insert(user)
+      return true
+    }
+    if hasStreams { wake.raise() }
+  }
+
+  /// Looks for events of all users: a window has opened, or notifications may have been missed.
+  func readAll() {
+    state.withLock { state in state.changed = Set(state.streams.keys) }
+    wake.raise()
+  }
+
+  private func send(to users: [UserKey]) async throws {
+    let store = store
+    let window = try await database.run { try store.lastWindowChange($0) }
+    var windows = WindowChanges(latest: window)
+    for start in stride(from: 0, to: users.count, by: Self.maxUsers) {
+      let some = Array(users[start..<min(start + Self.maxUsers, users.count)])
+      let last = try await database.run { try store.lastEvents(of: some, $0) }
+      for user in some {
+        let streams = state.withLock { state in state.streams[user].map { Array($0.values) } ?? [] }
+        for stream in streams where stream.body.unsentBytes < Self.maxUnsentBytes {
+          let position = stream.position
+          try await windows.read(after: position.window, store, database)
+          stream.send(windows.changes)
+          try await send(stream, after: position.number, last: last[user] ?? 0)
+        }
+      }
+    }
+  }
+
+  /// Sends the events of a user that follow a number.
+  private func send(_ stream: UserEventStream, after number: Int64, last: Int64) async throws {
+    guard last != number else { return }
+    let (store, user) = (store, stream.user.text)
+    let events = try await database.run { try store.events(of: user, after: number, limit: Self.maxEvents, $0) }
+    stream.send(events, last: last)
+    if events.count == Self.maxEvents { receive(user) }
+  }
+}
+
+/// The openings and closings of windows that streams lack, read once for all streams.
+private struct WindowChanges {
+  private let latest: Int64
+  private var first: Int64
+  private(set) var changes: [WindowChange] = []
+
+  init(latest: Int64) {
+    self.latest = latest
+    first = latest
+  }
+
+  mutating func read(after position: Int64, _ store: Store, _ database: Pool) async throws {
+    guard position < first else { return }
+    changes = try await database.run { try store.windowChanges(after: position, $0) }
+    first = position
+  }
+}
+
+/// The stream of one client, and how far it has got.
+final class UserEventStream: Sendable {
+  let user: UserKey
+  let body: BodyStream
+  private let sent: Locked<EventPosition>
+
+  var position: EventPosition { sent.withLock(\.self) }
+
+  /// - Parameters:
+  ///   - position: where it continues.
+  ///   - isNew: whether the client has no position yet; it receives one.
+  ///   - onEnd: called once, when the response has ended.
+  init(user: String, at position: EventPosition, isNew: Bool, onEnd: @escaping @Sendable () -> Void) {
+    self.user = UserKey(user)
+    sent = Locked(position)
+    body = BodyStream { _ in onEnd() }
+    if isNew { body.write(ServerSentEvent(id: position, name: "start", data: "{}").bytes) }
+  }
+
+  /// Sends the events that follow the position of the stream.
+  ///
+  /// - Parameter last: the number of the user's last event, which was read before.
+  func send(_ events: [UserEvent], last: Int64) {
+    var bytes: [UInt8] = []
+    sent.withLock { sent in
+      let next = events.first?.number ?? last + 1
+      if next != sent.number + 1 {
+        // Events that the client lacks were deleted, because they were too old or with their user.
+        sent.number = next - 1
+        bytes += ServerSentEvent(id: sent, name: "reset", data: "{}").bytes
+      }
+      for event in events {
+        sent.number = event.number
+        guard event.kind != UserEvent.blank, let data = try? JSON.text(UserEventResponse(event)) else { continue }
+        bytes += ServerSentEvent(id: sent, name: event.kind, data: data).bytes
+      }
+    }
+    if !bytes.isEmpty { body.write(bytes) }
+  }
+
+  /// Sends the openings and closings of windows that follow the position of the stream.
+  func send(_ changes: [WindowChange]) {
+    var bytes: [UInt8] = []
+    sent.withLock { sent in
+      for change in changes where change.position > sent.window {
+        sent.window = change.position
+        guard let data = try? JSON.text(WindowChangeResponse(change)) else { continue }
+        bytes +=
+          ServerSentEvent(
+            id: sent, name: change.isOpening ? "window_opened" : "window_closed", data: data
+          ).bytes
+      }
+    }
+    if !bytes.isEmpty { body.write(bytes) }
+  }
+}
+
+/// One server-sent event (WHATWG HTML, section 9.2).
+private struct ServerSentEvent {
+  let id: EventPosition
+  let name: String
+  /// One line.
+  let data: String
+
+  var bytes: [UInt8] { Array("id: \(id)\nevent: \(name)\ndata: \(data)\n\n".utf8) }
+}

@@ -1,0 +1,76 @@
+package import FoundationEssentials
+package import Model
+package import Postgres
+import Queue
+
+/// What a user takes along. Posts are read as lists (`posts`).
+extension Store {
+  static let exporting = Statements(topic: "exporting", PackageResources.Export_sql)
+
+  /// Reads the assets of posts with their sources, by the post.
+  package func allAssets(ofPosts posts: [PublicID], _ session: Session) throws -> [PublicID: [Asset]] {
+    try allAssets("assets_of_posts", posts, session)
+  }
+
+  /// Reads the assets of images with their sources, by the image.
+  package func allAssets(ofImages images: [PublicID], _ session: Session) throws -> [PublicID: [Asset]] {
+    try allAssets("assets_of_images", images, session)
+  }
+
+  private func allAssets(_ name: String, _ owners: [PublicID], _ session: Session) throws -> [PublicID: [Asset]] {
+    var assets: [PublicID: [Asset]] = [:]
+    for row in try session.execute(Self.exporting[name], .texts(owners.map(\.description))) {
+      assets[try row.publicID("owner"), default: []].append(try Asset(row))
+    }
+    return assets
+  }
+
+  /// Reads the comments that a user wrote, the oldest first.
+  ///
+  /// - Parameter number: that of the last record of the page before; 0 for the first page.
+  /// - Returns: the comments, and the number of the last one.
+  package func comments(
+    by user: String, after number: Int64, limit: Int, _ session: Session
+  ) throws -> (items: [Comment], last: Int64) {
+    let rows = Array(
+      try session.execute(Self.exporting["comments_by_user"], .text(user), .integer(number), .integer(limit)))
+    return (try rows.map(Self.comment), try rows.last?.get("id") ?? number)
+  }
+
+  /// Reads the relations that a user has, and has asked for, the oldest first. Who has blocked the user is not among them.
+  package func relations(
+    by user: String, after number: Int64, limit: Int, _ session: Session
+  ) throws -> (items: [ExportedRelation], last: Int64) {
+    let rows = Array(
+      try session.execute(Self.exporting["relations_by_user"], .text(user), .integer(number), .integer(limit)))
+    let relations = try rows.map { row in
+      ExportedRelation(
+        kind: try row.get("kind"), target: try row.get("target"),
+        createdAt: Date(microseconds: try row.get("created_at")))
+    }
+    return (relations, try rows.last?.get("id") ?? number)
+  }
+
+  /// Reads the images that a user submitted, and the profile images, the oldest first, without assets and jobs.
+  package func images(
+    by user: String, after number: Int64, limit: Int, _ session: Session
+  ) throws -> (items: [StoredImage], last: Int64) {
+    let rows = Array(
+      try session.execute(Self.exporting["images_by_user"], .text(user), .integer(number), .integer(limit)))
+    let images = try rows.map { row in
+      StoredImage(
+        id: try row.publicID("public_id"),
+        draft: ImageDraft(kind: try row.enumValue("kind"), owner: try row.get("owner"), author: user),
+        status: try row.enumValue("status"), createdAt: Date(microseconds: try row.get("created_at")), reasons: [],
+        job: nil, assets: [:], isPublic: false)
+    }
+    return (images, try rows.last?.get("id") ?? number)
+  }
+}
+
+/// A relation of a user, or a request for it, as it is stored.
+package struct ExportedRelation: Encodable, Sendable, Hashable {
+  package let kind: String
+  package let target: String
+  package let createdAt: Date
+}

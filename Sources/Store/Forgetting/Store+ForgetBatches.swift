@@ -1,0 +1,114 @@
+import Model
+import Postgres
+import Queue
+
+/// The batches of a deletion. Each is one transaction of limited size, and begins with what is left: it does not matter how
+/// often the job is interrupted.
+extension Store {
+  private static let posts = 20
+  private static let images = 50
+  private static let rows = 1000
+
+  /// Deletes the next batch of what mentions the user of a deletion; false if nothing is left.
+  func forgetBatch(ofJob job: PublicID, _ session: Session) throws -> Bool {
+    let rows = try session.execute(Self.forgetting["user_of_forgetting"], .text(job.description))
+    guard let user = try rows.first?.get("user_id", as: String.self) else { return false }
+    let hadMore =
+      try forgetPosts(of: user, session) || forgetImages(of: user, session) || forgetComments(of: user, session)
+      || forgetTraces(of: user, session)
+    if hadMore { return true }
+    try forgetRest(of: user, session)
+    return false
+  }
+
+  /// Deletes posts of the user, and before that their comments and reactions, of which there may be many.
+  private func forgetPosts(of user: String, _ session: Session) throws -> Bool {
+    let posts = try publicIDs("posts_of_user", .text(user), .integer(Self.posts), in: session)
+    guard !posts.isEmpty else { return false }
+    let ids = Self.parameter(posts)
+    let comments = try session.execute(Self.forgetting["drop_comments_of_posts"], ids, .integer(Self.rows)).affected
+    if comments == Self.rows { return true }
+    let reactions = try publicIDs("reactions_of_posts", ids, .integer(Self.images), in: session)
+    if reactions.count == Self.images {
+      try drop(images: reactions, session)
+    } else {
+      try drop(posts: posts, session)
+    }
+    return true
+  }
+
+  /// Deletes posts with their comments, reactions and media. Their jobs are cancelled.
+  private func drop(posts: [PublicID], _ session: Session) throws {
+    let ids = Self.parameter(posts)
+    _ = try JobQueue.cancel(jobIDs("jobs_of_posts", ids, session), session)
+    for row in Array(try session.execute(Self.forgetting["lock_posts"], ids)) {
+      try drop(lockedPost: row.get("id"), session)
+    }
+  }
+
+  private func forgetImages(of user: String, _ session: Session) throws -> Bool {
+    let images = try publicIDs("images_of_user", .text(user), .integer(Self.images), in: session)
+    guard !images.isEmpty else { return false }
+    try drop(images: images, session)
+    return true
+  }
+
+  /// Deletes images with their media, and updates the counts of reactions. Their jobs are cancelled.
+  private func drop(images: [PublicID], _ session: Session) throws {
+    let ids = Self.parameter(images)
+    _ = try JobQueue.cancel(jobIDs("jobs_of_images_among", ids, session), session)
+    try session.execute(Self.forgetting["lock_posts_of_images"], ids)
+    try session.execute(Self.forgetting["uncount_reactions"], ids)
+    try dropSets(session.execute(Self.forgetting["drop_images_among"], ids), session)
+  }
+
+  private func forgetComments(of user: String, _ session: Session) throws -> Bool {
+    let comments = try session.execute(
+      Self.forgetting["comments_of_user"], .text(user), .integer(Self.rows)
+    ).map { try $0.get("id", as: Int64.self) }
+    guard !comments.isEmpty else { return false }
+    try session.execute(Self.forgetting["lock_posts_of_comments"], .integers(comments))
+    try session.execute(Self.forgetting["drop_comments"], .integers(comments))
+    return true
+  }
+
+  /// Deletes responses and events, and removes the user from the history of jobs; false if nothing was left.
+  private func forgetTraces(of user: String, _ session: Session) throws -> Bool {
+    // As the encoder writes them into the responses to submissions.
+    let named = try ["author", "owner"].map { Array(try JSON.text([$0: user]).utf8.dropFirst().dropLast()) }
+    let changed = try session.execute(
+      Self.forgetting["drop_responses_to_user"], .text(user), .bytes(named[0]), .bytes(named[1]), .integer(Self.rows)
+    ).affected
+    guard changed == 0 else { return true }
+    let traces = [
+      "drop_relations_of_user_or_to", "drop_events_of_user", "blank_events_by_user", "blank_jobs", "blank_dead_jobs",
+      "blank_finished_jobs",
+    ]
+    for name in traces {
+      let changed = try session.execute(Self.forgetting[name], .text(user), .integer(Self.rows)).affected
+      guard changed == 0 else { return true }
+    }
+    return false
+  }
+
+  /// Deletes what is one row or a few, and the deletion itself: the user may come back as a new one.
+  private func forgetRest(of user: String, _ session: Session) throws {
+    for name in ["drop_share", "drop_limit"] {
+      try session.execute(Self.forgetting[name], .text("author:" + user))
+    }
+    let last = [
+      "blank_runs", "drop_tickets_of_user", "drop_tokens_of_user", "drop_event_count", "drop_user", "drop_forgetting",
+    ]
+    for name in last { try session.execute(Self.forgetting[name], .text(user)) }
+  }
+
+  private func publicIDs(_ name: String, _ parameters: Parameter..., in session: Session) throws -> [PublicID] {
+    try session.execute(Self.forgetting[name], parameters).map { try $0.publicID("public_id") }
+  }
+
+  private func jobIDs(_ name: String, _ ids: Parameter, _ session: Session) throws -> [PublicID] {
+    try session.execute(Self.forgetting[name], ids).map { try $0.publicID("job") }
+  }
+
+  private static func parameter(_ ids: [PublicID]) -> Parameter { .texts(ids.map(\.description)) }
+}

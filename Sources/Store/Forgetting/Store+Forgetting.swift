@@ -1,0 +1,60 @@
+package import Model
+package import Postgres
+import Queue
+
+/// The error for something that would be stored for a user who is being deleted.
+package struct ForgottenRefusal: Error, Sendable, Hashable {
+  package let user: String
+}
+
+/// The deletion of users: its request, and the guard of everything that is stored for a user.
+extension Store {
+  static let forgetting = Statements(topic: "forgetting", PackageResources.Forgetting_sql)
+
+  /// Starts the deletion of a user, in the caller's transaction: nothing more is stored for the user, the tokens are
+  /// revoked, and a job deletes the rest. Does nothing if the deletion was started before.
+  ///
+  /// The caller notifies the workers (`JobQueue.notify`) of `JobKinds.taskQueue`.
+  ///
+  /// - Parameters:
+  ///   - request: the id of the request, for the log of the worker.
+  ///   - check: receives the user, if one is stored; the caller must roll back if it throws.
+  /// - Returns: the job, and the revoked tokens.
+  package func forget(
+    _ user: String, request: String?, _ session: Session, check: (AppUser?) throws -> Void
+  ) throws -> (job: PublicID, tokens: [PublicID]) {
+    // Before the lock of the user: a submission uses its grant, which locks its token, and then waits for the user.
+    let tokens = try revokeTokens(of: user, session)
+    try session.execute(Self.forgetting["lock_user"], .text(user))
+    try check(self.user(user, for: .unrestricted, session))
+    let job = PublicID.now()
+    let inserted = try session.execute(
+      Self.forgetting["insert_forgetting"], .text(job.description), .text(user))
+    guard !inserted.isEmpty else {
+      let row = try session.execute(Self.forgetting["job_of_forgetting"], .text(user)).single()
+      return (try row.publicID("job"), tokens)
+    }
+    // A token may have been minted before the lock.
+    let later = try revokeTokens(of: user, session)
+    try JobQueue.enqueue(
+      NewJob(
+        publicID: job, queue: JobKinds.taskQueue, kind: ForgetJob.kind, maxAttempts: ForgetJob.attempts,
+        deadlineSeconds: ForgetJob.deadlineSeconds, request: request, arguments: Array("{}".utf8)), session)
+    return (job, tokens + later)
+  }
+
+  /// Throws if one of the users is being deleted. Until the transaction ends, no deletion of them starts.
+  ///
+  /// Every function that stores something for a user calls it first.
+  ///
+  /// - Throws: `ForgottenRefusal`, after which the caller must roll back.
+  package func requireUsers(_ users: String?..., in session: Session) throws {
+    for user in users.compactMap(\.self) {
+      try session.execute(Self.forgetting["lock_user_shared"], .text(user))
+      // A statement of its own: it sees what was committed while the lock was waited for.
+      guard try session.execute(Self.forgetting["is_forgotten"], .text(user)).isEmpty else {
+        throw ForgottenRefusal(user: user)
+      }
+    }
+  }
+}

@@ -1,0 +1,30 @@
+-- Everything of a user, in pages by the number of the record.
+
+-- name: assets_of_posts
+-- The current outputs and the sources, which the user has submitted.
+SELECT post.public_id AS owner, asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width,
+  asset.height, asset.duration, asset.thumbhash, asset.color
+FROM post JOIN asset ON asset.asset_set_id IN (post.asset_set_id, post.source_set_id)
+WHERE post.public_id = ANY ($1::uuid[]) ORDER BY asset.id
+
+-- name: assets_of_images
+SELECT image.public_id AS owner, asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes,
+  asset.width, asset.height, asset.duration, asset.thumbhash, asset.color
+FROM image JOIN asset ON asset.asset_set_id IN (image.asset_set_id, image.source_set_id)
+WHERE image.public_id = ANY ($1::uuid[]) ORDER BY asset.id
+
+-- name: images_by_user
+SELECT id, public_id, kind, owner, status, created_at FROM image WHERE author = $1 AND id > $2::bigint
+UNION
+SELECT id, public_id, kind, owner, status, created_at FROM image
+WHERE kind = 'profile' AND owner = $1 AND id > $2::bigint
+ORDER BY id LIMIT $3::int
+
+-- name: comments_by_user
+SELECT comment.id, comment.public_id, post.public_id AS post, comment.author, comment.text, comment.created_at
+FROM comment JOIN post ON post.id = comment.post_id
+WHERE comment.author = $1 AND comment.id > $2::bigint ORDER BY comment.id LIMIT $3::int
+
+-- name: relations_by_user
+SELECT id, kind, target, created_at FROM relation
+WHERE user_id = $1 AND kind <> 'blocked' AND id > $2::bigint ORDER BY id LIMIT $3::int

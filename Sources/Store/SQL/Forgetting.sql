@@ -1,0 +1,141 @@
+-- The deletion of a user. Each statement of a batch takes a limited number of rows, so that no transaction is long.
+
+-- name: lock_user_shared
+-- Everything that is stored for a user is stored under this lock. The deletion of the user begins after all of it.
+SELECT pg_advisory_xact_lock_shared(hashtextextended('user:' || $1, 3))
+
+-- name: lock_user
+SELECT pg_advisory_xact_lock(hashtextextended('user:' || $1, 3))
+
+-- name: is_forgotten
+SELECT FROM forgetting WHERE user_id = $1
+
+-- name: insert_forgetting
+INSERT INTO forgetting (job, user_id) VALUES ($1::uuid, $2) ON CONFLICT (user_id) DO NOTHING RETURNING job
+
+-- name: job_of_forgetting
+SELECT job FROM forgetting WHERE user_id = $1
+
+-- name: user_of_forgetting
+SELECT user_id FROM forgetting WHERE job = $1::uuid
+
+-- name: posts_of_user
+SELECT public_id FROM post WHERE author = $1 ORDER BY id LIMIT $2::int
+
+-- name: drop_comments_of_posts
+DELETE FROM comment WHERE id IN (
+  SELECT comment.id FROM comment JOIN post ON post.id = comment.post_id
+  WHERE post.public_id = ANY ($1::uuid[]) ORDER BY comment.id LIMIT $2::int)
+
+-- name: reactions_of_posts
+SELECT image.public_id FROM image JOIN post ON post.id = image.post_id
+WHERE post.public_id = ANY ($1::uuid[]) ORDER BY image.id LIMIT $2::int
+
+-- name: images_of_user
+SELECT public_id FROM image WHERE author = $1
+UNION
+SELECT public_id FROM image WHERE kind = 'profile' AND owner = $1
+LIMIT $2::int
+
+-- name: jobs_of_posts
+SELECT job FROM post WHERE public_id = ANY ($1::uuid[]) AND job IS NOT NULL
+UNION
+SELECT image.job FROM image JOIN post ON post.id = image.post_id
+WHERE post.public_id = ANY ($1::uuid[]) AND image.job IS NOT NULL
+
+-- name: jobs_of_images_among
+SELECT job FROM image WHERE public_id = ANY ($1::uuid[]) AND job IS NOT NULL
+
+-- name: lock_posts
+SELECT id FROM post WHERE public_id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE
+
+-- name: lock_posts_of_images
+SELECT post.id FROM post
+WHERE post.id IN (SELECT image.post_id FROM image WHERE image.public_id = ANY ($1::uuid[]))
+ORDER BY post.id FOR UPDATE
+
+-- name: uncount_reactions
+UPDATE post SET reaction_count = reaction_count - gone.reactions
+FROM (
+  SELECT post_id, count(*) AS reactions FROM image
+  WHERE public_id = ANY ($1::uuid[]) AND post_id IS NOT NULL AND status = 'ready' GROUP BY post_id) AS gone
+WHERE post.id = gone.post_id
+
+-- name: drop_images_among
+DELETE FROM image WHERE public_id = ANY ($1::uuid[]) RETURNING asset_set_id, source_set_id
+
+-- name: comments_of_user
+SELECT id FROM comment WHERE author = $1 ORDER BY id LIMIT $2::int
+
+-- name: lock_posts_of_comments
+SELECT post.id FROM post
+WHERE post.id IN (SELECT comment.post_id FROM comment WHERE comment.id = ANY ($1::bigint[]))
+ORDER BY post.id FOR UPDATE
+
+-- name: drop_comments
+WITH gone AS (DELETE FROM comment WHERE id = ANY ($1::bigint[]) RETURNING post_id)
+UPDATE post SET comment_count = comment_count - gone.comments
+FROM (SELECT post_id, count(*) AS comments FROM gone GROUP BY post_id) AS gone
+WHERE post.id = gone.post_id
+
+-- name: drop_responses_to_user
+-- Of the user's requests, by the owner of their keys, and of others about the user, by the JSON in $2 and $3.
+DELETE FROM idempotent_answer WHERE (tenant, key) IN (
+  SELECT tenant, key FROM idempotent_answer
+  WHERE strpos(tenant, '/') > 0 AND substr(tenant, strpos(tenant, '/') + 1) = $1
+    OR position($2::bytea IN body) > 0 OR position($3::bytea IN body) > 0
+  LIMIT $4::int)
+
+-- name: drop_events_of_user
+DELETE FROM user_event WHERE user_id = $1 AND number IN (
+  SELECT number FROM user_event WHERE user_id = $1 ORDER BY number LIMIT $2::int)
+
+-- name: blank_events_by_user
+-- The numbers of another user's events stay without gaps.
+UPDATE user_event SET kind = 'forgotten', actor = NULL, post = NULL, subject = NULL
+WHERE (user_id, number) IN (SELECT user_id, number FROM user_event WHERE actor = $1 LIMIT $2::int)
+
+-- name: blank_finished_jobs
+UPDATE job_done SET author = NULL
+WHERE (tableoid, ctid) IN (SELECT tableoid, ctid FROM job_done WHERE author = $1 LIMIT $2::int)
+
+-- name: blank_dead_jobs
+UPDATE job_dead SET author = NULL, limit_name = NULL
+WHERE id IN (SELECT id FROM job_dead WHERE author = $1 LIMIT $2::int)
+
+-- name: blank_jobs
+-- Those that a worker still performs: they were cancelled, and end without an effect.
+UPDATE job SET author = NULL, limit_name = NULL
+WHERE id IN (SELECT id FROM job WHERE author = $1 ORDER BY public_id LIMIT $2::int FOR UPDATE)
+
+-- name: drop_relations_of_user_or_to
+-- The target of some kinds is a post or a place.
+DELETE FROM relation WHERE id IN (
+  SELECT id FROM relation WHERE user_id = $1
+  UNION ALL
+  SELECT id FROM relation WHERE target = $1 AND kind IN ('friend', 'request', 'block', 'blocked')
+  LIMIT $2::int)
+
+-- name: drop_user
+DELETE FROM app_user WHERE id = $1
+
+-- name: drop_share
+DELETE FROM job_share WHERE name = $1
+
+-- name: drop_limit
+DELETE FROM job_limit WHERE name = $1
+
+-- name: blank_runs
+UPDATE reprocess_run SET selection = selection #- '{selection,author}' WHERE selection #>> '{selection,author}' = $1
+
+-- name: drop_tokens_of_user
+DELETE FROM user_token WHERE user_id = $1
+
+-- name: drop_tickets_of_user
+DELETE FROM event_ticket WHERE user_id = $1
+
+-- name: drop_event_count
+DELETE FROM user_event_count WHERE user_id = $1
+
+-- name: drop_forgetting
+DELETE FROM forgetting WHERE user_id = $1
