@@ -31,6 +31,8 @@ struct AccessFixture: Sendable {
     var draft = PostDraft(kind: .marker, author: "ada", title: "Here", visibility: visibility)
     draft.location = Coordinate(latitude: 52.5, longitude: 13.4)
     self = try await api.pool.transaction { [draft] session in
+      // The request before may have started the deletion of Ada.
+      try session.execute("DELETE FROM forgetting")
       let post = try store.submitPost(draft, sources: [], definition: .photos(definition), request: nil, session)
       let (set, postAsset) = try Self.insertAsset(.poster, session)
       try session.execute(

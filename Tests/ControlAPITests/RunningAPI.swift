@@ -26,6 +26,7 @@ struct RunningAPI: Sendable {
   let blobs: any BlobStore
   let blobFolder: String
   let scrub: ScrubQueue
+  let changes: Changes
   let routes: [Route]
 
   static let template = TestTemplate(name: "control_api") { session in
@@ -50,6 +51,7 @@ struct RunningAPI: Sendable {
     /// The timeout of a request for a connection from the pool.
     var timeout = Duration.seconds(20)
     var clipBytes: Int64 = 64 << 20
+    var streamsPerUser = 16
     /// Another database; nil: the test's own database.
     var database: DatabaseURL?
     /// Whether changes are received as notifications; otherwise they are found by polling.
@@ -83,19 +85,20 @@ struct RunningAPI: Sendable {
       let lists = Pool((setting.database ?? url).with(statementLimit: setting.searchLimit), size: 1)
       var listened = setting.database ?? url
       listened.pooling = setting.listens ? .session : .transaction
-      let jobChanges = try JobChangeNotifier(database: pool, url: listened)
-      let notifying = Task { await jobChanges.run() }
+      let changes = try Changes(
+        database: pool, store: store, url: listened, access: access, maxStreamsPerUser: setting.streamsPerUser)
+      let notifying = Task { await changes.run() }
       let scrub = ScrubQueue()
       let api = ControlAPI(
         database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access,
-        jobChanges: jobChanges,
+        changes: changes,
         metrics: Metrics(), minFree: setting.minFree, uploads: setting.uploads, scrub: scrub,
         passwords: setting.passwords, isLive: { setting.isLive })
       let value = try await withServer(router: api.router) { server in
         try await body(
           RunningAPI(
             port: server.port, url: url, pool: pool, store: store, access: access, blobs: blobs, blobFolder: blobFolder,
-            scrub: scrub, routes: api.router.routes))
+            scrub: scrub, changes: changes, routes: api.router.routes))
       }
       notifying.cancel()
       await notifying.value

@@ -30,7 +30,10 @@ struct ProgramTests {
   static let programs = [
     Program(
       path: Take5Binary.path, arguments: ["--help"], status: 0,
-      libraries: ["libpq.so.5", "libcurl.so.4", "libcrypto.so.3", "libcjose.so.0", "libargon2.so.1"]),
+      libraries: [
+        "libpq.so.5", "libcurl.so.4", "libcrypto.so.3", "libcjose.so.0", "libargon2.so.1",
+        "libarchive.so.13",
+      ]),
     // Without the socket of a parent it fails.
     Program(
       path: Take5Binary.mediaPath, arguments: [], status: 1,

@@ -1,0 +1,202 @@
+import Crypto
+import Definitions
+import Model
+import Postgres
+import Queue
+import Testing
+
+@testable import Store
+
+@Suite("The deletion of a user", .tags(.database), .timeLimit(.minutes(15)))
+struct ForgettingTests {
+  /// The user who is deleted. No other text in the database contains the name.
+  private static let user = "forgotten-ada/ä\"1"
+
+  @Test("nothing mentions the user afterwards, whatever interrupts the batches, and what is of others stays")
+  func complete() async throws {
+    try await StoreFixture.with { fixture in
+      let (store, pool) = (fixture.store, fixture.pool)
+      let bobs = try await fixture.submit("bob front", "bob back", draft: PostDraft(author: "bob"))
+      try await fixture.publish(fixture.claim(), "bob")
+      try await fixture.fill(Self.user, on: bobs)
+      #expect(try await fixture.tables(mentioning: Self.user).count > 8)
+      let job = try await pool.transaction { session in
+        let job = try store.forget(Self.user, request: nil, session, check: { _ in })
+        // The deletion is requested again, while it runs.
+        #expect(try store.forget(Self.user, request: nil, session, check: { _ in }).job == job.job)
+        return job.job
+      }
+      let batches = try await fixture.perform(job)
+      #expect(batches > 5)
+      #expect(try await fixture.tables(mentioning: Self.user) == [])
+      while try await pool.transaction({ try store.collectReleased($0) }).examined > 0 {}
+      let left = try await fixture.post(bobs)
+      #expect(left.counts == PostCounts(comments: 1, reactions: 0, likes: 0) && left.assets[.composed] != nil)
+      #expect(try await fixture.count("relation") == 0)
+      #expect(try await fixture.count("app_user WHERE friends <> 0") == 0)
+      for (table, rows) in [("post", 1), ("image", 0), ("comment", 1)] {
+        #expect(try await fixture.count(table) == rows, "\(table)")
+      }
+      // The sources and outputs of the post that stays.
+      #expect(try await fixture.count("blob") == 4)
+      try await fixture.checkFiles()
+      // The numbers of the events of others have no gaps, and the events say nothing.
+      let events = try await pool.run { try store.events(of: "bob", after: 0, limit: 10, $0) }
+      #expect(events.map(\.number) == Array(1...Int64(events.count)))
+      #expect(
+        events.filter { $0.kind == UserEvent.blank && $0.actor == nil && $0.post == nil }.count == events.count - 1)
+      // The id is that of a new user.
+      _ = try await fixture.submit("new front", "new back", draft: PostDraft(author: Self.user))
+    }
+  }
+
+  @Test("nothing is stored for a user who is being deleted")
+  func refused() async throws {
+    try await StoreFixture.with { fixture in
+      let (store, pool) = (fixture.store, fixture.pool)
+      let post = try await fixture.submit()
+      _ = try await pool.transaction { try store.forget(Self.user, request: nil, $0, check: { _ in }) }
+      let refusal = ForgottenRefusal(user: Self.user)
+      await #expect(throws: refusal) { try await fixture.submit(draft: PostDraft(author: Self.user)) }
+      let definition = try #require(try Definitions.photo("reaction"))
+      let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal("photo"))
+      for draft in [
+        ImageDraft(kind: .reaction, owner: "\(post)", author: Self.user), ImageDraft(kind: .profile, owner: Self.user),
+      ] {
+        await #expect(throws: refusal) {
+          try await pool.transaction { session in
+            _ = try store.submitImage(
+              draft, for: .unrestricted, source: source, definition: definition, request: nil, session)
+          }
+        }
+      }
+      await #expect(throws: refusal) {
+        try await pool.transaction { session in
+          _ = try store.comment(on: post, for: .unrestricted, author: Self.user, text: "Nice", session)
+        }
+      }
+      await #expect(throws: refusal) {
+        try await pool.run { session in
+          _ = try store.insertToken(
+            of: Self.user, hash: SHA256.digest(of: []), minter: .operatorKey, grant: nil, lifetime: 60, session)
+        }
+      }
+      try await pool.run { try store.notify(Self.user, of: .like, by: "bob", post: post, $0) }
+      #expect(try await fixture.count("user_event") == 0)
+    }
+  }
+}
+
+extension StoreFixture {
+  /// Stores something of each kind for a user.
+  fileprivate func fill(_ user: String, on other: PublicID) async throws {
+    let store = store
+    for number in 0..<3 {
+      let draft = PostDraft(author: user, caption: "Mine")
+      _ = try await submit("\(number) front", "\(number) back", draft: draft)
+      if number > 0 { try await publish(claim(), "\(number)") }
+    }
+    let definition = try #require(try Definitions.photo("reaction"))
+    let drafts = [
+      ImageDraft(kind: .reaction, owner: "\(other)", author: user), ImageDraft(kind: .profile, owner: user),
+      ImageDraft(kind: .place, owner: "lake", author: user),
+    ]
+    for draft in drafts {
+      let source = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try seal("photo \(draft.kind)"))
+      try await pool.transaction { session in
+        _ = try store.submitImage(
+          draft, for: .unrestricted, source: source, definition: definition, request: nil, session)
+      }
+    }
+    // The oldest job is that of the post whose media are still processed.
+    let working = try await claim()
+    #expect(working.work.subject.kind == "post")
+    for _ in drafts { try await publish(claim(), "photo") }
+    let token = SHA256.digest(of: Array(user.utf8))
+    try await pool.transaction { session in
+      for author in ["bob", user] {
+        _ = try store.comment(on: other, for: .unrestricted, author: author, text: "Nice", session)
+      }
+      let mine = try session.execute("SELECT public_id FROM post WHERE author = $1 LIMIT 1", .text(user)).single()
+      _ = try store.comment(
+        on: mine.publicID("public_id"), for: .unrestricted, author: "bob", text: "Nice", session)
+      try store.save(Profile(userName: "forgotten-name", email: "a@b"), of: user, for: .unrestricted, session)
+      for (first, second) in [(user, "bob"), ("bob", user), (user, "eve"), ("carl", user)] {
+        _ = try store.relate(first, .friend, to: second, for: .unrestricted, session)
+      }
+      for kind in RelationKind.all.filter({ $0.target == .post }) {
+        _ = try store.relate(user, kind, to: "\(other)", for: .unrestricted, session)
+        _ = try store.relate("bob", kind, to: "\(mine.publicID("public_id"))", for: .unrestricted, session)
+      }
+      _ = try store.relate(user, .block, to: "mallory", for: .unrestricted, session)
+      _ = try store.insertToken(of: user, hash: token, minter: .operatorKey, grant: nil, lifetime: 60, session)
+      _ = try store.insert(EventTicket(user: user, token: nil, minter: .operatorKey), hash: token, session)
+      for (tenant, body) in [("1/\(user)", "{}"), ("1", #"{"id":"x",\#(try JSON.text(["author": user]).dropFirst())"#)]
+      {
+        let key = IdempotencyKey(tenant: tenant, key: "k", fingerprint: token)
+        _ = try store.once(key, session) { IdempotentResponse(status: 201, location: nil, body: Array(body.utf8)) }
+      }
+      var selection = ReprocessSelection()
+      selection.author = user
+      try session.execute(
+        """
+        INSERT INTO reprocess_run (public_id, selection, state) VALUES ($1::uuid, $2::jsonb, 'completed')
+        """, .text("\(PublicID.now())"), .text(String(decoding: selection.record, as: UTF8.self)))
+    }
+  }
+
+  /// Performs a deletion as workers do that are interrupted before each commit, and returns the number of batches.
+  fileprivate func perform(_ id: PublicID) async throws -> Int {
+    var batches = 0
+    while true {
+      let claim = try await pool.run { session in
+        let worker = try JobQueue.register(host: "here", process: 1, session)
+        return try JobQueue.claim(worker: worker, queue: JobKinds.taskQueue, limit: 1, session).first
+      }
+      let job = try #require(claim)
+      #expect(job.publicID == id)
+      await #expect(throws: CancellationError.self) {
+        try await pool.transaction { [store] session in
+          try store.perform(job, session)
+          throw CancellationError()
+        }
+      }
+      batches += 1
+      let step = try await pool.transaction { [store] session in
+        let step = try store.perform(job, session)
+        if step == .batch {
+          try JobQueue.release(job, session)
+        } else {
+          try JobQueue.complete(job, .accepted, result: nil, session)
+        }
+        return step
+      }
+      if step == .last { return batches }
+    }
+  }
+
+  /// The tables with a row that contains a text, as a text, as the bytes of one, or within JSON.
+  fileprivate func tables(mentioning text: String) async throws -> [String] {
+    let hex = text.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    let json = String(try JSON.text([text]).dropFirst(2).dropLast(2))
+    let jsonHex = json.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    return try await pool.run { session in
+      let tables = try session.execute(
+        """
+        SELECT relname::text AS name FROM pg_class
+        WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY 1
+        """
+      ).map { try $0.get("name", as: String.self) }
+      return try tables.filter { table in
+        let patterns = [text, hex, json, jsonHex]
+        let statement = Statement(
+          name: "mentions.\(table)",
+          text: """
+            SELECT count(*) FROM \(table) AS row, unnest($1::text[]) AS pattern
+            WHERE strpos(replace(replace(row::text, '""', '"'), '\\\\', '\\'), pattern) > 0
+            """)
+        return try session.execute(statement, .texts(patterns)).single().get(0, as: Int.self) > 0
+      }
+    }
+  }
+}
