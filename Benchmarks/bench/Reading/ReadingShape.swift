@@ -3,7 +3,7 @@ internal import Postgres
 import SeededRandom
 internal import Store
 
-/// A frequent query of apps.
+/// A frequent query of apps, sent for a user.
 enum ReadingShape: String, CaseIterable, Sendable {
   case newest
   case author
@@ -11,6 +11,13 @@ enum ReadingShape: String, CaseIterable, Sendable {
   case calendar
   case box
   case polygon
+  case post
+  case likesOfPost = "likes_of_post"
+  case likesOfUser = "likes_of_user"
+  case friends
+  case profile
+  case search
+  case misspelled
 
   /// A short description.
   var meaning: String {
@@ -21,74 +28,95 @@ enum ReadingShape: String, CaseIterable, Sendable {
     case .calendar: "a month in an author's calendar"
     case .box: "the posts of a day in a box of the map"
     case .polygon: "the posts of a day in a polygon of eight corners"
+    case .post: "one post"
+    case .likesOfPost: "the users who like a post, one of ten that which all users like"
+    case .likesOfUser: "what a user likes"
+    case .friends: "the friends of a user, one of ten the user with 5,000"
+    case .profile: "the profile of a user"
+    case .search: "users by the beginning of a name"
+    case .misspelled: "users by a name with a typing error"
     }
   }
 
-  /// Returns the plan of one such query with random values.
-  func plan(
-    of data: ReadingData, store: Store, random: inout SplitMix64, _ session: Session
-  ) throws -> [String] {
-    var filter = PostFilter(visibilities: [.public])
+  /// Sends one such query with random values, with the functions of the API.
+  func send(_ values: ReadingValues, _ store: Store, _ session: Session) throws {
+    let viewer = Viewer.user(values.viewer)
+    var filter = PostFilter()
     switch self {
     case .newest: break
     case .author:
-      filter.authors = [data.author(&random)]
-      filter.to = data.time(&random)
-    case .place: filter.place = data.place(&random)
-    case .calendar:
-      return try store.explain(
-        calendarOf: data.author(&random), for: .unrestricted, month: data.month(&random), zone: "Europe/Berlin",
-        session)
+      filter.authors = [values.user]
+      filter.to = values.time
+    case .place: filter.place = values.place
     case .box, .polygon:
-      filter.from = data.time(&random)
-      filter.to = filter.from.map { $0 + 86_400_000_000 }
-      filter.area = self == .box ? data.box(&random) : data.polygon(&random)
+      filter.from = values.time
+      filter.to = values.time + 86_400_000_000
+      filter.area = self == .box ? values.box : values.polygon
+    case .calendar:
+      _ = try store.calendar(
+        of: values.user, for: viewer, month: values.month, zone: "Europe/Berlin", visibilities: [], session)
+      return
+    case .post:
+      _ = try store.post(values.post, for: viewer, session)
+      return
+    case .likesOfPost: return try Self.list("like", to: values.post.description, viewer, store, session)
+    case .likesOfUser: return try Self.list("like", of: values.user, viewer, store, session)
+    case .friends: return try Self.list("friend", of: values.user, viewer, store, session)
+    case .profile:
+      _ = try store.user(values.user, for: viewer, session)
+      return
+    case .search, .misspelled:
+      let text = self == .search ? values.beginning : values.misspelled
+      _ = try store.users(like: text, for: viewer, limit: 20, session)
+      return
     }
-    return try store.explain(filter, for: .unrestricted, PageRequest(), session)
+    _ = try store.posts(filter, for: viewer, PageRequest(), session)
+  }
+
+  private static func list(
+    _ kind: String, of user: String, _ viewer: Viewer, _ store: Store, _ session: Session
+  ) throws {
+    guard let kind = RelationKind.all.first(where: { $0.name == kind }) else { return }
+    _ = try store.relations(of: user, kind, .established, for: viewer, PageRequest(), session)
+  }
+
+  private static func list(
+    _ kind: String, to target: String, _ viewer: Viewer, _ store: Store, _ session: Session
+  ) throws {
+    guard let kind = RelationKind.all.first(where: { $0.name == kind }) else { return }
+    _ = try store.relations(to: target, kind, for: viewer, PageRequest(), session)
   }
 }
 
-/// The cost of one query, from its plan.
-struct ReadingCost: Sendable {
-  let milliseconds: Double
-  /// The number of returned rows.
-  let rows: Int
-  /// The pages of 8 KiB that the query touched, cached or not.
-  let buffers: Int
-  /// The indexes and tables that the plan scans.
-  let access: String
+/// Random values of the queries of one round.
+struct ReadingValues: Sendable {
+  let viewer: String
+  let user: String
+  let place: String
+  let time: Int64
+  let month: String
+  let box: MapArea
+  let polygon: MapArea
+  let post: PublicID
+  /// The first letters of a user's name.
+  let beginning: String
+  /// A user's name with two letters exchanged.
+  let misspelled: String
 
-  /// Reads the output of `EXPLAIN (ANALYZE, BUFFERS)` in text format, for one or more statements of one query.
-  init(plan lines: [String]) throws {
-    var (time, rows, buffers) = (0.0, 0, 0)
-    var access: Set<String> = []
-    var isTop = true
-    var hasBuffers = false
-    for line in lines {
-      let words = line.split(separator: " ")
-      if isTop, let actual = line.firstRange(of: "actual rows=") {
-        rows += Int(line[actual.upperBound...].prefix { $0.isNumber }) ?? 0
-        isTop = false
-      }
-      if !hasBuffers, words.first == "Buffers:" {
-        buffers += words.dropFirst().compactMap { Int($0.split(separator: "=").last ?? "") }.reduce(0, +)
-        hasBuffers = true
-      }
-      if let scan = line.firstRange(of: "Scan") {
-        let name = line[scan.upperBound...].split(separator: " ")
-        if let index = name.firstIndex(of: "using") ?? name.firstIndex(of: "on"), index + 1 < name.count {
-          access.insert(String(name[index + 1]))
-        }
-      }
-      if words.starts(with: ["Execution", "Time:"]), let milliseconds = Double(words[2]) {
-        time += milliseconds
-        (isTop, hasBuffers) = (true, false)
-      }
-    }
-    guard time > 0 else { throw BenchError("not the plan of a query: \(lines.first ?? "")") }
-    milliseconds = time
-    self.rows = rows
-    self.buffers = buffers
-    self.access = access.subtracting(["post"]).sorted().joined(separator: ", ")
+  init(of data: ReadingData, seed: UInt64, _ session: Session) throws {
+    var random = SplitMix64(seed: seed)
+    viewer = data.user(&random)
+    user = data.user(&random)
+    place = data.place(&random)
+    time = data.time(&random)
+    month = data.month(&random)
+    box = data.box(&random)
+    polygon = data.polygon(&random)
+    post = try data.post(&random, session)
+    let name: String = try session.execute("SELECT name FROM app_user WHERE id = $1", .text(user)).single().get(0)
+    beginning = String(name.prefix(Int.random(in: 2...5, using: &random)))
+    var letters = Array(name)
+    letters.swapAt(letters.count - 3, letters.count - 2)
+    misspelled = String(letters)
   }
 }

@@ -81,31 +81,6 @@ extension Store {
     filter.area.map { $0.pieces.map(Optional.some) } ?? [nil]
   }
 
-  /// Returns the plan and the cost of a page of posts: the lines of `EXPLAIN (ANALYZE, BUFFERS)`.
-  package func explain(
-    _ filter: PostFilter, for viewer: Viewer, _ page: PageRequest, _ session: Session
-  ) throws -> [String] {
-    try pieces(of: filter).flatMap { piece in
-      let (statement, parameters) = statement(filter, viewer, piece, page)
-      return try explain(statement, parameters, session)
-    }
-  }
-
-  /// Returns the plan and the cost of a calendar month.
-  package func explain(
-    calendarOf author: String, for viewer: Viewer, month: String, zone: String, _ session: Session
-  ) throws -> [String] {
-    try explain(
-      Self.statements["calendar"],
-      [.text(author), .text(zone), .text(month), Self.parameter([]), viewer.parameter], session)
-  }
-
-  private func explain(_ statement: Statement, _ parameters: [Parameter], _ session: Session) throws -> [String] {
-    let explained = Statement(
-      name: "explain." + statement.name, text: "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) " + statement.text)
-    return try session.execute(explained, parameters).map { try $0.get("QUERY PLAN") }
-  }
-
   private func rows(
     _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, _ session: Session
   ) throws -> [Row] {
