@@ -104,6 +104,7 @@ package final class AccessControl: Sendable {
       cache.withLock { cache in cache.digests["\(id)"].flatMap { cache.keys[$0] } }.map { (.key(id), $0.scopes) }
     case .operatorKey: operatorKey == nil ? nil : (.operatorKey, Set(Scope.allCases))
     case .anybody: needsKey ? nil : (.none, Set(Scope.allCases))
+    // Its client has a user token, which is asked for itself.
     case .account: nil
     }
   }
@@ -113,7 +114,7 @@ package final class AccessControl: Sendable {
     switch caller.credential {
     case .token(let token): isMinterValid(token)
     case .none, .operatorKey, .key: credential(of: caller.minter) != nil
-    case .provider(let token): provider?.reader(token) != nil && token.expires > now()
+    case .provider(let token): provider?.isValid(token, now: now()) ?? false
     case .signature, .stranger: false
     }
   }

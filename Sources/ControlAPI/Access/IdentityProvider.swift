@@ -83,9 +83,12 @@ package final class IdentityProvider: Sendable {
 
   /// Returns a token that was verified a short time ago and is still valid.
   func cached(_ digest: SHA256Digest, now: Int) -> IdentityToken? {
-    guard let token = verified.withLock({ $0.value(of: digest) }), token.expires > now else { return nil }
-    return key(token.key) == nil ? nil : token
+    guard let token = verified.withLock({ $0.value(of: digest) }), isValid(token, now: now) else { return nil }
+    return token
   }
+
+  /// Whether a token that was verified is still valid.
+  func isValid(_ token: IdentityToken, now: Int) -> Bool { token.expires > now && key(token.key) != nil }
 
   /// Verifies a token; throws a problem if it is not valid, or if the key set that may have its key cannot be read.
   ///
