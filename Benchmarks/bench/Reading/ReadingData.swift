@@ -14,7 +14,7 @@ struct ReadingData: Sendable {
   private static let postsPerUser = 10
   private static let postsPerPlace = 50
   private static let cities = 200
-  private static let mostFriends = 5000
+  private static let maxFriends = 5000
   /// 2026-11-20T00:00:00Z, in microseconds: the end of the history.
   private static let end: Int64 = 1_795_132_800_000_000
 
@@ -107,7 +107,7 @@ struct ReadingData: Sendable {
     SELECT 'friend', 'user' || pair.a, 'user' || pair.b, to_timestamp(\(Self.end / 1_000_000)) - (a + b) * interval '1 minute'
     FROM (
       SELECT DISTINCT least(a, b) AS a, greatest(a, b) AS b FROM (
-        SELECT 0 AS a, n AS b FROM generate_series(1, \(Self.mostFriends)) AS n
+        SELECT 0 AS a, n AS b FROM generate_series(1, \(Self.maxFriends)) AS n
         UNION ALL
         SELECT floor(\(users) * power(random(), 1.5))::int, floor(\(users) * random())::int
         FROM generate_series(1, \(friendships))) AS made
