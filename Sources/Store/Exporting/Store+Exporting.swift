@@ -9,17 +9,19 @@ extension Store {
 
   /// Reads the assets of posts with their sources, by the post.
   package func allAssets(ofPosts posts: [PublicID], _ session: Session) throws -> [PublicID: [Asset]] {
-    try allAssets("assets_of_posts", posts, session)
+    try allAssets(Self.exporting["assets_of_posts"], posts, session)
   }
 
   /// Reads the assets of images with their sources, by the image.
   package func allAssets(ofImages images: [PublicID], _ session: Session) throws -> [PublicID: [Asset]] {
-    try allAssets("assets_of_images", images, session)
+    try allAssets(Self.exporting["assets_of_images"], images, session)
   }
 
-  private func allAssets(_ name: String, _ owners: [PublicID], _ session: Session) throws -> [PublicID: [Asset]] {
+  private func allAssets(
+    _ statement: Statement, _ owners: [PublicID], _ session: Session
+  ) throws -> [PublicID: [Asset]] {
     var assets: [PublicID: [Asset]] = [:]
-    for row in try session.execute(Self.exporting[name], .texts(owners.map(\.description))) {
+    for row in try session.execute(statement, .texts(owners.map(\.description))) {
       assets[try row.publicID("owner"), default: []].append(try Asset(row))
     }
     return assets

@@ -23,12 +23,12 @@ extension Store {
 
   /// Deletes posts of the user, and before that their comments and reactions, of which there may be many.
   private func forgetPosts(of user: String, _ session: Session) throws -> Bool {
-    let posts = try publicIDs("posts_of_user", .text(user), .integer(Self.posts), in: session)
+    let posts = try publicIDs(Self.forgetting["posts_of_user"], .text(user), .integer(Self.posts), in: session)
     guard !posts.isEmpty else { return false }
     let ids = Self.parameter(posts)
     let comments = try session.execute(Self.forgetting["drop_comments_of_posts"], ids, .integer(Self.rows)).affected
     if comments == Self.rows { return true }
-    let reactions = try publicIDs("reactions_of_posts", ids, .integer(Self.images), in: session)
+    let reactions = try publicIDs(Self.forgetting["reactions_of_posts"], ids, .integer(Self.images), in: session)
     if reactions.count == Self.images {
       try drop(images: reactions, session)
     } else {
@@ -40,14 +40,14 @@ extension Store {
   /// Deletes posts with their comments, reactions and media. Their jobs are cancelled.
   private func drop(posts: [PublicID], _ session: Session) throws {
     let ids = Self.parameter(posts)
-    _ = try JobQueue.cancel(jobIDs("jobs_of_posts", ids, session), session)
+    _ = try JobQueue.cancel(jobIDs(Self.forgetting["jobs_of_posts"], ids, session), session)
     for row in Array(try session.execute(Self.forgetting["lock_posts"], ids)) {
       try drop(lockedPost: row.get("id"), session)
     }
   }
 
   private func forgetImages(of user: String, _ session: Session) throws -> Bool {
-    let images = try publicIDs("images_of_user", .text(user), .integer(Self.images), in: session)
+    let images = try publicIDs(Self.forgetting["images_of_user"], .text(user), .integer(Self.images), in: session)
     guard !images.isEmpty else { return false }
     try drop(images: images, session)
     return true
@@ -56,7 +56,7 @@ extension Store {
   /// Deletes images with their media, and updates the counts of reactions. Their jobs are cancelled.
   private func drop(images: [PublicID], _ session: Session) throws {
     let ids = Self.parameter(images)
-    _ = try JobQueue.cancel(jobIDs("jobs_of_images_among", ids, session), session)
+    _ = try JobQueue.cancel(jobIDs(Self.forgetting["jobs_of_images_among"], ids, session), session)
     try session.execute(Self.forgetting["lock_posts_of_images"], ids)
     try session.execute(Self.forgetting["uncount_reactions"], ids)
     try dropSets(session.execute(Self.forgetting["drop_images_among"], ids), session)
@@ -81,11 +81,12 @@ extension Store {
     ).affected
     guard changed == 0 else { return true }
     let traces = [
-      "drop_relations_of_user_or_to", "drop_events_of_user", "blank_events_by_user", "blank_jobs", "blank_dead_jobs",
-      "blank_finished_jobs",
+      Self.forgetting["drop_relations_of_user_or_to"], Self.forgetting["drop_events_of_user"],
+      Self.forgetting["blank_events_by_user"], Self.forgetting["blank_jobs"], Self.forgetting["blank_dead_jobs"],
+      Self.forgetting["blank_finished_jobs"],
     ]
-    for name in traces {
-      let changed = try session.execute(Self.forgetting[name], .text(user), .integer(Self.rows)).affected
+    for statement in traces {
+      let changed = try session.execute(statement, .text(user), .integer(Self.rows)).affected
       guard changed == 0 else { return true }
     }
     return false
@@ -93,21 +94,24 @@ extension Store {
 
   /// Deletes what is one row or a few, and the deletion itself: the user may come back as a new one.
   private func forgetRest(of user: String, _ session: Session) throws {
-    for name in ["drop_share", "drop_limit"] {
-      try session.execute(Self.forgetting[name], .text("author:" + user))
+    for statement in [Self.forgetting["drop_share"], Self.forgetting["drop_limit"]] {
+      try session.execute(statement, .text("author:" + user))
     }
     let last = [
-      "blank_runs", "drop_tickets_of_user", "drop_tokens_of_user", "drop_event_count", "drop_user", "drop_forgetting",
+      Self.forgetting["blank_runs"], Self.forgetting["drop_tickets_of_user"], Self.forgetting["drop_tokens_of_user"],
+      Self.forgetting["drop_event_count"], Self.forgetting["drop_user"], Self.forgetting["drop_forgetting"],
     ]
-    for name in last { try session.execute(Self.forgetting[name], .text(user)) }
+    for statement in last { try session.execute(statement, .text(user)) }
   }
 
-  private func publicIDs(_ name: String, _ parameters: Parameter..., in session: Session) throws -> [PublicID] {
-    try session.execute(Self.forgetting[name], parameters).map { try $0.publicID("public_id") }
+  private func publicIDs(
+    _ statement: Statement, _ parameters: Parameter..., in session: Session
+  ) throws -> [PublicID] {
+    try session.execute(statement, parameters).map { try $0.publicID("public_id") }
   }
 
-  private func jobIDs(_ name: String, _ ids: Parameter, _ session: Session) throws -> [PublicID] {
-    try session.execute(Self.forgetting[name], ids).map { try $0.publicID("job") }
+  private func jobIDs(_ statement: Statement, _ ids: Parameter, _ session: Session) throws -> [PublicID] {
+    try session.execute(statement, ids).map { try $0.publicID("job") }
   }
 
   private static func parameter(_ ids: [PublicID]) -> Parameter { .texts(ids.map(\.description)) }
