@@ -18,31 +18,34 @@ app_user.id, app_user.user_name, app_user.name, app_user.given_name, app_user.fa
 
 -- fragment: knows(user, viewer)
 -- Whether a viewer may know of a user: a user who has blocked the viewer is not there.
-NOT EXISTS (
-  SELECT FROM relation WHERE relation.user_id = {viewer}::text AND relation.target = {user} AND relation.kind = 'blocked')
+(SELECT true FROM relation
+  WHERE relation.user_id = {viewer}::text AND relation.target = {user} AND relation.kind = 'blocked') IS NULL
 
 -- name: user
 SELECT {user_columns($2)} FROM app_user WHERE app_user.id = $1 AND {knows(app_user.id, $2)}
 
 -- name: users
--- Who is found by the beginning of the user name, then by that of the name, then in spite of typing errors.
-SELECT {user_columns($2)} FROM (
-  SELECT id, min(place) AS place, min(distance) AS distance FROM (
-    (SELECT id, 0 AS place, 0.0::float8 AS distance FROM app_user
-     WHERE lower(user_name) ~>=~ lower($1::text) AND lower(user_name) ~<=~ (lower($1::text) || chr(1114111))
-       AND user_name IS NOT NULL AND {knows(app_user.id, $2)}
-     ORDER BY lower(user_name) USING ~<~ LIMIT $3::int)
-    UNION ALL
-    (SELECT id, 1, 0.0 FROM app_user
-     WHERE folded_name ~>=~ folded_name($1::text) AND folded_name ~<=~ (folded_name($1::text) || chr(1114111))
-       AND folded_name IS NOT NULL AND {knows(app_user.id, $2)}
-     ORDER BY folded_name USING ~<~ LIMIT $3::int)
-    UNION ALL
-    (SELECT id, 2, folded_name($1::text) <<-> folded_names FROM app_user
-     WHERE folded_name($1::text) <% folded_names AND length($1::text) >= 3 AND {knows(app_user.id, $2)}
-     ORDER BY 3, id LIMIT $3::int)
-  ) AS candidate GROUP BY id
-) AS found JOIN app_user ON app_user.id = found.id
+-- Who is found by the beginning of the user name, then by that of the name, and only if these are too few, in spite of
+-- typing errors.
+WITH starting AS (
+  (SELECT id, 0 AS place, 0.0::float8 AS distance FROM app_user
+   WHERE lower(user_name) ~>=~ lower($1::text) AND lower(user_name) ~<=~ (lower($1::text) || chr(1114111))
+     AND user_name IS NOT NULL AND {knows(app_user.id, $2)}
+   ORDER BY lower(user_name) USING ~<~ LIMIT $3::int)
+  UNION ALL
+  (SELECT id, 1, 0.0 FROM app_user
+   WHERE folded_name ~>=~ folded_name($1::text) AND folded_name ~<=~ (folded_name($1::text) || chr(1114111))
+     AND folded_name IS NOT NULL AND {knows(app_user.id, $2)}
+   ORDER BY folded_name USING ~<~ LIMIT $3::int)),
+candidate AS (
+  SELECT id, place, distance FROM starting
+  UNION ALL
+  (SELECT id, 2, folded_name($1::text) <<-> folded_names FROM app_user
+   WHERE (SELECT count(DISTINCT id) FROM starting) < $3::int
+     AND folded_name($1::text) <% folded_names AND length($1::text) >= 3 AND {knows(app_user.id, $2)}
+   ORDER BY 3, id LIMIT $3::int)),
+found AS (SELECT id, min(place) AS place, min(distance) AS distance FROM candidate GROUP BY id)
+SELECT {user_columns($2)} FROM found JOIN app_user ON app_user.id = found.id
 ORDER BY found.place, found.distance, lower(app_user.user_name), app_user.id LIMIT $3::int
 
 -- name: tolerate_errors
