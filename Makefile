@@ -212,7 +212,7 @@ bench-photo: build ## measure photos against libvips and Pillow, five minutes; B
 	@.build/bench/venv/bin/python -c 'import pyvips, PIL' 2>/dev/null || .build/bench/venv/bin/pip install --quiet pyvips Pillow
 	$(SWIFT) run -c release bench --photos --write docs/benchmarks/photo.md
 
-bench-read: ## measure what lists cost the database as the history grows, four minutes
+bench-read: ## measure what reading costs the database as the history grows, a quarter of an hour
 	$(SWIFT) run -c release bench --reading --write docs/benchmarks/read.md
 
 bench-crowd: build ## measure what many connections from one address cost the requests of another, a minute
