@@ -1,4 +1,5 @@
--- Users and relations. A user is whoever has a profile, has posted or has a relation; an author needs no registration.
+-- Users and relations. Each author is a user, and so is each id that has a profile or a relation: an author needs no
+-- registration.
 
 -- pg_trgm finds names in spite of typing errors. It is a part of PostgreSQL's contrib modules, and trusted since version 13.
 DO $$

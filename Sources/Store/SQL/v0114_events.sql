@@ -1,4 +1,4 @@
--- What each user is told: the events of GET /v1/events.
+-- What concerns each user: the events of GET /v1/events.
 
 -- The number of the last event of each user. The row is locked while an event is inserted, so that the numbers of one
 -- user have no gaps and commit in their order: who has seen a number has seen all before it.
