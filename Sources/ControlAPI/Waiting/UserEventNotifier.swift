@@ -11,13 +11,6 @@ internal import Store
 /// does not receive what was sent gets no more until it does: its position says where it continues, and nothing waits in
 /// memory.
 final class UserEventNotifier: Sendable {
-  private struct State {
-    var streams: [UserKey: [Int: UserEventStream]] = [:]
-    var changed: Set<UserKey> = []
-    var next = 0
-  }
-
-  private static let pollInterval = Duration.seconds(2)
   /// The number of users in one query.
   private static let maxUsers = 1000
   /// The number of events that are read for one stream at a time.
@@ -27,8 +20,7 @@ final class UserEventNotifier: Sendable {
 
   private let store: Store
   private let database: Pool
-  private let state = Locked(State())
-  private let wake = WakeUp()
+  private let streams = Subscriptions<UserKey, UserEventStream>()
 
   init(store: Store, database: Pool) {
     self.store = store
@@ -37,56 +29,19 @@ final class UserEventNotifier: Sendable {
 
   /// Sends a stream its events until the subscription is cancelled.
   func subscribe(_ stream: UserEventStream) -> StreamSubscription {
-    let user = stream.user
-    let number = state.withLock { state in
-      state.next += 1
-      state.streams[user, default: [:]][state.next] = stream
-      // What was committed since the position of the stream was read is sent now.
-      state.changed.insert(user)
-      return state.next
-    }
-    wake.raise()
-    return StreamSubscription { [weak self] in
-      self?.state.withLock { state in
-        state.streams[user]?[number] = nil
-        if state.streams[user]?.isEmpty == true { state.streams[user] = nil }
-      }
-    }
+    // What was committed since the position of the stream was read is sent now.
+    defer { streams.reportChange(of: stream.user) }
+    return streams.add(stream, to: stream.user)
   }
 
-  /// Sends events until the task is cancelled.
-  func run() async {
-    let clock = ContinuousClock()
-    var nextPoll = clock.now + Self.pollInterval
-    while !Task.isCancelled {
-      await wake.wait(atMost: max(.zero, clock.now.duration(to: nextPoll)))
-      let isPoll = clock.now >= nextPoll
-      if isPoll { nextPoll = clock.now + Self.pollInterval }
-      let users = state.withLock { state in
-        defer { state.changed = [] }
-        return isPoll ? Array(state.streams.keys) : Array(state.changed)
-      }
-      // If the database is unavailable, the next poll sends the events.
-      if !users.isEmpty { try? await send(to: users) }
-    }
-  }
+  /// Sends events until the task is cancelled. If the database is unavailable, the next poll sends them.
+  func run() async { await streams.run { users in try? await send(to: users) } }
 
   /// Sends a user's events that a notification announces.
-  func receive(_ user: String) {
-    let user = UserKey(user)
-    let hasStreams = state.withLock { state in
-      guard state.streams[user] != nil else { return false }
-      state.changed.insert(user)
-      return true
-    }
-    if hasStreams { wake.raise() }
-  }
+  func receive(_ user: String) { streams.reportChange(of: UserKey(user)) }
 
   /// Looks for events of all users: a window has opened, or notifications may have been missed.
-  func readAll() {
-    state.withLock { state in state.changed = Set(state.streams.keys) }
-    wake.raise()
-  }
+  func readAll() { streams.reportChanges() }
 
   private func send(to users: [UserKey]) async throws {
     let store = store
@@ -96,8 +51,7 @@ final class UserEventNotifier: Sendable {
       let some = Array(users[start..<min(start + Self.maxUsers, users.count)])
       let last = try await database.run { try store.lastEvents(of: some, $0) }
       for user in some {
-        let streams = state.withLock { state in state.streams[user].map { Array($0.values) } ?? [] }
-        for stream in streams where stream.body.unsentBytes < Self.maxUnsentBytes {
+        for stream in streams.subscribers(of: user) where stream.body.unsentBytes < Self.maxUnsentBytes {
           let position = stream.position
           try await windows.read(after: position.window, store, database)
           stream.send(windows.changes)
