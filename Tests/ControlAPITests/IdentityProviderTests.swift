@@ -26,9 +26,11 @@ struct IdentityProviderTests {
 
     struct Outage: Error {}
 
-    func provider(minInterval: Duration = .zero) async -> IdentityProvider {
+    func provider(
+      minInterval: Duration = .zero, maxAge: Duration = IdentityProvider.maxAge
+    ) async -> IdentityProvider {
       let provider = IdentityProvider(
-        rules: IdentityRules(issuer: "https://id.example", audience: "take5"), minInterval: minInterval
+        rules: IdentityRules(issuer: "https://id.example", audience: "take5"), minInterval: minInterval, maxAge: maxAge
       ) {
         self.reads.withLock { $0 += 1 }
         if self.isDown.withLock(\.self) { throw Outage() }
@@ -200,6 +202,26 @@ struct IdentityProviderTests {
       let unknown = try await source.bearer(key: source.issuer.ecKey("other"))
       for _ in 0..<3 { #expect(try await api.get("/v1/posts", headers: unknown).status == 401) }
       #expect(source.reads.withLock(\.self) == 1)
+    }
+  }
+
+  @Test("a key set that cannot be read again is not in use for longer than its maximum age")
+  func oldKeySet() async throws {
+    let source = try await Source()
+    var setting = RunningAPI.Setting()
+    setting.provider = await source.provider(maxAge: .zero)
+    try await RunningAPI.with(setting) { api in
+      let fixture = try await AccessFixture(api, visibility: .private)
+      let token = try await source.bearer()
+      let post = try await api.get("/v1/posts/\(fixture.post)", headers: token)
+      let url = try #require(post.json["assets"]["poster"]["url"].text)
+      #expect(try await api.get(url).status == 200)
+      source.isDown.withLock { $0 = true }
+      await api.access.provider?.refresh()
+      #expect(try await api.get("/v1/posts", headers: token).status == 503)
+      #expect(try await api.get(url).status == 403)
+      source.isDown.withLock { $0 = false }
+      #expect(try await api.get("/v1/posts", headers: token).status == 200)
     }
   }
 

@@ -5,12 +5,15 @@ internal import Platform
 
 /// Verifies the tokens of the app's own identity provider with its key set, which it reads again from time to time.
 ///
-/// The last key set stays in use while it cannot be read: an outage of the identity provider does not lock its users out.
+/// The last key set stays in use for a while if it cannot be read: an outage of the identity provider does not lock its
+/// users out. After that the service knows no key: an attacker who prevents the reading must not keep a removed key alive.
 package final class IdentityProvider: Sendable {
   /// The interval at which the key set is read, so that a key that was removed becomes invalid.
   package static let refreshInterval = Duration.seconds(300)
   /// The shortest time between two reads for keys that are not known: clients choose the names of keys.
   package static let minInterval = Duration.seconds(30)
+  /// The time for which a key set is in use that cannot be read again.
+  package static let maxAge = Duration.seconds(24 * 3600)
   /// The time for which a verified token is known.
   private static let lifetime = Duration.seconds(60)
 
@@ -19,11 +22,13 @@ package final class IdentityProvider: Sendable {
     /// Whether the last read failed.
     var isFailed = false
     var lastRead: ContinuousClock.Instant?
+    var lastSuccess: ContinuousClock.Instant?
     var reading: Task<Void, Never>?
   }
 
   let rules: IdentityRules
   private let minInterval: Duration
+  private let maxAge: Duration
   private let load: @Sendable () throws -> [UInt8]
   private let onFailure: @Sendable (String) -> Void
   private let state = Locked(State())
@@ -32,15 +37,18 @@ package final class IdentityProvider: Sendable {
 
   /// - Parameters:
   ///   - minInterval: the shortest time between two reads for keys that are not known.
+  ///   - maxAge: the time for which a key set is in use that cannot be read again.
   ///   - load: reads the JSON of the key set; it blocks, and runs on a thread of its own.
   ///   - onFailure: called with the reason when the key set could not be read.
   package init(
     rules: IdentityRules, minInterval: Duration = IdentityProvider.minInterval,
+    maxAge: Duration = IdentityProvider.maxAge,
     onFailure: @escaping @Sendable (String) -> Void = { _ in },
     load: @escaping @Sendable () throws -> [UInt8]
   ) {
     self.rules = rules
     self.minInterval = minInterval
+    self.maxAge = maxAge
     self.onFailure = onFailure
     self.load = load
   }
@@ -72,9 +80,12 @@ package final class IdentityProvider: Sendable {
     }
     let read = keys
     state.withLock { state in
-      state.keys = read ?? state.keys
+      let now = ContinuousClock.now
+      if read != nil { state.lastSuccess = now }
+      let isInUse = state.lastSuccess.map { now - $0 < maxAge } ?? false
+      state.keys = read ?? (isInUse ? state.keys : nil)
       state.isFailed = read == nil
-      state.lastRead = .now
+      state.lastRead = now
       state.reading = nil
     }
   }
