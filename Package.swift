@@ -205,8 +205,8 @@ let package = Package(
     .executableTarget(
       name: "take5-fuzz",
       dependencies: [
-        "AV", "BoxTesting", "CLinkedLibraries", "ControlAPI", "Definitions", "HTTPServer", "ISOBaseMedia", "Kernels",
-        "Media", "MediaProcess", "Model", "Platform", "Queue", "Stills", "Store",
+        "AV", "BoxTesting", "CLinkedLibraries", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "ISOBaseMedia",
+        "JOSE", "Kernels", "Media", "MediaProcess", "Model", "Platform", "Queue", "Stills", "Store",
       ],
       path: "Tests/Fuzzing", exclude: ["dictionaries", "fuzz.sh", "seeds"], swiftSettings: settings,
       linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),

@@ -43,7 +43,9 @@ package struct IdentityRules: Sendable, Hashable {
   /// - Parameter now: in seconds since 1970-01-01 UTC.
   package func verify(_ token: String, _ keys: KeySet, now: Int) throws(IdentityTokenError) -> IdentityToken {
     guard token.utf8.count <= IdentityToken.maxBytes else { throw .tooLong }
-    guard token.utf8.allSatisfy(Self.isPermitted), let signature = Signature(compact: token) else { throw .malformed }
+    guard token.split(separator: ".", omittingEmptySubsequences: false).allSatisfy(\.isBase64URL),
+      let signature = Signature(compact: token)
+    else { throw .malformed }
     guard let algorithm = signature.header("alg").flatMap({ KeySet.Algorithm(rawValue: $0) }) else {
       throw .otherAlgorithm
     }
@@ -56,15 +58,12 @@ package struct IdentityRules: Sendable, Hashable {
     // Tokens for other purposes, such as a logout, have a type of their own (RFC 8725, section 3.11).
     let type = (signature.header("typ") ?? "JWT").lowercased()
     guard ["jwt", "at+jwt", "application/at+jwt"].contains(type) else { throw .otherType }
-    guard let claims = try? JSONDecoder().decode(Claims.self, from: Data(signature.payload)) else {
-      throw .invalidClaims
-    }
-    return try check(claims, now: Double(now), key: key.thumbprint)
+    return try check(payload: signature.payload, now: Double(now), key: key.thumbprint)
   }
 
-  private func check(
-    _ claims: Claims, now: Double, key: SHA256Digest
-  ) throws(IdentityTokenError) -> IdentityToken {
+  /// Checks the claims of a token that a key has signed.
+  func check(payload: [UInt8], now: Double, key: SHA256Digest) throws(IdentityTokenError) -> IdentityToken {
+    guard let claims = try? JSONDecoder().decode(Claims.self, from: Data(payload)) else { throw .invalidClaims }
     // By their bytes: Swift's `==` also equates different bytes of the same characters.
     guard claims.iss.utf8.elementsEqual(issuer.utf8) else { throw .otherIssuer }
     guard claims.aud.contains(where: { $0.utf8.elementsEqual(audience.utf8) }) else { throw .otherAudience }
@@ -74,16 +73,6 @@ package struct IdentityRules: Sendable, Hashable {
       throw .invalidSubject
     }
     return IdentityToken(user: user, expires: Int(min(claims.exp, 253_402_300_799)), key: key)
-  }
-
-  /// Whether a byte belongs to a token: the alphabet of base64url, and the dot.
-  private static func isPermitted(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-      true
-    default: false
-    }
   }
 }
 

@@ -107,6 +107,8 @@ extension JSONWebKeySet.Member {
       (members, algorithms) = (["kty": "EC", "crv": "P-256", "x": x, "y": y], [.es256])
     default: return nil
     }
+    // libcjose ends the process if padding is where none may be.
+    guard members.values.allSatisfy({ $0[...].isBase64URL }) else { return nil }
     if let alg { algorithms = algorithms.filter { $0.rawValue == alg } }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -114,5 +116,19 @@ extension JSONWebKeySet.Member {
     let bytes = [UInt8](json)
     guard let key = PublicKey(json: bytes), kty == "EC" || Self.modulusBits ~= key.bits else { return nil }
     return KeySet.Key(id: kid, algorithms: algorithms, json: bytes, thumbprint: SHA256.digest(of: bytes))
+  }
+}
+
+extension Substring {
+  /// Whether the text has the alphabet of base64url alone, without padding (RFC 4648, section 5).
+  var isBase64URL: Bool {
+    utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
   }
 }

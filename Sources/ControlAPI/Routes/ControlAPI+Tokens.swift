@@ -90,7 +90,7 @@ extension ControlAPI {
 }
 
 /// What a request for a token asks for.
-private struct TokenDraft {
+struct TokenDraft {
   /// In seconds.
   let expiresIn: Int
   let grant: UploadGrant?

@@ -110,6 +110,9 @@ extension FuzzTarget {
       expect(!range.isEmpty && range.lowerBound >= 0 && range.upperBound <= length, "an impossible range")
     }
     if let id = PublicID(text) { expect(PublicID(id.description) == id, "an id that cannot be read again") }
+    if let position = EventPosition(text) {
+      expect(EventPosition(position.description) == position, "a position that cannot be read again")
+    }
     if let date = JSON.date(from: text) { _ = JSON.text(of: date) }
     var headers: HeaderFields = [:]
     for name in ["Range", "If-None-Match", "If-Match", "If-Range", "Prefer"] { headers[name] = text }
