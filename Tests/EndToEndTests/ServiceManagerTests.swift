@@ -29,7 +29,7 @@ struct ServiceManagerTests {
       ["worker", "--data", service.data, "--log-format", "text"],
       environment: [ServiceManager.variable: manager.address], printsFirstLine: false)
     #expect(try await onThread("manager") { try manager.receive() } == "READY=1")
-    #expect(worker.log.contains("worker started"))
+    #expect(await worker.waitForLog("worker started"))
     await worker.send(signal: SIGTERM)
     #expect(await worker.wait() == 0)
     #expect(try await onThread("manager") { try manager.receive() } == "STOPPING=1")
