@@ -33,14 +33,18 @@ struct ForgettingTests {
     let response = try await request("DELETE", "/v1/users/ada", port: port)
     #expect(response.status == 202)
     let remaining = "SELECT count(*) FROM post WHERE author = 'ada'"
+    let session = try Session.connect(service.database(), timeout: .seconds(30))
+    try session.execute("SET idle_in_transaction_session_timeout = 0")
     for kill in 1...10 {
+      // Each worker deletes 80 posts, waits for the next, which is locked, and is killed in the middle of the rest.
+      try session.execute("BEGIN")
+      try session.execute(Self.lock)
       let worker = try await service.worker(["--lease", "1"])
-      // Each worker gets some of the work done, and is killed in the middle of the rest.
-      let limit = Self.posts - kill * 80
-      while try await service.count(remaining) > limit { await Task.yield() }
+      while try await service.count(remaining) > Self.posts - kill * 80 { await Task.yield() }
       await worker.send(signal: SIGKILL)
       #expect(await worker.wait() == nil)
-      #expect(try await service.count(remaining) > 0, "the worker was killed too late")
+      #expect(try await service.count(remaining) == Self.posts - kill * 80)
+      try session.execute("ROLLBACK")
     }
     let last = try await service.worker(["--lease", "1"])
     while try await service.count("SELECT count(*) FROM forgetting") > 0 { await Task.yield() }
@@ -97,6 +101,12 @@ struct ForgettingTests {
       INSERT INTO user_event (user_id, number, kind, actor) SELECT 'ada', count.last - events.n, 'like', 'bob'
       FROM user_event_count AS count, generate_series(0, 2999) AS events (n) WHERE count.user_id = 'ada';
     END $$
+    """
+
+  /// Locks the post after Ada's next 80, and no other.
+  private static let lock: Statement = """
+    SELECT FROM post
+    WHERE id = (SELECT id FROM post WHERE author = 'ada' ORDER BY id OFFSET 80 LIMIT 1) FOR UPDATE
     """
 
   /// The tables with a row that mentions Ada.
