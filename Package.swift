@@ -137,14 +137,13 @@ let package = Package(
         "Blobs", "Crypto", "Integrity", "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue",
         "QueueWorker", "Store",
       ]),
+    target("OpenAPI", [], resources: [.embedInCode("openapi.json")]),
     target(
       "ControlAPI",
       [
-        "Archives", "Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "JOSE", "Metrics", "Model", "Platform", "Postgres",
-        "Queue",
-        "Store",
-      ],
-      resources: [.embedInCode("openapi.json")]),
+        "Archives", "Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "JOSE", "Metrics", "Model", "OpenAPI", "Platform",
+        "Postgres", "Queue", "Store",
+      ]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
     program(
       "take5",
@@ -286,7 +285,7 @@ let package = Package(
       "ControlAPITests",
       [
         "Blobs", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting", "JOSE", "Metrics",
-        "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "TokenTesting",
+        "Model", "OpenAPI", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "TokenTesting",
       ]),
     tests(
       "ChaosTests",

@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPServer
 import HTTPTesting
 import Model
+import OpenAPI
 import Platform
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
 
 @Suite("OpenAPI document", .tags(.database, .network), .timeLimit(.minutes(15)))
 struct OpenAPITests {
-  private static let document = PackageResources.openapi_json
+  private static let document = OpenAPI.document
 
   /// The root directory of the repository.
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")

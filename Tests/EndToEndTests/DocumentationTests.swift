@@ -54,7 +54,7 @@ struct DocumentationTests {
   /// The operations of the OpenAPI document.
   private static func operations() throws -> [(method: String, template: String)] {
     let document = try JSONDecoder().decode(
-      API.Value.self, from: Data(try Document("Sources/ControlAPI/openapi.json").text.utf8))
+      API.Value.self, from: Data(try Document("Sources/OpenAPI/openapi.json").text.utf8))
     guard case .object(let paths)? = document["paths"] else { return [] }
     return paths.flatMap { template, path -> [(method: String, template: String)] in
       guard case .object(let operations) = path else { return [] }

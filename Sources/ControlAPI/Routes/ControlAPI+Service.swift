@@ -3,6 +3,7 @@ internal import Crypto
 internal import HTTPServer
 internal import Metrics
 internal import Model
+internal import OpenAPI
 internal import Postgres
 internal import Queue
 internal import Store
@@ -50,15 +51,15 @@ extension ControlAPI {
   }
 
   private static let document = Representation(
-    length: Int64(PackageResources.openapi_json.count),
-    entityTag: EntityTag(strong: SHA256.digest(of: PackageResources.openapi_json).hex),
+    length: Int64(OpenAPI.document.count),
+    entityTag: EntityTag(strong: SHA256.digest(of: OpenAPI.document).hex),
     // Caches must revalidate it, because it changes with the version of the program.
     headers: ["Content-Type": "application/json", "Cache-Control": "public, no-cache"])
 
   @Sendable
   private static func readDocument(_ request: Request) throws -> Response {
     try document.respond(to: request) { range in
-      .bytes(Array(PackageResources.openapi_json[Int(range.lowerBound)..<Int(range.upperBound)]))
+      .bytes(Array(OpenAPI.document[Int(range.lowerBound)..<Int(range.upperBound)]))
     }
   }
 }
