@@ -146,6 +146,8 @@ package enum FindingCode: String, Encodable, Sendable, Hashable, CaseIterable {
   case relationOneSided = "relation_one_sided"
   /// A relation refers to a post that does not exist.
   case relationDangling = "relation_dangling"
+  /// A spelling by which names are found is missing, or no user has it.
+  case spellingWrong = "spelling_wrong"
 }
 
 /// The object of a finding.
@@ -161,6 +163,8 @@ package enum FindingObject: Sendable, Hashable {
   case user(String)
   /// A relation between a user and something, by its number.
   case relation(Int64)
+  /// A word of users' names.
+  case spelling(String)
 
   /// The name of the kind of the object.
   package var kind: String {
@@ -174,6 +178,7 @@ package enum FindingObject: Sendable, Hashable {
     case .image: "image"
     case .user: "user"
     case .relation: "relation"
+    case .spelling: "spelling"
     }
   }
 
@@ -185,6 +190,7 @@ package enum FindingObject: Sendable, Hashable {
     case .set(let id), .asset(let id), .post(let id), .image(let id): id.description
     case .user(let id): id
     case .relation(let number): "\(number)"
+    case .spelling(let word): word
     }
   }
 }

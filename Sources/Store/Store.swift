@@ -93,6 +93,7 @@ package enum StoreMigrations {
       Migration(version: 113, name: "accounts", PackageResources.v0113_accounts_sql),
       Migration(version: 114, name: "events", PackageResources.v0114_events_sql),
       Migration(version: 115, name: "forgetting", PackageResources.v0115_forgetting_sql),
+      Migration(version: 116, name: "spelling", PackageResources.v0116_spelling_sql),
     ]
   }
 }

@@ -20,6 +20,7 @@ struct PeopleTests {
           _ = try store.relate("bob", kind, to: "\(post)", for: .unrestricted, session)
         }
       }
+      try await fixture.sql("UPDATE app_user SET name = 'Byron' WHERE id = 'bob'")
       #expect(try await fixture.codes() == [])
       // Triggers do not run in a session that replicates.
       let faults: [(sql: String, code: FindingCode, count: Int)] = [
@@ -34,6 +35,9 @@ struct PeopleTests {
           "INSERT INTO relation (kind, user_id, target) VALUES ('like', 'bob', '00000000-0000-7000-8000-000000000000')",
           .relationDangling, 1
         ),
+        ("DELETE FROM spelling WHERE word = 'byron'", .spellingWrong, 1),
+        ("INSERT INTO spelling (word) VALUES ('lovelace')", .spellingWrong, 1),
+        ("UPDATE app_user SET name = 'Eve' WHERE id = 'bob'", .spellingWrong, 2),
       ]
       for fault in faults {
         try await fixture.sql("SET session_replication_role = replica; \(fault.sql); RESET session_replication_role")

@@ -60,6 +60,8 @@ package struct Repairer: Sendable {
       try await correct(Integrity.statements["lock_user"], Integrity.statements["correct_user"], id)
     case (.countWrong, .post(let id)):
       try await correct(Integrity.statements["lock_post"], Integrity.statements["correct_likes"], id.description)
+    case (.spellingWrong, .spelling(let word)):
+      try await correct(Integrity.statements["lock_spelling"], Integrity.statements["correct_spelling"], word)
     case (.relationOneSided, .relation(let number)), (.relationDangling, .relation(let number)):
       // Triggers correct the counters with it.
       try await pool.run { session in

@@ -227,6 +227,12 @@ SELECT id, user_id, target, kind,
   END AS code
 FROM (SELECT * FROM relation WHERE id > $1::bigint ORDER BY id LIMIT $2::int) AS page ORDER BY id
 
+-- name: spellings
+-- The words of users' names that are no spellings, and the spellings that no user has.
+(SELECT unnest(spellings(folded_names)) AS word FROM app_user EXCEPT SELECT word FROM spelling)
+UNION ALL (SELECT word FROM spelling EXCEPT SELECT unnest(spellings(folded_names)) FROM app_user)
+ORDER BY word LIMIT $1::int
+
 -- name: lock_user
 SELECT FROM app_user WHERE id = $1 FOR NO KEY UPDATE
 
@@ -238,6 +244,14 @@ SELECT FROM post WHERE public_id = $1::uuid FOR NO KEY UPDATE
 
 -- name: correct_likes
 UPDATE post SET like_count = {likes(post)} WHERE public_id = $1::uuid
+
+-- name: lock_spelling
+WITH added AS (INSERT INTO spelling (word) VALUES ($1) ON CONFLICT DO NOTHING)
+SELECT FROM spelling WHERE word = $1 FOR UPDATE
+
+-- name: correct_spelling
+DELETE FROM spelling WHERE word = $1
+  AND NOT EXISTS (SELECT FROM app_user WHERE spellings(folded_names) @> ARRAY[$1::text])
 
 -- name: correct_relation
 -- A block holds with its mirror; half of a friendship is none, and so is a relation to nothing.

@@ -47,6 +47,17 @@ extension Verifier {
       done += Int64(page.count)
       reportProgress(.people, done, of: all)
     }
+    try await checkSpellings(&report)
+  }
+
+  /// Compares the spellings with the words of names. A repair that has found as many as a page is to be run again.
+  private func checkSpellings(_ report: inout VerifyReport) async throws {
+    report.findings += try await pool.run { session in
+      try session.execute(Integrity.statements["spellings"], .integer(Self.peoplePage)).map { row in
+        Finding(
+          .spellingWrong, .spelling(try row.get("word")), .fault, detail: "the spellings differ from the names of users")
+      }
+    }
   }
 
   /// Reads a page of a statement after a position; nil: there are no more rows.

@@ -26,30 +26,49 @@ SELECT {user_columns($2)} FROM app_user WHERE app_user.id = $1 AND {knows(app_us
 
 -- name: users
 -- Who is found by the beginning of the user name, then by that of the name, and only if these are too few, in spite of
--- typing errors.
+-- typing errors: for each of up to three words the spellings that are close to it, then those who have one of each. Each
+-- step has a limit, so that the cost depends on how many spellings there are, not on how many users.
 WITH starting AS (
-  (SELECT id, 0 AS place, 0.0::float8 AS distance FROM app_user
+  (SELECT id, 0 AS place FROM app_user
    WHERE lower(user_name) ~>=~ lower($1::text) AND lower(user_name) ~<=~ (lower($1::text) || chr(1114111))
      AND user_name IS NOT NULL AND {knows(app_user.id, $2)}
    ORDER BY lower(user_name) USING ~<~ LIMIT $3::int)
   UNION ALL
-  (SELECT id, 1, 0.0 FROM app_user
+  (SELECT id, 1 FROM app_user
    WHERE folded_name ~>=~ folded_name($1::text) AND folded_name ~<=~ (folded_name($1::text) || chr(1114111))
      AND folded_name IS NOT NULL AND {knows(app_user.id, $2)}
    ORDER BY folded_name USING ~<~ LIMIT $3::int)),
-candidate AS (
-  SELECT id, place, distance FROM starting
-  UNION ALL
-  (SELECT id, 2, folded_name($1::text) <<-> folded_names FROM app_user
-   WHERE (SELECT count(DISTINCT id) FROM starting) < $3::int
-     AND folded_name($1::text) <% folded_names AND length($1::text) >= 3 AND {knows(app_user.id, $2)}
-   ORDER BY 3, id LIMIT $3::int)),
-found AS (SELECT id, min(place) AS place, min(distance) AS distance FROM candidate GROUP BY id)
+asked AS MATERIALIZED (
+  SELECT word FROM unnest(spellings(folded_name($1::text))) AS given (word)
+  WHERE length(word) > 2 AND (SELECT count(DISTINCT id) FROM starting) < $3::int
+  ORDER BY length(word) DESC, word LIMIT 3),
+close AS MATERIALIZED (
+  SELECT dense_rank() OVER (ORDER BY length(asked.word) DESC, asked.word) AS number, found.word, found.distance
+  FROM asked CROSS JOIN LATERAL (
+    SELECT spelling.word, asked.word <<-> spelling.word AS distance FROM spelling WHERE asked.word <% spelling.word
+    ORDER BY distance, asked.word <-> spelling.word, spelling.word LIMIT 8) AS found),
+alike AS (
+  SELECT having_word.id, 2 AS place FROM close CROSS JOIN LATERAL (
+    SELECT app_user.id FROM app_user
+    WHERE spellings(folded_names) @> ARRAY[close.word]
+      AND spellings(folded_names) && coalesce((SELECT array_agg(word) FROM close WHERE number = 2), ARRAY[close.word])
+      AND spellings(folded_names) && coalesce((SELECT array_agg(word) FROM close WHERE number = 3), ARRAY[close.word])
+      AND {knows(app_user.id, $2)}
+    LIMIT $3::int) AS having_word
+  WHERE close.number = 1),
+found AS (
+  SELECT id, min(place) AS place FROM (SELECT id, place FROM starting UNION ALL SELECT id, place FROM alike) AS candidate
+  GROUP BY id)
 SELECT {user_columns($2)} FROM found JOIN app_user ON app_user.id = found.id
-ORDER BY found.place, found.distance, lower(app_user.user_name), app_user.id LIMIT $3::int
+ORDER BY found.place,
+  CASE found.place WHEN 2 THEN (
+    SELECT sum(nearest) FROM (
+      SELECT min(distance) AS nearest FROM close WHERE word = ANY (spellings(folded_names)) GROUP BY number) AS distance) END,
+  lower(app_user.user_name), app_user.id
+LIMIT $3::int
 
 -- name: tolerate_errors
--- How alike a name must be: one wrong letter in a word of four. Until the end of the transaction.
+-- How alike a word must be: one wrong letter in a word of four. Until the end of the transaction.
 SELECT set_config('pg_trgm.word_similarity_threshold', '0.4', true)
 
 -- name: save_profile
