@@ -15,6 +15,7 @@ package struct Store: Sendable {
 
   let blobs: any BlobStore
   let authorConcurrency: Int?
+  let timeZones = KnownTimeZones()
 
   /// - Parameter authorConcurrency: the largest number of jobs of one author that execute at a time; nil: no limit.
   package init(blobs: any BlobStore, authorConcurrency: Int? = nil) {

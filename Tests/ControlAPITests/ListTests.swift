@@ -157,7 +157,11 @@ struct ListTests {
       #expect(days.map { $0["date"].text } == ["2026-11-01", "2026-11-15", "2026-11-30"])
       #expect(days.map { $0["post"].text } == [first, latest, last])
       #expect(days.map { $0["posts"] } == [.number(1), .number(2), .number(1)])
-      for wrong in ["month=2026-13", "month=11", "zone=UTC", "month=2026-11&zone=Mars/Olympus"] {
+      for wrong in [
+        "month=2026-13", "month=11", "zone=UTC", "month=2026-11&zone=Mars/Olympus",
+        // A Kelvin sign, which is no K.
+        "month=2026-11&zone=Asia/%E2%84%AAabul",
+      ] {
         #expect(try await api.get("/v1/users/ada/calendar?\(wrong)").status == 400, "\(wrong)")
       }
     }

@@ -31,10 +31,13 @@ struct ReadingData: Sendable {
   func generate(_ session: Session) throws {
     for (name, script) in [
       ("seed", "SELECT setseed(0.5)"),
-      ("triggers", """
+      (
+        "triggers",
+        """
         ALTER TABLE post DISABLE TRIGGER USER; ALTER TABLE relation DISABLE TRIGGER USER;
         ALTER TABLE app_user DISABLE TRIGGER USER
-        """),
+        """
+      ),
       ("users", insertUsers), ("spellings", Self.insertSpellings), ("posts", insertPosts),
       (
         "indexes",

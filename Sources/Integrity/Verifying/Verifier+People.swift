@@ -55,7 +55,8 @@ extension Verifier {
     report.findings += try await pool.run { session in
       try session.execute(Integrity.statements["spellings"], .integer(Self.peoplePage)).map { row in
         Finding(
-          .spellingWrong, .spelling(try row.get("word")), .fault, detail: "the spellings differ from the names of users")
+          .spellingWrong, .spelling(try row.get("word")), .fault, detail: "the spellings differ from the names of users"
+        )
       }
     }
   }

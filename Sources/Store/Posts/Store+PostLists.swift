@@ -48,7 +48,7 @@ extension Store {
     _ session: Session
   ) throws -> [CalendarDay]? {
     try session.snapshot { session in
-      guard try !session.execute(Self.statements["has_zone"], .text(zone)).isEmpty else { return nil }
+      guard try timeZones.contain(zone, session) else { return nil }
       let rows = Array(
         try session.execute(
           Self.statements["calendar"], .text(author), .text(zone), .text(month), Self.parameter(visibilities),

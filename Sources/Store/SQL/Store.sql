@@ -156,8 +156,8 @@ SELECT DISTINCT ON (date) to_char(date, 'YYYY-MM-DD') AS date, public_id, asset_
   count(*) OVER (PARTITION BY date) AS posts
 FROM day ORDER BY date, created_at DESC, id DESC
 
--- name: has_zone
-SELECT FROM pg_timezone_names WHERE name = $1
+-- name: zones
+SELECT name FROM pg_timezone_names
 
 -- name: assets_of_sets
 SELECT asset_set_id, public_id, role, place, blob, type, bytes, width, height, duration, thumbhash, color
