@@ -129,6 +129,7 @@ struct AccountTests {
       ("/v1/accounts", "{}", ["user_name", "password"]),
       ("/v1/accounts", #"{"user_name":"ada","password":"1234567"}"#, ["password"]),
       ("/v1/accounts", #"{"user_name":"ada","password":12345678}"#, ["password"]),
+      ("/v1/accounts", #"{"user_name":"ada","password":"correct\u0000horse"}"#, ["password"]),
       ("/v1/accounts", #"{"user_name":"","password":"correct horse"}"#, ["user_name"]),
       ("/v1/accounts", #"{"user_name":"a b","password":"correct horse"}"#, ["user_name"]),
       ("/v1/accounts", #"{"user_name":"ada","password":"correct horse","role":"admin"}"#, ["role"]),

@@ -187,9 +187,13 @@ struct UserEventTests {
       // An id of another database, or of a user of the same name who was deleted.
       let unknown = try await api.events(1, of: "ada", after: "9-0")
       #expect(unknown.map(\.name) == ["reset"] && unknown.map(\.id) == ["3-0"])
-      for id in ["9", "a-b", "1-2-3", "-1-0", "1-"] {
-        let refused = try await api.get("/v1/events", headers: [("Take5-User", "ada"), ("Last-Event-ID", id)])
+      for id in ["", "9", "a-b", "1-2-3", "-1-0", "1-", "1234567890123456789-0"] {
+        let ada = ("Take5-User", "ada")
+        let refused = try await api.get("/v1/events", headers: [ada, ("Last-Event-ID", id)])
         #expect(refused.status == 400, "\(id)")
+        // Also next to a valid header field.
+        let parameter = try await api.get("/v1/events?last_event_id=\(id)", headers: [ada, ("Last-Event-ID", "1-0")])
+        #expect(parameter.status == 400, "\(id)")
       }
     }
   }

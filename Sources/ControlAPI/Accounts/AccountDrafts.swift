@@ -73,11 +73,13 @@ extension FieldReader {
   }
 
   fileprivate mutating func newPassword() -> String? {
+    // A sign-in could not send U+0000, as no text of a request has it.
     value(
-      "password", "expected \(Account.minPassword) to \(Account.maxPassword) characters", isRequired: true
+      "password", "expected \(Account.minPassword) to \(Account.maxPassword) characters without U+0000",
+      isRequired: true
     ) { value in
       guard case .string(let text) = value,
-        Account.minPassword...Account.maxPassword ~= text.unicodeScalars.count
+        Account.minPassword...Account.maxPassword ~= text.unicodeScalars.count, !text.unicodeScalars.contains("\0")
       else { return nil }
       return text
     }

@@ -20,10 +20,10 @@ extension ControlAPI {
   private func readUserEvents(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
     _ = reader.text("ticket")
-    let parameter = reader.text("last_event_id")
+    let parameter = try Self.position(reader.text("last_event_id"), "last_event_id")
     try reader.finish()
     let user = try request.actingUser()
-    let given = try Self.position(request.headers["Last-Event-ID"] ?? parameter)
+    let given = try Self.position(request.headers["Last-Event-ID"], "Last-Event-ID") ?? parameter
     guard request.method != "HEAD" else {
       return Response(.ok, headers: Self.eventHeaders, body: .stream(BodyStream()))
     }
@@ -43,12 +43,12 @@ extension ControlAPI {
     return Response(.ok, headers: Self.eventHeaders, body: .stream(stream.body))
   }
 
-  private static func position(_ text: String?) throws(Problem) -> EventPosition? {
-    guard let text, !text.isEmpty else { return nil }
+  private static func position(_ text: String?, _ name: String) throws(Problem) -> EventPosition? {
+    guard let text else { return nil }
     guard let position = EventPosition(text) else {
       throw ProblemKind.invalidQuery.problem(
         "The id of the last event is invalid.",
-        errors: [FieldError("Last-Event-ID", "expected the id of an event of this stream, such as 12-7")])
+        errors: [FieldError(name, "expected the id of an event of this stream, such as 12-7")])
     }
     return position
   }

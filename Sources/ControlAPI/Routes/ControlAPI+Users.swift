@@ -79,7 +79,9 @@ extension Profile {
       name: reader.text("name", limit: MaxLength.name), givenName: reader.text("given_name", limit: MaxLength.name),
       familyName: reader.text("family_name", limit: MaxLength.name), bio: reader.text("bio", limit: MaxLength.text),
       birthDate: reader.value("birth_date", "expected a date such as \"2001-02-28\"") { Self.text($0, Self.isDate) },
-      email: reader.value("email", "expected an e-mail address of at most 254 bytes") { Self.text($0, Self.isAddress) })
+      email: reader.value("email", "expected an e-mail address of at most 254 characters") {
+        Self.text($0, Self.isAddress)
+      })
   }
 
   private static let expectedUserName =
@@ -103,8 +105,10 @@ extension Profile {
 
   /// Whether a text may be an e-mail address: one `@` between other visible characters. Only a message to it could show more.
   private static func isAddress(_ text: String) -> Bool {
-    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-    return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && text.utf8.count <= 254
-      && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
+    // By code points: a character may be '@' with what combines with it.
+    let scalars = text.unicodeScalars
+    let parts = scalars.split(separator: "@", omittingEmptySubsequences: false)
+    return parts.count == 2 && parts.allSatisfy { !$0.isEmpty } && scalars.count <= 254
+      && scalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
   }
 }

@@ -58,7 +58,7 @@ package struct EventPosition: Sendable, Hashable, CustomStringConvertible {
   /// Reads what `description` writes; nil for anything else.
   package init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } }),
+    guard parts.count == 2, parts.allSatisfy({ 1...18 ~= $0.utf8.count && $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } }),
       let number = Int64(parts[0]), let window = Int64(parts[1])
     else { return nil }
     self.init(number: number, window: window)
