@@ -26,8 +26,8 @@ SELECT {user_columns($2)} FROM app_user WHERE app_user.id = $1 AND {knows(app_us
 
 -- name: users
 -- Who is found by the beginning of the user name, then by that of the name, and only if these are too few, in spite of
--- typing errors: for each of up to three words the spellings that are close to it, then those who have one of each. Each
--- step has a limit, so that the cost depends on how many spellings there are, not on how many users.
+-- typing errors, ten at most: for each of up to three words the spellings that are close to it, then those who have one of
+-- each. Each step has a limit, so that the cost depends on how many spellings there are, not on how many users.
 WITH starting AS (
   (SELECT id, 0 AS place FROM app_user
    WHERE lower(user_name) ~>=~ lower($1::text) AND lower(user_name) ~<=~ (lower($1::text) || chr(1114111))
@@ -48,24 +48,25 @@ close AS MATERIALIZED (
     SELECT spelling.word, asked.word <<-> spelling.word AS distance FROM spelling WHERE asked.word <% spelling.word
     ORDER BY distance, asked.word <-> spelling.word, spelling.word LIMIT 8) AS found),
 alike AS (
-  SELECT having_word.id, 2 AS place FROM close CROSS JOIN LATERAL (
-    SELECT app_user.id FROM app_user
-    WHERE spellings(folded_names) @> ARRAY[close.word]
-      AND spellings(folded_names) && coalesce((SELECT array_agg(word) FROM close WHERE number = 2), ARRAY[close.word])
-      AND spellings(folded_names) && coalesce((SELECT array_agg(word) FROM close WHERE number = 3), ARRAY[close.word])
-      AND {knows(app_user.id, $2)}
-    LIMIT $3::int) AS having_word
-  WHERE close.number = 1),
+  SELECT id, 2 AS place,
+    (SELECT sum(nearest) FROM (
+      SELECT min(distance) AS nearest FROM close WHERE word = ANY (words) GROUP BY number) AS distance) AS distance
+  FROM (
+    SELECT DISTINCT ON (id) having_word.id, having_word.words FROM close CROSS JOIN LATERAL (
+      SELECT app_user.id, spellings(folded_names) AS words FROM app_user
+      WHERE spellings(folded_names) @> ARRAY[close.word]
+        AND spellings(folded_names) && coalesce((SELECT array_agg(word) FROM close WHERE number = 2), ARRAY[close.word])
+        AND spellings(folded_names) && coalesce((SELECT array_agg(word) FROM close WHERE number = 3), ARRAY[close.word])
+        AND {knows(app_user.id, $2)}
+      LIMIT $3::int) AS having_word
+    WHERE close.number = 1) AS candidate
+  ORDER BY distance, id LIMIT least($3::int, 10)),
 found AS (
-  SELECT id, min(place) AS place FROM (SELECT id, place FROM starting UNION ALL SELECT id, place FROM alike) AS candidate
+  SELECT id, min(place) AS place, min(distance) AS distance
+  FROM (SELECT id, place, 0.0 AS distance FROM starting UNION ALL SELECT id, place, distance FROM alike) AS candidate
   GROUP BY id)
 SELECT {user_columns($2)} FROM found JOIN app_user ON app_user.id = found.id
-ORDER BY found.place,
-  CASE found.place WHEN 2 THEN (
-    SELECT sum(nearest) FROM (
-      SELECT min(distance) AS nearest FROM close WHERE word = ANY (spellings(folded_names)) GROUP BY number) AS distance) END,
-  lower(app_user.user_name), app_user.id
-LIMIT $3::int
+ORDER BY found.place, found.distance, lower(app_user.user_name), app_user.id LIMIT $3::int
 
 -- name: tolerate_errors
 -- How alike a word must be: one wrong letter in a word of four. Until the end of the transaction.
