@@ -52,7 +52,8 @@ def send_as_client(self, request, **options):
         lines = itertools.takewhile(bool, response.iter_lines())
         response._content = b"\n".join([*lines, b"", b""])
         response._content_consumed = True
-        response.close()
+        # Not `response.close()`, which returns a connection whose content is consumed to the pool.
+        response.raw.close()
     else:
         response.content
     return response
