@@ -70,8 +70,8 @@ struct Cluster {
     if isDurable {
       arguments += ["-c", "shared_buffers=\(Self.sharedMegabytes)MB"]
     } else {
-      // Commits survive a crash of the server, but not of the machine.
-      arguments += ["-c", "fsync=off", "-c", "full_page_writes=off"]
+      // Commits survive a crash of the server, but not of the machine. Hundreds of tests share the server.
+      arguments += ["-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=400"]
     }
     let log = try openLog()
     var configuration = configuration(binaries.postgres, arguments, log: log.number)

@@ -126,7 +126,9 @@ def is_valid_as_sent(case):
         if name not in form["properties"] and value not in (None, []):
             return False
         schema = resolved(document, form["properties"].get(name, {}))
-        parts = [part for part in (value if isinstance(value, list) else [value]) if part is not None]
+        parts = value if isinstance(value, list) else [value]
+        # A part that is null is sent as text, an additional one is not sent.
+        parts = ["null" if part is None else part for part in parts if part is not None or name in form["properties"]]
         if len(parts) > schema.get("maxItems", 1):
             return False
         sent.update([name] if parts else [])
