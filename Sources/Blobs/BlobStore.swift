@@ -27,6 +27,9 @@ package protocol BlobStore: Sendable {
   /// The free space in bytes; nil if there is no known limit.
   func freeBytes() throws(BlobError) -> Int64?
 
+  /// The files that clients send in parts.
+  func uploads() throws(BlobError) -> UploadFolder
+
   /// Whether a blob exists.
   func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool
 }

@@ -74,7 +74,7 @@ extension FolderBlobStore: InspectableBlobStore {
   }
 
   private func foreignFiles() throws(SystemError) -> BlobListing {
-    let own = Set((0..<256).map { Self.prefix(UInt8($0)) } + [".staging", Self.idFileName])
+    let own = Set((0..<256).map { Self.prefix(UInt8($0)) } + [".staging", UploadFolder.name, Self.idFileName])
     var listing = BlobListing()
     for name in try Folder.names(in: folder) where !own.contains(name) {
       guard let status = Self.status("\(folder)/\(name)") else { continue }

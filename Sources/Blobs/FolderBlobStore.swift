@@ -57,6 +57,8 @@ package struct FolderBlobStore: BlobStore {
     }
   }
 
+  package func uploads() throws(BlobError) -> UploadFolder { UploadFolder(of: self) }
+
   package func freeBytes() throws(BlobError) -> Int64? { try Self.freeBytes(in: folder) }
 
   /// The free space of the file system of a folder, in bytes.

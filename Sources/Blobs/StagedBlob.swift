@@ -87,13 +87,18 @@ extension SealedBlob {
   }
 }
 
-/// The name of a staged file on a file system without O_TMPFILE; removed with the last reference.
+/// The name of a staged file on a file system without O_TMPFILE, removed with the last reference; or that of an upload, which
+/// is kept.
 final class StagingName: Sendable {
   let path: String
+  private let isKept: Bool
 
-  init(path: String) { self.path = path }
+  init(path: String, isKept: Bool = false) {
+    self.path = path
+    self.isKept = isKept
+  }
 
-  deinit { _ = unlink(path) }
+  deinit { if !isKept { _ = unlink(path) } }
 }
 
 extension Failpoint {

@@ -13,6 +13,8 @@ package struct ControlAPI: Sendable {
   let blobs: any BlobStore
   let mediaSpace: MediaSpace
   let uploads: UploadLimit
+  let uploadTurns = UploadTurns()
+  let uploadHashes = UploadHashes()
   let definitions: SubmissionDefinitions
   let access: AccessControl
   let changes: Changes

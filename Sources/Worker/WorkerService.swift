@@ -1,9 +1,11 @@
 package import Blobs
+import FoundationEssentials
 import Integrity
 package import Logging
 package import MediaProcess
 package import Metrics
 import Model
+import Platform
 package import Postgres
 import Queue
 package import QueueWorker
@@ -85,6 +87,9 @@ package final class WorkerService: Sendable {
         },
         MaintenanceTask("tokens", every: .seconds(3600)) { pool in
           try await pool.run { session in while try store.dropExpiredTokens(session) > 0 {} }
+        },
+        MaintenanceTask("uploads", every: .seconds(3600)) { _ in
+          _ = try await onThread("uploads") { try blobs.uploads().removeExpired(now: .now) }
         },
         MaintenanceTask("events", every: .seconds(3600)) { pool in
           try await pool.run { session in while try store.dropOldEvents(session) > 0 {} }

@@ -1,5 +1,7 @@
+import Blobs
 import Crypto
 import Definitions
+import FoundationEssentials
 import HTTPTesting
 import Model
 import Postgres
@@ -20,6 +22,8 @@ struct AccessFixture: Sendable {
   let placePhoto: PublicID
   let job: PublicID
   let token: PublicID
+  /// An upload of Ada's without bytes.
+  let upload: PublicID
   /// An itinerary and a place of this fixture alone.
   let place: String
   /// The month of the post, such as `2026-11`.
@@ -30,6 +34,9 @@ struct AccessFixture: Sendable {
     let definition = try #require(try Definitions.photo("photo-post"))
     var draft = PostDraft(kind: .marker, author: "ada", title: "Here", visibility: visibility)
     draft.location = Coordinate(latitude: 52.5, longitude: 13.4)
+    let upload = UploadRecord(
+      user: "ada", length: 5, metadata: nil, createdAt: .now, expiresAt: .now.addingTimeInterval(3600))
+    try api.blobs.uploads().create(upload)
     self = try await api.pool.transaction { [draft] session in
       // The request before may have started the deletion of Ada.
       try session.execute("DELETE FROM forgetting")
@@ -72,13 +79,14 @@ struct AccessFixture: Sendable {
       ).single().get(0, as: String.self)
       return AccessFixture(
         post: post, postAsset: postAsset, comments: comments, reactions: reactions, reactionAsset: reactionAsset,
-        placePhoto: placePhoto, job: job, token: token.id, place: place, month: month)
+        placePhoto: placePhoto, job: job, token: token.id, upload: upload.id, place: place, month: month)
     }
   }
 
   private init(
     post: PublicID, postAsset: PublicID, comments: [String: PublicID], reactions: [String: PublicID],
-    reactionAsset: PublicID, placePhoto: PublicID, job: PublicID, token: PublicID, place: String, month: String
+    reactionAsset: PublicID, placePhoto: PublicID, job: PublicID, token: PublicID, upload: PublicID, place: String,
+    month: String
   ) {
     self.post = post
     self.postAsset = postAsset
@@ -88,6 +96,7 @@ struct AccessFixture: Sendable {
     self.placePhoto = placePhoto
     self.job = job
     self.token = token
+    self.upload = upload
     self.place = place
     self.month = month
   }
@@ -137,11 +146,14 @@ struct AccessFixture: Sendable {
     return (image, asset)
   }
 
+  private static let tus = [("Tus-Resumable", "1.0.0")]
+
   /// A request of a row: its path, its body and the type of the body.
   struct Sent {
     var path: String
     var type: String?
     var body: [UInt8]?
+    var headers: [(String, String)] = []
   }
 
   /// Returns the request of a row.
@@ -156,6 +168,7 @@ struct AccessFixture: Sendable {
       case "itineraries", "places": place
       case "jobs": "\(job)"
       case "images": "\(reactions["ada"] ?? post)"
+      case "uploads": "\(upload)"
       default: "\(post)"
       }
     let image = isOfPost ? reactions[commenter] : placePhoto
@@ -174,6 +187,12 @@ struct AccessFixture: Sendable {
     case "GET /v1/posts": path += "?author=ada&\(every)"
     case "GET /v1/users/{id}/calendar": path += "?month=\(month)"
     case "POST /v1/posts": return .init(path, json: #"{\#(named)"kind":"marker","title":"There"}"#)
+    case "POST /v1/uploads": return Sent(path: path, headers: Self.tus + [("Upload-Length", "5")])
+    case "GET /v1/uploads/{id}", "DELETE /v1/uploads/{id}": return Sent(path: path, headers: Self.tus)
+    case "PATCH /v1/uploads/{id}", "POST /v1/uploads/{id}":
+      return Sent(
+        path: path, type: "application/offset+octet-stream", body: Array("image".utf8),
+        headers: Self.tus + [("Upload-Offset", "0"), ("X-HTTP-Method-Override", "PATCH")])
     case "POST /v1/posts/search":
       let ring = "[[13,52],[14,52],[14,53],[13,53],[13,52]]"
       return .init(

@@ -136,7 +136,8 @@ private struct Clients {
     let type = sent.type.map { [("Content-Type", $0)] } ?? []
     // The stream does not end; the response to HEAD has the same status.
     let method = row.template == "/v1/events" ? "HEAD" : row.method
-    return try await request(method, sent.path, port: api.port, headers: credential + type, body: sent.body)
+    return try await request(
+      method, sent.path, port: api.port, headers: credential + type + sent.headers, body: sent.body)
   }
 
   /// Gives Ada and Bob the relation of a column.

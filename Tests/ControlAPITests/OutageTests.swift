@@ -17,6 +17,7 @@ private struct FullBlobStore: BlobStore {
   func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) { try base.publish(blob, replacing: replacing) }
   func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor { try base.open(hash) }
   func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.remove(hash) }
+  func uploads() throws(BlobError) -> UploadFolder { try base.uploads() }
   func freeBytes() throws(BlobError) -> Int64? { nil }
   func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.contains(hash) }
 }

@@ -29,6 +29,15 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case invalidFields = "invalid_fields"
   case partTooLarge = "part_too_large"
   case mediaRejected = "media_rejected"
+  case uploadNotFound = "upload_not_found"
+  case uploadOffset = "upload_offset"
+  case uploadLength = "upload_length"
+  case uploadWhole = "upload_whole"
+  case uploadNotReady = "upload_not_ready"
+  case uploadTooLarge = "upload_too_large"
+  case uploadContent = "upload_content"
+  case uploadVersion = "upload_version"
+  case invalidUpload = "invalid_upload"
   case invalidIdempotencyKey = "invalid_idempotency_key"
   case idempotencyKeyRunning = "idempotency_key_running"
   case idempotencyKeyReused = "idempotency_key_reused"
@@ -137,6 +146,27 @@ package enum ProblemKind: String, Sendable, CaseIterable {
         .unprocessableContent, "The media are rejected",
         "Follow the detail of each reason: it says what was found and what to do."
       )
+    case .uploadNotFound:
+      (.notFound, "Upload not found", "Create a new upload: it may have expired, or a submission has used it.")
+    case .uploadOffset:
+      (.conflict, "The upload continues at another offset", "Read the offset with HEAD, and send the bytes from there.")
+    case .uploadLength:
+      (.badRequest, "The upload has another length", "Create a new upload if the file has changed.")
+    case .uploadWhole:
+      (.badRequest, "The upload is whole", "Send nothing more, and name the upload in a submission.")
+    case .uploadNotReady:
+      (.conflict, "An upload is not whole", "Send the rest of the uploads named in errors, then submit again.")
+    case .uploadTooLarge:
+      (.contentTooLarge, "The upload is too large", "Record or export it at a lower resolution or bit rate.")
+    case .uploadContent:
+      (
+        .unsupportedMediaType, "The body has no bytes of an upload",
+        "Send the bytes with the Content-Type that detail names."
+      )
+    case .uploadVersion:
+      (.preconditionFailed, "The version of tus is not supported", "Use a version in `Tus-Version`.")
+    case .invalidUpload:
+      (.badRequest, "The header fields of the upload are invalid", "Correct the header fields named in errors.")
     case .invalidIdempotencyKey:
       (
         .badRequest, "The Idempotency-Key is invalid",

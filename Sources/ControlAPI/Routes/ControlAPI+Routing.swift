@@ -26,7 +26,8 @@ extension ControlAPI {
   /// The router for an HTTP server. A path without a route is reported only to clients with a key, as `.key([])`.
   package var router: Router {
     Router(
-      routes: postRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + mediaRoutes + tokenRoutes
+      routes: postRoutes + uploadRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + mediaRoutes
+        + tokenRoutes
         + eventRoutes + forgettingRoutes + exportRoutes
         + accountRoutes + userRoutes + relationRoutes + serviceRoutes,
       fallbackAdmission: admission(to: .key([])))

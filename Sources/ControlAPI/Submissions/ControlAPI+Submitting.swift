@@ -29,21 +29,36 @@ extension ControlAPI {
   /// Stores a post and its media. They are durable on disk when it returns, but not processed yet.
   func submitPost(_ request: Request) async throws -> StoredSubmission {
     // Media are staged and hashed as they arrive.
-    let form = try await SubmissionForm(request, space: mediaSpace, limits: formLimits)
+    let form = try await form(of: request)
+    _ = try request.caller.author(form.draft.author)
     try access.countSubmission(of: form.draft.author, request)
     let kind = SubmissionKind(form.draft.kind)
     let (sources, definition) = try checked(form.media)
     // Before the transaction, so that no lock is held during fsync.
     for source in sources { try source.content.synchronize() }
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
-    let payload = form.text + sources.flatMap { [Array($0.role.rawValue.utf8), $0.content.hash.bytes] }
+    // A submission that names uploads is the same if it names the same: their content is gone once it is stored.
+    let content = sources.flatMap { [Array($0.role.rawValue.utf8), $0.content.hash.bytes] }
+    let payload = form.text + (form.references == nil ? content : [])
     let stored = try await storeOnce(request, kind, payload: payload) { session in
+      if let refusal = form.refusal { throw refusal }
       let id = try store.submitPost(
         form.draft, sources: sources, definition: definition, request: request.id.description, session)
       return try StoredSubmission(.post(id), store, viewer, urls, session)
     }
+    if let references = form.references { remove(references) }
     count(stored, form.draft.kind.rawValue, sources)
     return stored
+  }
+
+  private func form(of request: Request) async throws -> SubmissionForm {
+    let limits = formLimits
+    guard JSONBody.isPlain(request) else {
+      return try await .form(of: request, space: mediaSpace, limits: limits)
+    }
+    return try await .json(of: request, limits: limits) { references in
+      try content(of: references, for: request.caller, limit: limits.bytes)
+    }
   }
 
   /// Stores an image and its file. They are durable on disk when it returns, but not processed yet.
@@ -53,24 +68,33 @@ extension ControlAPI {
       throw Caller.notYours("The profile image is that of another user.")
     }
     let definition = try photoDefinition(kind.definition)
-    let upload = try await ImageUpload(request, space: mediaSpace, limits: definition.limits)
+    let upload = try await image(of: request, limits: definition.limits)
     let author = try request.caller.author(upload.author)
     if kind == .reaction, author == nil { throw ProblemKind.missing(parts: ["author"]) }
     try access.countSubmission(of: author ?? owner, request)
-    let source = try Self.checkedPhotos([upload.image], limits: definition.limits)[0]
+    let source = try upload.image.map { try Self.checkedPhotos([$0], limits: definition.limits)[0] }
     // Before the transaction, so that no lock is held during fsync.
-    try source.content.synchronize()
+    try source?.content.synchronize()
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     let draft = ImageDraft(kind: kind, owner: owner, author: author)
-    let payload = [Array((upload.author ?? "").utf8), source.content.hash.bytes]
+    let payload = [Array((upload.author ?? "").utf8), upload.text ?? source?.content.hash.bytes ?? []]
     let stored = try await storeOnce(request, SubmissionKind(kind), payload: payload) { session in
+      guard let source else { throw upload.refusal ?? ProblemKind.missing(parts: ["image"]) }
       let id = try store.submitImage(
         draft, for: viewer, source: source, definition: definition, request: request.id.description, session)
       guard let id else { throw Self.postNotFound(owner) }
       return try StoredSubmission(.image(id), store, viewer, urls, session)
     }
-    count(stored, kind.rawValue, [source])
+    if let references = upload.references { remove(references) }
+    count(stored, kind.rawValue, source.map { [$0] } ?? [])
     return stored
+  }
+
+  private func image(of request: Request, limits: PhotoLimits) async throws -> ImageUpload {
+    guard JSONBody.isPlain(request) else { return try await ImageUpload(request, space: mediaSpace, limits: limits) }
+    return try await ImageUpload(naming: request) { references in
+      try content(of: references, for: request.caller) { _ in limits.bytes }
+    }
   }
 
   private static let photoPost = "photo-post"

@@ -101,28 +101,11 @@ struct FormReader: ~Copyable {
   }
 
   consuming func finish() throws -> SubmissionForm {
-    let cameras = Camera.allCases.reduce(into: [:]) { clips, camera in
-      clips[camera] = SubmissionPart(rawValue: camera.rawValue).flatMap { media[$0]?.first }
-    }
-    let missingClips = Camera.allCases.filter { cameras[$0] == nil }.map(\.rawValue)
-    let (draft, text) = try readFields(missing: cameras.isEmpty ? [] : missingClips)
-    if draft.kind == .take5, !missingClips.isEmpty { throw ProblemKind.missing(parts: missingClips) }
-    let allowed = SubmissionPart.media(of: draft.kind)
-    for part in SubmissionPart.allCases where media[part] != nil && !allowed.contains(part) {
-      throw ProblemKind.unknown(part: part.rawValue)
-    }
-    if draft.kind == .take5 { return SubmissionForm(draft: draft, text: text, media: .moment(cameras)) }
-    let photos = (media[.photo] ?? []) + (media[.image] ?? [])
-    if let clip = media[.video]?.first {
-      guard photos.isEmpty else {
-        throw ProblemKind.unknownPart.problem(
-          "A marker has an image or a video, not both.", errors: [FieldError("video", "is sent together with an image")]
-        )
-      }
-      return SubmissionForm(draft: draft, text: text, media: .clip(clip))
-    }
-    if photos.isEmpty { try SubmissionForm.checkText(draft, field: post == nil ? "caption" : "post.caption") }
-    return SubmissionForm(draft: draft, text: text, media: .photos(photos))
+    let clips = [SubmissionPart.front, .back].filter { media[$0] == nil }
+    let (draft, text) = try readFields(missing: clips.count == 2 ? [] : clips.map(\.rawValue))
+    let arranged = try SubmissionForm.Media(
+      media, of: draft, textField: post == nil ? "caption" : "post.caption")
+    return SubmissionForm(draft: draft, text: text, media: arranged)
   }
 
   /// Returns the post from its fields or from the part `post`, and the received bytes.

@@ -2,11 +2,41 @@ internal import Blobs
 internal import HTTPServer
 internal import Model
 
-/// An uploaded image: the body of a request, or the part `image` of a form with an optional part `author`.
+/// An uploaded image: the body of a request, the part `image` of a form with an optional part `author`, or an upload that
+/// JSON names.
 struct ImageUpload: Sendable {
-  let image: SealedBlob
+  /// Nil if it cannot be had, for the reason `refusal`.
+  let image: SealedBlob?
   /// The text of the part `author`.
   let author: String?
+  /// The body, if it is JSON.
+  private(set) var text: [UInt8]?
+  private(set) var references: UploadReferences?
+  private(set) var refusal: Problem?
+
+  /// Reads JSON that names an upload.
+  ///
+  /// - Parameter content: returns the content of the upload.
+  init(
+    naming request: Request, content: (UploadReferences) throws -> [SubmissionPart: [SealedBlob]]
+  ) async throws {
+    let body = try await request.body.collect(upTo: JSONBody.maxBytes)
+    var fields = try JSONBody.fields(of: body, part: "body")
+    let references = try UploadReferences(taking: [.image], from: &fields)
+    var reader = FieldReader(fields, path: "")
+    author = reader.text("author", limit: MaxLength.name, allowsEmpty: false)
+    let errors = reader.finish()
+    guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
+    guard !references.all.isEmpty else { throw ProblemKind.missing(parts: ["image"]) }
+    text = body
+    self.references = references
+    do {
+      image = try content(references)[.image]?.first
+    } catch let problem as Problem where problem.type == ProblemKind.uploadNotFound.type {
+      image = nil
+      refusal = problem
+    }
+  }
 
   /// Writes the image of a request to the blob store as it arrives.
   init(_ request: Request, space: MediaSpace, limits: PhotoLimits) async throws {

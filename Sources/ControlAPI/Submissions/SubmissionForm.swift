@@ -18,6 +18,10 @@ struct SubmissionForm: Sendable {
   /// The received fields without the media; part of the payload that an idempotency key is compared by.
   let text: [[UInt8]]
   let media: Media
+  /// The uploads that the submission names.
+  var references: UploadReferences?
+  /// Why their content cannot be had. An earlier request with the same idempotency key may have used them.
+  var refusal: Problem?
 
   /// The maximum total length of the fields in bytes.
   static let maxTextBytes = 64 << 10
@@ -54,22 +58,19 @@ struct SubmissionForm: Sendable {
     }
   }
 
-  init(draft: PostDraft, text: [[UInt8]], media: Media) {
+  init(
+    draft: PostDraft, text: [[UInt8]], media: Media, references: UploadReferences? = nil, refusal: Problem? = nil
+  ) {
     self.draft = draft
     self.text = text
     self.media = media
+    self.references = references
+    self.refusal = refusal
   }
 
-  /// Reads the body of a request: a form, whose files are written to the blob store as they arrive, or JSON, which cannot
-  /// contain media. Throws a problem that names the invalid part or field.
-  init(_ request: Request, space: MediaSpace, limits: PartLimits) async throws {
-    self =
-      JSONBody.isPlain(request)
-      ? try await Self.json(of: request) : try await Self.form(of: request, space: space, limits: limits)
-    _ = try request.caller.author(draft.author)
-  }
-
-  private static func form(of request: Request, space: MediaSpace, limits: PartLimits) async throws -> SubmissionForm {
+  /// Reads the form of a request, whose files are written to the blob store as they arrive. Throws a problem that names the
+  /// invalid part or field.
+  static func form(of request: Request, space: MediaSpace, limits: PartLimits) async throws -> SubmissionForm {
     var form = FormReader(space: space, limits: limits, user: request.caller.user)
     do {
       // One more part than a valid form can have, so that the error can name it.
@@ -91,16 +92,24 @@ struct SubmissionForm: Sendable {
     return try form.finish()
   }
 
-  private static func json(of request: Request) async throws -> SubmissionForm {
+  /// Reads the JSON of a request, which names uploads instead of files.
+  ///
+  /// - Parameter content: returns the content of the uploads.
+  static func json(
+    of request: Request, limits: PartLimits,
+    content: (UploadReferences) throws -> [SubmissionPart: [SealedBlob]]
+  ) async throws -> SubmissionForm {
     let body = try await request.body.collect(upTo: JSONBody.maxBytes)
-    let draft = try PostDraft(body: try JSONBody.fields(of: body, part: "body"), user: request.caller.user)
-    guard draft.kind != .take5 else {
-      throw ProblemKind.missingPart.problem(
-        "JSON cannot contain clips; submit a moment as multipart/form-data.",
-        errors: ["back", "front"].map { FieldError($0, "is required") })
+    var fields = try JSONBody.fields(of: body, part: "body")
+    let references = try UploadReferences(
+      taking: SubmissionPart.allCases, from: &fields, maxPhotos: limits.photos)
+    let draft = try PostDraft(body: fields, user: request.caller.user)
+    do {
+      let media = try Media(content(references), of: draft, textField: "caption")
+      return SubmissionForm(draft: draft, text: [body], media: media, references: references)
+    } catch let refusal as Problem where refusal.type == ProblemKind.uploadNotFound.type {
+      return SubmissionForm(draft: draft, text: [body], media: .photos([]), references: references, refusal: refusal)
     }
-    try checkText(draft, field: "caption")
-    return SubmissionForm(draft: draft, text: [body], media: .photos([]))
   }
 
   /// Throws a problem if a post without media has neither a caption nor a title.
@@ -109,6 +118,39 @@ struct SubmissionForm: Sendable {
     throw ProblemKind.invalidFields.problem(
       "A post without media needs a caption or a title.",
       errors: [FieldError(field, "is required without media and title")])
+  }
+}
+
+extension SubmissionForm.Media {
+  /// Arranges the files of a post as its kind demands; throws a problem that names what is missing or not allowed.
+  ///
+  /// - Parameter textField: the name of the field for the text of a post without media.
+  init(_ parts: [SubmissionPart: [SealedBlob]], of draft: PostDraft, textField: String) throws {
+    let cameras = Camera.allCases.reduce(into: [:]) { clips, camera in
+      clips[camera] = SubmissionPart(rawValue: camera.rawValue).flatMap { parts[$0]?.first }
+    }
+    let missingClips = Camera.allCases.filter { cameras[$0] == nil }.map(\.rawValue)
+    if draft.kind == .take5, !missingClips.isEmpty { throw ProblemKind.missing(parts: missingClips) }
+    let allowed = SubmissionPart.media(of: draft.kind)
+    for part in SubmissionPart.allCases where parts[part] != nil && !allowed.contains(part) {
+      throw ProblemKind.unknown(part: part.rawValue)
+    }
+    if draft.kind == .take5 {
+      self = .moment(cameras)
+      return
+    }
+    let photos = (parts[.photo] ?? []) + (parts[.image] ?? [])
+    if let clip = parts[.video]?.first {
+      guard photos.isEmpty else {
+        throw ProblemKind.unknownPart.problem(
+          "A marker has an image or a video, not both.", errors: [FieldError("video", "is sent together with an image")]
+        )
+      }
+      self = .clip(clip)
+      return
+    }
+    if photos.isEmpty { try SubmissionForm.checkText(draft, field: textField) }
+    self = .photos(photos)
   }
 }
 

@@ -115,7 +115,7 @@ struct ResponseWriter {
 }
 
 /// The encoding of response heads (RFC 9112, section 4).
-enum ResponseHead {
+package enum ResponseHead {
   /// Encodes a head; nil if a field is invalid, such as one that contains a line break.
   static func bytes(_ status: Status, _ headers: HeaderFields) -> [UInt8]? {
     var bytes: [UInt8] = []
@@ -137,7 +137,7 @@ enum ResponseHead {
   /// Formats a time for a header field (RFC 9110, section 5.6.7).
   ///
   /// - Parameter seconds: since 1970-01-01 UTC.
-  static func date(_ seconds: Int) -> String {
+  package static func date(_ seconds: Int) -> String {
     var seconds = time_t(seconds)
     var parts = tm()
     gmtime_r(&seconds, &parts)

@@ -1,3 +1,4 @@
+import Blobs
 import Model
 import Postgres
 import Queue
@@ -102,6 +103,8 @@ extension Store {
       Self.forgetting["drop_event_count"], Self.forgetting["drop_user"], Self.forgetting["drop_forgetting"],
     ]
     for statement in last { try session.execute(statement, .text(user)) }
+    // A file that is removed although the transaction fails is one of a user who is being deleted.
+    try blobs.uploads().removeAll(of: user)
   }
 
   private func publicIDs(

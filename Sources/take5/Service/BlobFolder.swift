@@ -65,6 +65,7 @@ struct ClosedBlobStore: BlobStore {
   func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) { throw Self.away }
   func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor { throw Self.away }
   func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool { throw Self.away }
+  func uploads() throws(BlobError) -> UploadFolder { throw Self.away }
   func freeBytes() throws(BlobError) -> Int64? { throw Self.away }
   func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool { throw Self.away }
 }

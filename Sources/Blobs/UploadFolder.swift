@@ -1,0 +1,232 @@
+package import Crypto
+package import FoundationEssentials
+import Glibc
+package import Model
+import Platform
+
+/// What is known of an upload besides its bytes.
+package struct UploadRecord: Codable, Sendable, Hashable {
+  package let id: PublicID
+  /// The user that it belongs to; nil: the client acted as no user.
+  package let user: String?
+  /// The length in bytes; nil: the client has not said it yet.
+  package var length: Int64?
+  /// What the client has sent as `Upload-Metadata`, for the client.
+  package let metadata: String?
+  package let createdAt: Date
+  package let expiresAt: Date
+
+  package init(
+    id: PublicID = .now(), user: String?, length: Int64?, metadata: String?, createdAt: Date,
+    expiresAt: Date
+  ) {
+    self.id = id
+    self.user = user
+    self.length = length
+    self.metadata = metadata
+    self.createdAt = createdAt
+    self.expiresAt = expiresAt
+  }
+}
+
+/// Files that clients send in parts: a folder of the blob store with a file `<id>` of the bytes that have arrived, and its
+/// record `<id>.json`. All calls block.
+///
+/// The length of the file is the offset: nothing else has to agree with it after a crash. A file that is whole is
+/// read-only; it becomes a blob by a link, without a copy.
+package struct UploadFolder: Sendable {
+  static let name = "uploads"
+
+  private let store: FolderBlobStore
+  private var folder: String { "\(store.folder)/\(Self.name)" }
+
+  init(of store: FolderBlobStore) { self.store = store }
+
+  /// Creates an upload without bytes, which is on the disk when this returns.
+  package func create(_ record: UploadRecord) throws(BlobError) {
+    try store.checkID()
+    try wrap { () throws(SystemError) in
+      try Folder.make(folder, mode: 0o700)
+      try Descriptor(writing: path(record.id), replacing: false, mode: 0o640).synchronize()
+    }
+    try save(record)
+  }
+
+  /// Replaces the record of an upload.
+  package func save(_ record: UploadRecord) throws(BlobError) {
+    guard let text = try? JSON.encode(record) else { preconditionFailure("a record is always JSON") }
+    try wrap { () throws(SystemError) in
+      let (path, draft) = ("\(path(record.id)).json", "\(path(record.id)).draft")
+      let file = try Descriptor(writing: draft, replacing: true, mode: 0o640)
+      try file.write(text)
+      try file.synchronize()
+      guard rename(draft, path) == 0 else { throw SystemError(call: "rename", subject: path) }
+      try Folder.synchronize(folder)
+    }
+  }
+
+  /// Reads the record of an upload; nil if there is none.
+  package func record(_ id: PublicID) throws(BlobError) -> UploadRecord? {
+    do throws(SystemError) {
+      let text = try Descriptor(reading: "\(path(id)).json").contents()
+      guard let record = try? JSON.decode(UploadRecord.self, from: text) else {
+        throw SystemError(call: "read", code: EBADMSG, subject: "\(path(id)).json")
+      }
+      return record
+    } catch {
+      guard error.code == ENOENT else { throw .system(error) }
+      try store.checkID()
+      return nil
+    }
+  }
+
+  /// Opens the file of an upload; nil if there is none.
+  package func open(_ id: PublicID) throws(BlobError) -> UploadFile? {
+    let number = Glibc.open(path(id), O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW)
+    // A whole file is read-only, which a process of root does not notice.
+    let file = number < 0 && errno == EACCES ? Glibc.open(path(id), O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : number
+    guard file >= 0 else {
+      guard errno == ENOENT else { throw .system(SystemError(call: "open", subject: path(id))) }
+      return nil
+    }
+    return UploadFile(Descriptor(owning: file), path: path(id))
+  }
+
+  /// Removes an upload; returns whether it existed. A blob that it has become is not affected.
+  @discardableResult
+  package func remove(_ id: PublicID) throws(BlobError) -> Bool {
+    // The record last: without the file it is an upload that expires, and the other way around nothing finds the file.
+    var existed = false
+    for path in [path(id), "\(path(id)).draft", "\(path(id)).json"] {
+      if unlink(path) == 0 {
+        existed = true
+      } else if errno != ENOENT {
+        throw .system(SystemError(call: "unlink", subject: path))
+      }
+    }
+    return existed
+  }
+
+  /// The uploads, in the order of their creation.
+  package func all() throws(BlobError) -> [PublicID] {
+    do throws(SystemError) {
+      let ids = Set(try Folder.names(in: folder).compactMap { PublicID($0.prefix { $0 != "." }.description) })
+      return ids.sorted { $0.description < $1.description }
+    } catch {
+      guard error.code == ENOENT else { throw .system(error) }
+      return []
+    }
+  }
+
+  /// Removes the uploads that have expired, or that have no record and are a day old; returns their number.
+  package func removeExpired(now: Date) throws(BlobError) -> Int {
+    var removed = 0
+    for id in try all() {
+      let expiry = try record(id)?.expiresAt ?? Date(timeIntervalSince1970: id.seconds + 24 * 3600)
+      if expiry <= now, try remove(id) { removed += 1 }
+    }
+    return removed
+  }
+
+  /// Removes the uploads of a user.
+  package func removeAll(of user: String) throws(BlobError) {
+    for id in try all() {
+      if let owner = try record(id)?.user, owner.utf8.elementsEqual(user.utf8) { try remove(id) }
+    }
+  }
+
+  private func path(_ id: PublicID) -> String { "\(folder)/\(id)" }
+
+  private func wrap(_ body: () throws(SystemError) -> Void) throws(BlobError) {
+    do throws(SystemError) { try body() } catch { throw .system(error) }
+  }
+}
+
+/// The open file of an upload.
+package final class UploadFile: Sendable {
+  /// The state of the file.
+  package struct State: Sendable, Hashable {
+    /// The number of bytes that have arrived.
+    package let offset: Int64
+    /// Whether these are all.
+    package let isWhole: Bool
+  }
+
+  private let file: Descriptor
+  private let path: String
+
+  init(_ file: consuming Descriptor, path: String) {
+    self.file = file
+    self.path = path
+  }
+
+  /// The state, once what it says is on the disk.
+  package func synchronizedState() throws(BlobError) -> State {
+    do throws(SystemError) {
+      let state = try state()
+      try file.synchronize()
+      return state
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  /// Appends bytes, unless others than this writer have appended since, or the file is whole: two writers, also of two
+  /// processes, never mix their bytes.
+  ///
+  /// - Parameter offset: the length of the file as this writer knows it.
+  /// - Returns: whether the bytes were appended.
+  package func append(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(BlobError) -> Bool {
+    try locked { () throws(SystemError) in
+      guard try state() == State(offset: offset, isWhole: false) else { return false }
+      do throws(SystemError) {
+        try file.write(bytes)
+      } catch {
+        // A write that fails in its middle, on a full disk, leaves no part of the bytes.
+        _ = ftruncate(file.number, off_t(offset))
+        throw error
+      }
+      return true
+    }
+  }
+
+  /// Marks the file as whole, so that no writer appends to it; false if its length is another one.
+  package func complete(at offset: Int64) throws(BlobError) -> Bool {
+    try locked { () throws(SystemError) in
+      guard try state().offset == offset else { return false }
+      guard fchmod(file.number, 0o440) == 0 else { throw SystemError(call: "fchmod", subject: path) }
+      try file.synchronize()
+      return true
+    }
+  }
+
+  /// The content as a blob that is not published yet. The upload remains until it is removed.
+  ///
+  /// - Parameter hash: the hash, if it was computed as the bytes arrived.
+  package func sealed(hash: SHA256Digest?) throws(BlobError) -> SealedBlob {
+    do throws(SystemError) {
+      let hash = if let hash { hash } else { try SHA256.digest(of: file) }
+      return SealedBlob(
+        hash: hash, bytes: try file.size(), file: try file.duplicate(),
+        name: StagingName(path: path, isKept: true))
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  private func state() throws(SystemError) -> State {
+    var status = stat()
+    guard fstat(file.number, &status) == 0 else { throw SystemError(call: "fstat", subject: path) }
+    return State(offset: Int64(status.st_size), isWhole: status.st_mode & S_IWUSR == 0)
+  }
+
+  private func locked(_ body: () throws(SystemError) -> Bool) throws(BlobError) -> Bool {
+    do throws(SystemError) {
+      _ = try file.lock(waiting: true)
+      defer { flock(file.number, LOCK_UN) }
+      return try body()
+    } catch {
+      throw .system(error)
+    }
+  }
+}
