@@ -54,12 +54,16 @@ SECONDS ?= 60
 TEST_API_PACKAGES := python3-venv default-jre-headless
 CLIENT_GENERATORS := openapi-python-client==0.29.1 openapi-generator-cli==7.26.0
 
+# What only 'make test-clients' needs, with the clients of uploads that others wrote.
+TEST_CLIENTS_PACKAGES := python3-venv
+UPLOAD_CLIENTS := tuspy==1.1.0 aiotus==1.1.0
+
 # What only 'make test-players' needs: the programs that check outputs, and plugins of GStreamer.
 TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-progs webp libavif-bin libvips-tools \
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-players test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -179,6 +183,12 @@ test-api: build ## test the API against its own OpenAPI document with schemathes
 	@.build/clients/bin/pip install --quiet $(CLIENT_GENERATORS)
 	@SWIFT=$(SWIFT) Tests/api/clients.sh $(TAKE5) .build/clients/bin .build/generated
 	@Tests/api/run.sh $(TAKE5) .build/schemathesis/bin/schemathesis
+
+test-clients: build nginx ## send uploads with clients that others wrote, directly and through nginx, two minutes
+	@$(call install,$(TEST_CLIENTS_PACKAGES))
+	@[ -x .build/upload-clients/bin/pip ] || python3 -m venv .build/upload-clients
+	@.build/upload-clients/bin/pip install --quiet $(UPLOAD_CLIENTS)
+	@.build/upload-clients/bin/python Tests/clients/uploads.py $(TAKE5) $(NGINX)
 
 test-players: setup ## check the outputs with ten independent programs, some minutes
 	@$(call install,$(TEST_PLAYERS_PACKAGES))
