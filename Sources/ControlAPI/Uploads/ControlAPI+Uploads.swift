@@ -95,8 +95,10 @@ extension ControlAPI {
 
   private func appendToUpload(_ request: Request) async throws -> Response {
     let dialect = UploadDialect(request.headers)
-    let appending = try dialect.appending(request.head)
     let record = try record(of: request)
+    // What guards an upload against others is its offset.
+    try request.checkVersion(of: nil)
+    let appending = try dialect.appending(request.head)
     do {
       let state = try await append(request, appending, to: record)
       let headers = dialect.headers(state, expiresAt: record.expiresAt, maxBytes: maxUploadBytes)
@@ -112,6 +114,7 @@ extension ControlAPI {
     let dialect = UploadDialect(request.headers)
     try dialect.check(request.head)
     let record = try record(of: request)
+    try request.checkVersion(of: nil)
     _ = try await uploadTurns.take(record.id, request) { try blobs.uploads().remove(record.id) }
     uploadHashes.forget(record.id)
     return Response(
@@ -167,7 +170,8 @@ extension ControlAPI {
   private func append(
     _ request: Request, _ appending: UploadDialect.Appending, to record: UploadRecord
   ) async throws -> UploadDialect.State {
-    try await uploadTurns.take(record.id, request) {
+    try mediaSpace.check()
+    return try await uploadTurns.take(record.id, request) {
       guard let file = try blobs.uploads().open(record.id) else { throw Self.uploadNotFound("\(record.id)") }
       let state = try file.synchronizedState()
       guard state.offset == appending.offset else { throw Self.offset(state.offset, not: appending.offset) }

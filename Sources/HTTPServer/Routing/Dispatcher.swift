@@ -109,6 +109,11 @@ final class Dispatcher: Sendable {
     }
 
     if isClosing { return (refuse(.stopping), false) }
+    if let preflight = configuration.allowedOrigins.preflight(head) {
+      let context = start(nil)
+      context.respond(preflight)
+      return (context, false)
+    }
     do throws(Problem) {
       let match = try router.match(head, from: client)
       if let length = head.contentLength, length > match.route.bodyLimit {
@@ -180,6 +185,7 @@ final class Dispatcher: Sendable {
     var headers = response.headers
     headers[RequestID.headerName] = context.requestID.description
     headers["Date"] = ResponseHead.date(time(nil))
+    configuration.allowedOrigins.add(to: &headers, origin: context.origin)
     switch response.body {
     case .stream: if isChunked && context.method != "HEAD" { headers["Transfer-Encoding"] = "chunked" }
     // Neither 204 nor 304 has a body, and the field in 304 would be the length of another one (RFC 9110, section 8.6).

@@ -10,6 +10,8 @@ package final class RequestContext: Sendable {
   let path: String
   /// The version; HTTP/1.1 if the request line is invalid.
   let version: RequestHead.Version
+  /// The header field `Origin`: the origin of the web page that sends the request.
+  let origin: String?
   /// The template of the route; nil if there is none.
   let route: String?
   let client: IPAddress
@@ -37,6 +39,7 @@ package final class RequestContext: Sendable {
     method = head?.method ?? ""
     path = head?.target.path ?? ""
     version = head?.version ?? .http11
+    origin = head?.headers["Origin"]
     self.route = route
     self.client = client
     self.countedAddress = countedAddress

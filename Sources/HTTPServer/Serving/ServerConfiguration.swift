@@ -22,6 +22,8 @@ package struct ServerConfiguration: Sendable {
   package var maxStreams = 12_288
   /// Reverse proxies whose connections are not limited, and whose X-Forwarded-For determines the client's address.
   package var trustedProxies: [AddressRange] = []
+  /// The origins whose web pages may read responses.
+  package var allowedOrigins = AllowedOrigins()
 
   /// The maximum length of a request line in bytes; a longer one is refused with 414.
   package var requestLineBytes = HeadParser.Limits().requestLine

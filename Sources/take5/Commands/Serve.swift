@@ -32,6 +32,11 @@ extension Subcommand {
         "--trusted-proxy", "ADDRESSES", .addresses, variable: "TAKE5_TRUSTED_PROXY",
         help: "reverse proxies whose X-Forwarded-For is trusted, such as 192.0.2.1,10.0.0.0/8"),
       Option(
+        "--allow-origin", "ORIGINS", .text, variable: "TAKE5_ALLOW_ORIGIN",
+        help:
+          "origins whose web pages may use the API, such as https://app.example.org,http://localhost:3000; * is every one"
+      ),
+      Option(
         "--min-free", "MIB", .integer(0...1 << 30), variable: "TAKE5_MIN_FREE", default: "256",
         formerly: "--least-free",
         help: "minimum free space for media; with less, submissions with media are refused"),
@@ -190,6 +195,13 @@ extension Subcommand {
   ) throws(CommandFailure) -> ServerConfiguration {
     var configuration = ServerConfiguration(host: exposure.address.host, port: exposure.address.port)
     configuration.trustedProxies = exposure.proxies
+    do throws(AllowedOrigins.InvalidOrigin) {
+      configuration.allowedOrigins = try AllowedOrigins((arguments.value("--allow-origin") ?? "").split(separator: ","))
+    } catch {
+      throw CommandFailure(
+        .usage, "'\(error.text)' is not an origin",
+        remedy: "write it as https://app.example.org: in lower case, without a path and without the default port")
+    }
     configuration.maxPerAddress =
       try arguments.number("--address-connections") ?? configuration.maxPerAddress
     return configuration

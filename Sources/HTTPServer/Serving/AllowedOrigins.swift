@@ -1,0 +1,85 @@
+/// The origins whose web pages may read responses of the server (Fetch Standard, "HTTP-CORS protocol").
+///
+/// The server has no cookies: a page of an allowed origin sends its own credential, as every client does, and gets nothing that
+/// the credential does not give. Without an origin, a browser lets pages of the server's own origin read, and no others.
+package struct AllowedOrigins: Sendable, Hashable {
+  private var origins: Set<String> = []
+  private var allowsAll = false
+
+  /// Allows no origin.
+  package init() {}
+
+  /// Allows the origins of a list; `*` is every origin.
+  ///
+  /// - Parameter list: such as `https://app.example.org`, `http://localhost:3000`, as browsers write them.
+  /// - Throws: `InvalidOrigin` for an element that a browser never sends.
+  package init(_ list: some Sequence<some StringProtocol>) throws(InvalidOrigin) {
+    for element in list {
+      let origin = String(element)
+      if origin == "*" {
+        allowsAll = true
+      } else if Self.isOrigin(origin) {
+        origins.insert(origin)
+      } else {
+        throw InvalidOrigin(text: origin)
+      }
+    }
+  }
+
+  /// An element of a list that is not an origin.
+  package struct InvalidOrigin: Error, Sendable, Hashable {
+    package let text: String
+  }
+
+  /// Whether a text is an origin as browsers serialize it (RFC 6454, section 6.1): in lower case, without the default port and
+  /// without a path.
+  private static func isOrigin(_ text: String) -> Bool {
+    guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }
+    let authority = text.dropFirst(scheme.count)
+    return !authority.isEmpty && !authority.hasSuffix(scheme == "https://" ? ":443" : ":80")
+      && authority.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: ".-:[]".utf8.contains(byte)
+        }
+      }
+  }
+
+  /// Whether a page of an origin may read responses.
+  package func allow(_ origin: String) -> Bool { allowsAll || origins.contains(origin) }
+
+  /// What a page may read of the header, beyond what every page may.
+  private static let exposed =
+    "Accept-Ranges, Content-Range, ETag, Idempotency-Replayed, Location, Retry-After, Tus-Extension, Tus-Max-Size, "
+    + "Tus-Resumable, Tus-Version, Upload-Complete, Upload-Draft-Interop-Version, Upload-Expires, Upload-Incomplete, "
+    + "Upload-Length, Upload-Limit, Upload-Metadata, Upload-Offset, WWW-Authenticate, X-Request-Id"
+
+  /// The methods of all routes: a preflight asks before the route is known to the page.
+  private static let methods = "DELETE, GET, HEAD, PATCH, POST, PUT"
+
+  /// Adds what a browser asks of every response, also of a problem.
+  ///
+  /// - Parameter origin: the header field `Origin` of the request.
+  func add(to headers: inout HeaderFields, origin: String?) {
+    guard allowsAll || !origins.isEmpty else { return }
+    // The response depends on the origin, whether or not the request has one.
+    if !allowsAll { headers["Vary"] = headers["Vary"].map { "\($0), Origin" } ?? "Origin" }
+    guard let origin, allow(origin) else { return }
+    headers["Access-Control-Allow-Origin"] = allowsAll ? "*" : origin
+    headers["Access-Control-Expose-Headers"] = Self.exposed
+  }
+
+  /// The response to a request by which a browser asks whether a page may send another one; nil if it is none, or of an origin
+  /// that is not allowed. It needs no credential, since a browser sends none.
+  func preflight(_ head: RequestHead) -> Response? {
+    guard head.method == "OPTIONS", let origin = head.headers["Origin"], allow(origin),
+      head.headers["Access-Control-Request-Method"] != nil
+    else { return nil }
+    var response = Response(
+      .noContent, headers: ["Access-Control-Allow-Methods": Self.methods, "Access-Control-Max-Age": "7200"])
+    // All that the page asks for: the routes ignore what they do not know.
+    let asked = head.headers.list("Access-Control-Request-Headers").filter { $0.utf8.allSatisfy(\.isTokenCharacter) }
+    if !asked.isEmpty { response.headers["Access-Control-Allow-Headers"] = asked.joined(separator: ", ") }
+    return response
+  }
+}
