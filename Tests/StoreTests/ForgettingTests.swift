@@ -1,5 +1,7 @@
+import Blobs
 import Crypto
 import Definitions
+import FoundationEssentials
 import Model
 import Postgres
 import Queue
@@ -20,6 +22,10 @@ struct ForgettingTests {
       try await fixture.publish(fixture.claim(), "bob")
       try await fixture.fill(Self.user, on: bobs)
       #expect(try await fixture.tables(mentioning: Self.user).count > 8)
+      let uploads = [Self.user, "bob"].map { user in
+        UploadRecord(user: user, length: 5, metadata: nil, createdAt: .now, expiresAt: .distantFuture)
+      }
+      for upload in uploads { try store.blobs.uploads().create(upload) }
       let job = try await pool.transaction { session in
         let job = try store.forget(Self.user, request: nil, session, check: { _ in })
         // The deletion is requested again, while it runs.
@@ -40,6 +46,7 @@ struct ForgettingTests {
       // The sources and outputs of the post that stays.
       #expect(try await fixture.count("blob") == 4)
       try await fixture.checkFiles()
+      #expect(try store.blobs.uploads().all() == [uploads[1].id])
       // The numbers of the events of others have no gaps, and the events say nothing.
       let events = try await pool.run { try store.events(of: "bob", after: 0, limit: 10, $0) }
       #expect(events.map(\.number) == Array(1...Int64(events.count)))
