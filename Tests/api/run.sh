@@ -46,7 +46,9 @@ done
 minted=$(json --data '{}' "$url/v1/users/ada/tokens")
 token=$(echo "$minted" | sed 's/.*"token":"\([^"]*\)".*/\1/')
 token_id=$(json --data '{}' "$url/v1/users/ada/tokens" | sed 's/.*"id":"\([0-9a-f-]*\)".*/\1/')
-for name in "$post_id" "$job_id" "$media_id" "$image_id" "$comment_id" "$reaction_id" "$photo_id" "$token_id"; do
+upload_id=$(request --header 'Tus-Resumable: 1.0.0' --header 'Upload-Length: 1000' --header 'Take5-User: ada' --request POST \
+  --dump-header - --output /dev/null "$url/v1/uploads" | tr -d '\r' | sed -n 's/^Location: .*\///p')
+for name in "$upload_id" "$post_id" "$job_id" "$media_id" "$image_id" "$comment_id" "$reaction_id" "$photo_id" "$token_id"; do
   [ ${#name} = 36 ] || { echo "the seed data could not be submitted: $post $image $reaction $photo"; exit 1; }
 done
 
@@ -57,7 +59,7 @@ TAKE5_SEEDS=$(cat <<JSON
 {"posts": "$post_id", "comments": "$comment_id", "reactions": "$reaction_id", "jobs": "$job_id", "images": "$image_id",
  "media": "$media_id", "users": "ada", "itineraries": "spring", "places": "gate", "photos": "$photo_id",
  "friends": "grace", "blocks": "eve", "likes": "$post_id", "bookmarks": "$post_id", "favourites": "gate",
- "tokens": "$token_id"}
+ "tokens": "$token_id", "uploads": "$upload_id"}
 JSON
 )
 export TAKE5_URL TAKE5_PHOTO TAKE5_SEEDS SCHEMATHESIS_HOOKS="$here/hooks.py"
