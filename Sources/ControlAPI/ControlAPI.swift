@@ -13,6 +13,7 @@ package struct ControlAPI: Sendable {
   let blobs: any BlobStore
   let mediaSpace: MediaSpace
   let uploads: UploadLimit
+  let uploadParts = UploadLimit(max: maxUploadParts)
   let uploadTurns = UploadTurns()
   let uploadHashes = UploadHashes()
   let definitions: SubmissionDefinitions
@@ -23,6 +24,10 @@ package struct ControlAPI: Sendable {
   let scrub: ScrubQueue
   let exports = Exports()
   let passwords: PasswordWork?
+
+  /// The maximum number of parts of uploads that are received at the same time. A part needs no database connection, and
+  /// less memory than a submission.
+  static let maxUploadParts = 4096
 
   /// - Parameters:
   ///   - lists: a second pool for the same database, with a statement timeout, for lists that may scan many rows.

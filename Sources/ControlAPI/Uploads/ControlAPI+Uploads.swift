@@ -125,11 +125,7 @@ extension ControlAPI {
     switch request.headers["X-HTTP-Method-Override"] {
     case "PATCH": return try await appendToUpload(request)
     case "DELETE": return try await deleteUpload(request)
-    default:
-      throw Problem(
-        .methodNotAllowed, detail: "POST to an upload needs X-HTTP-Method-Override.",
-        remedy: "Send PATCH or DELETE, or one of them in X-HTTP-Method-Override.",
-        headers: ["Allow": "GET, HEAD, PATCH, DELETE"])
+    default: throw UploadDialect.invalid("X-HTTP-Method-Override", "expected PATCH or DELETE")
     }
   }
 
@@ -171,7 +167,15 @@ extension ControlAPI {
     _ request: Request, _ appending: UploadDialect.Appending, to record: UploadRecord
   ) async throws -> UploadDialect.State {
     try mediaSpace.check()
-    return try await uploadTurns.take(record.id, request) {
+    return try await uploadParts.admit(request.client) {
+      try await appendOnTurn(request, appending, to: record)
+    }
+  }
+
+  private func appendOnTurn(
+    _ request: Request, _ appending: UploadDialect.Appending, to record: UploadRecord
+  ) async throws -> UploadDialect.State {
+    try await uploadTurns.take(record.id, request) {
       guard let file = try blobs.uploads().open(record.id) else { throw Self.uploadNotFound("\(record.id)") }
       let state = try file.synchronizedState()
       guard state.offset == appending.offset else { throw Self.offset(state.offset, not: appending.offset) }

@@ -172,7 +172,7 @@ enum UploadDialect: Sendable, Hashable, CaseIterable {
     return number
   }
 
-  private static func invalid(_ name: String, _ detail: String) -> Problem {
+  static func invalid(_ name: String, _ detail: String) -> Problem {
     ProblemKind.invalidUpload.problem("The header field \(name) is invalid.", errors: [FieldError(name, detail)])
   }
 
