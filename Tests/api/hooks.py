@@ -223,6 +223,10 @@ def correct(case):
         path["other"] = SEEDS["friends"]
     if case.query and "box" in case.query and is_valid(case, ParameterLocation.QUERY):
         case.query["box"] = ordered(case.query["box"])
+    # For want of an example of a file, schemathesis sends empty text.
+    if case.media_type == "application/json" and isinstance(case.body, dict) and is_valid(case, ParameterLocation.BODY):
+        unknown = {name: {"upload": UNKNOWN_ID} for name in MEDIA if case.body.get(name) == ""}
+        case.body = {**case.body, **unknown}
     if case.path == "/v1/posts/search" and isinstance(case.body, dict) and is_valid(case, ParameterLocation.BODY):
         case.body = {**case.body, "polygon": valid_area(case.body["polygon"])}
     if case.path == "/v1/posts" and isinstance(case.body, dict) and is_valid(case, ParameterLocation.BODY):
@@ -270,7 +274,5 @@ def before_call(context, case, kwargs):
 def filter_case(context, case):
     """Skips forms that schemathesis classifies differently from what is sent. An invalid form can be valid as sent,
     because a number is sent as text, and an additional property that is null or an empty list is not sent. A valid form
-    can be invalid, because schemathesis inserts empty text without regard to the schema; so can JSON that names uploads."""
-    if isinstance(case.body, dict) and case.media_type == "application/json" and is_valid(case, ParameterLocation.BODY):
-        return "" not in [case.body.get(name) for name in MEDIA]
+    can be invalid, because schemathesis inserts empty text without regard to the schema."""
     return not is_form(case) or is_valid_as_sent(case) == is_valid(case, ParameterLocation.BODY)
