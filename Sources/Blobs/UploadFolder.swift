@@ -13,17 +13,37 @@ package struct UploadRecord: Codable, Sendable, Hashable {
   package var length: Int64?
   /// What the client has sent as `Upload-Metadata`, for the client.
   package let metadata: String?
+  /// The SHA-256 that the client has announced, in hexadecimal digits; nil: it has announced none.
+  package var digest: String?
   package let createdAt: Date
   package let expiresAt: Date
+  /// Why nothing can be made of the upload; nil: nothing is known against it.
+  package var refusal: Reason?
+  /// The post that awaits the upload; nil: no submission that is stored names it.
+  package var awaited: Awaited?
+  /// The bytes that count for quotas; nil: none.
+  package var charged: Int64?
+
+  /// The post that awaits an upload, and the part of the submission that the upload is.
+  package struct Awaited: Codable, Sendable, Hashable {
+    package let post: PublicID
+    package let part: String
+
+    package init(post: PublicID, part: String) {
+      self.post = post
+      self.part = part
+    }
+  }
 
   package init(
-    id: PublicID = .now(), user: String?, length: Int64?, metadata: String?, createdAt: Date,
+    id: PublicID = .now(), user: String?, length: Int64?, metadata: String?, digest: String? = nil, createdAt: Date,
     expiresAt: Date
   ) {
     self.id = id
     self.user = user
     self.length = length
     self.metadata = metadata
+    self.digest = digest
     self.createdAt = createdAt
     self.expiresAt = expiresAt
   }
@@ -52,8 +72,21 @@ package struct UploadFolder: Sendable {
     try save(record)
   }
 
-  /// Replaces the record of an upload.
-  package func save(_ record: UploadRecord) throws(BlobError) {
+  /// Changes the record of an upload, also while other requests and processes do; returns the new one, nil if the upload does
+  /// not exist.
+  package func update(
+    _ id: PublicID, _ change: (inout UploadRecord) -> Void
+  ) throws(BlobError) -> UploadRecord? {
+    guard let file = try open(id) else { return nil }
+    return try file.locked { () throws(BlobError) in
+      guard var record = try record(id) else { return nil }
+      change(&record)
+      try save(record)
+      return record
+    }
+  }
+
+  private func save(_ record: UploadRecord) throws(BlobError) {
     guard let text = try? JSON.encode(record) else { preconditionFailure("a record is always JSON") }
     try wrap { () throws(SystemError) in
       let (path, draft) = ("\(path(record.id)).json", "\(path(record.id)).draft")
@@ -171,13 +204,23 @@ package final class UploadFile: Sendable {
     }
   }
 
+  /// Reserves space for the bytes up to a length, where the file system can.
+  package func reserve(_ length: Int64) throws(BlobError) {
+    do throws(SystemError) { try file.reserve(length) } catch { throw .system(error) }
+  }
+
+  /// Reads bytes at a position; 0 at the end of what has arrived.
+  package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(BlobError) -> Int {
+    do throws(SystemError) { return try file.read(into: buffer, at: offset) } catch { throw .system(error) }
+  }
+
   /// Appends bytes, unless others than this writer have appended since, or the file is whole: two writers, also of two
   /// processes, never mix their bytes.
   ///
   /// - Parameter offset: the length of the file as this writer knows it.
   /// - Returns: whether the bytes were appended.
   package func append(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(BlobError) -> Bool {
-    try locked { () throws(SystemError) in
+    try lockedFile { () throws(SystemError) in
       guard try state() == State(offset: offset, isWhole: false) else { return false }
       do throws(SystemError) {
         try file.write(bytes)
@@ -192,7 +235,7 @@ package final class UploadFile: Sendable {
 
   /// Marks the file as whole, so that no writer appends to it; false if its length is another one.
   package func complete(at offset: Int64) throws(BlobError) -> Bool {
-    try locked { () throws(SystemError) in
+    try lockedFile { () throws(SystemError) in
       guard try state().offset == offset else { return false }
       guard fchmod(file.number, 0o440) == 0 else { throw SystemError(call: "fchmod", subject: path) }
       try file.synchronize()
@@ -220,13 +263,15 @@ package final class UploadFile: Sendable {
     return State(offset: Int64(status.st_size), isWhole: status.st_mode & S_IWUSR == 0)
   }
 
-  private func locked(_ body: () throws(SystemError) -> Bool) throws(BlobError) -> Bool {
-    do throws(SystemError) {
-      _ = try file.lock(waiting: true)
-      defer { flock(file.number, LOCK_UN) }
-      return try body()
-    } catch {
-      throw .system(error)
+  private func lockedFile(_ body: () throws(SystemError) -> Bool) throws(BlobError) -> Bool {
+    try locked { () throws(BlobError) in
+      do throws(SystemError) { return try body() } catch { throw .system(error) }
     }
+  }
+
+  fileprivate func locked<Result>(_ body: () throws(BlobError) -> Result) throws(BlobError) -> Result {
+    do throws(SystemError) { _ = try file.lock(waiting: true) } catch { throw .system(error) }
+    defer { flock(file.number, LOCK_UN) }
+    return try body()
   }
 }

@@ -5,7 +5,8 @@ package import Model
 package import Postgres
 package import Store
 
-/// The HTTP API: routes for submitting, reading and playing posts and images, and for operating the service.
+/// The HTTP API: routes for submitting, reading and playing posts and images, and for operating the service. `run()` must run
+/// while it is served.
 package struct ControlAPI: Sendable {
   let database: Pool
   let lists: Pool
@@ -15,7 +16,10 @@ package struct ControlAPI: Sendable {
   let uploads: UploadLimit
   let uploadParts = UploadLimit(max: maxUploadParts)
   let uploadTurns = UploadTurns()
-  let uploadHashes = UploadHashes()
+  let contents = ArrivingContents()
+  let awaitingPosts = AwaitingPosts()
+  let uploadLifetime: Double
+  let quotas: Quotas
   let definitions: SubmissionDefinitions
   let access: AccessControl
   let changes: Changes
@@ -38,13 +42,15 @@ package struct ControlAPI: Sendable {
   ///   - metrics: the registry that the API counts in and that `/metrics` returns.
   ///   - minFree: the free space in bytes below which no media are accepted.
   ///   - uploads: limits the number of concurrent submissions.
+  ///   - uploadLifetime: the lifetime of an upload that no stored submission has used, in seconds.
+  ///   - quotas: what users and API keys may send on a day.
   ///   - scrub: receives the blobs that are served, so that their content is verified later.
   ///   - passwords: compares the passwords of accounts; nil: the service has no accounts.
   ///   - isLive: whether the process works; `/livez` returns 503 otherwise, and a supervisor should restart the process.
   package init(
     database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
     access: AccessControl, changes: Changes, metrics: Metrics, minFree: Int64 = 256 << 20,
-    uploads: UploadLimit = UploadLimit(), scrub: ScrubQueue, passwords: PasswordWork? = nil,
+    uploads: UploadLimit = UploadLimit(), uploadLifetime: Double = 86_400, quotas: Quotas = Quotas(), scrub: ScrubQueue, passwords: PasswordWork? = nil,
     isLive: @escaping @Sendable () -> Bool = { true }
   ) {
     self.database = database
@@ -60,6 +66,8 @@ package struct ControlAPI: Sendable {
     self.passwords = passwords
     mediaSpace = MediaSpace(blobs: blobs, minFree: minFree)
     self.uploads = uploads
+    self.uploadLifetime = uploadLifetime
+    self.quotas = quotas
     metrics.measure {
       [
         MetricGauge("take5_uploads", "Submissions that are being received.", [:], Double(uploads.count)),

@@ -21,21 +21,34 @@ extension Store {
   ) throws -> (response: IdempotentResponse, isReplay: Bool) {
     let lock = try session.execute(Self.statements["lock_idempotency_key"], .text(key.tenant), .text(key.key)).single()
     guard try lock.get("held", as: Bool.self) else { throw IdempotencyFault.running }
-    let stored = try session.execute(
-      Self.statements["idempotent_response"], .text(key.tenant), .text(key.key), .double(IdempotencyKey.lifetime))
-    if let row = stored.first {
+    if let row = try idempotentRow(key.tenant, key.key, session) {
       guard try row.get("fingerprint", as: [UInt8].self) == key.fingerprint.bytes else {
         throw IdempotencyFault.otherPayload
       }
-      let response = IdempotentResponse(
-        status: try row.get("status"), location: try row.get("location"), body: try row.get("body"))
-      return (response, true)
+      return (try IdempotentResponse(row), true)
     }
     let response = try body()
     try session.execute(
       Self.statements["insert_response"], .text(key.tenant), .text(key.key), .bytes(key.fingerprint.bytes),
-      .integer(response.status), .text(response.location), .bytes(response.body))
+      .integer(response.status), .text(response.location), .bytes(response.body), .bytes(key.head?.bytes))
     return (response, false)
+  }
+
+  /// Returns the response that is stored for a request whose head has a hash; nil if there is none, or the first request with
+  /// the key had another head.
+  package func response(
+    tenant: String, key: String, head: SHA256Digest, _ session: Session
+  ) throws -> IdempotentResponse? {
+    guard let row = try idempotentRow(tenant, key, session),
+      try row.get("head", as: [UInt8]?.self) == head.bytes
+    else { return nil }
+    return try IdempotentResponse(row)
+  }
+
+  private func idempotentRow(_ tenant: String, _ key: String, _ session: Session) throws(PostgresError) -> Row? {
+    try session.execute(
+      Self.statements["idempotent_response"], .text(tenant), .text(key), .double(IdempotencyKey.lifetime)
+    ).first
   }
 
   /// Deletes up to 1000 expired responses, and returns their number.
@@ -60,11 +73,14 @@ package struct IdempotencyKey: Sendable, Hashable {
   package let key: String
   /// The hash of the entire request: a client must not use a key for two different requests.
   package let fingerprint: SHA256Digest
+  /// The hash of the head, by which a repetition is recognized before its body; nil: it is not.
+  package let head: SHA256Digest?
 
-  package init(tenant: String, key: String, fingerprint: SHA256Digest) {
+  package init(tenant: String, key: String, fingerprint: SHA256Digest, head: SHA256Digest? = nil) {
     self.tenant = tenant
     self.key = key
     self.fingerprint = fingerprint
+    self.head = head
   }
 }
 
@@ -80,5 +96,9 @@ package struct IdempotentResponse: Sendable, Hashable {
     self.status = status
     self.location = location
     self.body = body
+  }
+
+  init(_ row: Row) throws(PostgresError) {
+    self.init(status: try row.get("status"), location: try row.get("location"), body: try row.get("body"))
   }
 }

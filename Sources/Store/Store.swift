@@ -69,7 +69,7 @@ extension Store {
   package static var failpoints: [Failpoint] {
     statements.failpoints + runStatements.failpoints + collecting.failpoints + damageStatements.failpoints
       + quarantine.failpoints + tokenStatements.failpoints + eventStatements.failpoints + forgetting.failpoints
-      + exporting.failpoints + accountStatements.failpoints
+      + exporting.failpoints + accountStatements.failpoints + uploadStatements.failpoints
   }
 }
 
@@ -95,6 +95,7 @@ package enum StoreMigrations {
       Migration(version: 114, name: "events", PackageResources.v0114_events_sql),
       Migration(version: 115, name: "forgetting", PackageResources.v0115_forgetting_sql),
       Migration(version: 116, name: "spelling", PackageResources.v0116_spelling_sql),
+      Migration(version: 117, name: "uploads", PackageResources.v0117_uploads_sql),
     ]
   }
 }

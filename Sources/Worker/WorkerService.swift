@@ -83,7 +83,10 @@ package final class WorkerService: Sendable {
         },
         MaintenanceTask("repair", every: .seconds(5)) { pool in try await repair.run(pool) },
         MaintenanceTask("answers", every: .seconds(3600)) { pool in
-          try await pool.run { session in while try store.dropExpiredResponses(session) > 0 {} }
+          try await pool.run { session in
+            while try store.dropExpiredResponses(session) > 0 {}
+            try store.dropOldUsage(session)
+          }
         },
         MaintenanceTask("tokens", every: .seconds(3600)) { pool in
           try await pool.run { session in while try store.dropExpiredTokens(session) > 0 {} }

@@ -27,6 +27,7 @@ struct RunningAPI: Sendable {
   let blobFolder: String
   let scrub: ScrubQueue
   let changes: Changes
+  let awaitingPosts: AwaitingPosts
   let routes: [Route]
 
   static let template = TestTemplate(name: "control_api") { session in
@@ -48,6 +49,8 @@ struct RunningAPI: Sendable {
     var minFree: Int64 = 0
     var isLive = true
     var uploads = UploadLimit()
+    var uploadLifetime: Double = 86_400
+    var quotas = Quotas()
     /// The timeout of a request for a connection from the pool.
     var timeout = Duration.seconds(20)
     var clipBytes: Int64 = 64 << 20
@@ -87,21 +90,23 @@ struct RunningAPI: Sendable {
       listened.pooling = setting.listens ? .session : .transaction
       let changes = try Changes(
         database: pool, store: store, url: listened, access: access, maxStreamsPerUser: setting.streamsPerUser)
-      let notifying = Task { await changes.run() }
+      let tasks = [Task { await changes.run() }, Task { await api.run() }]
       let scrub = ScrubQueue()
       let api = ControlAPI(
         database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access,
         changes: changes,
-        metrics: Metrics(), minFree: setting.minFree, uploads: setting.uploads, scrub: scrub,
-        passwords: setting.passwords, isLive: { setting.isLive })
+        metrics: Metrics(), minFree: setting.minFree, uploads: setting.uploads,
+        uploadLifetime: setting.uploadLifetime, quotas: setting.quotas, scrub: scrub, passwords: setting.passwords,
+        isLive: { setting.isLive })
       let value = try await withServer(router: api.router) { server in
         try await body(
           RunningAPI(
             port: server.port, url: url, pool: pool, store: store, access: access, blobs: blobs, blobFolder: blobFolder,
-            scrub: scrub, changes: changes, routes: api.router.routes))
+            scrub: scrub, changes: changes, awaitingPosts: api.awaitingPosts,
+            routes: api.router.routes))
       }
-      notifying.cancel()
-      await notifying.value
+      for task in tasks { task.cancel() }
+      for task in tasks { await task.value }
       await lists.close()
       await pool.close()
       return value

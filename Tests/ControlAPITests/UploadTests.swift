@@ -12,37 +12,37 @@ import Testing
 
 @Suite("Uploads in parts", .tags(.database, .network), .timeLimit(.minutes(15)))
 struct UploadTests {
-  private static let tus = [("Tus-Resumable", "1.0.0")]
-  private static let content = ("Content-Type", "application/offset+octet-stream")
+  static let tus = [("Tus-Resumable", "1.0.0")]
+  static let content = ("Content-Type", "application/offset+octet-stream")
 
-  private static func create(
+  static func create(
     _ length: Int, _ api: RunningAPI, headers: [(String, String)] = tus, body: [UInt8]? = nil
   ) async throws -> ClientResponse {
     try await request(
       "POST", "/v1/uploads", port: api.port, headers: headers + [("Upload-Length", "\(length)")], body: body)
   }
 
-  private static func path(_ created: ClientResponse) throws -> String {
+  static func path(_ created: ClientResponse) throws -> String {
     let location = try #require(created.headers["location"])
     #expect(location.hasPrefix("http://localhost/v1/uploads/"))
     return String(location.dropFirst("http://localhost".count))
   }
 
-  private static func send(
+  static func send(
     _ bytes: some Sequence<UInt8>, at offset: Int, to path: String, _ api: RunningAPI
   ) async throws -> ClientResponse {
     try await request(
       "PATCH", path, port: api.port, headers: tus + [content, ("Upload-Offset", "\(offset)")], body: Array(bytes))
   }
 
-  private static func offset(of path: String, _ api: RunningAPI) async throws -> String? {
+  static func offset(of path: String, _ api: RunningAPI) async throws -> String? {
     let response = try await request("HEAD", path, port: api.port, headers: tus)
     #expect(response.status == 200 && response.headers["cache-control"] == "no-store")
     return response.headers["upload-offset"]
   }
 
   /// Sends a whole upload in two parts; returns its id.
-  private static func upload(_ bytes: [UInt8], _ api: RunningAPI) async throws -> String {
+  static func upload(_ bytes: [UInt8], _ api: RunningAPI) async throws -> String {
     let created = try await create(bytes.count, api)
     let path = try Self.path(created)
     #expect(created.status == 201 && created.headers["tus-resumable"] == "1.0.0")
@@ -92,6 +92,11 @@ struct UploadTests {
         #expect(response.status == 202, "\(path)")
         #expect(try await request(method, path, port: api.port, headers: json, body: body).status == 404)
       }
+      let rest = try Self.path(try await Self.create(100, api))
+      let early = try await request(
+        "PUT", "/v1/users/ada/profile-image", port: api.port, headers: json,
+        body: Array(#"{"author":"ada","image":{"upload":"\#(rest.dropFirst("/v1/uploads/".count))"}}"#.utf8))
+      #expect(early.status == 409 && early.json["type"] == .string("urn:take5:problem:upload_not_ready"))
       let photos = [
         try await Self.upload(PhotoSubmissionTests.jpeg, api), try await Self.upload(PhotoSubmissionTests.jpeg, api),
       ]
@@ -104,9 +109,8 @@ struct UploadTests {
   }
 
   @Test(
-    "a submission with an upload that is not whole, unknown, or not a file of its kind is refused, and the upload remains",
+    "a submission with an upload that is unknown, or not a file of its kind, is refused, and the upload remains",
     arguments: [
-      (#"{"kind":"marker","author":"ada","image":{"upload":"ID"}}"#, 409, "upload_not_ready"),
       (
         #"{"kind":"marker","author":"ada","image":{"upload":"00000000-0000-7000-8000-000000000000"}}"#, 404,
         "upload_not_found"
@@ -257,6 +261,60 @@ struct UploadTests {
         "PATCH", path, port: api.port, headers: [part, ("Upload-Offset", "5"), complete(true)], body: Array("f".utf8))
       #expect(last.status == 204 && last.headers["upload-complete"] == "?1" && last.headers["upload-length"] == "6")
       #expect(try await api.get(path).json["is_whole"] == .boolean(true))
+    }
+  }
+
+  @Test(
+    "a client of a draft learns the URL of its upload before the body is sent, unless a proxy names itself",
+    arguments: [
+      ("Upload-Complete: ?1\r\n", "upload-limit"),
+      ("Upload-Draft-Interop-Version: 3\r\nUpload-Incomplete: ?0\r\n", "upload-draft-interop-version"),
+    ])
+  func interim(fields: String, field: String) async throws {
+    try await RunningAPI.with { api in
+      let start = "POST /v1/uploads HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n" + fields
+      let heads = try await onThread("client") {
+        var connection = try ClientConnection(port: api.port)
+        try connection.send(start + "\r\n")
+        let interim = try connection.receiveHead()
+        try connection.send("abc")
+        return [interim, try connection.receiveHead()]
+      }
+      let interim = try ClientResponse(head: heads[0])
+      #expect(interim.status == 104 && interim.headers[field] != nil)
+      let final = try ClientResponse(head: heads[1])
+      #expect(final.status == 201)
+      #expect(interim.headers["location"] == final.headers["location"])
+      let proxied = try await onThread("client") {
+        var connection = try ClientConnection(port: api.port)
+        try connection.send(start + "X-Forwarded-Proto: https\r\n\r\nabc")
+        return try connection.receiveHead()
+      }
+      #expect(try ClientResponse(head: proxied).status == 201)
+    }
+  }
+
+  @Test("a client of a draft learns what is on the disk while it sends")
+  func interimOffsets() async throws {
+    try await RunningAPI.with { api in
+      let (count, part) = (9 << 20, 4 << 20)
+      let clip = boxedClip(bytes: count)
+      let heads = try await onThread("client") {
+        var connection = try ClientConnection(port: api.port)
+        try connection.send(
+          "POST /v1/uploads HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(count)\r\nUpload-Complete: ?1\r\n\r\n")
+        var heads = [try connection.receiveHead()]
+        for index in 0..<2 {
+          try connection.send(Array(clip[index * part..<(index + 1) * part]))
+          heads.append(try connection.receiveHead())
+        }
+        return heads
+      }
+      for (index, head) in heads.enumerated() {
+        let interim = try ClientResponse(head: head)
+        #expect(interim.status == 104)
+        if index > 0 { #expect(interim.headers["upload-offset"].flatMap { Int($0) } ?? 0 >= index * part) }
+      }
     }
   }
 

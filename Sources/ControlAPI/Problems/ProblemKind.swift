@@ -34,9 +34,12 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case uploadLength = "upload_length"
   case uploadWhole = "upload_whole"
   case uploadNotReady = "upload_not_ready"
+  case uploadInUse = "upload_in_use"
   case uploadTooLarge = "upload_too_large"
   case uploadContent = "upload_content"
   case uploadVersion = "upload_version"
+  case digestMismatch = "digest_mismatch"
+  case quotaExceeded = "quota_exceeded"
   case invalidUpload = "invalid_upload"
   case invalidIdempotencyKey = "invalid_idempotency_key"
   case idempotencyKeyRunning = "idempotency_key_running"
@@ -156,6 +159,12 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.badRequest, "The upload is whole", "Send nothing more, and name the upload in a submission.")
     case .uploadNotReady:
       (.conflict, "An upload is not whole", "Send the rest of the uploads named in errors, then submit again.")
+    case .uploadInUse:
+      (.conflict, "The upload belongs to another submission", "Create an upload for each file of each submission.")
+    case .digestMismatch:
+      (.badRequest, "The bytes are not those of the digest", "Create a new upload, and send the file again.")
+    case .quotaExceeded:
+      (.tooManyRequests, "The quota of the day is used", "Send no more before the time in `Retry-After` has passed.")
     case .uploadTooLarge:
       (.contentTooLarge, "The upload is too large", "Record or export it at a lower resolution or bit rate.")
     case .uploadContent:

@@ -10,7 +10,7 @@ internal import Store
 extension ControlAPI {
   var postRoutes: [Route] {
     [
-      upload("POST", "/v1/posts", scopes: [.submit], bodyLimit: formLimits.formBytes, submit: submitPost),
+      upload("POST", Self.postsTemplate, scopes: [.submit], bodyLimit: formLimits.formBytes, submit: submitPost),
       route("GET", "/v1/posts/{id}", access: .key([.read]), handler: readPost),
       route(
         "PATCH", "/v1/posts/{id}", access: .key([.change, .read]), bodyLimit: Int64(JSONBody.maxBytes),

@@ -41,7 +41,9 @@ extension ControlAPI {
         return stored
       }
     } catch let refusal as QuarantineRefusal {
-      throw Self.rejected(refusal.reasons)
+      throw MediaRefusal(reasons: refusal.reasons).problem
+    } catch is AwaitedByOther {
+      throw ProblemKind.uploadInUse.problem("Another post awaits an upload that the submission names.")
     } catch let fault as Store.IdempotencyFault {
       switch fault {
       case .running:
@@ -67,9 +69,49 @@ extension ControlAPI {
     return first ?? StoredSubmission(replaying: response)
   }
 
+  /// Returns the stored response to a request with media, before its body is read: a client that repeats a submission whose
+  /// response was lost need not send the media again.
+  ///
+  /// The request is recognized by its key and its head, of which the length of the body is a part. Without a database, the body
+  /// is read, and the transaction decides.
+  func replay(of request: Request) async -> StoredSubmission? {
+    guard let head = Self.headHash(of: request), let key = try? keyText(of: request) else { return nil }
+    let (store, tenant) = (store, request.caller.idempotencyTenant)
+    let stored = try? await database.read { try store.response(tenant: tenant, key: key, head: head, $0) }
+    return stored.map { StoredSubmission(replaying: $0) }
+  }
+
+  /// The hash of what a repetition of a request with media has in its head; nil if the body is short or of unknown length. The
+  /// type of a form is not in it: its delimiter may be another one.
+  private static func headHash(of request: Request) -> SHA256Digest? {
+    guard let length = request.head.contentLength, length > SubmissionForm.maxTextFormBytes else { return nil }
+    let digests = ["Repr-Digest", "Content-Digest"].map { request.headers[$0] ?? "" }
+    return hash([request.method, request.target.path, "\(length)"] + digests)
+  }
+
+  private static func hash(_ pieces: [String]) -> SHA256Digest { hash(pieces.map { Array($0.utf8) }) }
+
+  private static func hash(_ pieces: [[UInt8]]) -> SHA256Digest {
+    var hasher = SHA256()
+    for piece in pieces {
+      // The length before each piece makes the concatenation unambiguous.
+      hasher.update(Array("\(piece.count):".utf8))
+      hasher.update(piece)
+    }
+    return hasher.finalize()
+  }
+
   private static let maxKeyLength = 200
 
   private func idempotencyKey(of request: Request, payload: [[UInt8]]) throws -> IdempotencyKey? {
+    guard let key = try keyText(of: request) else { return nil }
+    return IdempotencyKey(
+      tenant: request.caller.idempotencyTenant, key: key,
+      fingerprint: Self.hash([Array(request.method.utf8), Array(request.target.path.utf8)] + payload),
+      head: Self.headHash(of: request))
+  }
+
+  private func keyText(of request: Request) throws -> String? {
     let fields = request.headers.values("Idempotency-Key")
     guard let field = fields.first else { return nil }
     // The draft specifies a quoted string (RFC 9651); many clients omit the quotes.
@@ -81,12 +123,6 @@ extension ControlAPI {
       throw ProblemKind.invalidIdempotencyKey.problem(
         "The header field Idempotency-Key must be one key of 1 to \(Self.maxKeyLength) visible ASCII characters.")
     }
-    var hasher = SHA256()
-    for piece in [Array(request.method.utf8), Array(request.target.path.utf8)] + payload {
-      // The length before each piece makes the concatenation unambiguous.
-      hasher.update(Array("\(piece.count):".utf8))
-      hasher.update(piece)
-    }
-    return IdempotencyKey(tenant: request.caller.idempotencyTenant, key: key, fingerprint: hasher.finalize())
+    return key
   }
 }

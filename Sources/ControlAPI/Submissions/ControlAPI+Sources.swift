@@ -8,11 +8,11 @@ internal import Store
 /// The checks of uploaded media before they are stored. They read only container structure, signatures and hashes; the
 /// media are decoded later, by a worker.
 extension ControlAPI {
-  /// Returns both clips of a moment as assets; throws a problem with reasons if a container is invalid or both clips are
+  /// Returns both clips of a moment as assets; throws `MediaRefusal` if a container is invalid or both clips are
   /// the same file.
   static func checkedMoment(_ clips: [Camera: SealedBlob], limits: Limits) throws -> [NewAsset] {
     if let front = clips[.front], let back = clips[.back], front.hash == back.hash {
-      throw rejected([.sameFileTwice])
+      throw MediaRefusal(reasons: [.sameFileTwice])
     }
     var sources: [NewAsset] = []
     var reasons: [Reason] = []
@@ -23,19 +23,19 @@ extension ControlAPI {
       case .rejected(let reason): reasons.append(reason)
       }
     }
-    guard reasons.isEmpty else { throw rejected(reasons) }
+    guard reasons.isEmpty else { throw MediaRefusal(reasons: reasons) }
     return sources
   }
 
-  /// Returns the video of a marker as an asset; throws a problem with a reason if its container is invalid.
+  /// Returns the video of a marker as an asset; throws `MediaRefusal` if its container is invalid.
   static func checkedClip(_ clip: SealedBlob, limits: Limits) throws -> [NewAsset] {
     switch try MediaCheck(clip: clip, input: .clip, limits: limits) {
     case .valid(let type): return [NewAsset(role: .sourceClip, type: type, content: clip)]
-    case .rejected(let reason): throw rejected([reason])
+    case .rejected(let reason): throw MediaRefusal(reasons: [reason])
     }
   }
 
-  /// Returns photos as assets; throws a problem with reasons if a signature is invalid.
+  /// Returns photos as assets; throws `MediaRefusal` if a signature is invalid.
   static func checkedPhotos(_ photos: [SealedBlob], limits: PhotoLimits) throws -> [NewAsset] {
     var sources: [NewAsset] = []
     var reasons: [Reason] = []
@@ -48,11 +48,17 @@ extension ControlAPI {
         reasons.append(reason)
       }
     }
-    guard reasons.isEmpty else { throw rejected(reasons) }
+    guard reasons.isEmpty else { throw MediaRefusal(reasons: reasons) }
     return sources
   }
 
-  static func rejected(_ reasons: [Reason]) -> Problem {
+}
+
+/// The media of a submission are rejected for what their containers show.
+struct MediaRefusal: Error, Sendable, Hashable {
+  let reasons: [Reason]
+
+  var problem: Problem {
     ProblemKind.mediaRejected.problem(reasons.map(\.detail).joined(separator: " "), reasons: reasons)
   }
 }

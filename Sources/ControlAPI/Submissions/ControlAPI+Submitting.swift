@@ -7,6 +7,8 @@ internal import Store
 
 /// The life of a submission with media, step by step.
 extension ControlAPI {
+  static let postsTemplate = "/v1/posts"
+
   /// Returns a route that receives media: its requests are uploads, whose number is limited.
   ///
   /// An upload is refused before its body is read if the limit is reached or there is too little free space. It counts
@@ -20,34 +22,52 @@ extension ControlAPI {
     submit: @escaping @Sendable (Request) async throws -> StoredSubmission
   ) -> Route {
     route(method, template, access: .upload(scopes), bodyLimit: bodyLimit) { request in
+      if let replayed = await replay(of: request) { return await response(to: request, awaitingJobOf: replayed) }
       try mediaSpace.check(for: request)
+      try await checkQuota(request, posts: template == Self.postsTemplate ? 1 : 0, bytes: mediaSpace.bytes(of: request))
       let stored = try await uploads.admit(request.client) { try await submit(request) }
       return await response(to: request, awaitingJobOf: stored)
     }
   }
 
-  /// Stores a post and its media. They are durable on disk when it returns, but not processed yet.
+  /// Stores a post and its media. They are durable on disk when it returns, but not processed yet; bytes of the uploads that
+  /// it names may be still to come.
   func submitPost(_ request: Request) async throws -> StoredSubmission {
     // Media are staged and hashed as they arrive.
     let form = try await form(of: request)
     _ = try request.caller.author(form.draft.author)
     try access.countSubmission(of: form.draft.author, request)
     let kind = SubmissionKind(form.draft.kind)
-    let (sources, definition) = try checked(form.media)
+    let (sources, definition) = try checked(form)
     // Before the transaction, so that no lock is held during fsync.
     for source in sources { try source.content.synchronize() }
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     // A submission that names uploads is the same if it names the same: their content is gone once it is stored.
     let content = sources.flatMap { [Array($0.role.rawValue.utf8), $0.content.hash.bytes] }
     let payload = form.text + (form.references == nil ? content : [])
+    let senders = quotas.senders(request.caller, author: form.draft.author)
+    let bytes = form.references == nil ? sources.map(\.content.bytes).reduce(0, +) : 0
     let stored = try await storeOnce(request, kind, payload: payload) { session in
-      if let refusal = form.refusal { throw refusal }
-      let id = try store.submitPost(
-        form.draft, sources: sources, definition: definition, request: request.id.description, session)
-      return try StoredSubmission(.post(id), store, viewer, urls, session)
+      let id: PublicID
+      switch form.content {
+      case .missing(let problem): throw problem
+      case .awaited(let uploads):
+        id = try store.submitPost(form.draft, awaiting: uploads, request: request.id.description, session)
+      case .files:
+        id = try store.submitPost(
+          form.draft, sources: sources, definition: definition, request: request.id.description, session)
+      }
+      let submission = try StoredSubmission(.post(id), store, viewer, urls, session)
+      // Last, because other submissions of the senders wait for the commit.
+      try Quotas.charge(senders, DailyUsage(posts: 1, bytes: bytes), store, session)
+      return submission
     }
-    if let references = form.references { remove(references) }
-    count(stored, form.draft.kind.rawValue, sources)
+    switch (form.content, stored.subject) {
+    case (.awaited(let uploads), .post(let id)): try register(uploads, awaitedBy: id)
+    case (.files, _): remove((form.references?.all ?? []).map(\.upload))
+    default: break
+    }
+    if !stored.isReplay, case .files = form.content { count(form.draft.kind.rawValue, sources) }
     return stored
   }
 
@@ -72,21 +92,30 @@ extension ControlAPI {
     let author = try request.caller.author(upload.author)
     if kind == .reaction, author == nil { throw ProblemKind.missing(parts: ["author"]) }
     try access.countSubmission(of: author ?? owner, request)
-    let source = try upload.image.map { try Self.checkedPhotos([$0], limits: definition.limits)[0] }
+    let source: NewAsset?
+    do {
+      source = try upload.image.map { try Self.checkedPhotos([$0], limits: definition.limits)[0] }
+    } catch let refusal as MediaRefusal {
+      throw refusal.problem
+    }
     // Before the transaction, so that no lock is held during fsync.
     try source?.content.synchronize()
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     let draft = ImageDraft(kind: kind, owner: owner, author: author)
     let payload = [Array((upload.author ?? "").utf8), upload.text ?? source?.content.hash.bytes ?? []]
+    let senders = quotas.senders(request.caller, author: author ?? owner)
+    let bytes = upload.references == nil ? source?.content.bytes ?? 0 : 0
     let stored = try await storeOnce(request, SubmissionKind(kind), payload: payload) { session in
       guard let source else { throw upload.refusal ?? ProblemKind.missing(parts: ["image"]) }
       let id = try store.submitImage(
         draft, for: viewer, source: source, definition: definition, request: request.id.description, session)
       guard let id else { throw Self.postNotFound(owner) }
-      return try StoredSubmission(.image(id), store, viewer, urls, session)
+      let submission = try StoredSubmission(.image(id), store, viewer, urls, session)
+      try Quotas.charge(senders, DailyUsage(bytes: bytes), store, session)
+      return submission
     }
-    if let references = upload.references { remove(references) }
-    count(stored, kind.rawValue, source.map { [$0] } ?? [])
+    remove((upload.references?.all ?? []).map(\.upload))
+    if !stored.isReplay { count(kind.rawValue, source.map { [$0] } ?? []) }
     return stored
   }
 
@@ -112,8 +141,20 @@ extension ControlAPI {
     return definition
   }
 
-  /// Checks the media of a post; returns them as assets, with the definition that they are processed with.
-  private func checked(_ media: SubmissionForm.Media) throws -> ([NewAsset], MediaDefinition) {
+  /// Checks the media of a post; returns them as assets, with the definition that they are processed with. What is still to
+  /// come is checked once it is there.
+  private func checked(_ form: SubmissionForm) throws -> ([NewAsset], MediaDefinition) {
+    guard case .files(let media) = form.content else { return ([], .clips(definitions.moment)) }
+    do {
+      return try checked(media)
+    } catch let refusal as MediaRefusal {
+      throw refusal.problem
+    }
+  }
+
+  /// Checks the media of a post; returns them as assets, with the definition that they are processed with. Throws
+  /// `MediaRefusal`.
+  func checked(_ media: SubmissionForm.Media<SealedBlob>) throws -> ([NewAsset], MediaDefinition) {
     switch media {
     case .moment(let clips):
       return (try Self.checkedMoment(clips, limits: definitions.moment.limits), .clips(definitions.moment))
@@ -125,9 +166,8 @@ extension ControlAPI {
     }
   }
 
-  /// Counts a stored submission in the metrics; a replayed one is not counted.
-  private func count(_ stored: StoredSubmission, _ kind: String, _ sources: [NewAsset]) {
-    guard !stored.isReplay else { return }
+  /// Counts the media of a submission in the metrics.
+  func count(_ kind: String, _ sources: [NewAsset]) {
     let bytes = sources.map(\.content.bytes).reduce(0, +)
     metrics.count("take5_submissions_total", "Submissions stored.", ["kind": kind])
     metrics.count(

@@ -105,7 +105,7 @@ struct FormReader: ~Copyable {
     let (draft, text) = try readFields(missing: clips.count == 2 ? [] : clips.map(\.rawValue))
     let arranged = try SubmissionForm.Media(
       media, of: draft, textField: post == nil ? "caption" : "post.caption")
-    return SubmissionForm(draft: draft, text: text, media: arranged)
+    return SubmissionForm(draft: draft, text: text, content: .files(arranged))
   }
 
   /// Returns the post from its fields or from the part `post`, and the received bytes.

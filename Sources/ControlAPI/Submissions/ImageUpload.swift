@@ -16,10 +16,8 @@ struct ImageUpload: Sendable {
 
   /// Reads JSON that names an upload.
   ///
-  /// - Parameter content: returns the content of the upload.
-  init(
-    naming request: Request, content: (UploadReferences) throws -> [SubmissionPart: [SealedBlob]]
-  ) async throws {
+  /// - Parameter content: looks up the upload.
+  init(naming request: Request, content: (UploadReferences) throws -> ReferredContent) async throws {
     let body = try await request.body.collect(upTo: JSONBody.maxBytes)
     var fields = try JSONBody.fields(of: body, part: "body")
     let references = try UploadReferences(taking: [.image], from: &fields)
@@ -30,9 +28,11 @@ struct ImageUpload: Sendable {
     guard !references.all.isEmpty else { throw ProblemKind.missing(parts: ["image"]) }
     text = body
     self.references = references
-    do {
-      image = try content(references)[.image]?.first
-    } catch let problem as Problem where problem.type == ProblemKind.uploadNotFound.type {
+    switch try content(references) {
+    case .whole(let files): image = files[.image]?.first
+    case .awaited(_, let unready):
+      throw ProblemKind.uploadNotReady.problem("The submission names an upload that is not whole.", errors: unready)
+    case .missing(let problem):
       image = nil
       refusal = problem
     }

@@ -17,15 +17,15 @@ struct StoredSubmission: Sendable {
   /// Whether the response is that of an earlier request with the same idempotency key.
   let isReplay: Bool
 
-  /// Reads a post or an image that the caller's transaction has inserted. It is accepted if it has a job, otherwise
-  /// created.
+  /// Reads a post or an image that the caller's transaction has inserted. It is accepted if it is still to be processed,
+  /// otherwise created.
   init(_ subject: Subject, _ store: Store, _ viewer: Viewer, _ urls: MediaURLs, _ session: Session) throws {
     guard let content = try subject.content(store, viewer, urls, session) else {
       preconditionFailure("the inserted \(subject) is missing")
     }
     self.subject = subject
     job = content.job
-    status = content.job == nil ? .created : .accepted
+    status = content.isProcessing ? .accepted : .created
     location = subject.path
     body = content.body
     isReplay = false
@@ -84,12 +84,16 @@ extension Subject {
   /// Reads the JSON of the post or the image, and the id of its job; nil if the viewer sees no such subject.
   func content(
     _ store: Store, _ viewer: Viewer, _ urls: MediaURLs, _ session: Session
-  ) throws -> (job: PublicID?, body: [UInt8])? {
+  ) throws -> (job: PublicID?, isProcessing: Bool, body: [UInt8])? {
     switch self {
     case .post(let id):
-      try store.post(id, for: viewer, session).map { ($0.job?.id, try JSON.encode(PostResponse($0, urls))) }
+      try store.post(id, for: viewer, session).map {
+        ($0.job?.id, $0.status == .processing, try JSON.encode(PostResponse($0, urls)))
+      }
     case .image(let id):
-      try store.image(id, for: viewer, session).map { ($0.job?.id, try JSON.encode(ImageResponse($0, urls))) }
+      try store.image(id, for: viewer, session).map {
+        ($0.job?.id, $0.status == .processing, try JSON.encode(ImageResponse($0, urls)))
+      }
     }
   }
 }

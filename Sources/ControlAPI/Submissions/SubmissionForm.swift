@@ -1,27 +1,35 @@
 internal import Blobs
 internal import HTTPServer
 internal import Model
+internal import Store
 
 /// A parsed submission: the post and its media, which are staged and hashed but not checked.
 struct SubmissionForm: Sendable {
-  /// The media of a submission.
-  enum Media: Sendable {
+  /// The media of a submission, each a file or the upload that will be one.
+  enum Media<File: Sendable>: Sendable {
     /// Both clips of a moment.
-    case moment([Camera: SealedBlob])
+    case moment([Camera: File])
     /// A marker's video.
-    case clip(SealedBlob)
+    case clip(File)
     /// The photos of a post in the order of their parts, or the image of a marker; may be empty.
-    case photos([SealedBlob])
+    case photos([File])
+  }
+
+  /// Where the media are.
+  enum Content: Sendable {
+    case files(Media<SealedBlob>)
+    /// Bytes of some of the uploads are still to come.
+    case awaited([AwaitedUpload])
+    /// An upload does not exist. An earlier request with the same idempotency key may have used it.
+    case missing(Problem)
   }
 
   let draft: PostDraft
   /// The received fields without the media; part of the payload that an idempotency key is compared by.
   let text: [[UInt8]]
-  let media: Media
-  /// The uploads that the submission names.
+  let content: Content
+  /// The uploads that the submission names; nil: it has sent files.
   var references: UploadReferences?
-  /// Why their content cannot be had. An earlier request with the same idempotency key may have used them.
-  var refusal: Problem?
 
   /// The maximum total length of the fields in bytes.
   static let maxTextBytes = 64 << 10
@@ -58,16 +66,6 @@ struct SubmissionForm: Sendable {
     }
   }
 
-  init(
-    draft: PostDraft, text: [[UInt8]], media: Media, references: UploadReferences? = nil, refusal: Problem? = nil
-  ) {
-    self.draft = draft
-    self.text = text
-    self.media = media
-    self.references = references
-    self.refusal = refusal
-  }
-
   /// Reads the form of a request, whose files are written to the blob store as they arrive. Throws a problem that names the
   /// invalid part or field.
   static func form(of request: Request, space: MediaSpace, limits: PartLimits) async throws -> SubmissionForm {
@@ -94,22 +92,24 @@ struct SubmissionForm: Sendable {
 
   /// Reads the JSON of a request, which names uploads instead of files.
   ///
-  /// - Parameter content: returns the content of the uploads.
+  /// - Parameter content: looks up the uploads.
   static func json(
-    of request: Request, limits: PartLimits,
-    content: (UploadReferences) throws -> [SubmissionPart: [SealedBlob]]
+    of request: Request, limits: PartLimits, content: (UploadReferences) throws -> ReferredContent
   ) async throws -> SubmissionForm {
     let body = try await request.body.collect(upTo: JSONBody.maxBytes)
     var fields = try JSONBody.fields(of: body, part: "body")
     let references = try UploadReferences(
       taking: SubmissionPart.allCases, from: &fields, maxPhotos: limits.photos)
     let draft = try PostDraft(body: fields, user: request.caller.user)
-    do {
-      let media = try Media(content(references), of: draft, textField: "caption")
-      return SubmissionForm(draft: draft, text: [body], media: media, references: references)
-    } catch let refusal as Problem where refusal.type == ProblemKind.uploadNotFound.type {
-      return SubmissionForm(draft: draft, text: [body], media: .photos([]), references: references, refusal: refusal)
-    }
+    // Before the uploads are looked at: what the kind demands shows in their names.
+    _ = try Media(references.ids, of: draft, textField: "caption")
+    let found: Content =
+      switch try content(references) {
+      case .whole(let files): .files(try Media(files, of: draft, textField: "caption"))
+      case .awaited(let uploads, _): .awaited(uploads)
+      case .missing(let problem): .missing(problem)
+      }
+    return SubmissionForm(draft: draft, text: [body], content: found, references: references)
   }
 
   /// Throws a problem if a post without media has neither a caption nor a title.
@@ -125,7 +125,7 @@ extension SubmissionForm.Media {
   /// Arranges the files of a post as its kind demands; throws a problem that names what is missing or not allowed.
   ///
   /// - Parameter textField: the name of the field for the text of a post without media.
-  init(_ parts: [SubmissionPart: [SealedBlob]], of draft: PostDraft, textField: String) throws {
+  init(_ parts: [SubmissionPart: [File]], of draft: PostDraft, textField: String) throws {
     let cameras = Camera.allCases.reduce(into: [:]) { clips, camera in
       clips[camera] = SubmissionPart(rawValue: camera.rawValue).flatMap { parts[$0]?.first }
     }

@@ -47,20 +47,27 @@ struct MediaSpace: Sendable {
   let minFree: Int64
 
   /// Throws a problem with status 503 if there is too little free space.
-  func check() throws {
-    guard let free = try blobs.freeBytes(), free < minFree else { return }
+  ///
+  /// - Parameter bytes: the number of bytes that are about to be sent.
+  func check(reserving bytes: Int64 = 0) throws {
+    guard let free = try blobs.freeBytes(), free - bytes < minFree else { return }
     throw ProblemKind.storageLow.problem(
       "The storage has \(free >> 20) MiB of free space; \(minFree >> 20) MiB are reserved.",
       headers: ["Retry-After": "60"])
   }
 
-  /// Throws a problem if there is too little free space for a submission.
-  ///
-  /// A short form may contain only text, which needs no space for media. The space is checked again when a part with
-  /// media begins.
+  /// Throws a problem if there is too little free space for a submission. The space is checked again when a part with media
+  /// begins.
   func check(for request: Request) throws {
-    let isShort = request.head.contentLength.map { $0 <= SubmissionForm.maxTextFormBytes } ?? false
-    if !isShort { try check() }
+    let bytes = bytes(of: request)
+    if bytes > 0 || request.head.contentLength == nil { try check(reserving: bytes) }
+  }
+
+  /// The number of bytes of media that a submission may be about to send, as far as its head says. A short form may contain only
+  /// text, which needs no space for media.
+  func bytes(of request: Request) -> Int64 {
+    let length = request.head.contentLength ?? 0
+    return length > SubmissionForm.maxTextFormBytes ? length : 0
   }
 
   /// Creates a staged file if there is enough free space.

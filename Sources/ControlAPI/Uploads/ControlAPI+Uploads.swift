@@ -21,11 +21,8 @@ extension ControlAPI {
     ]
   }
 
-  /// The lifetime of an upload that no submission names, in seconds.
-  private static let uploadLifetime: Double = 86_400
-
   /// The maximum length of an upload: that of the largest file of any submission.
-  private var maxUploadBytes: Int64 {
+  var maxUploadBytes: Int64 {
     max(
       definitions.moment.limits.bytes, definitions.clip.limits.bytes,
       definitions.photos.values.map(\.limits.bytes).max() ?? 0)
@@ -41,7 +38,7 @@ extension ControlAPI {
       headers: [
         "Tus-Resumable": UploadDialect.tusVersion, "Tus-Version": UploadDialect.tusVersion,
         "Tus-Extension": UploadDialect.tusExtensions, "Tus-Max-Size": "\(maxUploadBytes)",
-        "Upload-Limit": "max-size=\(maxUploadBytes), max-age=\(Int(Self.uploadLifetime))",
+        "Upload-Limit": "max-size=\(maxUploadBytes), max-age=\(Int(uploadLifetime))",
         "Allow": "OPTIONS, POST",
       ])
   }
@@ -50,21 +47,29 @@ extension ControlAPI {
     let dialect = UploadDialect(request.headers)
     let creation = try dialect.creation(request.head)
     try check(length: creation.length)
-    try mediaSpace.check()
+    try mediaSpace.check(reserving: creation.length ?? 0)
     let now = Date.now
-    let record = UploadRecord(
-      user: request.caller.user, length: creation.length,
-      metadata: creation.metadata, createdAt: now, expiresAt: now.addingTimeInterval(Self.uploadLifetime))
+    var record = UploadRecord(
+      user: request.caller.user, length: creation.length, metadata: creation.metadata,
+      digest: try ReprDigest.sha256(request.headers)?.hex, createdAt: now,
+      expiresAt: now.addingTimeInterval(uploadLifetime))
+    record.charged = try await charge(request, to: record, upTo: creation.length ?? request.head.contentLength)
     try blobs.uploads().create(record)
+    let location = Self.location(of: record.id, for: request.head)
     var response = Response(.created)
     let appending = UploadDialect.Appending(
       offset: 0, length: creation.length, isComplete: creation.isComplete)
+    // The client can go on from here even if the response never comes.
+    let limit = dialect.limit(expiresAt: record.expiresAt, maxBytes: maxUploadBytes)
+    if creation.hasContent, request.head.contentLength != 0, let fields = dialect.interim(request.head, limit) {
+      request.sendInterim(.uploadResumptionSupported, fields.adding("Location", location))
+    }
     let state =
       creation.hasContent || creation.length == 0
-      ? try await append(request, appending, to: record)
+      ? try await append(request, dialect, appending, to: record)
       : UploadDialect.State(offset: 0, length: creation.length, isWhole: false)
     response.headers = dialect.headers(state, expiresAt: record.expiresAt, maxBytes: maxUploadBytes)
-    response.headers["Location"] = Self.location(of: record.id, for: request.head)
+    response.headers["Location"] = location
     return response
   }
 
@@ -87,7 +92,9 @@ extension ControlAPI {
     let state =
       request.method == "HEAD"
       ? try await uploadTurns.take(record.id, request) { try self.state(of: record) } : try state(of: record)
+    if request.method == "HEAD", let refusal = record.refusal { throw refusal.problem(of: dialect) }
     var headers = dialect.headers(state, expiresAt: record.expiresAt, maxBytes: maxUploadBytes)
+    ReprDigest.add(contents.hash(of: record.id), to: &headers, askedBy: request.headers)
     if request.method == "HEAD", dialect != .tus { return Response(.noContent, headers: headers) }
     if dialect == .tus { headers["Upload-Metadata"] = record.metadata }
     return .json(.ok, try JSON.encode(UploadResponse(record, state)), headers: headers)
@@ -98,9 +105,10 @@ extension ControlAPI {
     let record = try record(of: request)
     // What guards an upload against others is its offset.
     try request.checkVersion(of: nil)
+    if let refusal = record.refusal { throw refusal.problem(of: dialect) }
     let appending = try dialect.appending(request.head)
     do {
-      let state = try await append(request, appending, to: record)
+      let state = try await append(request, dialect, appending, to: record)
       let headers = dialect.headers(state, expiresAt: record.expiresAt, maxBytes: maxUploadBytes)
       return Response(.noContent, headers: headers)
     } catch var problem as Problem {
@@ -116,7 +124,7 @@ extension ControlAPI {
     let record = try record(of: request)
     try request.checkVersion(of: nil)
     _ = try await uploadTurns.take(record.id, request) { try blobs.uploads().remove(record.id) }
-    uploadHashes.forget(record.id)
+    contents.forget(record.id)
     return Response(
       .noContent, headers: dialect == .tus ? ["Tus-Resumable": UploadDialect.tusVersion] : [:])
   }
@@ -132,7 +140,7 @@ extension ControlAPI {
   // MARK: Steps
 
   /// Throws a problem if an upload would be too long.
-  private func check(length: Int64?) throws(Problem) {
+  func check(length: Int64?) throws(Problem) {
     guard let length, length > maxUploadBytes else { return }
     throw ProblemKind.uploadTooLarge.problem("The upload has \(length) bytes; at most \(maxUploadBytes) are accepted.")
   }
@@ -154,84 +162,12 @@ extension ControlAPI {
     return record
   }
 
-  private func state(of record: UploadRecord) throws -> UploadDialect.State {
+  func state(of record: UploadRecord) throws -> UploadDialect.State {
     guard let state = try blobs.uploads().open(record.id)?.synchronizedState() else {
       throw Self.uploadNotFound("\(record.id)")
     }
     return UploadDialect.State(
       offset: state.offset, length: state.isWhole ? state.offset : record.length, isWhole: state.isWhole)
-  }
-
-  /// Appends the body of a request to an upload as it arrives. What has arrived stays, whatever ends the request.
-  private func append(
-    _ request: Request, _ appending: UploadDialect.Appending, to record: UploadRecord
-  ) async throws -> UploadDialect.State {
-    try mediaSpace.check()
-    return try await uploadParts.admit(request.client) {
-      try await appendOnTurn(request, appending, to: record)
-    }
-  }
-
-  private func appendOnTurn(
-    _ request: Request, _ appending: UploadDialect.Appending, to record: UploadRecord
-  ) async throws -> UploadDialect.State {
-    try await uploadTurns.take(record.id, request) {
-      guard let file = try blobs.uploads().open(record.id) else { throw Self.uploadNotFound("\(record.id)") }
-      let state = try file.synchronizedState()
-      guard state.offset == appending.offset else { throw Self.offset(state.offset, not: appending.offset) }
-      guard !state.isWhole else {
-        throw ProblemKind.uploadWhole.problem("The upload is whole.", headers: ["Upload-Offset": "\(state.offset)"])
-      }
-      let record = try known(appending.length, of: record)
-      let limit = record.length ?? maxUploadBytes
-      let hash = uploadHashes.resume(record.id, at: state.offset)
-      var offset = state.offset
-      do {
-        for try await chunk in request.body {
-          guard offset + Int64(chunk.count) <= limit else {
-            throw ProblemKind.uploadTooLarge.problem("The body passes the length of the upload, \(limit) bytes.")
-          }
-          let isAppended = try chunk.withUnsafeBytes { bytes in
-            hash?.update(bytes)
-            return try file.append(bytes, at: offset)
-          }
-          guard isAppended else { throw Self.offset(try file.synchronizedState().offset, not: offset) }
-          offset += Int64(chunk.count)
-        }
-      } catch {
-        uploadHashes.keep(hash, of: record.id, at: offset, isWhole: false)
-        throw error
-      }
-      let isWhole = offset == record.length || record.length == nil && appending.isComplete
-      uploadHashes.keep(hash, of: record.id, at: offset, isWhole: isWhole)
-      guard isWhole else {
-        return UploadDialect.State(offset: try file.synchronizedState().offset, length: record.length, isWhole: false)
-      }
-      guard try file.complete(at: offset) else { throw Self.offset(try file.synchronizedState().offset, not: offset) }
-      return UploadDialect.State(offset: offset, length: offset, isWhole: true)
-    }
-  }
-
-  /// Returns the record with the length that a request says; throws a problem if an earlier one has said another.
-  private func known(_ length: Int64?, of record: UploadRecord) throws -> UploadRecord {
-    guard let length, length != record.length else { return record }
-    if let former = record.length {
-      throw ProblemKind.uploadLength.problem("The length of the upload is \(former) bytes, not \(length).")
-    }
-    try check(length: length)
-    var record = record
-    record.length = length
-    try blobs.uploads().save(record)
-    return record
-  }
-
-  private static func offset(_ expected: Int64, not given: Int64) -> Problem {
-    ProblemKind.uploadOffset.problem(
-      "The next byte is at \(expected), not at \(given).",
-      members: [
-        .init(name: "expected-offset", value: .integer(expected)),
-        .init(name: "provided-offset", value: .integer(given)),
-      ], headers: ["Upload-Offset": "\(expected)", "Cache-Control": "no-store"])
   }
 }
 
@@ -241,6 +177,10 @@ private struct UploadResponse: Encodable {
   let offset: Int64
   let length: Int64?
   let isWhole: Bool
+  /// Why nothing can be made of the upload.
+  let reason: Reason?
+  /// The post that awaits the upload.
+  let post: PublicID?
   let createdAt: Date
   let expiresAt: Date
 
@@ -249,6 +189,8 @@ private struct UploadResponse: Encodable {
     offset = state.offset
     length = state.length
     isWhole = state.isWhole
+    reason = record.refusal
+    post = record.awaited?.post
     createdAt = record.createdAt
     expiresAt = record.expiresAt
   }

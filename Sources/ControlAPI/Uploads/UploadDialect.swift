@@ -45,6 +45,18 @@ enum UploadDialect: Sendable, Hashable, CaseIterable {
     }
   }
 
+  /// The header fields of an interim response; nil if a client of the protocol, or its way to the service, understands none.
+  ///
+  /// Only a client that speaks a draft knows the status. A proxy that names itself may be one that passes it on as the final
+  /// response, as nginx 1.22 does.
+  func interim(_ head: RequestHead, _ fields: HeaderFields) -> HeaderFields? {
+    let proxied = ["Via", "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP"]
+    guard self != .tus, !proxied.contains(where: { head.headers[$0] != nil }) else { return nil }
+    var fields = fields
+    if self == .draft01 { fields["Upload-Draft-Interop-Version"] = "3" }
+    return fields
+  }
+
   static let tusVersion = "1.0.0"
   static let tusExtensions = "creation,creation-with-upload,expiration,termination"
   static let tusContent = "application/offset+octet-stream"
@@ -111,7 +123,6 @@ enum UploadDialect: Sendable, Hashable, CaseIterable {
   /// - Parameter maxBytes: the maximum length of an upload.
   func headers(_ state: State, expiresAt: Date, maxBytes: Int64) -> HeaderFields {
     var headers: HeaderFields = ["Upload-Offset": "\(state.offset)", "Cache-Control": "no-store"]
-    let age = max(0, Int(expiresAt.timeIntervalSinceNow))
     switch self {
     case .tus:
       headers["Tus-Resumable"] = Self.tusVersion
@@ -122,10 +133,16 @@ enum UploadDialect: Sendable, Hashable, CaseIterable {
       headers["Upload-Incomplete"] = state.isWhole ? "?0" : "?1"
     case .draft:
       headers["Upload-Complete"] = state.isWhole ? "?1" : "?0"
-      headers["Upload-Limit"] = "max-size=\(maxBytes), max-age=\(age)"
+      for field in limit(expiresAt: expiresAt, maxBytes: maxBytes) { headers[field.name] = field.value }
       if let length = state.length { headers["Upload-Length"] = "\(length)" }
     }
     return headers
+  }
+
+  /// What the current draft says of the limits of an upload.
+  func limit(expiresAt: Date, maxBytes: Int64) -> HeaderFields {
+    guard self == .draft else { return [:] }
+    return ["Upload-Limit": "max-size=\(maxBytes), max-age=\(max(0, Int(expiresAt.timeIntervalSinceNow)))"]
   }
 
   /// The type of a problem: in the current draft that of the draft, which its clients know.

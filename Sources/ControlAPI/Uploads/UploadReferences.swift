@@ -1,14 +1,19 @@
 internal import Blobs
 internal import HTTPServer
 internal import Model
+internal import Store
 
 /// The uploads that a submission in JSON names instead of sending files: a field of a file is `{"upload": "ID"}`, and that of
 /// several is a list of these.
 struct UploadReferences: Sendable {
   private(set) var ids: [SubmissionPart: [PublicID]] = [:]
 
-  /// All uploads, each once.
-  var all: Set<PublicID> { Set(ids.values.joined()) }
+  /// All uploads, in the order of the parts.
+  var all: [AwaitedUpload] {
+    SubmissionPart.allCases.flatMap { part in
+      (ids[part] ?? []).map { AwaitedUpload(upload: $0, part: part.rawValue) }
+    }
+  }
 
   /// Takes the fields of files out of a JSON object; throws a problem that names every invalid one.
   init(taking parts: [SubmissionPart], from fields: inout [String: JSONValue], maxPhotos: Int = 1) throws(Problem) {
@@ -38,44 +43,60 @@ struct UploadReferences: Sendable {
   }
 }
 
+/// The uploads that a submission names, as they are now.
+enum ReferredContent: Sendable {
+  case whole([SubmissionPart: [SealedBlob]])
+  /// Bytes of some are still to come.
+  case awaited([AwaitedUpload], unready: [FieldError])
+  /// One of them does not exist. An earlier request with the same idempotency key may have used it.
+  case missing(Problem)
+}
+
 extension ControlAPI {
-  /// Returns the content of the uploads that a submission names; throws a problem that names those that are missing, not
-  /// whole or too large.
+  /// Looks up the uploads that a submission names; throws a problem if one is too large or refused.
   func content(
     of references: UploadReferences, for caller: Caller, limit: (SubmissionPart) -> Int64
-  ) throws -> [SubmissionPart: [SealedBlob]] {
+  ) throws -> ReferredContent {
     var content: [SubmissionPart: [SealedBlob]] = [:]
     var unready: [FieldError] = []
     for part in SubmissionPart.allCases {
       for id in references.ids[part] ?? [] {
         guard let record = try record(id, of: caller), let file = try blobs.uploads().open(id) else {
-          throw ProblemKind.uploadNotFound.problem(
-            "The upload \(id) does not exist.", errors: [FieldError(part.rawValue, "the upload does not exist")])
+          return .missing(
+            ProblemKind.uploadNotFound.problem(
+              "The upload \(id) does not exist.", errors: [FieldError(part.rawValue, "the upload does not exist")]))
         }
+        if let reason = record.refusal { throw reason.problem(of: .draft) }
         let state = try file.synchronizedState()
+        guard max(state.offset, record.length ?? 0) <= limit(part) else {
+          throw MultipartError.partTooLarge(name: part.rawValue, limit: limit(part)).problem
+        }
         guard state.isWhole else {
           let rest = record.length.map { "of \($0) " } ?? ""
           unready.append(FieldError(part.rawValue, "\(state.offset) \(rest)bytes of the upload \(id) have arrived"))
           continue
         }
-        guard state.offset <= limit(part) else {
-          throw MultipartError.partTooLarge(name: part.rawValue, limit: limit(part)).problem
-        }
-        content[part, default: []].append(try file.sealed(hash: uploadHashes.digest(of: id)))
+        content[part, default: []].append(try file.sealed(hash: contents.hash(of: id)))
       }
     }
-    guard unready.isEmpty else {
-      throw ProblemKind.uploadNotReady.problem("The submission names uploads that are not whole.", errors: unready)
+    return unready.isEmpty ? .whole(content) : .awaited(references.all, unready: unready)
+  }
+
+  /// Records in the uploads that a post awaits them, so that the last byte of the last one starts its job.
+  func register(_ uploads: [AwaitedUpload], awaitedBy post: PublicID) throws {
+    for awaited in uploads {
+      _ = try blobs.uploads().update(awaited.upload) { $0.awaited = .init(post: post, part: awaited.part) }
     }
-    return content
+    // The last byte may have come before the record said so.
+    awaitingPosts.reconsider(post)
   }
 
   /// Removes uploads that a submission has used: their content is that of blobs. One that remains, because the process ends
   /// here, expires.
-  func remove(_ references: UploadReferences) {
-    for id in references.all {
+  func remove(_ uploads: [PublicID]) {
+    for id in uploads {
       _ = try? blobs.uploads().remove(id)
-      uploadHashes.forget(id)
+      contents.forget(id)
     }
   }
 }

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import HTTPServer
 internal import Model
 internal import Platform
@@ -37,59 +36,4 @@ final class UploadTurns: Sendable {
     }
     return try await body()
   }
-}
-
-/// The hashes of uploads that this process receives, computed as the bytes arrive. A hash that is missing, after a restart
-/// or for lack of room, is computed from the file.
-final class UploadHashes: Sendable {
-  /// A hash that is being computed.
-  final class Running: Sendable {
-    private let hasher: Locked<SHA256?> = Locked(SHA256())
-
-    fileprivate init() {}
-
-    func update(_ bytes: UnsafeRawBufferPointer) { hasher.withLock { $0?.update(bytes) } }
-
-    fileprivate func finish() -> SHA256Digest? {
-      hasher.withLock { hasher in
-        var finished: SHA256?
-        swap(&finished, &hasher)
-        return finished.take()?.finalize()
-      }
-    }
-  }
-
-  private struct Entry {
-    var offset: Int64
-    var running: Running?
-    var digest: SHA256Digest?
-  }
-
-  private static let maxEntries = 4096
-  private let entries = Locked<[PublicID: Entry]>([:])
-
-  /// Takes the hash of the first `offset` bytes, to continue it; nil: it is not known.
-  func resume(_ id: PublicID, at offset: Int64) -> Running? {
-    entries.withLock { entries in
-      let entry = entries.removeValue(forKey: id)
-      if let entry, entry.offset == offset, entry.digest == nil { return entry.running }
-      return offset == 0 ? Running() : nil
-    }
-  }
-
-  /// Keeps a hash of the first `offset` bytes, which are all if the upload is whole.
-  func keep(_ running: Running?, of id: PublicID, at offset: Int64, isWhole: Bool) {
-    guard let running else { return }
-    let entry = Entry(
-      offset: offset, running: isWhole ? nil : running, digest: isWhole ? running.finish() : nil)
-    entries.withLock { entries in
-      if entries.count >= Self.maxEntries { entries.removeAll() }
-      entries[id] = entry
-    }
-  }
-
-  /// The hash of a whole upload; nil: it is not known.
-  func digest(of id: PublicID) -> SHA256Digest? { entries.withLock { $0[id]?.digest } }
-
-  func forget(_ id: PublicID) { entries.withLock { $0[id] = nil } }
 }

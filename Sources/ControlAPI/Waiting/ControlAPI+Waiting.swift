@@ -30,7 +30,7 @@ extension ControlAPI {
   private func finished(
     _ subject: Subject, _ job: PublicID?, within limit: Duration, _ request: Request
   ) async throws -> [UInt8]? {
-    func content() async throws -> (job: PublicID?, body: [UInt8])? {
+    func content() async throws -> (job: PublicID?, isProcessing: Bool, body: [UInt8])? {
       let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
       return try await database.run { try subject.content(store, viewer, urls, $0) }
     }

@@ -26,6 +26,13 @@ package struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral 
     }
   }
 
+  /// Returns the fields with one more.
+  package func adding(_ name: String, _ value: String) -> HeaderFields {
+    var fields = self
+    fields.append(name, value)
+    return fields
+  }
+
   /// All values of a name, in order.
   package func values(_ name: String) -> [String] {
     fields.filter { Self.equal($0.name, name) }.map(\.value)

@@ -18,6 +18,10 @@ package struct Request: Sendable {
   package var target: RequestTarget { head.target }
   package var headers: HeaderFields { head.headers }
 
+  /// Sends an interim response (RFC 9110, section 15.2) before the response. A client of HTTP/1.0 gets none, and none is sent
+  /// once the response is.
+  package func sendInterim(_ status: Status, _ headers: HeaderFields) { body.context.sendInterim(status, headers) }
+
   /// The value of the segment `{name}` of the route's template.
   package func parameter(_ name: String) -> String { parameters[name] ?? "" }
 }

@@ -71,6 +71,8 @@ package struct Status: Sendable, Hashable {
   /// The reason phrase.
   package let phrase: String
 
+  /// draft-ietf-httpbis-resumable-upload, section 5.
+  package static let uploadResumptionSupported = Status(code: 104, phrase: "Upload Resumption Supported")
   package static let ok = Status(code: 200, phrase: "OK")
   package static let created = Status(code: 201, phrase: "Created")
   package static let accepted = Status(code: 202, phrase: "Accepted")

@@ -11,10 +11,15 @@ final class Connection {
     case waiting
     case sending
     /// The last response has been sent. Further input is discarded, so that no reset overtakes the response (RFC 9112,
-    /// section 9.6).
+    /// section 9.6), up to a limit: beyond it the window of the client closes, and the rest of its body stays with it.
     case lingering
     case closed
   }
+
+  /// The number of bytes that are discarded after the last response.
+  private static let maxDiscardedBytes = 256 << 10
+  /// The time in which a client that may send no more reads the response.
+  private static let blockedTimeout = Duration.seconds(5)
 
   let number: UInt64
   private let socket: StreamSocket
@@ -35,6 +40,8 @@ final class Connection {
   /// The time when the client was found to have closed its sending side.
   private var peerFinished: ContinuousClock.Instant?
   private var isStreaming = false
+  /// The number of bytes that may still be discarded while the connection lingers.
+  private var discardable = maxDiscardedBytes
   /// Whether a request was authenticated. The connection then does not count for its address and is not closed at a
   /// limit.
   private(set) var isAuthenticated = false
@@ -77,7 +84,8 @@ final class Connection {
   /// The events that the connection waits for.
   var wanted: EventPoll.Condition {
     switch phase {
-    case .reading, .lingering: .readable
+    case .reading: .readable
+    case .lingering: discardable > 0 ? .readable : []
     case .sending where writer?.stream == nil || isBlocked: .writable
     case .waiting, .sending: peerFinished == nil ? .finished : []
     case .closed: []
@@ -91,7 +99,7 @@ final class Connection {
     if found.contains(.broken) { return close() }
     switch phase {
     case .reading where found.contains(.readable): receive(buffer)
-    case .lingering where found.contains(.readable): discard()
+    case .lingering where found.contains(.readable) && discardable > 0: discard()
     case .sending where found.contains(.writable): run()
     case .waiting, .sending:
       guard found.contains(.finished), peerFinished == nil else { return }
@@ -103,6 +111,7 @@ final class Connection {
 
   /// Continues after the handler or the stream has made progress.
   func wake() {
+    sendInterim()
     switch phase {
     case .waiting:
       guard let context else { return }
@@ -173,8 +182,11 @@ final class Connection {
   }
 
   private func discard() {
-    switch socket.discard(1 << 20) {
-    case .moved: lastProgress = .now
+    switch socket.discard(discardable) {
+    case .moved(let count):
+      discardable -= count
+      lastProgress = .now
+      if discardable == 0 { deadline = min(deadline, lastProgress + Self.blockedTimeout) }
     case .wouldBlock: break
     case .finished, .broken: close()
     }
@@ -216,6 +228,8 @@ final class Connection {
     self.context = context
     deadline = .now + dispatcher.configuration.requestTimeout
     perform(context.headArrived(waker))
+    // The handler may have sent one before it could wake the connection.
+    sendInterim()
   }
 
   private func perform(_ step: RequestState.Step) {
@@ -234,11 +248,20 @@ final class Connection {
   private func sendContinue() {
     guard let head, head.expectsContinue, !hasSentContinue, !reader.hasInput else { return }
     hasSentContinue = true
-    let line = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
-    switch line.withUnsafeBytes({ socket.send($0, isFollowed: false) }) {
-    case .moved(line.count): break
-    // An earlier response fills the socket. The client sends the body anyway after a timeout of its own.
-    case .wouldBlock: break
+    // If the line is not sent, the client sends the body anyway after a timeout of its own.
+    sendNow(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+  }
+
+  /// Sends the interim responses of the handler, unless its response is on its way.
+  private func sendInterim() {
+    guard phase == .reading || phase == .waiting, let bytes = context?.takeInterim(), !bytes.isEmpty else { return }
+    sendNow(bytes)
+  }
+
+  /// Sends what a client can do without: nothing if an earlier response fills the socket.
+  private func sendNow(_ bytes: [UInt8]) {
+    switch bytes.withUnsafeBytes({ socket.send($0, isFollowed: false) }) {
+    case .moved(bytes.count), .wouldBlock: break
     case .moved, .finished, .broken: close()
     }
   }

@@ -24,6 +24,10 @@ package final class RequestContext: Sendable {
     var waker: Waker?
     var reader: CheckedContinuation<Result<[UInt8]?, BodyError>, Never>?
     var sent: Response?
+    /// Encoded interim responses that have not been sent.
+    var interim: [UInt8] = []
+    /// Wakes the connection in any phase.
+    var connection: Waker?
     var cancel: (@Sendable () -> Void)?
     var isAbandoned = false
     var isFinished = false
@@ -65,6 +69,7 @@ package final class RequestContext: Sendable {
   ) -> RequestState.Step {
     let (step, wake) = shared.withLock { shared in
       let step = change(&shared.state)
+      shared.connection = waker
       shared.waker = nil
       if case .wait = step { shared.waker = waker }
       if case .respond(let response, _) = step { shared.sent = response }
@@ -79,6 +84,14 @@ package final class RequestContext: Sendable {
 
   /// Records that another response is sent than the handler's.
   func replaceSent(_ response: Response) { shared.withLock { $0.sent = response } }
+
+  /// Removes and returns the interim responses to send now.
+  func takeInterim() -> [UInt8] {
+    shared.withLock { shared in
+      defer { shared.interim = [] }
+      return shared.interim
+    }
+  }
 
   /// Cancels the handler of a safe request, because the client has disconnected.
   func abandon() {
@@ -132,6 +145,16 @@ package final class RequestContext: Sendable {
     if !isAccepted { response.body.stream?.end() }
   }
 
+  /// Sends an interim response, unless the client speaks HTTP/1.0 or the response is on its way.
+  func sendInterim(_ status: Status, _ headers: HeaderFields) {
+    guard version == .http11, let bytes = ResponseHead.bytes(status, headers) else { return }
+    let connection = shared.withLock { shared in
+      shared.interim += bytes
+      return shared.connection
+    }
+    connection?.wake()
+  }
+
   /// Closes the connection, unless there is a response.
   func endWithoutResponse() {
     shared.withLock { shared in
@@ -156,6 +179,7 @@ package final class RequestContext: Sendable {
       shared.isFinished = true
       shared.cancel = nil
       shared.waker = nil
+      shared.connection = nil
       shared.state.fail(.disconnected, cutting: true)
       return (Self.readerWaker(&shared), shared.sent ?? shared.state.takeResponse())
     }

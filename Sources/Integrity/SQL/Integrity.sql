@@ -71,11 +71,11 @@ WHERE asset.asset_set_id = ANY ($1::bigint[]) ORDER BY asset.id
 SELECT hash, body FROM definition WHERE hash = ANY ($1::bytea[])
 
 -- name: posts
--- A post without media is ready at once and has no job.
+-- A post without media is ready at once and has no job; one that awaits uploads is processing and has none yet.
 SELECT id, public_id, source_set_id IS NOT NULL AS has_sources,
   (status = 'ready' AND job IS NOT NULL OR asset_set_id IS NOT NULL)
     AND NOT EXISTS (SELECT FROM asset_set WHERE asset_set.id = post.asset_set_id) AS lacks_media,
-  (status = 'processing' OR source_set_id IS NOT NULL)
+  (status = 'processing' AND NOT EXISTS (SELECT FROM awaited_upload WHERE post_id = post.id) OR source_set_id IS NOT NULL)
     AND NOT EXISTS (SELECT FROM asset_set WHERE asset_set.id = post.source_set_id) AS lacks_sources
 FROM post WHERE id > $1::bigint ORDER BY id LIMIT $2::int
 

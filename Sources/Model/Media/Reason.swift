@@ -43,6 +43,10 @@ extension Reason {
   package static let sameFileTwice = Reason(
     .sameFileTwice, input: nil,
     detail: "front and back are the same file; \(Remedy(for: .sameFileTwice, input: nil).clause)")
+
+  /// A post awaits an upload that is gone.
+  package static let uploadExpired = Reason(
+    .uploadExpired, input: nil, finding: "an upload of the post expired before all of its bytes came")
 }
 
 extension String {
@@ -67,6 +71,8 @@ package enum ReasonCode: String, Codable, Sendable, CaseIterable {
   case memoryLimitExceeded = "memory_limit_exceeded"
   case deadlineExceeded = "deadline_exceeded"
   case quarantined
+  case uploadExpired = "upload_expired"
+  case digestMismatch = "digest_mismatch"
 }
 
 /// A warning about media that does not lead to rejection.

@@ -21,6 +21,7 @@ extension Remedy {
     case .truncatedContainer: "Send the photo again after it was saved completely."
     case .corruptImage: "Send the photo again; if it is damaged on the phone too, take another."
     case .tooLarge: "Export the photo at a lower resolution."
+    case .uploadExpired, .digestMismatch: clip(code, isOnlyOne: true)
     default: "Take another photo."
     }
   }
@@ -37,6 +38,8 @@ extension Remedy {
     case .durationsDiffer, .notOneMoment: bothClips
     case .tooLarge: "Film at a lower resolution."
     case .sameFileTwice: "Submit the clip of each camera."
+    case .uploadExpired: "Submit it again."
+    case .digestMismatch: "Send the file again: it has changed, or was changed on its way."
     case .decoderCrashed, .memoryLimitExceeded, .deadlineExceeded, .quarantined:
       isOnlyOne ? "Film it again." : "Film the moment again."
     }

@@ -63,6 +63,12 @@ package struct Descriptor: ~Copyable, Sendable {
     guard fsync(number) == 0 else { throw SystemError(call: "fsync") }
   }
 
+  /// Reserves space for the first bytes of the file, whose size does not change, where the file system can (fallocate(2)).
+  package borrowing func reserve(_ length: Int64) throws(SystemError) {
+    guard csystem_reserve(number, length) != 0, errno == ENOSPC else { return }
+    throw SystemError(call: "fallocate")
+  }
+
   /// Reads at most `buffer.count` bytes at a position; 0 at the end of the file.
   package borrowing func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64

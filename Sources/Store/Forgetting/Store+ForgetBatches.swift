@@ -98,6 +98,7 @@ extension Store {
     for statement in [Self.forgetting["drop_share"], Self.forgetting["drop_limit"]] {
       try session.execute(statement, .text("author:" + user))
     }
+    try session.execute(Self.forgetting["drop_usage"], .text(Self.sender(ofUser: user)))
     let last = [
       Self.forgetting["blank_runs"], Self.forgetting["drop_tickets_of_user"], Self.forgetting["drop_tokens_of_user"],
       Self.forgetting["drop_event_count"], Self.forgetting["drop_user"], Self.forgetting["drop_forgetting"],

@@ -139,3 +139,6 @@ DELETE FROM user_event_count WHERE user_id = $1
 
 -- name: drop_forgetting
 DELETE FROM forgetting WHERE user_id = $1
+
+-- name: drop_usage
+DELETE FROM daily_usage WHERE sender = $1

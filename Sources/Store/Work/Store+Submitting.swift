@@ -67,7 +67,7 @@ extension Store {
   ///
   /// It is the last statement of the transaction: the row of the fair share stays locked until the commit, and other
   /// submissions of the same author wait for it.
-  private func enqueue<Job: MediaJob & Encodable>(
+  func enqueue<Job: MediaJob & Encodable>(
     _ arguments: Job, as job: PublicID, by author: String, _ definition: StoredDefinition, request: String?,
     _ session: Session
   ) throws {
@@ -86,7 +86,7 @@ extension Store {
       .integer(definition.version), .text(String(decoding: definition.body, as: UTF8.self)))
   }
 
-  private func insert(
+  func insert(
     _ post: PublicID, _ draft: PostDraft, status: PostStatus, job: PublicID?, set: Int64?, _ session: Session
   ) throws {
     let fixed: [Parameter] = [

@@ -44,6 +44,21 @@ extension Subcommand {
         "--uploads", "N", .integer(1...100_000), variable: "TAKE5_UPLOADS", default: "\(UploadLimit.defaultMax)",
         help: "maximum submissions that are received at the same time"),
       Option(
+        "--upload-lifetime", "SECONDS", .seconds(60...2_592_000), variable: "TAKE5_UPLOAD_LIFETIME", default: "86400",
+        help: "lifetime of an upload in parts that no submission has used"),
+      Option(
+        "--user-daily-posts", "N", .integer(1...1_000_000), variable: "TAKE5_USER_DAILY_POSTS",
+        help: "maximum posts of one user a day, in UTC; unlimited by default"),
+      Option(
+        "--user-daily-mib", "MIB", .integer(1...1 << 30), variable: "TAKE5_USER_DAILY_MIB",
+        help: "maximum media that one user sends a day, in UTC; unlimited by default"),
+      Option(
+        "--key-daily-posts", "N", .integer(1...1_000_000_000), variable: "TAKE5_KEY_DAILY_POSTS",
+        help: "maximum posts of one API key a day, in UTC; unlimited by default"),
+      Option(
+        "--key-daily-mib", "MIB", .integer(1...1 << 30), variable: "TAKE5_KEY_DAILY_MIB",
+        help: "maximum media that one API key sends a day, in UTC; unlimited by default"),
+      Option(
         "--author-submissions", "N", .integer(1...10_000_000), variable: "TAKE5_AUTHOR_SUBMISSIONS", default: "600",
         help: "maximum submissions per minute of one author"),
       Option(
@@ -112,6 +127,7 @@ extension Subcommand {
       uploads: UploadLimit(
         max: try arguments.number("--uploads") ?? UploadLimit.defaultMax,
         onRefusal: { client in refusals.report("uploads", client: client.description) }),
+      uploadLifetime: try arguments.seconds("--upload-lifetime") ?? 86_400, quotas: try quotas(arguments),
       scrub: scrub, passwords: passwords,
       isLive: { [isEmbedded = database.isEmbedded] in !isEmbedded || liveness.isRecent(at: .now) })
     let server = try APIServer.listen(
@@ -129,7 +145,7 @@ extension Subcommand {
 
     // These tasks end after the last request.
     let tasks = [
-      Task { await changes.run() }, Task { await refresh(access, store, keys, liveness, log) },
+      Task { await changes.run() }, Task { await api.run() }, Task { await refresh(access, store, keys, liveness, log) },
       Task { await scrubber.run() }, Task { await refresh(provider) },
     ]
     await withTaskGroup { group in
@@ -188,6 +204,18 @@ extension Subcommand {
     limits.submissionsPerMinute =
       try arguments.number("--author-submissions") ?? limits.submissionsPerMinute
     return limits
+  }
+
+  private static func quotas(_ arguments: Arguments) throws(CommandFailure) -> Quotas {
+    func quota(_ sender: String) throws(CommandFailure) -> DailyQuota {
+      DailyQuota(
+        posts: try arguments.number("--\(sender)-daily-posts"),
+        bytes: try arguments.number("--\(sender)-daily-mib").map { Int64($0) << 20 })
+    }
+    var quotas = Quotas()
+    quotas.user = try quota("user")
+    quotas.key = try quota("key")
+    return quotas
   }
 
   private static func serverConfiguration(

@@ -67,14 +67,14 @@ package struct ClientConnection: ~Copyable {
   /// Closes the sending side.
   package func finishSending() { shutdown(descriptor.number, Int32(SHUT_WR)) }
 
-  /// Receives the next response.
+  /// Receives the next response, after the interim ones.
   ///
   /// - Parameter toHead: whether the request was HEAD, so that the response has no body.
   package mutating func receive(toHead: Bool = false) throws -> ClientResponse {
     while true {
       let head = try receiveHead()
       var response = try ClientResponse(head: head)
-      if response.status == 100 { continue }
+      if 100..<200 ~= response.status { continue }
       let hasNoBody = toHead || response.status == 204 || response.status == 304
       if hasNoBody { return response }
       if let length = response.headers["content-length"].flatMap({ Int($0) }) {
@@ -146,7 +146,7 @@ package struct ClientResponse: Sendable {
   /// The body as text.
   package var text: String { String(decoding: body, as: UTF8.self) }
 
-  init(head: String) throws {
+  package init(head: String) throws {
     var lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
     guard let statusLine = lines.first?.split(separator: " "), statusLine.count >= 2, let status = Int(statusLine[1])
     else {

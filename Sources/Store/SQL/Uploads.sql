@@ -1,0 +1,40 @@
+-- name: insert_awaited_uploads
+-- $2 to $4 are lists of equal length. An upload that another post awaits is not inserted.
+INSERT INTO awaited_upload (upload, post_id, part, place, request)
+SELECT upload, (SELECT id FROM post WHERE public_id = $1::uuid), part, place, $5
+FROM unnest($2::uuid[], $3::text[], $4::smallint[]) AS awaited (upload, part, place)
+ON CONFLICT (upload) DO NOTHING
+
+-- name: awaited_uploads
+SELECT awaited.upload, awaited.part FROM awaited_upload AS awaited JOIN post ON post.id = awaited.post_id
+WHERE post.public_id = $1::uuid ORDER BY awaited.part, awaited.place
+
+-- name: awaiting_posts
+-- The posts that await uploads, after a post.
+SELECT DISTINCT post.public_id FROM awaited_upload JOIN post ON post.id = awaited_upload.post_id
+WHERE post.public_id > $1::uuid ORDER BY post.public_id LIMIT 1000
+
+-- name: end_awaiting
+-- The first of several transactions that end the waiting of a post gets its rows.
+DELETE FROM awaited_upload USING post WHERE post.id = awaited_upload.post_id AND post.public_id = $1::uuid
+RETURNING awaited_upload.request
+
+-- name: start_processing
+UPDATE post SET job = $2::uuid, source_set_id = $3::bigint
+WHERE public_id = $1::uuid AND status = 'processing' AND job IS NULL RETURNING author
+
+-- name: charge
+-- Adds to what a sender has sent today, unless a quota, which may be null, would be passed: then it returns no row.
+INSERT INTO daily_usage AS today (day, sender, posts, bytes)
+SELECT (clock_timestamp() AT TIME ZONE 'UTC')::date, $1, $2::bigint, $3::bigint
+WHERE $2::bigint <= coalesce($4::bigint, $2::bigint) AND $3::bigint <= coalesce($5::bigint, $3::bigint)
+ON CONFLICT (day, sender) DO UPDATE SET posts = today.posts + excluded.posts, bytes = today.bytes + excluded.bytes
+WHERE today.posts + excluded.posts <= coalesce($4::bigint, today.posts + excluded.posts)
+  AND today.bytes + excluded.bytes <= coalesce($5::bigint, today.bytes + excluded.bytes)
+RETURNING posts
+
+-- name: usage_today
+SELECT posts, bytes FROM daily_usage WHERE day = (clock_timestamp() AT TIME ZONE 'UTC')::date AND sender = $1
+
+-- name: drop_old_usage
+DELETE FROM daily_usage WHERE day < (clock_timestamp() AT TIME ZONE 'UTC')::date - 1

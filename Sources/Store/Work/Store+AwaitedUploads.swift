@@ -1,0 +1,89 @@
+package import Model
+package import Postgres
+import Queue
+
+/// An upload that a post awaits, as a part of its submission.
+package struct AwaitedUpload: Sendable, Hashable {
+  package let upload: PublicID
+  /// The name of the part, such as `front`.
+  package let part: String
+
+  package init(upload: PublicID, part: String) {
+    self.upload = upload
+    self.part = part
+  }
+}
+
+/// A post cannot await an upload that another post awaits.
+package struct AwaitedByOther: Error, Sendable, Hashable {}
+
+/// Posts whose media are still being uploaded: they are `processing`, and have neither sources nor a job. Each function runs
+/// in a transaction of the caller's.
+extension Store {
+  static let uploadStatements = Statements(topic: "uploads", PackageResources.Uploads_sql)
+
+  /// Inserts a post that awaits uploads. Nothing is enqueued.
+  ///
+  /// - Parameters:
+  ///   - uploads: in the order of the photos.
+  ///   - request: the id of the request, for the log of the worker.
+  /// - Throws: `AwaitedByOther`, `ForgottenRefusal`.
+  package func submitPost(
+    _ draft: PostDraft, awaiting uploads: [AwaitedUpload], request: String?, _ session: Session
+  ) throws -> PublicID {
+    try requireUsers(draft.author, in: session)
+    let post = PublicID.now()
+    try insert(post, draft, status: .processing, job: nil, set: nil, session)
+    let inserted = try session.execute(
+      Self.uploadStatements["insert_awaited_uploads"], .text(post.description), .texts(uploads.map(\.upload.description)),
+      .texts(uploads.map(\.part)), .integers(uploads.indices.map(Int64.init)), .text(request))
+    guard inserted.affected == uploads.count else { throw AwaitedByOther() }
+    return post
+  }
+
+  /// Returns the uploads that a post awaits, in the order of the photos; empty if it awaits none.
+  package func awaitedUploads(of post: PublicID, _ session: Session) throws -> [AwaitedUpload] {
+    try session.execute(Self.uploadStatements["awaited_uploads"], .text(post.description)).map { row in
+      AwaitedUpload(upload: try row.publicID("upload"), part: try row.get("part"))
+    }
+  }
+
+  /// Returns up to 1000 posts that await uploads, in the order of their ids.
+  ///
+  /// - Parameter last: the post after which the list starts; nil: at the beginning.
+  package func postsAwaitingUploads(after last: PublicID?, _ session: Session) throws -> [PublicID] {
+    let last = last?.description ?? "00000000-0000-0000-0000-000000000000"
+    return try session.execute(Self.uploadStatements["awaiting_posts"], .text(last)).map { try $0.publicID("public_id") }
+  }
+
+  /// Gives a post the media that it has awaited, and enqueues its job; false if it awaits none any more.
+  ///
+  /// - Throws: `QuarantineRefusal`.
+  package func process(
+    _ post: PublicID, sources: [NewAsset], definition: MediaDefinition, _ session: Session
+  ) throws -> Bool {
+    guard let row = try session.execute(Self.uploadStatements["end_awaiting"], .text(post.description)).first else {
+      return false
+    }
+    try refuseQuarantined(sources, session)
+    let (job, definition) = (PublicID.now(), try StoredDefinition(definition))
+    let set = try insertSet(sources, definition: nil, recipe: nil, job: nil, session)
+    try insert(definition, session)
+    let started = try session.execute(
+      Self.uploadStatements["start_processing"], .text(post.description), .text(job.description), .integer(set))
+    guard let author = try started.first?.get("author", as: String.self) else {
+      throw StoreError.noSubject(.post(post))
+    }
+    try enqueue(PostJob(post: post), as: job, by: author, definition, request: row.get("request"), session)
+    return true
+  }
+
+  /// Rejects a post whose uploads cannot be used; false if it awaits none any more.
+  package func reject(awaiting post: PublicID, _ reasons: [Reason], _ session: Session) throws -> Bool {
+    guard try !session.execute(Self.uploadStatements["end_awaiting"], .text(post.description)).isEmpty else { return false }
+    let rejected = try session.execute(
+      Self.statements["reject"], .text(post.description), .text(try JSON.text(reasons)))
+    if let row = rejected.first { try notify(row.get("author"), of: .postRejected, by: nil, post: post, session) }
+    return true
+  }
+}

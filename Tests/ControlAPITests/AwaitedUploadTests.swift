@@ -1,0 +1,168 @@
+import BoxTesting
+import Crypto
+import FoundationEssentials
+import HTTPTesting
+import Model
+import Platform
+import PostgresTesting
+import Testing
+
+@testable import Blobs
+@testable import ControlAPI
+
+@Suite("Submissions before their uploads are whole", .tags(.database, .network), .timeLimit(.minutes(15)))
+struct AwaitedUploadTests {
+  private static func moment(_ ids: [String], key: String = "one", _ api: RunningAPI) async throws -> ClientResponse {
+    try await request(
+      "POST", "/v1/posts", port: api.port,
+      headers: [("Content-Type", "application/json"), ("Idempotency-Key", key)],
+      body: Array(
+        #"{"kind":"take5","author":"ada","front":{"upload":"\#(ids[0])"},"back":{"upload":"\#(ids[1])"}}"#.utf8))
+  }
+
+  private static func id(_ path: String) -> String { String(path.dropFirst("/v1/uploads/".count)) }
+
+  private static func create(_ bytes: [UInt8], _ api: RunningAPI, headers: [(String, String)] = []) async throws -> String {
+    try UploadTests.path(try await UploadTests.create(bytes.count, api, headers: UploadTests.tus + headers))
+  }
+
+  private static func jobs(_ api: RunningAPI) async throws -> Int {
+    try await api.pool.run { try $0.execute("SELECT count(*) AS jobs FROM job").single().get("jobs") }
+  }
+
+  /// Reads a post until it has what the test waits for.
+  private static func read(
+    _ post: String, _ api: RunningAPI, until isDone: (JSONValue) -> Bool
+  ) async throws -> JSONValue {
+    while true {
+      let json = try await api.get("/v1/posts/\(post)").json
+      if isDone(json) { return json }
+      await Task.yield()
+    }
+  }
+
+  @Test("nothing is queued before the last byte of the last upload, in whatever order the bytes come")
+  func lastByte() async throws {
+    try await RunningAPI.with { api in
+      let clips = [boxedClip(seed: 1), boxedClip(seed: 2)]
+      let paths = [try await Self.create(clips[0], api), try await Self.create(clips[1], api)]
+      let submitted = try await Self.moment(paths.map(Self.id), api)
+      #expect(submitted.status == 202 && submitted.json["status"] == .string("processing"))
+      #expect(submitted.json["job"] == .null)
+      let post = try #require(submitted.json["id"].text)
+      #expect(try await api.get(paths[0]).json["post"] == .string(post))
+      #expect(try await UploadTests.send(clips[1], at: 0, to: paths[1], api).status == 204)
+      #expect(try await UploadTests.send(clips[0].dropLast(), at: 0, to: paths[0], api).status == 204)
+      #expect(try await Self.jobs(api) == 0)
+      #expect(try await api.get("/v1/posts/\(post)").json["job"] == .null)
+      // A repetition is the same post.
+      let again = try await Self.moment(paths.map(Self.id), api)
+      #expect(again.json["id"] == .string(post) && again.headers["idempotency-replayed"] == "true")
+      #expect(try await UploadTests.send(clips[0].suffix(1), at: clips[0].count - 1, to: paths[0], api).status == 204)
+      _ = try await Self.read(post, api) { $0["job"] != .null }
+      #expect(try await Self.jobs(api) == 1)
+      for bytes in clips { #expect(try api.blobs.contains(SHA256.digest(of: bytes))) }
+      #expect(try await api.get(paths[0]).status == 404)
+      // Also when its uploads are gone.
+      #expect(try await Self.moment(paths.map(Self.id), api).json["id"] == .string(post))
+    }
+  }
+
+  @Test("a post is rejected with the reasons of its uploads, and nothing of it stays")
+  func rejected() async throws {
+    try await RunningAPI.with { api in
+      let clips = [boxedClip(seed: 1), Array("this is not a clip, whatever the app says".utf8)]
+      let paths = [try await Self.create(clips[0], api), try await Self.create(clips[1], api)]
+      let post = try #require(try await Self.moment(paths.map(Self.id), api).json["id"].text)
+      #expect(try await UploadTests.send(clips[0], at: 0, to: paths[0], api).status == 204)
+      _ = try await UploadTests.send(clips[1], at: 0, to: paths[1], api)
+      let json = try await Self.read(post, api) { $0["status"] != .string("processing") }
+      #expect(json["status"] == .string("rejected"))
+      #expect(json["reasons"][0]["code"] == .string("unsupported_container"))
+      for path in paths { #expect(try await api.get(path).status == 404) }
+      #expect(try await Self.jobs(api) == 0)
+      #expect(try !api.blobs.contains(SHA256.digest(of: clips[0])))
+    }
+  }
+
+  @Test("a post whose uploads expire is rejected")
+  func expired() async throws {
+    try await RunningAPI.with { api in
+      let clips = [boxedClip(seed: 1), boxedClip(seed: 2)]
+      let paths = [try await Self.create(clips[0], api), try await Self.create(clips[1], api)]
+      let submitted = try await Self.moment(paths.map(Self.id), api)
+      let post = try #require(submitted.json["id"].text)
+      let upload = try #require(PublicID(Self.id(paths[1])))
+      // What the sweeper does once they have expired.
+      try api.blobs.uploads().remove(upload)
+      api.awaitingPosts.reconsider(try #require(PublicID(post)))
+      let json = try await Self.read(post, api) { $0["status"] != .string("processing") }
+      #expect(json["reasons"][0]["code"] == .string("upload_expired"))
+    }
+  }
+
+  @Test("one post awaits an upload, and a post that is deleted awaits none")
+  func once() async throws {
+    try await RunningAPI.with { api in
+      let clips = [boxedClip(seed: 1), boxedClip(seed: 2)]
+      let paths = [try await Self.create(clips[0], api), try await Self.create(clips[1], api)]
+      let ids = paths.map(Self.id)
+      let post = try #require(try await Self.moment(ids, api).json["id"].text)
+      let second = try await Self.moment(ids, key: "two", api)
+      #expect(second.status == 409 && second.json["type"] == .string("urn:take5:problem:upload_in_use"))
+      #expect(try await request("DELETE", "/v1/posts/\(post)", port: api.port).status == 204)
+      #expect(try await Self.moment(ids, key: "three", api).status == 202)
+    }
+  }
+
+  @Test("what is wrong with a submission shows before any byte of its uploads is sent")
+  func early() async throws {
+    var setting = RunningAPI.Setting()
+    setting.clipBytes = 1000
+    try await RunningAPI.with(setting) { api in
+      let small = try await Self.create([1, 2, 3], api)
+      let large = try await Self.create([UInt8](repeating: 0, count: 1001), api)
+      let tooLarge = try await Self.moment([Self.id(small), Self.id(large)], api)
+      #expect(tooLarge.status == 413 && tooLarge.json["type"] == .string("urn:take5:problem:part_too_large"))
+      let json = [("Content-Type", "application/json")]
+      for (body, type) in [
+        (#"{"kind":"take5","author":"ada","front":{"upload":"ID"}}"#, "missing_part"),
+        (#"{"kind":"take5","author":"ada","photo":{"upload":"ID"}}"#, "missing_part"),
+        (#"{"kind":"photo","author":"ada","photo":{"upload":"ID"},"caption":7}"#, "invalid_fields"),
+      ] {
+        let response = try await request(
+          "POST", "/v1/posts", port: api.port, headers: json,
+          body: Array(body.replacing("ID", with: Self.id(small)).utf8))
+        #expect(response.status == 400 && response.json["type"] == .string("urn:take5:problem:\(type)"))
+      }
+    }
+  }
+
+  @Test("an upload whose bytes are not those of its digest is refused for good, and so is a post that awaits it")
+  func digest() async throws {
+    try await RunningAPI.with { api in
+      let clips = [boxedClip(seed: 1), boxedClip(seed: 2)]
+      let digest = { (bytes: [UInt8]) in
+        ("Repr-Digest", "sha-512=:AAAA:, sha-256=:\(base64(SHA256.digest(of: bytes).bytes)):")
+      }
+      let paths = [
+        try await Self.create(clips[0], api, headers: [digest(clips[0])]),
+        try await Self.create(clips[1], api, headers: [digest(clips[0])]),
+      ]
+      let post = try #require(try await Self.moment(paths.map(Self.id), api).json["id"].text)
+      #expect(try await UploadTests.send(clips[0], at: 0, to: paths[0], api).status == 204)
+      let head = try await request("HEAD", paths[0], port: api.port, headers: [("Want-Repr-Digest", "sha-256=1")])
+      #expect(head.headers["repr-digest"] == "sha-256=:\(base64(SHA256.digest(of: clips[0]).bytes)):")
+      let refused = try await UploadTests.send(clips[1], at: 0, to: paths[1], api)
+      #expect(refused.status == 400 && refused.json["type"] == .string("urn:take5:problem:digest_mismatch"))
+      let json = try await Self.read(post, api) { $0["status"] != .string("processing") }
+      #expect(json["reasons"][0]["code"] == .string("digest_mismatch"))
+      let malformed = try await UploadTests.create(
+        3, api, headers: UploadTests.tus + [("Repr-Digest", "sha-256=:AAAA:")])
+      #expect(malformed.status == 400 && malformed.json["type"] == .string("urn:take5:problem:invalid_upload"))
+    }
+  }
+}
+
+/// Bytes in base64 (RFC 4648, section 4).
+private func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
