@@ -83,9 +83,9 @@ struct UploadFolderTests {
 
   @Test("a record is read as it was written")
   func records() throws {
-    var record = try create(of: "ada")
-    record.length = 5
-    try uploads.save(record)
+    let record = try create(of: "ada")
+    #expect(try uploads.update(record.id) { $0.length = 5 }?.length == 5)
+    #expect(try uploads.update(.now()) { $0.length = 5 } == nil)
     let read = try #require(try uploads.record(record.id))
     #expect(read.length == 5 && read.user == "ada" && read.id == record.id)
     #expect(try uploads.record(.now()) == nil)
