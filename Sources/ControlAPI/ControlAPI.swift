@@ -50,7 +50,8 @@ package struct ControlAPI: Sendable {
   package init(
     database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
     access: AccessControl, changes: Changes, metrics: Metrics, minFree: Int64 = 256 << 20,
-    uploads: UploadLimit = UploadLimit(), uploadLifetime: Double = 86_400, quotas: Quotas = Quotas(), scrub: ScrubQueue, passwords: PasswordWork? = nil,
+    uploads: UploadLimit = UploadLimit(), uploadLifetime: Double = 86_400, quotas: Quotas = Quotas(), scrub: ScrubQueue,
+    passwords: PasswordWork? = nil,
     isLive: @escaping @Sendable () -> Bool = { true }
   ) {
     self.database = database

@@ -4,7 +4,7 @@ import FoundationEssentials
 import HTTPTesting
 import Model
 import Platform
-import PostgresTesting
+import Postgres
 import Testing
 
 @testable import Blobs
@@ -22,7 +22,9 @@ struct AwaitedUploadTests {
 
   private static func id(_ path: String) -> String { String(path.dropFirst("/v1/uploads/".count)) }
 
-  private static func create(_ bytes: [UInt8], _ api: RunningAPI, headers: [(String, String)] = []) async throws -> String {
+  private static func create(_ bytes: [UInt8], _ api: RunningAPI, headers: [(String, String)] = []) async throws
+    -> String
+  {
     try UploadTests.path(try await UploadTests.create(bytes.count, api, headers: UploadTests.tus + headers))
   }
 

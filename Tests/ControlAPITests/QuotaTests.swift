@@ -1,6 +1,9 @@
 import BoxTesting
 import HTTPTesting
 import Model
+import Platform
+import Postgres
+import Store
 import Testing
 
 @testable import ControlAPI

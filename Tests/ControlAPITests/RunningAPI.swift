@@ -90,7 +90,6 @@ struct RunningAPI: Sendable {
       listened.pooling = setting.listens ? .session : .transaction
       let changes = try Changes(
         database: pool, store: store, url: listened, access: access, maxStreamsPerUser: setting.streamsPerUser)
-      let tasks = [Task { await changes.run() }, Task { await api.run() }]
       let scrub = ScrubQueue()
       let api = ControlAPI(
         database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access,
@@ -98,6 +97,7 @@ struct RunningAPI: Sendable {
         metrics: Metrics(), minFree: setting.minFree, uploads: setting.uploads,
         uploadLifetime: setting.uploadLifetime, quotas: setting.quotas, scrub: scrub, passwords: setting.passwords,
         isLive: { setting.isLive })
+      let tasks = [Task { await changes.run() }, Task { await api.run() }]
       let value = try await withServer(router: api.router) { server in
         try await body(
           RunningAPI(

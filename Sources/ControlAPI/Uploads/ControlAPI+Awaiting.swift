@@ -53,7 +53,9 @@ extension ControlAPI {
     }
     guard let draft, !awaited.isEmpty else { return }
     do {
-      guard let (sources, definition) = try await onThread("uploads", { try sources(of: draft, awaited) }) else { return }
+      guard let (sources, definition) = try await onThread("uploads", { try sources(of: draft, awaited) }) else {
+        return
+      }
       try await database.transaction { [store] session in
         guard try store.process(post, sources: sources, definition: definition, session) else { return }
         try JobQueue.notify(queue: PostJob.queue, session)

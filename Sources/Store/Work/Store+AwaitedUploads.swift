@@ -35,7 +35,8 @@ extension Store {
     let post = PublicID.now()
     try insert(post, draft, status: .processing, job: nil, set: nil, session)
     let inserted = try session.execute(
-      Self.uploadStatements["insert_awaited_uploads"], .text(post.description), .texts(uploads.map(\.upload.description)),
+      Self.uploadStatements["insert_awaited_uploads"], .text(post.description),
+      .texts(uploads.map(\.upload.description)),
       .texts(uploads.map(\.part)), .integers(uploads.indices.map(Int64.init)), .text(request))
     guard inserted.affected == uploads.count else { throw AwaitedByOther() }
     return post
@@ -53,7 +54,9 @@ extension Store {
   /// - Parameter last: the post after which the list starts; nil: at the beginning.
   package func postsAwaitingUploads(after last: PublicID?, _ session: Session) throws -> [PublicID] {
     let last = last?.description ?? "00000000-0000-0000-0000-000000000000"
-    return try session.execute(Self.uploadStatements["awaiting_posts"], .text(last)).map { try $0.publicID("public_id") }
+    return try session.execute(Self.uploadStatements["awaiting_posts"], .text(last)).map {
+      try $0.publicID("public_id")
+    }
   }
 
   /// Gives a post the media that it has awaited, and enqueues its job; false if it awaits none any more.
@@ -80,7 +83,9 @@ extension Store {
 
   /// Rejects a post whose uploads cannot be used; false if it awaits none any more.
   package func reject(awaiting post: PublicID, _ reasons: [Reason], _ session: Session) throws -> Bool {
-    guard try !session.execute(Self.uploadStatements["end_awaiting"], .text(post.description)).isEmpty else { return false }
+    guard try !session.execute(Self.uploadStatements["end_awaiting"], .text(post.description)).isEmpty else {
+      return false
+    }
     let rejected = try session.execute(
       Self.statements["reject"], .text(post.description), .text(try JSON.text(reasons)))
     if let row = rejected.first { try notify(row.get("author"), of: .postRejected, by: nil, post: post, session) }

@@ -145,7 +145,8 @@ extension Subcommand {
 
     // These tasks end after the last request.
     let tasks = [
-      Task { await changes.run() }, Task { await api.run() }, Task { await refresh(access, store, keys, liveness, log) },
+      Task { await changes.run() }, Task { await api.run() },
+      Task { await refresh(access, store, keys, liveness, log) },
       Task { await scrubber.run() }, Task { await refresh(provider) },
     ]
     await withTaskGroup { group in
