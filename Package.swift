@@ -92,6 +92,7 @@ let package = Package(
     target("Archives", ["CArchive", "Platform"]),
     target("HTTPServer", ["Platform"]),
     target("ISOBaseMedia", ["Model"]),
+    target("StreamValidation", ["ISOBaseMedia", "Model"]),
     target("HTTPClient", ["CCurl", "Platform"]),
     target("Logging", []),
     target("Metrics", ["Platform"]),
@@ -247,6 +248,9 @@ let package = Package(
     tests("LoggingTests", ["Logging"]),
     tests("MetricsTests", ["Metrics"]),
     tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Model", "Platform", "SeededRandom"]),
+    tests(
+      "StreamValidationTests",
+      ["BoxTesting", "Definitions", "ISOBaseMedia", "Model", "Platform", "SeededRandom", "StreamValidation"]),
     tests("ModelTests", ["Definitions", "Model"]),
     tests(
       "MediaTests",

@@ -76,26 +76,29 @@ package struct HEIFItems: Sendable {
 
 /// Reads the data of the items of a HEIF or AVIF.
 struct HEIFData {
+  /// The file, or as much of its beginning as has arrived.
   let file: ArraySlice<UInt8>
+  /// The length of the whole file.
+  let fileBytes: Int
   let items: HEIFItems
 
-  /// The data of an item, one slice for each extent.
+  /// The data of an item, one slice for each extent; without the bytes that have not arrived.
   func extents(of item: HEIFItem) throws(HEIFRefusal) -> [ArraySlice<UInt8>] {
     guard item.constructionMethod <= 1 else {
       throw .unsupported("its item \(item.id) consists of parts of other items")
     }
     guard let extents = item.extents else { throw .damaged("its item \(item.id) has no valid location") }
     let container = item.constructionMethod == 0 ? file : items.data
+    let length = item.constructionMethod == 0 ? fileBytes : container.count
     var slices: [ArraySlice<UInt8>] = []
     for extent in extents {
       let (end, overflow) = extent.offset.addingReportingOverflow(extent.count)
-      guard !overflow, end <= UInt64(container.count) else {
+      guard !overflow, end <= UInt64(length) else {
         throw item.constructionMethod == 0
           ? .truncated("its item \(item.id) lies after the end of the file")
           : .damaged("its item \(item.id) lies after the end of its box")
       }
-      let start = container.startIndex + Int(extent.offset)
-      slices.append(container[start..<start + Int(extent.count)])
+      slices.append(container.dropFirst(Int(extent.offset)).prefix(Int(extent.count)))
     }
     return slices
   }

@@ -6,7 +6,7 @@ struct Box {
   let isCut: Bool
 
   // More than any valid file has: a photo of 64 megapixels in tiles of 256 samples has a thousand items.
-  private static let maxChildren = 4096
+  static let maxChildren = 4096
 
   init(type: BoxType, content: ArraySlice<UInt8>, isCut: Bool = false) {
     self.type = type

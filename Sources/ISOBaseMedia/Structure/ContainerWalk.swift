@@ -1,161 +1,237 @@
-import Model
+package import Model
 
 /// One pass over the boxes of a file.
-struct ContainerWalk<Failure: Error> {
-  /// The reason for a pass without a result.
-  enum Ending: Error {
-    case refused(ContainerRefusal)
-    case unreadable(Failure)
+///
+/// It asks for the bytes that it needs, in the order of the file, so that it judges a file that lies on a disk as well as
+/// one that still arrives. It holds no bytes, and what it collects is bounded.
+package struct ContainerWalk: Sendable {
+  /// The bytes that a pass needs next.
+  package struct Request: Hashable, Sendable {
+    package let offset: Int64
+    package let count: Int
+  }
+
+  /// What the requested bytes are.
+  private enum Step {
+    case start
+    case header
+    case content(BoxHeader)
   }
 
   // A phone's clip has about a hundred boxes; a fragmented clip of some seconds has a few hundred.
-  private let maxBoxes = 10_000
+  private static let maxBoxes = 10_000
   // The bytes that are read of a `uuid` box; an XMP packet has a few kilobytes.
-  private let maxContent: Int64 = 1 << 16
+  private static let maxContent: Int64 = 1 << 16
 
-  private var window: FileWindow<Failure>
+  /// Nil at the end of the pass.
+  package private(set) var request: Request?
+  /// The start of the box that is visited; at the end of the pass, the end of the file.
+  package private(set) var position: Int64 = 0
+  /// The handler types of the tracks that were visited, in order.
+  package private(set) var handlers: [BoxType] = []
+  /// The structure of the file; nil before the end of the pass.
+  package private(set) var structure: ContainerStructure?
+
+  private var size: Int64?
+  private let readsMetadata: Bool
+  private var step = Step.start
+  /// The ends of the boxes that were entered, the file first.
+  private var limits: [Int64]
+  /// Where the next box begins.
+  private var offset: Int64 = 0
   private var visitedBoxes = 0
   private var majorBrand: BoxType?
   private var movie: BoxHeader?
+  private var lastOutermost: BoxHeader?
   private var mediaDataOffset: Int64?
   private var isFragmented = false
   private var outermost: [BoxType] = []
   private var identifying: [IdentifyingMetadata] = []
-  private var handlers: [BoxType] = []
 
-  init(window: FileWindow<Failure>) { self.window = window }
+  /// - Parameters:
+  ///   - size: the length of the file in bytes; nil if it is not known yet.
+  ///   - readsMetadata: whether the content of `uuid` boxes, which is never a reason for a refusal, is read.
+  package init(size: Int64?, readsMetadata: Bool) {
+    self.size = size
+    self.readsMetadata = readsMetadata
+    limits = [size ?? .max]
+    ask(.start, at: 0, count: FileSignature.length)
+  }
 
-  mutating func run() throws(Ending) -> ContainerStructure {
-    guard window.size > 0 else { throw .refused(.empty) }
-    try checkStart()
-    try visitChildren(from: 0, to: window.size, depth: 0)
-    guard let movie else {
-      throw .refused(.truncated(finding: "it has no 'moov' box, which describes its tracks", offset: window.size))
+  /// The start of the first `moov` box; nil before its header.
+  package var movieOffset: Int64? { movie?.offset }
+
+  /// The content of the first `moov` box; nil before its header.
+  package var movieContent: Range<Int64>? { movie.map { $0.content..<$0.end } }
+
+  /// Whether the first `moov` box and all that is in it were visited.
+  package var hasVisitedMovie: Bool { movie != nil && limits.count == 1 }
+
+  /// The container family by the major brand; nil before the brand.
+  package var family: ContainerName? { majorBrand.map(Brand.family) }
+
+  /// Takes the requested bytes; fewer only at the end of the file.
+  package mutating func take(_ bytes: ArraySlice<UInt8>) throws(ContainerRefusal) {
+    switch step {
+    case .start:
+      try checkStart(bytes)
+      try visitNext()
+    case .header: try visitBox(bytes)
+    case .content(let box):
+      try read(bytes, of: box)
+      try skip(box)
     }
-    guard let mediaDataOffset else {
-      throw .refused(.truncated(finding: "it has no 'mdat' box, which holds its frames", offset: window.size))
+  }
+
+  /// Sets the length of a file, once all of it has arrived, if it was not known before.
+  package mutating func end(at size: Int64) throws(ContainerRefusal) {
+    guard self.size == nil else { return }
+    self.size = size
+    // A box that extends to the end of the file ends here.
+    if let box = lastOutermost, box.end < .max, box.end > size { throw exceeding(box, limit: size) }
+    limits = limits.map { min($0, size) }
+    offset = min(offset, size)
+    switch step {
+    case .header:
+      visitedBoxes -= 1
+      try visitNext()
+    case .start, .content: if let request { ask(step, at: min(request.offset, size), count: request.count) }
     }
-    guard handlers.contains("vide") else { throw .refused(.noVideoTrack(handlers: handlers)) }
-    return ContainerStructure(
-      family: majorBrand.map(Brand.family) ?? .mov, majorBrand: majorBrand, movieOffset: movie.offset,
-      movieContent: movie.content..<movie.end, mediaDataOffset: mediaDataOffset, isFragmented: isFragmented,
-      outermost: outermost, identifying: identifying, handlers: handlers)
+  }
+
+  private mutating func ask(_ step: Step, at offset: Int64, count: Int) {
+    self.step = step
+    request = Request(offset: offset, count: size.map { Int(min(Int64(count), max(0, $0 - offset))) } ?? count)
   }
 
   /// Rejects a file that does not start with a known box.
-  private mutating func checkStart() throws(Ending) {
-    let start = try bytes(at: 0, count: FileSignature.length)
+  private func checkStart(_ start: ArraySlice<UInt8>) throws(ContainerRefusal) {
+    guard !start.isEmpty else { throw .empty }
     // A file of fewer than eight bytes may be the start of a truncated container.
     let type = start.dropFirst(4).prefix(4)
     let isCutShort = start.count < 8 && start.first == 0
     let isBox = FileSignature.firstBoxes.contains { $0.bytes.starts(with: type) }
-    guard isBox, start.count >= 8 || isCutShort else {
-      throw .refused(.unsupported(FileSignature(start)))
-    }
+    guard isBox, start.count >= 8 || isCutShort else { throw .unsupported(FileSignature(start)) }
   }
 
-  /// Visits the consecutive boxes in a range of the file.
-  private mutating func visitChildren(from start: Int64, to limit: Int64, depth: Int) throws(Ending) {
-    var offset = start
-    while offset < limit {
-      if limit - offset < 8, isComplete(atDepth: depth) { return }
-      visitedBoxes += 1
-      guard visitedBoxes <= maxBoxes else {
-        throw .refused(.damaged(finding: "it has more than \(maxBoxes) boxes", offset: offset))
+  /// Asks for the header of the next box, in the innermost box that has one.
+  private mutating func visitNext() throws(ContainerRefusal) {
+    while let limit = limits.last {
+      if offset < limit, limit - offset >= 8 || !isComplete(atDepth: limits.count - 1) {
+        visitedBoxes += 1
+        guard visitedBoxes <= Self.maxBoxes else {
+          throw .damaged(finding: "it has more than \(Self.maxBoxes) boxes", offset: offset)
+        }
+        return ask(.header, at: offset, count: 16)
       }
-      let box = try header(at: offset, limit: limit, depth: depth)
-      if depth == 0 { try visitTopLevel(box) } else { try visitMovie(box, depth: depth) }
-      offset = box.end
+      limits.removeLast()
+      offset = limit
     }
+    request = nil
+    position = offset
+    structure = try completeStructure()
   }
 
-  private mutating func header(at offset: Int64, limit: Int64, depth: Int) throws(Ending) -> BoxHeader {
-    let header: BoxHeader
-    let bytes = try bytes(at: offset, count: 16)
+  private mutating func skip(_ box: BoxHeader) throws(ContainerRefusal) {
+    offset = box.end
+    try visitNext()
+  }
+
+  private mutating func enter(_ box: BoxHeader) throws(ContainerRefusal) {
+    limits.append(box.end)
+    offset = box.content
+    try visitNext()
+  }
+
+  private mutating func visitBox(_ bytes: ArraySlice<UInt8>) throws(ContainerRefusal) {
+    position = offset
+    let limit = limits[limits.count - 1]
+    let box: BoxHeader
     do throws(BoxHeader.HeaderError) {
-      header = try BoxHeader(bytes, at: offset, limit: limit)
+      box = try BoxHeader(bytes, at: offset, limit: limit)
     } catch {
       switch error {
-      case .endsInside: throw .refused(.truncated(finding: "it ends inside the header of a box", offset: offset))
+      case .endsInside: throw .truncated(finding: "it ends inside the header of a box", offset: offset)
       case .impossibleSize(let size):
-        throw .refused(.damaged(finding: "the size of a box is \(size) bytes, less than its header", offset: offset))
+        throw .damaged(finding: "the size of a box is \(size) bytes, less than its header", offset: offset)
       }
     }
-    guard header.end > limit else { return header }
-    let length = header.end == .max ? "more than 2^62 bytes" : "\(header.end - offset) bytes"
-    guard depth == 0 else {
-      throw .refused(
-        .damaged(
-          finding: "the size of the box '\(header.type)' is \(length), which exceeds its parent", offset: offset))
-    }
-    throw .refused(
-      .truncated(
-        finding:
-          "the size of the box '\(header.type)' is \(length), but the file ends after \(limit - offset) bytes of it",
-        offset: offset))
+    guard box.end <= limit else { throw exceeding(box, limit: limit) }
+    if limits.count == 1 { try visitOutermost(box) } else { try visitInMovie(box, depth: limits.count - 1) }
   }
 
-  private mutating func visitTopLevel(_ box: BoxHeader) throws(Ending) {
+  private func exceeding(_ box: BoxHeader, limit: Int64) -> ContainerRefusal {
+    let length = box.end == .max ? "more than 2^62 bytes" : "\(box.end - box.offset) bytes"
+    let finding = "the size of the box '\(box.type)' is \(length)"
+    // The size may have become known inside of the box.
+    guard limits.count == 1 || lastOutermost == box else {
+      return .damaged(finding: "\(finding), which exceeds its parent", offset: box.offset)
+    }
+    return .truncated(
+      finding: "\(finding), but the file ends after \(limit - box.offset) bytes of it", offset: box.offset)
+  }
+
+  private mutating func visitOutermost(_ box: BoxHeader) throws(ContainerRefusal) {
+    lastOutermost = box
     outermost.append(box.type)
     switch box.type {
-    case "ftyp": try visitFileType(box)
-    case "moov":
-      guard movie == nil else { return }
+    case "ftyp" where majorBrand == nil: return ask(.content(box), at: box.content, count: 4)
+    case "moov" where movie == nil:
       movie = box
-      try visitChildren(from: box.content, to: box.end, depth: 1)
+      return try enter(box)
+    case "ftyp", "moov": break
     case "mdat": mediaDataOffset = mediaDataOffset ?? box.offset
     case "moof": isFragmented = true
-    default: try visitOther(box)
+    default:
+      if readsMetadata, identifying.count < MovieMetadata.maxIdentifying {
+        if box.type == "uuid" {
+          return ask(.content(box), at: box.content, count: Int(min(box.end - box.content, Self.maxContent)))
+        }
+        if let identification = IdentifyingMetadata.outermost(box.type) { identifying.append(identification) }
+      }
     }
-  }
-
-  private mutating func visitOther(_ box: BoxHeader) throws(Ending) {
-    guard identifying.count < MovieMetadata.maxIdentifying else { return }
-    if box.type == "uuid" {
-      identifying.append(.named(try bytes(at: box.content, count: Int(min(box.end - box.content, maxContent)))))
-    } else if let identification = IdentifyingMetadata.outermost(box.type) {
-      identifying.append(identification)
-    }
-  }
-
-  private mutating func visitFileType(_ box: BoxHeader) throws(Ending) {
-    guard majorBrand == nil else { return }
-    let brand = try bytes(at: box.content, count: 4)
-    guard box.end - box.content >= 8, brand.count == 4 else {
-      throw .refused(.damaged(finding: "the box 'ftyp' has no brand", offset: box.offset))
-    }
-    let major = BoxType(code: brand.reduce(0) { $0 << 8 | UInt32($1) })
-    let signature = FileSignature(brand: major)
-    if signature.kind == .image { throw .refused(.unsupported(signature)) }
-    majorBrand = major
+    // Behind the last box of the file there is no room for another.
+    if movie == nil, let size, box.end == size { throw Self.missingMovie(size) }
+    try skip(box)
   }
 
   /// Visits the paths to each track's handler, edits and tables: `moov` / `trak` / `mdia` / `minf` / `stbl`. No other
   /// box is entered, so that the depth is bounded.
-  private mutating func visitMovie(_ box: BoxHeader, depth: Int) throws(Ending) {
+  private mutating func visitInMovie(_ box: BoxHeader, depth: Int) throws(ContainerRefusal) {
     switch (box.type, depth) {
-    case ("trak", 1), ("mdia", 2), ("edts", 2), ("minf", 3), ("stbl", 4):
-      try visitChildren(from: box.content, to: box.end, depth: depth + 1)
-    case ("elst", 3), (_, 5): try checkTable(box)
-    case ("mvex", 1): isFragmented = true
-    case ("hdlr", 3):
-      // Version and flags, a field of QuickTime, and the handler type (ISO/IEC 14496-12, 8.4.3).
-      let content = try bytes(at: box.content, count: 12)
-      guard box.end - box.content >= 12, content.count == 12 else {
-        throw .refused(.damaged(finding: "the box 'hdlr' has no handler type", offset: box.offset))
-      }
-      handlers.append(BoxType(code: content.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }))
-    default: break
+    case ("trak", 1), ("mdia", 2), ("edts", 2), ("minf", 3), ("stbl", 4): try enter(box)
+    case ("elst", 3), (_, 5):
+      ask(.content(box), at: box.content, count: Int(min(box.end - box.content, Int64(TrackTable.headerBytes))))
+    // Version and flags, a field of QuickTime, and the handler type (ISO/IEC 14496-12, 8.4.3).
+    case ("hdlr", 3): ask(.content(box), at: box.content, count: 12)
+    default:
+      if box.type == "mvex", depth == 1 { isFragmented = true }
+      try skip(box)
     }
   }
 
-  private mutating func checkTable(_ box: BoxHeader) throws(Ending) {
+  /// Reads the content of a box, or its beginning.
+  private mutating func read(_ content: ArraySlice<UInt8>, of box: BoxHeader) throws(ContainerRefusal) {
     let size = box.end - box.content
-    let start = try bytes(at: box.content, count: Int(min(size, Int64(TrackTable.headerBytes))))
-    guard let finding = TrackTable.finding(in: box.type, start: start, size: size, fileBytes: window.size) else {
-      return
+    switch box.type {
+    case "ftyp" where limits.count == 1:
+      guard size >= 8, content.count == 4 else {
+        throw .damaged(finding: "the box 'ftyp' has no brand", offset: box.offset)
+      }
+      let major = BoxType(code: content.reduce(0) { $0 << 8 | UInt32($1) })
+      let signature = FileSignature(brand: major)
+      if signature.kind == .image { throw .unsupported(signature) }
+      majorBrand = major
+    case "uuid" where limits.count == 1: identifying.append(.named(content))
+    case "hdlr" where limits.count == 4:
+      guard size >= 12, content.count == 12 else {
+        throw .damaged(finding: "the box 'hdlr' has no handler type", offset: box.offset)
+      }
+      handlers.append(BoxType(code: content.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }))
+    default:
+      let finding = TrackTable.finding(in: box.type, start: content, size: size, fileBytes: self.size ?? .max)
+      if let finding { throw .damaged(finding: finding, offset: box.offset) }
     }
-    throw .refused(.damaged(finding: finding, offset: box.offset))
   }
 
   /// Whether trailing bytes, too few for a box, are allowed: phones write some at the end of complete files, and
@@ -164,7 +240,19 @@ struct ContainerWalk<Failure: Error> {
     depth > 0 || (movie != nil && mediaDataOffset != nil && !isFragmented)
   }
 
-  private mutating func bytes(at offset: Int64, count: Int) throws(Ending) -> ArraySlice<UInt8> {
-    do throws(Failure) { return try window.bytes(at: offset, count: count) } catch { throw .unreadable(error) }
+  private static func missingMovie(_ size: Int64) -> ContainerRefusal {
+    .truncated(finding: "it has no 'moov' box, which describes its tracks", offset: size)
+  }
+
+  private func completeStructure() throws(ContainerRefusal) -> ContainerStructure {
+    guard let movie else { throw Self.missingMovie(offset) }
+    guard let mediaDataOffset else {
+      throw .truncated(finding: "it has no 'mdat' box, which holds its frames", offset: offset)
+    }
+    guard handlers.contains("vide") else { throw .noVideoTrack(handlers: handlers) }
+    return ContainerStructure(
+      family: family ?? .mov, majorBrand: majorBrand, movieOffset: movie.offset,
+      movieContent: movie.content..<movie.end, mediaDataOffset: mediaDataOffset, isFragmented: isFragmented,
+      outermost: outermost, identifying: identifying, handlers: handlers)
   }
 }

@@ -12,15 +12,14 @@ package enum ContainerWalker {
   package static func examine<Failure: Error>(
     size: Int64, read: @escaping (_ offset: Int64, _ count: Int) throws(Failure) -> [UInt8]
   ) throws(Failure) -> Result<ContainerStructure, ContainerRefusal> {
-    var walk = ContainerWalk(window: FileWindow(size: size, read: read))
-    do throws(ContainerWalk<Failure>.Ending) {
-      return .success(try walk.run())
-    } catch {
-      switch error {
-      case .refused(let refusal): return .failure(refusal)
-      case .unreadable(let failure): throw failure
-      }
+    var window = FileWindow(size: size, read: read)
+    var walk = ContainerWalk(size: size, readsMetadata: true)
+    while let request = walk.request {
+      let bytes = try window.bytes(at: request.offset, count: request.count)
+      do throws(ContainerRefusal) { try walk.take(bytes) } catch { return .failure(error) }
     }
+    guard let structure = walk.structure else { preconditionFailure("a pass ended without a result") }
+    return .success(structure)
   }
 }
 

@@ -22,9 +22,7 @@ struct PhotoSource: Sendable {
       throw RunFailure(error)
     }
     if size == 0 { throw Self.refusal(.emptyFile, "the file has no bytes") }
-    if size > limits.bytes {
-      throw Self.refusal(.tooLarge, "the file has \(size) bytes; at most \(limits.bytes) are accepted")
-    }
+    if size > limits.bytes { throw .refused(.tooManyBytes(size, limit: limits.bytes, input: .photo)) }
     guard let format = PhotoFormat(start: start), limits.formats.contains(format) else {
       throw .refused(Reason(unsupportedPhoto: FileSignature(start), accepted: limits.formats))
     }
@@ -57,10 +55,10 @@ struct PhotoSource: Sendable {
   func failure(for error: JPEGError) -> RunFailure {
     switch error {
     case .malformed(let message): Self.refusal(.corruptImage, "its JPEG data are damaged (\(message))")
-    case .truncated: Self.refusal(.truncatedContainer, "the file ends before its image data")
+    case .truncated: .refused(.truncatedPhoto)
     case .unsupported(let message): Self.refusal(.unsupportedCodec, "its kind of JPEG is not supported (\(message))")
     case .tooManyPixels, .tooLarge: tooManyPixels
-    case .tooManyScans: Self.refusal(.corruptImage, "it has more scans than any encoder writes")
+    case .tooManyScans: .refused(.tooManyScans)
     case .outOfMemory: .failed(MediaError(.outOfMemory, "libjpeg is out of memory"))
     case .unreadable(let message): .failed(MediaError(.inputOutput, message))
     }
@@ -68,19 +66,14 @@ struct PhotoSource: Sendable {
 
   /// The refusal for the boxes of a HEIF or AVIF.
   func failure(for refusal: HEIFRefusal) -> RunFailure {
-    switch refusal {
-    case .truncated(let finding): Self.refusal(.truncatedContainer, finding)
-    case .damaged(let finding): Self.refusal(.corruptImage, finding)
-    case .unsupported(let finding): Self.refusal(.unsupportedCodec, finding)
-    case .tooManyPixels: tooManyPixels
-    }
+    .refused(Reason(refusal, limits: limits))
   }
 
   /// The refusal or failure for an error of another decoder.
   func failure(for error: ImageError) -> RunFailure {
     switch error {
     case .malformed(let message): Self.refusal(.corruptImage, "its data are damaged (\(message))")
-    case .truncated: Self.refusal(.truncatedContainer, "the file ends before its image data")
+    case .truncated: .refused(.truncatedPhoto)
     case .unsupported(let message): Self.refusal(.unsupportedCodec, "its kind of image is not supported (\(message))")
     case .tooManyPixels: tooManyPixels
     case .outOfMemory: .failed(MediaError(.outOfMemory, "a decoder is out of memory"))
@@ -88,9 +81,6 @@ struct PhotoSource: Sendable {
   }
 
   private var tooManyPixels: RunFailure {
-    Self.refusal(
-      .tooLarge,
-      "its header declares more than \(limits.pixels) pixels, more than \(limits.progressivePixels) of a progressive "
-        + "JPEG, or an edge that is too long")
+    .refused(.tooManyPixels(limits))
   }
 }

@@ -70,9 +70,8 @@ final class FirstFrame {
         "its frames have \(frame.width)x\(frame.height) pixels; at least \(Self.minEdge) in each direction are needed")
     }
     guard frame.width * frame.height <= source.limits.pixels else {
-      throw source.refusal(
-        .tooLarge,
-        "its frames have \(frame.width)x\(frame.height) pixels; at most \(source.limits.pixels) in total are accepted")
+      let size = Size(width: frame.width, height: frame.height)
+      throw .refused(.tooManyPixels(size, limit: source.limits.pixels, input: source.name))
     }
   }
 

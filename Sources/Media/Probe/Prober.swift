@@ -59,9 +59,7 @@ package struct Prober: Sendable {
     let bytes: Int64
     do { bytes = try source.file.descriptor.size() } catch { throw RunFailure(error) }
     if bytes == 0 { throw source.refusal(.emptyFile, "the file has no bytes") }
-    if bytes > limits.bytes {
-      throw source.refusal(.tooLarge, "the file has \(bytes) bytes; at most \(limits.bytes) are accepted")
-    }
+    if bytes > limits.bytes { throw .refused(.tooManyBytes(bytes, limit: limits.bytes, input: source.name)) }
     return bytes
   }
 
@@ -71,26 +69,21 @@ package struct Prober: Sendable {
       throw source.refusal(.noVideoStream, "it has no video stream")
     }
     guard let stream = candidates.first(where: { source.videoCodecs.contains($0.codec) }) else {
-      let found = candidates.map(Self.name).joined(separator: ", ")
-      throw source.refusal(
-        .unsupportedCodec, "its video is \(found); \(source.videoCodecs.joined(separator: " or ")) is accepted")
+      throw .refused(
+        .unsupportedVideo(candidates.map(Self.name), accepted: source.videoCodecs, input: source.name))
     }
     let (pixels, overflow) = stream.width.multipliedReportingOverflow(by: stream.height)
-    if overflow || pixels > limits.pixels { throw tooManyPixels(source, stream.width, stream.height) }
+    if overflow || pixels > limits.pixels {
+      let size = Size(width: stream.width, height: stream.height)
+      throw .refused(.tooManyPixels(size, limit: limits.pixels, input: source.name))
+    }
     return stream
   }
 
   /// Refuses Dolby Vision without a compatible base layer: only Dolby's decoders can show its frames.
   private func refuseUnviewable(_ track: TrackMetadata?, _ source: InputSource) throws(RunFailure) {
     guard let vision = track?.dolbyVision, vision.baseLayerCompatibility == 0 else { return }
-    throw source.refusal(
-      .unsupportedCodec,
-      "its video is Dolby Vision profile \(vision.profile), which has no base layer that other decoders show")
-  }
-
-  private func tooManyPixels(_ source: InputSource, _ width: Int, _ height: Int) -> RunFailure {
-    source.refusal(
-      .tooLarge, "its frames have \(width)x\(height) pixels; at most \(limits.pixels) in total are accepted")
+    throw .refused(.unviewableDolbyVision(profile: vision.profile, input: source.name))
   }
 
   private static func name(of stream: StreamInfo) -> String {
@@ -135,8 +128,7 @@ struct ContainerCheck {
     let container = structure.family
     let allowed = source.limits.containers
     guard allowed.contains(container) else {
-      let names = allowed.map(\.rawValue).joined(separator: ", ")
-      throw source.refusal(.unsupportedContainer, "it is a \(container.rawValue) file; \(names) is accepted")
+      throw .refused(.unsupported(container, accepted: allowed, input: source.name))
     }
     return container
   }

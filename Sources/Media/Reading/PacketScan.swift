@@ -67,8 +67,7 @@ struct PacketScan: Sendable {
     // FFmpeg's demuxer returns the end of the stream for a packet beyond the end of the file.
     let indexed = demuxer.indexedPackets(of: stream)
     if !hasMorePackets && packets < indexed {
-      throw source.refusal(
-        .truncatedContainer, "\(indexed - packets) of its \(indexed) frames lie beyond the end of the file")
+      throw .refused(.missingFrames(indexed - packets, of: indexed, input: source.name))
     }
     times.sort { $0.start < $1.start }
     self.times = times.map(\.start)

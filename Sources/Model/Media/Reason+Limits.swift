@@ -1,0 +1,63 @@
+/// The reasons for media beyond a limit. The checks of a file that arrives and of one that has arrived share them.
+extension Reason {
+  /// The file is too long.
+  ///
+  /// - Parameter bytes: its length; nil if it is not known, because the rest has not arrived.
+  package static func tooManyBytes(_ bytes: Int64?, limit: Int64, input: InputName) -> Reason {
+    let length = bytes.map { "\($0)" } ?? "more than \(limit)"
+    return Reason(
+      .tooLarge, input: input, finding: "the file has \(length) bytes; at most \(limit) are accepted")
+  }
+
+  /// The frames of a clip have too many pixels.
+  package static func tooManyPixels(_ size: Size, limit: Int, input: InputName) -> Reason {
+    Reason(
+      .tooLarge, input: input,
+      finding: "its frames have \(size.width)x\(size.height) pixels; at most \(limit) in total are accepted")
+  }
+
+  /// A photo has too many pixels by its header.
+  package static func tooManyPixels(_ limits: PhotoLimits) -> Reason {
+    Reason(
+      .tooLarge, input: .photo,
+      finding: "its header declares more than \(limits.pixels) pixels, more than \(limits.progressivePixels) of a "
+        + "progressive JPEG, or an edge that is too long")
+  }
+
+  /// The container is of a family that is not accepted.
+  package static func unsupported(_ family: ContainerName, accepted: [ContainerName], input: InputName) -> Reason {
+    let names = accepted.map(\.rawValue).joined(separator: ", ")
+    return Reason(
+      .unsupportedContainer, input: input, finding: "it is a \(family.rawValue) file; \(names) is accepted")
+  }
+
+  /// No video stream has a codec that is accepted.
+  ///
+  /// - Parameter found: the names of the codecs of the video streams.
+  package static func unsupportedVideo(_ found: [String], accepted: [String], input: InputName) -> Reason {
+    Reason(
+      .unsupportedCodec, input: input,
+      finding: "its video is \(found.joined(separator: ", ")); \(accepted.joined(separator: " or ")) is accepted")
+  }
+
+  /// The video is Dolby Vision that only Dolby's decoders show.
+  package static func unviewableDolbyVision(profile: Int, input: InputName) -> Reason {
+    Reason(
+      .unsupportedCodec, input: input,
+      finding: "its video is Dolby Vision profile \(profile), which has no base layer that other decoders show")
+  }
+
+  /// Frames of a clip lie beyond the end of the file.
+  package static func missingFrames(_ count: Int, of all: Int, input: InputName) -> Reason {
+    Reason(
+      .truncatedContainer, input: input, finding: "\(count) of its \(all) frames lie beyond the end of the file")
+  }
+
+  /// A JPEG has very many scans, each of which costs a pass over all pixels.
+  package static let tooManyScans = Reason(
+    .corruptImage, input: .photo, finding: "it has more scans than any encoder writes")
+
+  /// A photo ends too early.
+  package static let truncatedPhoto = Reason(
+    .truncatedContainer, input: .photo, finding: "the file ends before its image data")
+}

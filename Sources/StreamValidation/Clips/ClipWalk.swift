@@ -1,0 +1,109 @@
+internal import ISOBaseMedia
+internal import Model
+
+/// Judges a clip: the boxes as the whole file is judged, and the tracks by the `moov` box once it has arrived.
+struct ClipWalk: FormatWalk {
+  // The `moov` box of a moment has some ten kilobytes; that of half a minute at 240 frames per second has 200.
+  private static let maxMovieBytes: Int64 = 512 << 10
+
+  private let limits: Limits
+  private let input: InputName
+  private let length: Int64?
+  /// The reason for a file that is not a clip, where it might be a photo; nil: that of the boxes.
+  private let unsupported: Reason?
+  private var walk: ContainerWalk
+  private var requested = RequestedBytes()
+  private var movie = Movie.unknown
+  private var isFamilyChecked = false
+
+  /// The `moov` box.
+  private enum Movie {
+    case unknown
+    /// Its content arrives, which extends over a range of the file.
+    case arriving([UInt8], Range<Int64>)
+    /// It was judged, or is too long.
+    case passed
+  }
+
+  /// - Parameter unsupported: the reason for a file that is not a clip; nil: that of the boxes.
+  init(_ limits: Limits, as input: InputName, length: Int64?, unsupported: Reason?) {
+    self.limits = limits
+    self.input = input
+    self.length = length
+    self.unsupported = unsupported
+    walk = ContainerWalk(size: length, readsMetadata: false)
+  }
+
+  var nextOffset: Int64 {
+    let requested = walk.request?.offset ?? .max
+    guard case .arriving(let bytes, let range) = movie else { return requested }
+    return min(requested, range.lowerBound + Int64(bytes.count))
+  }
+
+  mutating func take(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StreamRefusal) {
+    collectMovie(bytes, at: offset)
+    while let request = walk.request {
+      let found = requested.gather(request.count, at: request.offset, from: bytes, at: offset)
+      // Findings have the order in which the bytes that show them arrive.
+      if case .arriving(let content, let range) = movie, range.upperBound <= request.offset + Int64(request.count) {
+        guard content.count == range.count else { return }
+        try judge(content)
+      } else {
+        guard let found else { return }
+        try visit(found)
+        if case .unknown = movie { beginMovie(bytes, at: offset) }
+      }
+    }
+  }
+
+  mutating func finish(at size: Int64) throws(StreamRefusal) {
+    do throws(ContainerRefusal) { try walk.end(at: size) } catch { throw refusal(error) }
+    while let request = walk.request { try visit(requested.rest(request.count, at: request.offset)) }
+    if let structure = walk.structure { try check(structure.family) }
+  }
+
+  private mutating func visit(_ bytes: ArraySlice<UInt8>) throws(StreamRefusal) {
+    do throws(ContainerRefusal) { try walk.take(bytes) } catch { throw refusal(error) }
+    if !isFamilyChecked, let family = walk.family { try check(family) }
+  }
+
+  private mutating func check(_ family: ContainerName) throws(StreamRefusal) {
+    isFamilyChecked = true
+    guard !limits.containers.contains(family) else { return }
+    throw StreamRefusal(.unsupported(family, accepted: limits.containers, input: input), at: walk.position)
+  }
+
+  private func refusal(_ refusal: ContainerRefusal) -> StreamRefusal {
+    switch refusal {
+    case .empty, .unsupported: StreamRefusal(unsupported ?? Reason(refusal, input: input), at: walk.position)
+    case .noVideoTrack: StreamRefusal(Reason(refusal, input: input), at: walk.movieOffset ?? walk.position)
+    case .truncated, .damaged: StreamRefusal(Reason(refusal, input: input), at: walk.position)
+    }
+  }
+
+  private mutating func beginMovie(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
+    guard let range = walk.movieContent else { return }
+    guard range.upperBound - range.lowerBound <= Self.maxMovieBytes else {
+      movie = .passed
+      return
+    }
+    movie = .arriving(Array(requested.held(from: range.lowerBound).prefix(range.count)), range)
+    collectMovie(bytes, at: offset)
+  }
+
+  private mutating func collectMovie(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
+    guard case .arriving(var content, let range) = movie, content.count < range.count else { return }
+    movie = .passed
+    let first = Int(range.lowerBound + Int64(content.count) - offset)
+    if first < bytes.count { content += bytes[first..<first + min(range.count - content.count, bytes.count - first)] }
+    movie = .arriving(content, range)
+  }
+
+  /// Judges the tracks of the movie, which is then released.
+  private mutating func judge(_ content: [UInt8]) throws(StreamRefusal) {
+    movie = .passed
+    let judgement = MovieJudgement(content, limits: limits, input: input, length: length)
+    guard let reason = judgement.reason(handlers: walk.handlers), let offset = walk.movieOffset else { return }
+    throw StreamRefusal(reason, at: offset)
+  }
+}

@@ -1,0 +1,69 @@
+import Glibc
+import ISOBaseMedia
+import Model
+import Platform
+import StreamValidation
+import Testing
+
+/// The directory of field media, from `TAKE5_FIELD_MEDIA`.
+private let folder = getenv("TAKE5_FIELD_MEDIA").map { String(cString: $0) }
+
+private func files(_ name: String) -> [String] {
+  guard let folder else { return [] }
+  return ((try? Folder.names(in: "\(folder)/\(name)")) ?? []).sorted().map { "\(folder)/\(name)/\($0)" }
+}
+
+@Suite("Field media that arrive", .tags(.fieldMedia), .enabled(if: folder != nil, "TAKE5_FIELD_MEDIA is not set"))
+struct FieldMediaTests {
+  private let builtIn: BuiltIn
+
+  init() throws { builtIn = try BuiltIn() }
+
+  // The files that their headers refuse, with the code and how much of the file may arrive before.
+  private static let refused: [String: (code: ReasonCode, maxOffset: Int64)] = [
+    "vp9-opus-5s.webm": (.unsupportedContainer, 0),
+    "jpeg-12bit.jpg": (.unsupportedCodec, 4096),
+    "gif-decompression-bomb.gif": (.unsupportedContainer, 0),
+    "heic-truncated.heic": (.truncatedContainer, 1024),
+    "jpeg-280-megapixel-grey.jpg": (.tooLarge, 512),
+    "jpeg-corrupt-header.jpg": (.truncatedContainer, 1024),
+    "jpeg-truncated.jpg": (.truncatedContainer, 10_000),
+    "mp4-audio-only.mp4": (.noVideoStream, 16_000),
+    "mp4-missing-mdat-partial.mp4": (.truncatedContainer, 135_418),
+    "mp4-no-moov.mp4": (.truncatedContainer, 28),
+    "png-65536x65536-bomb.png": (.tooLarge, 8),
+    // Its description stands at its end.
+    "samsung-200-megapixel.heic": (.tooLarge, 2_361_622),
+  ]
+
+  @Test("recordings, photos and hostile files", arguments: files("videos") + files("photos") + files("hostile"))
+  func verdicts(path: String) throws {
+    let name = path.split(separator: "/").last.map(String.init) ?? ""
+    let bytes = try Descriptor(reading: path).contents()
+    for length in [Int64(bytes.count), nil] {
+      let found = refusal(of: bytes, builtIn.any, length: length)
+      let expected = Self.refused[name]
+      #expect(found?.reason.code == expected?.code)
+      if let found, let expected, length != nil { #expect(found.offset <= expected.maxOffset) }
+    }
+  }
+
+  @Test(
+    "clips that the whole walk accepts are accepted, others get its reason",
+    arguments: files("videos") + files("hostile"))
+  func agreement(path: String) throws {
+    let bytes = try Descriptor(reading: path).contents()
+    let found = refusal(of: bytes, AcceptedMedia(clip: builtIn.marker, as: .front))
+    let examined = ContainerWalker.examine(size: Int64(bytes.count)) { offset, count throws(Never) in
+      Array(bytes.dropFirst(Int(offset)).prefix(count))
+    }
+    guard case .failure(let whole) = examined else { return }
+    #expect(found?.reason.detail == Reason(whole, input: .front).detail)
+    #expect(found?.reason.code == Reason(whole, input: .front).code)
+  }
+}
+
+extension Tag {
+  /// Reads field media, if the environment names their directory.
+  @Tag static var fieldMedia: Self
+}
