@@ -30,6 +30,8 @@ struct FieldMediaTests {
     "jpeg-truncated.jpg": (.truncatedContainer, 10_000),
     "mp4-audio-only.mp4": (.noVideoStream, 16_000),
     "mp4-missing-mdat-partial.mp4": (.truncatedContainer, 135_418),
+    "mp4-vvc-unsupported-codec.mp4": (.unsupportedCodec, 1024),
+    "phone-h263-amr-15s.3gp": (.unsupportedCodec, 188_325),
     "mp4-no-moov.mp4": (.truncatedContainer, 28),
     "png-65536x65536-bomb.png": (.tooLarge, 8),
     // Its description stands at its end.
@@ -43,6 +45,11 @@ struct FieldMediaTests {
     for length in [Int64(bytes.count), nil] {
       let found = refusal(of: bytes, builtIn.any, length: length)
       let expected = Self.refused[name]
+      // Without a length, its duration shows before the missing box.
+      if length == nil, name == "mp4-missing-mdat-partial.mp4" {
+        #expect(found?.reason.code == .durationOutOfRange)
+        continue
+      }
       #expect(found?.reason.code == expected?.code)
       if let found, let expected, length != nil { #expect(found.offset <= expected.maxOffset) }
     }

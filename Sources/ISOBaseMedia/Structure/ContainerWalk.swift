@@ -29,6 +29,8 @@ package struct ContainerWalk: Sendable {
   package private(set) var position: Int64 = 0
   /// The handler types of the tracks that were visited, in order.
   package private(set) var handlers: [BoxType] = []
+  /// Whether no outermost box so far may hold a movie other than the first `moov` box, in which a demuxer finds tracks.
+  package private(set) var hidesNoMovie = true
   /// The structure of the file; nil before the end of the pass.
   package private(set) var structure: ContainerStructure?
 
@@ -65,7 +67,7 @@ package struct ContainerWalk: Sendable {
   package var movieContent: Range<Int64>? { movie.map { $0.content..<$0.end } }
 
   /// Whether the first `moov` box and all that is in it were visited.
-  package var hasVisitedMovie: Bool { movie != nil && limits.count == 1 }
+  package var hasVisitedMovie: Bool { movie != nil && limits.count <= 1 }
 
   /// The container family by the major brand; nil before the brand.
   package var family: ContainerName? { majorBrand.map(Brand.family) }
@@ -79,7 +81,7 @@ package struct ContainerWalk: Sendable {
     case .header: try visitBox(bytes)
     case .content(let box):
       try read(bytes, of: box)
-      try skip(box)
+      if limits.count == 1 { try skipOutermost(box) } else { try skip(box) }
     }
   }
 
@@ -176,6 +178,8 @@ package struct ContainerWalk: Sendable {
     outermost.append(box.type)
     switch box.type {
     case "ftyp" where majorBrand == nil: return ask(.content(box), at: box.content, count: 4)
+    // FFmpeg takes such a box for `moov` if it begins with the header of a movie.
+    case "free": return ask(.content(box), at: box.content, count: Int(min(box.end - box.content, 8)))
     case "moov" where movie == nil:
       movie = box
       return try enter(box)
@@ -183,6 +187,7 @@ package struct ContainerWalk: Sendable {
     case "mdat": mediaDataOffset = mediaDataOffset ?? box.offset
     case "moof": isFragmented = true
     default:
+      if !FileSignature.firstBoxes.contains(box.type) { hidesNoMovie = false }
       if readsMetadata, identifying.count < MovieMetadata.maxIdentifying {
         if box.type == "uuid" {
           return ask(.content(box), at: box.content, count: Int(min(box.end - box.content, Self.maxContent)))
@@ -190,6 +195,10 @@ package struct ContainerWalk: Sendable {
         if let identification = IdentifyingMetadata.outermost(box.type) { identifying.append(identification) }
       }
     }
+    try skipOutermost(box)
+  }
+
+  private mutating func skipOutermost(_ box: BoxHeader) throws(ContainerRefusal) {
     // Behind the last box of the file there is no room for another.
     if movie == nil, let size, box.end == size { throw Self.missingMovie(size) }
     try skip(box)
@@ -223,6 +232,10 @@ package struct ContainerWalk: Sendable {
       if signature.kind == .image { throw .unsupported(signature) }
       majorBrand = major
     case "uuid" where limits.count == 1: identifying.append(.named(content))
+    case "free" where limits.count == 1:
+      if (["mvhd", "cmov"] as [BoxType]).contains(where: { content.dropFirst(4).elementsEqual($0.bytes) }) {
+        hidesNoMovie = false
+      }
     case "hdlr" where limits.count == 4:
       guard size >= 12, content.count == 12 else {
         throw .damaged(finding: "the box 'hdlr' has no handler type", offset: box.offset)

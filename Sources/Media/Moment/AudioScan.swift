@@ -105,7 +105,7 @@ extension AudioScan {
       warnings.append(
         Warning(
           .damagedAudio, input: input,
-          finding: "its audio cannot be decoded at \(DurationRule.text(damage)) s and is silent there",
+          finding: "its audio cannot be decoded at \(damage.hundredths) s and is silent there",
           seconds: damage))
     }
     if peak < Self.silence {

@@ -31,7 +31,7 @@ struct MomentCheck {
     } else if alignment?.outcome == .contradicting {
       doubt = "the clips' audio has nothing in common"
     } else if let apart, apart > rule.recordedSeconds {
-      doubt = "the clips were recorded \(DurationRule.text(apart)) s apart"
+      doubt = "the clips were recorded \(apart.hundredths) s apart"
     } else {
       doubt = nil
     }
@@ -40,7 +40,7 @@ struct MomentCheck {
   /// The result, for the decision log.
   var decision: Decision? {
     guard let alignment else { return nil }
-    let confidence = DurationRule.text(alignment.confidence)
+    let confidence = alignment.confidence.hundredths
     switch alignment.outcome {
     case .aligned:
       let milliseconds = Int((alignment.offset * 1000).rounded())

@@ -24,7 +24,7 @@ struct CommonSpan: Hashable {
       self.seconds = Self.seconds(durations, [:], grid)
       decision = Decision(
         .alignment, choice: "not applied",
-        reason: "the clips would have less than \(DurationRule.text(shortest)) s in common")
+        reason: "the clips would have less than \(shortest.hundredths) s in common")
     }
   }
 

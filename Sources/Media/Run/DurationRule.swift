@@ -31,10 +31,9 @@ struct DurationRule: Sendable {
     guard let allowed = limits.seconds else { return nil }
     let isAllowed = allowed.shortest - Self.tolerance <= seconds && seconds <= allowed.longest + Self.tolerance
     if isAllowed && !hasMorePackets { return nil }
-    let length = hasMorePackets ? "more than \(Self.text(seconds)) s" : "\(Self.text(seconds)) s"
-    return Reason(
-      .durationOutOfRange, input: input,
-      finding: "it lasts \(length); \(Self.text(allowed.shortest)) to \(Self.text(allowed.longest)) s are accepted")
+    return hasMorePackets
+      ? .durationOutOfRange(moreThan: seconds, allowed: allowed, input: input)
+      : .durationOutOfRange(seconds, allowed: allowed, input: input)
   }
 
   /// The reason for which two clips with this common span are refused; nil if they are accepted.
@@ -42,14 +41,14 @@ struct DurationRule: Sendable {
     if seconds >= shortest - Self.tolerance { return nil }
     return Reason(
       .durationOutOfRange, input: nil,
-      finding: "the clips have \(Self.text(seconds)) s in common; at least \(Self.text(shortest)) s are needed")
+      finding: "the clips have \(seconds.hundredths) s in common; at least \(shortest.hundredths) s are needed")
   }
 
   private func tooFast(_ input: InputName, _ scan: PacketScan) -> Reason {
     Reason(
       .tooLarge, input: input,
-      finding: "it has \(Self.text(scan.framesPerSecond)) frames per second; "
-        + "at most \(Self.text(limits.framesPerSecond)) are accepted")
+      finding: "it has \(scan.framesPerSecond.hundredths) frames per second; "
+        + "at most \(limits.framesPerSecond.hundredths) are accepted")
   }
 
   private func difference(_ seconds: [Double]) -> Reason? {
@@ -58,15 +57,7 @@ struct DurationRule: Sendable {
     else { return nil }
     return Reason(
       .durationsDiffer, input: nil,
-      finding: "the clips last \(Self.text(shortest)) and \(Self.text(longest)) s; "
-        + "two clips of one moment differ by at most \(Self.text(limits.differenceSeconds)) s")
-  }
-
-  /// A number with at most two decimals and no trailing zeros.
-  static func text(_ value: Double) -> String {
-    let hundredths = Int((value * 100).rounded())
-    let (integer, rest) = (hundredths / 100, hundredths % 100)
-    if rest == 0 { return "\(integer)" }
-    return rest % 10 == 0 ? "\(integer).\(rest / 10)" : "\(integer).\(rest < 10 ? "0" : "")\(rest)"
+      finding: "the clips last \(shortest.hundredths) and \(longest.hundredths) s; "
+        + "two clips of one moment differ by at most \(limits.differenceSeconds.hundredths) s")
   }
 }

@@ -31,6 +31,30 @@ extension Reason {
       .unsupportedContainer, input: input, finding: "it is a \(family.rawValue) file; \(names) is accepted")
   }
 
+  /// A clip has too many streams.
+  package static func tooManyStreams(_ count: Int, limit: Int, input: InputName) -> Reason {
+    Reason(
+      .unsupportedContainer, input: input, finding: "it has \(count) streams; at most \(limit) are accepted")
+  }
+
+  /// A clip lasts too long, or not long enough.
+  package static func durationOutOfRange(_ seconds: Double, allowed: SecondsRange, input: InputName) -> Reason {
+    durationOutOfRange(seconds.hundredths, allowed, input)
+  }
+
+  /// A clip lasts too long, of which only a part was read.
+  package static func durationOutOfRange(
+    moreThan seconds: Double, allowed: SecondsRange, input: InputName
+  ) -> Reason {
+    durationOutOfRange("more than \(seconds.hundredths)", allowed, input)
+  }
+
+  private static func durationOutOfRange(_ length: String, _ allowed: SecondsRange, _ input: InputName) -> Reason {
+    Reason(
+      .durationOutOfRange, input: input,
+      finding: "it lasts \(length) s; \(allowed.shortest.hundredths) to \(allowed.longest.hundredths) s are accepted")
+  }
+
   /// No video stream has a codec that is accepted.
   ///
   /// - Parameter found: the names of the codecs of the video streams.
@@ -60,4 +84,14 @@ extension Reason {
   /// A photo ends too early.
   package static let truncatedPhoto = Reason(
     .truncatedContainer, input: .photo, finding: "the file ends before its image data")
+}
+
+extension Double {
+  /// The number with at most two decimals and no trailing zeros.
+  package var hundredths: String {
+    let hundredths = Int((self * 100).rounded())
+    let (integer, rest) = (hundredths / 100, hundredths % 100)
+    if rest == 0 { return "\(integer)" }
+    return rest % 10 == 0 ? "\(integer).\(rest / 10)" : "\(integer).\(rest < 10 ? "0" : "")\(rest)"
+  }
 }

@@ -42,10 +42,12 @@ struct ClipWalk: FormatWalk {
 
   mutating func take(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StreamRefusal) {
     collectMovie(bytes, at: offset)
-    while let request = walk.request {
-      let found = requested.gather(request.count, at: request.offset, from: bytes, at: offset)
-      // Findings have the order in which the bytes that show them arrive.
-      if case .arriving(let content, let range) = movie, range.upperBound <= request.offset + Int64(request.count) {
+    while true {
+      let found = walk.request.flatMap { request in
+        requested.gather(request.count, at: request.offset, from: bytes, at: offset)
+      }
+      // The boxes of the movie are visited before its tracks are judged, and those behind it after that.
+      if case .arriving(let content, let range) = movie, walk.hasVisitedMovie {
         guard content.count == range.count else { return }
         try judge(content)
       } else {
@@ -102,8 +104,9 @@ struct ClipWalk: FormatWalk {
   /// Judges the tracks of the movie, which is then released.
   private mutating func judge(_ content: [UInt8]) throws(StreamRefusal) {
     movie = .passed
-    let judgement = MovieJudgement(content, limits: limits, input: input, length: length)
-    guard let reason = judgement.reason(handlers: walk.handlers), let offset = walk.movieOffset else { return }
+    guard walk.hidesNoMovie, let offset = walk.movieOffset,
+      let reason = MovieJudgement(limits, input: input, length: length).reason(content, handlers: walk.handlers)
+    else { return }
     throw StreamRefusal(reason, at: offset)
   }
 }
