@@ -5,7 +5,9 @@ import StreamValidation
 
 /// How the bytes of a file are divided as they arrive.
 enum Division: CaseIterable {
-  case whole, bytes, chance
+  /// The first 128 KiB in single bytes, and the rest in pages, so that long files take no time.
+  case bytes
+  case whole, chance
 }
 
 extension StreamValidator {
@@ -20,7 +22,7 @@ extension StreamValidator {
       let count =
         switch division {
         case .whole: rest.count
-        case .bytes: 1
+        case .bytes: rest.startIndex < 1 << 17 ? 1 : 4096
         case .chance: Int.random(in: 1...(1 << Int.random(in: 0...16, using: &random)), using: &random)
         }
       if let refusal = rest.prefix(count).withUnsafeBytes({ validator.append($0) }) { return refusal }
