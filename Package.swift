@@ -206,7 +206,7 @@ let package = Package(
       name: "take5-fuzz",
       dependencies: [
         "AV", "BoxTesting", "CLinkedLibraries", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "ISOBaseMedia",
-        "JOSE", "Kernels", "Media", "MediaProcess", "Model", "Platform", "Queue", "Stills", "Store",
+        "JOSE", "Kernels", "Media", "MediaProcess", "Model", "Platform", "Queue", "Stills", "Store", "StreamValidation",
       ],
       path: "Tests/Fuzzing", exclude: ["dictionaries", "fuzz.sh", "seeds"], swiftSettings: settings,
       linkerSettings: [.unsafeFlags(["-use-ld=lld"])]),

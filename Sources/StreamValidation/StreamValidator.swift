@@ -61,11 +61,11 @@ package struct StreamValidator: Sendable {
   private mutating func take(_ bytes: UnsafeRawBufferPointer) throws(StreamRefusal) {
     guard walk == nil else { return try walkOver(bytes, at: received) }
     let needed = Int(min(Int64(FileSignature.length), length ?? .max))
-    start += bytes.prefix(needed - start.count)
+    start += bytes.prefix(max(0, needed - start.count))
     guard start.count == needed else { return }
     try recognize()
     // What follows the start in these bytes.
-    let rest = start.count - Int(received)
+    let rest = needed - Int(received)
     if rest < bytes.count {
       try walkOver(UnsafeRawBufferPointer(rebasing: bytes[rest...]), at: received + Int64(rest))
     }
@@ -76,13 +76,10 @@ package struct StreamValidator: Sendable {
     try select()
     let start = start
     self.start = []
-    do {
-      try start.withUnsafeBytes { bytes in try walkOver(bytes, at: 0) }
-    } catch let error as StreamRefusal {
-      throw error
-    } catch {
-      preconditionFailure("\(error)")
+    let result = start.withUnsafeBytes { bytes in
+      Result { () throws(StreamRefusal) in try walkOver(bytes, at: 0) }
     }
+    try result.get()
   }
 
   private mutating func select() throws(StreamRefusal) {

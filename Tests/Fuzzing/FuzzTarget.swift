@@ -4,7 +4,7 @@ struct FuzzTarget: Sendable {
   let name: String
   private let parse: @Sendable ([UInt8]) throws -> Void
 
-  static let all = containers + images + drawing + requests + identities + bodies + replies
+  static let all = containers + images + arrivals + drawing + requests + identities + bodies + replies
 
   /// - Parameter parse: parses an input. An error refuses the input; a finding is a trap, a sanitizer's report, a
   ///   timeout, or too much memory.

@@ -159,7 +159,7 @@ package struct ContainerWalk: Sendable {
       }
     }
     guard box.end <= limit else { throw exceeding(box, limit: limit) }
-    if limits.count == 1 { try visitOutermost(box) } else { try visitInMovie(box, depth: limits.count - 1) }
+    if limits.count == 1 { try visitOutermost(box) } else { try visitMovie(box, depth: limits.count - 1) }
   }
 
   private func exceeding(_ box: BoxHeader, limit: Int64) -> ContainerRefusal {
@@ -206,7 +206,7 @@ package struct ContainerWalk: Sendable {
 
   /// Visits the paths to each track's handler, edits and tables: `moov` / `trak` / `mdia` / `minf` / `stbl`. No other
   /// box is entered, so that the depth is bounded.
-  private mutating func visitInMovie(_ box: BoxHeader, depth: Int) throws(ContainerRefusal) {
+  private mutating func visitMovie(_ box: BoxHeader, depth: Int) throws(ContainerRefusal) {
     switch (box.type, depth) {
     case ("trak", 1), ("mdia", 2), ("edts", 2), ("minf", 3), ("stbl", 4): try enter(box)
     case ("elst", 3), (_, 5):

@@ -3,7 +3,7 @@ import StreamValidation
 import Testing
 
 @Suite("Photos that arrive")
-struct PhotoTests {
+struct ArrivingPhotoTests {
   private let builtIn: BuiltIn
 
   init() throws { builtIn = try BuiltIn() }

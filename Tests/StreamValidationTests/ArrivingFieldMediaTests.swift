@@ -14,7 +14,7 @@ private func files(_ name: String) -> [String] {
 }
 
 @Suite("Field media that arrive", .tags(.fieldMedia), .enabled(if: folder != nil, "TAKE5_FIELD_MEDIA is not set"))
-struct FieldMediaTests {
+struct ArrivingFieldMediaTests {
   private let builtIn: BuiltIn
 
   init() throws { builtIn = try BuiltIn() }

@@ -5,7 +5,7 @@ import StreamValidation
 import Testing
 
 @Suite("Clips that arrive")
-struct ClipTests {
+struct ArrivingClipTests {
   private let builtIn: BuiltIn
   private let accepted: AcceptedMedia
 

@@ -5,7 +5,7 @@ import StreamValidation
 import Testing
 
 @Suite("HEIF and AVIF that arrive")
-struct HEIFTests {
+struct ArrivingHEIFTests {
   private let builtIn: BuiltIn
 
   init() throws { builtIn = try BuiltIn() }
