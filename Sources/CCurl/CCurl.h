@@ -17,6 +17,12 @@ static inline CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, void *
 static inline CURLcode ccurl_set_receiver(CURL *handle, CURLoption option, curl_write_callback value) {
   return curl_easy_setopt(handle, option, value);
 }
+static inline CURLcode ccurl_set_reader(CURL *handle, curl_read_callback value) {
+  return curl_easy_setopt(handle, CURLOPT_READFUNCTION, value);
+}
+static inline CURLcode ccurl_set_seeker(CURL *handle, curl_seek_callback value) {
+  return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, value);
+}
 static inline CURLcode ccurl_set_progress(CURL *handle, curl_xferinfo_callback value) {
   return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, value);
 }

@@ -47,8 +47,15 @@ struct EasyHandle: ~Copyable, @unchecked Sendable {
     check(ccurl_set_pointer(handle, CURLOPT_HTTPHEADER, headers.first), CURLOPT_HTTPHEADER)
   }
 
-  borrowing func set(_ form: borrowing MimeForm) {
-    check(ccurl_set_pointer(handle, CURLOPT_MIMEPOST, UnsafeMutableRawPointer(form.form)), CURLOPT_MIMEPOST)
+  /// Sets the reader of the body, if the request has one.
+  borrowing func set(_ body: BodyReader) {
+    guard let count = body.count else { return }
+    let reader = Unmanaged.passUnretained(body).toOpaque()
+    for option in [CURLOPT_READDATA, CURLOPT_SEEKDATA] { check(ccurl_set_pointer(handle, option, reader), option) }
+    check(ccurl_set_reader(handle, readBody), CURLOPT_READFUNCTION)
+    check(ccurl_set_seeker(handle, seekBody), CURLOPT_SEEKFUNCTION)
+    set(CURLOPT_UPLOAD, 1)
+    set(CURLOPT_INFILESIZE_LARGE, Int(count))
   }
 
   /// Sets the transfer that receives the response and the progress.
@@ -62,9 +69,6 @@ struct EasyHandle: ~Copyable, @unchecked Sendable {
     check(ccurl_set_progress(handle, reportProgress), CURLOPT_XFERINFOFUNCTION)
     set(CURLOPT_NOPROGRESS, 0)
   }
-
-  /// Creates a form for this handle; the caller frees it.
-  borrowing func form() -> OpaquePointer? { curl_mime_init(handle) }
 
   /// Sends the request and receives the response; blocks.
   borrowing func perform() -> CURLcode { curl_easy_perform(handle) }
@@ -99,7 +103,12 @@ private func openSocket(
   _: UnsafeMutableRawPointer?, _: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
   guard let address = address?.pointee else { return -1 }
-  return socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.`protocol`)
+  let number = socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.`protocol`)
+  // Without a limit, megabytes wait in the kernel on a slow link: they count as sent, so that the progress is wrong and a
+  // transfer that still moves looks stalled (tcp(7), TCP_NOTSENT_LOWAT).
+  var unsent: Int32 = 128 << 10
+  setsockopt(number, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &unsent, socklen_t(MemoryLayout<Int32>.size))
+  return number
 }
 
 /// Header fields in addition to those of libcurl (curl_slist_append(3)).

@@ -1,6 +1,6 @@
 import Glibc
 
-/// One request: the response as received by the callbacks of libcurl, and the progress of the upload.
+/// One request: the response as received by the callbacks of libcurl, and the progress of the body.
 final class Transfer {
   private var status = 0
   private var headers: [String: String] = [:]
@@ -10,16 +10,16 @@ final class Transfer {
   private let file: Int32?
   /// The maximum length of a body in memory.
   private let maxBytes: Int
-  private let progress: (Int64, Int64) -> Void
+  private let continues: (Int64) -> Bool
   /// The reason why this client aborted the request.
   var failure: HTTPClientError?
 
   init(
-    file: Int32? = nil, maxBytes: Int = .max, progress: @escaping (Int64, Int64) -> Void = { _, _ in }
+    file: Int32? = nil, maxBytes: Int = .max, continues: @escaping (Int64) -> Bool = { _ in true }
   ) {
     self.file = file
     self.maxBytes = maxBytes
-    self.progress = progress
+    self.continues = continues
   }
 
   var response: HTTPResponse { HTTPResponse(status: status, headers: headers, body: body) }
@@ -58,7 +58,8 @@ final class Transfer {
     return true
   }
 
-  fileprivate func report(sent: Int64, of total: Int64) { if total > 0 { progress(sent, total) } }
+  /// Reports the number of bytes of the body that have been sent; false if the request must be aborted.
+  fileprivate func report(sent: Int64) -> Bool { continues(sent) }
 }
 
 func receiveHeader(
@@ -79,9 +80,8 @@ func receiveBody(
 }
 
 func reportProgress(
-  _ transfer: UnsafeMutableRawPointer?, _: Int, _: Int, _ total: Int, _ sent: Int
+  _ transfer: UnsafeMutableRawPointer?, _: Int, _: Int, _: Int, _ sent: Int
 ) -> Int32 {
   guard let transfer else { return 0 }
-  Unmanaged<Transfer>.fromOpaque(transfer).takeUnretainedValue().report(sent: Int64(sent), of: Int64(total))
-  return 0
+  return Unmanaged<Transfer>.fromOpaque(transfer).takeUnretainedValue().report(sent: Int64(sent)) ? 0 : 1
 }

@@ -103,6 +103,9 @@ extension Option {
   static let apiKey = Option(
     "--api-key-file", "FILE", variable: "TAKE5_API_KEY_FILE",
     help: "file whose first line is the API key; TAKE5_API_KEY holds the key itself")
+  static let giveUpAfter = Option(
+    "--give-up-after", "SECONDS", .anySeconds,
+    help: "give up when a lost connection is not back, or nothing more arrives, for this time; without it, never")
   static let grace = Option(
     "--grace", "SECONDS", .anySeconds, variable: "TAKE5_GRACE", default: "86400",
     help: "grace period for which replaced outputs stay readable")

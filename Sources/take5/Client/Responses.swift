@@ -57,6 +57,7 @@ struct JobResponse: Decodable {
 
 /// An error of the service as RFC 9457 describes it.
 struct ProblemResponse: Decodable {
+  let type: String?
   let title: String
   let detail: String?
   let remedy: String?
@@ -64,6 +65,13 @@ struct ProblemResponse: Decodable {
 }
 
 extension CommandFailure {
+  /// The failure if a response with status 2xx is not what the service sends.
+  init(unexpected reason: String) {
+    self.init(
+      .unavailable, "the response is not one of this version of take5: \(reason)",
+      remedy: "check the URL that --server names")
+  }
+
   /// Translates a response whose status is not 2xx.
   init(_ response: HTTPResponse) {
     if 300..<400 ~= response.status, let location = response.headers["location"] {

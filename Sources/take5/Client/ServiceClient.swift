@@ -3,12 +3,19 @@ import HTTPClient
 import Model
 import Platform
 
-/// A client of the service that `--server` names.
-struct ServiceClient: Sendable {
+/// A client of the service that `--server` names. A request that fails for a while is sent again.
+final class ServiceClient: Sendable {
+  /// The time without a byte after which a connection that sends an upload counts as lost, in seconds.
+  private static let uploadTimeout = 30.0
+
   private let client: HTTPClient
   private let address: ServerAddress
+  private let start = ContinuousClock.now
+  private let retries: Locked<RetrySchedule>
+  /// That timeout, or a shorter one if the command gives up before.
+  let uploadTimeout: Int
 
-  /// Reads `--server`, `--cacert`, the API key and their variables.
+  /// Reads `--server`, `--cacert`, `--give-up-after`, the API key and their variables.
   init(_ arguments: Arguments) throws(CommandFailure) {
     let url = arguments.value(Option.server.name) ?? ""
     guard let address = ServerAddress(url: url) else {
@@ -17,19 +24,12 @@ struct ServiceClient: Sendable {
         remedy: "write it as http://HOST:PORT or https://HOST:PORT, without a path")
     }
     self.address = address
+    let limit = try arguments.seconds(Option.giveUpAfter.name)
+    retries = Locked(RetrySchedule(giveUpAfter: limit.map { .seconds($0) }))
+    uploadTimeout = Int(min(Self.uploadTimeout, max(1, limit ?? .infinity)))
     client = HTTPClient(
       server: address, apiKey: try APIKey.read(arguments),
       certificates: arguments.value("--cacert") ?? arguments.variable("SSL_CERT_FILE"))
-  }
-
-  /// Sends a submission and returns the post or image that it creates.
-  func submit(_ submission: Submission, progress: @escaping @Sendable (Double) -> Void) async throws -> MediaResponse {
-    let response = try await Self.blocking { [client] in
-      try client.post(submission.path, form: submission.form, method: submission.method) { sent, total in
-        progress(Double(sent) / Double(total))
-      }
-    }
-    return try Self.read(MediaResponse.self, from: response)
   }
 
   /// Reads a post or an image.
@@ -44,46 +44,92 @@ struct ServiceClient: Sendable {
 
   /// Downloads a media file into an open file.
   func download(_ path: String, to file: Int32) async throws {
-    let response = try await Self.blocking { [client] in
-      let copy = fcntl(file, F_DUPFD_CLOEXEC, 0)
-      guard copy >= 0 else { throw SystemError(call: "fcntl") }
-      return try client.get(path, into: Descriptor(owning: copy))
-    }
-    guard response.status == 200 else { throw CommandFailure(response) }
+    let copy = fcntl(file, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else { throw SystemError(call: "fcntl") }
+    _ = try await answered(HTTPRequest("GET", path), into: OpenFile(Descriptor(owning: copy)))
   }
 
   /// The absolute URL of a path of the service.
   func url(of path: String) -> String { "\(address)\(path)" }
 
   private func get<Value: Decodable & Sendable>(_ path: String) async throws -> Value {
-    try Self.read(Value.self, from: try await Self.blocking { [client] in try client.get(path) })
+    try Self.read(Value.self, from: try await answered(HTTPRequest("GET", path)))
   }
 
-  private static func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+  /// Something is done: failures count from one again.
+  func progressed() { retries.withLock { $0.progressed() } }
+
+  /// Sends a request until it is answered, and returns the response.
+  ///
+  /// - Parameter file: receives the body of the response.
+  private func answered(_ request: HTTPRequest, into file: OpenFile? = nil) async throws -> HTTPResponse {
+    while true {
+      let outcome = try await outcome(of: request, into: file)
+      guard let failure = TemporaryFailure(outcome) else {
+        progressed()
+        let response = try outcome.get()
+        guard 200..<300 ~= response.status else { throw CommandFailure(response) }
+        return response
+      }
+      try await pause(after: failure, SendingProgress(total: 0))
+    }
+  }
+
+  /// Sends a request once. Throws if the command is cancelled, or if something fails on this machine.
+  func outcome(
+    of request: HTTPRequest, into file: OpenFile? = nil, progress: @escaping @Sendable (Int64) -> Void = { _ in }
+  ) async throws -> RequestOutcome {
     do {
-      return try await onThread("http-client", work)
+      let response = try await Self.blocking { [client] isCancelled in
+        let continues = { (sent: Int64) in
+          progress(sent)
+          return !isCancelled.isCancelled
+        }
+        guard let file else { return try client.send(request, continues: continues) }
+        // An earlier attempt may have received a part.
+        let number = file.descriptor.number
+        guard lseek(number, 0, SEEK_SET) == 0, ftruncate(number, 0) == 0 else { throw SystemError(call: "ftruncate") }
+        return try client.send(request, into: file.descriptor, continues: continues)
+      }
+      retries.withLock { $0.responded() }
+      return .success(response)
     } catch let error as HTTPClientError {
-      throw CommandFailure(.unavailable, error.description)
+      try Task.checkCancellation()
+      if case .other = error.kind { throw CommandFailure(.unavailable, error.description) }
+      return .failure(error)
     }
   }
 
-  private static func read<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) throws -> Value {
-    guard 200..<300 ~= response.status else { throw CommandFailure(response) }
+  /// Waits before the next attempt, and shows for how long; throws if the command gives up.
+  func pause(after failure: TemporaryFailure, _ progress: SendingProgress) async throws {
+    let now = start.duration(to: .now)
+    let pause = try retries.withLock { retries throws(CommandFailure) in
+      try retries.pause(after: failure, at: now, jitter: .random(in: 0...1))
+    }
+    var left = pause.delay
+    while left > .zero {
+      progress.wait(failure, pause, left: left)
+      let part = min(left, .seconds(1))
+      try await Task.sleep(for: part)
+      left -= part
+    }
+  }
+
+  /// Runs blocking work on a thread; the flag is set when the task is cancelled.
+  static func blocking<Value: Sendable>(
+    _ work: @escaping @Sendable (CancellationFlag) throws -> Value
+  ) async throws -> Value {
+    let isCancelled = CancellationFlag()
+    return try await withTaskCancellationHandler {
+      try await onThread("http-client") { try work(isCancelled) }
+    } onCancel: {
+      isCancelled.cancel()
+    }
+  }
+
+  static func read<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) throws -> Value {
     do { return try JSON.decode(type, from: response.body) } catch {
-      throw CommandFailure(
-        .unavailable, "the response is not one of this version of take5: \(JSON.reason(error))",
-        remedy: "check the URL that --server names")
+      throw CommandFailure(unexpected: JSON.reason(error))
     }
-  }
-}
-
-/// The API key. It is never an argument, because every user of the machine can list the arguments of a process.
-enum APIKey {
-  /// The key in `TAKE5_API_KEY`, or in the first line of the file of `--api-key-file`; nil if neither is given. Of the
-  /// file only the option takes precedence over the variable.
-  static func read(_ arguments: Arguments) throws(CommandFailure) -> String? {
-    let file = arguments.setting(Option.apiKey.name)
-    if let key = arguments.variable(OtherVariable.apiKey.name), file?.source.rank != 0 { return key }
-    return try file.map { file throws(CommandFailure) in try SecretFile(path: file.text).line(of: .apiKey) }
   }
 }

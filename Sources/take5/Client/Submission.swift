@@ -1,8 +1,9 @@
+import Crypto
 import HTTPClient
 import Model
 import Platform
 
-/// A submission to a service: its request and the parts of its body.
+/// A submission to a service: its request, and the files that it names.
 struct Submission: Sendable {
   /// The kind of resource that the submission creates.
   enum Resource: String, Sendable {
@@ -12,12 +13,17 @@ struct Submission: Sendable {
 
   let method: String
   let path: String
-  let form: [FormPart]
+  let fields: any Encodable & Sendable
+  let files: [SubmittedFile]
   let resource: Resource
 
-  static func post(_ draft: PostDraft, _ files: [FormPart]) throws -> Submission {
-    let post = FormPart(name: "post", json: try JSON.encode(draft))
-    return Submission(method: "POST", path: "/v1/posts", form: [post] + files, resource: .post)
+  static func post(_ draft: PostDraft, _ files: [SubmittedFile]) -> Submission {
+    Submission(method: "POST", path: "/v1/posts", fields: draft, files: files, resource: .post)
+  }
+
+  /// The JSON that names the uploads, one for each file.
+  func body(naming uploads: [PublicID]) throws -> [UInt8] {
+    try JSON.encode(SubmissionBody(fields: fields, uploads: Array(zip(files.map(\.field), uploads))))
   }
 
   /// Percent-encodes a name as a segment of a path (RFC 3986, section 2.1).
@@ -39,11 +45,9 @@ struct Submission: Sendable {
     let isJSON = arguments.has(Option.json.name)
     // A folder that cannot be written to is an error before anything is sent.
     let outputFolder = try folder.map { path throws(CommandFailure) in try OutputFolder(path) }
-    let sending = ProgressBar("sending")
-    let submitted = try await service.submit(self) { sending.show($0) }
-    sending.clear()
+    let submitted = try await service.submit(self, key: "\(PublicID.now())")
     let waits = arguments.has("--wait") || arguments.has("--explain") || folder != nil
-    guard waits, let job = submitted.job else {
+    guard waits, let job = try await job(of: submitted, service) else {
       try Console.print(
         isJSON
           ? try JSON.text(["id": submitted.id.description])
@@ -68,6 +72,17 @@ struct Submission: Sendable {
     }
   }
 
+  /// The job that processes the submission; nil if there is nothing to process. A submission that is stored before its files
+  /// have arrived gets it later than its response.
+  private func job(of submitted: MediaResponse, _ service: ServiceClient) async throws -> JobResponse? {
+    var current = submitted
+    while current.job == nil, current.status == .processing {
+      current = try await service.media(submitted.id, resource)
+      if current.job == nil { try await Task.sleep(for: .seconds(1)) }
+    }
+    return current.job
+  }
+
   private func wait(for job: PublicID, of service: ServiceClient) async throws -> JobResponse {
     let bar = ProgressBar("processing")
     defer { bar.clear() }
@@ -81,17 +96,66 @@ struct Submission: Sendable {
   }
 }
 
-extension FormPart {
-  /// Makes a part from a file that the command line names.
-  init(file: (name: String, path: String)) throws(CommandFailure) {
-    // The file must be regular: if the request is sent again, it is read again from the start.
-    _ = try InputFile(.clip, path: file.path)
-    do {
-      try self.init(name: file.name, path: file.path, type: "application/octet-stream")
+/// The JSON of a submission: its fields, and the uploads by the names of their fields.
+private struct SubmissionBody: Encodable {
+  /// The field that may name several uploads.
+  private static let list = "photo"
+
+  let fields: any Encodable
+  let uploads: [(field: String, id: PublicID)]
+
+  private struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    try fields.encode(to: encoder)
+    var container = encoder.container(keyedBy: Key.self)
+    let references = Dictionary(grouping: uploads, by: \.field).mapValues { $0.map { ["upload": $0.id] } }
+    for (field, named) in references {
+      let key = Key(stringValue: field)
+      if field == Self.list {
+        try container.encode(named, forKey: key)
+      } else {
+        try container.encode(named[0], forKey: key)
+      }
+    }
+  }
+}
+
+/// A file of a submission, which is read while it is sent.
+struct SubmittedFile: Sendable {
+  /// The field of the submission that names its upload.
+  let field: String
+  /// Its length in bytes when it was opened.
+  let length: Int64
+  private let path: String
+  private let file: OpenFile
+
+  /// Opens a file that the command line names. It must be regular: it is read again from where the connection was lost.
+  init(_ field: String, path: String) throws(CommandFailure) {
+    _ = try InputFile(.clip, path: path)
+    self.field = field
+    self.path = path
+    do throws(SystemError) {
+      file = OpenFile(try Descriptor(reading: path))
+      length = try file.descriptor.size()
     } catch {
       throw CommandFailure(
-        .inputMissing, "\(file.path) cannot be read: \(error.reason)",
+        .inputMissing, "\(path) cannot be read: \(error.reason)",
         remedy: "check the path and the permissions of the file")
     }
+  }
+
+  /// The digest of its content.
+  func digest() throws -> SHA256Digest { try SHA256.digest(of: file.descriptor) }
+
+  /// Its bytes from an offset, as the body of a request.
+  func body(from offset: Int64) -> HTTPRequest.Body {
+    .file(file, path: path, range: min(offset, length)..<length)
   }
 }

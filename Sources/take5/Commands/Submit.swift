@@ -1,4 +1,3 @@
-import HTTPClient
 import ISOBaseMedia
 import Model
 
@@ -8,7 +7,7 @@ extension Subcommand {
     Option("--wait", help: "wait until the media are processed, and show the progress"),
     Option("--save", "DIR", help: "wait, and save all assets in this folder"),
     Option("--explain", help: "wait, and print the decisions with their reasons"),
-    .force, .server, .certificates, .apiKey, .json,
+    .force, .giveUpAfter, .server, .certificates, .apiKey, .json,
   ]
   private static let postOptions = [
     author, Option("--title", "TEXT", help: "title of the post"),
@@ -25,7 +24,9 @@ extension Subcommand {
   ) { arguments in
     var draft = try PostDraft(arguments)
     draft.foreground = try arguments.choice(Option.foreground.name, of: Camera.self) ?? .front
-    let files = try [("front", arguments.operands[0]), ("back", arguments.operands[1])].map(FormPart.init(file:))
+    let files = [
+      try SubmittedFile("front", path: arguments.operands[0]), try SubmittedFile("back", path: arguments.operands[1]),
+    ]
     return try await Submission.post(draft, files).run(arguments)
   }
 
@@ -36,7 +37,7 @@ extension Subcommand {
   ) { arguments in
     var draft = try PostDraft(arguments)
     draft.kind = .photo
-    let files = try arguments.operands.map { ("photo", $0) }.map(FormPart.init(file:))
+    let files = try arguments.operands.map { path throws(CommandFailure) in try SubmittedFile("photo", path: path) }
     return try await Submission.post(draft, files).run(arguments)
   }
 
@@ -49,7 +50,7 @@ extension Subcommand {
     draft.kind = .marker
     let files = try arguments.operands.map { path throws(CommandFailure) in
       let isVideo = FileSignature(try InputFile(.clip, path: path).prefix(FileSignature.length)).kind == .video
-      return try FormPart(file: (isVideo ? "video" : "image", path))
+      return try SubmittedFile(isVideo ? "video" : "image", path: path)
     }
     return try await Submission.post(draft, files).run(arguments)
   }
@@ -88,9 +89,10 @@ extension Subcommand {
   }
 
   private static func image(_ method: String, _ path: String, _ arguments: Arguments) async throws -> ExitStatus {
-    var form = [try FormPart(file: ("image", arguments.operands[1]))]
-    if let author = arguments.value(author.name) { form.append(FormPart(name: "author", text: author)) }
-    return try await Submission(method: method, path: path, form: form, resource: .image).run(arguments)
+    let fields = arguments.value(author.name).map { ["author": $0] } ?? [:]
+    let files = [try SubmittedFile("image", path: arguments.operands[1])]
+    return try await Submission(method: method, path: path, fields: fields, files: files, resource: .image)
+      .run(arguments)
   }
 }
 

@@ -3,41 +3,65 @@ import Platform
 
 /// A progress bar on standard error; prints nothing if that is not a terminal.
 final class ProgressBar: Sendable {
+  /// What is shown, and since when.
+  private struct Shown {
+    var text: String
+    var time: Duration
+  }
+
+  /// The time between two changes of the line.
+  private static let interval = Duration.milliseconds(100)
+
   private let title: String
+  private let estimates: Bool
   private let isShown = Console.isErrorTerminal
   private let start = ContinuousClock().now
-  private let last = Locked<Int?>(nil)
+  private let shown = Locked<Shown?>(nil)
 
-  init(_ title: String) { self.title = title }
+  /// - Parameter estimates: whether the bar estimates the remaining time.
+  init(_ title: String, estimates: Bool = true) {
+    self.title = title
+    self.estimates = estimates
+  }
 
   /// Shows the progress as a fraction from 0 to 1.
   func show(_ fraction: Double, stage: String = "") {
     guard isShown else { return }
     let elapsed = start.duration(to: ContinuousClock().now)
-    let permille = Int(min(max(fraction, 0), 1) * 1000)
-    let changed = last.withLock { last in
-      defer { last = permille }
-      return last != permille
+    shown.withLock { shown in
+      if let shown, elapsed - shown.time < Self.interval { return }
+      let text = Self.text(
+        title: title, fraction: fraction, stage: stage, elapsed: estimates ? elapsed : nil, width: Console.width(of: 2))
+      guard text != shown?.text else { return }
+      shown = Shown(text: text, time: elapsed)
+      Console.writeError("\r\u{1B}[K" + text)
     }
-    guard changed else { return }
-    let text = Self.text(title: title, fraction: fraction, stage: stage, elapsed: elapsed, width: Console.width(of: 2))
-    Console.writeError("\r\u{1B}[K" + text)
   }
 
   /// Erases the bar, so that the next output starts on an empty line.
   func clear() {
-    guard isShown, last.withLock({ $0 != nil }) else { return }
-    Console.writeError("\r\u{1B}[K")
+    shown.withLock { shown in
+      if shown != nil { Console.writeError("\r\u{1B}[K") }
+      shown = nil
+    }
+  }
+
+  /// Writes a line above the bar; also if standard error is not a terminal.
+  func note(_ line: String) {
+    clear()
+    Console.note(line)
   }
 
   /// Returns a line of less than `width` characters, such as
   /// `composing  [##########··········]  50 %  compose  2 s left`.
-  static func text(title: String, fraction: Double, stage: String, elapsed: Duration, width: Int = 80) -> String {
+  ///
+  /// - Parameter elapsed: the time since the start, from which the remaining time follows; nil: it is not shown.
+  static func text(title: String, fraction: Double, stage: String, elapsed: Duration?, width: Int = 80) -> String {
     let fraction = min(max(fraction, 0), 1)
     let percent = String(Int(fraction * 100))
     let padded = String(repeating: " ", count: 3 - min(3, percent.count)) + percent
     var more = stage.isEmpty ? "" : "  \(stage)"
-    if fraction > 0.05 && fraction < 1 {
+    if let elapsed, fraction > 0.05 && fraction < 1 {
       let left = Int((elapsed / .seconds(1)) * (1 - fraction) / fraction + 0.5)
       more += "  \(left) s left"
     }
