@@ -87,7 +87,11 @@ package struct HTTPClient: Sendable {
     var headers = HeaderList()
     if let apiKey { headers.append("Authorization", "Bearer \(apiKey)") }
     for (name, value) in request.headers { headers.append(name, value) }
-    if case .file = request.body {
+    switch request.body {
+    case .none: break
+    // Without an empty value libcurl sends its own.
+    case .bytes: headers.append("Expect", "")
+    case .file:
       // A request that is refused because of its head then does not send its body.
       headers.append("Expect", "100-continue")
       handle.set(CURLOPT_EXPECT_100_TIMEOUT_MS, Self.continueTimeout * 1000)

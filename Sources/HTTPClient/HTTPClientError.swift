@@ -22,7 +22,7 @@ package struct HTTPClientError: Error, Sendable, CustomStringConvertible {
 
   package init(_ description: String) { self.init(.other, description, description) }
 
-  private init(_ kind: Kind, _ cause: String, _ description: String) {
+  package init(_ kind: Kind, _ cause: String, _ description: String) {
     self.kind = kind
     self.cause = cause
     self.description = description

@@ -62,12 +62,8 @@ struct ForgettingTests {
   }
 
   private static func submit(_ photo: String, by author: String, to service: Service) async throws {
-    let client = service.client
-    let response = try await onThread("test-client") {
-      let post = Array(#"{"author":"\#(author)","kind":"photo"}"#.utf8)
-      let form = [FormPart(name: "post", json: post), try FormPart(name: "photo", path: photo, type: "image/jpeg")]
-      return try client.post("/v1/posts", form: form) { _, _ in }
-    }
+    let post = Array(#"{"author":"\#(author)","kind":"photo"}"#.utf8)
+    let response = try await service.send("/v1/posts", [("post", post), ("photo", try Service.bytes(of: photo))])
     #expect(response.status == 202, "\(String(decoding: response.body, as: UTF8.self))")
   }
 

@@ -35,11 +35,6 @@ struct PhotoServiceTests {
     return path
   }
 
-  private static func post(_ path: String, _ parts: [FormPart], _ service: Service) async throws -> HTTPResponse {
-    let client = service.client
-    return try await onThread("test-client") { try client.post(path, form: parts) { _, _ in } }
-  }
-
   /// Waits for a published post and reads a resource.
   private static func finished(_ path: String, _ service: Service) async throws -> Media {
     _ = await service.process.waitForLog("post published")
@@ -54,13 +49,12 @@ struct PhotoServiceTests {
     let quarters = PhotoFixture.quarters(width: 400, height: 300)
     let turned = try Self.write(quarters, "a.jpg", in: service, orientation: 6)
     let plain = try Self.write(quarters, "b.jpg", in: service)
-    let response = try await Self.post(
+    let response = try await service.send(
       "/v1/posts",
       [
-        try FormPart(name: "photo", path: turned, type: "image/jpeg"),
-        try FormPart(name: "photo", path: plain, type: "image/jpeg"),
-        FormPart(name: "post", json: Array(#"{"kind":"photo","author":"ada"}"#.utf8)),
-      ], service)
+        ("photo", try Service.bytes(of: turned)), ("photo", try Service.bytes(of: plain)),
+        ("post", Array(#"{"kind":"photo","author":"ada"}"#.utf8)),
+      ])
     #expect(response.status == 202)
     let submitted = try JSON.decode(Media.self, from: response.body)
     let post = try await Self.finished("/v1/posts/\(submitted.id)", service)
@@ -85,12 +79,9 @@ struct PhotoServiceTests {
       .green, width: 360, height: 640, seconds: 2, framesPerSecond: 120, codec: .hevc, tone: .init(700),
       rotation: .quarter)
     let path = try Clips.write(marked, "a.mov", in: service.folder)
-    let response = try await Self.post(
+    let response = try await service.send(
       "/v1/posts",
-      [
-        try FormPart(name: "video", path: path, type: "video/quicktime"),
-        FormPart(name: "post", json: Array(#"{"kind":"marker","author":"ada"}"#.utf8)),
-      ], service)
+      [("video", try Service.bytes(of: path)), ("post", Array(#"{"kind":"marker","author":"ada"}"#.utf8))])
     #expect(response.status == 202)
     let submitted = try JSON.decode(Media.self, from: response.body)
     let post = try await Self.finished("/v1/posts/\(submitted.id)", service)
@@ -117,7 +108,7 @@ struct PhotoServiceTests {
     let client = service.client
     for color in [(220, 30, 30), (30, 30, 220)] as [(UInt8, UInt8, UInt8)] {
       let path = try Self.write(PhotoFixture.image(width: 600, height: 300) { _, _ in color }, "me.jpg", in: service)
-      let response = try await Self.put("/v1/users/ada/profile-image", path, client)
+      let response = try await Self.put(path, service)
       #expect(response.status == 202)
       let image = try JSON.decode(Media.self, from: response.body)
       #expect(await service.process.waitForLog("image=\(image.id)"))
@@ -134,7 +125,7 @@ struct PhotoServiceTests {
     // A worker rejects a file with the signature but not the content of a JPEG; the image stays.
     let broken = "\(service.folder.path)/broken.jpg"
     try Descriptor(writing: broken, replacing: true).write([0xFF, 0xD8, 0xFF] + [UInt8](repeating: 1, count: 500))
-    let response = try await Self.put("/v1/users/ada/profile-image", broken, client)
+    let response = try await Self.put(broken, service)
     let image = try JSON.decode(Media.self, from: response.body)
     #expect(await service.process.waitForLog("image=\(image.id)"))
     let refused = try await onThread("test-client") { try client.get("/v1/images/\(image.id)") }
@@ -144,11 +135,7 @@ struct PhotoServiceTests {
     #expect(try await service.stop() == 0)
   }
 
-  private static func put(_ path: String, _ file: String, _ client: HTTPClient) async throws -> HTTPResponse {
-    try await onThread("test-client") {
-      try client.post(path, form: [try FormPart(name: "image", path: file, type: "image/jpeg")], method: "PUT") {
-        _, _ in
-      }
-    }
+  private static func put(_ file: String, _ service: Service) async throws -> HTTPResponse {
+    try await service.send("/v1/users/ada/profile-image", [("image", try Service.bytes(of: file))], method: "PUT")
   }
 }

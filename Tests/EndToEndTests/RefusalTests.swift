@@ -106,14 +106,8 @@ struct RefusalTests {
   func missing() async throws {
     let service = try await Service(workers: 0)
     let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
-    let client = service.client
-    let response = try await onThread("test-client") {
-      let form = [
-        try FormPart(name: "front", path: front, type: "video/mp4"),
-        FormPart(name: "post", json: Array(#"{"author":"ada"}"#.utf8)),
-      ]
-      return try client.post("/v1/posts", form: form) { _, _ in }
-    }
+    let response = try await service.send(
+      "/v1/posts", [("front", try Service.bytes(of: front)), ("post", Array(#"{"author":"ada"}"#.utf8))])
     #expect(response.status == 400)
     let problem = try JSON.decode(ProblemResponse.self, from: response.body)
     #expect(problem.errors?.map(\.field) == ["back"])

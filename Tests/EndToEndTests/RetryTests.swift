@@ -79,7 +79,7 @@ struct RetryTests {
 }
 
 /// A pseudorandom sequence with a seed.
-private struct SeededRandom {
+struct SeededRandom {
   var state: UInt64
 
   mutating func next() -> UInt64 {

@@ -16,12 +16,16 @@ final class ScriptedServer: Sendable {
   private let listener: OpenFile
   private let response: [UInt8]
   private let closes: Bool
+  /// The number of bytes of a body after which more is sent.
+  private let bodyLength: Int
+  private let second: [UInt8]
   private let state = Locked(Received())
 
   /// - Parameters:
   ///   - response: nil: the server does not accept connections.
   ///   - closes: whether the server closes the connection after the response.
-  init(response: String?, closes: Bool = false) throws {
+  ///   - bodyLength: the number of bytes of a body after which the server also sends `second`.
+  init(response: String?, closes: Bool = false, after bodyLength: Int = .max, _ second: String = "") throws {
     let listener = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -38,6 +42,8 @@ final class ScriptedServer: Sendable {
     self.listener = OpenFile(listener)
     self.response = Array((response ?? "").utf8)
     self.closes = closes
+    self.bodyLength = bodyLength
+    self.second = Array(second.utf8)
     guard response != nil else { return }
     try NamedThread(name: "scripted-server") { [self] in acceptAll() }.detach()
   }
@@ -72,8 +78,12 @@ final class ScriptedServer: Sendable {
       }
       // A body follows a head with Content-Length.
       if received.heads.contains(where: { $0.contains("Content-Length") }) {
-        state.withLock { $0.bodyBytes += pending.count }
+        let isWhole = state.withLock { state in
+          state.bodyBytes += pending.count
+          return state.bodyBytes == bodyLength
+        }
         pending = []
+        if isWhole { try? connection.descriptor.write(second) }
       }
     }
   }

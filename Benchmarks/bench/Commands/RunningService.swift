@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 internal import HTTPClient
+internal import HTTPTesting
 internal import Model
 internal import Platform
 
@@ -78,12 +79,13 @@ final class RunningService {
   }
 
   private func submit(_ footage: PhoneFootage) throws -> String {
-    let form = [
-      FormPart(name: "post", json: Array(#"{"author":"bench"}"#.utf8)),
-      try FormPart(name: "front", path: footage.front, type: "video/mp4"),
-      try FormPart(name: "back", path: footage.back, type: "video/mp4"),
-    ]
-    let response = try client.post("/v1/posts", form: form) { _, _ in }
+    var form = MultipartForm()
+    form.add("post", Array(#"{"author":"bench"}"#.utf8))
+    for (name, path) in [("front", footage.front), ("back", footage.back)] {
+      form.add(name, filename: name, try Descriptor(reading: path).contents())
+    }
+    let response = try client.send(
+      HTTPRequest("POST", "/v1/posts", headers: [("Content-Type", form.contentType)], body: .bytes(form.bytes)))
     guard response.status == 202, let job = try JSON.decode(PostResponse.self, from: response.body).job.url else {
       throw BenchError(
         "the service responded with \(response.status): \(String(decoding: response.body, as: UTF8.self))")

@@ -121,9 +121,9 @@ struct RetrySchedule: Sendable {
   }
 
   private static func gaveUp(after time: Duration, _ failed: TemporaryFailure) -> CommandFailure {
-    let message = failed.failure.message ?? failed.text
-    return CommandFailure(
-      .unavailable, "gave up after \(DurationText.text(time / .seconds(1))) without progress: \(message)",
-      remedy: failed.failure.remedy ?? "run the command again, or set a longer --give-up-after")
+    CommandFailure(
+      .unavailable, "gave up after \(ByteText.seconds(time)) without progress: \(failed.text): \(failed.cause)",
+      remedy: failed.failure.remedy
+        ?? "check the connection, then run the command again, or set a longer --give-up-after")
   }
 }

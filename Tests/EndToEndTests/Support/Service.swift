@@ -1,4 +1,5 @@
 import HTTPClient
+import HTTPTesting
 import Model
 import Platform
 import Postgres
@@ -45,17 +46,26 @@ struct Service {
 
   /// Submits a moment and returns the response.
   func submit(front: String, back: String, foreground: Camera = .front) async throws -> HTTPResponse {
-    let client = client
-    let post = Array(#"{"author":"ada","caption":"lake","foreground":"\#(foreground.rawValue)"}"#.utf8)
-    return try await onThread("test-client") {
-      // The order of the parts does not matter.
-      let form = [
-        try FormPart(name: "back", path: back, type: "video/mp4"), FormPart(name: "post", json: post),
-        try FormPart(name: "front", path: front, type: "video/mp4"),
-      ]
-      return try client.post("/v1/posts", form: form) { _, _ in }
-    }
+    let post = #"{"author":"ada","caption":"lake","foreground":"\#(foreground.rawValue)"}"#
+    // The order of the parts does not matter.
+    return try await send(
+      "/v1/posts",
+      [("back", try Self.bytes(of: back)), ("post", Array(post.utf8)), ("front", try Self.bytes(of: front))])
   }
+
+  /// Sends a form with parts.
+  func send(
+    _ path: String, _ parts: [(name: String, bytes: [UInt8])], method: String = "POST"
+  ) async throws -> HTTPResponse {
+    let form = API.form(parts)
+    let request = HTTPRequest(
+      method, path, headers: [("Content-Type", form.contentType)], body: .bytes(form.bytes))
+    let client = client
+    return try await onThread("test-client") { try client.send(request) }
+  }
+
+  /// The content of a file.
+  static func bytes(of path: String) throws -> [UInt8] { try Descriptor(reading: path).contents() }
 
   /// Submits a moment that must be accepted.
   func submitted(front: String, back: String, foreground: Camera = .front) async throws -> PostResponse {
