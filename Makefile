@@ -54,9 +54,8 @@ SECONDS ?= 60
 TEST_API_PACKAGES := python3-venv default-jre-headless
 CLIENT_GENERATORS := openapi-python-client==0.29.1 openapi-generator-cli==7.26.0
 
-# What only 'make test-clients' needs, with the clients of uploads that others wrote.
-TEST_CLIENTS_PACKAGES := python3-venv
-UPLOAD_CLIENTS := tuspy==1.1.0 aiotus==1.1.0
+# What only 'make test-clients' needs beside Tests/clients/requirements.txt.
+TEST_CLIENTS_PACKAGES := python3-venv openssl chromium
 
 # What only 'make test-players' needs: the programs that check outputs, and plugins of GStreamer.
 TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-progs webp libavif-bin libvips-tools \
@@ -184,11 +183,12 @@ test-api: build ## test the API against its own OpenAPI document with schemathes
 	@SWIFT=$(SWIFT) Tests/api/clients.sh $(TAKE5) .build/clients/bin .build/generated
 	@Tests/api/run.sh $(TAKE5) .build/schemathesis/bin/schemathesis
 
-test-clients: build nginx ## send uploads with clients that others wrote, directly and through nginx, two minutes
+test-clients: build nginx ## send uploads with clients that others wrote, and with take5 submit, through kills and cuts, five minutes
 	@$(call install,$(TEST_CLIENTS_PACKAGES))
 	@[ -x .build/upload-clients/bin/pip ] || python3 -m venv .build/upload-clients
-	@.build/upload-clients/bin/pip install --quiet $(UPLOAD_CLIENTS)
-	@.build/upload-clients/bin/python Tests/clients/uploads.py $(TAKE5) $(NGINX)
+	@.build/upload-clients/bin/pip install --quiet --requirement Tests/clients/requirements.txt
+	@.build/upload-clients/bin/python Tests/clients/main.py $(TAKE5) $(NGINX)
+	@.build/upload-clients/bin/python Tests/clients/cuts.py $(TAKE5)
 
 test-players: setup ## check the outputs with ten independent programs, some minutes
 	@$(call install,$(TEST_PLAYERS_PACKAGES))
