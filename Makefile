@@ -18,6 +18,8 @@ BENCH_PHOTO_PACKAGES := libvips-tools python3-venv
 BENCH_QUEUE_PACKAGES := ffmpeg python3-venv
 BENCH_QUEUE_PEERS := pgqueuer==1.6.0 procrastinate==3.10.0 awa-pg==0.6.9 \
                      asyncpg==0.32.0 'psycopg[binary,pool]==3.3.9' uvloop==0.23.0
+# What only 'make bench-http' needs beside nginx: a program that sends requests, and openssl, which is measured against.
+BENCH_HTTP_PACKAGES := python3 wrk openssl curl
 
 # What 'make package' needs in addition to the build, and what 'make test-package' needs in addition to that.
 PACKAGE_PACKAGES := binutils dpkg-dev patchelf
@@ -62,7 +64,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -210,7 +212,7 @@ test-package: package ## install, upgrade and purge the package in a bare Debian
 run: build ## serve until stopped, on http://127.0.0.1:8080
 	$(TAKE5) serve
 
-bench: bench-video bench-photo bench-read bench-crowd bench-queue ## measure everything that is measured
+bench: bench-video bench-photo bench-read bench-crowd bench-queue bench-http ## measure everything that is measured
 
 bench-video: build ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
 	@$(call install,$(BENCH_PACKAGES))
@@ -233,6 +235,10 @@ bench-queue: build ## measure the queue against pgqueuer, procrastinate and awa,
 	@mkdir -p .build/bench && [ -x .build/bench/peers/bin/pip ] || python3 -m venv .build/bench/peers
 	@.build/bench/peers/bin/pip install --quiet $(BENCH_QUEUE_PEERS)
 	$(SWIFT) run -c release bench --queue --write docs/benchmarks/queue.md
+
+bench-http: build nginx ## measure uploads against nginx and openssl, small reads against pgbench, and 600 uploads at once, twenty minutes
+	@$(call install,$(BENCH_HTTP_PACKAGES))
+	Benchmarks/http/bench.py --take5 $(TAKE5) --nginx $(NGINX) --write docs/benchmarks/http.md
 
 lint: ## check the sources against the formatter's rules, and all texts against the glossary
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
