@@ -25,6 +25,28 @@ struct ThreadExecutorTests {
     #expect(await counter.total == 1000)
   }
 
+  private static func nothing() async {}
+
+  @Test("a task runs until it waits: calls of asynchronous functions do not enqueue it behind others")
+  func uninterrupted() async throws {
+    let executor = try ThreadExecutor(name: "tasks", threads: 1)
+    defer { executor.stop() }
+    let order = Locked<[String]>([])
+    let start = try Event()
+    let tasks = ["first", "second"].map { name in
+      Task(executorPreference: executor) {
+        // Both are enqueued before one runs.
+        start.wait()
+        order.withLock { $0.append(name) }
+        for _ in 0..<10 { await Self.nothing() }
+        order.withLock { $0.append(name) }
+      }
+    }
+    start.signal()
+    for task in tasks { await task.value }
+    #expect(order.withLock { $0 } == ["first", "first", "second", "second"])
+  }
+
   @Test("blocking work returns its value or throws its error")
   func blocking() async throws {
     #expect(try await onThread("test") { 42 } == 42)

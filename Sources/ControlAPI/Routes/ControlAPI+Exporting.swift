@@ -52,7 +52,7 @@ final class Exports: Sendable {
       throw ProblemKind.overloaded.problem("Too many exports are being sent.", headers: ["Retry-After": "30"])
     }
     let executor: ThreadExecutor
-    do { executor = try ThreadExecutor(name: "export") } catch {
+    do { executor = try ThreadExecutor(name: "export", threads: 1) } catch {
       running.withLock { $0 -= 1 }
       throw error
     }

@@ -1,9 +1,7 @@
 import Glibc
 
-/// An executor with a fixed number of dedicated threads, for blocking work.
-///
-/// With one thread it is serial and can run an actor whose calls block (a database connection); with several it runs
-/// the tasks of a server that reads and writes files.
+/// An executor with a fixed number of dedicated threads, for blocking work: either that of an actor whose calls block (a database
+/// connection), or that of tasks (of a server that reads and writes files).
 package final class ThreadExecutor: @unchecked Sendable {
   // A condition variable, because threads sleep until there is work. The mutex guards everything below.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -11,9 +9,18 @@ package final class ThreadExecutor: @unchecked Sendable {
   private var jobs: [UnownedJob] = []
   private var head = 0
   private var stopping = false
+  private let isOfActor: Bool
 
-  /// Starts `threads` threads called `name`, which run until `stop()`.
-  package init(name: String, threads: Int = 1) throws(SystemError) {
+  /// Starts a thread called `name`, which runs an actor until `stop()`.
+  package convenience init(name: String) throws(SystemError) { try self.init(name, threads: 1, isOfActor: true) }
+
+  /// Starts `threads` threads called `name`, which run the tasks that prefer this executor until `stop()`.
+  package convenience init(name: String, threads: Int) throws(SystemError) {
+    try self.init(name, threads: threads, isOfActor: false)
+  }
+
+  private init(_ name: String, threads: Int, isOfActor: Bool) throws(SystemError) {
+    self.isOfActor = isOfActor
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(available, nil)
     for _ in 0..<threads {
@@ -64,8 +71,12 @@ package final class ThreadExecutor: @unchecked Sendable {
 
   private func runJobs() {
     while let job = next() {
-      job.runSynchronously(
-        isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+      if isOfActor {
+        job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+      } else {
+        // A task is isolated to no actor. If it seemed to be, each call of a nonisolated function would be enqueued again.
+        job.runSynchronously(on: asUnownedTaskExecutor())
+      }
     }
   }
 }

@@ -25,7 +25,7 @@ final class Heartbeat: Sendable {
     clock = configuration.clock
     last = Locked(configuration.clock.now)
     connection = try Connection(database, name: "heartbeat")
-    executor = try ThreadExecutor(name: "heartbeat")
+    executor = try ThreadExecutor(name: "heartbeat", threads: 1)
     self.held = held
     self.log = log
     self.onEviction = onEviction
