@@ -71,6 +71,34 @@ struct PoolTests {
     }
   }
 
+  @Test("patient callers leave half of the connections to others, and use them one after the other")
+  func patientCallers() async throws {
+    try await withDatabase { url in
+      let pool = Pool(url, size: 2, timeout: .seconds(60))
+      let release = try Event()
+      let patient = Shared(0)
+      let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<3 {
+          group.addTask {
+            try await pool.run(checkout: .seconds(600)) { _ in
+              patient.withLock { $0 += 1 }
+              isHeld.finish()
+              release.wait()
+            }
+          }
+        }
+        for await _ in held {}
+        // More of them than there are connections wait, or will.
+        for _ in 0..<10 { try await pool.run { _ = try $0.execute("SELECT 1") } }
+        #expect(patient.withLock { $0 } == 1)
+        release.signal()
+        try await group.waitForAll()
+      }
+      #expect(patient.withLock { $0 } == 3)
+    }
+  }
+
   @Test("a waiting caller whose task is cancelled gets an error")
   func cancelledWaiter() async throws {
     try await withDatabase { url in

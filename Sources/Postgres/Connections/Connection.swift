@@ -34,7 +34,7 @@ package actor Connection {
     let session = try open(timeout: timeout)
     defer {
       // A transaction that a body left open must not be continued by the next body.
-      if session.isInTransaction || session.isReadOnly || !session.isAlive { self.session = nil }
+      if session.isInTransaction || session.isReadOnly { self.session = nil }
     }
     return try body(session)
   }

@@ -1,18 +1,27 @@
 internal import Platform
 
 /// A limited number of connections that tasks share; waiting tasks are served in FIFO order.
-package actor Pool {
+///
+/// A lock guards it, and no actor: taking a free connection suspends no task and wakes no thread.
+package final class Pool: Sendable {
   private let url: DatabaseURL
   private let size: Int
   private let timeout: Duration
-  private var idle: [Connection] = []
-  private var opened = 0
-  private var waiters: [Waiter] = []
-  private var nextWaiter = 0
-  private var isClosed = false
+  private let shared = Locked(State())
+
+  private struct State {
+    var idle: [Connection] = []
+    var opened = 0
+    /// The connections that patient callers use.
+    var patient = 0
+    var waiters: [Waiter] = []
+    var nextWaiter = 0
+    var isClosed = false
+  }
 
   private struct Waiter {
     let id: Int
+    let isPatient: Bool
     let continuation: CheckedContinuation<Connection, any Error>
     let timer: Task<Void, Never>
   }
@@ -34,41 +43,37 @@ package actor Pool {
   ///
   /// - Parameters:
   ///   - timeout: nil: the pool's.
-  ///   - checkout: the time to wait for a free connection; nil: `timeout`.
+  ///   - checkout: the time to wait for a free connection; nil: `timeout`. Callers with a time of their own are patient: they
+  ///     use at most half of the connections at a time, so that others need not wait for all of them.
   @discardableResult
-  package nonisolated func run<Result: Sendable>(
+  package func run<Result: Sendable>(
     timeout: Duration? = nil, checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
     let timeout = timeout ?? self.timeout
-    let connection = try await acquire(timeout: checkout ?? timeout)
-    do {
-      let result = try await connection.run(timeout: timeout, body)
-      await release(connection)
-      return result
-    } catch {
-      await release(connection)
-      throw error
-    }
+    let connection = try await acquire(timeout: checkout ?? timeout, isPatient: checkout != nil)
+    defer { release(connection, isPatient: checkout != nil) }
+    return try await connection.run(timeout: timeout, body)
   }
 
   /// Runs `body` in a transaction: commits when it returns, rolls back when it throws.
   ///
   /// - Parameters:
   ///   - timeout: nil: the pool's.
-  ///   - checkout: the time to wait for a free connection; nil: `timeout`.
+  ///   - checkout: the time to wait for a free connection, as in `run`; nil: `timeout`.
   @discardableResult
-  package nonisolated func transaction<Result: Sendable>(
+  package func transaction<Result: Sendable>(
     timeout: Duration? = nil, checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
     try await run(timeout: timeout, checkout: checkout) { session in try session.transaction(body) }
   }
 
   /// Runs a `body` that only reads; if the task is cancelled, the statement that runs is cancelled.
-  package nonisolated func read<Result: Sendable>(
+  package func read<Result: Sendable>(
     timeout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
     let timeout = timeout ?? self.timeout
-    let connection = try await acquire(timeout: timeout)
+    let connection = try await acquire(timeout: timeout, isPatient: false)
+    defer { release(connection, isPatient: false) }
     let read = CancellableRead()
     do {
       let result = try await withTaskCancellationHandler {
@@ -77,44 +82,37 @@ package actor Pool {
         read.cancel()
       }
       await read.waitForRequest()
-      await release(connection)
       return result
     } catch {
       await read.waitForRequest()
-      await release(connection)
       throw error
     }
   }
 
   /// Whether a server replies, even if it refuses connections because it starts or shuts down.
-  package nonisolated func isReachable() async -> Bool {
+  package func isReachable() async -> Bool {
     (try? await onThread("postgres-ping") { [url] in url.isReachable() }) ?? false
   }
 
   /// Closes idle connections and fails waiting callers; a connection in use closes when it is released.
-  package func close() {
-    isClosed = true
-    idle = []
-    for waiter in waiters { finish(waiter, with: .failure(Self.closed)) }
-    waiters = []
+  package func close() async {
+    let waiters = shared.withLock { state in
+      state.isClosed = true
+      state.idle = []
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { Self.finish(waiter, with: .failure(Self.closed)) }
   }
 
   private static let closed = PostgresError(.unavailable, "the connection pool is closed")
 
-  private func acquire(timeout: Duration) async throws -> Connection {
-    guard !isClosed else { throw Self.closed }
-    if let connection = idle.popLast() { return connection }
-    if opened < size {
-      do {
-        let connection = try Connection(url, name: "postgres-\(opened + 1)")
-        opened += 1
-        return connection
-      } catch {
-        throw PostgresError(.unavailable, "cannot start the thread of a connection: \(error)")
-      }
+  private func acquire(timeout: Duration, isPatient: Bool) async throws -> Connection {
+    if let connection = try shared.withLock({ state in try take(&state, isPatient) }) { return connection }
+    let id = shared.withLock { state in
+      defer { state.nextWaiter += 1 }
+      return state.nextWaiter
     }
-    let id = nextWaiter
-    nextWaiter += 1
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let timer = Task {
@@ -125,30 +123,69 @@ package actor Pool {
               .exhausted, "all \(size) connections were busy for \(timeout)",
               remedy: "Raise the pool's size or lower the load"))
         }
-        waiters.append(Waiter(id: id, continuation: continuation, timer: timer))
-        if Task.isCancelled { fail(id, CancellationError()) }
+        let waiter = Waiter(id: id, isPatient: isPatient, continuation: continuation, timer: timer)
+        let outcome = Result {
+          try shared.withLock { state -> Connection? in
+            // One may have been released since.
+            if let connection = try take(&state, isPatient) { return connection }
+            state.waiters.append(waiter)
+            return nil
+          }
+        }
+        switch outcome {
+        case .success(nil): if Task.isCancelled { fail(id, CancellationError()) }
+        case .success(let connection?): Self.finish(waiter, with: .success(connection))
+        case .failure(let error): Self.finish(waiter, with: .failure(error))
+        }
       }
     } onCancel: {
-      Task { await fail(id, CancellationError()) }
+      fail(id, CancellationError())
     }
+  }
+
+  /// Takes an idle or a new connection; nil if the caller must wait.
+  private func take(_ state: inout State, _ isPatient: Bool) throws(PostgresError) -> Connection? {
+    guard !state.isClosed else { throw Self.closed }
+    guard mayUse(state, isPatient) else { return nil }
+    var connection = state.idle.popLast()
+    if connection == nil, state.opened < size {
+      do throws(SystemError) {
+        connection = try Connection(url, name: "postgres-\(state.opened + 1)")
+        state.opened += 1
+      } catch {
+        throw PostgresError(.unavailable, "cannot start the thread of a connection: \(error)")
+      }
+    }
+    if connection != nil, isPatient { state.patient += 1 }
+    return connection
+  }
+
+  private func mayUse(_ state: State, _ isPatient: Bool) -> Bool { !isPatient || state.patient < max(1, size / 2) }
+
+  private func release(_ connection: Connection, isPatient: Bool) {
+    let waiter = shared.withLock { state -> Waiter? in
+      if isPatient { state.patient -= 1 }
+      if state.isClosed { return nil }
+      guard let index = state.waiters.firstIndex(where: { mayUse(state, $0.isPatient) }) else {
+        state.idle.append(connection)
+        return nil
+      }
+      let waiter = state.waiters.remove(at: index)
+      if waiter.isPatient { state.patient += 1 }
+      return waiter
+    }
+    if let waiter { Self.finish(waiter, with: .success(connection)) }
   }
 
   private func fail(_ id: Int, _ error: any Error) {
-    guard let index = waiters.firstIndex(where: { $0.id == id }) else { return }
-    finish(waiters.remove(at: index), with: .failure(error))
+    let waiter = shared.withLock { state in
+      state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
+    }
+    if let waiter { Self.finish(waiter, with: .failure(error)) }
   }
 
-  private func finish(_ waiter: Waiter, with result: Result<Connection, any Error>) {
+  private static func finish(_ waiter: Waiter, with result: Result<Connection, any Error>) {
     waiter.timer.cancel()
     waiter.continuation.resume(with: result)
-  }
-
-  private func release(_ connection: Connection) {
-    if isClosed { return }
-    if waiters.isEmpty {
-      idle.append(connection)
-    } else {
-      finish(waiters.removeFirst(), with: .success(connection))
-    }
   }
 }
