@@ -42,6 +42,28 @@ struct ServerTests {
     }
   }
 
+  @Test("a handler that waits for the disk delays no other request")
+  func waitsForDisk() async throws {
+    let isOnDisk = try Event()
+    let (started, isStarted) = AsyncStream.makeStream(of: Void.self)
+    let slow = Route("GET", "/slow", waitsForDisk: true, admission: Route.open) { _ in
+      isStarted.finish()
+      isOnDisk.wait()
+      return Response(.ok)
+    }
+    var configuration = ServerConfiguration()
+    (configuration.handlerThreads, configuration.diskThreads) = (1, 1)
+    try await withServer(configuration, router: Router(routes: Self.routes + [slow])) { server in
+      let port = server.port
+      async let late = request("GET", "/slow", port: port)
+      for await _ in started {}
+      let other = try await request("GET", "/hello/you", port: port)
+      isOnDisk.signal()
+      #expect(other.status == 200)
+      #expect(try await late.status == 200)
+    }
+  }
+
   @Test("HEAD uses the handler of GET")
   func head() async throws {
     try await withServer(router: Self.router) { server in

@@ -38,11 +38,15 @@ extension ControlAPI {
   /// - Parameters:
   ///   - bodyLimit: the maximum length of the body, in bytes; without it the route accepts no body.
   ///   - isSafe: whether the handler changes nothing; nil: only a handler of GET.
+  ///   - waitsForDisk: whether the handler receives files, and waits until they are on the disk.
   func route(
     _ method: String, _ template: String, access: RouteAccess, bodyLimit: Int64 = 0, isSafe: Bool? = nil,
-    handler: @escaping Route.Handler
+    waitsForDisk: Bool = false, handler: @escaping Route.Handler
   ) -> Route {
-    Route(method, template, bodyLimit: bodyLimit, isSafe: isSafe, admission: admission(to: access)) { request in
+    Route(
+      method, template, bodyLimit: bodyLimit, isSafe: isSafe, waitsForDisk: waitsForDisk,
+      admission: admission(to: access)
+    ) { request in
       do {
         return try await handler(request)
       } catch is OwnershipRefusal {

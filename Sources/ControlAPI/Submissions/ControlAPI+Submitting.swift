@@ -21,7 +21,7 @@ extension ControlAPI {
     _ method: String, _ template: String, scopes: Set<Scope>, bodyLimit: Int64,
     submit: @escaping @Sendable (Request) async throws -> StoredSubmission
   ) -> Route {
-    route(method, template, access: .upload(scopes), bodyLimit: bodyLimit) { request in
+    route(method, template, access: .upload(scopes), bodyLimit: bodyLimit, waitsForDisk: true) { request in
       if let replayed = await replay(of: request) { return await response(to: request, awaitingJobOf: replayed) }
       try mediaSpace.check(for: request)
       try await checkQuota(request, posts: template == Self.postsTemplate ? 1 : 0, bytes: mediaSpace.bytes(of: request))

@@ -12,12 +12,16 @@ extension ControlAPI {
     let limit = maxUploadBytes
     return [
       route("OPTIONS", "/v1/uploads", access: .anyone, isSafe: true, handler: describeUploads),
-      route("POST", "/v1/uploads", access: .key([.submit]), bodyLimit: limit, handler: createUpload),
-      route("GET", "/v1/uploads/{id}", access: .key([.submit]), handler: readUpload),
-      route("PATCH", "/v1/uploads/{id}", access: .key([.submit]), bodyLimit: limit, handler: appendToUpload),
-      route("DELETE", "/v1/uploads/{id}", access: .key([.submit]), handler: deleteUpload),
+      route("POST", "/v1/uploads", access: .key([.submit]), bodyLimit: limit, waitsForDisk: true, handler: createUpload),
+      route("GET", "/v1/uploads/{id}", access: .key([.submit]), waitsForDisk: true, handler: readUpload),
+      route(
+        "PATCH", "/v1/uploads/{id}", access: .key([.submit]), bodyLimit: limit, waitsForDisk: true,
+        handler: appendToUpload),
+      route("DELETE", "/v1/uploads/{id}", access: .key([.submit]), waitsForDisk: true, handler: deleteUpload),
       // For clients that can send no other method (tus 1.0, X-HTTP-Method-Override).
-      route("POST", "/v1/uploads/{id}", access: .key([.submit]), bodyLimit: limit, handler: overrideMethod),
+      route(
+        "POST", "/v1/uploads/{id}", access: .key([.submit]), bodyLimit: limit, waitsForDisk: true,
+        handler: overrideMethod),
     ]
   }
 

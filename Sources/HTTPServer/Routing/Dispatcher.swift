@@ -129,7 +129,9 @@ final class Dispatcher: Sendable {
       let request = Request(
         head: head, id: id, client: client, principal: Anonymous(), parameters: match.parameters,
         body: RequestBody(context: context))
-      let task = handlers.start { await self.handle(request, match, context) }
+      let task = handlers.start(waitsForDisk: match.route.waitsForDisk) {
+        await self.handle(request, match, context)
+      }
       if match.route.isSafe { context.whenAbandoned { task.cancel() } }
       return (context, match.isAuthenticated)
     } catch {

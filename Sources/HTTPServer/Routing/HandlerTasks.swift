@@ -11,19 +11,29 @@ final class HandlerTasks: Sendable {
   }
 
   private let executor: ThreadExecutor
+  private let diskExecutor: ThreadExecutor
   private let shared = Locked(Shared())
   private let next = Atomic<UInt64>(0)
   private let activity = ActivityCount()
 
-  init(threads: Int) throws(SystemError) { executor = try ThreadExecutor(name: "http-handler", threads: threads) }
+  /// - Parameters:
+  ///   - threads: the number of threads for most handlers.
+  ///   - diskThreads: the number of threads for handlers that wait for the disk.
+  init(threads: Int, diskThreads: Int) throws(SystemError) {
+    executor = try ThreadExecutor(name: "http-handler", threads: threads)
+    diskExecutor = try ThreadExecutor(name: "http-upload", threads: diskThreads)
+  }
 
-  deinit { executor.stop() }
+  deinit {
+    executor.stop()
+    diskExecutor.stop()
+  }
 
   /// Starts a task; after `cancelAll()` it is cancelled from the start.
-  func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+  func start(waitsForDisk: Bool, _ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     activity.begin()
     let number = next.add(1, ordering: .relaxed).newValue
-    let task = Task(executorPreference: executor) {
+    let task = Task(executorPreference: waitsForDisk ? diskExecutor : executor) {
       await work()
       self.remove(number)
     }

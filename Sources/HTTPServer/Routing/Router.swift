@@ -80,6 +80,9 @@ package struct Route: Sendable {
   /// Whether the request is safe, so that its handler is cancelled when the client disconnects (RFC 9110, section
   /// 9.2.1).
   let isSafe: Bool
+  /// Whether the handler waits for the disk, as that of an upload does (fsync(2)). It runs on threads of its own, so that no
+  /// other request waits behind it.
+  let waitsForDisk: Bool
   let admission: Admission
   let handler: Handler
 
@@ -88,8 +91,9 @@ package struct Route: Sendable {
   ///   - template: a path whose `{name}` segments match any text; `Request.parameter(_:)` returns the matched text.
   ///   - bodyLimit: in bytes; a longer body is refused with 413, before it is read if it has a Content-Length.
   ///   - isSafe: whether the handler changes nothing; nil: only a handler of GET.
+  ///   - waitsForDisk: whether the handler waits for the disk.
   package init(
-    _ method: String, _ template: String, bodyLimit: Int64 = 0, isSafe: Bool? = nil,
+    _ method: String, _ template: String, bodyLimit: Int64 = 0, isSafe: Bool? = nil, waitsForDisk: Bool = false,
     admission: @escaping Admission, handler: @escaping Handler
   ) {
     self.method = method
@@ -97,6 +101,7 @@ package struct Route: Sendable {
     self.template = template
     self.bodyLimit = bodyLimit
     self.isSafe = isSafe ?? (method == "GET")
+    self.waitsForDisk = waitsForDisk
     self.admission = admission
     self.handler = handler
   }

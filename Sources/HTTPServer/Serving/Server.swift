@@ -25,7 +25,7 @@ package final class Server: Sendable {
     let socket = try ListeningSocket(host: configuration.host, port: configuration.port)
     port = socket.port
     do {
-      handlers = try HandlerTasks(threads: configuration.handlerThreads)
+      handlers = try HandlerTasks(threads: configuration.handlerThreads, diskThreads: configuration.diskThreads)
       dispatcher = Dispatcher(
         configuration: configuration, handlers: handlers, router: router, observer: observer)
       endpoints = try (0..<configuration.networkThreads).map { _ in

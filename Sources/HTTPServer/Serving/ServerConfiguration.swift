@@ -11,6 +11,8 @@ package struct ServerConfiguration: Sendable {
   package var networkThreads = 2
   /// The number of threads that run handlers, whose file and database calls may block.
   package var handlerThreads = 4
+  /// The number of threads that run handlers that wait for the disk; the file system writes what several wait for at once.
+  package var diskThreads = 8
 
   /// The maximum number of open connections, if the limit of open files permits it. At the limit, the server closes
   /// connections that are idle or slow and not authenticated.
