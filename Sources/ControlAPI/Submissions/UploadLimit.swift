@@ -8,7 +8,7 @@ package import Platform
 /// the database connection that it needs.
 package final class UploadLimit: Sendable {
   /// The default limit.
-  package static let defaultMax = 512
+  package static let defaultMax = 1024
 
   private let limit: Int
   private let onRefusal: @Sendable (IPAddress) -> Void
