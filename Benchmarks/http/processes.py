@@ -56,7 +56,7 @@ class Service:
             [program, "serve", "--slots", str(slots), "--listen", f"127.0.0.1:{self.port}", "--data", self.data, *limits, *options],
             stdout=subprocess.PIPE, stderr=self.log)
         if not self.process.stdout.readline():
-            raise SystemExit(f"the service did not start: {self.log.name}")
+            raise SystemExit("the service did not start: " + (folder / "service.log").read_text())
 
     def stop(self):
         self.process.terminate()
