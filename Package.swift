@@ -143,7 +143,7 @@ let package = Package(
       "ControlAPI",
       [
         "Archives", "Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "JOSE", "Metrics", "Model", "OpenAPI", "Platform",
-        "Postgres", "Queue", "Store",
+        "Postgres", "Queue", "Store", "StreamValidation",
       ]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
     program(

@@ -74,7 +74,7 @@ extension ControlAPI {
   private func form(of request: Request) async throws -> SubmissionForm {
     let limits = formLimits
     guard JSONBody.isPlain(request) else {
-      return try await .form(of: request, space: mediaSpace, limits: limits)
+      return try await .form(of: request, space: mediaSpace, limits: limits, definitions: definitions)
     }
     return try await .json(of: request, limits: limits) { references in
       try content(of: references, for: request.caller, limit: limits.bytes)
@@ -126,7 +126,7 @@ extension ControlAPI {
     }
   }
 
-  private static let photoPost = "photo-post"
+  static let photoPost = "photo-post"
 
   var formLimits: SubmissionForm.PartLimits {
     let photos = definitions.photos[Self.photoPost]

@@ -26,19 +26,29 @@ struct FormReader: ~Copyable {
 
   private let space: MediaSpace
   private let limits: SubmissionForm.PartLimits
+  private let definitions: SubmissionDefinitions
+  private let length: Int64?
   private let user: String?
   private var media: [SubmissionPart: [SealedBlob]] = [:]
   private var fields: [PostField: [UInt8]] = [:]
   private var post: [UInt8]?
   private var current = Part.post
+  /// The number of bytes of all files.
   private var received: Int64 = 0
   private var textBytes = 0
-  private var staged: StagedBlob?
+  private var file: ArrivingFile?
 
-  /// - Parameter user: the author of a form that names none; nil: the form must name one.
-  init(space: MediaSpace, limits: SubmissionForm.PartLimits, user: String?) {
+  /// - Parameters:
+  ///   - length: the length of the form in bytes; nil: unknown.
+  ///   - user: the author of a form that names none; nil: the form must name one.
+  init(
+    space: MediaSpace, limits: SubmissionForm.PartLimits, definitions: SubmissionDefinitions, length: Int64?,
+    user: String?
+  ) {
     self.space = space
     self.limits = limits
+    self.definitions = definitions
+    self.length = length
     self.user = user
   }
 
@@ -51,9 +61,11 @@ struct FormReader: ~Copyable {
     }
     if isRepeated(part) { throw ProblemKind.repeated(part: name) }
     current = part
-    received = 0
     switch part {
-    case .media: staged = try space.stage()
+    case .media(let media):
+      file = try ArrivingFile(
+        in: space, accepting: definitions.accepted(media), photo: media == .photo ? self.media[.photo]?.count ?? 0 : nil
+      )
     case .field(let field): fields[field] = []
     case .post: post = []
     }
@@ -72,8 +84,11 @@ struct FormReader: ~Copyable {
     case .media(let part):
       received += Int64(bytes.count)
       let limit = limits.bytes(of: part)
-      if received > limit { throw MultipartError.partTooLarge(name: part.rawValue, limit: limit) }
-      try bytes.withUnsafeBytes { try staged?.append($0) }
+      if (file?.count ?? 0) + Int64(bytes.count) > limit {
+        throw MultipartError.partTooLarge(name: part.rawValue, limit: limit)
+      }
+      let rest = length.map { $0 - received }
+      try bytes.withUnsafeBytes { try file?.append($0, rest: rest) }
     case .field(let field):
       try countText(bytes, field.rawValue)
       fields[field]? += bytes
@@ -95,9 +110,9 @@ struct FormReader: ~Copyable {
   mutating func endPart() throws {
     guard case .media(let part) = current else { return }
     // A noncopyable value cannot be moved out of an optional property; it can be swapped out.
-    var sealed: StagedBlob?
-    swap(&sealed, &staged)
-    if let blob = try sealed.take()?.seal() { media[part, default: []].append(blob) }
+    var ended: ArrivingFile?
+    swap(&ended, &file)
+    if let blob = try ended.take()?.seal() { media[part, default: []].append(blob) }
   }
 
   consuming func finish() throws -> SubmissionForm {

@@ -1,6 +1,7 @@
 internal import Blobs
 internal import HTTPServer
 internal import Model
+internal import StreamValidation
 
 /// An uploaded image: the body of a request, the part `image` of a form with an optional part `author`, or an upload that
 /// JSON names.
@@ -50,19 +51,19 @@ struct ImageUpload: Sendable {
   }
 
   private static func body(_ request: Request, space: MediaSpace, limits: PhotoLimits) async throws -> SealedBlob {
-    var staged = try space.stage()
-    var received: Int64 = 0
+    var file = try ArrivingFile(in: space, accepting: AcceptedMedia(photo: limits))
     for try await chunk in request.body {
-      received += Int64(chunk.count)
+      let received = file.count + Int64(chunk.count)
       guard received <= limits.bytes else {
         throw MultipartError.partTooLarge(name: "image", limit: limits.bytes).problem
       }
-      try chunk.withUnsafeBytes { try staged.append($0) }
+      let rest = request.head.contentLength.map { $0 - received }
+      try chunk.withUnsafeBytes { try file.append($0, rest: rest) }
     }
-    guard received > 0 else {
+    guard file.count > 0 else {
       throw ProblemKind.missingPart.problem("The body is empty.", errors: [FieldError("image", "is required")])
     }
-    return try staged.seal()
+    return try file.seal()
   }
 
   private static func form(
@@ -78,7 +79,7 @@ struct ImageUpload: Sendable {
         guard isImage || header.name == "author" else { throw ProblemKind.unknown(part: header.name) }
         guard isImage ? image == nil : author == nil else { throw ProblemKind.repeated(part: header.name) }
         if isImage {
-          image = try await stagedPart(&reader, space: space)
+          image = try await file(of: &reader, request, space: space, limits: limits)
         } else {
           author = try await authorPart(&reader)
         }
@@ -90,10 +91,15 @@ struct ImageUpload: Sendable {
     return (image, try author.map(Self.checkedAuthor))
   }
 
-  private static func stagedPart(_ reader: inout MultipartReader, space: MediaSpace) async throws -> SealedBlob {
-    var staged = try space.stage()
-    while case .bytes(let bytes)? = try await reader.next() { try bytes.withUnsafeBytes { try staged.append($0) } }
-    return try staged.seal()
+  private static func file(
+    of reader: inout MultipartReader, _ request: Request, space: MediaSpace, limits: PhotoLimits
+  ) async throws -> SealedBlob {
+    var file = try ArrivingFile(in: space, accepting: AcceptedMedia(photo: limits))
+    while case .bytes(let bytes)? = try await reader.next() {
+      let rest = request.head.contentLength.map { $0 - file.count - Int64(bytes.count) }
+      try bytes.withUnsafeBytes { try file.append($0, rest: rest) }
+    }
+    return try file.seal()
   }
 
   private static func authorPart(_ reader: inout MultipartReader) async throws -> [UInt8] {

@@ -68,8 +68,12 @@ struct SubmissionForm: Sendable {
 
   /// Reads the form of a request, whose files are written to the blob store as they arrive. Throws a problem that names the
   /// invalid part or field.
-  static func form(of request: Request, space: MediaSpace, limits: PartLimits) async throws -> SubmissionForm {
-    var form = FormReader(space: space, limits: limits, user: request.caller.user)
+  static func form(
+    of request: Request, space: MediaSpace, limits: PartLimits, definitions: SubmissionDefinitions
+  ) async throws -> SubmissionForm {
+    var form = FormReader(
+      space: space, limits: limits, definitions: definitions, length: request.head.contentLength,
+      user: request.caller.user)
     do {
       // One more part than a valid form can have, so that the error can name it.
       var reader = try MultipartReader(

@@ -2,22 +2,29 @@ internal import Blobs
 internal import Crypto
 internal import Model
 internal import Platform
+internal import StreamValidation
 
-/// What is computed of an upload as its bytes arrive.
+/// What is computed of an upload as its bytes arrive: its hash, and whether it will be rejected.
 final class ArrivingContent: Sendable {
   private struct State: ~Copyable {
     var hash: SHA256? = SHA256()
+    var validator: StreamValidator
     /// The number of bytes that have been added.
     var offset: Int64 = 0
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> Reason? {
       hash?.update(bytes)
       offset += Int64(bytes.count)
-      return nil
+      return validator.append(bytes)?.reason
     }
   }
 
-  private let state = Locked(State())
+  private let state: Locked<State>
+
+  /// - Parameter length: the length of the upload in bytes; nil: unknown.
+  init(accepting accepted: AcceptedMedia, length: Int64?) {
+    state = Locked(State(validator: StreamValidator(accepting: accepted, length: length)))
+  }
 
   var offset: Int64 { state.withLock { $0.offset } }
 
@@ -36,6 +43,9 @@ final class ArrivingContent: Sendable {
     }
     return nil
   }
+
+  /// Returns the reason for which nothing can be made of the file, if its end shows one.
+  func end() -> Reason? { state.withLock { $0.validator.finish()?.reason } }
 
   /// The hash of all bytes; nil the second time.
   func finish() -> SHA256Digest? {
@@ -59,11 +69,10 @@ final class ArrivingContents: Sendable {
   private static let maxEntries = 4096
   private let entries = Locked(Entries())
 
-  /// Takes the content of the first `offset` bytes, at most, of an upload.
-  func take(_ id: PublicID, upTo offset: Int64) -> ArrivingContent {
+  /// Takes the content of the first `offset` bytes, at most, of an upload; nil: it is not known.
+  func take(_ id: PublicID, upTo offset: Int64) -> ArrivingContent? {
     let content = entries.withLock { $0.unfinished.removeValue(forKey: id) }
-    if let content, content.offset <= offset { return content }
-    return ArrivingContent()
+    return content.flatMap { $0.offset <= offset ? $0 : nil }
   }
 
   /// Keeps the content of an upload that is not whole.

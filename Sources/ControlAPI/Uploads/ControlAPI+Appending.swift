@@ -36,7 +36,7 @@ extension ControlAPI {
     }
     let record = try await known(appending, of: record, request)
     if let length = record.length, state.offset == 0 { try file.reserve(length) }
-    let content = contents.take(record.id, upTo: state.offset)
+    let content = contents.take(record.id, upTo: state.offset) ?? content(of: record)
     if let reason = try content.append(file, upTo: state.offset) { throw UploadRefusal(reason) }
     do {
       try await receive(request, dialect, into: file, content, limit: record.length ?? maxUploadBytes)
@@ -55,6 +55,12 @@ extension ControlAPI {
 
   /// The number of bytes after which a client of a draft learns that they are on the disk.
   private static let reportedBytes: Int64 = 4 << 20
+
+  /// What is computed of an upload from its first byte on. A file that a post awaits is judged as the part that it is.
+  private func content(of record: UploadRecord) -> ArrivingContent {
+    let part = record.awaited.flatMap { SubmissionPart(rawValue: $0.part) }
+    return ArrivingContent(accepting: part.map(definitions.accepted) ?? definitions.anyUse, length: record.length)
+  }
 
   private func receive(
     _ request: Request, _ dialect: UploadDialect, into file: UploadFile, _ content: ArrivingContent, limit: Int64
@@ -81,6 +87,7 @@ extension ControlAPI {
     _ file: UploadFile, _ content: ArrivingContent, of record: UploadRecord, _ request: Request
   ) async throws {
     let offset = content.offset
+    if let reason = content.end() { throw UploadRefusal(reason) }
     guard let hash = content.finish() else { preconditionFailure("the content of an upload is finished once") }
     if let announced = record.digest, announced != hash.hex {
       throw UploadRefusal(Reason(.digestMismatch, input: nil, finding: "the SHA-256 of the bytes is \(hash.hex)"))

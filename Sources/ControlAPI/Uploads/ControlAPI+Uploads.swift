@@ -12,7 +12,8 @@ extension ControlAPI {
     let limit = maxUploadBytes
     return [
       route("OPTIONS", "/v1/uploads", access: .anyone, isSafe: true, handler: describeUploads),
-      route("POST", "/v1/uploads", access: .key([.submit]), bodyLimit: limit, waitsForDisk: true, handler: createUpload),
+      route(
+        "POST", "/v1/uploads", access: .key([.submit]), bodyLimit: limit, waitsForDisk: true, handler: createUpload),
       route("GET", "/v1/uploads/{id}", access: .key([.submit]), waitsForDisk: true, handler: readUpload),
       route(
         "PATCH", "/v1/uploads/{id}", access: .key([.submit]), bodyLimit: limit, waitsForDisk: true,
