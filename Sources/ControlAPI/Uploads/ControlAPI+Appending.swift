@@ -90,7 +90,7 @@ extension ControlAPI {
     if let reason = content.end() { throw UploadRefusal(reason) }
     guard let hash = content.finish() else { preconditionFailure("the content of an upload is finished once") }
     if let announced = record.digest, announced != hash.hex {
-      throw UploadRefusal(Reason(.digestMismatch, input: nil, finding: "the SHA-256 of the bytes is \(hash.hex)"))
+      throw UploadRefusal(Reason(.digestMismatch, input: nil, finding: "the bytes of the upload have another SHA-256 than the announced one"))
     }
     // What a client sends without a length counts once it is known.
     _ = try await charge(request, to: record, upTo: offset)

@@ -199,4 +199,20 @@ private struct UploadResponse: Encodable {
     createdAt = record.createdAt
     expiresAt = record.expiresAt
   }
+  private enum CodingKeys: String, CodingKey {
+    case id, offset, length, isWhole, reason, post, createdAt, expiresAt
+  }
+
+  /// Every key is present.
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(id, forKey: .id)
+    try container.encode(offset, forKey: .offset)
+    try container.encode(length, forKey: .length)
+    try container.encode(isWhole, forKey: .isWhole)
+    try container.encode(reason, forKey: .reason)
+    try container.encode(post, forKey: .post)
+    try container.encode(createdAt, forKey: .createdAt)
+    try container.encode(expiresAt, forKey: .expiresAt)
+  }
 }
