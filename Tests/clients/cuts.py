@@ -21,10 +21,9 @@ import tempfile
 import time
 
 from link import Link
-from service import BYTES, KEY, Service, content, free_ports, wait_until
+from service import BYTES, KEY, Service, clip, free_ports, wait_until
 from wire import request
 
-SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples"
 CUTS = 10
 MAX_RATIO = 1.05
 AUTHOR = "cuts"
@@ -36,10 +35,7 @@ class Clip:
     hash: str
 
     def __init__(self, folder, seed, camera):
-        """Writes a sample with a box of random bytes at its end, which players skip (ISO/IEC 14496-12, section 8.1.2)."""
-        sample = (SAMPLES / f"{camera}.mp4").read_bytes()
-        length = BYTES // 2 - len(sample)
-        data = sample + length.to_bytes(4, "big") + b"free" + content(f"{seed} {camera}", length - 8)
+        data = clip(f"{seed} {camera}", BYTES // 2, camera)
         self.path, self.hash = folder / f"{camera}.mp4", hashlib.sha256(data).hexdigest()
         self.path.write_bytes(data)
 
@@ -74,11 +70,11 @@ class Submission:
         return link.forwarded
 
 
-def captions(service):
-    """The captions of all posts, each as often as it is there."""
+def captions(service, author):
+    """The captions of all posts of an author, each as often as it is there."""
     found, cursor = collections.Counter(), ""
     while cursor is not None:
-        path = f"/v1/posts?author={AUTHOR}&status=processing&status=ready&limit=100{cursor}"
+        path = f"/v1/posts?author={author}&status=processing&status=ready&limit=100{cursor}"
         response = request(service.url, "GET", path, {})
         assert response.status == 200, response
         page = json.loads(response.body)
@@ -98,7 +94,7 @@ def run(service, folder, options):
     with concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
         forwarded = list(pool.map(submit, submissions))
     seconds = time.monotonic() - start
-    assert captions(service) == collections.Counter(submission.seed for submission in submissions)
+    assert captions(service, AUTHOR) == collections.Counter(submission.seed for submission in submissions)
     ratio, worst = sum(forwarded) / (BYTES * len(forwarded)), max(forwarded) / BYTES
     print(
         f"{len(forwarded)} moments of {BYTES} bytes, each cut {CUTS} times: each exists once; {ratio:.4f} of the bytes were "
@@ -124,4 +120,5 @@ def main():
             run(service, folder, options)
 
 
-main()
+if __name__ == "__main__":
+    main()

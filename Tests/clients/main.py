@@ -18,7 +18,7 @@ import drafts
 import interim
 import programs
 from proxies import Nginx
-from service import Service, content, free_ports
+from service import Service, clip, free_ports
 from wire import request
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -41,7 +41,7 @@ def tests(service, nginx, folder, screenshots):
 
 def run(service, name, send):
     start = time.monotonic()
-    bytes = content(name)
+    bytes = clip(name)
     if location := send(bytes):
         assert service.file(location).read_bytes() == bytes, f"{name}: other bytes"
         status = request(service.url, "DELETE", drafts.path_of(location), {}).status

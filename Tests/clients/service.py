@@ -3,12 +3,14 @@
 import contextlib
 import hashlib
 import os
+import pathlib
 import signal
 import socket
 import subprocess
 import threading
 import time
 
+SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples"
 KEY = "test-clients-key"
 AUTHORIZATION = {"Authorization": f"Bearer {KEY}"}
 # The length of an upload.
@@ -26,9 +28,12 @@ def free_ports(count):
         return [listener.getsockname()[1] for listener in listeners]
 
 
-def content(name, length=BYTES):
-    """Returns bytes that are the same for a name in every run."""
-    return hashlib.shake_128(name.encode()).digest(length)
+def clip(name, length=BYTES, camera="front"):
+    """Returns a clip that is the same for a name in every run: a sample with a box at its end that players skip (ISO/IEC
+    14496-12, section 8.1.2). Anything else would be refused while it is sent."""
+    sample = (SAMPLES / f"{camera}.mp4").read_bytes()
+    length -= len(sample)
+    return sample + length.to_bytes(4, "big") + b"free" + hashlib.shake_128(name.encode()).digest(length - 8)
 
 
 def wait_until(condition, what):

@@ -64,6 +64,8 @@ extension ControlAPI {
     }
     switch (form.content, stored.subject) {
     case (.awaited(let uploads), .post(let id)): try register(uploads, awaitedBy: id)
+    // The first request may have stored a post that still awaits what is whole by now.
+    case (.files, .post(let id)) where stored.isReplay: awaitingPosts.reconsider(id)
     case (.files, _): remove((form.references?.all ?? []).map(\.upload))
     default: break
     }
