@@ -218,7 +218,7 @@ let package = Package(
       "MediaMutation",
       [
         "Blobs", "BoxTesting", "Crypto", "Definitions", "ISOBaseMedia", "Kernels", "MediaFixtures", "MediaProcess",
-        "Model", "Platform", "SeededRandom", "Stills",
+        "Model", "Platform", "SeededRandom", "Stills", "StreamValidation",
       ]),
     .executableTarget(
       name: "mutate", dependencies: ["CLinkedLibraries", "MediaMutation", "MediaProcess", "Model", "Platform"],

@@ -51,6 +51,8 @@ package struct StreamValidator: Sendable {
     guard refusal == nil else { return refusal }
     do throws(StreamRefusal) {
       if walk == nil { try recognize() }
+      // The bytes behind the limit may have been passed over.
+      if received > maxBytes, let tooManyBytes { throw StreamRefusal(tooManyBytes, at: maxBytes) }
       try walk?.finish(at: received)
     } catch {
       refusal = error

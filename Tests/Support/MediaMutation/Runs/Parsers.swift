@@ -1,12 +1,17 @@
 import ISOBaseMedia
 import Model
 import Stills
+import StreamValidation
 
 /// Passes a mutation to every parser of this program that meets hostile bytes, without a decoder.
 package struct Parsers {
   /// The limits of reading, which a parser must not exceed whatever the bytes are.
   private static let maxReads = 20_000
   private static let pixels = 1 << 24
+  private static let limits = Limits(
+    seconds: nil, bytes: 1 << 30, pixels: pixels, framesPerSecond: 240, streams: 16,
+    containers: [.mov, .mp4, .threeGP],
+    videoCodecs: AllowedCodecs.video, differenceSeconds: 0.5)
 
   private let bytes: [UInt8]
   private var violations: [String] = []
@@ -29,6 +34,10 @@ package struct Parsers {
     let examined = ContainerWalker.examine(size: Int64(bytes.count)) { offset, count throws(Never) in
       reads += 1
       return Array(bytes.dropFirst(Int(offset)).prefix(count))
+    }
+    let arrival = Arrival(bytes, AcceptedMedia(clip: Self.limits, as: .front))
+    if case .failure(let refusal) = examined, arrival.refusal == nil {
+      violations.append("a file is accepted as it arrives: \(refusal)")
     }
     if reads > Self.maxReads { violations.append("the walk read the file \(reads) times") }
     switch examined {
@@ -68,6 +77,11 @@ package struct Parsers {
     do throws(HEIFRefusal) {
       let image = try HEIFImage(bytes, pixels: Self.pixels)
       _ = Exif(image.exif)
+      let limits = PhotoLimits(
+        bytes: 1 << 30, pixels: Self.pixels, progressivePixels: Self.pixels, formats: [.heif, .avif])
+      if let violation = Arrival(bytes, AcceptedMedia(photo: limits)).violation(ofAccepted: .photo) {
+        violations.append(violation)
+      }
       do throws(HEIFRefusal) {
         if try HEIFImage(image.bytes, pixels: Self.pixels).bytes != image.bytes {
           violations.append("a rewritten HEIF is rewritten to other bytes")

@@ -4,6 +4,7 @@ import ISOBaseMedia
 package import MediaProcess
 package import Model
 import Platform
+import StreamValidation
 
 /// The path of production for one mutation: a fork server, a confined child for each request, the checks of its replies,
 /// and a folder of blobs.
@@ -73,17 +74,25 @@ package struct Pipeline: Sendable {
     switch job {
     case .moment(let front, let back, let isFrontForeground):
       if front == back { return Outcome(depth: .submitted, ending: .refused(.sameFileTwice)) }
-      return try await run([.front: front, .back: back], settings.moment) { facts in
+      let clips = [InputName.front: front, .back: back]
+      return try await run(clips, settings.moment) { facts in
         guard let front = facts[.front], let back = facts[.back] else { return nil }
         return Planner(settings.moment).plan(
           front: front, back: back, foreground: isFrontForeground ? .front : .back)
-      }
+      }.compared(with: arrivals(of: clips, settings.moment))
     case .clip(let bytes):
       return try await run([.clip: bytes], settings.clip) { facts in
         facts[.clip].map { Planner(settings.clip).plan(clip: $0) }
-      }
-    case .photo(let bytes, let definition): return try await run(bytes, settings.photos[definition].plan)
+      }.compared(with: arrivals(of: [.clip: bytes], settings.clip))
+    case .photo(let bytes, let definition):
+      let plan = settings.photos[definition].plan
+      return try await run(bytes, plan).compared(with: [.photo: Arrival(bytes, AcceptedMedia(photo: plan.limits))])
     }
+  }
+
+  private func arrivals(of clips: [InputName: [UInt8]], _ definition: Definition) -> [InputName: Arrival] {
+    Dictionary(
+      uniqueKeysWithValues: clips.map { ($0, Arrival($1, AcceptedMedia(clip: definition.limits, as: $0))) })
   }
 
   private func file(_ bytes: [UInt8]) throws -> OpenFile {
