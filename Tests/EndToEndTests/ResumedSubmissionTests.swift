@@ -63,6 +63,23 @@ struct ResumedSubmissionTests {
     try await service.stop()
   }
 
+  @Test("a request whose response is lost is repeated, and there is one post")
+  func lostResponses() async throws {
+    let service = try await Service(workers: 0, in: folder)
+    let port = try service.api().port
+    // Of the creation, of the last bytes, and of the submission.
+    let texts = ["HTTP/1.1 201", "Upload-Complete: ?1", "HTTP/1.1 202"]
+    for text in texts {
+      let proxy = try CuttingProxy(before: port, losing: text)
+      let run = try await submit(proxy)
+      #expect(run.status == 0 && proxy.remainingCuts == 0, "\(text): \(run.errors)")
+      #expect(Double(proxy.forwarded) <= 1.05 * Double(2 * Self.clipBytes), "\(text): \(proxy.forwarded)")
+      proxy.stop()
+    }
+    try await expectStored(posts: texts.count, service)
+    try await service.stop()
+  }
+
   @Test("a service that is killed in the middle gets only the rest after its restart")
   func killed() async throws {
     let service = try await Service(workers: 0, in: folder)
@@ -85,9 +102,9 @@ struct ResumedSubmissionTests {
   @Test("what the service refuses because of its fields or its key costs no byte of a file")
   func refused() async throws {
     let service = try await Service(workers: 0, environment: ["TAKE5_API_KEY": "t5-key"], in: folder)
-    let proxy = try CuttingProxy(before: try service.api().port, cuts: [])
+    let proxy = try CuttingProxy(before: try service.api().port)
     let refusals: [(arguments: [String], key: String, text: String)] = [
-      (["--author", String(repeating: "a", count: 1000)], "t5-key", "author"), ([], "t5-other", "credential"),
+      (["--author", String(repeating: "a", count: 1000)], "t5-key", "author"), ([], "t5-other", "API key"),
     ]
     for refusal in refusals {
       let run = try await submit(proxy, refusal.arguments, ["TAKE5_API_KEY": refusal.key])

@@ -9,6 +9,8 @@ final class CuttingProxy: Sendable {
     var forwarded = 0
     var links: [Link] = []
     var isHeld = false
+    /// The text of a response that is not forwarded.
+    var lost: String?
   }
 
   /// The connections of one client to the proxy and of the proxy to the service.
@@ -21,8 +23,14 @@ final class CuttingProxy: Sendable {
       self.service = service
     }
 
-    /// Ends both connections; bytes that were forwarded still arrive.
-    func cut() { for number in [client.number, service.number] { shutdown(number, Int32(SHUT_RDWR)) } }
+    /// Resets the connection of the client (connect(2), AF_UNSPEC), and ends that of the service, which still receives the
+    /// bytes that were forwarded.
+    func cut() {
+      var nowhere = sockaddr()
+      nowhere.sa_family = sa_family_t(AF_UNSPEC)
+      connect(client.number, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
+      shutdown(service.number, Int32(SHUT_WR))
+    }
   }
 
   /// The port on 127.0.0.1.
@@ -38,8 +46,9 @@ final class CuttingProxy: Sendable {
   ///   - service: the port of the service.
   ///   - cuts: the numbers of bytes from clients after which all connections are cut, in order.
   ///   - holdsAtLast: whether the proxy refuses connections after the last cut, until `release`.
-  init(before service: UInt16, cuts: [Int], holdsAtLast: Bool = false) throws {
-    state = Locked(State(upstream: service, cuts: cuts[...]))
+  ///   - lost: a text of the response that is cut off instead of forwarded, once.
+  init(before service: UInt16, cuts: [Int] = [], holdsAtLast: Bool = false, losing lost: String? = nil) throws {
+    state = Locked(State(upstream: service, cuts: cuts[...], lost: lost))
     self.holdsAtLast = holdsAtLast
     listener = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
     // A small buffer, so that what the client counts as sent has nearly arrived; accepted sockets inherit it.
@@ -63,8 +72,8 @@ final class CuttingProxy: Sendable {
   /// The number of bytes from clients that were forwarded.
   var forwarded: Int { state.withLock { $0.forwarded } }
 
-  /// The number of cuts that were not reached.
-  var remainingCuts: Int { state.withLock { $0.cuts.count } }
+  /// The number of cuts and lost responses that were not reached.
+  var remainingCuts: Int { state.withLock { $0.cuts.count + ($0.lost == nil ? 0 : 1) } }
 
   /// Waits for the last cut of a proxy that then refuses connections.
   func untilHeld() async { await held.value }
@@ -93,11 +102,11 @@ final class CuttingProxy: Sendable {
       let link = Link(client, service)
       state.withLock { $0.links.append(link) }
       try? NamedThread(name: "proxy-requests") { [self] in
-        forward(link.client.number, link.service.number) { take(upTo: $0, link) }
+        forward(link.client.number, link.service.number) { take(upTo: $0.count) }
         link.cut()
       }.detach()
       try? NamedThread(name: "proxy-responses") { [self] in
-        forward(link.service.number, link.client.number) { $0 }
+        forward(link.service.number, link.client.number) { loses($0) ? 0 : $0.count }
         link.cut()
       }.detach()
     }
@@ -106,12 +115,12 @@ final class CuttingProxy: Sendable {
   /// Copies bytes until a connection ends.
   ///
   /// - Parameter take: returns how many of the bytes that have arrived are forwarded; the rest is lost.
-  private func forward(_ source: Int32, _ target: Int32, take: (Int) -> Int) {
+  private func forward(_ source: Int32, _ target: Int32, take: (ArraySlice<UInt8>) -> Int) {
     var chunk = [UInt8](repeating: 0, count: 16 << 10)
     while true {
       let count = recv(source, &chunk, chunk.count, 0)
       guard count > 0 else { return }
-      let taken = take(count)
+      let taken = take(chunk[..<count])
       var sent = 0
       while sent < taken {
         let part = chunk.withUnsafeBytes { send(target, $0.baseAddress! + sent, taken - sent, Int32(MSG_NOSIGNAL)) }
@@ -123,7 +132,7 @@ final class CuttingProxy: Sendable {
   }
 
   /// Counts bytes of a client; fewer than `count` if a cut comes before the last.
-  private func take(upTo count: Int, _ link: Link) -> Int {
+  private func take(upTo count: Int) -> Int {
     let (taken, isLast) = state.withLock { state in
       guard let cut = state.cuts.first, state.forwarded + count > cut else {
         state.forwarded += count
@@ -138,6 +147,15 @@ final class CuttingProxy: Sendable {
     }
     if isLast { held.fulfil(()) }
     return taken
+  }
+
+  /// Whether a response is the one that is lost.
+  private func loses(_ response: ArraySlice<UInt8>) -> Bool {
+    state.withLock { state in
+      guard let lost = state.lost, response.firstRange(of: Array(lost.utf8)) != nil else { return false }
+      state.lost = nil
+      return true
+    }
   }
 
   private static func connection(to port: UInt16) -> Descriptor? {
