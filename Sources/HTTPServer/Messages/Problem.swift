@@ -88,6 +88,18 @@ extension Problem {
   }
 }
 
+extension BodyError {
+  /// The problem of a request whose body cannot be read.
+  package var problem: Problem {
+    switch self {
+    case .tooLarge(let limit): .bodyTooLarge(limit: limit)
+    case .deadlineExceeded: .tooSlow
+    case .disconnected: .incompleteBody
+    case .cancelled: .stopping
+    }
+  }
+}
+
 /// The value of a problem's member, which encodes itself as JSON (RFC 8259).
 package indirect enum ProblemValue: Sendable, Hashable {
   case string(String)

@@ -6,6 +6,8 @@ package struct Request: Sendable {
   package let id: RequestID
   /// The address of the client; behind a trusted proxy, the address that the proxy reports.
   package let client: IPAddress
+  /// Whether a trusted proxy has sent the request.
+  package let isProxied: Bool
   /// The client, as the route's admission returned it.
   package internal(set) var principal: any Principal
   /// The values that the `{name}` segments of the route's template matched.

@@ -86,6 +86,7 @@ package struct Status: Sendable, Hashable {
   package static let methodNotAllowed = Status(code: 405, phrase: "Method Not Allowed")
   package static let requestTimeout = Status(code: 408, phrase: "Request Timeout")
   package static let conflict = Status(code: 409, phrase: "Conflict")
+  package static let gone = Status(code: 410, phrase: "Gone")
   package static let preconditionFailed = Status(code: 412, phrase: "Precondition Failed")
   package static let contentTooLarge = Status(code: 413, phrase: "Content Too Large")
   package static let uriTooLong = Status(code: 414, phrase: "URI Too Long")

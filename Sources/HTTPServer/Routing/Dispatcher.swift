@@ -94,10 +94,11 @@ final class Dispatcher: Sendable {
   func begin(_ head: RequestHead, from peer: IPAddress) -> (context: RequestContext, isAuthenticated: Bool) {
     let id = head.headers[RequestID.headerName].flatMap(RequestID.init) ?? RequestID()
     let client = client(head.headers, from: peer)
+    let commonFields = router.commonFields(head)
     func start(_ route: Route?, counting: IPAddress? = nil) -> RequestContext {
       requests.begin()
       return RequestContext(
-        requestID: id, head: head, route: route?.template, client: client, countedAddress: counting,
+        requestID: id, head: head, route: route, client: client, countedAddress: counting, commonFields: commonFields,
         state: RequestState(
           hasBody: head.hasBody,
           limits: .init(body: route?.bodyLimit ?? 0, buffered: configuration.bufferedBytes)))
@@ -127,7 +128,8 @@ final class Dispatcher: Sendable {
       }
       let context = start(match.isRefused ? nil : match.route, counting: counted)
       let request = Request(
-        head: head, id: id, client: client, principal: Anonymous(), parameters: match.parameters,
+        head: head, id: id, client: client, isProxied: isTrusted(peer), principal: Anonymous(),
+        parameters: match.parameters,
         body: RequestBody(context: context))
       let task = handlers.start(waitsForDisk: match.route.waitsForDisk) {
         await self.handle(request, match, context)
@@ -143,7 +145,7 @@ final class Dispatcher: Sendable {
   func refuse(_ problem: Problem, from peer: IPAddress) -> RequestContext {
     requests.begin()
     let context = RequestContext(
-      requestID: RequestID(), head: nil, route: nil, client: peer, countedAddress: nil,
+      requestID: RequestID(), head: nil, route: nil, client: peer, countedAddress: nil, commonFields: [:],
       state: RequestState(hasBody: true, limits: .init(body: 0, buffered: 0)))
     context.respond(problem.response)
     return context
@@ -168,10 +170,8 @@ final class Dispatcher: Sendable {
   private func problem(for error: any Error, _ request: Request) -> Problem {
     switch error {
     case let problem as Problem: return problem
-    case BodyError.tooLarge(let limit): return .bodyTooLarge(limit: limit)
-    case BodyError.deadlineExceeded: return .tooSlow
-    case BodyError.disconnected: return .incompleteBody
-    case BodyError.cancelled, is CancellationError: return .stopping
+    case let error as BodyError: return error.problem
+    case is CancellationError: return .stopping
     default:
       observer.onFailure(error, request)
       return .internalError(request.id)
@@ -187,6 +187,7 @@ final class Dispatcher: Sendable {
     var headers = response.headers
     headers[RequestID.headerName] = context.requestID.description
     headers["Date"] = ResponseHead.date(time(nil))
+    for field in context.commonFields where headers[field.name] == nil { headers.append(field.name, field.value) }
     configuration.allowedOrigins.add(to: &headers, origin: context.origin)
     switch response.body {
     case .stream: if isChunked && context.method != "HEAD" { headers["Transfer-Encoding"] = "chunked" }

@@ -5,11 +5,19 @@ package struct Router: Sendable {
   /// All routes, the most specific first.
   package let routes: [Route]
   private let fallbackAdmission: Route.Admission
+  /// The header fields that every response to a request has, also if the request is refused before it reaches a handler.
+  let commonFields: @Sendable (RequestHead) -> HeaderFields
 
-  /// - Parameter fallbackAdmission: checks a request without a route, before the response is 404 or 405.
-  package init(routes: [Route], fallbackAdmission: @escaping Route.Admission = Route.open) {
+  /// - Parameters:
+  ///   - fallbackAdmission: checks a request without a route, before the response is 404 or 405.
+  ///   - commonFields: returns the header fields of every response to a request; those of the response itself replace them.
+  package init(
+    routes: [Route], fallbackAdmission: @escaping Route.Admission = Route.open,
+    commonFields: @escaping @Sendable (RequestHead) -> HeaderFields = { _ in [:] }
+  ) {
     self.routes = routes.sorted { $0.pattern.specificity > $1.pattern.specificity }
     self.fallbackAdmission = fallbackAdmission
+    self.commonFields = commonFields
   }
 
   /// A route, the values of its path parameters, and the result of its admission.
@@ -83,6 +91,8 @@ package struct Route: Sendable {
   /// Whether the handler waits for the disk, as that of an upload does (fsync(2)). It runs on threads of its own, so that no
   /// other request waits behind it.
   let waitsForDisk: Bool
+  /// Whether a client whose body arrives slowly goes on from what has arrived.
+  let isResumable: Bool
   let admission: Admission
   let handler: Handler
 
@@ -92,9 +102,11 @@ package struct Route: Sendable {
   ///   - bodyLimit: in bytes; a longer body is refused with 413, before it is read if it has a Content-Length.
   ///   - isSafe: whether the handler changes nothing; nil: only a handler of GET.
   ///   - waitsForDisk: whether the handler waits for the disk.
+  ///   - isResumable: whether the client of a late request goes on from what has arrived. Its connection is then closed without
+  ///     a response, and the time for the request grows with what arrives.
   package init(
     _ method: String, _ template: String, bodyLimit: Int64 = 0, isSafe: Bool? = nil, waitsForDisk: Bool = false,
-    admission: @escaping Admission, handler: @escaping Handler
+    isResumable: Bool = false, admission: @escaping Admission, handler: @escaping Handler
   ) {
     self.method = method
     pattern = PathPattern(template)
@@ -102,6 +114,7 @@ package struct Route: Sendable {
     self.bodyLimit = bodyLimit
     self.isSafe = isSafe ?? (method == "GET")
     self.waitsForDisk = waitsForDisk
+    self.isResumable = isResumable
     self.admission = admission
     self.handler = handler
   }

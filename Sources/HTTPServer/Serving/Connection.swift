@@ -174,6 +174,9 @@ final class Connection {
       let now = ContinuousClock.now
       if context == nil && !reader.isWithinHead { deadline = now + dispatcher.configuration.headTimeout }
       lastProgress = now
+      if context?.isResumable == true {
+        deadline += .seconds(Int64(count)) / dispatcher.configuration.minReceiveRate
+      }
       reader.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       run()
     case .wouldBlock: break
@@ -227,9 +230,10 @@ final class Connection {
     self.head = head
     self.context = context
     deadline = .now + dispatcher.configuration.requestTimeout
-    perform(context.headArrived(waker))
-    // The handler may have sent one before it could wake the connection.
+    let step = context.headArrived(waker)
+    // The handler may have sent one before it could wake the connection. It precedes 100, after which the body comes.
     sendInterim()
+    perform(step)
   }
 
   private func perform(_ step: RequestState.Step) {
@@ -279,10 +283,12 @@ final class Connection {
     }
   }
 
-  /// Responds with 408, because the request takes too long.
+  /// Responds with 408, because the request takes too long. Clients repeat a request that gets no response, and few one that
+  /// gets 408: a client that can go on gets none.
   private func timeOut() {
     guard let context else { return close() }
-    context.fail(.deadlineExceeded, cutting: false)
+    context.fail(.deadlineExceeded, cutting: context.isResumable)
+    if context.isResumable { return close() }
     context.respond(Problem.tooSlow.response)
     context.abandon()
     perform(context.resumed(waker))

@@ -17,6 +17,10 @@ package final class RequestContext: Sendable {
   let client: IPAddress
   /// The address for which the request counts, if any.
   let countedAddress: IPAddress?
+  /// The header fields of every response.
+  let commonFields: HeaderFields
+  /// Whether the client of a late request goes on from what has arrived.
+  let isResumable: Bool
   let start = ContinuousClock.now
 
   private struct Shared {
@@ -36,17 +40,19 @@ package final class RequestContext: Sendable {
   private let shared: Locked<Shared>
 
   init(
-    requestID: RequestID, head: RequestHead?, route: String?, client: IPAddress, countedAddress: IPAddress?,
-    state: RequestState
+    requestID: RequestID, head: RequestHead?, route: Route?, client: IPAddress, countedAddress: IPAddress?,
+    commonFields: HeaderFields, state: RequestState
   ) {
     self.requestID = requestID
     method = head?.method ?? ""
     path = head?.target.path ?? ""
     version = head?.version ?? .http11
     origin = head?.headers["Origin"]
-    self.route = route
+    self.route = route?.template
+    isResumable = route?.isResumable ?? false
     self.client = client
     self.countedAddress = countedAddress
+    self.commonFields = commonFields
     shared = Locked(Shared(state: state))
   }
 

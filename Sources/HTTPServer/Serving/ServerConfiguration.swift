@@ -40,6 +40,8 @@ package struct ServerConfiguration: Sendable {
   package var headTimeout: Duration = .seconds(30)
   /// The maximum time from the end of the head to the start of the response.
   package var requestTimeout: Duration = .seconds(600)
+  /// The rate of a body, in bytes per second, at which a resumable request may go on for longer than `requestTimeout`.
+  package var minReceiveRate: Int64 = 8 << 10
   /// The minimum rate at which a client must receive a response, in bytes per second; `headTimeout` is added to the
   /// time.
   package var minSendRate: Int64 = 8 << 10

@@ -1,0 +1,85 @@
+import HTTPServer
+import HTTPTesting
+import Platform
+import Testing
+
+@Suite("Bodies that arrive slowly, or after the response", .tags(.network), .timeLimit(.minutes(15)))
+struct SlowBodyTests {
+  /// `/count` counts the bytes of a body from which a client can go on, and reports how many came before an error.
+  private static func router(_ report: @escaping @Sendable (Int, BodyError) -> Void = { _, _ in }) -> Router {
+    Router(routes: [
+      Route("POST", "/count", bodyLimit: .max, isResumable: true, admission: Route.open) { request in
+        var count = 0
+        do throws(BodyError) {
+          var chunks = request.body.makeAsyncIterator()
+          while let chunk = try await chunks.next() { count += chunk.count }
+        } catch {
+          report(count, error)
+          throw error
+        }
+        return Response(.ok, body: .bytes(Array("\(count)".utf8)))
+      },
+      Route("POST", "/refuse", bodyLimit: .max, admission: Route.open) { _ in Response(.forbidden) },
+    ])
+  }
+
+  @Test("a client that can go on gets no response when it sends nothing more, and what it has sent has arrived")
+  func resumable() async throws {
+    var configuration = ServerConfiguration()
+    configuration.idleTimeout = .milliseconds(200)
+    let (failures, continuation) = AsyncStream.makeStream(of: (Int, BodyError).self)
+    try await withServer(configuration, router: Self.router { continuation.yield(($0, $1)) }) { server in
+      let port = server.port
+      let rest = try await onThread("client") {
+        var connection = try ClientConnection(port: port)
+        try connection.send("POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf")
+        return connection.receiveRest()
+      }
+      #expect(rest.isEmpty)
+    }
+    continuation.finish()
+    let failed = await failures.reduce(into: []) { $0.append($1) }
+    #expect(failed.map(\.0) == [4] && failed.map(\.1) == [.deadlineExceeded])
+  }
+
+  @Test("the time for a body from which a client can go on grows with what arrives")
+  func progress() async throws {
+    var configuration = ServerConfiguration()
+    configuration.requestTimeout = .milliseconds(500)
+    configuration.minReceiveRate = 1
+    try await withServer(configuration, router: Self.router()) { server in
+      let port = server.port
+      let response = try await onThread("client") {
+        var connection = try ClientConnection(port: port)
+        try connection.send("POST /count HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n")
+        for _ in 0..<100 {
+          let hasResponse = connection.isReadable(within: 20)
+          #expect(!hasResponse)
+          try connection.send("x")
+        }
+        return try connection.receive()
+      }
+      #expect(response.status == 200 && response.text == "100")
+    }
+  }
+
+  @Test("a client that goes on sending after an early response is stopped by a closed window, and has the response")
+  func discarded() async throws {
+    try await withServer(router: Self.router()) { server in
+      let port = server.port
+      let (sent, status) = try await onThread("client") {
+        var connection = try ClientConnection(port: port)
+        try connection.send("POST /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: \(1 << 30)\r\n\r\n")
+        let status = try connection.receive().status
+        var sent = 0
+        let chunk = [UInt8](repeating: 0, count: 1 << 20)
+        // The connection ends once the server has waited for a client that may send no more.
+        while sent < 1 << 30, (try? connection.send(chunk)) != nil { sent += chunk.count }
+        return (sent, status)
+      }
+      #expect(status == 403)
+      // The buffers of both sockets, at their largest, and what the server discards.
+      #expect(sent < 32 << 20, "\(sent) bytes")
+    }
+  }
+}
