@@ -98,14 +98,12 @@ package struct UploadFolder: Sendable {
     }
   }
 
-  /// Reads the record of an upload; nil if there is none.
+  /// Reads the record of an upload; nil if there is none, or if it is damaged: nothing can go on then, and the upload is removed
+  /// like one without a record.
   package func record(_ id: PublicID) throws(BlobError) -> UploadRecord? {
     do throws(SystemError) {
       let text = try Descriptor(reading: "\(path(id)).json").contents()
-      guard let record = try? JSON.decode(UploadRecord.self, from: text) else {
-        throw SystemError(call: "read", code: EBADMSG, subject: "\(path(id)).json")
-      }
-      return record
+      return try? JSON.decode(UploadRecord.self, from: text)
     } catch {
       guard error.code == ENOENT else { throw .system(error) }
       try store.checkID()

@@ -81,6 +81,30 @@ struct UploadFolderTests {
     #expect(try Set(uploads.all()) == [other.id, young])
   }
 
+  @Test("an upload with a damaged record is one without a record, and does not keep others from being removed")
+  func damaged() throws {
+    var random = SystemRandomNumberGenerator()
+    let old = UploadRecord(
+      id: PublicID(milliseconds: 1_700_000_000_000, random: &random), user: "ada", length: nil, metadata: nil,
+      createdAt: .now, expiresAt: .distantFuture)
+    try uploads.create(old)
+    let (young, expired, adas) = (try create(of: "ada"), try create(expiring: .now), try create(of: "ada"))
+    for (id, text) in [(old.id, "{"), (young.id, "")] {
+      try Data(text.utf8).write(to: URL(filePath: "\(folder.path)/uploads/\(id).json"))
+      #expect(try uploads.record(id) == nil)
+      #expect(try uploads.update(id) { $0.length = 5 } == nil)
+    }
+    // Without the file, the record alone is nothing that can go on.
+    let orphan = try create()
+    #expect(unlink("\(folder.path)/uploads/\(orphan.id)") == 0)
+    #expect(try uploads.open(orphan.id) == nil && uploads.update(orphan.id) { $0.length = 5 } == nil)
+    #expect(try uploads.removeExpired(now: .now) == 2)
+    #expect(try Set(uploads.all()) == [young.id, adas.id, orphan.id])
+    try uploads.removeAll(of: "ada")
+    #expect(try Set(uploads.all()) == [young.id, orphan.id])
+    #expect(try uploads.record(expired.id) == nil)
+  }
+
   @Test("a record is read as it was written")
   func records() throws {
     let record = try create(of: "ada")
