@@ -60,6 +60,7 @@ struct RunningAPI: Sendable {
     /// Whether changes are received as notifications; otherwise they are found by polling.
     var listens = true
     var wrap: @Sendable (any BlobStore) -> any BlobStore = { $0 }
+    var server = ServerConfiguration()
   }
 
   /// Runs a test with an API.
@@ -98,7 +99,7 @@ struct RunningAPI: Sendable {
         uploadLifetime: setting.uploadLifetime, quotas: setting.quotas, scrub: scrub, passwords: setting.passwords,
         isLive: { setting.isLive })
       let tasks = [Task { await changes.run() }, Task { await api.run() }]
-      let value = try await withServer(router: api.router) { server in
+      let value = try await withServer(setting.server, router: api.router) { server in
         try await body(
           RunningAPI(
             port: server.port, url: url, pool: pool, store: store, access: access, blobs: blobs, blobFolder: blobFolder,

@@ -40,9 +40,8 @@ struct UploadDialectTests {
 
   @Test("another version of tus is refused with the supported one")
   func versions() throws {
-    let refusal = try #require(throws: Problem.self) {
-      _ = try Self.creation(("Tus-Resumable", "0.2.2"), ("Upload-Length", "5"))
-    }
+    let head = try Self.head("POST", [("Tus-Resumable", "0.2.2"), ("Upload-Length", "5")])
+    let refusal = try #require(throws: Problem.self) { try UploadDialect(head.headers).check(head) }
     #expect(refusal.status.code == 412 && refusal.headers["Tus-Version"] == "1.0.0")
   }
 
@@ -57,9 +56,12 @@ struct UploadDialectTests {
     #expect(whole == .init(length: 3, hasContent: true, isComplete: true, metadata: nil))
     let partial = try Self.creation(Self.interop, ("Upload-Incomplete", "?1"), ("Content-Length", "3"))
     #expect(partial == .init(length: nil, hasContent: true, isComplete: false, metadata: nil))
+    // A number that no file has is over every limit.
+    let huge = try Self.creation(Self.tus, ("Upload-Length", "99999999999999999999"), ("Content-Length", "0"))
+    #expect(huge.length == .max)
     for fields in [
-      [Self.tus], [Self.tus, ("Upload-Length", "-1")], [Self.tus, ("Upload-Length", "1234567890123456789")],
-      [Self.tus, ("Upload-Length", "5"), ("Upload-Metadata", String(repeating: "a", count: 4097))], [],
+      [Self.tus], [Self.tus, ("Upload-Length", "-1")], [Self.tus, ("Upload-Length", "")],
+      [Self.tus, ("Upload-Length", "5"), ("Upload-Length", "6")], [],
       [("Upload-Complete", "1")], [Self.interop, ("Upload-Complete", "?1")],
     ] {
       let head = try Self.head("POST", fields)
@@ -72,12 +74,63 @@ struct UploadDialectTests {
     #expect(other.status.code == 415)
   }
 
+  @Test(
+    "metadata are pairs of a key and Base64, and are kept as they came",
+    arguments: [
+      ("filename ZnJvbnQubXA0", "filename ZnJvbnQubXA0"), ("a YQ==,b,c ", "a YQ==,b,c "), ("", nil),
+      ("a YQ==, b Yg==", "a YQ==, b Yg=="), ("a YQ==\nb Yg==", "a YQ==,b Yg=="),
+    ] as [(String, String?)])
+  func metadata(text: String, kept: String?) throws {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { ("Upload-Metadata", String($0)) }
+    let head = try Self.head("POST", [Self.tus, ("Upload-Length", "5"), ("Content-Length", "0")] + lines)
+    #expect(try UploadDialect.tus.creation(head).metadata == kept)
+  }
+
+  @Test(
+    "metadata of another form are refused: they are sent back",
+    arguments: [
+      "a YQ==,a Yg==", "a b c", "a YQ", "a !", ",", "a YQ==,", "\u{E9} YQ==", String(repeating: "a", count: 4097),
+    ])
+  func wrongMetadata(text: String) throws {
+    let refusal = try #require(throws: Problem.self) {
+      _ = try Self.creation(Self.tus, ("Upload-Length", "5"), ("Content-Length", "0"), ("Upload-Metadata", text))
+    }
+    #expect(refusal.status.code == 400 && refusal.detail.contains("Upload-Metadata"))
+  }
+
+  @Test(
+    "a field of the drafts that is not an item of its type is ignored, and parameters are skipped",
+    arguments: [
+      ("5", 5), (" 5 ", 5), ("5;a", 5), ("0", 0), ("-0", 0),
+      ("5; a=1;b=?0;c=\"x\\\"\";d=tok/en;e=:YQ==:;f=1.5;*g=@1", 5),
+      ("999999999999999", 999_999_999_999_999), ("1000000000000000", nil), ("1.5", nil), ("-1", nil), ("+1", nil),
+      ("\"5\"", nil), ("5,6", nil), ("5 6", nil), ("5;", nil), ("5;A=1", nil), ("5;a=", nil), ("?1", nil), ("", nil),
+      ("five", nil), (":NQ==:", nil), ("0x5", nil),
+    ] as [(String, Int64?)])
+  func items(text: String, length: Int64?) throws {
+    let complete = ("Upload-Complete", "?0;a")
+    #expect(try Self.creation(complete, ("Upload-Length", text), ("Content-Length", "0")).length == length)
+    let twice = try Self.creation(complete, ("Upload-Length", text), ("Upload-Length", text), ("Content-Length", "0"))
+    #expect(twice.length == nil)
+    let head = try Self.head(
+      "PATCH", [("Upload-Offset", text), complete, ("Content-Type", "application/partial-upload")])
+    #expect((try? UploadDialect.draft.appending(head))?.offset == length)
+  }
+
+  @Test(
+    "a version of the drafts is an integer",
+    arguments: [("3", UploadDialect.draft01), ("3;a=1", .draft01), ("\"3\"", .draft), ("8", .draft), ("03", .draft01)])
+  func versionItems(text: String, dialect: UploadDialect) {
+    #expect(UploadDialect(["Upload-Draft-Interop-Version": text]) == dialect)
+  }
+
   @Test("an append says where, and in the drafts whether it is the last")
   func appending() throws {
-    let tus = try Self.appending(Self.tus, ("Upload-Offset", "3"), ("Content-Type", "application/offset+octet-stream"))
+    let tus = try Self.appending(
+      Self.tus, ("Upload-Offset", "3"), ("Content-Type", "Application/offset+octet-stream; charset=utf-8"))
     #expect(tus == .init(offset: 3, length: nil, isComplete: false))
     let last = try Self.appending(
-      ("Upload-Offset", "3"), ("Upload-Complete", "?1"), ("Content-Type", "application/partial-upload"),
+      ("Upload-Offset", "3"), ("Upload-Complete", "?1"), ("Content-Type", "application/partial-upload;x=1"),
       ("Content-Length", "2"))
     #expect(last == .init(offset: 3, length: 5, isComplete: true))
     // In the draft of iOS 17 a request without the field is the last.
@@ -95,8 +148,8 @@ struct UploadDialectTests {
   }
 
   @Test(
-    "a length that contradicts the body is refused with the type of the draft",
-    arguments: [("?1", "6", "2"), ("?1", "4", "2"), ("?0", "4", "2"), ("?1", "999999999999999999", "2")])
+    "a length that contradicts the body or the offset is refused",
+    arguments: [("?1", "6", "2"), ("?1", "4", "2"), ("?0", "4", "2"), ("?1", "999999999999999", "2"), ("?0", "2", "0")])
   func lengths(complete: String, length: String, content: String) throws {
     let refusal = try #require(throws: Problem.self) {
       _ = try Self.appending(
@@ -104,7 +157,7 @@ struct UploadDialectTests {
         ("Upload-Length", length), ("Content-Length", content))
     }
     #expect(refusal.status.code == 400)
-    #expect(refusal.type == "https://iana.org/assignments/http-problem-types#inconsistent-upload-length")
+    #expect(refusal.type == ProblemKind.uploadLength.type)
   }
 
   @Test("the location is absolute if the scheme is known")
@@ -121,12 +174,19 @@ struct UploadDialectTests {
     #expect(try location() == "/v1/uploads/\(id)")
   }
 
-  @Test("problems of the draft have its types, and those of tus the service's")
+  @Test("problems of the drafts have the registered types, and those of tus the service's")
   func types() {
-    let whole = ProblemKind.uploadWhole.problem("The upload is whole.")
-    #expect(
-      UploadDialect.draft.type(of: whole).type == "https://iana.org/assignments/http-problem-types#completed-upload")
-    #expect(UploadDialect.tus.type(of: whole).type == "urn:take5:problem:upload_whole")
-    #expect(UploadDialect.draft01.type(of: whole).type == "urn:take5:problem:upload_whole")
+    for (kind, type) in [
+      (ProblemKind.uploadOffset, "mismatching-upload-offset"), (.uploadLength, "inconsistent-upload-length"),
+      (.digestMismatch, "digest-mismatching-values"), (.uploadWhole, nil),
+    ] {
+      func found(_ dialect: UploadDialect) -> String {
+        dialect.completing(kind.problem("x"), nil, offset: nil, isFinal: false, limit: nil).type
+      }
+      let registered = type.map { "https://iana.org/assignments/http-problem-types#\($0)" }
+      #expect(found(.draft) == registered ?? kind.type)
+      #expect(found(.draft01) == registered ?? kind.type)
+      #expect(found(.tus) == kind.type)
+    }
   }
 }

@@ -30,7 +30,7 @@ extension ControlAPI {
         + tokenRoutes
         + eventRoutes + forgettingRoutes + exportRoutes
         + accountRoutes + userRoutes + relationRoutes + serviceRoutes,
-      fallbackAdmission: admission(to: .key([])))
+      fallbackAdmission: admission(to: .key([])), commonFields: uploadFields)
   }
 
   /// Returns a route; errors of the database and the storage become problems.
@@ -39,12 +39,13 @@ extension ControlAPI {
   ///   - bodyLimit: the maximum length of the body, in bytes; without it the route accepts no body.
   ///   - isSafe: whether the handler changes nothing; nil: only a handler of GET.
   ///   - waitsForDisk: whether the handler receives files, and waits until they are on the disk.
+  ///   - isResumable: whether the client of a late request goes on from what has arrived.
   func route(
     _ method: String, _ template: String, access: RouteAccess, bodyLimit: Int64 = 0, isSafe: Bool? = nil,
-    waitsForDisk: Bool = false, handler: @escaping Route.Handler
+    waitsForDisk: Bool = false, isResumable: Bool = false, handler: @escaping Route.Handler
   ) -> Route {
     Route(
-      method, template, bodyLimit: bodyLimit, isSafe: isSafe, waitsForDisk: waitsForDisk,
+      method, template, bodyLimit: bodyLimit, isSafe: isSafe, waitsForDisk: waitsForDisk, isResumable: isResumable,
       admission: admission(to: access)
     ) { request in
       do {

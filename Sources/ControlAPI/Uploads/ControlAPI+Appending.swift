@@ -9,48 +9,109 @@ extension ControlAPI {
   func append(
     _ request: Request, _ dialect: UploadDialect, _ appending: UploadDialect.Appending, to record: UploadRecord
   ) async throws -> UploadDialect.State {
-    try mediaSpace.check()
-    return try await uploadParts.admit(request.client) {
-      try await uploadTurns.take(record.id, request) {
-        do {
-          return try await appendOnTurn(request, dialect, appending, to: record)
-        } catch let refusal as UploadRefusal {
-          // It lasts: neither this client nor another one sends more bytes.
-          contents.forget(record.id)
-          let refused = try blobs.uploads().update(record.id) { $0.refusal = refusal.reason }
-          if let post = refused?.awaited?.post { awaitingPosts.reconsider(post) }
-          throw refusal.reason.problem(of: dialect)
-        }
-      }
+    try await uploadTurns.take(record.id, request) {
+      try await refusing(record) { try await appendOnTurn(request, dialect, appending, to: record) }
+    }
+  }
+
+  /// Makes an upload whole whose file has its length, on the turn of a request; returns its state.
+  func completeAtLength(_ record: UploadRecord, _ request: Request) async throws -> UploadDialect.State {
+    guard let file = try blobs.uploads().open(record.id) else { throw Self.uploadNotFound("\(record.id)") }
+    let offset = try file.synchronizedState().offset
+    return try await refusing(record) {
+      let content = contents.take(record.id, upTo: offset)
+      if let reason = try content.append(file, upTo: offset) { throw UploadRefusal(reason) }
+      try await complete(file, content, of: record, request)
+      return UploadDialect.State(offset: offset, length: offset, isWhole: true)
+    }
+  }
+
+  /// Runs a step of an upload; what it throws because nothing can be made of the upload lasts.
+  private func refusing<Result>(_ record: UploadRecord, _ step: () async throws -> Result) async throws -> Result {
+    do {
+      return try await step()
+    } catch let refusal as UploadRefusal {
+      // Neither this client nor another one sends more bytes.
+      contents.forget(record.id)
+      let refused = try blobs.uploads().update(record.id) { $0.refusal = refusal.reason }
+      if let post = refused?.awaited?.post { awaitingPosts.reconsider(post) }
+      throw refusal
+    } catch let overrun as UploadOverrun {
+      let post = try blobs.uploads().record(record.id)?.awaited?.post
+      remove([record.id])
+      if let post { awaitingPosts.reconsider(post) }
+      throw overrun.problem
     }
   }
 
   private func appendOnTurn(
-    _ request: Request, _ dialect: UploadDialect, _ appending: UploadDialect.Appending, to record: UploadRecord
+    _ request: Request, _ dialect: UploadDialect, _ appending: UploadDialect.Appending, to former: UploadRecord
   ) async throws -> UploadDialect.State {
-    guard let file = try blobs.uploads().open(record.id) else { throw Self.uploadNotFound("\(record.id)") }
+    // Read again: the request before may have changed it.
+    guard let current = try blobs.uploads().record(former.id), let file = try blobs.uploads().open(former.id) else {
+      throw Self.uploadNotFound("\(former.id)")
+    }
+    if let reason = current.refusal { throw UploadRefusal(reason) }
     let state = try file.synchronizedState()
     guard state.offset == appending.offset else { throw Self.offset(state.offset, not: appending.offset) }
-    guard !state.isWhole else {
-      throw ProblemKind.uploadWhole.problem("The upload is whole.", headers: ["Upload-Offset": "\(state.offset)"])
-    }
-    let record = try await known(appending, of: record, request)
+    if state.isWhole { return try await repeated(appending, of: state.offset, request, dialect) }
+    let record = try await known(appending, of: current, request)
+    try check(request.head.contentLength, from: state.offset, of: record.length, dialect)
     if let length = record.length, state.offset == 0 { try file.reserve(length) }
     let content = contents.take(record.id, upTo: state.offset) ?? content(of: record)
     if let reason = try content.append(file, upTo: state.offset) { throw UploadRefusal(reason) }
     do {
-      try await receive(request, dialect, into: file, content, limit: record.length ?? maxUploadBytes)
+      try await receive(request, dialect, into: file, content, of: record.length)
     } catch {
       contents.keep(content, of: record.id)
       throw error
     }
     let offset = content.offset
-    guard offset == record.length || record.length == nil && appending.isComplete else {
+    guard dialect.isWhole(offset, of: record.length, with: appending) else {
       contents.keep(content, of: record.id)
       return UploadDialect.State(offset: try file.synchronizedState().offset, length: record.length, isWhole: false)
     }
+    if let length = record.length, length != offset {
+      contents.keep(content, of: record.id)
+      _ = try file.synchronizedState()
+      throw ProblemKind.uploadLength.problem("The upload ends at \(offset), and its length is \(length) bytes.")
+    }
     try await complete(file, content, of: record, request)
     return UploadDialect.State(offset: offset, length: offset, isWhole: true)
+  }
+
+  /// The state of a whole upload for a client that repeats the last request, whose response it has not received. Bytes are
+  /// refused.
+  private func repeated(
+    _ appending: UploadDialect.Appending, of length: Int64, _ request: Request, _ dialect: UploadDialect
+  ) async throws -> UploadDialect.State {
+    try check(appending.length, is: length)
+    for try await chunk in request.body where !chunk.isEmpty {
+      guard dialect == .tus else {
+        throw ProblemKind.uploadLength.problem("The upload is whole: its length is \(length) bytes.")
+      }
+      throw ProblemKind.uploadWhole.problem("The upload is whole.", headers: ["Upload-Offset": "\(length)"])
+    }
+    return UploadDialect.State(offset: length, length: length, isWhole: true)
+  }
+
+  /// Throws a problem if a body would pass the length of its upload, or without one the maximum.
+  ///
+  /// - Parameters:
+  ///   - count: the length of the body; nil: it is chunked.
+  ///   - length: the length of the upload; nil: it is not known.
+  func check(
+    _ count: Int64?, from offset: Int64, of length: Int64?, _ dialect: UploadDialect
+  ) throws(Problem) {
+    guard let count, count > (length ?? maxUploadBytes) - offset else { return }
+    throw tooLong(length, dialect)
+  }
+
+  /// The problem of a body that passes the length of its upload, or without one the maximum.
+  private func tooLong(_ length: Int64?, _ dialect: UploadDialect) -> Problem {
+    let limit = length == nil ? "maximum" : "length of the upload"
+    let detail = "The body passes the \(limit), \(length ?? maxUploadBytes) bytes."
+    return (length == nil || dialect == .tus ? ProblemKind.uploadTooLarge : .uploadLength).problem(detail)
   }
 
   /// The number of bytes after which a client of a draft learns that they are on the disk.
@@ -63,22 +124,24 @@ extension ControlAPI {
   }
 
   private func receive(
-    _ request: Request, _ dialect: UploadDialect, into file: UploadFile, _ content: ArrivingContent, limit: Int64
+    _ request: Request, _ dialect: UploadDialect, into file: UploadFile, _ content: ArrivingContent, of length: Int64?
   ) async throws {
+    let interim = dialect == .draft ? dialect.interim(request) : nil
     var reported = content.offset
     for try await chunk in request.body {
       let offset = content.offset
-      guard offset + Int64(chunk.count) <= limit else {
-        throw ProblemKind.uploadTooLarge.problem("The body passes the length of the upload, \(limit) bytes.")
+      guard offset + Int64(chunk.count) <= length ?? maxUploadBytes else {
+        let problem = tooLong(length, dialect)
+        // The current draft, section 4.4.2: the upload is invalid from here on.
+        if dialect == .draft, length != nil { throw UploadOverrun(problem: problem) }
+        throw problem
       }
       let isAppended = try chunk.withUnsafeBytes { bytes in try file.append(bytes, at: offset) }
       guard isAppended else { throw Self.offset(try file.synchronizedState().offset, not: offset) }
       if let reason = chunk.withUnsafeBytes({ content.append($0) }) { throw UploadRefusal(reason) }
-      guard content.offset - reported >= Self.reportedBytes, let fields = dialect.interim(request.head, [:]) else {
-        continue
-      }
+      guard content.offset - reported >= Self.reportedBytes, let interim else { continue }
       reported = try file.synchronizedState().offset
-      request.sendInterim(.uploadResumptionSupported, fields.adding("Upload-Offset", "\(reported)"))
+      request.sendInterim(.uploadResumptionSupported, interim.adding("Upload-Offset", "\(reported)"))
     }
   }
 
@@ -90,7 +153,8 @@ extension ControlAPI {
     if let reason = content.end() { throw UploadRefusal(reason) }
     guard let hash = content.finish() else { preconditionFailure("the content of an upload is finished once") }
     if let announced = record.digest, announced != hash.hex {
-      throw UploadRefusal(Reason(.digestMismatch, input: nil, finding: "the bytes of the upload have another SHA-256 than the announced one"))
+      // The right one stays unsaid: it would help to find bytes for a digest.
+      throw UploadRefusal(Reason(.digestMismatch, input: nil, finding: "the SHA-256 of the bytes is another one"))
     }
     // What a client sends without a length counts once it is known.
     _ = try await charge(request, to: record, upTo: offset)
@@ -106,9 +170,7 @@ extension ControlAPI {
     _ appending: UploadDialect.Appending, of record: UploadRecord, _ request: Request
   ) async throws -> UploadRecord {
     let length = appending.length
-    if let length, let former = record.length, length != former {
-      throw ProblemKind.uploadLength.problem("The length of the upload is \(former) bytes, not \(length).")
-    }
+    try check(length, is: record.length)
     try check(length: length)
     let end = length ?? record.length ?? request.head.contentLength.map { appending.offset + $0 }
     let charged = try await charge(request, to: record, upTo: end)
@@ -119,6 +181,12 @@ extension ControlAPI {
     }
     guard let changed else { throw Self.uploadNotFound("\(record.id)") }
     return changed
+  }
+
+  /// Throws a problem if a request says another length than an earlier one has said.
+  private func check(_ length: Int64?, is former: Int64?) throws(Problem) {
+    guard let length, let former, length != former else { return }
+    throw ProblemKind.uploadLength.problem("The length of the upload is \(former) bytes, not \(length).")
   }
 
   /// Counts the bytes of an upload up to an offset for the quotas of its client; returns the bytes that now count for it.
@@ -139,19 +207,20 @@ extension ControlAPI {
 }
 
 /// The end of an upload of which nothing can be made.
-private struct UploadRefusal: Error {
+struct UploadRefusal: Error {
   let reason: Reason
 
   init(_ reason: Reason) { self.reason = reason }
 }
 
+/// More bytes than the length of the upload, of a client that speaks the current draft.
+private struct UploadOverrun: Error {
+  let problem: Problem
+}
+
 extension Reason {
   /// The problem of an upload that has the reason.
-  func problem(of dialect: UploadDialect) -> Problem {
-    var problem =
-      code == .digestMismatch
-      ? ProblemKind.digestMismatch.problem(detail) : MediaRefusal(reasons: [self]).problem
-    if dialect == .tus { problem.headers["Tus-Resumable"] = UploadDialect.tusVersion }
-    return problem
+  var problem: Problem {
+    code == .digestMismatch ? ProblemKind.digestMismatch.problem(detail) : MediaRefusal(reasons: [self]).problem
   }
 }

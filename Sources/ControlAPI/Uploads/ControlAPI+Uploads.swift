@@ -9,21 +9,22 @@ internal import Model
 /// No request waits for the database, and none holds more of the body than the server buffers.
 extension ControlAPI {
   var uploadRoutes: [Route] {
-    let limit = maxUploadBytes
+    // The handlers bound the bodies: what they refuse, they refuse as the protocols say. No method is safe, because clients of tus
+    // may say another one in X-HTTP-Method-Override.
+    func upload(_ method: String, _ template: String, _ handler: @escaping Route.Handler) -> Route {
+      route(
+        method, template, access: .key([.submit]), bodyLimit: .max, isSafe: false, waitsForDisk: true, isResumable: true,
+        handler: handler)
+    }
     return [
       route("OPTIONS", "/v1/uploads", access: .anyone, isSafe: true, handler: describeUploads),
-      route(
-        "POST", "/v1/uploads", access: .key([.submit]), bodyLimit: limit, waitsForDisk: true, handler: createUpload),
-      route("GET", "/v1/uploads/{id}", access: .key([.submit]), waitsForDisk: true, handler: readUpload),
-      route(
-        "PATCH", "/v1/uploads/{id}", access: .key([.submit]), bodyLimit: limit, waitsForDisk: true,
-        handler: appendToUpload),
-      route("DELETE", "/v1/uploads/{id}", access: .key([.submit]), waitsForDisk: true, handler: deleteUpload),
-      // For clients that can send no other method (tus 1.0, X-HTTP-Method-Override).
-      route(
-        "POST", "/v1/uploads/{id}", access: .key([.submit]), bodyLimit: limit, waitsForDisk: true,
-        handler: overrideMethod),
-    ]
+      upload("POST", "/v1/uploads", createUpload),
+    ] + ["DELETE", "GET", "PATCH", "POST"].map { upload($0, "/v1/uploads/{id}", handleUpload) }
+  }
+
+  /// The header fields of every response to a request of uploads.
+  func uploadFields(_ head: RequestHead) -> HeaderFields {
+    UploadDialect.commonFields(head, limits: (maxUploadBytes, uploadLifetime))
   }
 
   /// The maximum length of an upload: that of the largest file of any submission.
@@ -38,44 +39,92 @@ extension ControlAPI {
   }
 
   private func describeUploads(_ request: Request) async throws -> Response {
-    Response(
-      .noContent,
-      headers: [
-        "Tus-Resumable": UploadDialect.tusVersion, "Tus-Version": UploadDialect.tusVersion,
-        "Tus-Extension": UploadDialect.tusExtensions, "Tus-Max-Size": "\(maxUploadBytes)",
-        "Upload-Limit": "max-size=\(maxUploadBytes), max-age=\(Int(uploadLifetime))",
-        "Allow": "OPTIONS, POST",
-      ])
+    Response(.noContent, headers: ["Allow": "OPTIONS, POST"])
   }
 
   private func createUpload(_ request: Request) async throws -> Response {
     let dialect = UploadDialect(request.headers)
+    var record: UploadRecord?
+    do {
+      try dialect.check(request.head)
+      switch dialect.method(of: request.head) {
+      case "POST": return try await create(&record, request, dialect)
+      case "OPTIONS": return try await describeUploads(request)
+      default: throw Self.wrongMethod(request, allowed: "OPTIONS, POST")
+      }
+    } catch {
+      throw completing(error, dialect, record)
+    }
+  }
+
+  private func handleUpload(_ request: Request) async throws -> Response {
+    let dialect = UploadDialect(request.headers)
+    var record: UploadRecord?
+    do {
+      try dialect.check(request.head)
+      let method = dialect.method(of: request.head)
+      guard ["DELETE", "GET", "HEAD", "PATCH"].contains(method) else {
+        throw Self.wrongMethod(request, allowed: "DELETE, GET, HEAD, PATCH")
+      }
+      if method != "PATCH" { try dialect.checkWithoutContent(request.head) }
+      let found = try self.record(of: request)
+      record = found
+      switch method {
+      case "PATCH": return try await appendToUpload(found, request, dialect)
+      case "DELETE": return try await deleteUpload(found, request)
+      default: return try await readUpload(found, request, dialect, isHead: method == "HEAD")
+      }
+    } catch {
+      throw completing(error, dialect, record)
+    }
+  }
+
+  private func create(
+    _ created: inout UploadRecord?, _ request: Request, _ dialect: UploadDialect
+  ) async throws -> Response {
     let creation = try dialect.creation(request.head)
     try check(length: creation.length)
-    try mediaSpace.check(reserving: creation.length ?? 0)
+    try check(request.head.contentLength, from: 0, of: creation.length, dialect)
     let now = Date.now
     var record = UploadRecord(
       user: request.caller.user, length: creation.length, metadata: creation.metadata,
       digest: try ReprDigest.sha256(request.headers)?.hex, createdAt: now,
       expiresAt: now.addingTimeInterval(uploadLifetime))
-    record.charged = try await charge(request, to: record, upTo: creation.length ?? request.head.contentLength)
-    try blobs.uploads().create(record)
-    let location = Self.location(of: record.id, for: request.head)
-    var response = Response(.created)
-    let appending = UploadDialect.Appending(
-      offset: 0, length: creation.length, isComplete: creation.isComplete)
-    // The client can go on from here even if the response never comes.
-    let limit = dialect.limit(expiresAt: record.expiresAt, maxBytes: maxUploadBytes)
-    if creation.hasContent, request.head.contentLength != 0, let fields = dialect.interim(request.head, limit) {
-      request.sendInterim(.uploadResumptionSupported, fields.adding("Location", location))
+    return try await uploadParts.admit(request.client) {
+      try mediaSpace.check(reserving: creation.length ?? 0)
+      record.charged = try await charge(request, to: record, upTo: creation.length ?? request.head.contentLength)
+      try blobs.uploads().create(record)
+      created = record
+      let location = Self.location(of: record.id, for: request.head)
+      let isAnnounced = creation.hasContent && announce(record, at: location, request, dialect)
+      do {
+        let state =
+          creation.hasContent || creation.isComplete
+          ? try await append(
+            request, dialect, .init(offset: 0, length: creation.length, isComplete: creation.isComplete), to: record)
+          : UploadDialect.State(offset: 0, length: creation.length, isWhole: false)
+        return response(.created, state, record, request, dialect, location: location)
+      } catch {
+        // A client that does not know the upload creates another one.
+        if !isAnnounced {
+          remove([record.id])
+          created = nil
+        }
+        throw error
+      }
     }
-    let state =
-      creation.hasContent || creation.length == 0
-      ? try await append(request, dialect, appending, to: record)
-      : UploadDialect.State(offset: 0, length: creation.length, isWhole: false)
-    response.headers = dialect.headers(state, expiresAt: record.expiresAt, maxBytes: maxUploadBytes)
-    response.headers["Location"] = location
-    return response
+  }
+
+  /// Sends the URL of an upload before its bytes come, so that the client can go on from there even if the response never
+  /// comes; returns whether it was sent.
+  private func announce(
+    _ record: UploadRecord, at location: String, _ request: Request, _ dialect: UploadDialect
+  ) -> Bool {
+    guard var fields = dialect.interim(request) else { return false }
+    fields["Location"] = location
+    fields["Upload-Limit"] = dialect.limit(expiresAt: record.expiresAt, maxBytes: maxUploadBytes)
+    request.sendInterim(.uploadResumptionSupported, fields)
+    return true
   }
 
   /// The URL of an upload. It is absolute if its scheme is known, since clients of tus exist that append a path to the URL
@@ -88,59 +137,116 @@ extension ControlAPI {
     return "\(scheme)://\(authority)\(path)"
   }
 
-  /// Reads the state of an upload: the offset at which the client goes on. HEAD ends the request that sends to it, which the
-  /// client has given up; GET, for people and back-ends, does not.
-  private func readUpload(_ request: Request) async throws -> Response {
-    let dialect = UploadDialect(request.headers)
-    try dialect.check(request.head)
-    let record = try record(of: request)
-    let state =
-      request.method == "HEAD"
-      ? try await uploadTurns.take(record.id, request) { try self.state(of: record) } : try state(of: record)
-    if request.method == "HEAD", let refusal = record.refusal { throw refusal.problem(of: dialect) }
+  /// Reads the state of an upload: the offset at which the client goes on.
+  ///
+  /// A client of an upload protocol has given up the request that sends to the upload, which ends here: the offset stays what it
+  /// is. GET of people and back-ends ends nothing, and so has no field that says where to go on.
+  private func readUpload(
+    _ record: UploadRecord, _ request: Request, _ dialect: UploadDialect, isHead: Bool
+  ) async throws -> Response {
+    let isObserved = !isHead && dialect == .draft && request.headers["Upload-Draft-Interop-Version"] == nil
+    if isObserved { return .json(.ok, try JSON.encode(UploadResponse(record, try state(of: record)))) }
+    let state = try await uploadTurns.take(record.id, request) {
+      // Read again: the request that has ended may have changed it.
+      let record = try blobs.uploads().record(record.id) ?? record
+      return try await self.state(of: record, for: dialect, request, isHead: isHead)
+    }
     var headers = dialect.headers(state, expiresAt: record.expiresAt, maxBytes: maxUploadBytes)
-    ReprDigest.add(contents.hash(of: record.id), to: &headers, askedBy: request.headers)
-    if request.method == "HEAD", dialect != .tus { return Response(.noContent, headers: headers) }
-    if dialect == .tus { headers["Upload-Metadata"] = record.metadata }
+    if dialect == .tus {
+      headers["Upload-Metadata"] = record.metadata
+      if state.length == nil { headers["Upload-Defer-Length"] = "1" }
+    } else if isHead {
+      ReprDigest.add(contents.hash(of: record.id), to: &headers, askedBy: request.headers)
+      return Response(.noContent, headers: headers)
+    }
+    if isHead && request.method != "HEAD" { return Response(.ok, headers: headers) }
     return .json(.ok, try JSON.encode(UploadResponse(record, state)), headers: headers)
   }
 
-  private func appendToUpload(_ request: Request) async throws -> Response {
-    let dialect = UploadDialect(request.headers)
-    let record = try record(of: request)
-    // What guards an upload against others is its offset.
-    try request.checkVersion(of: nil)
-    if let refusal = record.refusal { throw refusal.problem(of: dialect) }
-    let appending = try dialect.appending(request.head)
-    do {
-      let state = try await append(request, dialect, appending, to: record)
-      let headers = dialect.headers(state, expiresAt: record.expiresAt, maxBytes: maxUploadBytes)
-      return Response(.noContent, headers: headers)
-    } catch var problem as Problem {
-      problem = dialect.type(of: problem)
-      if dialect == .tus { problem.headers["Tus-Resumable"] = UploadDialect.tusVersion }
-      throw problem
+  /// The state of an upload on the turn of a request that reads it.
+  private func state(
+    of record: UploadRecord, for dialect: UploadDialect, _ request: Request, isHead: Bool
+  ) async throws -> UploadDialect.State {
+    var state = try state(of: record)
+    switch dialect {
+    case .tus:
+      if isHead, record.refusal != nil { throw Self.uploadRefused }
+      // An upload is whole at its length. The service may have ended between the last byte and the mark.
+      guard record.refusal == nil, !state.isWhole, state.offset == state.length else { return state }
+      return try await completeAtLength(record, request)
+    // The request that was refused has ended the upload.
+    case .draft: if record.refusal != nil { state.isWhole = true }
+    case .draft01: break
     }
+    return state
   }
 
-  private func deleteUpload(_ request: Request) async throws -> Response {
-    let dialect = UploadDialect(request.headers)
-    try dialect.check(request.head)
-    let record = try record(of: request)
+  private func appendToUpload(
+    _ record: UploadRecord, _ request: Request, _ dialect: UploadDialect
+  ) async throws -> Response {
+    // What guards an upload against others is its offset.
+    try request.checkVersion(of: nil)
+    // It lasts, whatever the request says.
+    if let reason = record.refusal { throw UploadRefusal(reason) }
+    let appending = try dialect.appending(request.head)
+    let state = try await uploadParts.admit(request.client) {
+      try mediaSpace.check()
+      return try await append(request, dialect, appending, to: record)
+    }
+    // The last response of a draft is that of a creation with all bytes.
+    let isCreation = dialect == .draft && state.isWhole || dialect == .draft01
+    return response(
+      isCreation ? .created : .noContent, state, record, request, dialect,
+      location: isCreation ? Self.location(of: record.id, for: request.head) : nil)
+  }
+
+  private func deleteUpload(_ record: UploadRecord, _ request: Request) async throws -> Response {
     try request.checkVersion(of: nil)
     _ = try await uploadTurns.take(record.id, request) { try blobs.uploads().remove(record.id) }
     contents.forget(record.id)
-    return Response(
-      .noContent, headers: dialect == .tus ? ["Tus-Resumable": UploadDialect.tusVersion] : [:])
+    return Response(.noContent)
   }
 
-  private func overrideMethod(_ request: Request) async throws -> Response {
-    switch request.headers["X-HTTP-Method-Override"] {
-    case "PATCH": return try await appendToUpload(request)
-    case "DELETE": return try await deleteUpload(request)
-    default: throw UploadDialect.invalid("X-HTTP-Method-Override", "expected PATCH or DELETE")
-    }
+  // MARK: Responses
+
+  private func response(
+    _ status: Status, _ state: UploadDialect.State, _ record: UploadRecord, _ request: Request,
+    _ dialect: UploadDialect, location: String?
+  ) -> Response {
+    var headers = dialect.headers(state, expiresAt: record.expiresAt, maxBytes: maxUploadBytes)
+    headers["Location"] = location
+    if state.isWhole { ReprDigest.add(contents.hash(of: record.id), to: &headers, askedBy: request.headers) }
+    return Response(status, headers: headers)
   }
+
+  /// Returns an error as the problem that its protocol describes; one that is none stays as it is.
+  private func completing(_ error: any Error, _ dialect: UploadDialect, _ record: UploadRecord?) -> any Error {
+    let problem: Problem
+    switch error {
+    case let error as Problem: problem = error
+    case let refusal as UploadRefusal: problem = refusal.reason.problem
+    case let error as BodyError: problem = error.problem
+    default:
+      guard let outage = OutageProblem.problem(for: error) else { return error }
+      problem = outage
+    }
+    let offset = record.flatMap { record in try? state(of: record).offset }
+    return dialect.completing(
+      problem, record, offset: offset, isFinal: error is UploadRefusal,
+      limit: dialect.limit(
+        expiresAt: record?.expiresAt ?? .now.addingTimeInterval(uploadLifetime), maxBytes: maxUploadBytes))
+  }
+
+  private static func wrongMethod(_ request: Request, allowed: String) -> Problem {
+    Problem(
+      .methodNotAllowed, detail: "\(request.target.path) does not support the method.",
+      remedy: "Use one of: \(allowed).",
+      headers: ["Allow": allowed])
+  }
+
+  /// The answer of HEAD in tus, whose clients then create another upload: GET has the reason.
+  private static let uploadRefused = Problem(
+    .gone, detail: "The upload is refused.", remedy: "Read the reason with GET, and create a new upload.")
 
   // MARK: Steps
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 internal import HTTPServer
 
-/// A protocol of resumable uploads: how requests say what they mean, and responses what is so. docs/uploads.md.
+/// A protocol of resumable uploads: what requests say, and how responses say what is so. docs/uploads.md.
 enum UploadDialect: Sendable, Hashable, CaseIterable {
   /// tus 1.0 (tus.io/protocols/resumable-upload), which a request names by `Tus-Resumable`.
   case tus
@@ -26,7 +26,7 @@ enum UploadDialect: Sendable, Hashable, CaseIterable {
     let offset: Int64
     /// The length of the upload; nil: the request does not say it.
     var length: Int64?
-    /// Whether the upload is whole with the body.
+    /// Whether the upload is whole with the body; false in tus, where that follows from the length.
     var isComplete: Bool
   }
 
@@ -41,20 +41,8 @@ enum UploadDialect: Sendable, Hashable, CaseIterable {
     if headers["Tus-Resumable"] != nil {
       self = .tus
     } else {
-      self = headers["Upload-Draft-Interop-Version"] == "3" ? .draft01 : .draft
+      self = Self.interopVersion(headers) == 3 ? .draft01 : .draft
     }
-  }
-
-  /// The header fields of an interim response; nil if a client of the protocol, or its way to the service, understands none.
-  ///
-  /// Only a client that speaks a draft knows the status. A proxy that names itself may be one that passes it on as the final
-  /// response, as nginx 1.22 does.
-  func interim(_ head: RequestHead, _ fields: HeaderFields) -> HeaderFields? {
-    let proxied = ["Via", "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP"]
-    guard self != .tus, !proxied.contains(where: { head.headers[$0] != nil }) else { return nil }
-    var fields = fields
-    if self == .draft01 { fields["Upload-Draft-Interop-Version"] = "3" }
-    return fields
   }
 
   static let tusVersion = "1.0.0"
@@ -63,6 +51,11 @@ enum UploadDialect: Sendable, Hashable, CaseIterable {
   static let draftContent = "application/partial-upload"
   private static let maxMetadata = 4096
 
+  /// The version of the drafts that a request names; nil: none, or what is not a version.
+  static func interopVersion(_ headers: HeaderFields) -> Int64? {
+    StructuredItem(headers, "Upload-Draft-Interop-Version")?.count
+  }
+
   /// Throws a problem unless the service speaks the version of the protocol that the request names.
   func check(_ head: RequestHead) throws(Problem) {
     guard self == .tus, head.headers["Tus-Resumable"] != Self.tusVersion else { return }
@@ -70,123 +63,123 @@ enum UploadDialect: Sendable, Hashable, CaseIterable {
       "The service speaks tus \(Self.tusVersion).", headers: ["Tus-Version": Self.tusVersion])
   }
 
+  /// The method that a request means: clients of tus exist that can send neither PATCH nor DELETE.
+  func method(of head: RequestHead) -> String {
+    self == .tus ? head.headers["X-HTTP-Method-Override"] ?? head.method : head.method
+  }
+
   /// Reads a request that creates an upload.
   func creation(_ head: RequestHead) throws(Problem) -> Creation {
-    try check(head)
-    let length = try Self.number(head, "Upload-Length")
     switch self {
     case .tus:
-      guard let length else { throw Self.invalid("Upload-Length", "is required") }
-      let metadata = head.headers["Upload-Metadata"]
-      guard metadata?.utf8.count ?? 0 <= Self.maxMetadata else {
-        throw Self.invalid("Upload-Metadata", "is longer than \(Self.maxMetadata) bytes")
+      guard let length = try Self.number(head, "Upload-Length") else {
+        throw Self.invalid("Upload-Length", "is required")
       }
-      let hasContent = head.headers["Content-Type"]?.lowercased() == Self.tusContent
+      let metadata = try Self.metadata(head)
+      let hasContent = Self.contentType(head) == Self.tusContent
       guard hasContent || head.contentLength == 0 else { throw Self.wrongContent(Self.tusContent) }
-      return Creation(length: length, hasContent: hasContent, isComplete: false, metadata: metadata)
+      return Creation(length: length, hasContent: hasContent, isComplete: length == 0, metadata: metadata)
     case .draft01, .draft:
-      guard let isComplete = try isComplete(head) else {
-        throw Self.invalid("Upload-Complete", "is required; with tus, send Tus-Resumable")
+      guard let isComplete = isComplete(head) else {
+        throw Self.invalid(completeness, "is required; with tus, send Tus-Resumable")
       }
+      let length = StructuredItem(head.headers, "Upload-Length")?.count
       return Creation(
-        length: try declared(length, from: 0, isComplete, head), hasContent: true, isComplete: isComplete, metadata: nil
-      )
+        length: try declared(length, from: 0, isComplete, head), hasContent: head.contentLength != 0,
+        isComplete: isComplete, metadata: nil)
     }
   }
 
   /// Reads a request that appends to an upload.
   func appending(_ head: RequestHead) throws(Problem) -> Appending {
-    try check(head)
-    guard let offset = try Self.number(head, "Upload-Offset") else {
-      throw Self.invalid("Upload-Offset", "is required")
-    }
-    let type = head.headers["Content-Type"]?.lowercased()
     switch self {
     case .tus:
-      guard type == Self.tusContent else { throw Self.wrongContent(Self.tusContent) }
+      guard Self.contentType(head) == Self.tusContent else { throw Self.wrongContent(Self.tusContent) }
+      guard let offset = try Self.number(head, "Upload-Offset") else {
+        throw Self.invalid("Upload-Offset", "is required")
+      }
       return Appending(offset: offset, length: nil, isComplete: false)
-    case .draft01:
-      let isComplete = try isComplete(head) ?? true
-      return Appending(
-        offset: offset, length: try declared(nil, from: offset, isComplete, head), isComplete: isComplete)
-    case .draft:
-      guard type == Self.draftContent else { throw Self.wrongContent(Self.draftContent) }
-      guard let isComplete = try isComplete(head) else { throw Self.invalid("Upload-Complete", "is required") }
-      let length = try Self.number(head, "Upload-Length")
+    case .draft01, .draft:
+      if self == .draft, Self.contentType(head) != Self.draftContent { throw Self.wrongContent(Self.draftContent) }
+      guard let offset = StructuredItem(head.headers, "Upload-Offset")?.count else {
+        throw Self.invalid("Upload-Offset", "is required")
+      }
+      // In the draft of iOS 17 a request without the field is the last.
+      guard let isComplete = isComplete(head) ?? (self == .draft01 ? true : nil) else {
+        throw Self.invalid(completeness, "is required")
+      }
+      let length = self == .draft ? StructuredItem(head.headers, "Upload-Length")?.count : nil
       return Appending(
         offset: offset, length: try declared(length, from: offset, isComplete, head), isComplete: isComplete)
     }
   }
 
-  /// The header fields that say what is so.
-  ///
-  /// - Parameter maxBytes: the maximum length of an upload.
-  func headers(_ state: State, expiresAt: Date, maxBytes: Int64) -> HeaderFields {
-    var headers: HeaderFields = ["Upload-Offset": "\(state.offset)", "Cache-Control": "no-store"]
-    switch self {
-    case .tus:
-      headers["Tus-Resumable"] = Self.tusVersion
-      headers["Upload-Expires"] = ResponseHead.date(Int(expiresAt.timeIntervalSince1970))
-      if let length = state.length { headers["Upload-Length"] = "\(length)" }
-    case .draft01:
-      headers["Upload-Draft-Interop-Version"] = "3"
-      headers["Upload-Incomplete"] = state.isWhole ? "?0" : "?1"
-    case .draft:
-      headers["Upload-Complete"] = state.isWhole ? "?1" : "?0"
-      for field in limit(expiresAt: expiresAt, maxBytes: maxBytes) { headers[field.name] = field.value }
-      if let length = state.length { headers["Upload-Length"] = "\(length)" }
+  /// Throws a problem if a request that has no content says that it has: draft 01, sections 5 and 7.
+  func checkWithoutContent(_ head: RequestHead) throws(Problem) {
+    guard self == .draft01 else { return }
+    for name in ["Upload-Offset", completeness] where head.headers[name] != nil {
+      throw Self.invalid(name, "is not a field of \(head.method)")
     }
-    return headers
   }
 
-  /// What the current draft says of the limits of an upload.
-  func limit(expiresAt: Date, maxBytes: Int64) -> HeaderFields {
-    guard self == .draft else { return [:] }
-    return ["Upload-Limit": "max-size=\(maxBytes), max-age=\(max(0, Int(expiresAt.timeIntervalSinceNow)))"]
+  /// Whether an upload is whole with the last byte of a request.
+  func isWhole(_ offset: Int64, of length: Int64?, with appending: Appending) -> Bool {
+    self == .tus ? offset == length : appending.isComplete
   }
 
-  /// The type of a problem: in the current draft that of the draft, which its clients know.
-  func type(of problem: Problem) -> Problem {
-    guard self == .draft, let name = Self.draftTypes[problem.type] else { return problem }
-    var problem = problem
-    problem.type = "https://iana.org/assignments/http-problem-types#\(name)"
-    return problem
-  }
+  // MARK: Header fields
 
-  private static let draftTypes = [
-    ProblemKind.uploadOffset.type: "mismatching-upload-offset", ProblemKind.uploadWhole.type: "completed-upload",
-    ProblemKind.uploadLength.type: "inconsistent-upload-length",
-  ]
+  /// The field by which a request of a draft says whether its body ends the upload.
+  private var completeness: String { self == .draft01 ? "Upload-Incomplete" : "Upload-Complete" }
 
-  /// Whether a request says that its body ends the upload; nil: it does not say.
-  private func isComplete(_ head: RequestHead) throws(Problem) -> Bool? {
-    let name = self == .draft01 ? "Upload-Incomplete" : "Upload-Complete"
-    switch head.headers[name] {
-    case nil: return nil
-    case "?1": return self == .draft
-    case "?0": return self == .draft01
-    default: throw Self.invalid(name, "expected ?0 or ?1")
-    }
+  private func isComplete(_ head: RequestHead) -> Bool? {
+    StructuredItem(head.headers, completeness)?.boolean.map { self == .draft01 ? !$0 : $0 }
   }
 
   /// The length that a request says, or that follows from its body; throws a problem if these differ.
   private func declared(
     _ length: Int64?, from offset: Int64, _ isComplete: Bool, _ head: RequestHead
   ) throws(Problem) -> Int64? {
+    if let length, length < offset {
+      throw ProblemKind.uploadLength.problem("The body begins at \(offset), and Upload-Length is \(length).")
+    }
     guard let content = head.contentLength else { return length }
     let (end, overflows) = offset.addingReportingOverflow(content)
     if let length, overflows || (isComplete ? end != length : end > length) {
-      throw type(of: ProblemKind.uploadLength.problem("The body ends at \(end), and Upload-Length is \(length)."))
+      throw ProblemKind.uploadLength.problem("The body ends at \(end), and Upload-Length is \(length).")
     }
     return isComplete && !overflows ? end : length
   }
 
+  /// A number of tus. One that is too large is the largest: it is as much over every limit.
   private static func number(_ head: RequestHead, _ name: String) throws(Problem) -> Int64? {
-    guard let text = head.headers[name] else { return nil }
-    guard 1...18 ~= text.utf8.count, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let number = Int64(text) else {
+    let values = head.headers.values(name)
+    guard let text = values.first else { return nil }
+    guard values.count == 1, !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else {
       throw invalid(name, "expected a number of bytes")
     }
-    return number
+    return Int64(text) ?? .max
+  }
+
+  /// The media type of the body, without its parameters.
+  private static func contentType(_ head: RequestHead) -> String? {
+    head.headers["Content-Type"]?.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased()
+  }
+
+  /// What the client wants to be sent back: keys, each with a value in Base64 or without a value. nil: nothing.
+  private static func metadata(_ head: RequestHead) throws(Problem) -> String? {
+    let name = "Upload-Metadata"
+    let text = head.headers.values(name).filter { !$0.isEmpty }.joined(separator: ",")
+    guard !text.isEmpty else { return nil }
+    guard text.utf8.count <= maxMetadata else { throw invalid(name, "is longer than \(maxMetadata) bytes") }
+    var keys: Set<Substring> = []
+    for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let parts = pair.drop { $0 == " " }.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let key = parts.first, !key.isEmpty, key.utf8.allSatisfy({ 0x21...0x7E ~= $0 }), keys.insert(key).inserted,
+        parts.count == 1 || Data(base64Encoded: String(parts[1])) != nil
+      else { throw invalid(name, "expected unique keys, each with a space and a value in Base64, or without a value") }
+    }
+    return text
   }
 
   static func invalid(_ name: String, _ detail: String) -> Problem {
@@ -194,6 +187,8 @@ enum UploadDialect: Sendable, Hashable, CaseIterable {
   }
 
   private static func wrongContent(_ type: String) -> Problem {
-    ProblemKind.uploadContent.problem("The Content-Type of bytes of an upload is \(type).")
+    ProblemKind.uploadContent.problem(
+      "The Content-Type of bytes of an upload is \(type).",
+      headers: ["Accept-Patch": "\(draftContent), \(tusContent)"])
   }
 }

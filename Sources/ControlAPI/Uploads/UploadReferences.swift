@@ -66,7 +66,7 @@ extension ControlAPI {
             ProblemKind.uploadNotFound.problem(
               "The upload \(id) does not exist.", errors: [FieldError(part.rawValue, "the upload does not exist")]))
         }
-        if let reason = record.refusal { throw reason.problem(of: .draft) }
+        if let reason = record.refusal { throw reason.problem }
         let state = try file.synchronizedState()
         guard max(state.offset, record.length ?? 0) <= limit(part) else {
           throw MultipartError.partTooLarge(name: part.rawValue, limit: limit(part)).problem
