@@ -1,0 +1,41 @@
+import FoundationEssentials
+import Testing
+
+/// Compares the tables of docs/uploads.md with the tests.
+@Suite("The document of uploads")
+struct UploadDocumentTests {
+  private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+
+  /// The texts in backticks of a line.
+  private static func quoted(_ line: some StringProtocol) -> [String] {
+    line.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+      .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+  }
+
+  @Test("each demand of the protocols has a test, and all tests that the document names exist")
+  func demands() throws {
+    let text = try String(contentsOfFile: "\(Self.root)/docs/uploads.md", encoding: .utf8)
+    let lines = try #require(text.firstRange(of: "## What the protocols demand")).upperBound
+    let demands = text[lines...].split(separator: "\n")
+    let rows = demands.filter { $0.hasPrefix("| ") && !$0.hasPrefix("| section |") }
+    #expect(rows.count > 45)
+    for row in rows {
+      let cells = row.dropFirst(2).dropLast(2).split(separator: " | ")
+      #expect(cells.count == 3 && !Self.quoted(cells[cells.count - 1]).isEmpty, "\(row)")
+    }
+    let named = Set(demands.flatMap(Self.quoted).filter { $0.contains("Tests.") })
+    #expect(named.count > 40)
+    let folders = ["ControlAPITests", "HTTPServerTests", "BlobsTests"].map { "\(Self.root)/Tests/\($0)" }
+    let sources = try folders.flatMap { folder in
+      try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix("Tests.swift") }
+        .map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }
+    }
+    for test in named {
+      let parts = test.split(separator: ".")
+      let exists = sources.contains { source in
+        source.contains("struct \(parts[0]) ") && source.contains("func \(parts[1])(")
+      }
+      #expect(exists, "\(test)")
+    }
+  }
+}
