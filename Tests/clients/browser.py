@@ -3,16 +3,13 @@ the middle and comes back, and the service is killed and starts again."""
 
 import contextlib
 import json
-import pathlib
 import urllib.parse
 
 from devtools import Chromium
 from drafts import path_of
 from link import Link
-from service import wait_until
+from service import SAMPLES, wait_until
 from wire import request
-
-SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples"
 
 
 def quoted(*values):
@@ -48,7 +45,7 @@ class Browser:
 
         link = Link(urllib.parse.urlsplit(api).port, [(third, lambda: link.go_down()), (2 * third, kill)])
         page = self.open(origin, urllib.parse.urlsplit(api)._replace(netloc=f"api.localhost:{link.port}").geturl())
-        file = self.folder / "file.bin"
+        file = self.folder / "clip.mp4"
         file.write_bytes(bytes)
         page.choose(file)
         page.run(f"void (page.upload = upload({quoted(dialect)}, page.files.files[0]))")
