@@ -185,12 +185,13 @@ test-api: build ## test the API against its own OpenAPI document with schemathes
 	@SWIFT=$(SWIFT) Tests/api/clients.sh $(TAKE5) .build/clients/bin .build/generated
 	@Tests/api/run.sh $(TAKE5) .build/schemathesis/bin/schemathesis
 
-test-clients: build nginx ## send uploads with clients that others wrote, and with take5 submit, through kills and cuts, five minutes
+test-clients: build nginx ## send uploads with clients that others wrote, and with take5 submit, through kills, cuts and a storm, ten minutes
 	@$(call install,$(TEST_CLIENTS_PACKAGES))
 	@[ -x .build/upload-clients/bin/pip ] || python3 -m venv .build/upload-clients
 	@.build/upload-clients/bin/pip install --quiet --requirement Tests/clients/requirements.txt
 	@.build/upload-clients/bin/python Tests/clients/main.py $(TAKE5) $(NGINX)
 	@.build/upload-clients/bin/python Tests/clients/cuts.py $(TAKE5)
+	@.build/upload-clients/bin/python Tests/clients/storm.py $(TAKE5)
 
 test-players: setup ## check the outputs with ten independent programs, some minutes
 	@$(call install,$(TEST_PLAYERS_PACKAGES))
