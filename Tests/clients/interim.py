@@ -10,7 +10,7 @@ PIECE = 1 << 20
 # What a proxy that names itself adds to a request.
 NAMES_OF_PROXIES = [
     ("Via", "1.1 proxy"), ("Forwarded", "for=192.0.2.1"), ("X-Forwarded-For", "192.0.2.1"), ("X-Forwarded-Proto", "http"),
-    ("X-Real-IP", "192.0.2.1")]
+    ("X-Real-IP", "192.0.2.1"), ("X-Forwarded-Host", "app.example.org")]
 
 
 def continued(draft, service, end, bytes):

@@ -17,6 +17,7 @@ import browser
 import drafts
 import interim
 import programs
+import refusals
 from proxies import Nginx
 from service import Service, clip, free_ports
 from wire import request
@@ -35,6 +36,7 @@ def tests(service, nginx, folder, screenshots):
         ]:
             yield f"{name}, {place}, with the service killed in the middle", functools.partial(send, service, url)
         yield f"a wrong offset, {place}", functools.partial(drafts.refuses_wrong_offset, url)
+    yield "the cost of a file that is refused", lambda _: refusals.costs_little(service.url)
     yield from interim.tests(service, nginx)
     yield from browser.tests(service, nginx, folder, screenshots)
 
@@ -64,7 +66,7 @@ def main():
         nginx = stack.enter_context(
             contextlib.closing(Nginx(options.nginx.resolve(), folder, port, HERE / "upload.html")))
         service = stack.enter_context(contextlib.closing(Service(
-            options.take5.resolve(), folder, port, "--slots", "1", "--trusted-proxy", "127.0.0.1",
+            options.take5.resolve(), folder, port, "--slots", "1", "--trusted-proxy", Nginx.ADDRESS,
             "--allow-origin", f"{nginx.origin},{nginx.plain_origin}")))
         for name, send in tests(service, nginx, folder, options.screenshots):
             if options.only in name:

@@ -29,6 +29,9 @@ class Certificate:
 class Nginx:
     """nginx, which passes requests to the service, and serves a web page at several origins."""
 
+    # From which it connects to the service.
+    ADDRESS = "127.0.0.2"
+
     def __init__(self, program, folder, upstream, page):
         certificate = Certificate(folder, "api.localhost", "app.localhost", "other.localhost")
         self.certificate = certificate
@@ -53,6 +56,8 @@ class Nginx:
                 listen 127.0.0.1:{tls} {with_tls};
                 location / {{
                   proxy_pass http://127.0.0.1:{upstream};
+                  # An address of its own: what comes from a trusted proxy gets no interim responses.
+                  proxy_bind {Nginx.ADDRESS};
                   proxy_http_version 1.1;
                   proxy_set_header Connection "";
                   proxy_set_header Host $http_host;

@@ -63,10 +63,11 @@ extension UploadDialect {
   /// itself may be one that passes the response on as the final one, as nginx 1.22 does.
   func interim(_ request: Request) -> HeaderFields? {
     let headers = request.headers
-    let proxied = ["Via", "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP"]
-    guard request.head.version == .http11, !request.isProxied, !proxied.contains(where: { headers[$0] != nil }) else {
-      return nil
+    let namesProxy = headers.contains { field in
+      let name = field.name.lowercased()
+      return ["via", "forwarded", "x-real-ip"].contains(name) || name.hasPrefix("x-forwarded-")
     }
+    guard request.head.version == .http11, !request.isProxied, !namesProxy else { return nil }
     let version = Self.interopVersion(headers)
     switch self {
     case .tus: return nil

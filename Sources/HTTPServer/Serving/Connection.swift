@@ -18,6 +18,8 @@ final class Connection {
 
   /// The number of bytes that are discarded after the last response.
   private static let maxDiscardedBytes = 256 << 10
+  /// The number of bytes that are received of a connection that was reset.
+  private static let maxRestBytes = 4 << 20
   /// The time in which a client that may send no more reads the response.
   private static let blockedTimeout = Duration.seconds(5)
 
@@ -96,7 +98,10 @@ final class Connection {
 
   /// Handles events of the socket.
   func handle(_ found: EventPoll.Condition, buffer: UnsafeMutableRawBufferPointer) {
-    if found.contains(.broken) { return close() }
+    if found.contains(.broken) {
+      receiveRest(buffer)
+      return close()
+    }
     switch phase {
     case .reading where found.contains(.readable): receive(buffer)
     case .lingering where found.contains(.readable) && discardable > 0: discard()
@@ -181,6 +186,24 @@ final class Connection {
       run()
     case .wouldBlock: break
     case .finished, .broken: close()
+    }
+  }
+
+  /// Receives what the client had sent before it reset the connection: the system has it and has acknowledged it, and the handler
+  /// may use it.
+  private func receiveRest(_ buffer: UnsafeMutableRawBufferPointer) {
+    guard phase == .reading || phase == .waiting, let context else { return }
+    var rest = Self.maxRestBytes
+    while rest > 0, case .moved(let count) = socket.receive(into: buffer) {
+      rest -= count
+      reader.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      while let event = try? reader.next() {
+        switch event {
+        case .head: return
+        case .body(let bytes): _ = context.arrived(bytes, waker)
+        case .end: _ = context.ended(waker)
+        }
+      }
     }
   }
 
