@@ -75,7 +75,7 @@ struct PoolTests {
   func patientCallers() async throws {
     try await withDatabase { url in
       let pool = Pool(url, size: 2, timeout: .seconds(60))
-      let release = try Event()
+      let release = try Gate()
       let patient = Shared(0)
       let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -137,4 +137,15 @@ struct PoolTests {
       await #expect(throws: PostgresError.self) { try await pool.run { _ in } }
     }
   }
+}
+
+/// An event that several closures wait for.
+private final class Gate: Sendable {
+  private let event: Event
+
+  init() throws { event = try Event() }
+
+  func wait() { event.wait() }
+
+  func signal() { event.signal() }
 }

@@ -19,7 +19,7 @@ extension ControlAPI {
     guard let file = try blobs.uploads().open(record.id) else { throw Self.uploadNotFound("\(record.id)") }
     let offset = try file.synchronizedState().offset
     return try await refusing(record) {
-      let content = contents.take(record.id, upTo: offset)
+      let content = contents.take(record.id, upTo: offset) ?? content(of: record)
       if let reason = try content.append(file, upTo: offset) { throw UploadRefusal(reason) }
       try await complete(file, content, of: record, request)
       return UploadDialect.State(offset: offset, length: offset, isWhole: true)
