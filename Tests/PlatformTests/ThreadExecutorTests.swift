@@ -31,20 +31,19 @@ struct ThreadExecutorTests {
   func uninterrupted() async throws {
     let executor = try ThreadExecutor(name: "tasks", threads: 1)
     defer { executor.stop() }
-    let order = Locked<[String]>([])
-    let start = try Event()
+    let recorder = try Recorder()
     let tasks = ["first", "second"].map { name in
       Task(executorPreference: executor) {
         // Both are enqueued before one runs.
-        start.wait()
-        order.withLock { $0.append(name) }
+        recorder.wait()
+        recorder.record(name)
         for _ in 0..<10 { await Self.nothing() }
-        order.withLock { $0.append(name) }
+        recorder.record(name)
       }
     }
-    start.signal()
+    recorder.start()
     for task in tasks { await task.value }
-    #expect(order.withLock { $0 } == ["first", "first", "second", "second"])
+    #expect(recorder.names == ["first", "first", "second", "second"])
   }
 
   @Test("blocking work returns its value or throws its error")
@@ -54,4 +53,20 @@ struct ThreadExecutorTests {
       try await onThread("test") { throw SystemError(call: "open", code: 1) }
     }
   }
+}
+
+/// The order in which tasks run, after a start that they wait for.
+private final class Recorder: Sendable {
+  private let started: Event
+  private let order = Locked<[String]>([])
+
+  init() throws { started = try Event() }
+
+  var names: [String] { order.withLock { $0 } }
+
+  func start() { started.signal() }
+
+  func wait() { started.wait() }
+
+  func record(_ name: String) { order.withLock { $0.append(name) } }
 }
