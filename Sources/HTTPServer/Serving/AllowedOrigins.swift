@@ -50,8 +50,8 @@ package struct AllowedOrigins: Sendable, Hashable {
 
   /// What a page may read of the header, beyond what every page may.
   private static let exposed =
-    "Accept-Ranges, Content-Range, ETag, Idempotency-Replayed, Location, Retry-After, Tus-Extension, Tus-Max-Size, "
-    + "Tus-Resumable, Tus-Version, Upload-Complete, Upload-Draft-Interop-Version, Upload-Expires, Upload-Incomplete, "
+    "Accept-Patch, Accept-Ranges, Content-Range, ETag, Idempotency-Replayed, Location, Repr-Digest, Retry-After, Tus-Extension, "
+    + "Tus-Max-Size, Tus-Resumable, Tus-Version, Upload-Complete, Upload-Defer-Length, Upload-Draft-Interop-Version, Upload-Expires, Upload-Incomplete, "
     + "Upload-Length, Upload-Limit, Upload-Metadata, Upload-Offset, WWW-Authenticate, X-Request-Id"
 
   /// The methods of all routes: a preflight asks before the route is known to the page.
