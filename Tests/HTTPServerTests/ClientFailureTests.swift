@@ -122,6 +122,38 @@ struct ClientFailureTests {
     }
   }
 
+  @Test("a handler gets everything that its client had sent before it reset the connection")
+  func reset() async throws {
+    let (ended, end) = AsyncStream.makeStream(of: Void.self)
+    let (counts, count) = AsyncStream.makeStream(of: Int.self)
+    // The last of it waits in the socket, because the handler reads nothing until the connection is gone.
+    let sent = ServerConfiguration().bufferedBytes + 32 << 10
+    let router = Router(routes: [
+      Route("POST", "/upload", bodyLimit: 1 << 20, admission: Route.open) { request in
+        var body = request.body.makeAsyncIterator()
+        var received = try await body.next()?.count ?? 0
+        for await _ in ended { break }
+        while let chunk = try? await body.next() { received += chunk.count }
+        count.yield(received)
+        return Response(.ok)
+      }
+    ])
+    try await withServer(router: router, observer: ServerObserver(onAccess: { _ in end.yield() })) { server in
+      let port = server.port
+      try await onThread("client") {
+        let connection = try ClientConnection(port: port)
+        try connection.send("POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: \(sent + 1)\r\n\r\n")
+        try connection.send([UInt8](repeating: 1, count: sent))
+        connection.waitUntilReceived()
+        connection.reset()
+      }
+      for await received in counts {
+        #expect(received == sent)
+        break
+      }
+    }
+  }
+
   @Test("the handler of a safe request is cancelled when its client disconnects, and sends no response")
   func abandoned() async throws {
     let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)

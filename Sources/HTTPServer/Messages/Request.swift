@@ -64,8 +64,8 @@ package struct RequestBody: AsyncSequence, Sendable {
     }
   }
 
-  /// Lets the reader fail and closes the connection without a response, as if the client had closed it.
-  package func cancel() { context.fail(.cancelled, cutting: true) }
+  /// Closes the connection without a response, as if the client had closed it: the reader gets what has arrived, and then fails.
+  package func cancel() { context.fail(.disconnected, cutting: true) }
 
   /// Reads the complete body; for small bodies such as JSON.
   package func collect(upTo limit: Int) async throws(BodyError) -> [UInt8] {

@@ -58,6 +58,12 @@ package struct ClientConnection: ~Copyable {
   /// Sends text, whose line breaks must be CR LF.
   package func send(_ text: String) throws { try send(Array(text.utf8)) }
 
+  /// Returns once the system of the server has received everything that was sent.
+  package func waitUntilReceived() {
+    var count: Int32 = 1
+    while count > 0, ioctl(descriptor.number, UInt(TIOCOUTQ), &count) == 0 { sched_yield() }
+  }
+
   /// Resets the connection.
   package consuming func reset() {
     var immediately = linger(l_onoff: 1, l_linger: 0)
