@@ -12,7 +12,8 @@ extension ControlAPI {
     // may say another one in X-HTTP-Method-Override.
     func upload(_ method: String, _ template: String, _ handler: @escaping Route.Handler) -> Route {
       route(
-        method, template, access: .key([.submit]), bodyLimit: .max, isSafe: false, waitsForDisk: true, isResumable: true,
+        method, template, access: .key([.submit]), bodyLimit: .max, isSafe: false, waitsForDisk: true,
+        isResumable: true,
         handler: handler)
     }
     return [
