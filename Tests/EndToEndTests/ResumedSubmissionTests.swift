@@ -31,6 +31,8 @@ struct ResumedSubmissionTests {
 
   /// Expects that the store has both clips, and a number of posts.
   private func expectStored(posts: Int, _ service: Service) async throws {
+    // The response to the last byte does not wait for the job.
+    while try await service.count("SELECT count(*)::int FROM job") < posts { await Task.yield() }
     #expect(try await service.count("SELECT count(*)::int FROM post") == posts)
     for clip in clips {
       let hash = SHA256.digest(of: try Descriptor(reading: clip).contents())
@@ -77,6 +79,19 @@ struct ResumedSubmissionTests {
       proxy.stop()
     }
     try await expectStored(posts: texts.count, service)
+    try await service.stop()
+  }
+
+  @Test("a refusal of the file whose response is lost is reported with its reason")
+  func lostRefusal() async throws {
+    let service = try await Service(workers: 0, in: folder)
+    let photo = try Clips.write(Array("no photo at all".utf8), "broken.jpg", in: folder)
+    let proxy = try CuttingProxy(before: try service.api().port, losing: "HTTP/1.1 422")
+    let run = try await Take5Command.run(["submit", "photo", photo, "--server", proxy.url])
+    #expect(run.status == 65 && (run.errors + run.output).contains("unsupported_"), "\(run.errors)\(run.output)")
+    #expect(proxy.remainingCuts == 0)
+    proxy.stop()
+    #expect(try await service.count("SELECT count(*)::int FROM job") == 0)
     try await service.stop()
   }
 

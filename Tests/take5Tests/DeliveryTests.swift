@@ -102,7 +102,37 @@ struct DeliveryTests {
       &delivery,
       [
         (.append(0, Self.front, offset: 7), outcome), (.locate(0, Self.front), Self.offset(10, isWhole: true)),
-        (.append(1, Self.back, offset: 0), Self.offset(10)), (.submit(Self.ids), Self.response(200)),
+        (.append(0, Self.front, offset: 10), Self.offset(10, isWhole: true)),
+        (.append(1, Self.back, offset: 0), Self.offset(10, isWhole: true)), (.submit(Self.ids), Self.response(200)),
+      ])
+    #expect(delivery.next == nil)
+  }
+
+  @Test("an upload that is complete after a lost response is whole only if sending nothing more succeeds")
+  func complete() throws {
+    for offset in [4, 10] {
+      var delivery = try Self.created()
+      try Self.run(
+        &delivery,
+        [
+          (.submit(Self.ids), Self.response(202)), (.append(0, Self.front, offset: 0), .failure(Self.cut)),
+          (.locate(0, Self.front), Self.offset(offset, isWhole: true)),
+        ])
+      let refusal = Self.response(422, problem: "media_rejected")
+      let step = Delivery.Step.append(0, Self.front, offset: Int64(offset))
+      try #require(delivery.next == step)
+      let failure = #expect(throws: CommandFailure.self) { try delivery.receive(refusal, of: step) }
+      #expect(failure?.status == .rejected)
+    }
+    // A service that refuses even an empty part of a complete upload has it.
+    var delivery = try Self.created()
+    try Self.run(
+      &delivery,
+      [
+        (.submit(Self.ids), Self.response(202)), (.append(0, Self.front, offset: 0), .failure(Self.cut)),
+        (.locate(0, Self.front), Self.offset(10, isWhole: true)),
+        (.append(0, Self.front, offset: 10), Self.response(400, problem: "completed-upload")),
+        (.append(1, Self.back, offset: 0), Self.offset(10, isWhole: true)),
       ])
     #expect(delivery.next == nil)
   }
@@ -115,8 +145,9 @@ struct DeliveryTests {
       &delivery,
       [
         (.submit(Self.ids), Self.notReady), (.append(0, Self.front, offset: 0), Self.response(404)),
-        (.create(0), Self.created(other)), (.append(0, other, offset: 0), Self.offset(10)),
-        (.append(1, Self.back, offset: 0), Self.offset(10)), (.submit([other, Self.back]), Self.response(202)),
+        (.create(0), Self.created(other)), (.append(0, other, offset: 0), Self.offset(10, isWhole: true)),
+        (.append(1, Self.back, offset: 0), Self.offset(10, isWhole: true)),
+        (.submit([other, Self.back]), Self.response(202)),
       ])
     #expect(delivery.next == nil && !delivery.hasTaken)
   }
@@ -128,9 +159,9 @@ struct DeliveryTests {
       &delivery,
       [
         (.submit(Self.ids), Self.response(404, problem: "upload_not_found")),
-        (.locate(0, Self.front), Self.offset(0)), (.append(0, Self.front, offset: 0), Self.offset(10)),
+        (.locate(0, Self.front), Self.offset(0)), (.append(0, Self.front, offset: 0), Self.offset(10, isWhole: true)),
         (.locate(1, Self.back), Self.response(404)), (.create(1), Self.created(Self.back)),
-        (.append(1, Self.back, offset: 0), Self.offset(10)), (.submit(Self.ids), Self.response(202)),
+        (.append(1, Self.back, offset: 0), Self.offset(10, isWhole: true)), (.submit(Self.ids), Self.response(202)),
       ])
     #expect(delivery.next == nil)
   }
@@ -141,7 +172,7 @@ struct DeliveryTests {
     try Self.run(
       &delivery,
       [
-        (.submit(Self.ids), Self.response(202)), (.append(0, Self.front, offset: 0), Self.offset(10)),
+        (.submit(Self.ids), Self.response(202)), (.append(0, Self.front, offset: 0), Self.offset(10, isWhole: true)),
         (.append(1, Self.back, offset: 0), .failure(Self.cut)), (.locate(1, Self.back), Self.response(404)),
       ])
     #expect(delivery.next == nil && delivery.hasTaken && delivery.arrived == 20)

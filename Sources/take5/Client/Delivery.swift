@@ -90,8 +90,14 @@ struct Delivery: Sendable {
       guard let id = Self.id(response) else { throw CommandFailure(unexpected: "it has no location of an upload") }
       hasProgressed = true
       take(response, file, id)
-    case .locate(let file, let id), .append(let file, let id, _):
-      if isAccepted { take(response, file, id) } else { return try refused(response, file, id) }
+    case .locate(let file, let id):
+      // The upload may be complete because it was refused: only a request that sends the rest, or nothing, gets the reason.
+      if isAccepted { take(response, file, id, isFinal: false) } else { return try refused(response, step, file, id) }
+    case .append(let file, let id, _):
+      guard isAccepted else { return try refused(response, step, file, id) }
+      take(response, file, id)
+      // Something between the service and the client has answered.
+      if case .known = uploads[file], !hasProgressed { return TemporaryFailure(response) }
     case .submit:
       return try submitted(response)
     }
@@ -99,17 +105,19 @@ struct Delivery: Sendable {
   }
 
   /// Takes what a response says of an upload.
-  private mutating func take(_ response: HTTPResponse, _ file: Int, _ id: PublicID) {
+  private mutating func take(_ response: HTTPResponse, _ file: Int, _ id: PublicID, isFinal: Bool = true) {
     let offset = response.headers["upload-offset"].flatMap { Int64($0) } ?? 0
-    let isWhole = response.headers["upload-complete"] == "?1" || offset >= lengths[file] && lengths[file] > 0
-    let arrived = isWhole ? lengths[file] : max(0, offset)
+    let isWhole = isFinal && response.headers["upload-complete"] == "?1"
+    let arrived = isWhole ? lengths[file] : min(max(0, offset), lengths[file])
     uploads[file] = isWhole ? .whole(id) : .known(id, offset: arrived)
     if arrived > acknowledged[file] { hasProgressed = true }
     acknowledged[file] = arrived
   }
 
   /// Takes a response that refuses bytes of an upload.
-  private mutating func refused(_ response: HTTPResponse, _ file: Int, _ id: PublicID) throws -> TemporaryFailure? {
+  private mutating func refused(
+    _ response: HTTPResponse, _ step: Step, _ file: Int, _ id: PublicID
+  ) throws -> TemporaryFailure? {
     switch response.status {
     case 404 where answer != nil, 410 where answer != nil:
       // A stored submission takes its uploads when they are whole, and the response that said so may be lost.
@@ -119,8 +127,11 @@ struct Delivery: Sendable {
     case 404, 410:
       uploads[file] = .missing
       acknowledged[file] = 0
+    case 400 where response.problem == "completed-upload" && step == .append(file, id, offset: lengths[file]):
+      uploads[file] = .whole(id)
+      return nil
     case 409: uploads[file] = .unsure(id)
-    case 400 where ["completed-upload", "upload_whole"].contains(response.problem): uploads[file] = .unsure(id)
+    case 400 where response.problem == "completed-upload": uploads[file] = .unsure(id)
     default: throw CommandFailure(response)
     }
     return TemporaryFailure(response)

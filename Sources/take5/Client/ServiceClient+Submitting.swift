@@ -30,7 +30,7 @@ extension ServiceClient {
     return try await stored(try Self.read(MediaResponse.self, from: answer), submission.resource, delivery)
   }
 
-  /// Reads a submission again whose upload is gone: it was taken for the post, or it is lost.
+  /// Reads a submission again whose upload is gone: it became a part of the post, the post was rejected, or it is lost.
   private func stored(
     _ media: MediaResponse, _ resource: Submission.Resource, _ delivery: Delivery
   ) async throws -> MediaResponse {

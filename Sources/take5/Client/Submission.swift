@@ -11,6 +11,9 @@ struct Submission: Sendable {
     case image
   }
 
+  /// The time between two looks for the job of a post.
+  private static let pollInterval = Duration.milliseconds(300)
+
   let method: String
   let path: String
   let fields: any Encodable & Sendable
@@ -45,17 +48,21 @@ struct Submission: Sendable {
     let isJSON = arguments.has(Option.json.name)
     // A folder that cannot be written to is an error before anything is sent.
     let outputFolder = try folder.map { path throws(CommandFailure) in try OutputFolder(path) }
-    let submitted = try await service.submit(self, key: "\(PublicID.now())")
+    var media = try await service.submit(self, key: "\(PublicID.now())")
     let waits = arguments.has("--wait") || arguments.has("--explain") || folder != nil
-    guard waits, let job = try await job(of: submitted, service) else {
+    if waits { media = try await started(media, service) }
+    guard waits && media.job != nil || media.status == .rejected else {
       try Console.print(
         isJSON
-          ? try JSON.text(["id": submitted.id.description])
-          : "\(resource.rawValue) \(submitted.id) is \(submitted.status.rawValue)")
+          ? try JSON.text(["id": media.id.description])
+          : "\(resource.rawValue) \(media.id) is \(media.status.rawValue)")
       return .success
     }
-    let finished = try await wait(for: job.id, of: service)
-    let media = try await service.media(submitted.id, resource)
+    var finished: JobResponse?
+    if waits, let job = media.job {
+      finished = try await wait(for: job.id, of: service)
+      media = try await service.media(media.id, resource)
+    }
     var saved: [MediaName: String] = [:]
     if let outputFolder, media.status == .ready {
       saved = try await SavedMedia(
@@ -72,15 +79,15 @@ struct Submission: Sendable {
     }
   }
 
-  /// The job that processes the submission; nil if there is nothing to process. A submission that is stored before its files
-  /// have arrived gets it later than its response.
-  private func job(of submitted: MediaResponse, _ service: ServiceClient) async throws -> JobResponse? {
-    var current = submitted
-    while current.job == nil, current.status == .processing {
-      current = try await service.media(submitted.id, resource)
-      if current.job == nil { try await Task.sleep(for: .seconds(1)) }
+  /// Waits until a post has a job, or needs none. A post that is stored before its files have arrived gets it later than its
+  /// response.
+  private func started(_ submitted: MediaResponse, _ service: ServiceClient) async throws -> MediaResponse {
+    var media = submitted
+    while media.job == nil, media.status == .processing {
+      media = try await service.media(submitted.id, resource)
+      if media.job == nil, media.status == .processing { try await Task.sleep(for: Self.pollInterval) }
     }
-    return current.job
+    return media
   }
 
   private func wait(for job: PublicID, of service: ServiceClient) async throws -> JobResponse {

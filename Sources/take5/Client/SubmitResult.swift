@@ -20,17 +20,19 @@ struct SubmitResult: Encodable {
     case id, status, reasons, decisions, assets, photos
   }
 
-  /// - Parameter url: makes an absolute URL from a path.
+  /// - Parameters:
+  ///   - job: nil if the media were rejected before there was a job.
+  ///   - url: makes an absolute URL from a path.
   init(
-    _ resource: Submission.Resource, _ media: MediaResponse, job: JobResponse, saved: [MediaName: String],
+    _ resource: Submission.Resource, _ media: MediaResponse, job: JobResponse?, saved: [MediaName: String],
     url: (String) -> String
   ) {
     self.resource = resource
     id = media.id
     status = media.status.rawValue
     reasons = media.reasons
-    decisions = job.verdict?.decisions ?? []
-    error = media.status == .failed ? job.error : nil
+    decisions = job?.verdict?.decisions ?? []
+    error = media.status == .failed ? job?.error : nil
     var locations: [MediaName: String] = [:]
     for (name, asset) in media.assetsByName { locations[name] = saved[name] ?? url(asset.url) }
     func part(_ photo: Int?) -> [Role: String] {
