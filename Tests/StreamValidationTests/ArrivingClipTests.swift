@@ -136,6 +136,17 @@ struct ArrivingClipTests {
     #expect(refusal(of: file, accepted, length: nil) == nil)
   }
 
+  @Test("a box that extends to the end of a file of unknown length ends with it")
+  func openBox() throws {
+    let open = bigEndian(UInt32(0)) + Array("free".utf8) + zeros(600)
+    let file = fileType("isom") + movie("vide") + open
+    let found = try #require(refusal(of: file, accepted, length: nil))
+    #expect(found.reason.detail == refusal(of: file, accepted)?.reason.detail)
+    #expect(found.reason.byteOffset == Int64(file.count))
+    #expect(
+      refusal(of: fileType("isom") + mediaData + number(0) + movie("vide").dropFirst(4), accepted, length: nil) == nil)
+  }
+
   @Test("a doomed file of 20 MB is refused within its first 512 KiB")
   func doomed() throws {
     let size = 20_000_000

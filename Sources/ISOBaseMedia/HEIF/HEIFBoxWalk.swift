@@ -38,13 +38,14 @@ package struct HEIFBoxWalk: Sendable {
     }
     // As in a list of boxes in memory, one without a valid header ends the list.
     let limit = size ?? .max
-    guard bytes.count >= 8, boxes < Box.maxChildren, let box = try? BoxHeader(bytes, at: position, limit: limit) else {
-      return try end()
-    }
+    guard bytes.count >= 8, boxes < Box.maxChildren, let offset = request?.offset,
+      let box = try? BoxHeader(bytes, at: offset, limit: limit)
+    else { return try end() }
     // A size beyond those of files is not valid either.
     guard size == nil || box.end < .max else { return try end() }
     boxes += 1
     last = box
+    position = offset
     if box.end > limit { return try end(inside: box) }
     switch box.type {
     case "meta" where !hasDescription && box.end < .max:
@@ -75,7 +76,6 @@ package struct HEIFBoxWalk: Sendable {
 
   private mutating func visitNext(at offset: Int64) throws(HEIFRefusal) {
     if let size, offset >= size { return try end() }
-    position = offset
     ask(at: offset, count: 16)
   }
 

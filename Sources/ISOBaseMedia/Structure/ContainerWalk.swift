@@ -119,7 +119,9 @@ package struct ContainerWalk: Sendable {
   /// Asks for the header of the next box, in the innermost box that has one.
   private mutating func visitNext() throws(ContainerRefusal) {
     while let limit = limits.last {
-      if offset < limit, limit - offset >= 8 || !isComplete(atDepth: limits.count - 1) {
+      // While the length is unknown, another box may follow.
+      let isOpen = size == nil && limits.count == 1
+      if isOpen || offset < limit && (limit - offset >= 8 || !isComplete(atDepth: limits.count - 1)) {
         visitedBoxes += 1
         guard visitedBoxes <= Self.maxBoxes else {
           throw .damaged(finding: "it has more than \(Self.maxBoxes) boxes", offset: offset)

@@ -1,6 +1,7 @@
-import BoxTesting
+import AV
 import ISOBaseMedia
 import Model
+import Platform
 import StreamValidation
 
 @testable import Media
