@@ -71,6 +71,8 @@ class Phone:
         except OSError as error:
             return self._end(type(error).__name__)
         self._input += received
+        while self._input.startswith(b"HTTP/1.1 1") and b"\r\n\r\n" in self._input:
+            self._input = self._input.partition(b"\r\n\r\n")[2]
         head, separator, body = self._input.partition(b"\r\n\r\n")
         if not separator:
             return None if received else self._end("disconnected")

@@ -99,7 +99,7 @@ class Read:
         """Returns the requests a second, and the CPU milliseconds of the service and of PostgreSQL for each."""
         before = self._service.cpu()
         output = subprocess.run(
-            ["wrk", "--threads", "1", "--connections", str(CLIENTS), "--duration", f"{SECONDS}s",
+            ["wrk", "--threads", "1", "--connections", str(CLIENTS), "--duration", f"{SECONDS}s", "--timeout", "30s",
              f"http://127.0.0.1:{self._service.port}{self._path}"], check=True, stdout=subprocess.PIPE, text=True).stdout
         after = self._service.cpu()
         assert "Non-2xx" not in output and "Socket errors" not in output, output

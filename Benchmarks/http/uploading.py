@@ -12,7 +12,7 @@ from processes import Nginx, Service
 from report import Figure
 
 # The best of 16 KiB to 1 MiB for nginx, which reads and writes as much at a time.
-NGINX_BUFFER = "64k"
+NGINX_BUFFER = "128k"
 LARGE = 20_000_000
 SMALL = 2_500_000
 
@@ -25,21 +25,27 @@ class Client:
         self._file = self._socket.makefile("rb")
 
     def request(self, method, path, headers, body=b""):
-        """Sends a request and returns the status and the headers of the response."""
+        """Sends a request and returns the status and the headers of the final response."""
         head = [f"{method} {path} HTTP/1.1", "Host: localhost", f"Content-Length: {len(body)}"]
         head += [f"{name}: {value}" for name, value in headers.items()]
         self._socket.sendall("\r\n".join(head + ["", ""]).encode())
         self._socket.sendall(body)
+        status, fields = self._head()
+        while status < 200:
+            status, fields = self._head()
+        self._file.read(int(fields.get("content-length", 0)))
+        return status, fields
+
+    def _head(self):
         status = int(self._file.readline().split()[1])
         fields = {}
         while line := self._file.readline().strip():
             name, _, value = line.decode().partition(":")
             fields[name.lower()] = value.strip()
-        self._file.read(int(fields.get("content-length", 0)))
         return status, fields
 
     def expect(self, status, *request):
-        """Sends a request whose response must have a status."""
+        """Sends a request whose response must have a status; returns the headers of the response."""
         got, fields = self.request(*request)
         assert got == status, f"{request[0]} {request[1]}: {got}"
         return fields
@@ -52,8 +58,10 @@ def in_parts(client, bytes, part=None):
         201, "POST", "/v1/uploads", {"Upload-Complete": "?0", "Upload-Length": length})["location"].split("/", 3)[3]
     for offset in range(0, length, part or length):
         body = memoryview(bytes)[offset:offset + (part or length)]
-        client.expect(204, "PATCH", path, {
-            "Upload-Offset": offset, "Upload-Complete": "?1" if offset + len(body) == length else "?0",
+        is_last = offset + len(body) == length
+        # The response to the last part is that of a creation with all bytes.
+        client.expect(201 if is_last else 204, "PATCH", path, {
+            "Upload-Offset": offset, "Upload-Complete": "?1" if is_last else "?0",
             "Content-Type": "application/partial-upload"}, body)
     return path
 
@@ -80,8 +88,8 @@ class Ours:
 class Theirs:
     """nginx receives the bytes, and openssl hashes them."""
 
-    def __init__(self, nginx, *, apart=False, synchronized=False):
-        self._nginx, self._client, self._apart, self._synchronized = nginx, Client(nginx.address), apart, synchronized
+    def __init__(self, nginx, *, together=False, synchronized=False):
+        self._nginx, self._client, self._together, self._synchronized = nginx, Client(nginx.address), together, synchronized
 
     def run(self, files):
         """Returns the CPU seconds of one upload: of nginx, and of openssl."""
@@ -92,9 +100,9 @@ class Theirs:
             paths.append(self._nginx.files / str(index))
             if self._synchronized:
                 subprocess.run(["sync", paths[-1]], check=True)
-            if self._apart:
+            if not self._together:
                 self._hash(paths[-1:])
-        if not self._apart:
+        if self._together:
             self._hash(paths)
         end, sent = os.times(), self._nginx.cpu()
         children = end.children_user - start.children_user + end.children_system - start.children_system
@@ -150,24 +158,19 @@ def measure(report, program, nginx_program, folder, runs):
         stack.callback(service.stop)
         nginx = Nginx(nginx_program, folder / "nginx", NGINX_BUFFER)
         stack.callback(nginx.stop)
-        whole = Ours(service, in_parts)
-        report.add(compare(
-            "http.upload.cpu", "CPU of an upload of 20 MB: creation and one PATCH", runs, Files(40, large.new), whole,
-            Theirs(nginx), at_most=1.25))
-        report.add(compare(
-            "http.upload.cpu.synchronized", "the same if the peer's file is on the disk, too, by `sync FILE`", runs,
-            Files(40, large.new), whole, Theirs(nginx, synchronized=True)))
-        report.add(compare(
-            "http.upload.cpu.parts", "the same in parts of 1 MiB, each on the disk before its response", runs, Files(40, large.new),
-            Ours(service, lambda client, bytes: in_parts(client, bytes, 1 << 20)), Theirs(nginx)))
-        report.add(compare(
-            "http.upload.cpu.small", "an upload of 2.5 MB, with a process of openssl for each", runs, Files(200, small.new), whole,
-            Theirs(nginx, apart=True)))
-        report.add(compare(
-            "http.upload.cpu.small.together", "the same with one process of openssl for all", runs, Files(200, small.new), whole,
-            Theirs(nginx)))
-        moment = Moment()
-        report.add(compare(
-            "http.upload.cpu.form", "a moment as a form, stored with its post and its job, against a form that is only kept", runs,
-            Files(100, lambda: moment.new("ada")),
-            Ours(service, lambda client, body: client.expect(202, "POST", "/v1/posts", moment.headers, body)), Theirs(nginx)))
+        whole, forms = Ours(service, in_parts), Moment()
+        parts = Ours(service, lambda client, bytes: in_parts(client, bytes, 1 << 20))
+        form = Ours(service, lambda client, body: client.expect(202, "POST", "/v1/posts", forms.headers, body))
+        theirs, together, synchronized = Theirs(nginx), Theirs(nginx, together=True), Theirs(nginx, synchronized=True)
+        larges, smalls = Files(40, large.new), Files(200, small.new)
+        for name, meaning, files, mine, other, goal in [
+            ("cpu", "an upload of 20 MB: creation and one PATCH", larges, whole, theirs, {"at_most": 1.25}),
+            ("cpu.together", "the same, with one process of openssl for all files of a run", larges, whole, together, {}),
+            ("cpu.synchronized", "the same, with the peer's file on the disk, too, by `sync FILE`", larges, whole, synchronized, {}),
+            ("cpu.parts", "the same in parts of 1 MiB, each on the disk before its response", larges, parts, theirs, {}),
+            ("cpu.small", "an upload of 2.5 MB", smalls, whole, theirs, {}),
+            ("cpu.small.together", "the same, with one process of openssl for all", smalls, whole, together, {}),
+            ("cpu.form", "a moment as a form, with its post and its job; the peer keeps the bytes of the form",
+             Files(100, lambda: forms.new("ada")), form, theirs, {}),
+        ]:
+            report.add(compare(f"http.upload.{name}", meaning, runs, files, mine, other, **goal))

@@ -140,6 +140,54 @@ struct SessionTests {
     }
   }
 
+  @Test("a transaction is open before its first statement, which may fail, and one without a statement is none")
+  func firstStatement() async throws {
+    try await withSession { session in
+      let runs: [((Session) throws -> Void) throws -> Void] = [
+        { try session.transaction($0) }, { try session.snapshot($0) },
+      ]
+      for run in runs {
+        try run { session in
+          #expect(session.isInTransaction)
+          #expect(throws: PostgresError.self) { try session.transaction { _ in } }
+        }
+        #expect(!session.isInTransaction)
+        let error = try #require(throws: PostgresError.self) { try run { _ = try $0.execute("SELECT 1/0") } }
+        #expect(error.sqlState == "22012")
+        #expect(!session.isInTransaction)
+        try run { session in
+          // A script, too, may be the first one.
+          try session.executeScript("SELECT 1; SELECT 2", name: "two")
+          #expect(try session.execute("SELECT 3").single().get(0, as: Int.self) == 3)
+        }
+      }
+    }
+  }
+
+  @Test("a snapshot sees nothing that is committed after its first statement, and writes nothing")
+  func snapshots() async throws {
+    try await withDatabase { url in
+      let session = try Session.connect(url, timeout: .seconds(5))
+      let other = try Session.connect(url, timeout: .seconds(5))
+      try other.executeScript("CREATE TABLE t (id int)", name: "t")
+      for before in 0..<3 {
+        let counts = try session.snapshot { session in
+          let first = try session.execute("SELECT FROM t").count
+          try other.execute("INSERT INTO t VALUES (1)")
+          return [first, try session.execute("SELECT FROM t").count]
+        }
+        #expect(counts == [before, before])
+        // Nothing has waited for its COMMIT.
+        let error = try #require(throws: PostgresError.self) {
+          try session.snapshot { _ = try $0.execute("INSERT INTO t VALUES (2)") }
+        }
+        #expect(error.sqlState == "25006")
+        let after = try session.transaction { try $0.execute("SELECT FROM t").count }
+        #expect(after == before + 1)
+      }
+    }
+  }
+
   @Test("the commit of a failed transaction is an error")
   func failedCommit() async throws {
     try await withSession { session in

@@ -17,7 +17,7 @@ protocol Versioned {
 extension Versioned {
   /// The entity tag of the current version (RFC 9110, section 8.8.3).
   func entityTag() throws -> EntityTag {
-    EntityTag(strong: SHA256.digest(of: try JSON.canonical(JSON.encode(version))).hex)
+    EntityTag(strong: SHA256.digest(of: try JSON.encode(version)).hex)
   }
 }
 

@@ -4,6 +4,7 @@ package import Platform
 package struct Router: Sendable {
   /// All routes, the most specific first.
   package let routes: [Route]
+  private let routesByLength: [Int: [Route]]
   private let fallbackAdmission: Route.Admission
   /// The header fields that every response to a request has, also if the request is refused before it reaches a handler.
   let commonFields: @Sendable (RequestHead) -> HeaderFields
@@ -16,6 +17,7 @@ package struct Router: Sendable {
     commonFields: @escaping @Sendable (RequestHead) -> HeaderFields = { _ in [:] }
   ) {
     self.routes = routes.sorted { $0.pattern.specificity > $1.pattern.specificity }
+    routesByLength = Dictionary(grouping: self.routes, by: \.pattern.length)
     self.fallbackAdmission = fallbackAdmission
     self.commonFields = commonFields
   }
@@ -35,7 +37,7 @@ package struct Router: Sendable {
   /// Returns the route for a head; throws 404, 405 with Allow, or the problem of the admission.
   func match(_ head: RequestHead, from client: IPAddress) throws(Problem) -> Match {
     let target = head.target
-    let matches = routes.compactMap { route in
+    let matches = (routesByLength[target.segments.count] ?? []).compactMap { route in
       route.pattern.match(target.segments).map { Match(route: route, parameters: $0) }
     }
     // A path belongs to the most specific pattern only: the methods of other patterns have another meaning.
@@ -144,6 +146,9 @@ struct PathPattern: Sendable, Hashable {
         ? .capture(String(segment.dropFirst().dropLast())) : .literal(String(segment))
     }
   }
+
+  /// The number of segments.
+  var length: Int { segments.count }
 
   /// The values of the parameters; nil if the path does not match. A parameter does not match an empty segment.
   func match(_ path: [String]) -> [String: String]? {

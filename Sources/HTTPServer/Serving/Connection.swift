@@ -115,13 +115,15 @@ final class Connection {
   }
 
   /// Continues after the handler or the stream has made progress.
-  func wake() {
+  func wake(buffer: UnsafeMutableRawBufferPointer) {
     sendInterim()
     switch phase {
     case .waiting:
       guard let context else { return }
       perform(context.resumed(waker))
       run()
+      // More of the body has often arrived: waiting for its event would be four system calls.
+      if phase == .reading, self.context != nil { receive(buffer) }
     case .sending where !isBlocked: run()
     case .reading, .sending, .lingering, .closed: break
     }

@@ -111,8 +111,12 @@ final class Mailbox: Sendable {
   }
 
   private func put(_ change: (inout Content) -> Void) {
-    content.withLock { change(&$0) }
-    event.signal()
+    let isFirst = content.withLock { content in
+      defer { change(&content) }
+      return content.connections.isEmpty
+    }
+    // Behind others that are not read yet, the event is set already.
+    if isFirst { event.signal() }
   }
 }
 

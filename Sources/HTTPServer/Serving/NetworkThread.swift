@@ -2,7 +2,8 @@ internal import Platform
 
 /// Accepts connections and moves their bytes. One thread uses it.
 final class NetworkThread {
-  private static let bufferBytes = 64 << 10
+  /// The maximum number of bytes that are received at once. Each chunk of a fast upload costs a dozen system calls.
+  private static let bufferBytes = 256 << 10
   /// The maximum number of connections that are accepted before other events are handled.
   private static let maxAccepted = 64
   /// The maximum number of connections whose timeouts are checked before other events are handled, because closing
@@ -101,7 +102,7 @@ final class NetworkThread {
   /// Handles the content of the mailbox; false if the thread must end.
   private func readMailbox() -> Bool {
     let mail = endpoint.mailbox.drain()
-    for number in mail.connections { with(number) { $0.wake() } }
+    for number in mail.connections { with(number) { $0.wake(buffer: buffer) } }
     if mail.isClosing {
       if isListening { endpoint.stopListening() }
       isListening = false

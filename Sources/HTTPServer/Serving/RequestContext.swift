@@ -118,12 +118,11 @@ package final class RequestContext: Sendable {
   func nextChunk() async throws(BodyError) -> [UInt8]? {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let wake = shared.withLock { shared in
+        let (wake, waker) = shared.withLock { shared in
           shared.reader = continuation
-          let wake = Self.readerWaker(&shared)
-          Self.wakeIfPossible(&shared)
-          return wake
+          return (Self.readerWaker(&shared), Self.takeWaker(&shared))
         }
+        waker?.wake()
         wake?()
       }
     } onCancel: {
@@ -143,11 +142,11 @@ package final class RequestContext: Sendable {
 
   /// Sets the response; only the first call has an effect.
   func respond(_ response: Response) {
-    let isAccepted = shared.withLock { shared in
+    let (isAccepted, waker) = shared.withLock { shared in
       let isAccepted = !shared.isFinished && shared.state.respond(response)
-      Self.wakeIfPossible(&shared)
-      return isAccepted
+      return (isAccepted, Self.takeWaker(&shared))
     }
+    waker?.wake()
     if !isAccepted { response.body.stream?.end() }
   }
 
@@ -163,19 +162,20 @@ package final class RequestContext: Sendable {
 
   /// Closes the connection, unless there is a response.
   func endWithoutResponse() {
-    shared.withLock { shared in
+    let waker = shared.withLock { shared in
       shared.state.endWithoutResponse()
-      Self.wakeIfPossible(&shared)
+      return Self.takeWaker(&shared)
     }
+    waker?.wake()
   }
 
   /// Lets the reader fail; with `cutting`, the connection is closed without a response.
   func fail(_ error: BodyError, cutting: Bool) {
-    let wake = shared.withLock { shared in
+    let (wake, waker) = shared.withLock { shared in
       shared.state.fail(error, cutting: cutting)
-      Self.wakeIfPossible(&shared)
-      return Self.readerWaker(&shared)
+      return (Self.readerWaker(&shared), Self.takeWaker(&shared))
     }
+    waker?.wake()
     wake?()
   }
 
@@ -195,10 +195,9 @@ package final class RequestContext: Sendable {
 
   // MARK: Under the lock
 
-  private static func wakeIfPossible(_ shared: inout Shared) {
-    guard shared.state.canProceed, let waker = shared.waker else { return }
-    shared.waker = nil
-    waker.wake()
+  /// Takes the waker of a connection that can proceed, which is called after the lock is released: waking is a system call.
+  private static func takeWaker(_ shared: inout Shared) -> Waker? {
+    shared.state.canProceed ? shared.waker.take() : nil
   }
 
   /// Returns a function that resumes the waiting reader, to be called after the lock is released; nil if it must wait.

@@ -31,8 +31,8 @@ package struct ServerConfiguration: Sendable {
   package var requestLineBytes = HeadParser.Limits().requestLine
   /// The maximum length of the head of a request in bytes; a longer one is refused with 431.
   package var headBytes = HeadParser.Limits().head
-  /// The number of unread body bytes at which the server stops receiving.
-  package var bufferedBytes = 256 << 10
+  /// The number of unread body bytes at which the server stops receiving: one chunk of a fast client, or several of a slow one.
+  package var bufferedBytes = 128 << 10
 
   /// The time without any received or sent byte after which a connection is closed.
   package var idleTimeout: Duration = .seconds(30)

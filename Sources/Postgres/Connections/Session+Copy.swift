@@ -23,6 +23,7 @@ extension Session {
     _ count: Int, _ columns: Int, by statement: Statement, _ row: (Int, inout CopiedRows) -> Void
   ) throws(PostgresError) {
     try drainPipeline()
+    try sendBegin()
     _ = try check(PQexec(handle, statement.text), statement.name)
     var rows = CopiedRows(columns: columns)
     var isSent = true

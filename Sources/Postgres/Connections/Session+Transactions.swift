@@ -5,16 +5,24 @@ package import Platform
 extension Session {
   /// Runs `body` in a transaction: commits when it returns, rolls back when it throws.
   ///
-  /// If the reply to COMMIT is lost, the error is `isConnectionLost`: the commit may have succeeded.
+  /// BEGIN is sent with the first statement. If the reply to COMMIT is lost, the error is `isConnectionLost`: the commit may have
+  /// succeeded.
   @discardableResult
   package func transaction<Result>(_ body: (Session) throws -> Result) throws -> Result {
-    try transaction("BEGIN", body)
+    try transaction(Self.begin, isReadOnly: false, body)
   }
 
   /// Runs `body` in a read-only transaction with one snapshot.
+  ///
+  /// Nothing waits for the reply to COMMIT, which cannot change what was read: one statement is one round trip.
   package func snapshot<Result>(_ body: (Session) throws -> Result) throws -> Result {
-    try transaction("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", body)
+    try transaction(Self.beginSnapshot, isReadOnly: true, body)
   }
+
+  private static let begin = Statement(name: "begin", text: "BEGIN")
+  private static let beginSnapshot = Statement(
+    name: "begin_snapshot", text: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+  private static let commitSnapshot = Statement(name: "commit_snapshot", text: "COMMIT")
 
   /// Runs `body` in a savepoint of the open transaction: rolls back to it when `body` throws.
   package func savepoint<Result>(_ body: (Session) throws -> Result) throws -> Result {
@@ -47,9 +55,17 @@ extension Session {
     followers.append(try bind(statement, parameters))
   }
 
-  private func transaction<Result>(_ begin: String, _ body: (Session) throws -> Result) throws -> Result {
+  private func transaction<Result>(
+    _ begin: Statement, isReadOnly: Bool, _ body: (Session) throws -> Result
+  ) throws -> Result {
     guard !isInTransaction else { throw PostgresError(.usage, "a transaction is already open") }
-    try executeScript(begin + limitsOfTransaction, name: "BEGIN", failpoint: .begin)
+    // A pooler needs its limits before the first statement, and a failpoint may stand between them.
+    let isPipelined = limitsOfTransaction.isEmpty && !Failpoints.areArmed
+    if isPipelined {
+      pendingBegin = begin
+    } else {
+      try executeScript(begin.text + limitsOfTransaction, name: "BEGIN", failpoint: .begin)
+    }
     followers = []
     let value: Result
     do {
@@ -57,12 +73,22 @@ extension Session {
     } catch {
       followers = []
       // If ROLLBACK fails, the connection is lost, and the server rolls back.
-      try? executeScript("ROLLBACK", name: "ROLLBACK", failpoint: .rollback)
+      if pendingBegin.take() == nil { try? executeScript("ROLLBACK", name: "ROLLBACK", failpoint: .rollback) }
       throw error
     }
+    if pendingBegin != nil && followers.isEmpty {
+      pendingBegin = nil
+      return value
+    }
+    try sendBegin()
     // The COMMIT of a failed transaction is a ROLLBACK.
-    let following = PQtransactionStatus(handle) == PQTRANS_INERROR ? [] : followers
+    let hasFailed = PQtransactionStatus(handle) == PQTRANS_INERROR
+    let following = hasFailed ? [] : followers
     followers = []
+    if isReadOnly && isPipelined && !hasFailed && following.isEmpty {
+      try pipeline(bind(Self.commitSnapshot, []))
+      return value
+    }
     let result =
       following.isEmpty ? try run("COMMIT", name: "COMMIT", failpoint: .commit) : try commit(before: following)
     // The server's reply to the COMMIT of a failed transaction is ROLLBACK, as a success.
@@ -78,7 +104,7 @@ extension Session {
   private func commit(before followers: [BoundStatement]) throws(PostgresError) -> ResultHandle {
     try drainPipeline()
     passBefore(.commit)
-    isPipelining = true
+    unreadPipelines = 2
     var isSent =
       PQenterPipelineMode(handle) == 1
       && PQsendQueryParams(handle, "COMMIT", 0, nil, nil, nil, nil, 1) == 1 && PQpipelineSync(handle) == 1
@@ -108,22 +134,51 @@ extension Session {
 
   /// Reads the remaining results of the last pipeline.
   func drainPipeline() throws(PostgresError) {
-    guard isPipelining else { return }
-    var synchronized = 0
+    guard unreadPipelines > 0 else { return }
     var ends = 0
-    while synchronized < 2 && ends < 3 {
+    while unreadPipelines > 0 && ends < 3 {
       guard let result = PQgetResult(handle) else {
         ends += 1
         continue
       }
       ends = 0
-      if PQresultStatus(result) == PGRES_PIPELINE_SYNC { synchronized += 1 }
+      if PQresultStatus(result) == PGRES_PIPELINE_SYNC { unreadPipelines -= 1 }
       PQclear(result)
     }
+    unreadPipelines = 0
     guard PQexitPipelineMode(handle) == 1 else {
       throw PostgresError(.connectionLost, PostgresError.lastMessage(of: handle))
     }
-    isPipelining = false
+  }
+
+  /// Sends statements without waiting for their results, which are read before the next one is sent.
+  private func pipeline(_ statements: BoundStatement...) throws(PostgresError) {
+    unreadPipelines = 1
+    var isSent = PQenterPipelineMode(handle) == 1
+    for statement in statements { isSent = isSent && send(statement) }
+    guard isSent, PQpipelineSync(handle) == 1 else {
+      throw PostgresError(
+        .connectionLost, PostgresError.lastMessage(of: handle), statement: statements.last?.statement.name)
+    }
+  }
+
+  /// Sends the pending BEGIN, if there is one, alone.
+  func sendBegin() throws(PostgresError) {
+    if let begin = pendingBegin.take() { try execute(begin) }
+  }
+
+  /// Sends a BEGIN with a statement behind it, and returns the result of the statement.
+  func send(_ begin: Statement, before bound: BoundStatement) throws(PostgresError) -> ResultHandle {
+    try pipeline(bind(begin, []), bound)
+    let begun = Result { () throws(PostgresError) in try check(PQgetResult(handle), begin.name) }
+    // Null, the end of the results of BEGIN.
+    PQclear(PQgetResult(handle))
+    let result = Result { () throws(PostgresError) in try check(PQgetResult(handle), bound.statement.name) }
+    let drained = Result { () throws(PostgresError) in try drainPipeline() }
+    _ = try begun.get()
+    let rows = try result.get()
+    try drained.get()
+    return rows
   }
 
   /// Calls `action` between the failpoints before and after it.

@@ -12,8 +12,10 @@ package final class Session {
   // In transaction pooling other clients use the server connection in between: each transaction sets its limits again.
   let limitsOfTransaction: String
   private var prepared: [Statement: String] = [:]
-  // Whether results of a pipeline are still unread.
-  var isPipelining = false
+  // The ends of pipelines whose results are still unread.
+  var unreadPipelines = 0
+  // The BEGIN that is sent with the next statement.
+  var pendingBegin: Statement?
   // The statements that are sent right behind the next COMMIT.
   var followers: [BoundStatement] = []
   /// Whether the server has refused a write because it is read-only.
@@ -83,6 +85,7 @@ package final class Session {
 
   /// Whether a transaction is open, including a failed one.
   package var isInTransaction: Bool {
+    if pendingBegin != nil { return true }
     let status = PQtransactionStatus(handle)
     return status == PQTRANS_INTRANS || status == PQTRANS_INERROR
   }
@@ -142,6 +145,7 @@ package final class Session {
   private func send(_ statement: Statement, _ parameters: [Parameter]) throws(PostgresError) -> Rows {
     try drainPipeline()
     let bound = try bind(statement, parameters)
+    if let begin = pendingBegin.take() { return Rows(try send(begin, before: bound)) }
     let result = bound.withValues { count, values, lengths, formats in
       if let name = bound.preparedName { return PQexecPrepared(handle, name, count, values, lengths, formats, 1) }
       return PQexecParams(handle, statement.text, count, parameters.map(\.type), values, lengths, formats, 1)
@@ -160,6 +164,7 @@ package final class Session {
 
   func run(_ script: String, name: String, failpoint: Failpoint?) throws(PostgresError) -> ResultHandle {
     try drainPipeline()
+    try sendBegin()
     guard Failpoints.areArmed, let failpoint else { return try check(PQexec(handle, script), name) }
     return try interruptible(failpoint) { () throws(PostgresError) in try check(PQexec(handle, script), name) }
   }

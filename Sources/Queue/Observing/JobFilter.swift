@@ -122,7 +122,10 @@ struct JobSelection {
     if let last = [filter.createdBefore, filter.finishedBefore].compactMap(\.self).min() {
       conditions.append("public_id < " + id(last + Self.skew))
     }
-    if !filter.ids.isEmpty {
+    if filter.ids.count == 1 {
+      // The server keeps the plan of this statement. For a list, it makes a new one each time, which takes longer than the rest.
+      conditions.append("public_id = \(parameter(.text(filter.ids[0].description)))::uuid")
+    } else if !filter.ids.isEmpty {
       conditions.append("public_id = ANY (\(parameter(.texts(filter.ids.map(\.description))))::uuid[])")
     }
     if let before = filter.before { conditions.append("public_id < \(parameter(.text(before.description)))::uuid") }
