@@ -85,7 +85,9 @@ struct ResumedSubmissionTests {
   @Test("a refusal of the file whose response is lost is reported with its reason")
   func lostRefusal() async throws {
     let service = try await Service(workers: 0, in: folder)
-    let photo = try Clips.write(Array("no photo at all".utf8), "broken.jpg", in: folder)
+    let photo = try Clips.write(
+      Array(repeating: Array("no photo at all, and much of it".utf8), count: 10_000).flatMap(\.self), "broken.jpg",
+      in: folder)
     let proxy = try CuttingProxy(before: try service.api().port, losing: "HTTP/1.1 422")
     let run = try await Take5Command.run(["submit", "photo", photo, "--server", proxy.url])
     #expect(run.status == 65 && (run.errors + run.output).contains("unsupported_"), "\(run.errors)\(run.output)")

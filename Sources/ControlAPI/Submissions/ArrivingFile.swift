@@ -10,7 +10,7 @@ struct ArrivingFile: ~Copyable {
   private let photo: Int?
 
   /// The rest of a request that is so short that it may come: all files of the request are judged then, and each reason named.
-  private static let shortRest: Int64 = 64 << 10
+  static let shortRest: Int64 = 64 << 10
 
   /// - Parameter photo: the index of the photo in reasons.
   init(in space: MediaSpace, accepting accepted: AcceptedMedia, photo: Int? = nil) throws {

@@ -35,17 +35,15 @@ final class ArrivingContent: Sendable {
   func append(_ file: UploadFile, upTo end: Int64) throws(BlobError) -> Reason? {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
     defer { buffer.deallocate() }
+    var reason: Reason?
     while offset < end {
       let rest = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: end - offset)))
       let count = try file.read(into: rest, at: offset)
-      guard count > 0 else { return nil }
-      if let reason = append(UnsafeRawBufferPointer(rebasing: rest[..<count])) { return reason }
+      guard count > 0 else { break }
+      reason = append(UnsafeRawBufferPointer(rebasing: rest[..<count]))
     }
-    return nil
+    return reason
   }
-
-  /// Returns the reason for which nothing can be made of the file, if its end shows one.
-  func end() -> Reason? { state.withLock { $0.validator.finish()?.reason } }
 
   /// The hash of all bytes; nil the second time.
   func finish() -> SHA256Digest? {

@@ -20,7 +20,7 @@ extension ControlAPI {
     let offset = try file.synchronizedState().offset
     return try await refusing(record) {
       let content = contents.take(record.id, upTo: offset) ?? content(of: record)
-      if let reason = try content.append(file, upTo: offset) { throw UploadRefusal(reason) }
+      _ = try content.append(file, upTo: offset)
       try await complete(file, content, of: record, request)
       return UploadDialect.State(offset: offset, length: offset, isWhole: true)
     }
@@ -59,9 +59,12 @@ extension ControlAPI {
     try check(request.head.contentLength, from: state.offset, of: record.length, dialect)
     if let length = record.length, state.offset == 0 { try file.reserve(length) }
     let content = contents.take(record.id, upTo: state.offset) ?? content(of: record)
-    if let reason = try content.append(file, upTo: state.offset) { throw UploadRefusal(reason) }
+    let rest = { (offset: Int64) in
+      (record.length ?? request.head.contentLength.map { state.offset + $0 }).map { $0 - offset }
+    }
+    if let reason = try content.append(file, upTo: state.offset) { try refuse(reason, rest: rest(state.offset)) }
     do {
-      try await receive(request, dialect, into: file, content, of: record.length)
+      try await receive(request, dialect, into: file, content, of: record.length, rest: rest)
     } catch {
       contents.keep(content, of: record.id)
       throw error
@@ -114,6 +117,12 @@ extension ControlAPI {
     return (length == nil || dialect == .tus ? ProblemKind.uploadTooLarge : .uploadLength).problem(detail)
   }
 
+  /// Ends an upload whose bytes show that it will be rejected, if that saves the client many bytes. Otherwise the submission that
+  /// names it is refused, with all reasons of all its files.
+  private func refuse(_ reason: Reason, rest: Int64?) throws(UploadRefusal) {
+    if rest ?? .max > ArrivingFile.shortRest { throw UploadRefusal(reason) }
+  }
+
   /// The number of bytes after which a client of a draft learns that they are on the disk.
   private static let reportedBytes: Int64 = 4 << 20
 
@@ -124,7 +133,8 @@ extension ControlAPI {
   }
 
   private func receive(
-    _ request: Request, _ dialect: UploadDialect, into file: UploadFile, _ content: ArrivingContent, of length: Int64?
+    _ request: Request, _ dialect: UploadDialect, into file: UploadFile, _ content: ArrivingContent, of length: Int64?,
+    rest: (Int64) -> Int64?
   ) async throws {
     let interim = dialect == .draft ? dialect.interim(request) : nil
     var reported = content.offset
@@ -138,7 +148,7 @@ extension ControlAPI {
       }
       let isAppended = try chunk.withUnsafeBytes { bytes in try file.append(bytes, at: offset) }
       guard isAppended else { throw Self.offset(try file.synchronizedState().offset, not: offset) }
-      if let reason = chunk.withUnsafeBytes({ content.append($0) }) { throw UploadRefusal(reason) }
+      if let reason = chunk.withUnsafeBytes({ content.append($0) }) { try refuse(reason, rest: rest(content.offset)) }
       guard content.offset - reported >= Self.reportedBytes, let interim else { continue }
       reported = try file.synchronizedState().offset
       request.sendInterim(.uploadResumptionSupported, interim.adding("Upload-Offset", "\(reported)"))
@@ -150,7 +160,6 @@ extension ControlAPI {
     _ file: UploadFile, _ content: ArrivingContent, of record: UploadRecord, _ request: Request
   ) async throws {
     let offset = content.offset
-    if let reason = content.end() { throw UploadRefusal(reason) }
     guard let hash = content.finish() else { preconditionFailure("the content of an upload is finished once") }
     if let announced = record.digest, announced != hash.hex {
       // The right one stays unsaid: it would help to find bytes for a digest.
