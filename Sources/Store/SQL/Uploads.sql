@@ -9,6 +9,9 @@ ON CONFLICT (upload) DO NOTHING
 SELECT awaited.upload, awaited.part FROM awaited_upload AS awaited JOIN post ON post.id = awaited.post_id
 WHERE post.public_id = $1::uuid ORDER BY awaited.part, awaited.place
 
+-- name: awaits_any
+SELECT 1 AS one FROM awaited_upload LIMIT 1
+
 -- name: awaiting_posts
 -- The posts that await uploads, after a post.
 SELECT DISTINCT post.public_id FROM awaited_upload JOIN post ON post.id = awaited_upload.post_id

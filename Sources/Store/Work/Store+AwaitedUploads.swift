@@ -53,6 +53,8 @@ extension Store {
   ///
   /// - Parameter last: the post after which the list starts; nil: at the beginning.
   package func postsAwaitingUploads(after last: PublicID?, _ session: Session) throws -> [PublicID] {
+    // Most of the time no post awaits any: then the table of posts, which others may have locked, is not touched.
+    guard try !session.execute(Self.uploadStatements["awaits_any"]).isEmpty else { return [] }
     let last = last?.description ?? "00000000-0000-0000-0000-000000000000"
     return try session.execute(Self.uploadStatements["awaiting_posts"], .text(last)).map {
       try $0.publicID("public_id")
