@@ -46,10 +46,10 @@ final class ProgressBar: Sendable {
     }
   }
 
-  /// Writes a line above the bar; also if standard error is not a terminal.
+  /// Writes a line in the place of the bar, which may be another one; also if standard error is not a terminal.
   func note(_ line: String) {
-    clear()
-    Console.note(line)
+    shown.withLock { $0 = nil }
+    Console.note(isShown ? "\r\u{1B}[K" + line : line)
   }
 
   /// Returns a line of less than `width` characters, such as
