@@ -170,12 +170,12 @@ extension Session {
   /// Sends a BEGIN with a statement behind it, and returns the result of the statement.
   func send(_ begin: Statement, before bound: BoundStatement) throws(PostgresError) -> ResultHandle {
     try pipeline(bind(begin, []), bound)
-    let begun = Result { () throws(PostgresError) in try check(PQgetResult(handle), begin.name) }
+    let opened = Result { () throws(PostgresError) in try check(PQgetResult(handle), begin.name) }
     // Null, the end of the results of BEGIN.
     PQclear(PQgetResult(handle))
     let result = Result { () throws(PostgresError) in try check(PQgetResult(handle), bound.statement.name) }
     let drained = Result { () throws(PostgresError) in try drainPipeline() }
-    _ = try begun.get()
+    _ = try opened.get()
     let rows = try result.get()
     try drained.get()
     return rows
