@@ -61,6 +61,17 @@ struct JobSelection {
   /// The statement for the jobs, unordered and without a limit.
   mutating func found() -> Statement { statement("found", order: nil, of: JobQueue.observing["jobs"].text) }
 
+  /// The statement for one job, and its parameters. The text is always the same, and is made once.
+  static func found(_ id: PublicID) -> (Statement, [Parameter]) {
+    let earliest = id.seconds - skew
+    return (one, [.text(id.description), .timestamp(microseconds: Int64((earliest * 1e6).rounded()))])
+  }
+
+  private static let one: Statement = {
+    var selection = JobSelection(JobFilter(ids: [.now()]))
+    return selection.found()
+  }()
+
   /// The statement for the number of jobs; the limit is ignored.
   mutating func count() -> Statement {
     statement("count", order: nil, of: "SELECT count(*) AS jobs FROM (BRANCHES) AS found")
