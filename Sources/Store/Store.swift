@@ -35,7 +35,10 @@ package struct Store: Sendable {
   }
 
   private func read(_ id: PublicID, _ viewer: Viewer, _ session: Session) throws -> Post? {
-    let rows = try session.execute(Self.statements["post"], .text(id.description), viewer.parameter)
+    let rows =
+      viewer == .unrestricted
+      ? try session.execute(Self.statements["any_post"], .text(id.description))
+      : try session.execute(Self.statements["post"], .text(id.description), viewer.parameter)
     return try posts(of: Array(rows), session).first
   }
 

@@ -91,29 +91,32 @@ extension Date {
 extension JobQueue {
   /// Reads a job by its public id; nil if it does not exist.
   package static func find(_ id: PublicID, _ session: Session) throws(PostgresError) -> JobRecord? {
-    let (statement, parameters) = JobSelection.found(id)
-    if let row = try session.execute(statement, parameters).first { return try JobRecord(row) }
-    // As below: the clock that made the id may have been far ahead.
-    return try find([id], session).first
+    try find([id], session).first
   }
 
   /// Reads jobs by their public ids, in no particular order.
   package static func find(_ ids: [PublicID], _ session: Session) throws(PostgresError) -> [JobRecord] {
-    guard !ids.isEmpty else { return [] }
+    guard let first = ids.first else { return [] }
     var selection = JobSelection(JobFilter(ids: ids))
-    let found = try records(selection.found(), selection, session)
+    let found: [JobRecord]
+    if ids.count == 1 {
+      let (statement, parameters) = JobSelection.found(first)
+      found = try records(statement, parameters, session)
+    } else {
+      found = try records(selection.found(), selection.parameters, session)
+    }
     guard found.count < ids.count else { return found }
     // The jobs do not exist, or the clock that made their ids was far ahead: search the entire history.
     let rest = Set(ids).subtracting(found.map(\.publicID))
     guard !rest.isEmpty else { return found }
     selection = JobSelection(JobFilter(ids: Array(rest)), trustsIDs: false)
-    return try found + records(selection.found(), selection, session)
+    return try found + records(selection.found(), selection.parameters, session)
   }
 
   /// Lists jobs, newest first.
   package static func list(_ filter: JobFilter, _ session: Session) throws(PostgresError) -> [JobRecord] {
     var selection = JobSelection(filter)
-    return try records(selection.records(), selection, session)
+    return try records(selection.records(), selection.parameters, session)
   }
 
   /// The number of jobs that match a filter; the filter's limit is ignored.
@@ -135,10 +138,10 @@ extension JobQueue {
   }
 
   private static func records(
-    _ statement: Statement, _ selection: JobSelection, _ session: Session
+    _ statement: Statement, _ parameters: [Parameter], _ session: Session
   ) throws(PostgresError) -> [JobRecord] {
     var jobs: [JobRecord] = []
-    for row in try session.execute(statement, selection.parameters) { jobs.append(try JobRecord(row)) }
+    for row in try session.execute(statement, parameters) { jobs.append(try JobRecord(row)) }
     return jobs
   }
 }

@@ -34,8 +34,9 @@ extension Store {
       let shown = rows.prefix(page.limit)
       let sets = try shown.compactMap { try $0.get("asset_set_id", as: Int64?.self) }
       let assets = try self.assets(ofSets: sets, session)
+      let jobs = try self.jobs(of: shown, session)
       return Page(
-        items: try shown.map { try image($0, assets, session) },
+        items: try shown.map { try image($0, assets, jobs) },
         next: try rows.count > page.limit ? shown.last.map(Self.cursor) : nil)
     }
   }
@@ -75,10 +76,10 @@ extension Store {
 
   func image(_ row: Row, _ session: Session) throws -> StoredImage {
     let set = try row.get("asset_set_id", as: Int64?.self)
-    return try image(row, try set.map { [$0: try assets(ofSet: $0, session)] } ?? [:], session)
+    return try image(row, set.map { [$0: try assets(ofSet: $0, session)] } ?? [:], jobs(of: [row], session))
   }
 
-  private func image(_ row: Row, _ sets: [Int64: [Asset]], _ session: Session) throws -> StoredImage {
+  private func image(_ row: Row, _ sets: [Int64: [Asset]], _ jobs: [PublicID: JobSummary]) throws -> StoredImage {
     let set = try row.get("asset_set_id", as: Int64?.self)
     let all = set.flatMap { sets[$0] } ?? []
     let job = try row.get("job", as: String?.self).flatMap { PublicID($0) }
@@ -88,7 +89,7 @@ extension Store {
         kind: try row.enumValue("kind"), owner: try row.get("owner"), author: try row.get("author")),
       status: try row.enumValue("status"), createdAt: .init(microseconds: try row.get("created_at")),
       reasons: try row.json("reasons"),
-      job: try job.flatMap { try JobQueue.find($0, session)?.summary },
+      job: job.flatMap { jobs[$0] },
       assets: Dictionary(all.map { ($0.role, $0) }) { first, _ in first }, isPublic: try row.get("is_public"))
   }
 }
