@@ -44,7 +44,7 @@ extension Subcommand {
         "--uploads", "N", .integer(1...100_000), variable: "TAKE5_UPLOADS", default: "\(UploadLimit.defaultMax)",
         help: "maximum submissions that are received at the same time"),
       Option(
-        "--upload-lifetime", "SECONDS", .seconds(60...2_592_000), variable: "TAKE5_UPLOAD_LIFETIME", default: "86400",
+        "--upload-lifetime", "SECONDS", .seconds(1...2_592_000), variable: "TAKE5_UPLOAD_LIFETIME", default: "86400",
         help: "lifetime of an upload in parts that no submission has used"),
       Option(
         "--user-daily-posts", "N", .integer(1...1_000_000), variable: "TAKE5_USER_DAILY_POSTS",
