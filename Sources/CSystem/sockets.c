@@ -60,6 +60,17 @@ int csystem_accept(int listener, uint8_t address[16]) {
   return descriptor;
 }
 
+void csystem_bound_receiving(int socket, int bytes) {
+#ifdef SO_BUF_LOCK
+  const int unlocked = 0;
+  if (setsockopt(socket, SOL_SOCKET, SO_BUF_LOCK, &unlocked, sizeof unlocked) != 0 || bytes == 0) return;
+  setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+#else
+  (void)socket;
+  (void)bytes;
+#endif
+}
+
 ssize_t csystem_send_file(int socket, int file, int64_t offset, size_t count) {
   off_t from = (off_t)offset;
   return sendfile(socket, file, &from, count);

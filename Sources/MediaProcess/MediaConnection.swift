@@ -61,7 +61,7 @@ extension MediaProcess.Configuration {
     let seconds = deadline / .seconds(1)
     return MediaCrash.Limits(
       memory: memoryLimit,
-      cpuSeconds: UInt64((max(1, seconds) * Double(sysconf(Int32(_SC_NPROCESSORS_ONLN)))).rounded(.up)),
+      cpuSeconds: UInt64((max(1, seconds) * Double(ThisProcess.processors)).rounded(.up)),
       fileSize: fileSizeLimit, deadlineSeconds: seconds)
   }
 }

@@ -155,6 +155,11 @@ extension Row {
     return value
   }
 
+  /// Reads the reasons of a verdict; most have none, which shows without a decoder.
+  func reasons() throws(PostgresError) -> [Reason] {
+    try get("reasons", as: String.self) == "[]" ? [] : json("reasons")
+  }
+
   /// Reads a column of JSON; the error names the key that is wrong.
   func json<Value: Decodable>(_ column: String) throws(PostgresError) -> Value {
     let text = try get(column, as: String.self)

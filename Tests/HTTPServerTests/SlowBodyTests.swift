@@ -20,6 +20,13 @@ struct SlowBodyTests {
         return Response(.ok, body: .bytes(Array("\(count)".utf8)))
       },
       Route("POST", "/refuse", bodyLimit: .max, admission: Route.open) { _ in Response(.forbidden) },
+      // Half a MiB shows that the rest is in vain.
+      Route("POST", "/judge", bodyLimit: .max, admission: Route.open) { request in
+        var count = 0
+        var chunks = request.body.makeAsyncIterator()
+        while count < 512 << 10, let chunk = try await chunks.next() { count += chunk.count }
+        return Response(.forbidden)
+      },
     ])
   }
 
@@ -60,6 +67,25 @@ struct SlowBodyTests {
         return try connection.receive()
       }
       #expect(response.status == 200 && response.text == "100")
+    }
+  }
+
+  @Test("of a body that is refused by its first half MiB, the system acknowledges at most 1 MB")
+  func early() async throws {
+    try await withServer(router: Self.router()) { server in
+      let port = server.port
+      let (acknowledged, status) = try await onThread("client") {
+        var connection = try ClientConnection(port: port)
+        let length = 20_000_000
+        try connection.send("POST /judge HTTP/1.1\r\nHost: x\r\nContent-Length: \(length)\r\n\r\n")
+        let body = [UInt8](repeating: 0, count: length)
+        var sent = 0
+        while sent < length, !connection.isReadable(within: 0) { sent += connection.sendWhilePossible(body[sent...]) }
+        let status = try connection.receive().status
+        return (connection.acknowledgedBytes, status)
+      }
+      #expect(status == 403)
+      #expect(acknowledged >= 512 << 10 && acknowledged <= 1_000_000, "\(acknowledged) bytes")
     }
   }
 

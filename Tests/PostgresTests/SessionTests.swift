@@ -164,6 +164,36 @@ struct SessionTests {
     }
   }
 
+  @Test("statements that are sent together return the rows of each, and the first error ends them")
+  func together() async throws {
+    try await withSession { session in
+      try session.executeScript("CREATE TABLE t (id int)", name: "t")
+      let insert: Statement = "INSERT INTO t VALUES ($1::int)"
+      let failing: Statement = "SELECT 1 / $1::int"
+      for isFirst in [true, false] {
+        try session.transaction { session in
+          // BEGIN goes with them, or has gone before.
+          if !isFirst { try session.execute("SELECT 1") }
+          let rows = try session.execute(together: [
+            ("SELECT 1", []), (insert, [.integer(1)]), ("SELECT $1::int", [.integer(3)]),
+          ])
+          #expect(rows.map(\.count) == [1, 0, 1])
+          #expect(try rows[2].single().get(0, as: Int.self) == 3)
+        }
+        let error = try #require(throws: PostgresError.self) {
+          try session.transaction { session in
+            if !isFirst { try session.execute("SELECT 1") }
+            _ = try session.execute(
+              together: [(insert, [.integer(2)]), (failing, [.integer(0)]), (insert, [.integer(3)])])
+          }
+        }
+        #expect(error.sqlState == "22012")
+      }
+      #expect(try session.execute("SELECT id FROM t").map { try $0.get("id", as: Int.self) } == [1, 1])
+      #expect(try session.execute(together: []).isEmpty)
+    }
+  }
+
   @Test("a snapshot sees nothing that is committed after its first statement, and writes nothing")
   func snapshots() async throws {
     try await withDatabase { url in

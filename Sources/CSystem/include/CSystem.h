@@ -108,5 +108,9 @@ int csystem_poll_wait(int poll, struct csystem_ready *ready, int room, int milli
 /// Returns -1 with errno on failure.
 int csystem_accept(int listener, uint8_t address[16]);
 
+/// Bounds the bytes that the system receives for a socket ahead of the process (socket(7), SO_RCVBUF); 0: the system decides again
+/// (SO_BUF_LOCK). Does nothing before Linux 5.14, where a bound cannot be taken back.
+void csystem_bound_receiving(int socket, int bytes);
+
 /// Sends bytes of a file (sendfile(2)). Returns the number of bytes sent, or -1 with errno.
 ssize_t csystem_send_file(int socket, int file, int64_t offset, size_t count);

@@ -17,7 +17,7 @@ final class Connection {
   }
 
   /// The number of bytes that are discarded after the last response.
-  private static let maxDiscardedBytes = 256 << 10
+  private static let maxDiscardedBytes = 64 << 10
   /// The number of bytes that are received of a connection that was reset.
   private static let maxRestBytes = 4 << 20
   /// The time in which a client that may send no more reads the response.
@@ -44,6 +44,7 @@ final class Connection {
   private var isStreaming = false
   /// The number of bytes that may still be discarded while the connection lingers.
   private var discardable = maxDiscardedBytes
+  private var window = ReceiveWindow()
   /// Whether a request was authenticated. The connection then does not count for its address and is not closed at a
   /// limit.
   private(set) var isAuthenticated = false
@@ -176,8 +177,9 @@ final class Connection {
   // MARK: Reading
 
   private func receive(_ buffer: UnsafeMutableRawBufferPointer) {
-    switch socket.receive(into: buffer) {
+    switch socket.receive(into: window.part(of: buffer)) {
     case .moved(let count):
+      window.received(count, on: socket)
       let now = ContinuousClock.now
       if context == nil && !reader.isWithinHead { deadline = now + dispatcher.configuration.headTimeout }
       lastProgress = now
@@ -254,6 +256,7 @@ final class Connection {
     }
     self.head = head
     self.context = context
+    window.begin(head, on: socket)
     deadline = .now + dispatcher.configuration.requestTimeout
     let step = context.headArrived(waker)
     // The handler may have sent one before it could wake the connection. It precedes 100, after which the body comes.

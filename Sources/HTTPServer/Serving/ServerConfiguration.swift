@@ -9,8 +9,8 @@ package struct ServerConfiguration: Sendable {
 
   /// The number of threads that move bytes between sockets and memory.
   package var networkThreads = 2
-  /// The number of threads that run handlers, whose file and database calls may block.
-  package var handlerThreads = 4
+  /// The number of threads that run handlers: more than there are processors only wake each other.
+  package var handlerThreads = max(2, ThisProcess.processors)
   /// The number of threads that run handlers that wait for the disk; the file system writes what several wait for at once.
   package var diskThreads = 8
 

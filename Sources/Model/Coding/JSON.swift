@@ -4,32 +4,15 @@ package import FoundationEssentials
 package enum JSON {
   /// Encodes a value as UTF-8, without line breaks unless `pretty`.
   package static func encode(_ value: some Encodable, pretty: Bool = false) throws -> [UInt8] {
+    guard pretty else { return try JSONWriter.text(of: value) }
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    if pretty { encoder.outputFormatting.insert(.prettyPrinted) }
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
     encoder.dateEncodingStrategy = .custom { date, encoder in
       var container = encoder.singleValueContainer()
       try container.encode(text(of: date))
     }
-    return withoutNUL(Array(try encoder.encode(value)))
-  }
-
-  /// Replaces each escaped NUL with U+FFFD: text from a file may contain NUL, which PostgreSQL's jsonb rejects.
-  private static func withoutNUL(_ json: [UInt8]) -> [UInt8] {
-    guard var index = json.firstIndex(of: UInt8(ascii: "\\")) else { return json }
-    let escape = Array("\\u0000".utf8)
-    var json = json
-    while index < json.count {
-      guard json[index] == UInt8(ascii: "\\") else {
-        index += 1
-        continue
-      }
-      // Escapes are skipped as units: after an escaped backslash the same letters are plain text.
-      if json[index...].starts(with: escape) { json.replaceSubrange(index + 2..<index + 6, with: "fffd".utf8) }
-      index += 2
-    }
-    return json
+    return Array(try encoder.encode(value))
   }
 
   /// Encodes a value as a string.

@@ -47,6 +47,9 @@ package enum ThisProcess {
   /// Raises the soft limit of open files to the hard limit: each connection is an open file.
   package static func raiseOpenFilesLimit() { csystem_raise_open_files_limit() }
 
+  /// The number of processors of the machine, at least 1.
+  package static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
   /// The maximum number of open files of this process.
   package static var openFilesLimit: Int { Int(clamping: csystem_open_files_limit()) }
 }

@@ -49,6 +49,9 @@ package struct StreamSocket: ~Copyable, Sendable {
     Self.outcome { recv(number, buffer.baseAddress, buffer.count, 0) }
   }
 
+  /// Bounds the bytes that the system receives ahead of `receive(into:)`; nil: the system decides, by the speed of the connection.
+  package borrowing func boundReceiving(to bytes: Int?) { csystem_bound_receiving(number, Int32(bytes ?? 0)) }
+
   /// Discards received bytes without copying them (tcp(7), MSG_TRUNC).
   package borrowing func discard(_ maxBytes: Int) -> Outcome {
     Self.outcome { recv(number, nil, maxBytes, Int32(MSG_TRUNC)) }

@@ -86,7 +86,7 @@ extension Session {
     let following = hasFailed ? [] : followers
     followers = []
     if isReadOnly && isPipelined && !hasFailed && following.isEmpty {
-      try pipeline(bind(Self.commitSnapshot, []))
+      try pipeline([bind(Self.commitSnapshot, [])])
       return value
     }
     let result =
@@ -151,8 +151,43 @@ extension Session {
     }
   }
 
+  /// Executes statements in one round trip, which is less than one by one, and returns the rows of each.
+  ///
+  /// If one fails, those behind it are not executed.
+  package func execute(
+    together calls: [(statement: Statement, parameters: [Parameter])]
+  ) throws(PostgresError) -> [Rows] {
+    guard calls.count > 1, !Failpoints.areArmed else {
+      var rows: [Rows] = []
+      for call in calls { rows.append(try execute(call.statement, call.parameters)) }
+      return rows
+    }
+    try drainPipeline()
+    var bound: [BoundStatement] = []
+    for call in calls { bound.append(try bind(call.statement, call.parameters)) }
+    return try sendTogether(bound).map { Rows($0) }
+  }
+
+  /// Sends bound statements, behind the pending BEGIN if there is one, and returns the result of each.
+  func sendTogether(_ statements: [BoundStatement]) throws(PostgresError) -> [ResultHandle] {
+    let begin = try pendingBegin.take().map { begin throws(PostgresError) in try bind(begin, []) }
+    let all = (begin.map { [$0] } ?? []) + statements
+    try pipeline(all)
+    var results: [Result<ResultHandle, PostgresError>] = []
+    for statement in all {
+      results.append(Result { () throws(PostgresError) in try check(PQgetResult(handle), statement.statement.name) })
+      // Null, the end of the results of the statement.
+      PQclear(PQgetResult(handle))
+    }
+    let drained = Result { () throws(PostgresError) in try drainPipeline() }
+    var handles: [ResultHandle] = []
+    for result in results { handles.append(try result.get()) }
+    try drained.get()
+    return Array(handles.suffix(statements.count))
+  }
+
   /// Sends statements without waiting for their results, which are read before the next one is sent.
-  private func pipeline(_ statements: BoundStatement...) throws(PostgresError) {
+  private func pipeline(_ statements: [BoundStatement]) throws(PostgresError) {
     unreadPipelines = 1
     var isSent = PQenterPipelineMode(handle) == 1
     for statement in statements { isSent = isSent && send(statement) }
@@ -165,20 +200,6 @@ extension Session {
   /// Sends the pending BEGIN, if there is one, alone.
   func sendBegin() throws(PostgresError) {
     if let begin = pendingBegin.take() { try execute(begin) }
-  }
-
-  /// Sends a BEGIN with a statement behind it, and returns the result of the statement.
-  func send(_ begin: Statement, before bound: BoundStatement) throws(PostgresError) -> ResultHandle {
-    try pipeline(bind(begin, []), bound)
-    let opened = Result { () throws(PostgresError) in try check(PQgetResult(handle), begin.name) }
-    // Null, the end of the results of BEGIN.
-    PQclear(PQgetResult(handle))
-    let result = Result { () throws(PostgresError) in try check(PQgetResult(handle), bound.statement.name) }
-    let drained = Result { () throws(PostgresError) in try drainPipeline() }
-    _ = try opened.get()
-    let rows = try result.get()
-    try drained.get()
-    return rows
   }
 
   /// Calls `action` between the failpoints before and after it.

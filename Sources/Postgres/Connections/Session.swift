@@ -145,7 +145,7 @@ package final class Session {
   private func send(_ statement: Statement, _ parameters: [Parameter]) throws(PostgresError) -> Rows {
     try drainPipeline()
     let bound = try bind(statement, parameters)
-    if let begin = pendingBegin.take() { return Rows(try send(begin, before: bound)) }
+    if pendingBegin != nil { return Rows(try sendTogether([bound])[0]) }
     let result = bound.withValues { count, values, lengths, formats in
       if let name = bound.preparedName { return PQexecPrepared(handle, name, count, values, lengths, formats, 1) }
       return PQexecParams(handle, statement.text, count, parameters.map(\.type), values, lengths, formats, 1)

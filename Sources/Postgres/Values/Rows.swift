@@ -34,11 +34,10 @@ package struct Row {
   package func get<Value: ColumnValue>(
     _ column: String, as _: Value.Type = Value.self
   ) throws(PostgresError) -> Value {
-    let number = PQfnumber(result.pointer, "\"\(column)\"")
-    guard number >= 0 else {
+    guard let number = result.columns[column] else {
       throw PostgresError(.decoding, "no column \(column) in the result", statement: result.statement)
     }
-    return try get(Int(number))
+    return try get(number)
   }
 
   /// Reads a column by its index, from 0.
@@ -66,6 +65,10 @@ package struct Row {
 final class ResultHandle {
   let pointer: OpaquePointer
   let statement: String
+  /// The indexes of the columns by their names; of several with one name, the first. PQfnumber compares all names each time.
+  private(set) lazy var columns = Dictionary(
+    (0..<PQnfields(pointer)).map { (String(cString: PQfname(pointer, $0)), Int($0)) }
+  ) { first, _ in first }
 
   init(_ pointer: OpaquePointer, statement: String) {
     self.pointer = pointer

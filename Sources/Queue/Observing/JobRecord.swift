@@ -96,21 +96,30 @@ extension JobQueue {
 
   /// Reads jobs by their public ids, in no particular order.
   package static func find(_ ids: [PublicID], _ session: Session) throws(PostgresError) -> [JobRecord] {
-    guard let first = ids.first else { return [] }
+    guard !ids.isEmpty else { return [] }
+    let (statement, parameters) = finding(ids)
+    return try found(session.execute(statement, parameters), ids, session)
+  }
+
+  /// The statement of `find`, for a caller that executes others with it. Its rows are passed to `found`.
+  package static func finding(_ ids: [PublicID]) -> (statement: Statement, parameters: [Parameter]) {
+    if ids.count == 1 { return JobSelection.found(ids[0]) }
     var selection = JobSelection(JobFilter(ids: ids))
-    let found: [JobRecord]
-    if ids.count == 1 {
-      let (statement, parameters) = JobSelection.found(first)
-      found = try records(statement, parameters, session)
-    } else {
-      found = try records(selection.found(), selection.parameters, session)
-    }
-    guard found.count < ids.count else { return found }
+    return (selection.found(), selection.parameters)
+  }
+
+  /// Reads the rows of `finding`, and the jobs that are missing in them.
+  package static func found(
+    _ rows: Rows, _ ids: [PublicID], _ session: Session
+  ) throws(PostgresError) -> [JobRecord] {
+    var jobs: [JobRecord] = []
+    for row in rows { jobs.append(try JobRecord(row)) }
+    guard jobs.count < ids.count else { return jobs }
     // The jobs do not exist, or the clock that made their ids was far ahead: search the entire history.
-    let rest = Set(ids).subtracting(found.map(\.publicID))
-    guard !rest.isEmpty else { return found }
-    selection = JobSelection(JobFilter(ids: Array(rest)), trustsIDs: false)
-    return try found + records(selection.found(), selection.parameters, session)
+    let rest = Set(ids).subtracting(jobs.map(\.publicID))
+    guard !rest.isEmpty else { return jobs }
+    var selection = JobSelection(JobFilter(ids: Array(rest)), trustsIDs: false)
+    return try jobs + records(selection.found(), selection.parameters, session)
   }
 
   /// Lists jobs, newest first.

@@ -7,10 +7,7 @@ import Queue
 extension Store {
   /// Reads rows of the statements `post` and `posts`, and adds the current assets and the jobs of the posts.
   func posts(of rows: [Row], _ session: Session) throws -> [Post] {
-    var sets: [Int64] = []
-    for row in rows { if let set = try row.get("asset_set_id", as: Int64?.self) { sets.append(set) } }
-    let assets = try self.assets(ofSets: sets, session)
-    let jobs = try self.jobs(of: rows, session)
+    let (assets, jobs) = try assetsAndJobs(of: rows, session)
     return try rows.map { row in
       let set = try row.get("asset_set_id", as: Int64?.self)
       return try post(row, set.flatMap { assets[$0] } ?? [], jobs)
@@ -34,23 +31,35 @@ extension Store {
       counts: PostCounts(
         comments: try row.get("comment_count"), reactions: try row.get("reaction_count"),
         likes: try row.get("like_count")),
-      reasons: try row.json("reasons"),
+      reasons: try row.reasons(),
       job: job.flatMap { jobs[$0] }, assets: assets,
       photos: photos.sorted { $0.key < $1.key }.map(\.value))
   }
 
-  /// Reads the jobs of rows with a column `job`, with one statement.
-  func jobs(of rows: some Sequence<Row>, _ session: Session) throws -> [PublicID: JobSummary] {
+  /// Reads the assets and the jobs of rows with the columns `asset_set_id` and `job`, in one round trip.
+  func assetsAndJobs(
+    of rows: some Sequence<Row>, _ session: Session
+  ) throws -> (assets: [Int64: [Asset]], jobs: [PublicID: JobSummary]) {
+    let sets = try rows.compactMap { try $0.get("asset_set_id", as: Int64?.self) }
     let ids = try rows.compactMap { row in try row.get("job", as: String?.self).flatMap { PublicID($0) } }
-    return Dictionary(try JobQueue.find(ids, session).map { ($0.publicID, $0.summary) }) { first, _ in first }
+    var calls: [(statement: Statement, parameters: [Parameter])] = []
+    if !sets.isEmpty { calls.append((Self.statements["assets_of_sets"], [.integers(sets)])) }
+    if !ids.isEmpty { calls.append(JobQueue.finding(ids)) }
+    let results = try session.execute(together: calls)
+    let jobs = try ids.isEmpty ? [] : results.last.map { try JobQueue.found($0, ids, session) } ?? []
+    return (
+      try sets.isEmpty ? [:] : Self.assets(results[0]),
+      Dictionary(jobs.map { ($0.publicID, $0.summary) }) { first, _ in first }
+    )
   }
 
   func assets(ofSets sets: [Int64], _ session: Session) throws(PostgresError) -> [Int64: [Asset]] {
-    guard !sets.isEmpty else { return [:] }
+    try sets.isEmpty ? [:] : Self.assets(session.execute(Self.statements["assets_of_sets"], .integers(sets)))
+  }
+
+  private static func assets(_ rows: Rows) throws(PostgresError) -> [Int64: [Asset]] {
     var assets: [Int64: [Asset]] = [:]
-    for row in try session.execute(Self.statements["assets_of_sets"], .integers(sets)) {
-      assets[try row.get("asset_set_id"), default: []].append(try Asset(row))
-    }
+    for row in rows { assets[try row.get("asset_set_id"), default: []].append(try Asset(row)) }
     return assets
   }
 }

@@ -32,9 +32,7 @@ extension Store {
           authors.isEmpty ? Self.statements["images"] : Self.statements["images_of_authors"],
           parameters + (authors.isEmpty ? [] : [.texts(authors.sorted())])))
       let shown = rows.prefix(page.limit)
-      let sets = try shown.compactMap { try $0.get("asset_set_id", as: Int64?.self) }
-      let assets = try self.assets(ofSets: sets, session)
-      let jobs = try self.jobs(of: shown, session)
+      let (assets, jobs) = try assetsAndJobs(of: shown, session)
       return Page(
         items: try shown.map { try image($0, assets, jobs) },
         next: try rows.count > page.limit ? shown.last.map(Self.cursor) : nil)
@@ -75,8 +73,8 @@ extension Store {
   }
 
   func image(_ row: Row, _ session: Session) throws -> StoredImage {
-    let set = try row.get("asset_set_id", as: Int64?.self)
-    return try image(row, set.map { [$0: try assets(ofSet: $0, session)] } ?? [:], jobs(of: [row], session))
+    let (assets, jobs) = try assetsAndJobs(of: [row], session)
+    return try image(row, assets, jobs)
   }
 
   private func image(_ row: Row, _ sets: [Int64: [Asset]], _ jobs: [PublicID: JobSummary]) throws -> StoredImage {
@@ -88,7 +86,7 @@ extension Store {
       draft: ImageDraft(
         kind: try row.enumValue("kind"), owner: try row.get("owner"), author: try row.get("author")),
       status: try row.enumValue("status"), createdAt: .init(microseconds: try row.get("created_at")),
-      reasons: try row.json("reasons"),
+      reasons: try row.reasons(),
       job: job.flatMap { jobs[$0] },
       assets: Dictionary(all.map { ($0.role, $0) }) { first, _ in first }, isPublic: try row.get("is_public"))
   }

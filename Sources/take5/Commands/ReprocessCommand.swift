@@ -24,7 +24,7 @@ struct ReprocessCommand: Sendable {
   static func use(
     _ arguments: Arguments, _ body: (ReprocessCommand) async throws -> ExitStatus
   ) async throws -> ExitStatus {
-    let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    let cores = ThisProcess.processors
     let slots = try arguments.number("--slots") ?? cores
     var media = try MediaProcess.Configuration(arguments)
     // The lowest CPU priority, so that a service on this machine is not slowed.

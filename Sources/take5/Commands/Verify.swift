@@ -2,6 +2,7 @@ import Glibc
 import Integrity
 import MediaProcess
 import Model
+import Platform
 
 extension Subcommand {
   static let verify = Subcommand(
@@ -18,7 +19,7 @@ extension Subcommand {
     ] + Option.store + [.mediaMemory, .sandbox, .json],
     example: "take5 verify --deep"
   ) { arguments in
-    let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    let cores = ThisProcess.processors
     let slots = try arguments.number("--slots") ?? cores
     var media = try MediaProcess.Configuration(arguments)
     if arguments.has("--deep") || arguments.has("--repair") { try await Sandbox.check(media) }

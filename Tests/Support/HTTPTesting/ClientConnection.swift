@@ -64,6 +64,29 @@ package struct ClientConnection: ~Copyable {
     while count > 0, ioctl(descriptor.number, UInt(TIOCOUTQ), &count) == 0 { sched_yield() }
   }
 
+  /// The number of bytes that the system of the server has acknowledged (tcp(7), TCP_INFO; tcpi_bytes_acked).
+  package var acknowledgedBytes: UInt64 {
+    var info = [UInt64](repeating: 0, count: 32)
+    var length = socklen_t(info.count * 8)
+    getsockopt(descriptor.number, Int32(IPPROTO_TCP), TCP_INFO, &info, &length)
+    return info[15]
+  }
+
+  /// Sends bytes until the system takes no more at the moment, or a response has come; returns their number.
+  package func sendWhilePossible(_ bytes: ArraySlice<UInt8>) -> Int {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes.withUnsafeBytes { buffer in
+        Glibc.send(
+          descriptor.number, buffer.baseAddress! + sent, min(1 << 16, buffer.count - sent),
+          Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+      }
+      guard count > 0 else { break }
+      sent += count
+    }
+    return sent
+  }
+
   /// Resets the connection.
   package consuming func reset() {
     var immediately = linger(l_onoff: 1, l_linger: 0)
