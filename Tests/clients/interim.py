@@ -15,7 +15,8 @@ NAMES_OF_PROXIES = [
 
 def continued(draft, service, end, bytes):
     """A client that sends everything in one request goes on where the service or the connection ended, since a 104 response
-    has said the URL. `end` ends it once more than a third has arrived."""
+    has said the URL. `end` ends it once more than a third has arrived, and another 104 response has said an offset; the draft of
+    iOS 17 has none that do."""
     exchange = Exchange(service.url, "POST", "/v1/uploads", draft.create(True, len(bytes)))
     assert exchange.receive() is None, "a final response before the body"
     first = exchange.interim[0]
@@ -24,7 +25,7 @@ def continued(draft, service, end, bytes):
     assert value in first.headers[field], first
     location = first.headers["location"]
     sent = 0
-    while sent <= len(bytes) // 3 or not acknowledged(exchange):
+    while sent <= len(bytes) // 3 or draft is CURRENT and not acknowledged(exchange):
         assert sent < len(bytes), "no 104 response says an offset"
         assert exchange.send(bytes[sent : sent + PIECE]) is None, "a final response before the end of the body"
         sent += PIECE
@@ -32,7 +33,7 @@ def continued(draft, service, end, bytes):
     end()
     exchange.close()
     offsets = finish(draft, service.url, path_of(location), bytes)
-    assert acknowledged(exchange)[-1] <= offsets[0] <= sent, (acknowledged(exchange), offsets, sent)
+    assert max([0, *acknowledged(exchange)]) <= offsets[0] <= sent, (acknowledged(exchange), offsets, sent)
     return location
 
 
