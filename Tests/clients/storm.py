@@ -22,12 +22,14 @@ import time
 from cuts import captions
 from drafts import CURRENT, IOS17, path_of
 from link import Link
-from service import KEY, Service, clip, free_ports
+from service import KEY, TIMEOUT, Service, clip, free_ports
 from wire import request
 
 TUS = {"Tus-Resumable": "1.0.0"}
 BUSY = (408, 429, 500, 502, 503, 504)
 AUTHOR = "storm"
+# The length that no clip has.
+LARGEST = 4_000_000
 
 
 class Weather:
@@ -115,7 +117,7 @@ def attempt(url, method, path, headers, body=b""):
 def submit(weather, service, url, seed):
     """Uploads and submits one moment."""
     chance = random.Random(seed)
-    clips = [clip(f"{seed} {camera}", chance.randrange(2_000_000, 4_000_000), camera) for camera in ("front", "back")]
+    clips = [clip(f"{seed} {camera}", chance.randrange(2_000_000, LARGEST), camera) for camera in ("front", "back")]
     uploads = [Upload(weather, url, chance, data) for data in clips]
     body = json.dumps({
         "kind": "take5", "author": AUTHOR, "caption": seed,
@@ -137,7 +139,9 @@ def submit(weather, service, url, seed):
     for data in clips:
         hash = hashlib.sha256(data).hexdigest()
         stored = service.data / "blobs" / hash[:2] / hash
+        end = time.monotonic() + TIMEOUT
         while not stored.exists():
+            assert time.monotonic() < end, f"{seed}: the post {post} has other bytes, or none"
             time.sleep(0.01)
         assert hashlib.sha256(stored.read_bytes()).hexdigest() == hash, stored
     return seed
@@ -168,11 +172,11 @@ def faults(service, link, uploads):
             os.kill(number, signal.SIGKILL)
 
     def interfere(chance):
-        """Another request to an upload, whose client may have lost its connection."""
+        """Another request to an upload, whose client may have lost its connection. No upload is as long as its offset."""
         if files := service.uploads():
             path = f"/v1/uploads/{chance.choice(files).name}"
             attempt(service.url, "PATCH", path, {
-                **TUS, "Content-Type": "application/offset+octet-stream", "Upload-Offset": 1 << 20, "Content-Length": 1}, b"x")
+                **TUS, "Content-Type": "application/offset+octet-stream", "Upload-Offset": LARGEST, "Content-Length": 1}, b"x")
 
     return {
         "kill": lambda _: service.restart(), "kill PostgreSQL": kill_database, "freeze": freeze,
