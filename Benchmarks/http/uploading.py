@@ -70,13 +70,15 @@ class Ours:
     """Uploads to the service, by a way of sending."""
 
     def __init__(self, service, send):
-        self._service, self._client, self._send = service, Client(service.address), send
+        self._service, self._send = service, send
 
     def run(self, files):
         """Returns the CPU seconds of one upload, and those of PostgreSQL meanwhile."""
+        # A connection of its own: an earlier one is closed while the others run.
+        client = Client(self._service.address)
         before = self._service.cpu()
         for content in files:
-            self._send(self._client, content.bytes())
+            self._send(client, content.bytes())
         after = self._service.cpu()
         return [(end - start) / len(files) for start, end in zip(before, after)]
 
@@ -89,14 +91,14 @@ class Theirs:
     """nginx receives the bytes, and openssl hashes them."""
 
     def __init__(self, nginx, *, together=False, synchronized=False):
-        self._nginx, self._client, self._together, self._synchronized = nginx, Client(nginx.address), together, synchronized
+        self._nginx, self._together, self._synchronized = nginx, together, synchronized
 
     def run(self, files):
         """Returns the CPU seconds of one upload: of nginx, and of openssl."""
-        paths = []
+        client, paths = Client(self._nginx.address), []
         start, received = os.times(), self._nginx.cpu()
         for index, content in enumerate(files):
-            self._client.expect(201, "PUT", f"/{index}", {}, content.bytes())
+            client.expect(201, "PUT", f"/{index}", {}, content.bytes())
             paths.append(self._nginx.files / str(index))
             if self._synchronized:
                 subprocess.run(["sync", paths[-1]], check=True)
