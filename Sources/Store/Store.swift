@@ -99,6 +99,7 @@ package enum StoreMigrations {
       Migration(version: 115, name: "forgetting", PackageResources.v0115_forgetting_sql),
       Migration(version: 116, name: "spelling", PackageResources.v0116_spelling_sql),
       Migration(version: 117, name: "uploads", PackageResources.v0117_uploads_sql),
+      Migration(version: 118, name: "taken", PackageResources.v0118_taken_sql),
     ]
   }
 }

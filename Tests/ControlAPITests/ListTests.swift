@@ -13,11 +13,12 @@ struct ListTests {
   @discardableResult
   static func post(
     _ api: RunningAPI, at time: String, author: String = "ada", kind: PostKind = .marker, place: String? = nil,
-    visibility: Visibility = .public, latitude: Double? = nil, longitude: Double? = nil
+    visibility: Visibility = .public, latitude: Double? = nil, longitude: Double? = nil, capturedAt: String? = nil
   ) async throws -> String {
     let definition = try #require(try Definitions.photo("photo-post"))
     var draft = PostDraft(kind: kind, author: author, title: time)
     draft.visibility = visibility
+    draft.capturedAt = capturedAt.flatMap { JSON.date(from: $0) }
     draft.place = place.map { Place(id: $0, name: nil, coordinate: nil) }
     if let latitude, let longitude { draft.location = Coordinate(latitude: latitude, longitude: longitude) }
     let id = try await api.pool.transaction { [draft, store = api.store] session in
@@ -164,6 +165,135 @@ struct ListTests {
       ] {
         #expect(try await api.get("/v1/users/ada/calendar?\(wrong)").status == 400, "\(wrong)")
       }
+    }
+  }
+
+  @Test("a calendar has a post on the day of its recording, if its clock is believable")
+  func recordedDays() async throws {
+    try await RunningAPI.with { api in
+      for (arrival, recording) in [
+        // Sent later, by a phone that was offline; by one whose clock is four minutes fast.
+        ("2026-11-20T08:00:00Z", "2026-11-18T23:59:59Z"), ("2026-11-21T23:58:00Z", "2026-11-22T00:02:00Z"),
+        // A clock that is an hour fast, and one that was never set.
+        ("2026-11-23T23:30:00Z", "2026-11-24T00:30:00Z"), ("2026-11-25T08:00:00Z", "2000-01-01T00:00:00Z"),
+      ] {
+        try await Self.post(api, at: arrival, capturedAt: recording)
+      }
+      let response = try await api.get("/v1/users/ada/calendar?month=2026-11")
+      guard case .array(let days) = response.json["days"] else { return #expect(response.status == 200) }
+      #expect(days.map { $0["date"].text } == ["2026-11-18", "2026-11-22", "2026-11-23", "2026-11-25"])
+    }
+  }
+
+  @Test("posts near a point are sorted by their distance on a great circle, or by time, on pages")
+  func near() async throws {
+    try await RunningAPI.with { api in
+      // Along a parallel a degree is shorter; one lies beyond the antimeridian, one beyond a pole.
+      let places: [(Double, Double)] = [
+        (60, 179.99), (60.009, 179.99), (60, -179.995), (60, 179.9), (60.5, 179.99), (89.999, 10), (89.999, -170),
+      ]
+      for (hour, (latitude, longitude)) in places.enumerated() {
+        try await Self.post(api, at: "2026-11-20T0\(hour):00:00Z", latitude: latitude, longitude: longitude)
+      }
+      try await Self.post(api, at: "2026-11-20T08:00:00Z")
+      func hours(_ query: String) async throws -> String {
+        Self.titles(try await api.get("/v1/posts?" + query)).map { String($0.prefix(13).suffix(1)) }.joined()
+      }
+      // 0.015 degrees of longitude are 834 m there, 0.009 of latitude 1,001 m, 0.09 of longitude 5,003 m.
+      #expect(try await hours("near=179.99,60&sort=distance") == "021")
+      #expect(try await hours("near=179.99,60&radius=5100&sort=distance") == "0213")
+      #expect(try await hours("near=179.99,60&radius=900&sort=distance") == "02")
+      #expect(try await hours("near=179.99,60&radius=5100") == "3210")
+      #expect(try await hours("near=179.99,60&radius=100000&sort=distance&from=2026-11-20T01:00:00Z") == "2134")
+      #expect(try await hours("near=179.99,60&radius=100000&sort=distance&box=179,59,180,60.1") == "013")
+      #expect(try await hours("near=10,90&radius=200") == "65")
+      #expect(try await hours("near=10,89.999&radius=300&sort=distance") == "56")
+      let first = try await api.get("/v1/posts?near=179.99&near=60&radius=5100&sort=distance&limit=2")
+      #expect(Self.titles(first).map { String($0.prefix(13).suffix(1)) } == ["0", "2"])
+      let next = try #require(first.json["next"].text)
+      #expect(try await hours("near=179.99,60&radius=5100&sort=distance&limit=2&cursor=\(next)") == "13")
+      for (wrong, field) in [
+        ("near=1", "near"), ("near=181,0", "near"), ("near=0,0&radius=0", "radius"),
+        ("near=0,0&radius=100001", "radius"),
+        ("radius=5", "radius"), ("sort=distance", "sort"), ("near=0,0&sort=best", "sort"), ("near=0x1,0", "near"),
+      ] {
+        let response = try await api.get("/v1/posts?" + wrong)
+        #expect(response.status == 400 && response.json["errors"][0]["field"] == .string(field), "\(wrong)")
+      }
+    }
+  }
+
+  @Test("posts that are named by their ids are returned in any status, as far as the client sees them")
+  func named() async throws {
+    try await UserClient.with { api in
+      let posts = [
+        try await Self.post(api, at: "2026-11-20T01:00:00Z", author: "ada", visibility: .private),
+        try await Self.post(api, at: "2026-11-20T02:00:00Z", author: "bob", visibility: .friends),
+        try await Self.post(api, at: "2026-11-20T03:00:00Z", author: "bob"),
+      ]
+      try await Self.post(api, at: "2026-11-20T04:00:00Z", author: "bob")
+      try await api.pool.run { session in
+        _ = try session.execute("UPDATE post SET status = 'failed' WHERE public_id = $1::uuid", .text(posts[2]))
+      }
+      let query =
+        "/v1/posts?"
+        + (posts + posts + ["01a21128-2a26-7af0-84a8-24b517b379c8"]).map { "id=\($0)" }.joined(separator: "&")
+      func titles(as user: String?, _ parameters: String = "") async throws -> [String] {
+        let credential = UserClient.backend + (user.map { [("Take5-User", $0)] } ?? [])
+        return Self.titles(try await UserClient.send("GET", query + parameters, credential, nil, api))
+      }
+      let times = ["2026-11-20T03:00:00Z", "2026-11-20T02:00:00Z", "2026-11-20T01:00:00Z"]
+      #expect(try await titles(as: nil) == times)
+      #expect(try await titles(as: "ada") == [times[0], times[2]])
+      #expect(try await titles(as: "bob") == [times[0], times[1]])
+      #expect(try await titles(as: nil, "&status=ready&visibility=friends") == [times[1]])
+      for wrong in ["id=x", String(repeating: "id=\(posts[0])&", count: 101)] {
+        let response = try await UserClient.send("GET", "/v1/posts?\(wrong)", UserClient.backend, nil, api)
+        #expect(response.status == 400 && response.json["errors"][0]["field"] == .string("id"))
+      }
+    }
+  }
+
+  @Test("a feed has the own posts and those of friends, the newest first, on pages, for the user alone")
+  func feed() async throws {
+    try await UserClient.with { api in
+      func send(_ method: String, _ path: String, as user: String?) async throws -> ClientResponse {
+        try await UserClient.send(
+          method, path, UserClient.backend + (user.map { [("Take5-User", $0)] } ?? []), nil, api)
+      }
+      for user in ["bob", "eve", "dan"] {
+        #expect(try await UserClient.send("PUT", "/v1/users/\(user)", UserClient.backend, "{}", api).status == 200)
+      }
+      for friend in ["bob", "eve"] {
+        _ = try await send("PUT", "/v1/users/ada/friends/\(friend)", as: "ada")
+        #expect(try await send("PUT", "/v1/users/\(friend)/friends/ada", as: friend).status == 200)
+      }
+      // Who has only been asked is not a friend.
+      _ = try await send("PUT", "/v1/users/ada/friends/dan", as: "ada")
+      for (hour, author, visibility) in [
+        (1, "bob", Visibility.public), (2, "ada", .private), (3, "bob", .friends), (4, "bob", .private),
+        (5, "eve", .public), (6, "dan", .public), (7, "mallory", .public), (8, "eve", .friends),
+      ] {
+        try await Self.post(api, at: "2026-11-20T0\(hour):00:00Z", author: author, visibility: visibility)
+      }
+      func hours(_ response: ClientResponse) -> String {
+        Self.titles(response).map { String($0.prefix(13).suffix(1)) }.joined()
+      }
+      let path = "/v1/users/ada/feed"
+      #expect(hours(try await send("GET", path, as: "ada")) == "85321")
+      let first = try await send("GET", path + "?limit=2", as: "ada")
+      #expect(hours(first) == "85")
+      let next = try #require(first.json["next"].text)
+      let second = try await send("GET", path + "?limit=2&cursor=\(next)", as: "ada")
+      #expect(hours(second) == "32")
+      #expect(hours(try await send("GET", path + "?from=2026-11-20T03:00:00Z&visibility=friends", as: "ada")) == "83")
+      #expect(hours(try await send("GET", path + "?kind=photo&status=ready&status=processing", as: "ada")) == "")
+      // A client that acts as no user gets what the user sees; another user does not.
+      #expect(hours(try await send("GET", path, as: nil)) == "85321")
+      let refused = try await send("GET", path, as: "bob")
+      #expect(refused.status == 403 && UserClient.kind(refused) == "not_yours")
+      #expect(try await send("DELETE", "/v1/users/ada/friends/eve", as: "ada").status == 204)
+      #expect(hours(try await send("GET", path, as: "ada")) == "321")
     }
   }
 }

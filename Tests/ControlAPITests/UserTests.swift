@@ -29,6 +29,30 @@ struct UserTests {
     try await send("PUT", path, as: user, body, [], api)
   }
 
+  @Test("users are read by their ids in one request, without those who do not exist or have blocked the client")
+  func bulk() async throws {
+    try await UserClient.with { api in
+      for user in ["eve", "ada", "bob"] { _ = try await Self.put("/v1/users/\(user)", #"{"name":"\#(user)"}"#, api) }
+      _ = try await Self.send("PUT", "/v1/users/eve/blocks/bob", as: "eve", nil, [], api)
+      func ids(_ query: String, as user: String? = nil) async throws -> [String] {
+        guard case .array(let items) = try await Self.get("/v1/users?" + query, as: user, api).json["items"] else {
+          return ["none"]
+        }
+        return items.compactMap { $0["id"].text }
+      }
+      #expect(try await ids("id=eve&id=dan&id=ada&id=eve") == ["ada", "eve"])
+      #expect(try await ids("id=eve&id=ada", as: "bob") == ["ada"])
+      #expect(try await ids("id=dan") == [])
+      for (wrong, field) in [
+        ("", "query"), ("id=ada&query=ada", "query"), ("id=ada&limit=1", "limit"), ("id=", "id"),
+        (String(repeating: "id=a&", count: 101), "id"),
+      ] {
+        let response = try await Self.get("/v1/users?" + wrong, api)
+        #expect(response.status == 400 && response.json["errors"][0]["field"] == .string(field), "\(wrong)")
+      }
+    }
+  }
+
   @Test("a profile is replaced as a whole; birth date and e-mail address are for the user and for a client without one")
   func profiles() async throws {
     try await UserClient.with { api in

@@ -11,7 +11,10 @@ enum ReadingShape: String, CaseIterable, Sendable {
   case calendar
   case box
   case polygon
+  case nearest
+  case feed
   case post
+  case avatars
   case likesOfPost = "likes_of_post"
   case likesOfUser = "likes_of_user"
   case friends
@@ -28,7 +31,10 @@ enum ReadingShape: String, CaseIterable, Sendable {
     case .calendar: "a month in an author's calendar"
     case .box: "the posts of a day in a box of the map"
     case .polygon: "the posts of a day in a polygon of eight corners"
+    case .nearest: "the posts of a day within 20 km of a point, the nearest first"
+    case .feed: "the newest posts of a user and the user's friends, one of ten the user with 5,000"
     case .post: "one post"
+    case .avatars: "fifty users by their ids"
     case .likesOfPost: "the users who like a post, one of ten that which all users like"
     case .likesOfUser: "what a user likes"
     case .friends: "the friends of a user, one of ten the user with 5,000"
@@ -52,6 +58,15 @@ enum ReadingShape: String, CaseIterable, Sendable {
       filter.from = values.time
       filter.to = values.time + 86_400_000_000
       filter.area = self == .box ? values.box : values.polygon
+    case .nearest:
+      filter.from = values.time
+      filter.to = values.time + 86_400_000_000
+      filter.near = values.near
+      filter.order = .distance
+    case .feed: filter.feed = values.viewer
+    case .avatars:
+      _ = try store.users(values.users, for: viewer, session)
+      return
     case .calendar:
       _ = try store.calendar(
         of: values.user, for: viewer, month: values.month, zone: "Europe/Berlin", visibilities: [], session)
@@ -97,6 +112,8 @@ struct ReadingValues: Sendable {
   let month: String
   let box: MapArea
   let polygon: MapArea
+  let near: Nearness?
+  let users: Set<String>
   let post: PublicID
   /// The first letters of a user's name.
   let beginning: String
@@ -112,6 +129,11 @@ struct ReadingValues: Sendable {
     month = data.month(&random)
     box = data.box(&random)
     polygon = data.polygon(&random)
+    let ring = polygon.pieces[0].ring
+    near = Nearness(
+      longitude: ring.map(\.longitude).reduce(0, +) / Double(ring.count),
+      latitude: ring.map(\.latitude).reduce(0, +) / Double(ring.count), meters: 20_000)
+    users = Set((0..<50).map { _ in data.user(&random) })
     post = try data.post(&random, session)
     let name: String = try session.execute("SELECT name FROM app_user WHERE id = $1", .text(user)).single().get(0)
     beginning = String(name.prefix(Int.random(in: 2...5, using: &random)))

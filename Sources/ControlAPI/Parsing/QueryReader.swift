@@ -75,24 +75,48 @@ struct QueryReader {
     return found
   }
 
-  /// Reads a bounding box: `west,south,east,north`, or four repeated parameters, as generated clients send lists.
+  /// Reads a bounding box: `west,south,east,north`.
   mutating func box(_ name: String) -> MapArea? {
-    if let parts = values[name], parts.count == 4 { values[name] = [parts.joined(separator: ",")] }
-    guard let value = take(name) else { return nil }
-    let numbers = value.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
-    // Decimal only: Double also accepts hexadecimal digits, `nan` and `inf`.
-    guard value.utf8.allSatisfy("0123456789+-.eE,".utf8.contains), numbers.count == 4,
-      let west = numbers[0], let south = numbers[1], let east = numbers[2], let north = numbers[3],
-      let area = MapArea(west: west, south: south, east: east, north: north)
+    guard let value = list(name, count: 4) else { return nil }
+    guard let numbers = Self.numbers(value, count: 4),
+      let area = MapArea(west: numbers[0], south: numbers[1], east: numbers[2], north: numbers[3])
     else {
       return refuse(name, "expected west,south,east,north in degrees, such as 13.3,52.4,13.5,52.6")
     }
     return area
   }
 
+  /// Reads a point, `longitude,latitude`, and the distance from it in meters, 5,000 if it is absent.
+  mutating func near(_ name: String, radius: String) -> Nearness? {
+    guard let value = list(name, count: 2) else { return nil }
+    let meters = number(radius, in: Nearness.distances) ?? 5000
+    guard let numbers = Self.numbers(value, count: 2),
+      let near = Nearness(longitude: numbers[0], latitude: numbers[1], meters: meters)
+    else {
+      return refuse(name, "expected longitude,latitude in degrees, such as 13.4,52.5")
+    }
+    return near
+  }
+
+  /// Reads a list with commas; also repeated parameters, as generated clients send lists.
+  private mutating func list(_ name: String, count: Int) -> String? {
+    if let parts = values[name], parts.count == count { values[name] = [parts.joined(separator: ",")] }
+    return take(name)
+  }
+
+  private static func numbers(_ text: String, count: Int) -> [Double]? {
+    // Decimal only: Double also accepts hexadecimal digits, `nan` and `inf`.
+    guard text.utf8.allSatisfy("0123456789+-.eE,".utf8.contains) else { return nil }
+    let numbers = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { Double($0) }
+    return numbers.count == count && text.utf8.count(where: { $0 == UInt8(ascii: ",") }) == count - 1 ? numbers : nil
+  }
+
   /// Reads the parameters `limit` and `cursor` of a list.
-  mutating func page() -> PageRequest {
+  ///
+  /// - Parameter limit: the limit without the parameter; nil: that of every list.
+  mutating func page(limit: Int? = nil) -> PageRequest {
     var page = PageRequest()
+    if let limit { page.limit = limit }
     if let limit = number("limit", in: PageRequest.limits) { page.limit = limit }
     if let text = take("cursor") {
       page.after = PageCursor(text)

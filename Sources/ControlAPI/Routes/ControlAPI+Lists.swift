@@ -15,6 +15,7 @@ extension ControlAPI {
         "POST", "/v1/posts/search", access: .key([.read]), bodyLimit: Int64(JSONBody.maxBytes), isSafe: true,
         handler: searchPosts),
       route("GET", "/v1/users/{id}/calendar", access: .key([.read]), handler: readCalendar),
+      route("GET", "/v1/users/{id}/feed", access: .key([.read]), handler: readFeed),
       route("GET", "/v1/window", access: .key([.read]), handler: readWindow),
     ]
   }
@@ -22,19 +23,50 @@ extension ControlAPI {
   private func listPosts(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
     var filter = PostFilter()
+    filter.ids = reader.ids("id")
     filter.authors = reader.texts("author")
-    filter.kind = reader.choice("kind", of: PostKind.self)
     filter.place = reader.text("place")
-    filter.from = reader.time("from")
-    filter.to = reader.time("to")
     filter.area = reader.box("box")
-    let visibilities = reader.choices("visibility", of: Visibility.self)
-    filter.visibilities = visibilities.isEmpty ? [.public] : visibilities
-    let statuses = reader.choices("status", of: PostStatus.self)
-    if !statuses.isEmpty { filter.statuses = statuses }
-    let page = reader.page()
+    if let near = reader.near("near", radius: "radius") {
+      filter.near = near
+      filter.order = reader.choice("sort", of: PostOrder.self) ?? .newest
+    }
+    // A client that names posts gets them as they are.
+    let isByID = !filter.ids.isEmpty
+    Self.read(
+      &reader, into: &filter, visibilities: isByID ? [] : [.public],
+      statuses: isByID ? Set(PostStatus.allCases) : [.ready])
+    let page = reader.page(limit: isByID ? filter.ids.count : nil)
     try reader.finish()
     return try await respond(to: request, filter, page)
+  }
+
+  /// Lists the posts of a user and of the user's friends that the user sees, for the user or for a back-end.
+  private func readFeed(_ request: Request) async throws -> Response {
+    let user = try name(request)
+    guard request.caller.viewer.owns(user) else {
+      throw Caller.notYours("The feed is that of another user than the one that the request acts as.")
+    }
+    var reader = QueryReader(request.target)
+    var filter = PostFilter()
+    filter.feed = user
+    Self.read(&reader, into: &filter, visibilities: [], statuses: [.ready])
+    let page = reader.page()
+    try reader.finish()
+    return try await respond(to: request, filter, page, for: Viewer(user: user))
+  }
+
+  /// Reads the parameters of every list of posts.
+  private static func read(
+    _ reader: inout QueryReader, into filter: inout PostFilter, visibilities: Set<Visibility>, statuses: Set<PostStatus>
+  ) {
+    filter.kind = reader.choice("kind", of: PostKind.self)
+    filter.from = reader.time("from")
+    filter.to = reader.time("to")
+    let given = reader.choices("visibility", of: Visibility.self)
+    filter.visibilities = given.isEmpty ? visibilities : given
+    let some = reader.choices("status", of: PostStatus.self)
+    filter.statuses = some.isEmpty ? statuses : some
   }
 
   private func searchPosts(_ request: Request) async throws -> Response {
@@ -44,8 +76,11 @@ extension ControlAPI {
     return try await respond(to: request, search.filter, search.page)
   }
 
-  private func respond(to request: Request, _ filter: PostFilter, _ page: PageRequest) async throws -> Response {
-    let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
+  /// - Parameter viewer: who sees the posts; nil: the client.
+  private func respond(
+    to request: Request, _ filter: PostFilter, _ page: PageRequest, for viewer: Viewer? = nil
+  ) async throws -> Response {
+    let (store, viewer, urls) = (store, viewer ?? request.caller.viewer, access.mediaURLs(for: request))
     let posts = try await queryList { try store.posts(filter, for: viewer, page, $0) }
     return try .uncached(PageResponse(posts) { PostResponse($0, urls) })
   }

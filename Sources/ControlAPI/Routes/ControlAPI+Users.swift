@@ -20,11 +20,15 @@ extension ControlAPI {
 
   private func searchUsers(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
-    let text = reader.text("query", isRequired: true) ?? ""
-    let limit = reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit
+    let ids = reader.texts("id")
+    let text = ids.isEmpty ? reader.text("query", isRequired: true) ?? "" : ""
+    let limit = ids.isEmpty ? reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit : ids.count
     try reader.finish()
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
-    let users = try await queryList { try store.users(like: text, for: viewer, limit: limit, $0) }
+    let users = try await queryList { session in
+      ids.isEmpty
+        ? try store.users(like: text, for: viewer, limit: limit, session) : try store.users(ids, for: viewer, session)
+    }
     return try .uncached(PageResponse(items: users.map { UserResponse($0, urls) }, next: nil))
   }
 

@@ -2,8 +2,12 @@ package import FoundationEssentials
 
 /// The conditions on the posts of a list.
 package struct PostFilter: Sendable, Hashable {
+  /// The ids; empty: all.
+  package var ids: [PublicID] = []
   /// The authors; empty: all.
   package var authors: Set<String>
+  /// The user whose own posts, and those of whose friends, the list has; nil: no feed.
+  package var feed: String?
   package var kind: PostKind?
   /// The app's id of a place.
   package var place: String?
@@ -15,6 +19,9 @@ package struct PostFilter: Sendable, Hashable {
   package var from: Int64?
   package var to: Int64?
   package var area: MapArea?
+  /// The point that they are near, in addition to `area`.
+  package var near: Nearness?
+  package var order = PostOrder.newest
 
   package init(
     authors: Set<String> = [], kind: PostKind? = nil, place: String? = nil, visibilities: Set<Visibility> = [],

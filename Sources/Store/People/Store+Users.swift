@@ -16,6 +16,14 @@ extension Store {
     return session.isInTransaction ? try read(session) : try session.snapshot(read)
   }
 
+  /// Reads users by their ids, in the order of these. Those who have blocked the viewer are missing.
+  package func users(_ ids: Set<String>, for viewer: Viewer, _ session: Session) throws -> [AppUser] {
+    try session.snapshot { session in
+      try users(
+        of: session.execute(Self.statements["users_by_id"], .texts(ids.sorted()), viewer.parameter), viewer, session)
+    }
+  }
+
   /// Finds up to `limit` users by the beginning of the user name or the name, and in spite of typing errors, the best
   /// matches first. Those who have blocked the viewer are not found.
   package func users(

@@ -23,17 +23,18 @@ extension Store {
         }
         return try self.rows(filter, viewer, piece, page, session)
       }
-      if filter.area != nil {
+      let cursor = filter.order == .distance ? Self.nearCursor : Self.cursor
+      if filter.area ?? filter.near?.area != nil {
         // The pieces of one area do not overlap, but a request may have several areas.
         var seen: Set<Int64> = []
         rows = try rows.filter { seen.insert(try $0.get("id")).inserted }
-        let order = try rows.map { (row: $0, cursor: try Self.cursor($0)) }
-        rows = order.sorted { ($0.cursor.time, $0.cursor.id) > ($1.cursor.time, $1.cursor.id) }.map(\.row)
+        let order = try rows.map { (row: $0, cursor: try cursor($0)) }
+          .sorted { ($0.cursor.time, $0.cursor.id) < ($1.cursor.time, $1.cursor.id) }.map(\.row)
+        rows = filter.order == .distance ? order : order.reversed()
       }
       let shown = Array(rows.prefix(page.limit))
       return Page(
-        items: try posts(of: shown, session),
-        next: try rows.count > page.limit ? shown.last.map(Self.cursor) : nil)
+        items: try posts(of: shown, session), next: try rows.count > page.limit ? shown.last.map(cursor) : nil)
     }
   }
 
@@ -70,92 +71,30 @@ extension Store {
     return order.lazy.compactMap { role in assets.first { $0.role == role && $0.place == 0 } }.first
   }
 
-  private static func parameter(_ visibilities: Set<Visibility>) -> Parameter {
+  static func parameter(_ visibilities: Set<Visibility>) -> Parameter {
     .texts((visibilities.isEmpty ? Set(Visibility.allCases) : visibilities).map(\.rawValue).sorted())
-  }
-
-  /// The beginning of the year 1 and the end of the year 9999, in microseconds since 1970-01-01 UTC.
-  private static let times: (first: Int64, last: Int64) = (-62_135_596_800_000_000, 253_402_300_799_000_000)
-
-  private func pieces(of filter: PostFilter) -> [MapArea.Piece?] {
-    filter.area.map { $0.pieces.map(Optional.some) } ?? [nil]
-  }
-
-  private func rows(
-    _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, _ session: Session
-  ) throws -> [Row] {
-    let (statement, parameters) = statement(filter, viewer, piece, page)
-    return Array(try session.execute(statement, parameters))
-  }
-
-  private func statement(
-    _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest
-  ) -> (Statement, [Parameter]) {
-    var end = PageCursor(time: filter.to ?? Self.times.last, id: 0)
-    if let after = page.after, (after.time, after.id) < (end.time, end.id) { end = after }
-    var parameters: [Parameter] = [
-      .timestamp(microseconds: end.time), .integer(end.id),
-      .timestamp(microseconds: filter.from ?? Self.times.first), .texts(filter.statuses.map(\.rawValue).sorted()),
-      Self.parameter(filter.visibilities), .integer(page.limit + 1), viewer.parameter,
-    ]
-    var conditions: [String] = []
-    func require(_ condition: String, _ parameter: Parameter) {
-      parameters.append(parameter)
-      conditions.append(condition.replacing("$", with: "$\(parameters.count)"))
-    }
-    let authors = filter.authors.sorted()
-    if authors.count == 1 { require("author = $", .text(authors[0])) }
-    if let place = filter.place { require("place_id = $", .text(place)) }
-    if let kind = filter.kind { require("kind = $", .text(kind.rawValue)) }
-    let cells = piece?.cells(limit: Self.maxCells)
-    // For several cells, or several authors, the rows of each are a separate range of an index.
-    let isByAuthor = authors.count > 1 && cells == nil
-    if cells != nil { conditions.append("map_cell = keys.key") }
-    if isByAuthor {
-      conditions.append("author = keys.key")
-    } else if authors.count > 1 {
-      require("author = ANY ($::text[])", .texts(authors))
-    }
-    if let piece {
-      require("position <@ $::polygon", .text(Self.polygon(piece.ring)))
-      if !piece.holes.isEmpty {
-        require("NOT position <@ ANY ($::polygon[])", .texts(piece.holes.map(Self.polygon)))
-      }
-    }
-    let base = Self.statements["posts"]
-    let filters = conditions.map { $0 + " AND " }.joined()
-    let list = base.text.replacing("CONDITIONS ", with: filters)
-    let keyType: String
-    if let cells {
-      keyType = "int[]"
-      parameters.append(.integers(cells.map(Int64.init)))
-    } else if isByAuthor {
-      keyType = "text[]"
-      parameters.append(.texts(authors))
-    } else {
-      return (Statement(name: base.name + "." + filters, text: list), parameters)
-    }
-    // The newest rows of each range, and the newest of those.
-    let text = """
-      SELECT found.* FROM unnest($\(parameters.count)::\(keyType)) AS keys (key) CROSS JOIN LATERAL (\(list)) AS found
-      ORDER BY found.created_at DESC, found.id DESC LIMIT $6::int
-      """
-    return (Statement(name: base.name + ".by_key." + filters, text: text), parameters)
   }
 
   /// The time after which no further piece of an area is queried.
   private static let maxListTime = Duration.seconds(3)
 
-  /// The number of map cells of an area of five by five degrees. For a larger area the newest of all posts are filtered
-  /// instead, because many of them lie in it.
-  private static let maxCells = 400
+  private func pieces(of filter: PostFilter) -> [MapArea.Piece?] {
+    (filter.area ?? filter.near?.area).map { $0.pieces.map(Optional.some) } ?? [nil]
+  }
 
-  /// Formats a polygon for PostgreSQL: the longitude is x.
-  private static func polygon(_ corners: [MapArea.Corner]) -> String {
-    "(" + corners.map { "(\($0.longitude),\($0.latitude))" }.joined(separator: ",") + ")"
+  private func rows(
+    _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, _ session: Session
+  ) throws -> [Row] {
+    let query = PostListQuery(filter, viewer, piece, page)
+    return Array(try session.execute(query.statement, query.parameters))
   }
 
   static func cursor(_ row: Row) throws(PostgresError) -> PageCursor {
     PageCursor(time: try row.get("created_at"), id: try row.get("id"))
+  }
+
+  /// The position of a row in a list by distance, which stands for the time.
+  private static func nearCursor(_ row: Row) throws(PostgresError) -> PageCursor {
+    PageCursor(time: try row.get("distance"), id: try row.get("id"))
   }
 }

@@ -24,6 +24,9 @@ app_user.id, app_user.user_name, app_user.name, app_user.given_name, app_user.fa
 -- name: user
 SELECT {user_columns($2)} FROM app_user WHERE app_user.id = $1 AND {knows(app_user.id, $2)}
 
+-- name: users_by_id
+SELECT {user_columns($2)} FROM app_user WHERE app_user.id = ANY ($1::text[]) AND {knows(app_user.id, $2)} ORDER BY app_user.id
+
 -- name: users
 -- Who is found by the beginning of the user name, then by that of the name, and only if these are too few, in spite of
 -- typing errors, ten at most: for each of up to three words the spellings that are close to it, then those who have one of

@@ -70,6 +70,17 @@ WHERE CONDITIONS (created_at, id) < ($1::timestamptz, $2::bigint) AND created_at
   AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, $7)}
 ORDER BY created_at DESC, id DESC LIMIT $6::int
 
+-- name: posts_by_distance
+-- Those near a point, the nearest first. DISTANCE is replaced by the distance from it, in millimeters.
+SELECT * FROM (
+  SELECT id, public_id, status, created_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
+    DRAFT_COLUMNS, DISTANCE AS distance
+  FROM post
+  WHERE CONDITIONS created_at < $1::timestamptz AND created_at >= $3::timestamptz
+    AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, $7)}) AS near
+WHERE distance <= $10::bigint AND (distance, id) > ($11::bigint, $2::bigint)
+ORDER BY distance, id LIMIT $6::int
+
 -- name: lock_post
 -- The lock order is: the jobs, then the post, then the rows that refer to it.
 SELECT id, author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, $2)} FOR UPDATE
@@ -154,14 +165,14 @@ DELETE FROM image WHERE public_id = $1::uuid RETURNING asset_set_id, source_set_
 -- name: calendar
 -- The latest post of each day of a month that has posts of the author, by days of the given time zone.
 WITH day AS (
-  SELECT (created_at AT TIME ZONE $2)::date AS date, id, public_id, asset_set_id, created_at, visibility
+  SELECT (taken_at AT TIME ZONE $2)::date AS date, id, public_id, asset_set_id, taken_at, visibility
   FROM post
   WHERE author = $1 AND status = 'ready' AND visibility = ANY ($4::text[]) AND {visible(author, visibility, $5)}
-    AND created_at >= $3::timestamp AT TIME ZONE $2
-    AND created_at < ($3::timestamp + interval '1 month') AT TIME ZONE $2)
+    AND taken_at >= $3::timestamp AT TIME ZONE $2
+    AND taken_at < ($3::timestamp + interval '1 month') AT TIME ZONE $2)
 SELECT DISTINCT ON (date) to_char(date, 'YYYY-MM-DD') AS date, public_id, asset_set_id, visibility = 'public' AS is_public,
   count(*) OVER (PARTITION BY date) AS posts
-FROM day ORDER BY date, created_at DESC, id DESC
+FROM day ORDER BY date, taken_at DESC, id DESC
 
 -- name: zones
 SELECT name FROM pg_timezone_names

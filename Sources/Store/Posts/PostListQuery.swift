@@ -1,0 +1,113 @@
+import Model
+import Postgres
+
+/// The statement of a list of posts, for one piece of the area of its filter.
+struct PostListQuery {
+  private(set) var parameters: [Parameter]
+  private var conditions: [String] = []
+  private let filter: PostFilter
+  /// The map cells of the area; nil: the posts of all cells are filtered.
+  private let cells: [Int]?
+
+  /// The number of map cells of an area of five by five degrees. For a larger area the newest of all posts are filtered
+  /// instead, because many of them lie in it.
+  private static let maxCells = 400
+
+  /// The beginning of the year 1 and the end of the year 9999, in microseconds since 1970-01-01 UTC.
+  private static let times: (first: Int64, last: Int64) = (-62_135_596_800_000_000, 253_402_300_799_000_000)
+
+  init(_ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest) {
+    self.filter = filter
+    cells = piece?.cells(limit: Self.maxCells)
+    var end = PageCursor(time: filter.to ?? Self.times.last, id: 0)
+    var first = PageCursor(time: -1, id: 0)
+    if let after = page.after {
+      if filter.order == .distance { first = after } else if (after.time, after.id) < (end.time, end.id) { end = after }
+    }
+    // Those of the statement itself.
+    parameters = [
+      .timestamp(microseconds: end.time), .integer(filter.order == .distance ? first.id : end.id),
+      .timestamp(microseconds: filter.from ?? Self.times.first), .texts(filter.statuses.map(\.rawValue).sorted()),
+      Store.parameter(filter.visibilities), .integer(page.limit + 1), viewer.parameter,
+    ]
+    if let near = filter.near {
+      parameters += [
+        .double(near.center.latitude), .double(near.center.longitude), .integer(near.meters * 1000),
+      ]
+    }
+    if filter.order == .distance { parameters.append(.integer(first.time)) }
+    addConditions()
+    if let piece {
+      require("position <@ $::polygon", .text(Self.polygon(piece.ring)))
+      if !piece.holes.isEmpty {
+        require("NOT position <@ ANY ($::polygon[])", .texts(piece.holes.map(Self.polygon)))
+      }
+    }
+    if let keys { parameters.append(keys.parameter) }
+  }
+
+  /// The statement, whose parameters are `parameters`.
+  var statement: Statement {
+    let base = Store.statements[filter.order == .distance ? "posts_by_distance" : "posts"]
+    let filters = conditions.map { $0 + " AND " }.joined()
+    let list = base.text.replacing("CONDITIONS ", with: filters).replacing("DISTANCE", with: Self.distance)
+    guard let keys else { return Statement(name: base.name + "." + filters, text: list) }
+    var rows = keys.rows.replacing("$", with: "$\(parameters.count)")
+    if filter.feed != nil {
+      // Of thousands of friends, a page has posts only of those whose latest posts are the newest.
+      rows = """
+        (SELECT keys.key FROM \(rows) AS keys (key)
+        CROSS JOIN LATERAL (\(list.replacing("LIMIT $6::int", with: "LIMIT 1"))) AS latest
+        ORDER BY latest.created_at DESC, latest.id DESC LIMIT $6::int)
+        """
+    }
+    // The newest rows of each range, and the newest of those.
+    let text = """
+      SELECT found.* FROM \(rows) AS keys (key) CROSS JOIN LATERAL (\(list)) AS found
+      ORDER BY found.created_at DESC, found.id DESC LIMIT $6::int
+      """
+    return Statement(name: "\(base.name).\(keys.name).\(filters)", text: text)
+  }
+
+  /// The keys whose posts are each a separate range of an index, and the column of the key; nil if there is one range.
+  private var keys: (name: String, column: String, rows: String, parameter: Parameter)? {
+    if filter.order == .distance { return nil }
+    if let user = filter.feed {
+      let rows = "(SELECT $::text UNION ALL SELECT target FROM relation WHERE user_id = $ AND kind = 'friend')"
+      return ("of_feed", "author", rows, .text(user))
+    }
+    if let cells { return ("by_key", "map_cell", "unnest($::int[])", .integers(cells.map(Int64.init))) }
+    guard filter.authors.count > 1 else { return nil }
+    return ("by_key", "author", "unnest($::text[])", .texts(filter.authors.sorted()))
+  }
+
+  private mutating func addConditions() {
+    let authors = filter.authors.sorted()
+    if let keys { conditions.append("\(keys.column) = keys.key") }
+    if authors.count == 1 { require("author = $", .text(authors[0])) }
+    if authors.count > 1, keys?.column != "author" { require("author = ANY ($::text[])", .texts(authors)) }
+    if let cells, keys?.column != "map_cell" { require("map_cell = ANY ($::int[])", .integers(cells.map(Int64.init))) }
+    if !filter.ids.isEmpty { require("public_id = ANY ($::uuid[])", .texts(filter.ids.map(\.description))) }
+    if let place = filter.place { require("place_id = $", .text(place)) }
+    if let kind = filter.kind { require("kind = $", .text(kind.rawValue)) }
+    if filter.near != nil, filter.order == .newest { conditions.append("\(Self.distance) <= $10::bigint") }
+  }
+
+  private mutating func require(_ condition: String, _ parameter: Parameter) {
+    parameters.append(parameter)
+    conditions.append(condition.replacing("$", with: "$\(parameters.count)"))
+  }
+
+  /// The distance of a post from the point whose latitude and longitude are the parameters 8 and 9, in millimeters (haversine
+  /// formula; Sinnott, 1984).
+  private static let distance = """
+    (\(2000 * Nearness.earthRadius) * asin(least(1, sqrt(
+      power(sin(radians(position[1] - $8::float8) / 2), 2) + cos(radians($8::float8)) * cos(radians(position[1]))
+        * power(sin(radians(position[0] - $9::float8) / 2), 2)))))::bigint
+    """
+
+  /// Formats a polygon for PostgreSQL: the longitude is x.
+  private static func polygon(_ corners: [MapArea.Corner]) -> String {
+    "(" + corners.map { "(\($0.longitude),\($0.latitude))" }.joined(separator: ",") + ")"
+  }
+}
