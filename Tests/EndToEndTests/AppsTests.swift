@@ -59,6 +59,9 @@ struct AppsTests {
     let elsewhere = polygon.replacing("13.", with: "23.")
     #expect(
       try await api.send("POST", "/v1/posts/search", #"{"polygon":\#(elsewhere)}"#)["items"]?.items.isEmpty == true)
+    // sorted by distance from the user
+    let near = try await api.get("/v1/posts?near=13.41,52.53&sort=distance&from=\(yesterday)")
+    #expect(near["items", 0, "id"]?.text == id)
     // the pin's pop-up: image, user name, date, numbers of comments and reactions
     let pin = try await api.get("/v1/posts?box=13.3,52.4,13.5,52.6")
     #expect(pin["items", 0, "author"]?.text == "ada")
@@ -153,6 +156,13 @@ struct AppsTests {
       let profile = try await send("GET", "/v1/users/ada", as: user)
       #expect(profile["counts", "posts"]?.number == posts && profile["counts", "friends"]?.number == 1)
     }
+    // the feed has it for the friend alone; the avatars of both are one request
+    for (user, posts) in [("bob", 1), ("eve", 0)] {
+      #expect(try await send("GET", "/v1/users/\(user)/feed", as: user)["items"]?.items.count == posts)
+    }
+    #expect(try await send("GET", "/v1/users/bob/feed", as: "eve").status == 403)
+    let users = try await send("GET", "/v1/users?id=ada&id=bob", as: "bob")["items"]?.items
+    #expect(users?.count == 2 && users?.allSatisfy { $0["profile_image"] != nil } == true)
     // like, unlike, bookmark, remove the bookmark; the user's likes and bookmarks, newest first
     for kind in ["likes", "bookmarks"] {
       let path = "/v1/users/bob/\(kind)"
