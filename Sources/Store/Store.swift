@@ -100,6 +100,7 @@ package enum StoreMigrations {
       Migration(version: 116, name: "spelling", PackageResources.v0116_spelling_sql),
       Migration(version: 117, name: "uploads", PackageResources.v0117_uploads_sql),
       Migration(version: 118, name: "taken", PackageResources.v0118_taken_sql),
+      Migration(version: 119, name: "updated", PackageResources.v0119_updated_sql),
     ]
   }
 }

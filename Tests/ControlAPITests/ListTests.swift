@@ -185,6 +185,41 @@ struct ListTests {
     }
   }
 
+  @Test("posts that have changed are listed with the latest change first; counts and readers change nothing")
+  func changed() async throws {
+    try await UserClient.with { api in
+      var posts: [String] = []
+      for hour in 1...4 {
+        posts.append(try await Self.post(api, at: "2026-11-20T0\(hour):00:00Z", author: hour == 4 ? "bob" : "ada"))
+        try await api.pool.run { [id = posts[hour - 1]] session in
+          _ = try session.execute("UPDATE post SET updated_at = created_at WHERE public_id = $1::uuid", .text(id))
+        }
+      }
+      func send(_ method: String, _ path: String, _ body: String? = nil) async throws -> ClientResponse {
+        try await UserClient.send(method, path, UserClient.backend, body, api)
+      }
+      func hours(_ query: String) async throws -> String {
+        Self.titles(try await send("GET", "/v1/posts?" + query)).map { String($0.prefix(13).suffix(1)) }.joined()
+      }
+      #expect(try await hours("updated_since=2026-11-20T02:00:00Z") == "432")
+      #expect(try await send("GET", "/v1/posts/\(posts[1])").json["updated_at"] == .string("2026-11-20T02:00:00.000Z"))
+      // A change, and what is none: a comment, and a change to the same.
+      let changed = try await send("PATCH", "/v1/posts/\(posts[0])", #"{"caption":"calm"}"#)
+      #expect(changed.status == 200 && (changed.json["updated_at"].text ?? "") > "2026-11-20T04")
+      #expect(try await send("POST", "/v1/posts/\(posts[1])/comments", #"{"author":"bob","text":"x"}"#).status == 201)
+      #expect(try await send("PATCH", "/v1/posts/\(posts[2])", "{}").status == 200)
+      #expect(try await hours("updated_since=2026-11-20T02:00:00Z") == "1432")
+      #expect(try await hours("updated_since=2026-11-20T04:00:01Z") == "1")
+      #expect(try await hours("updated_since=2026-11-20T00:00:00Z&author=ada") == "132")
+      #expect(try await hours("updated_since=2026-11-20T00:00:00Z&author=ada&author=bob&limit=3") == "143")
+      #expect(
+        try await hours("updated_since=2026-11-20T00:00:00Z&from=2026-11-20T02:00:00Z&to=2026-11-20T04:00:00Z") == "32")
+      let first = try await send("GET", "/v1/posts?updated_since=2026-11-20T00:00:00Z&limit=2")
+      let next = try #require(first.json["next"].text)
+      #expect(try await hours("updated_since=2026-11-20T00:00:00Z&limit=2&cursor=\(next)") == "32")
+    }
+  }
+
   @Test("posts near a point are sorted by their distance on a great circle, or by time, on pages")
   func near() async throws {
     try await RunningAPI.with { api in

@@ -15,7 +15,7 @@ struct PostResponse: Encodable {
   static func path(_ id: PublicID) -> String { "/v1/posts/\(id)" }
 
   private enum CodingKeys: String, CodingKey {
-    case id, status, createdAt, job, counts, reasons, assets, photos
+    case id, status, createdAt, updatedAt, job, counts, reasons, assets, photos
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -24,6 +24,7 @@ struct PostResponse: Encodable {
     try container.encode(post.id, forKey: .id)
     try container.encode(post.status, forKey: .status)
     try container.encode(post.createdAt, forKey: .createdAt)
+    try container.encode(post.updatedAt, forKey: .updatedAt)
     try container.encode(post.job.map(JobSummaryResponse.init), forKey: .job)
     try container.encode(post.counts, forKey: .counts)
     try container.encode(post.reasons, forKey: .reasons)

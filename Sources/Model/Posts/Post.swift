@@ -6,6 +6,8 @@ package struct Post: Sendable, Hashable {
   package let draft: PostDraft
   package let status: PostStatus
   package let createdAt: Date
+  /// The time of the last change of what its version covers: its content, its status and its media.
+  package let updatedAt: Date
   package let counts: PostCounts
   /// The reasons of a rejection; empty otherwise.
   package let reasons: [Reason]
@@ -17,13 +19,14 @@ package struct Post: Sendable, Hashable {
   package let photos: [[Role: Asset]]
 
   package init(
-    id: PublicID, draft: PostDraft, status: PostStatus, createdAt: Date, counts: PostCounts = PostCounts(),
+    id: PublicID, draft: PostDraft, status: PostStatus, createdAt: Date, updatedAt: Date, counts: PostCounts = PostCounts(),
     reasons: [Reason], job: JobSummary?, assets: [Role: Asset], photos: [[Role: Asset]] = []
   ) {
     self.id = id
     self.draft = draft
     self.status = status
     self.createdAt = createdAt
+    self.updatedAt = updatedAt
     self.counts = counts
     self.reasons = reasons
     self.job = job

@@ -18,6 +18,8 @@ package struct PostFilter: Sendable, Hashable {
   /// The range of times of submission, in microseconds since 1970-01-01 UTC; `to` is excluded.
   package var from: Int64?
   package var to: Int64?
+  /// The time, as in `from`, since when they have changed: the list then has the latest change first.
+  package var updatedSince: Int64?
   package var area: MapArea?
   /// The point that they are near, in addition to `area`.
   package var near: Nearness?

@@ -19,7 +19,9 @@ struct PostListQuery {
   init(_ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest) {
     self.filter = filter
     cells = piece?.cells(limit: Self.maxCells)
-    var end = PageCursor(time: filter.to ?? Self.times.last, id: 0)
+    // By the time of submission, `to` is the end of the first page.
+    let isByChange = filter.updatedSince != nil
+    var end = PageCursor(time: isByChange ? Self.times.last : filter.to ?? Self.times.last, id: 0)
     var first = PageCursor(time: -1, id: 0)
     if let after = page.after {
       if filter.order == .distance { first = after } else if (after.time, after.id) < (end.time, end.id) { end = after }
@@ -31,11 +33,16 @@ struct PostListQuery {
       Store.parameter(filter.visibilities), .integer(page.limit + 1), viewer.parameter,
     ]
     if let near = filter.near {
+      // The parameters 8 to 10.
       parameters += [
         .double(near.center.latitude), .double(near.center.longitude), .integer(near.meters * 1000),
       ]
     }
     if filter.order == .distance { parameters.append(.integer(first.time)) }
+    if let since = filter.updatedSince {
+      require("updated_at >= $::timestamptz", .timestamp(microseconds: since))
+      if let to = filter.to { require("created_at < $::timestamptz", .timestamp(microseconds: to)) }
+    }
     addConditions()
     if let piece {
       require("position <@ $::polygon", .text(Self.polygon(piece.ring)))
@@ -51,6 +58,7 @@ struct PostListQuery {
     let base = Store.statements[filter.order == .distance ? "posts_by_distance" : "posts"]
     let filters = conditions.map { $0 + " AND " }.joined()
     let list = base.text.replacing("CONDITIONS ", with: filters).replacing("DISTANCE", with: Self.distance)
+      .replacing("ORDER_TIME", with: time)
     guard let keys else { return Statement(name: base.name + "." + filters, text: list) }
     var rows = keys.rows.replacing("$", with: "$\(parameters.count)")
     if filter.feed != nil {
@@ -58,16 +66,19 @@ struct PostListQuery {
       rows = """
         (SELECT keys.key FROM \(rows) AS keys (key)
         CROSS JOIN LATERAL (\(list.replacing("LIMIT $6::int", with: "LIMIT 1"))) AS latest
-        ORDER BY latest.created_at DESC, latest.id DESC LIMIT $6::int)
+        ORDER BY latest.\(time) DESC, latest.id DESC LIMIT $6::int)
         """
     }
     // The newest rows of each range, and the newest of those.
     let text = """
       SELECT found.* FROM \(rows) AS keys (key) CROSS JOIN LATERAL (\(list)) AS found
-      ORDER BY found.created_at DESC, found.id DESC LIMIT $6::int
+      ORDER BY found.\(time) DESC, found.id DESC LIMIT $6::int
       """
     return Statement(name: "\(base.name).\(keys.name).\(filters)", text: text)
   }
+
+  /// The column whose latest come first.
+  private var time: String { filter.updatedSince == nil ? "created_at" : "updated_at" }
 
   /// The keys whose posts are each a separate range of an index, and the column of the key; nil if there is one range.
   private var keys: (name: String, column: String, rows: String, parameter: Parameter)? {

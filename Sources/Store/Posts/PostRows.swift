@@ -28,6 +28,7 @@ extension Store {
     return Post(
       id: try row.publicID("public_id"), draft: try PostDraft(row), status: try row.enumValue("status"),
       createdAt: .init(microseconds: try row.get("created_at")),
+      updatedAt: .init(microseconds: try row.get("updated_at")),
       counts: PostCounts(
         comments: try row.get("comment_count"), reactions: try row.get("reaction_count"),
         likes: try row.get("like_count")),

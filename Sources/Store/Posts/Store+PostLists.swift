@@ -23,7 +23,8 @@ extension Store {
         }
         return try self.rows(filter, viewer, piece, page, session)
       }
-      let cursor = filter.order == .distance ? Self.nearCursor : Self.cursor
+      let cursor =
+        filter.order == .distance ? Self.nearCursor : filter.updatedSince == nil ? Self.cursor : Self.changeCursor
       if filter.area ?? filter.near?.area != nil {
         // The pieces of one area do not overlap, but a request may have several areas.
         var seen: Set<Int64> = []
@@ -91,6 +92,11 @@ extension Store {
 
   static func cursor(_ row: Row) throws(PostgresError) -> PageCursor {
     PageCursor(time: try row.get("created_at"), id: try row.get("id"))
+  }
+
+  /// The position of a row in a list of the latest changes.
+  private static func changeCursor(_ row: Row) throws(PostgresError) -> PageCursor {
+    PageCursor(time: try row.get("updated_at"), id: try row.get("id"))
   }
 
   /// The position of a row in a list by distance, which stands for the time.

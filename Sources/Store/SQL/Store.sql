@@ -50,30 +50,31 @@ INSERT INTO post (public_id, status, job, source_set_id, DRAFT_COLUMNS)
 VALUES ($1::uuid, $2, $3::uuid, $4::bigint, DRAFT_VALUES)
 
 -- name: post
-SELECT id, public_id, status, created_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
+SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
   DRAFT_COLUMNS
 FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, $2)}
 
 -- name: any_post
 -- The same for a client that acts as no user. For NULL the server would make another plan each time, without the subqueries,
 -- which takes longer than the query.
-SELECT id, public_id, status, created_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
+SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
   DRAFT_COLUMNS
 FROM post WHERE public_id = $1::uuid
 
 -- name: posts
--- The caller inserts the conditions that choose an index first; those that follow apply to every list.
-SELECT id, public_id, status, created_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
+-- The caller inserts the conditions that choose an index first; those that follow apply to every list. ORDER_TIME is replaced by
+-- the column whose latest come first.
+SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
   DRAFT_COLUMNS
 FROM post
-WHERE CONDITIONS (created_at, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
+WHERE CONDITIONS (ORDER_TIME, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
   AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, $7)}
-ORDER BY created_at DESC, id DESC LIMIT $6::int
+ORDER BY ORDER_TIME DESC, id DESC LIMIT $6::int
 
 -- name: posts_by_distance
 -- Those near a point, the nearest first. DISTANCE is replaced by the distance from it, in millimeters.
 SELECT * FROM (
-  SELECT id, public_id, status, created_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
+  SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
     DRAFT_COLUMNS, DISTANCE AS distance
   FROM post
   WHERE CONDITIONS created_at < $1::timestamptz AND created_at >= $3::timestamptz
