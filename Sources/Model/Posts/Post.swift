@@ -19,7 +19,8 @@ package struct Post: Sendable, Hashable {
   package let photos: [[Role: Asset]]
 
   package init(
-    id: PublicID, draft: PostDraft, status: PostStatus, createdAt: Date, updatedAt: Date, counts: PostCounts = PostCounts(),
+    id: PublicID, draft: PostDraft, status: PostStatus, createdAt: Date, updatedAt: Date,
+    counts: PostCounts = PostCounts(),
     reasons: [Reason], job: JobSummary?, assets: [Role: Asset], photos: [[Role: Asset]] = []
   ) {
     self.id = id
