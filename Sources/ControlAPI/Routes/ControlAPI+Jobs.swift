@@ -46,11 +46,11 @@ extension ControlAPI {
       _ = try await job(id, for: request)
       return Response(.ok, headers: headers, body: .stream(events.stream))
     }
-    // The job is read after subscribing: a change in between may be reported twice, but is never missed.
+    // The job is read after subscribing: a change in between is never missed.
     do {
       events.attach(try changes.streams.add(events.stream, of: request.caller))
       events.attach(changes.jobs.subscribe(to: id) { events.send($0) })
-      events.send(try await job(id, for: request))
+      events.begin(with: try await job(id, for: request))
     } catch {
       events.cancel()
       throw error

@@ -10,12 +10,18 @@ internal import Queue
 /// event until the state differs.
 final class JobEvents: Sendable {
   let stream: BodyStream
-  private let lastID: Locked<String?>
+  private struct Sent {
+    /// The id of the last event that the client has received.
+    var lastID: String?
+    var hasChanged = false
+  }
+
+  private let sent: Locked<Sent>
   private let lifetime: StreamLifetime
 
   /// - Parameter lastID: the value of the header field `Last-Event-ID`.
   init(lastID: String?) {
-    self.lastID = Locked(lastID)
+    sent = Locked(Sent(lastID: lastID))
     let lifetime = StreamLifetime()
     self.lifetime = lifetime
     stream = BodyStream { _ in lifetime.end() }
@@ -27,15 +33,22 @@ final class JobEvents: Sendable {
   /// Cancels the subscription of a stream that is not used in a response.
   func cancel() { lifetime.end() }
 
-  /// Sends an event with the job if its state differs from the last event.
+  /// Sends an event with a job that has changed, if its state differs from the last event.
   func send(_ job: JobRecord) {
-    guard let data = try? JSON.text(JobResponse(job)) else { return }
-    let id = Self.id(of: job)
-    let isNew = lastID.withLock { lastID in
-      defer { lastID = id }
-      return lastID != id
+    sent.withLock { sent in
+      sent.hasChanged = true
+      write(job, &sent)
     }
-    if isNew {
+  }
+
+  /// Sends an event with the job as it was read after subscribing, unless a change was sent already: this one may be older.
+  func begin(with job: JobRecord) { sent.withLock { sent in if !sent.hasChanged { write(job, &sent) } } }
+
+  /// Writes under the lock, so that events have the order of their states.
+  private func write(_ job: JobRecord, _ sent: inout Sent) {
+    let id = Self.id(of: job)
+    if sent.lastID != id, let data = try? JSON.text(JobResponse(job)) {
+      sent.lastID = id
       stream.write(Array("id: \(id)\nevent: \(job.state.isFinal ? "end" : "progress")\ndata: \(data)\n\n".utf8))
     }
     if job.state.isFinal { stream.finish() }

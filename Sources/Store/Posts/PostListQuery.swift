@@ -55,7 +55,8 @@ struct PostListQuery {
 
   /// The statement, whose parameters are `parameters`.
   var statement: Statement {
-    let base = Store.statements[filter.order == .distance ? "posts_by_distance" : "posts"]
+    let base =
+      filter.order == .distance ? Store.statements["posts_by_distance"] : Store.statements["posts"]
     let filters = conditions.map { $0 + " AND " }.joined()
     let list = base.text.replacing("CONDITIONS ", with: filters).replacing("DISTANCE", with: Self.distance)
       .replacing("ORDER_TIME", with: time)
