@@ -29,7 +29,8 @@ struct VersionTests {
     let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
     let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
     #expect(try await service.submitAndWait(front: front, back: back).status == 0)
-    // Migrations only add: columns with a constant default or none, tables, and rows of the list of migrations.
+    // Migrations only add: columns with a constant default or none, tables, and rows of the list of migrations. Each table is
+    // altered in a transaction of its own: one that holds the locks of all could be in a deadlock with a worker's claim.
     try await service.execute(
       """
       DO $$
@@ -39,8 +40,12 @@ struct VersionTests {
           WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace
         LOOP
           EXECUTE format('ALTER TABLE %s ADD COLUMN newer_text text, ADD COLUMN newer_number int NOT NULL DEFAULT 7', name);
+          COMMIT;
         END LOOP;
-      END $$;
+      END $$
+      """)
+    try await service.execute(
+      """
       CREATE TABLE newer (id bigint PRIMARY KEY);
       INSERT INTO schema_migration (version, name) VALUES (99, 'newer'), (9999, 'newer');
       """)
