@@ -1,12 +1,13 @@
--- fragment: visible(author, visibility, viewer)
+-- fragment: visible(author, visibility, status, viewer)
 -- The rule of visibility, the only one: whether a viewer sees a post. A viewer of NULL is a client that acts as no user;
--- that of a client without a credential is empty, which is no user's id.
+-- that of a client without a credential is empty, which is no user's id. A post that is held or hidden is for its author alone.
 -- Everything that belongs to a post (comments, reactions, media, counts) is as visible as the post.
 ({viewer}::text IS NULL OR {author} = {viewer}::text
-  OR {visibility} = 'public' AND {unblocked({author}, {viewer})}
-  OR {visibility} = 'friends' AND (
-    SELECT true FROM relation
-    WHERE relation.user_id = {viewer}::text AND relation.target = {author} AND relation.kind = 'friend') IS NOT NULL)
+  OR {status} NOT IN ('held', 'hidden') AND (
+    {visibility} = 'public' AND {unblocked({author}, {viewer})}
+    OR {visibility} = 'friends' AND (
+      SELECT true FROM relation
+      WHERE relation.user_id = {viewer}::text AND relation.target = {author} AND relation.kind = 'friend') IS NOT NULL))
 
 -- fragment: unblocked(user, viewer)
 -- Whether neither a user has blocked the viewer nor the viewer that user: what each of them made is hidden from the other.
@@ -52,7 +53,7 @@ VALUES ($1::uuid, $2, $3::uuid, $4::bigint, DRAFT_VALUES)
 -- name: post
 SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
   DRAFT_COLUMNS
-FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, $2)}
+FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, status, $2)}
 
 -- name: any_post
 -- The same for a client that acts as no user. For NULL the server would make another plan each time, without the subqueries,
@@ -68,7 +69,7 @@ SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id
   DRAFT_COLUMNS
 FROM post
 WHERE CONDITIONS (ORDER_TIME, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
-  AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, $7)}
+  AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, status, $7)}
 ORDER BY ORDER_TIME DESC, id DESC LIMIT $6::int
 
 -- name: posts_by_distance
@@ -78,20 +79,20 @@ SELECT * FROM (
     DRAFT_COLUMNS, DISTANCE AS distance
   FROM post
   WHERE CONDITIONS created_at < $1::timestamptz AND created_at >= $3::timestamptz
-    AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, $7)}) AS near
+    AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, status, $7)}) AS near
 WHERE distance <= $10::bigint AND (distance, id) > ($11::bigint, $2::bigint)
 ORDER BY distance, id LIMIT $6::int
 
 -- name: lock_post
 -- The lock order is: the jobs, then the post, then the rows that refer to it.
-SELECT id, author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, $2)} FOR UPDATE
+SELECT id, author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, status, $2)} FOR UPDATE
 
 -- name: author_of_post
-SELECT author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, $2)}
+SELECT author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, status, $2)}
 
 -- name: has_post
 -- The lock prevents the deletion of the post until the transaction ends.
-SELECT id FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, $2)} FOR KEY SHARE
+SELECT id FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, status, $2)} FOR KEY SHARE
 
 -- name: jobs_of_post
 SELECT post.job FROM post WHERE post.public_id = $1::uuid AND post.job IS NOT NULL
@@ -126,7 +127,7 @@ WHERE asset.id = given.id
 -- name: insert_comment
 WITH parent AS (
   UPDATE post SET comment_count = comment_count + 1
-  WHERE public_id = $1::uuid AND {visible(author, visibility, $5)} RETURNING id, author)
+  WHERE public_id = $1::uuid AND {visible(author, visibility, status, $5)} RETURNING id, author)
 INSERT INTO comment (public_id, post_id, author, text) SELECT $2::uuid, id, $3, $4 FROM parent
 RETURNING id, public_id, $1::uuid AS post, author, text, created_at, (SELECT parent.author FROM parent) AS post_author
 
@@ -134,13 +135,13 @@ RETURNING id, public_id, $1::uuid AS post, author, text, created_at, (SELECT par
 SELECT comment.id, comment.public_id, post.public_id AS post, comment.author, comment.text, comment.created_at
 FROM comment JOIN post ON post.id = comment.post_id
 WHERE post.public_id = $1::uuid AND comment.public_id = $2::uuid
-  AND {visible(post.author, post.visibility, $3)} AND {unblocked(comment.author, $3)}
+  AND {visible(post.author, post.visibility, post.status, $3)} AND {unblocked(comment.author, $3)}
 
 -- name: comments
 SELECT comment.id, comment.public_id, post.public_id AS post, comment.author, comment.text, comment.created_at
 FROM comment JOIN post ON post.id = comment.post_id
 WHERE post.public_id = $1::uuid AND (comment.created_at, comment.id) < ($2::timestamptz, $3::bigint)
-  AND {visible(post.author, post.visibility, $5)} AND {unblocked(comment.author, $5)}
+  AND {visible(post.author, post.visibility, post.status, $5)} AND {unblocked(comment.author, $5)}
 ORDER BY comment.created_at DESC, comment.id DESC LIMIT $4::int
 
 -- name: drop_comment
@@ -168,7 +169,7 @@ DELETE FROM image WHERE public_id = $1::uuid RETURNING asset_set_id, source_set_
 WITH day AS (
   SELECT (taken_at AT TIME ZONE $2)::date AS date, id, public_id, asset_set_id, taken_at, visibility
   FROM post
-  WHERE author = $1 AND status = 'ready' AND visibility = ANY ($4::text[]) AND {visible(author, visibility, $5)}
+  WHERE author = $1 AND status = 'ready' AND visibility = ANY ($4::text[]) AND {visible(author, visibility, status, $5)}
     AND taken_at >= $3::timestamp AT TIME ZONE $2
     AND taken_at < ($3::timestamp + interval '1 month') AT TIME ZONE $2)
 SELECT DISTINCT ON (date) to_char(date, 'YYYY-MM-DD') AS date, public_id, asset_set_id, visibility = 'public' AS is_public,
@@ -264,10 +265,10 @@ WITH RECURSIVE sets (id) AS (
   SELECT asset_set_id FROM asset WHERE public_id = $1::uuid
   UNION SELECT asset_set.replaced_by FROM asset_set JOIN sets ON asset_set.id = sets.id
   WHERE asset_set.replaced_by IS NOT NULL)
-SELECT 1 FROM sets JOIN post ON post.asset_set_id = sets.id WHERE {visible(post.author, post.visibility, $2)}
+SELECT 1 FROM sets JOIN post ON post.asset_set_id = sets.id WHERE {visible(post.author, post.visibility, post.status, $2)}
 UNION ALL
 SELECT 1 FROM sets JOIN image ON image.asset_set_id = sets.id LEFT JOIN post ON post.id = image.post_id
-WHERE (image.post_id IS NULL OR {visible(post.author, post.visibility, $2)}) AND {unblocked({maker(image)}, $2)}
+WHERE (image.post_id IS NULL OR {visible(post.author, post.visibility, post.status, $2)}) AND {unblocked({maker(image)}, $2)}
 
 -- name: publish
 UPDATE post SET status = 'ready', asset_set_id = $2::bigint, reasons = '[]'
@@ -299,7 +300,7 @@ SELECT image.id, image.public_id, image.kind, image.owner, image.author, image.s
   image.job, image.asset_set_id, image.source_set_id, post.author AS post_author,
   {public_image(image)} AS is_public
 FROM image LEFT JOIN post ON post.id = image.post_id
-WHERE image.public_id = $1::uuid AND (image.post_id IS NULL OR {visible(post.author, post.visibility, $2)})
+WHERE image.public_id = $1::uuid AND (image.post_id IS NULL OR {visible(post.author, post.visibility, post.status, $2)})
   AND {unblocked({maker(image)}, $2)}
 
 -- name: lock_itinerary
