@@ -140,7 +140,7 @@ package enum FindingCode: String, Encodable, Sendable, Hashable, CaseIterable {
   case mediaInvalid = "media_invalid"
   /// A media file has other properties than the row of its asset.
   case mediaProperties = "media_properties"
-  /// A counter of a user or of a post is not the number of the rows that it counts.
+  /// A counter of a user, a post, a place or the map is not the number of the rows that it counts.
   case countWrong = "count_wrong"
   /// A friendship or a block lacks the row of the other side.
   case relationOneSided = "relation_one_sided"
@@ -165,6 +165,10 @@ package enum FindingObject: Sendable, Hashable {
   case relation(Int64)
   /// A word of users' names.
   case spelling(String)
+  /// A place by the app's id.
+  case place(String)
+  /// A month of the map's sums, such as `2026-11`.
+  case month(String)
 
   /// The name of the kind of the object.
   package var kind: String {
@@ -179,6 +183,8 @@ package enum FindingObject: Sendable, Hashable {
     case .user: "user"
     case .relation: "relation"
     case .spelling: "spelling"
+    case .place: "place"
+    case .month: "month"
     }
   }
 
@@ -191,6 +197,8 @@ package enum FindingObject: Sendable, Hashable {
     case .user(let id): id
     case .relation(let number): "\(number)"
     case .spelling(let word): word
+    case .place(let id): id
+    case .month(let month): month
     }
   }
 }

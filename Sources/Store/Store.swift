@@ -11,7 +11,8 @@ import Queue
 /// together are one function, so that they are one transaction.
 package struct Store: Sendable {
   static let statements = Statements(
-    topic: "store", PackageResources.People_sql, PostColumn.complete(PackageResources.Store_sql))
+    topic: "store", PackageResources.People_sql, PackageResources.Places_sql, PackageResources.Comments_sql,
+    PackageResources.CommentColumns_sql, PostColumn.complete(PackageResources.Store_sql))
 
   let blobs: any BlobStore
   let authorConcurrency: Int?
@@ -101,6 +102,9 @@ package enum StoreMigrations {
       Migration(version: 117, name: "uploads", PackageResources.v0117_uploads_sql),
       Migration(version: 118, name: "taken", PackageResources.v0118_taken_sql),
       Migration(version: 119, name: "updated", PackageResources.v0119_updated_sql),
+      Migration(version: 120, name: "places", PackageResources.v0120_places_sql),
+      Migration(version: 121, name: "activity", PackageResources.v0121_activity_sql),
+      Migration(version: 122, name: "comments", PackageResources.v0122_comments_sql),
     ]
   }
 }

@@ -97,6 +97,9 @@ package final class WorkerService: Sendable {
         MaintenanceTask("events", every: .seconds(3600)) { pool in
           try await pool.run { session in while try store.dropOldEvents(session) > 0 {} }
         },
+        MaintenanceTask("activity", every: .seconds(3600)) { pool in
+          try await pool.run { session in while try store.dropOldActivity(session) > 0 {} }
+        },
       ],
       onReaped: { reaped, session in try store.fail(reaped, session) }, onStart: onStart, log: log, metrics: metrics)
   }

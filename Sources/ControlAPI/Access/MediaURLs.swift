@@ -64,7 +64,7 @@ package struct MediaURLs: Sendable {
   private var userParameter: String { reader.user.map { "&user=\(Self.percentEncoded($0))" } ?? "" }
 
   /// Encodes all bytes but the unreserved characters (RFC 3986, section 2.3).
-  private static func percentEncoded(_ text: String) -> String {
+  static func percentEncoded(_ text: String) -> String {
     text.utf8.map { byte in
       let scalar = Unicode.Scalar(byte)
       if scalar.properties.isAlphabetic && byte < 0x80 || 0x30...0x39 ~= byte || "-._~".utf8.contains(byte) {

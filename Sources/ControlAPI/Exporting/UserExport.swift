@@ -41,8 +41,16 @@ struct UserExport: Sendable {
     try await add(ExportedProfile(id: user, profile: profile ?? Profile()), as: "profile.json", to: &archive)
     try await addPosts(to: &archive, &missing)
     try await addImages(to: &archive, &missing)
-    try await addComments(to: &archive)
-    try await addRelations(to: &archive)
+    try await add(pagesOf: "comments", to: &archive) { last, session in
+      let comments = try store.comments(by: user, after: last, limit: Self.pageSize, session)
+      return (comments.items.map(CommentResponse.init), comments.last)
+    }
+    try await add(pagesOf: "relations", to: &archive) { last, session in
+      try store.relations(by: user, after: last, limit: Self.pageSize, session)
+    }
+    try await add(pagesOf: "notes", to: &archive) { last, session in
+      try store.notes(by: user, after: last, limit: Self.pageSize, session)
+    }
     if !missing.isEmpty { try await add(missing, as: "missing.json", to: &archive) }
     try archive.finish()
     try await flush(&archive)
@@ -84,29 +92,19 @@ struct UserExport: Sendable {
     }
   }
 
-  private func addComments(to archive: inout ArchiveWriter) async throws {
-    let (store, user) = (store, user)
+  /// Adds records in pages, each a file of its own.
+  ///
+  /// - Parameter read: reads a page after the record with a number, 0 for the first page, and the number of the last record.
+  private func add<Item: Encodable & Sendable>(
+    pagesOf folder: String, to archive: inout ArchiveWriter,
+    _ read: @escaping @Sendable (Int64, Session) throws -> (items: [Item], last: Int64)
+  ) async throws {
     var (last, number): (Int64, Int) = (0, 0)
     while true {
-      let comments = try await database.read { [last] session in
-        try store.comments(by: user, after: last, limit: Self.pageSize, session)
-      }
-      guard !comments.items.isEmpty else { return }
-      (last, number) = (comments.last, number + 1)
-      try await add(comments.items.map(CommentResponse.init), as: "comments/\(number).json", to: &archive)
-    }
-  }
-
-  private func addRelations(to archive: inout ArchiveWriter) async throws {
-    let (store, user) = (store, user)
-    var (last, number): (Int64, Int) = (0, 0)
-    while true {
-      let relations = try await database.read { [last] session in
-        try store.relations(by: user, after: last, limit: Self.pageSize, session)
-      }
-      guard !relations.items.isEmpty else { return }
-      (last, number) = (relations.last, number + 1)
-      try await add(relations.items, as: "relations/\(number).json", to: &archive)
+      let page = try await database.read { [last] session in try read(last, session) }
+      guard !page.items.isEmpty else { return }
+      (last, number) = (page.last, number + 1)
+      try await add(page.items, as: "\(folder)/\(number).json", to: &archive)
     }
   }
 

@@ -49,6 +49,8 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case relationNotFound = "relation_not_found"
   case tokenNotFound = "token_not_found"
   case commentNotFound = "comment_not_found"
+  case placeNotFound = "place_not_found"
+  case noteNotFound = "note_not_found"
   case imageNotFound = "image_not_found"
   case postNotFound = "post_not_found"
   case jobNotFound = "job_not_found"
@@ -197,7 +199,11 @@ package enum ProblemKind: String, Sendable, CaseIterable {
     case .tokenNotFound:
       (.notFound, "User token not found", "List the tokens of the user: the token may have expired.")
     case .commentNotFound:
-      (.notFound, "Comment not found", "List the comments of the post: the comment may have been deleted.")
+      (.notFound, "Comment not found", "List the comments: the comment may have been deleted.")
+    case .placeNotFound:
+      (.notFound, "Place not found", "Describe the place with PUT, or use the id that a post names.")
+    case .noteNotFound:
+      (.notFound, "Note not found", "List the notes of the user: the note may have been deleted.")
     case .imageNotFound:
       (.notFound, "Image not found", "Submit an image, or wait until the submitted one is ready.")
     case .postNotFound:

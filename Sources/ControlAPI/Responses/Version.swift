@@ -89,6 +89,15 @@ extension AppUser: Versioned {
   var version: some Encodable { ["id": id, "revision": "\(revision)"] }
 }
 
+extension StoredPlace: Versioned {
+  /// The description, without the counts and the photo.
+  var version: some Encodable { ["id": id, "revision": "\(revision)"] }
+}
+
+extension PlaceNote: Versioned {
+  var version: some Encodable { ["place": place, "text": text] }
+}
+
 extension Relation: Versioned {
   var version: some Encodable { [kind.name, user, target, state.rawValue, "\(createdAt.timeIntervalSince1970)"] }
 }

@@ -4,21 +4,35 @@ internal import Model
 internal import Postgres
 internal import Store
 
-/// The routes of comments.
+/// The routes of comments on posts and places.
 extension ControlAPI {
   var commentRoutes: [Route] {
+    commentRoutes("/v1/posts/{id}") { .post(try postID($0)) } + commentRoutes("/v1/places/{id}") { .place(try name($0)) }
+  }
+
+  private func commentRoutes(
+    _ path: String, _ subject: @escaping @Sendable (Request) throws -> CommentSubject
+  ) -> [Route] {
     [
-      route(
-        "POST", "/v1/posts/{id}/comments", access: .key([.submit]), bodyLimit: Int64(JSONBody.maxBytes),
-        handler: submitComment),
-      route("GET", "/v1/posts/{id}/comments", access: .key([.read]), handler: listComments),
-      route("GET", "/v1/posts/{id}/comments/{comment}", access: .key([.read]), handler: readComment),
-      route("DELETE", "/v1/posts/{id}/comments/{comment}", access: .key([.delete]), handler: deleteComment),
+      route("POST", path + "/comments", access: .key([.submit]), bodyLimit: Int64(JSONBody.maxBytes)) {
+        try await submitComment($0, on: subject($0))
+      },
+      route("GET", path + "/comments", access: .key([.read])) { try await listComments($0, on: subject($0)) },
+      route("GET", path + "/comments/{comment}", access: .key([.read])) { try await readComment($0, on: subject($0)) },
+      route("DELETE", path + "/comments/{comment}", access: .key([.delete])) {
+        try await deleteComment($0, on: subject($0))
+      },
     ]
   }
 
-  private func submitComment(_ request: Request) async throws -> Response {
-    let post = try postID(request)
+  private static func notFound(_ subject: CommentSubject) -> Problem {
+    switch subject {
+    case .post(let id): postNotFound("\(id)")
+    case .place(let id): placeNotFound(id)
+    }
+  }
+
+  private func submitComment(_ request: Request, on subject: CommentSubject) async throws -> Response {
     let fields = try await JSONBody.fields(of: request)
     var reader = FieldReader(fields, path: "")
     let author = reader.author(actingAs: request.caller.user)
@@ -29,66 +43,78 @@ extension ControlAPI {
     try access.countSubmission(of: author, request)
     let (store, viewer) = (store, request.caller.viewer)
     let stored = try await storeOnce(request, nil, payload: [Array(author.utf8), Array(text.utf8)]) { session in
-      guard let comment = try store.comment(on: post, for: viewer, author: author, text: text, session) else {
-        throw Self.postNotFound("\(post)")
+      guard let comment = try store.comment(on: subject, for: viewer, author: author, text: text, session) else {
+        throw Self.notFound(subject)
       }
       return try StoredSubmission(CommentResponse(comment))
     }
     return stored.response
   }
 
-  private func listComments(_ request: Request) async throws -> Response {
+  private func listComments(_ request: Request, on subject: CommentSubject) async throws -> Response {
     var reader = QueryReader(request.target)
     let page = reader.page()
     try reader.finish()
-    let (store, viewer, post) = (store, request.caller.viewer, try postID(request))
-    guard let comments = try await database.read({ try store.comments(on: post, for: viewer, page, $0) }) else {
-      throw Self.postNotFound("\(post)")
+    let (store, viewer) = (store, request.caller.viewer)
+    guard let comments = try await database.read({ try store.comments(on: subject, for: viewer, page, $0) }) else {
+      throw Self.notFound(subject)
     }
     return try .uncached(PageResponse(comments, CommentResponse.init))
   }
 
-  private func readComment(_ request: Request) async throws -> Response {
+  private func readComment(_ request: Request, on subject: CommentSubject) async throws -> Response {
     let text = request.parameter("comment")
-    let (store, viewer, post) = (store, request.caller.viewer, try postID(request))
+    let (store, viewer) = (store, request.caller.viewer)
     guard let id = PublicID(text),
-      let comment = try await database.read({ try store.comment(id, on: post, for: viewer, $0) })
+      let comment = try await database.read({ try store.comment(id, on: subject, for: viewer, $0) })
     else { throw Self.commentNotFound(text) }
     return try .versioned(CommentResponse(comment), comment)
   }
 
   private static func commentNotFound(_ id: String) -> Problem {
-    ProblemKind.commentNotFound.problem("The post has no comment with the id \(id).")
+    ProblemKind.commentNotFound.problem("There is no comment with the id \(id).")
   }
 
-  private func deleteComment(_ request: Request) async throws -> Response {
+  private func deleteComment(_ request: Request, on subject: CommentSubject) async throws -> Response {
     let text = request.parameter("comment")
-    let (store, viewer, post) = (store, request.caller.viewer, try postID(request))
+    let (store, viewer) = (store, request.caller.viewer)
     guard let id = PublicID(text),
       try await database.transaction({ session in
-        try store.delete(comment: id, on: post, for: viewer, session, check: request.checkVersion)
+        try store.delete(comment: id, on: subject, for: viewer, session, check: request.checkVersion)
       })
     else { throw Self.commentNotFound(text) }
     return Response(.noContent)
   }
 }
 
-/// The JSON of a comment.
+/// The JSON of a comment: of `post` and `place`, one is null.
 struct CommentResponse: Encodable {
-  let id: PublicID
-  let post: PublicID
-  let author: String
-  let text: String
-  let createdAt: Date
+  private let comment: Comment
 
   /// The path of the comment.
-  var path: String { "\(PostResponse.path(post))/comments/\(id)" }
+  var path: String {
+    switch comment.subject {
+    case .post(let id): "\(PostResponse.path(id))/comments/\(comment.id)"
+    case .place(let id): "\(StoredPlaceResponse.path(id))/comments/\(comment.id)"
+    }
+  }
 
-  init(_ comment: Comment) {
-    id = comment.id
-    post = comment.post
-    author = comment.author
-    text = comment.text
-    createdAt = comment.createdAt
+  init(_ comment: Comment) { self.comment = comment }
+
+  private enum CodingKeys: String, CodingKey { case id, post, place, author, text, createdAt }
+
+  func encode(to encoder: any Encoder) throws {
+    var (post, place): (PublicID?, String?) = (nil, nil)
+    switch comment.subject {
+    case .post(let id): post = id
+    case .place(let id): place = id
+    }
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(comment.id, forKey: .id)
+    try container.encode(post, forKey: .post)
+    try container.encode(place, forKey: .place)
+    try container.encode(comment.author, forKey: .author)
+    try container.encode(comment.text, forKey: .text)
+    try container.encode(comment.createdAt, forKey: .createdAt)
   }
 }

@@ -29,7 +29,7 @@ extension ControlAPI {
       routes: postRoutes + uploadRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + mediaRoutes
         + tokenRoutes
         + eventRoutes + forgettingRoutes + exportRoutes
-        + accountRoutes + userRoutes + relationRoutes + serviceRoutes,
+        + accountRoutes + userRoutes + relationRoutes + placeRoutes + noteRoutes + serviceRoutes,
       fallbackAdmission: admission(to: .key([])), commonFields: uploadFields)
   }
 

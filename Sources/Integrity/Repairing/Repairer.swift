@@ -60,6 +60,15 @@ package struct Repairer: Sendable {
       try await correct(Integrity.statements["lock_user"], Integrity.statements["correct_user"], id)
     case (.countWrong, .post(let id)):
       try await correct(Integrity.statements["lock_post"], Integrity.statements["correct_likes"], id.description)
+    case (.countWrong, .place(let id)):
+      try await correct(Integrity.statements["lock_place"], Integrity.statements["correct_place"], id)
+    case (.countWrong, .month(let month)):
+      try await pool.transaction { session in
+        // Each change of the sums waits, and follows.
+        try session.execute(Integrity.statements["lock_activity"])
+        try session.execute(Integrity.statements["drop_activity"], .text(month))
+        try session.execute(Integrity.statements["add_activity"], .text(month))
+      }
     case (.spellingWrong, .spelling(let word)):
       try await correct(Integrity.statements["lock_spelling"], Integrity.statements["correct_spelling"], word)
     case (.relationOneSided, .relation(let number)), (.relationDangling, .relation(let number)):

@@ -260,3 +260,69 @@ WITH dropped AS (
 INSERT INTO relation (user_id, target, kind)
 SELECT target, user_id, 'blocked' FROM relation WHERE id = $1::bigint AND kind = 'block'
 ON CONFLICT DO NOTHING
+
+-- fragment: place_counts(place)
+-- The counters of a place, as they should be.
+(SELECT count(*) FROM post WHERE post.place_id = {place} AND status = 'ready' AND visibility = 'public'),
+  (SELECT count(DISTINCT author) FROM post WHERE post.place_id = {place} AND status = 'ready' AND visibility = 'public'),
+  (SELECT count(*) FROM relation WHERE relation.target = {place} AND kind = 'favourite'),
+  (SELECT count(*) FROM comment WHERE comment.place_id = {place})
+
+-- name: places
+SELECT id, (post_count, author_count, favourite_count, comment_count) IS DISTINCT FROM ({place_counts(page.id)})
+  OR author_count <> (SELECT count(*) FROM place_user WHERE place_user.place_id = page.id)
+  OR post_count <> (SELECT coalesce(sum(posts), 0) FROM place_user WHERE place_user.place_id = page.id) AS is_wrong
+FROM (SELECT * FROM place WHERE id > $1 ORDER BY id LIMIT $2::int) AS page ORDER BY id
+
+-- name: unknown_places
+-- Places that public posts name and that have no row.
+SELECT DISTINCT place_id AS id FROM post
+WHERE place_id IS NOT NULL AND status = 'ready' AND visibility = 'public'
+  AND NOT EXISTS (SELECT FROM place WHERE place.id = post.place_id)
+ORDER BY place_id LIMIT $1::int
+
+-- name: lock_place
+INSERT INTO place AS locked (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET revision = locked.revision
+
+-- name: correct_place
+WITH gone AS (
+  DELETE FROM place_user WHERE place_id = $1 AND NOT EXISTS (
+    SELECT FROM post WHERE post.place_id = $1 AND post.author = place_user.user_id AND status = 'ready' AND visibility = 'public')),
+present AS (
+  INSERT INTO place_user (place_id, user_id, posts)
+  SELECT place_id, author, count(*) FROM post WHERE place_id = $1 AND status = 'ready' AND visibility = 'public'
+  GROUP BY place_id, author
+  ON CONFLICT (place_id, user_id) DO UPDATE SET posts = excluded.posts)
+UPDATE place SET (post_count, author_count, favourite_count, comment_count) = ({place_counts(place.id)}) WHERE id = $1
+
+-- name: activity
+-- The months whose sums on a level of the map, or of a kind of period, are not those of the posts.
+WITH posts AS (
+  SELECT date_trunc('month', created_at, 'UTC') AS month, count(*) AS posts,
+    sum(round(position[0] * 1e6)::bigint) AS longitudes
+  FROM post WHERE status = 'ready' AND visibility = 'public' AND map_cell IS NOT NULL GROUP BY 1),
+sums AS (
+  SELECT date_trunc('month', start, 'UTC') AS month, period, level, sum(posts) AS posts, sum(longitudes) AS longitudes
+  FROM map_activity WHERE period <> 'hour' GROUP BY 1, 2, 3)
+SELECT DISTINCT to_char(month AT TIME ZONE 'UTC', 'YYYY-MM') AS month
+FROM (SELECT month, period, level, posts, longitudes FROM posts, unnest(ARRAY['day', 'month']) AS period, generate_series(0, 13) AS level)
+  AS expected FULL JOIN sums USING (month, period, level)
+WHERE (expected.posts, expected.longitudes) IS DISTINCT FROM (sums.posts, sums.longitudes)
+ORDER BY month
+
+-- name: lock_activity
+LOCK TABLE map_activity IN SHARE ROW EXCLUSIVE MODE
+
+-- name: drop_activity
+DELETE FROM map_activity
+WHERE start >= ($1 || '-01')::timestamp AT TIME ZONE 'UTC' AND start < (($1 || '-01')::timestamp + interval '1 month') AT TIME ZONE 'UTC'
+
+-- name: add_activity
+INSERT INTO map_activity (period, level, cell, start, posts, longitudes, latitudes)
+SELECT period, level, cell, start, count(*), sum(round(position[0] * 1e6)::bigint), sum(round(position[1] * 1e6)::bigint)
+FROM post, map_cells(position, created_at)
+WHERE status = 'ready' AND visibility = 'public' AND map_cell IS NOT NULL
+  AND created_at >= ($1 || '-01')::timestamp AT TIME ZONE 'UTC'
+  AND created_at < (($1 || '-01')::timestamp + interval '1 month') AT TIME ZONE 'UTC'
+  AND (period <> 'hour' OR created_at > clock_timestamp() - interval '8 days')
+GROUP BY period, level, cell, start

@@ -5,7 +5,7 @@ import Queue
 extension Verifier {
   private static let peoplePage = 1000
 
-  /// Checks the counters of users and of likes, and that relations have both of their sides and their posts.
+  /// Checks the counters of users, of likes and of places, and that relations have both of their sides and their posts.
   func checkPeople(_ totals: Totals, _ report: inout VerifyReport) async throws {
     let all = Int64(totals.users + totals.posts + totals.relations)
     var done: Int64 = 0
@@ -48,6 +48,32 @@ extension Verifier {
       reportProgress(.people, done, of: all)
     }
     try await checkSpellings(&report)
+    try await checkPlaces(&report)
+  }
+
+  /// Checks the counters of places, and the sums of the map.
+  private func checkPlaces(_ report: inout VerifyReport) async throws {
+    var place = ""
+    while let page = try await page(
+      Integrity.statements["places"], .text(place),
+      read: { row -> (String, Finding?) in
+        let id: String = try row.get("id")
+        return (id, try Self.count(row, .place(id)))
+      })
+    {
+      place = page.last
+      report.findings += page.findings
+    }
+    report.findings += try await pool.run { session in
+      let unknown = try session.execute(Integrity.statements["unknown_places"], .integer(Self.peoplePage)).map { row in
+        Finding(.countWrong, .place(try row.get("id")), .fault, detail: "posts name a place that has no row")
+      }
+      let months = try session.execute(Integrity.statements["activity"]).map { row in
+        Finding(
+          .countWrong, .month(try row.get("month")), .fault, detail: "the sums of the map differ from the posts")
+      }
+      return unknown + months
+    }
   }
 
   /// Compares the spellings with the words of names. A repair that has found as many as a page is to be run again.

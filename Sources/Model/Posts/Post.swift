@@ -100,21 +100,3 @@ package struct Asset: Sendable, Hashable {
     self.color = color
   }
 }
-
-/// A comment on a post.
-package struct Comment: Sendable, Hashable {
-  package let id: PublicID
-  package let post: PublicID
-  /// The app's id of the author.
-  package let author: String
-  package let text: String
-  package let createdAt: Date
-
-  package init(id: PublicID, post: PublicID, author: String, text: String, createdAt: Date) {
-    self.id = id
-    self.post = post
-    self.author = author
-    self.text = text
-    self.createdAt = createdAt
-  }
-}

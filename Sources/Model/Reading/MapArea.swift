@@ -110,15 +110,21 @@ package enum MapCell {
 }
 
 extension MapArea.Piece {
-  /// The numbers of the cells that it may touch; nil if they are more than `limit`.
-  package func cells(limit: Int) -> [Int]? {
+  /// The longitudes, cut off at -180 and 180, and the latitudes between which it lies; nil without corners.
+  package var bounds: (west: Double, south: Double, east: Double, north: Double)? {
     let longitudes = ring.map { min(180, max(-180, $0.longitude)) }
     let latitudes = ring.map(\.latitude)
     guard let west = longitudes.min(), let east = longitudes.max(), let south = latitudes.min(),
       let north = latitudes.max()
-    else { return [] }
-    let columns = MapCell.column(west)...MapCell.column(east)
-    let rows = MapCell.row(south)...MapCell.row(north)
+    else { return nil }
+    return (west, south, east, north)
+  }
+
+  /// The numbers of the cells that it may touch; nil if they are more than `limit`.
+  package func cells(limit: Int) -> [Int]? {
+    guard let bounds else { return [] }
+    let columns = MapCell.column(bounds.west)...MapCell.column(bounds.east)
+    let rows = MapCell.row(bounds.south)...MapCell.row(bounds.north)
     guard columns.count * rows.count <= limit else { return nil }
     return columns.flatMap { column in rows.map { column * MapCell.rows + $0 } }
   }

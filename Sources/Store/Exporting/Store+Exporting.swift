@@ -5,7 +5,7 @@ import Queue
 
 /// What a user takes along. Posts are read as lists (`posts`).
 extension Store {
-  static let exporting = Statements(topic: "exporting", PackageResources.Export_sql)
+  static let exporting = Statements(topic: "exporting", PackageResources.Export_sql, PackageResources.CommentColumns_sql)
 
   /// Reads the assets of posts with their sources, by the post.
   package func allAssets(ofPosts posts: [PublicID], _ session: Session) throws -> [PublicID: [Asset]] {
@@ -37,6 +37,15 @@ extension Store {
     let rows = Array(
       try session.execute(Self.exporting["comments_by_user"], .text(user), .integer(number), .integer(limit)))
     return (try rows.map(Self.comment), try rows.last?.get("id") ?? number)
+  }
+
+  /// Reads the notes of a user, the oldest first.
+  package func notes(
+    by user: String, after number: Int64, limit: Int, _ session: Session
+  ) throws -> (items: [PlaceNote], last: Int64) {
+    let rows = Array(
+      try session.execute(Self.exporting["notes_by_user"], .text(user), .integer(number), .integer(limit)))
+    return (try rows.map(Self.note), try rows.last?.get("id") ?? number)
   }
 
   /// Reads the relations that a user has, and has asked for, the oldest first. Who has blocked the user is not among them.

@@ -42,7 +42,9 @@ extension Store {
   private func drop(posts: [PublicID], _ session: Session) throws {
     let ids = Self.parameter(posts)
     _ = try JobQueue.cancel(jobIDs(Self.forgetting["jobs_of_posts"], ids, session), session)
-    for row in Array(try session.execute(Self.forgetting["lock_posts"], ids)) {
+    let locked = Array(try session.execute(Self.forgetting["lock_posts"], ids))
+    try session.execute(Self.forgetting["lock_places_of_posts"], ids)
+    for row in locked {
       try drop(lockedPost: row.get("id"), session)
     }
   }
@@ -69,6 +71,7 @@ extension Store {
     ).map { try $0.get("id", as: Int64.self) }
     guard !comments.isEmpty else { return false }
     try session.execute(Self.forgetting["lock_posts_of_comments"], .integers(comments))
+    try session.execute(Self.forgetting["lock_places_of_comments"], .integers(comments))
     try session.execute(Self.forgetting["drop_comments"], .integers(comments))
     return true
   }
@@ -83,7 +86,7 @@ extension Store {
     guard changed == 0 else { return true }
     let traces = [
       Self.forgetting["drop_relations_of_user_or_to"], Self.forgetting["drop_events_of_user"],
-      Self.forgetting["blank_events_by_user"], Self.forgetting["blank_jobs"], Self.forgetting["blank_dead_jobs"],
+      Self.forgetting["drop_notes_of_user"], Self.forgetting["blank_places"], Self.forgetting["blank_events_by_user"], Self.forgetting["blank_jobs"], Self.forgetting["blank_dead_jobs"],
       Self.forgetting["blank_finished_jobs"],
     ]
     for statement in traces {

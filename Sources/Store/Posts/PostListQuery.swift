@@ -110,16 +110,20 @@ struct PostListQuery {
     conditions.append(condition.replacing("$", with: "$\(parameters.count)"))
   }
 
-  /// The distance of a post from the point whose latitude and longitude are the parameters 8 and 9, in millimeters (haversine
-  /// formula; Sinnott, 1984).
-  private static let distance = """
-    (\(2000 * Nearness.earthRadius) * asin(least(1, sqrt(
-      power(sin(radians(position[1] - $8::float8) / 2), 2) + cos(radians($8::float8)) * cos(radians(position[1]))
-        * power(sin(radians(position[0] - $9::float8) / 2), 2)))))::bigint
+  /// The distance from the point whose latitude and longitude are the parameters 8 and 9.
+  private static let distance = distance(latitude: "$8::float8", longitude: "$9::float8")
+
+  /// The distance of the column `position` from a point, in millimeters (haversine formula; Sinnott, 1984).
+  static func distance(latitude: String, longitude: String) -> String {
     """
+    (\(2000 * Nearness.earthRadius) * asin(least(1, sqrt(
+      power(sin(radians(position[1] - \(latitude)) / 2), 2) + cos(radians(\(latitude))) * cos(radians(position[1]))
+        * power(sin(radians(position[0] - \(longitude)) / 2), 2)))))::bigint
+    """
+  }
 
   /// Formats a polygon for PostgreSQL: the longitude is x.
-  private static func polygon(_ corners: [MapArea.Corner]) -> String {
+  static func polygon(_ corners: [MapArea.Corner]) -> String {
     "(" + corners.map { "(\($0.longitude),\($0.latitude))" }.joined(separator: ",") + ")"
   }
 }

@@ -3,72 +3,144 @@ package import Model
 package import Postgres
 import Queue
 
-/// Comments. The comment count of a post changes in the same transaction.
+/// Comments. The comment count of what they are on changes in the same transaction.
 extension Store {
-  /// Inserts a comment on a post, and notifies the author of the post; nil if the viewer sees no such post.
+  /// Inserts a comment, and notifies the author of what it is on; nil if the viewer sees no such thing.
   ///
   /// - Throws: `ForgottenRefusal`.
   package func comment(
-    on post: PublicID, for viewer: Viewer, author: String, text: String, _ session: Session
+    on subject: CommentSubject, for viewer: Viewer, author: String, text: String, _ session: Session
   ) throws -> Comment? {
     try requireUsers(author, in: session)
+    guard let owner = try lock(subject, for: viewer, session) else { return nil }
+    try count(1, on: subject, session)
     let inserted = try session.execute(
-      Self.statements["insert_comment"], .text(post.description), .text(PublicID.now().description), .text(author),
-      .text(text), viewer.parameter)
-    guard let row = inserted.first else { return nil }
-    let comment = try Self.comment(row)
-    try notify(row.get("post_author"), of: .comment, by: author, post: post, subject: comment.id, session)
+      Self.statements["insert_comment"], .text(PublicID.now().description), .text(author), .text(text),
+      .text(subject.post?.description), .text(subject.place))
+    let comment = try Self.comment(inserted.single())
+    if let owner = owner.user {
+      try notify(owner, of: .comment, by: author, post: subject.post, subject: comment.id, session)
+    }
     return comment
   }
 
-  /// Reads a comment on a post; nil if the viewer sees no post with this comment.
+  /// Reads a comment; nil if the viewer does not see what it is on, or there is none.
   package func comment(
-    _ id: PublicID, on post: PublicID, for viewer: Viewer, _ session: Session
+    _ id: PublicID, on subject: CommentSubject, for viewer: Viewer, _ session: Session
   ) throws -> Comment? {
-    try session.execute(
-      Self.statements["comment"], .text(post.description), .text(id.description), viewer.parameter
-    ).first.map(Self.comment)
+    try session.snapshot { session in
+      guard try sees(subject, viewer, session) else { return nil }
+      return try read(id, on: subject, for: viewer, session)
+    }
   }
 
-  /// Reads a page of a post's comments, the newest first; nil if the viewer sees no such post.
+  /// Reads a page of comments, the newest first; nil if the viewer does not see what they are on.
   package func comments(
-    on post: PublicID, for viewer: Viewer, _ page: PageRequest, _ session: Session
+    on subject: CommentSubject, for viewer: Viewer, _ page: PageRequest, _ session: Session
   ) throws -> Page<Comment>? {
     try session.snapshot { session in
-      guard try hasPost(post.description, for: viewer, session) else { return nil }
+      guard try sees(subject, viewer, session) else { return nil }
       let end = page.after ?? PageCursor(time: 253_402_300_799_000_000, id: 0)
       let rows = Array(
         try session.execute(
-          Self.statements["comments"], .text(post.description), .timestamp(microseconds: end.time), .integer(end.id),
-          .integer(page.limit + 1), viewer.parameter))
+          Self.statement(Self.statements["comments"], on: subject), subject.parameter, .timestamp(microseconds: end.time),
+          .integer(end.id), .integer(page.limit + 1), viewer.parameter))
       let shown = rows.prefix(page.limit)
       return Page(
         items: try shown.map(Self.comment), next: try rows.count > page.limit ? shown.last.map(Self.cursor) : nil)
     }
   }
 
-  /// Deletes a comment of the viewer's, or on a post of the viewer's; false if the viewer sees no post with this comment.
+  /// Deletes a comment of the viewer's, or on a post of the viewer's; false if the viewer sees no such comment.
   ///
   /// - Parameter check: receives the locked comment; the caller must roll back if it throws.
   /// - Throws: `OwnershipRefusal`, after which the caller must roll back.
   package func delete(
-    comment: PublicID, on post: PublicID, for viewer: Viewer, _ session: Session, check: (Comment) throws -> Void
+    comment: PublicID, on subject: CommentSubject, for viewer: Viewer, _ session: Session,
+    check: (Comment) throws -> Void
   ) throws -> Bool {
-    let locked = try session.execute(Self.statements["lock_post"], .text(post.description), viewer.parameter)
-    guard let row = locked.first else { return false }
-    let number: Int64 = try row.get("id")
-    let dropped = try session.execute(
-      Self.statements["drop_comment"], .integer(number), .text(comment.description), .text(post.description))
-    guard let comment = try dropped.first.map(Self.comment) else { return false }
-    try viewer.require(owner: comment.author, try row.get("author"))
+    guard let owner = try lock(subject, for: viewer, session),
+      let comment = try read(comment, on: subject, for: .unrestricted, session)
+    else { return false }
+    try viewer.require(owner: comment.author, owner.user)
     try check(comment)
-    try session.execute(Self.statements["count_comments"], .integer(number), .integer(-1))
+    try session.execute(Self.statements["drop_comment"], .text(comment.id.description))
+    try count(-1, on: subject, session)
     return true
   }
 
   static func comment(_ row: Row) throws -> Comment {
-    Comment(
-      id: try row.publicID("public_id"), post: try row.publicID("post"), author: try row.get("author"),
-      text: try row.get("text"), createdAt: .init(microseconds: try row.get("created_at")))
+    let subject: CommentSubject =
+      if let place = try row.get("place_id", as: String?.self) { .place(place) } else {
+        .post(try row.publicID("post"))
+      }
+    return Comment(
+      id: try row.publicID("public_id"), subject: subject, author: try row.get("author"), text: try row.get("text"),
+      createdAt: .init(microseconds: try row.get("created_at")))
+  }
+
+  private func read(
+    _ id: PublicID, on subject: CommentSubject, for viewer: Viewer, _ session: Session
+  ) throws -> Comment? {
+    try session.execute(
+      Self.statement(Self.statements["comment"], on: subject), subject.parameter, .text(id.description), viewer.parameter
+    ).first.map(Self.comment)
+  }
+}
+
+/// What differs between the things that users comment on.
+extension Store {
+  /// The user who learns of comments and may delete them; nil: there is none.
+  private struct Owner { let user: String? }
+
+  /// Whether the viewer sees what comments are on.
+  private func sees(_ subject: CommentSubject, _ viewer: Viewer, _ session: Session) throws -> Bool {
+    switch subject {
+    case .post(let id): try hasPost(id.description, for: viewer, session)
+    case .place(let id): try !session.execute(Self.statements["has_place"], .text(id)).isEmpty
+    }
+  }
+
+  /// Locks what comments are on, and returns its owner; nil if the viewer does not see it.
+  private func lock(_ subject: CommentSubject, for viewer: Viewer, _ session: Session) throws -> Owner? {
+    switch subject {
+    case .post(let id):
+      let rows = try session.execute(Self.statements["lock_target_post"], .text(id.description), viewer.parameter)
+      return try rows.first.map { Owner(user: try $0.get("author")) }
+    case .place(let id):
+      return try session.execute(Self.statements["lock_commented_place"], .text(id)).isEmpty ? nil : Owner(user: nil)
+    }
+  }
+
+  private func count(_ step: Int, on subject: CommentSubject, _ session: Session) throws {
+    let statement =
+      switch subject {
+      case .post: Self.statements["count_comments_of_post"]
+      case .place: Self.statements["count_comments_of_place"]
+      }
+    try session.execute(statement, subject.parameter, .integer(step))
+  }
+
+  /// Returns a statement with the condition that comments are on a kind of thing, which an index of its own serves.
+  private static func statement(_ statement: Statement, on subject: CommentSubject) -> Statement {
+    let (kind, condition) =
+      switch subject {
+      case .post: ("post", "comment.post_id = (SELECT id FROM post WHERE public_id = $1::uuid)")
+      case .place: ("place", "comment.place_id = $1")
+      }
+    return Statement(name: "\(statement.name).\(kind)", text: statement.text.replacing("SUBJECT", with: condition))
+  }
+}
+
+extension CommentSubject {
+  fileprivate var post: PublicID? { if case .post(let id) = self { id } else { nil } }
+
+  fileprivate var place: String? { if case .place(let id) = self { id } else { nil } }
+
+  fileprivate var parameter: Parameter {
+    switch self {
+    case .post(let id): .text(id.description)
+    case .place(let id): .text(id)
+    }
   }
 }

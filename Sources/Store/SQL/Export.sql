@@ -21,9 +21,11 @@ WHERE kind = 'profile' AND owner = $1 AND id > $2::bigint
 ORDER BY id LIMIT $3::int
 
 -- name: comments_by_user
-SELECT comment.id, comment.public_id, post.public_id AS post, comment.author, comment.text, comment.created_at
-FROM comment JOIN post ON post.id = comment.post_id
-WHERE comment.author = $1 AND comment.id > $2::bigint ORDER BY comment.id LIMIT $3::int
+SELECT {comment_columns} FROM comment WHERE author = $1 AND id > $2::bigint ORDER BY id LIMIT $3::int
+
+-- name: notes_by_user
+SELECT id, place_id, text, created_at, updated_at FROM place_note
+WHERE user_id = $1 AND id > $2::bigint ORDER BY id LIMIT $3::int
 
 -- name: relations_by_user
 SELECT id, kind, target, created_at FROM relation

@@ -72,11 +72,35 @@ SELECT post.id FROM post
 WHERE post.id IN (SELECT comment.post_id FROM comment WHERE comment.id = ANY ($1::bigint[]))
 ORDER BY post.id FOR UPDATE
 
+-- name: lock_places_of_comments
+SELECT place.number FROM place
+WHERE place.id IN (SELECT comment.place_id FROM comment WHERE comment.id = ANY ($1::bigint[]))
+ORDER BY place.id FOR NO KEY UPDATE
+
 -- name: drop_comments
-WITH gone AS (DELETE FROM comment WHERE id = ANY ($1::bigint[]) RETURNING post_id)
-UPDATE post SET comment_count = comment_count - gone.comments
-FROM (SELECT post_id, count(*) AS comments FROM gone GROUP BY post_id) AS gone
-WHERE post.id = gone.post_id
+WITH gone AS (DELETE FROM comment WHERE id = ANY ($1::bigint[]) RETURNING post_id, place_id),
+of_posts AS (
+  UPDATE post SET comment_count = comment_count - gone.comments
+  FROM (SELECT post_id, count(*) AS comments FROM gone GROUP BY post_id) AS gone
+  WHERE post.id = gone.post_id)
+UPDATE place SET comment_count = comment_count - gone.comments
+FROM (SELECT place_id, count(*) AS comments FROM gone GROUP BY place_id) AS gone
+WHERE place.id = gone.place_id
+
+-- name: lock_places_of_posts
+-- Of one author: the user, then all places, before the posts are deleted one after another.
+WITH author AS MATERIALIZED (
+  SELECT id FROM app_user WHERE id IN (SELECT author FROM post WHERE public_id = ANY ($1::uuid[])) ORDER BY id FOR NO KEY UPDATE)
+SELECT place.number FROM place
+WHERE (SELECT count(*) FROM author) > 0 AND place.id IN (SELECT place_id FROM post WHERE public_id = ANY ($1::uuid[]))
+ORDER BY place.id FOR NO KEY UPDATE
+
+-- name: drop_notes_of_user
+DELETE FROM place_note WHERE id IN (SELECT id FROM place_note WHERE user_id = $1 ORDER BY id LIMIT $2::int)
+
+-- name: blank_places
+-- A place stays with what is said of it: it belongs to the app.
+UPDATE place SET author = NULL WHERE id IN (SELECT id FROM place WHERE author = $1 ORDER BY id LIMIT $2::int)
 
 -- name: drop_responses_to_user
 -- Of the user's requests, by the owner of their keys, and of others about the user, by the JSON in $2 and $3.

@@ -124,33 +124,6 @@ UPDATE asset SET public_id = given.public_id
 FROM unnest($1::bigint[], $2::uuid[]) AS given (id, public_id)
 WHERE asset.id = given.id
 
--- name: insert_comment
-WITH parent AS (
-  UPDATE post SET comment_count = comment_count + 1
-  WHERE public_id = $1::uuid AND {visible(author, visibility, status, $5)} RETURNING id, author)
-INSERT INTO comment (public_id, post_id, author, text) SELECT $2::uuid, id, $3, $4 FROM parent
-RETURNING id, public_id, $1::uuid AS post, author, text, created_at, (SELECT parent.author FROM parent) AS post_author
-
--- name: comment
-SELECT comment.id, comment.public_id, post.public_id AS post, comment.author, comment.text, comment.created_at
-FROM comment JOIN post ON post.id = comment.post_id
-WHERE post.public_id = $1::uuid AND comment.public_id = $2::uuid
-  AND {visible(post.author, post.visibility, post.status, $3)} AND {unblocked(comment.author, $3)}
-
--- name: comments
-SELECT comment.id, comment.public_id, post.public_id AS post, comment.author, comment.text, comment.created_at
-FROM comment JOIN post ON post.id = comment.post_id
-WHERE post.public_id = $1::uuid AND (comment.created_at, comment.id) < ($2::timestamptz, $3::bigint)
-  AND {visible(post.author, post.visibility, post.status, $5)} AND {unblocked(comment.author, $5)}
-ORDER BY comment.created_at DESC, comment.id DESC LIMIT $4::int
-
--- name: drop_comment
-DELETE FROM comment WHERE public_id = $2::uuid AND post_id = $1::bigint
-RETURNING public_id, $3::uuid AS post, author, text, created_at
-
--- name: count_comments
-UPDATE post SET comment_count = comment_count + $2::int WHERE id = $1::bigint
-
 -- name: count_reactions
 UPDATE post SET reaction_count = reaction_count + $2::int
 WHERE id = (SELECT post_id FROM image WHERE public_id = $1::uuid)

@@ -1,0 +1,69 @@
+import FoundationEssentials
+internal import Model
+
+/// The JSON of a stored place; unknown values are null.
+struct StoredPlaceResponse: Encodable {
+  private let place: StoredPlace
+  private let urls: MediaURLs
+
+  init(_ place: StoredPlace, _ urls: MediaURLs) {
+    self.place = place
+    self.urls = urls
+  }
+
+  /// The path of a place.
+  static func path(_ id: String) -> String { "/v1/places/\(MediaURLs.percentEncoded(id))" }
+
+  private enum CodingKeys: String, CodingKey {
+    case id, name, coordinate, categories, rating, priceLevel, author, createdAt, counts, photo, note
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(place.id, forKey: .id)
+    try container.encode(place.description.name, forKey: .name)
+    try container.encode(place.description.coordinate, forKey: .coordinate)
+    try container.encode(place.description.categories, forKey: .categories)
+    try container.encode(place.description.rating, forKey: .rating)
+    try container.encode(place.description.priceLevel, forKey: .priceLevel)
+    try container.encode(place.author, forKey: .author)
+    try container.encode(place.createdAt, forKey: .createdAt)
+    try container.encode(place.counts, forKey: .counts)
+    // A photo of a place belongs to no post, so that everybody sees it.
+    try container.encode(
+      place.photo.filter { !$0.key.isSource }.mapValues { AssetResponse($0, urls, isPublic: true) }, forKey: .photo)
+    try container.encode(place.note, forKey: .note)
+  }
+}
+
+/// The JSON of the activity on a map; unknown values are null.
+struct ActivityMapResponse: Encodable {
+  private struct Cell: Encodable {
+    /// West, south, east and north in degrees.
+    let box: [Double]
+    let center: Coordinate
+    let posts: Int
+  }
+
+  private let map: ActivityMap
+  private let cells: [Cell]
+
+  init(_ map: ActivityMap, _ cells: [ActivityCell]) {
+    self.map = map
+    self.cells = cells.map { cell in
+      let box = ActivityMap.box(ofCell: cell.cell, level: map.level)
+      return Cell(box: [box.west, box.south, box.east, box.north], center: cell.center, posts: cell.posts)
+    }
+  }
+
+  private enum CodingKeys: String, CodingKey { case period, from, to, level, cells }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(map.period, forKey: .period)
+    try container.encode(map.from, forKey: .from)
+    try container.encode(map.to, forKey: .to)
+    try container.encode(map.level, forKey: .level)
+    try container.encode(cells, forKey: .cells)
+  }
+}

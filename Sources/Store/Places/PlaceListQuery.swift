@@ -1,0 +1,57 @@
+import Model
+import Postgres
+
+/// The statement of a list of places, for one piece of the area of its filter.
+struct PlaceListQuery {
+  private(set) var parameters: [Parameter]
+  private var conditions: [String] = []
+  private let order: PlaceOrder
+
+  /// The number of map cells of an area that are found by their index. For a larger area the first of all places are filtered.
+  private static let maxCells = 400
+  /// What distances are subtracted from, in millimeters: the nearest has the largest key.
+  private static let farthest = Int64(Nearness.distances.upperBound) * 1000
+
+  init(_ filter: PlaceFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest) {
+    order = filter.order
+    parameters = [
+      .integer(page.after?.time ?? .max), .integer(page.after?.id ?? .max), .integer(page.limit + 1), viewer.parameter,
+    ]
+    if let near = filter.near {
+      // The parameters 5 to 7.
+      parameters += [
+        .double(near.center.latitude), .double(near.center.longitude), .integer(near.meters * 1000),
+      ]
+      conditions.append("\(Self.distance) <= $7::bigint")
+    }
+    if let category = filter.category { require("categories @> ARRAY[$]", .text(category)) }
+    if let piece {
+      if let cells = piece.cells(limit: Self.maxCells) {
+        require("map_cell = ANY ($::int[])", .integers(cells.map(Int64.init)))
+      }
+      require("position <@ $::polygon", .text(PostListQuery.polygon(piece.ring)))
+    }
+  }
+
+  /// The statement, whose parameters are `parameters`.
+  var statement: Statement {
+    let base = Store.statements["places"]
+    let filters = conditions.map { $0 + " AND " }.joined()
+    let key =
+      switch order {
+      case .posts: "post_count"
+      case .saves: "save_count"
+      case .distance: "(\(Self.farthest) - \(Self.distance))"
+      }
+    return Statement(
+      name: "\(base.name).\(order.rawValue).\(filters)",
+      text: base.text.replacing("CONDITIONS ", with: filters).replacing("ORDER_KEY", with: key))
+  }
+
+  private static let distance = PostListQuery.distance(latitude: "$5::float8", longitude: "$6::float8")
+
+  private mutating func require(_ condition: String, _ parameter: Parameter) {
+    parameters.append(parameter)
+    conditions.append(condition.replacing("$", with: "$\(parameters.count)"))
+  }
+}

@@ -1,0 +1,61 @@
+import FoundationEssentials
+package import Model
+package import Postgres
+import Queue
+
+/// What users note about places, for their own eyes.
+extension Store {
+  /// Creates or replaces a user's note about a place.
+  ///
+  /// - Parameter check: receives the locked note, nil if there is none; an error from it prevents the change.
+  /// - Throws: `ForgottenRefusal`.
+  package func note(
+    _ text: String, of user: String, about place: String, _ session: Session, check: (PlaceNote?) throws -> Void
+  ) throws -> PlaceNote? {
+    try requireUsers(user, in: session)
+    try check(lockedNote(of: user, about: place, session))
+    try session.execute(Self.statements["save_note"], .text(user), .text(place), .text(text))
+    return try note(of: user, about: place, session)
+  }
+
+  /// Reads a user's note about a place; nil if there is none.
+  package func note(of user: String, about place: String, _ session: Session) throws -> PlaceNote? {
+    try session.execute(Self.statements["note"], .text(user), .text(place)).first.map(Self.note)
+  }
+
+  /// Reads a page of a user's notes, the latest change first.
+  package func notes(of user: String, _ page: PageRequest, _ session: Session) throws -> Page<PlaceNote> {
+    let end = page.after ?? PageCursor(time: 253_402_300_799_000_000, id: 0)
+    let rows = Array(
+      try session.execute(
+        Self.statements["notes"], .text(user), .timestamp(microseconds: end.time), .integer(end.id),
+        .integer(page.limit + 1)))
+    let shown = rows.prefix(page.limit)
+    return Page(
+      items: try shown.map(Self.note),
+      next: try rows.count > page.limit
+        ? shown.last.map { PageCursor(time: try $0.get("updated_at"), id: try $0.get("id")) } : nil)
+  }
+
+  /// Deletes a user's note about a place; false if there is none.
+  ///
+  /// - Parameter check: receives the locked note; an error from it prevents the deletion.
+  package func deleteNote(
+    of user: String, about place: String, _ session: Session, check: (PlaceNote) throws -> Void
+  ) throws -> Bool {
+    guard let note = try lockedNote(of: user, about: place, session) else { return false }
+    try check(note)
+    return try session.execute(Self.statements["drop_note"], .text(user), .text(place)).affected > 0
+  }
+
+  private func lockedNote(of user: String, about place: String, _ session: Session) throws -> PlaceNote? {
+    try session.execute(Self.statements["lock_note"], .text(user), .text(place)).first.map(Self.note)
+  }
+
+  static func note(_ row: Row) throws -> PlaceNote {
+    PlaceNote(
+      place: try row.get("place_id"), text: try row.get("text"),
+      createdAt: Date(microseconds: try row.get("created_at")),
+      updatedAt: Date(microseconds: try row.get("updated_at")))
+  }
+}

@@ -1,0 +1,107 @@
+import FoundationEssentials
+package import Model
+package import Postgres
+import Queue
+
+/// Places and what users note about them. Triggers keep the counters.
+extension Store {
+  /// Reads a place with its latest photo; nil if there is none that is known.
+  package func place(_ id: String, for viewer: Viewer, _ session: Session) throws -> StoredPlace? {
+    let read = { (session: Session) throws -> StoredPlace? in
+      try places(of: Array(session.execute(Self.statements["place"], .text(id), viewer.parameter)), session).first
+    }
+    return session.isInTransaction ? try read(session) : try session.snapshot(read)
+  }
+
+  /// Reads places by their ids, in the order of these.
+  package func places(_ ids: Set<String>, for viewer: Viewer, _ session: Session) throws -> [StoredPlace] {
+    try session.snapshot { session in
+      try places(
+        of: Array(session.execute(Self.statements["places_by_id"], .texts(ids.sorted()), viewer.parameter)), session)
+    }
+  }
+
+  /// Reads a page of the places that match a filter.
+  package func places(
+    _ filter: PlaceFilter, for viewer: Viewer, _ page: PageRequest, _ session: Session
+  ) throws -> Page<StoredPlace> {
+    try session.snapshot { session in
+      var rows: [(row: Row, cursor: PageCursor)] = []
+      for piece in (filter.area ?? filter.near?.area).map({ $0.pieces.map(Optional.some) }) ?? [nil] {
+        let query = PlaceListQuery(filter, viewer, piece, page)
+        rows += try session.execute(query.statement, query.parameters).map { row in
+          (row, PageCursor(time: try row.get("key"), id: try row.get("number")))
+        }
+      }
+      // The pieces do not overlap but at their edges.
+      var seen: Set<Int64> = []
+      rows = rows.filter { seen.insert($0.cursor.id).inserted }
+        .sorted { ($0.cursor.time, $0.cursor.id) > ($1.cursor.time, $1.cursor.id) }
+      let shown = rows.prefix(page.limit)
+      return Page(
+        items: try places(of: shown.map(\.row), session), next: rows.count > page.limit ? shown.last?.cursor : nil)
+    }
+  }
+
+  /// Describes a place. The user who has described it first changes the description, and so does a client that acts as no user.
+  ///
+  /// - Parameter check: receives the place before the change, nil if there is none; an error from it prevents the change.
+  /// - Throws: `OwnershipRefusal`, `ForgottenRefusal`. The caller must roll back.
+  package func describe(
+    _ id: String, _ description: PlaceDescription, for viewer: Viewer, _ session: Session,
+    check: (StoredPlace?) throws -> Void
+  ) throws {
+    try requireUsers(viewer.user, in: session)
+    try session.execute(Self.statements["add_place"], .text(id))
+    let locked = try session.execute(Self.statements["lock_place"], .text(id)).single()
+    if try locked.get("revision", as: Int64.self) > 0 { try viewer.require(owner: locked.get("author")) }
+    try check(place(id, for: viewer, session))
+    try session.execute(
+      Self.statements["describe_place"], .text(id), .text(description.name),
+      .double(description.coordinate?.latitude), .double(description.coordinate?.longitude),
+      .texts(description.categories), .double(description.rating), .integer(description.priceLevel.map(Int64.init)),
+      .text(viewer.user))
+  }
+
+  /// Reads a page of the users who have public posts at a place, in the order of their ids; nil if the place is not known.
+  ///
+  /// - Parameter user: the last user of the page before.
+  package func users(
+    ofPlace id: String, after user: String?, limit: Int, for viewer: Viewer, _ session: Session
+  ) throws -> (items: [PlaceUser], hasMore: Bool)? {
+    try session.snapshot { session in
+      guard try !session.execute(Self.statements["has_place"], .text(id)).isEmpty else { return nil }
+      let users = try session.execute(
+        Self.statements["users_of_place"], .text(id), .text(user ?? ""), .integer(limit + 1), viewer.parameter
+      ).map { PlaceUser(user: try $0.get("user_id"), posts: try $0.get("posts")) }
+      return (Array(users.prefix(limit)), users.count > limit)
+    }
+  }
+
+  private func places(of rows: [Row], _ session: Session) throws -> [StoredPlace] {
+    let assets = try self.assets(
+      ofSets: rows.compactMap { try $0.get("asset_set_id", as: Int64?.self) }, session)
+    return try rows.map { row in
+      let set = try row.get("asset_set_id", as: Int64?.self)
+      var coordinate: Coordinate?
+      if let latitude = try row.get("latitude", as: Double?.self),
+        let longitude = try row.get("longitude", as: Double?.self)
+      {
+        coordinate = Coordinate(latitude: latitude, longitude: longitude)
+      }
+      return StoredPlace(
+        id: try row.get("id"),
+        description: PlaceDescription(
+          name: try row.get("name"), coordinate: coordinate, categories: try row.json("categories"),
+          rating: try row.get("rating"), priceLevel: try row.get("price_level")),
+        author: try row.get("author"), createdAt: Date(microseconds: try row.get("created_at")),
+        revision: try row.get("revision"),
+        counts: PlaceCounts(
+          posts: try row.get("post_count"), users: try row.get("author_count"),
+          favourites: try row.get("favourite_count"), collections: try row.get("collection_count"),
+          comments: try row.get("comment_count")),
+        photo: Dictionary((set.flatMap { assets[$0] } ?? []).map { ($0.role, $0) }) { first, _ in first },
+        note: try row.get("note"))
+    }
+  }
+}
