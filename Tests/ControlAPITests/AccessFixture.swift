@@ -18,6 +18,7 @@ struct AccessFixture: Sendable {
   /// The comments and the reactions, by their author.
   let comments: [String: PublicID]
   let reactions: [String: PublicID]
+  let placeComments: [String: PublicID]
   let reactionAsset: PublicID
   let placePhoto: PublicID
   let job: PublicID
@@ -48,7 +49,7 @@ struct AccessFixture: Sendable {
       var reactions: [String: PublicID] = [:]
       var reactionAsset = PublicID.now()
       for user in ["bob", "ada"] {
-        let comment = try store.comment(on: post, for: .unrestricted, author: user, text: "Nice", session)
+        let comment = try store.comment(on: .post(post), for: .unrestricted, author: user, text: "Nice", session)
         comments[user] = try #require(comment).id
         let (reaction, asset) = try Self.insertImage(.reaction, of: "\(post)", by: user, session)
         reactions[user] = reaction
@@ -73,25 +74,35 @@ struct AccessFixture: Sendable {
         guard kind == .friend else { continue }
         _ = try store.relate(target, kind, to: "ada", for: .unrestricted, session)
       }
+      try store.describe(place, PlaceDescription(name: "Here"), for: .user("ada"), session) { _ in }
+      _ = try store.note("Mine", of: "ada", about: place, session) { _ in }
+      var placeComments: [String: PublicID] = [:]
+      for user in ["bob", "ada"] {
+        let comment = try store.comment(on: .place(place), for: .unrestricted, author: user, text: "Nice", session)
+        placeComments[user] = try #require(comment).id
+      }
       let month = try session.execute(
         "SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM') FROM post WHERE public_id = $1::uuid",
         .text("\(post)")
       ).single().get(0, as: String.self)
       return AccessFixture(
-        post: post, postAsset: postAsset, comments: comments, reactions: reactions, reactionAsset: reactionAsset,
+        post: post, postAsset: postAsset, comments: comments, reactions: reactions,
+        placeComments: placeComments, reactionAsset: reactionAsset,
         placePhoto: placePhoto, job: job, token: token.id, upload: upload.id, place: place, month: month)
     }
   }
 
   private init(
     post: PublicID, postAsset: PublicID, comments: [String: PublicID], reactions: [String: PublicID],
-    reactionAsset: PublicID, placePhoto: PublicID, job: PublicID, token: PublicID, upload: PublicID, place: String,
+    placeComments: [String: PublicID], reactionAsset: PublicID, placePhoto: PublicID, job: PublicID, token: PublicID,
+    upload: PublicID, place: String,
     month: String
   ) {
     self.post = post
     self.postAsset = postAsset
     self.comments = comments
     self.reactions = reactions
+    self.placeComments = placeComments
     self.reactionAsset = reactionAsset
     self.placePhoto = placePhoto
     self.job = job
@@ -173,7 +184,8 @@ struct AccessFixture: Sendable {
       }
     let image = isOfPost ? reactions[commenter] : placePhoto
     var path = row.template.replacing("{id}", with: id)
-      .replacing("{comment}", with: "\(comments[commenter] ?? post)").replacing("{image}", with: "\(image ?? post)")
+      .replacing("{comment}", with: "\((isOfPost ? comments : placeComments)[commenter] ?? post)")
+      .replacing("{place}", with: place).replacing("{image}", with: "\(image ?? post)")
       .replacing("{asset}", with: "\(row.note == "of the post" ? postAsset : reactionAsset)")
       .replacing("{token}", with: "\(token)")
     for (kind, target) in Self.relations(post: post, place: place) where path.contains("/\(kind.path)/") {
@@ -199,7 +211,10 @@ struct AccessFixture: Sendable {
         path,
         json: #"{"polygon":{"type":"Polygon","coordinates":[\#(ring)]},"visibility":["public","friends","private"]}"#)
     case "PATCH /v1/posts/{id}": return .init(path, json: #"{"caption":"calm"}"#)
-    case "POST /v1/posts/{id}/comments": return .init(path, json: #"{\#(named)"text":"Nice"}"#)
+    case "PUT /v1/places/{id}": return .init(path, json: #"{"name":"There"}"#)
+    case "PUT /v1/users/{id}/notes/{place}": return .init(path, json: #"{"text":"Nice"}"#)
+    case "POST /v1/posts/{id}/comments", "POST /v1/places/{id}/comments":
+      return .init(path, json: #"{\#(named)"text":"Nice"}"#)
     case "POST /v1/accounts", "POST /v1/sessions":
       let name = "u\(UInt64.random(in: 0 ..< .max))"
       return .init(path, json: #"{"user_name":"\#(name)","password":"correct horse"}"#)

@@ -72,7 +72,7 @@ extension RunningAPI {
   func comment(on post: PublicID, by author: String) async throws {
     let store = store
     try await pool.transaction { session in
-      _ = try store.comment(on: post, for: .unrestricted, author: author, text: "Nice", session)
+      _ = try store.comment(on: .post(post), for: .unrestricted, author: author, text: "Nice", session)
     }
   }
 

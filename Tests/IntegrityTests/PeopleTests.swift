@@ -49,4 +49,56 @@ struct PeopleTests {
       #expect(try await fixture.verify().checked.users >= 2)
     }
   }
+
+  @Test("wrong counters of places and wrong sums of the map are found and repaired")
+  func places() async throws {
+    try await IntegrityFixture.with { fixture in
+      try await fixture.sql(
+        """
+        INSERT INTO post (public_id, kind, status, author, title, visibility, foreground, place_id, place_latitude, place_longitude)
+        SELECT gen_random_uuid(), 'marker', 'ready', author, 'Here', 'public', 'front', 'lake', 47.5, 9.5
+        FROM unnest(ARRAY['ada', 'bob']) AS given (author)
+        """)
+      try await fixture.pool.transaction { [store = fixture.store] session in
+        _ = try store.relate(
+          "ada", #require(RelationKind.all.first { $0.target == .place }), to: "lake", for: .unrestricted, session)
+        _ = try store.comment(on: .place("lake"), for: .unrestricted, author: "bob", text: "Nice", session)
+      }
+      #expect(try await fixture.codes() == [])
+      let before = try await fixture.facts()
+      let faults = [
+        "UPDATE place SET post_count = 5", "UPDATE place SET author_count = 5", "UPDATE place SET favourite_count = 5",
+        "UPDATE place SET comment_count = 5", "UPDATE place_user SET posts = 5", "DELETE FROM place_user",
+        "INSERT INTO place_user VALUES ('lake', 'eve', 1)", "DELETE FROM place",
+        "UPDATE map_activity SET posts = 5 WHERE level = 7 AND period = 'day'",
+        "DELETE FROM map_activity WHERE level = 13",
+        "UPDATE map_activity SET longitudes = 1 WHERE level = 3",
+        "INSERT INTO map_activity VALUES ('month', 0, 1, '2020-02-01 00:00Z', 1, 1, 1)",
+      ]
+      for fault in faults {
+        try await fixture.sql("SET session_replication_role = replica; \(fault); RESET session_replication_role")
+        let findings = try await fixture.verify().findings
+        #expect(
+          !findings.isEmpty && findings.allSatisfy { $0.code == .countWrong && $0.severity == .fault }, "\(fault)")
+        _ = try await fixture.repair { _ in [:] }
+        #expect(try await fixture.codes() == [], "\(fault)")
+        #expect(try await fixture.facts() == before, "\(fault)")
+      }
+    }
+  }
+}
+
+extension IntegrityFixture {
+  /// The counters of places and the sums of the map.
+  fileprivate func facts() async throws -> [String] {
+    try await pool.run { session in
+      try session.execute(
+        """
+        SELECT concat_ws(' ', id, post_count, author_count, favourite_count, (SELECT sum(posts) FROM place_user),
+          (SELECT string_agg(concat_ws(' ', period, level, cell, posts, longitudes), ',' ORDER BY period, level, cell) FROM map_activity))
+        FROM place
+        """
+      ).map { try $0.get(0, as: String.self) }
+    }
+  }
 }

@@ -40,7 +40,10 @@ struct ForgettingTests {
       #expect(left.counts == PostCounts(comments: 1, reactions: 0, likes: 0) && left.assets[.composed] != nil)
       #expect(try await fixture.count("relation") == 0)
       #expect(try await fixture.count("app_user WHERE friends <> 0") == 0)
-      for (table, rows) in [("post", 1), ("image", 0), ("comment", 1)] {
+      for (table, rows) in [
+        ("post", 1), ("image", 0), ("comment", 2), ("place", 2), ("place_note", 1),
+        ("place WHERE comment_count = 1", 1),
+      ] {
         #expect(try await fixture.count(table) == rows, "\(table)")
       }
       // The sources and outputs of the post that stays.
@@ -79,7 +82,7 @@ struct ForgettingTests {
       }
       await #expect(throws: refusal) {
         try await pool.transaction { session in
-          _ = try store.comment(on: post, for: .unrestricted, author: Self.user, text: "Nice", session)
+          _ = try store.comment(on: .post(post), for: .unrestricted, author: Self.user, text: "Nice", session)
         }
       }
       await #expect(throws: refusal) {
@@ -122,11 +125,11 @@ extension StoreFixture {
     let token = SHA256.digest(of: Array(user.utf8))
     try await pool.transaction { session in
       for author in ["bob", user] {
-        _ = try store.comment(on: other, for: .unrestricted, author: author, text: "Nice", session)
+        _ = try store.comment(on: .post(other), for: .unrestricted, author: author, text: "Nice", session)
       }
       let mine = try session.execute("SELECT public_id FROM post WHERE author = $1 LIMIT 1", .text(user)).single()
       _ = try store.comment(
-        on: mine.publicID("public_id"), for: .unrestricted, author: "bob", text: "Nice", session)
+        on: .post(mine.publicID("public_id")), for: .unrestricted, author: "bob", text: "Nice", session)
       try store.save(Profile(userName: "forgotten-name", email: "a@b"), of: user, for: .unrestricted, session)
       for (first, second) in [(user, "bob"), ("bob", user), (user, "eve"), ("carl", user)] {
         _ = try store.relate(first, .friend, to: second, for: .unrestricted, session)
@@ -134,6 +137,13 @@ extension StoreFixture {
       for kind in RelationKind.all.filter({ $0.target == .post }) {
         _ = try store.relate(user, kind, to: "\(other)", for: .unrestricted, session)
         _ = try store.relate("bob", kind, to: "\(mine.publicID("public_id"))", for: .unrestricted, session)
+      }
+      for author in ["bob", user] {
+        try store.describe(
+          "lake of \(author == user ? "one" : "bob")", PlaceDescription(name: "Lake"), for: .user(author), session
+        ) { _ in }
+        _ = try store.note("Closed on Mondays", of: author, about: "lake of one", session) { _ in }
+        _ = try store.comment(on: .place("lake of bob"), for: .unrestricted, author: author, text: "Nice", session)
       }
       _ = try store.relate(user, .block, to: "mallory", for: .unrestricted, session)
       _ = try store.insertToken(of: user, hash: token, minter: .operatorKey, grant: nil, lifetime: 60, session)

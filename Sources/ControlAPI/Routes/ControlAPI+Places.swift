@@ -12,7 +12,7 @@ extension ControlAPI {
       route("GET", "/v1/places", access: .key([.read]), handler: listPlaces),
       route("GET", "/v1/places/{id}", access: .key([.read]), handler: readPlace),
       route(
-        "PUT", "/v1/places/{id}", access: .key([.submit, .read]), bodyLimit: Int64(JSONBody.maxBytes),
+        "PUT", "/v1/places/{id}", access: .key([.change, .read]), bodyLimit: Int64(JSONBody.maxBytes),
         handler: describePlace),
       route("GET", "/v1/places/{id}/users", access: .key([.read]), handler: listPlaceUsers),
       route("GET", "/v1/map", access: .key([.read]), handler: readMap),
@@ -90,7 +90,9 @@ extension ControlAPI {
   private func readMap(_ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
     let area = reader.box("box") ?? MapArea(west: -180, south: -90, east: 180, north: 90)
-    let (from, to) = (reader.time("from").map(Date.init(microseconds:)), reader.time("to").map(Date.init(microseconds:)))
+    let (from, to) = (
+      reader.time("from").map(Date.init(microseconds:)), reader.time("to").map(Date.init(microseconds:))
+    )
     try reader.finish()
     guard let area else { throw ProblemKind.invalidQuery.problem("The box is invalid.") }
     let map = ActivityMap(area, from: from, to: to, now: Date())

@@ -43,7 +43,8 @@ extension Store {
       let end = page.after ?? PageCursor(time: 253_402_300_799_000_000, id: 0)
       let rows = Array(
         try session.execute(
-          Self.statement(Self.statements["comments"], on: subject), subject.parameter, .timestamp(microseconds: end.time),
+          Self.statement(Self.statements["comments"], on: subject), subject.parameter,
+          .timestamp(microseconds: end.time),
           .integer(end.id), .integer(page.limit + 1), viewer.parameter))
       let shown = rows.prefix(page.limit)
       return Page(
@@ -60,7 +61,8 @@ extension Store {
     check: (Comment) throws -> Void
   ) throws -> Bool {
     guard let owner = try lock(subject, for: viewer, session),
-      let comment = try read(comment, on: subject, for: .unrestricted, session)
+      // The author of a post also deletes what a blocked user wrote.
+      let comment = try read(comment, on: subject, for: viewer.owns(owner.user) ? .unrestricted : viewer, session)
     else { return false }
     try viewer.require(owner: comment.author, owner.user)
     try check(comment)
@@ -83,7 +85,8 @@ extension Store {
     _ id: PublicID, on subject: CommentSubject, for viewer: Viewer, _ session: Session
   ) throws -> Comment? {
     try session.execute(
-      Self.statement(Self.statements["comment"], on: subject), subject.parameter, .text(id.description), viewer.parameter
+      Self.statement(Self.statements["comment"], on: subject), subject.parameter, .text(id.description),
+      viewer.parameter
     ).first.map(Self.comment)
   }
 }
