@@ -131,6 +131,7 @@ let package = Package(
         .embedInCode("take5-post.json"), .embedInCode("marker-video.json"), .embedInCode("photo-post.json"),
         .embedInCode("reaction.json"),
         .embedInCode("profile-image.json"), .embedInCode("itinerary-thumbnail.json"), .embedInCode("place-photo.json"),
+        .embedInCode("itinerary.json"), .embedInCode("favourites.json"), .embedInCode("album.json"),
       ], swiftSettings: settings),
     target(
       "Worker",

@@ -12,6 +12,16 @@ package enum Definitions {
     try JSON.decode(Definition.self, from: PackageResources.marker_video_json)
   }
 
+  /// The kinds of collections by name.
+  package static func collections() throws -> [String: CollectionDefinition] {
+    try [
+      PackageResources.itinerary_json, PackageResources.favourites_json, PackageResources.album_json,
+    ].reduce(into: [:]) { kinds, bytes in
+      let kind = try JSON.decode(CollectionDefinition.self, from: bytes)
+      kinds[kind.name] = kind
+    }
+  }
+
   /// The names of the photo definitions, in the order in which they are listed.
   package static let photoNames = ["photo-post", "reaction", "profile-image", "itinerary-thumbnail", "place-photo"]
 

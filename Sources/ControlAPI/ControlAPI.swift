@@ -86,10 +86,16 @@ package struct SubmissionDefinitions: Sendable {
   package var clip: Definition
   /// The definitions of photos and images, by name.
   package var photos: [String: PhotoDefinition]
+  /// The kinds of collections, by name.
+  package var collections: [String: CollectionDefinition]
 
-  package init(moment: Definition, clip: Definition, photos: [String: PhotoDefinition]) {
+  package init(
+    moment: Definition, clip: Definition, photos: [String: PhotoDefinition],
+    collections: [String: CollectionDefinition]
+  ) {
     self.moment = moment
     self.clip = clip
     self.photos = photos
+    self.collections = collections
   }
 }

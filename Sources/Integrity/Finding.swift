@@ -140,7 +140,7 @@ package enum FindingCode: String, Encodable, Sendable, Hashable, CaseIterable {
   case mediaInvalid = "media_invalid"
   /// A media file has other properties than the row of its asset.
   case mediaProperties = "media_properties"
-  /// A counter of a user, a post, a place or the map is not the number of the rows that it counts.
+  /// A counter of a user, a post, a place, a collection or the map is not the number of the rows that it counts.
   case countWrong = "count_wrong"
   /// A friendship or a block lacks the row of the other side.
   case relationOneSided = "relation_one_sided"
@@ -167,6 +167,7 @@ package enum FindingObject: Sendable, Hashable {
   case spelling(String)
   /// A place by the app's id.
   case place(String)
+  case collection(PublicID)
   /// A month of the map's sums, such as `2026-11`.
   case month(String)
 
@@ -184,6 +185,7 @@ package enum FindingObject: Sendable, Hashable {
     case .relation: "relation"
     case .spelling: "spelling"
     case .place: "place"
+    case .collection: "collection"
     case .month: "month"
     }
   }
@@ -193,7 +195,7 @@ package enum FindingObject: Sendable, Hashable {
     switch self {
     case .blob(let hash), .definition(let hash): hash.hex
     case .file(let path): path
-    case .set(let id), .asset(let id), .post(let id), .image(let id): id.description
+    case .set(let id), .asset(let id), .post(let id), .image(let id), .collection(let id): id.description
     case .user(let id): id
     case .relation(let number): "\(number)"
     case .spelling(let word): word

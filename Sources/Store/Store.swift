@@ -12,7 +12,8 @@ import Queue
 package struct Store: Sendable {
   static let statements = Statements(
     topic: "store", PackageResources.People_sql, PackageResources.Places_sql, PackageResources.Comments_sql,
-    PackageResources.CommentColumns_sql, PostColumn.complete(PackageResources.Store_sql))
+    PackageResources.CommentColumns_sql, PackageResources.Collections_sql,
+    PostColumn.complete(PackageResources.Store_sql))
 
   let blobs: any BlobStore
   let authorConcurrency: Int?
@@ -105,6 +106,7 @@ package enum StoreMigrations {
       Migration(version: 120, name: "places", PackageResources.v0120_places_sql),
       Migration(version: 121, name: "activity", PackageResources.v0121_activity_sql),
       Migration(version: 122, name: "comments", PackageResources.v0122_comments_sql),
+      Migration(version: 123, name: "collections", PackageResources.v0123_collections_sql),
     ]
   }
 }

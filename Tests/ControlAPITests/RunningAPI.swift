@@ -75,7 +75,8 @@ struct RunningAPI: Sendable {
       let pool = Pool(
         setting.database ?? url, size: 3, timeout: setting.database == nil ? setting.timeout : .milliseconds(50))
       var definitions = SubmissionDefinitions(
-        moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos())
+        moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos(),
+        collections: try Definitions.collections())
       definitions.moment.limits.bytes = setting.clipBytes
       let clock = ContinuousClock().now
       let access = AccessControl(

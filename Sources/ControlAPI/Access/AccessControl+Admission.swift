@@ -21,7 +21,7 @@ extension AccessControl {
     case .media where head.target.queryValue("signature") != nil: return try admitSigned(head, from: client)
     case .keyOrTicket where head.target.queryValue("ticket") != nil:
       return try admitTicket(head, from: client, to: access)
-    case .key, .upload, .userToken, .media, .keyOrTicket:
+    case .key, .upload, .userToken, .media, .keyOrTicket, .keyOrLink:
       return try admitBearer(head, from: client, to: access)
     }
   }
@@ -57,7 +57,13 @@ extension AccessControl {
     }
     try limits.countRequest(of: client)
     guard !needsKey else {
-      if case .media = access, head.headers["Authorization"] == nil { return .known(Caller.stranger) }
+      if head.headers["Authorization"] == nil {
+        switch access {
+        case .media: return .known(Caller.stranger)
+        case .keyOrLink where head.target.queryValue("link") != nil: return .known(Caller.stranger)
+        default: break
+        }
+      }
       throw Self.unauthorized(bearer == nil ? "The request has no bearer token." : Self.invalidBearer)
     }
     let caller = Caller(credential: .none, user: try head.actingUser())
@@ -112,7 +118,8 @@ extension AccessControl {
     case .userToken:
       guard caller.token != nil else { throw ProblemKind.forbidden.problem("The request needs a user token.") }
       needed = []
-    case .key(let scopes), .upload(let scopes), .media(let scopes), .keyOrTicket(let scopes): needed = scopes
+    case .key(let scopes), .upload(let scopes), .media(let scopes), .keyOrTicket(let scopes), .keyOrLink(let scopes):
+      needed = scopes
     }
     func list(_ scopes: Set<Scope>) -> String { scopes.map(\.rawValue).sorted().joined(separator: " and ") }
     if caller.user != nil, !needed.isSubset(of: Scope.ofUsers) {
@@ -131,7 +138,7 @@ extension AccessControl {
     switch access {
     case .userToken: return
     case .upload: break
-    case .unlimited, .anyone, .key, .media, .keyOrTicket:
+    case .unlimited, .anyone, .key, .media, .keyOrTicket, .keyOrLink:
       throw ProblemKind.notGranted.problem("The token permits one submission and nothing else.")
     }
     guard let length = head.contentLength, length <= grant.bytes else {

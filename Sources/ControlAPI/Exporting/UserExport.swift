@@ -48,6 +48,10 @@ struct UserExport: Sendable {
     try await add(pagesOf: "relations", to: &archive) { last, session in
       try store.relations(by: user, after: last, limit: Self.pageSize, session)
     }
+    try await add(pagesOf: "collections", to: &archive) { last, session in
+      let collections = try store.collections(by: user, after: last, limit: Self.pageSize, session)
+      return (collections.items.map(ExportedCollection.init), collections.last)
+    }
     try await add(pagesOf: "notes", to: &archive) { last, session in
       try store.notes(by: user, after: last, limit: Self.pageSize, session)
     }

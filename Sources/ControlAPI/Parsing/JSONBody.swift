@@ -14,12 +14,16 @@ enum JSONBody {
   }
 
   /// Reads the fields of the body; throws a problem if it is not a JSON object.
-  static func fields(of request: Request) async throws -> [String: JSONValue] {
+  static func fields(of request: Request) async throws -> [String: JSONValue] { try await content(of: request).fields }
+
+  /// Reads the body and its fields; throws a problem if it is not a JSON object.
+  static func content(of request: Request) async throws -> (bytes: [UInt8], fields: [String: JSONValue]) {
     let type = type(of: request)
     guard ["application/json", "application/merge-patch+json", "application/geo+json"].contains(type) else {
       throw ProblemKind.notJSON.problem("The request's Content-Type is \(type.isEmpty ? "missing" : type).")
     }
-    return try fields(of: try await request.body.collect(upTo: maxBytes), part: "body")
+    let bytes = try await request.body.collect(upTo: maxBytes)
+    return (bytes, try fields(of: bytes, part: "body"))
   }
 
   /// Decodes the fields of a JSON object; `part` is its name in error messages.

@@ -49,6 +49,8 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case relationNotFound = "relation_not_found"
   case tokenNotFound = "token_not_found"
   case commentNotFound = "comment_not_found"
+  case collectionNotFound = "collection_not_found"
+  case versionRequired = "version_required"
   case placeNotFound = "place_not_found"
   case noteNotFound = "note_not_found"
   case imageNotFound = "image_not_found"
@@ -200,6 +202,13 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.notFound, "User token not found", "List the tokens of the user: the token may have expired.")
     case .commentNotFound:
       (.notFound, "Comment not found", "List the comments: the comment may have been deleted.")
+    case .collectionNotFound:
+      (.notFound, "Collection not found", "Ask its author to share it, or list the collections of the user.")
+    case .versionRequired:
+      (
+        .preconditionRequired, "The change needs a version",
+        "Read it, and send its ETag as If-Match, so that no change of another user is lost."
+      )
     case .placeNotFound:
       (.notFound, "Place not found", "Describe the place with PUT, or use the id that a post names.")
     case .noteNotFound:

@@ -94,6 +94,11 @@ extension StoredPlace: Versioned {
   var version: some Encodable { ["id": id, "revision": "\(revision)"] }
 }
 
+extension StoredCollection: Versioned {
+  /// The content, without the counts, the members and the thumbnail.
+  var version: some Encodable { ["id": "\(id)", "revision": "\(revision)"] }
+}
+
 extension PlaceNote: Versioned {
   var version: some Encodable { ["place": place, "text": text] }
 }

@@ -4,10 +4,12 @@ internal import Model
 internal import Postgres
 internal import Store
 
-/// The routes of comments on posts and places.
+/// The routes of comments on posts, places and collections.
 extension ControlAPI {
   var commentRoutes: [Route] {
-    commentRoutes("/v1/posts/{id}") { .post(try postID($0)) } + commentRoutes("/v1/places/{id}") { .place(try name($0)) }
+    commentRoutes("/v1/posts/{id}") { .post(try postID($0)) }
+      + commentRoutes("/v1/places/{id}") { .place(try name($0)) }
+      + commentRoutes("/v1/collections/{id}") { .collection(try collectionID($0)) }
   }
 
   private func commentRoutes(
@@ -29,6 +31,7 @@ extension ControlAPI {
     switch subject {
     case .post(let id): postNotFound("\(id)")
     case .place(let id): placeNotFound(id)
+    case .collection(let id): collectionNotFound("\(id)")
     }
   }
 
@@ -46,7 +49,8 @@ extension ControlAPI {
       guard let comment = try store.comment(on: subject, for: viewer, author: author, text: text, session) else {
         throw Self.notFound(subject)
       }
-      return try StoredSubmission(CommentResponse(comment))
+      let created = CommentResponse(comment)
+      return StoredSubmission(created: try JSON.encode(created), at: created.path)
     }
     return stored.response
   }
@@ -87,7 +91,7 @@ extension ControlAPI {
   }
 }
 
-/// The JSON of a comment: of `post` and `place`, one is null.
+/// The JSON of a comment: of `post`, `place` and `collection`, one has a value.
 struct CommentResponse: Encodable {
   private let comment: Comment
 
@@ -96,23 +100,26 @@ struct CommentResponse: Encodable {
     switch comment.subject {
     case .post(let id): "\(PostResponse.path(id))/comments/\(comment.id)"
     case .place(let id): "\(StoredPlaceResponse.path(id))/comments/\(comment.id)"
+    case .collection(let id): "\(CollectionResponse.path(id))/comments/\(comment.id)"
     }
   }
 
   init(_ comment: Comment) { self.comment = comment }
 
-  private enum CodingKeys: String, CodingKey { case id, post, place, author, text, createdAt }
+  private enum CodingKeys: String, CodingKey { case id, post, place, collection, author, text, createdAt }
 
   func encode(to encoder: any Encoder) throws {
-    var (post, place): (PublicID?, String?) = (nil, nil)
+    var (post, place, collection): (PublicID?, String?, PublicID?) = (nil, nil, nil)
     switch comment.subject {
     case .post(let id): post = id
     case .place(let id): place = id
+    case .collection(let id): collection = id
     }
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(comment.id, forKey: .id)
     try container.encode(post, forKey: .post)
     try container.encode(place, forKey: .place)
+    try container.encode(collection, forKey: .collection)
     try container.encode(comment.author, forKey: .author)
     try container.encode(comment.text, forKey: .text)
     try container.encode(comment.createdAt, forKey: .createdAt)

@@ -114,7 +114,7 @@ extension ControlAPI {
     return await collectingReleased()
   }
 
-  private func deleteImages(_ request: Request, _ kind: ImageKind) async throws -> Response {
+  func deleteImages(_ request: Request, _ kind: ImageKind) async throws -> Response {
     let (store, viewer, owner) = (store, request.caller.viewer, try owner(request, kind))
     let isDeleted = try await database.transaction { session in
       try store.deleteImages(kind, of: owner, for: viewer, session, check: request.checkVersion)

@@ -17,6 +17,9 @@ enum RouteAccess: Sendable {
   case userToken
   /// The same as `key`, or a ticket that a client with one has got; requests with a ticket count for the address.
   case keyOrTicket(Set<Scope>)
+  /// The same as `key`, or the secret of a link: the handler verifies it. Requests without a key or a token count for the
+  /// address.
+  case keyOrLink(Set<Scope>)
   /// The same as `key`, a signed URL, or neither: the handler then serves what is public. Requests without a key or a token
   /// count for the address.
   case media(Set<Scope>)
@@ -29,7 +32,8 @@ extension ControlAPI {
       routes: postRoutes + uploadRoutes + listRoutes + commentRoutes + imageRoutes + jobRoutes + mediaRoutes
         + tokenRoutes
         + eventRoutes + forgettingRoutes + exportRoutes
-        + accountRoutes + userRoutes + relationRoutes + placeRoutes + noteRoutes + serviceRoutes,
+        + accountRoutes + userRoutes + relationRoutes + placeRoutes + noteRoutes
+        + collectionRoutes + collectionMemberRoutes + serviceRoutes,
       fallbackAdmission: admission(to: .key([])), commonFields: uploadFields)
   }
 

@@ -97,7 +97,7 @@ extension Profile {
   }
 
   /// Whether a text is a date of the years 1900 to 9999 (RFC 3339, full-date).
-  private static func isDate(_ text: String) -> Bool {
+  static func isDate(_ text: String) -> Bool {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.map(\.utf8.count) == [4, 2, 2], parts.allSatisfy({ $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } }),
       let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2]), 1900...9999 ~= year, 1...12 ~= month

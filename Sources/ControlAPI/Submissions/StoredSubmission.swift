@@ -5,7 +5,7 @@ internal import Store
 
 /// What a submission has stored, with the response to its request.
 struct StoredSubmission: Sendable {
-  /// The post or the image; nil for a comment.
+  /// The post or the image; nil for what has no media.
   let subject: Subject?
   /// The job that makes the outputs; nil if there is none, or for a replay, whose subject has it.
   let job: PublicID?
@@ -31,13 +31,17 @@ struct StoredSubmission: Sendable {
     isReplay = false
   }
 
-  /// A comment, which has no job.
-  init(_ comment: CommentResponse) throws {
+  /// Something without media, such as a comment, which has no job.
+  ///
+  /// - Parameters:
+  ///   - body: its JSON.
+  ///   - path: its path.
+  init(created body: [UInt8], at path: String) {
     subject = nil
     job = nil
     status = .created
-    location = comment.path
-    body = try JSON.encode(comment)
+    location = path
+    self.body = body
     isReplay = false
   }
 

@@ -88,6 +88,8 @@ package struct Status: Sendable, Hashable {
   package static let conflict = Status(code: 409, phrase: "Conflict")
   package static let gone = Status(code: 410, phrase: "Gone")
   package static let preconditionFailed = Status(code: 412, phrase: "Precondition Failed")
+  /// RFC 6585, section 3.
+  package static let preconditionRequired = Status(code: 428, phrase: "Precondition Required")
   package static let contentTooLarge = Status(code: 413, phrase: "Content Too Large")
   package static let uriTooLong = Status(code: 414, phrase: "URI Too Long")
   package static let unsupportedMediaType = Status(code: 415, phrase: "Unsupported Media Type")

@@ -62,6 +62,9 @@ package struct Repairer: Sendable {
       try await correct(Integrity.statements["lock_post"], Integrity.statements["correct_likes"], id.description)
     case (.countWrong, .place(let id)):
       try await correct(Integrity.statements["lock_place"], Integrity.statements["correct_place"], id)
+    case (.countWrong, .collection(let id)):
+      try await correct(
+        Integrity.statements["lock_collection"], Integrity.statements["correct_collection"], id.description)
     case (.countWrong, .month(let month)):
       try await pool.transaction { session in
         // Each change of the sums waits, and follows.

@@ -266,10 +266,11 @@ ON CONFLICT DO NOTHING
 (SELECT count(*) FROM post WHERE post.place_id = {place} AND status = 'ready' AND visibility = 'public'),
   (SELECT count(DISTINCT author) FROM post WHERE post.place_id = {place} AND status = 'ready' AND visibility = 'public'),
   (SELECT count(*) FROM relation WHERE relation.target = {place} AND kind = 'favourite'),
+  (SELECT count(*) FROM collection_item AS item WHERE item.place_id = {place}),
   (SELECT count(*) FROM comment WHERE comment.place_id = {place})
 
 -- name: places
-SELECT id, (post_count, author_count, favourite_count, comment_count) IS DISTINCT FROM ({place_counts(page.id)})
+SELECT id, (post_count, author_count, favourite_count, collection_count, comment_count) IS DISTINCT FROM ({place_counts(page.id)})
   OR author_count <> (SELECT count(*) FROM place_user WHERE place_user.place_id = page.id)
   OR post_count <> (SELECT coalesce(sum(posts), 0) FROM place_user WHERE place_user.place_id = page.id) AS is_wrong
 FROM (SELECT * FROM place WHERE id > $1 ORDER BY id LIMIT $2::int) AS page ORDER BY id
@@ -293,7 +294,7 @@ present AS (
   SELECT place_id, author, count(*) FROM post WHERE place_id = $1 AND status = 'ready' AND visibility = 'public'
   GROUP BY place_id, author
   ON CONFLICT (place_id, user_id) DO UPDATE SET posts = excluded.posts)
-UPDATE place SET (post_count, author_count, favourite_count, comment_count) = ({place_counts(place.id)}) WHERE id = $1
+UPDATE place SET (post_count, author_count, favourite_count, collection_count, comment_count) = ({place_counts(place.id)}) WHERE id = $1
 
 -- name: activity
 -- The months whose sums on a level of the map, or of a kind of period, are not those of the posts.
@@ -326,3 +327,20 @@ WHERE status = 'ready' AND visibility = 'public' AND map_cell IS NOT NULL
   AND created_at < (($1 || '-01')::timestamp + interval '1 month') AT TIME ZONE 'UTC'
   AND (period <> 'hour' OR created_at > clock_timestamp() - interval '8 days')
 GROUP BY period, level, cell, start
+
+-- fragment: collection_counts(collection)
+-- The counters of a collection, as they should be.
+(SELECT count(*) FROM collection_item AS item WHERE item.collection_id = {collection}),
+  (SELECT count(*) FROM collection_member AS member WHERE member.collection_id = {collection}),
+  (SELECT count(*) FROM comment WHERE comment.collection_id = {collection})
+
+-- name: collections
+SELECT id, public_id, (item_count, member_count, comment_count) IS DISTINCT FROM ({collection_counts(page.id)}) AS is_wrong
+FROM (SELECT * FROM collection WHERE id > $1::bigint ORDER BY id LIMIT $2::int) AS page ORDER BY id
+
+-- name: lock_collection
+SELECT FROM collection WHERE public_id = $1::uuid FOR NO KEY UPDATE
+
+-- name: correct_collection
+UPDATE collection SET (item_count, member_count, comment_count) = ({collection_counts(collection.id)})
+WHERE public_id = $1::uuid

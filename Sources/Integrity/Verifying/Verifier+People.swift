@@ -51,7 +51,7 @@ extension Verifier {
     try await checkPlaces(&report)
   }
 
-  /// Checks the counters of places, and the sums of the map.
+  /// Checks the counters of places and collections, and the sums of the map.
   private func checkPlaces(_ report: inout VerifyReport) async throws {
     var place = ""
     while let page = try await page(
@@ -62,6 +62,16 @@ extension Verifier {
       })
     {
       place = page.last
+      report.findings += page.findings
+    }
+    var number: Int64 = 0
+    while let page = try await page(
+      Integrity.statements["collections"], .integer(number),
+      read: { row -> (Int64, Finding?) in
+        (try row.get("id"), try Self.count(row, .collection(try row.publicID("public_id"))))
+      })
+    {
+      number = page.last
       report.findings += page.findings
     }
     report.findings += try await pool.run { session in

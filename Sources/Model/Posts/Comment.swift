@@ -5,6 +5,7 @@ package enum CommentSubject: Sendable, Hashable {
   case post(PublicID)
   /// The app's id of a place.
   case place(String)
+  case collection(PublicID)
 }
 
 /// A comment.

@@ -52,7 +52,8 @@ package struct ActivityMap: Sendable, Hashable {
   }
 
   /// The corners of a cell, in degrees.
-  package static func box(ofCell cell: Int64, level: Int) -> (west: Double, south: Double, east: Double, north: Double) {
+  package static func box(ofCell cell: Int64, level: Int) -> (west: Double, south: Double, east: Double, north: Double)
+  {
     let size = size(level)
     let (column, row) = cell.quotientAndRemainder(dividingBy: rows(level))
     let (west, south) = (Double(column) * size - 180, Double(row) * size - 90)

@@ -5,7 +5,8 @@ import Queue
 
 /// What a user takes along. Posts are read as lists (`posts`).
 extension Store {
-  static let exporting = Statements(topic: "exporting", PackageResources.Export_sql, PackageResources.CommentColumns_sql)
+  static let exporting = Statements(
+    topic: "exporting", PackageResources.Export_sql, PackageResources.CommentColumns_sql)
 
   /// Reads the assets of posts with their sources, by the post.
   package func allAssets(ofPosts posts: [PublicID], _ session: Session) throws -> [PublicID: [Asset]] {
@@ -37,6 +38,18 @@ extension Store {
     let rows = Array(
       try session.execute(Self.exporting["comments_by_user"], .text(user), .integer(number), .integer(limit)))
     return (try rows.map(Self.comment), try rows.last?.get("id") ?? number)
+  }
+
+  /// Reads the collections of a user with their items, the oldest first.
+  package func collections(
+    by user: String, after number: Int64, limit: Int, _ session: Session
+  ) throws -> (items: [StoredCollection], last: Int64) {
+    let rows = Array(
+      try session.execute(Self.exporting["collections_by_user"], .text(user), .integer(number), .integer(limit)))
+    let collections = try rows.compactMap { row in
+      try collection(row.publicID("public_id"), for: .user(user), session)?.collection
+    }
+    return (collections, try rows.last?.get("id") ?? number)
   }
 
   /// Reads the notes of a user, the oldest first.

@@ -15,8 +15,8 @@ extension Store {
     let rows = try session.execute(Self.forgetting["user_of_forgetting"], .text(job.description))
     guard let user = try rows.first?.get("user_id", as: String.self) else { return false }
     let hadMore =
-      try forgetPosts(of: user, session) || forgetImages(of: user, session) || forgetComments(of: user, session)
-      || forgetTraces(of: user, session)
+      try forgetPosts(of: user, session) || forgetCollections(of: user, session) || forgetImages(of: user, session)
+      || forgetComments(of: user, session) || forgetTraces(of: user, session)
     if hadMore { return true }
     try forgetRest(of: user, session)
     return false
@@ -65,12 +65,21 @@ extension Store {
     try dropSets(session.execute(Self.forgetting["drop_images_among"], ids), session)
   }
 
+  /// Deletes a collection of the user for all, with its thumbnail.
+  private func forgetCollections(of user: String, _ session: Session) throws -> Bool {
+    let collections = try publicIDs(
+      Self.forgetting["collections_of_user"], .text(user), .integer(1), in: session)
+    for id in collections { _ = try delete(collection: id, for: .unrestricted, session) { _ in } }
+    return !collections.isEmpty
+  }
+
   private func forgetComments(of user: String, _ session: Session) throws -> Bool {
     let comments = try session.execute(
       Self.forgetting["comments_of_user"], .text(user), .integer(Self.rows)
     ).map { try $0.get("id", as: Int64.self) }
     guard !comments.isEmpty else { return false }
     try session.execute(Self.forgetting["lock_posts_of_comments"], .integers(comments))
+    try session.execute(Self.forgetting["lock_collections_of_comments"], .integers(comments))
     try session.execute(Self.forgetting["lock_places_of_comments"], .integers(comments))
     try session.execute(Self.forgetting["drop_comments"], .integers(comments))
     return true
@@ -86,7 +95,9 @@ extension Store {
     guard changed == 0 else { return true }
     let traces = [
       Self.forgetting["drop_relations_of_user_or_to"], Self.forgetting["drop_events_of_user"],
-      Self.forgetting["drop_notes_of_user"], Self.forgetting["blank_places"], Self.forgetting["blank_events_by_user"], Self.forgetting["blank_jobs"], Self.forgetting["blank_dead_jobs"],
+      Self.forgetting["drop_memberships_of_user"], Self.forgetting["blank_activity_of_user"],
+      Self.forgetting["drop_notes_of_user"], Self.forgetting["blank_places"], Self.forgetting["blank_events_by_user"],
+      Self.forgetting["blank_jobs"], Self.forgetting["blank_dead_jobs"],
       Self.forgetting["blank_finished_jobs"],
     ]
     for statement in traces {

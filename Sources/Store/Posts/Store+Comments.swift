@@ -5,7 +5,7 @@ import Queue
 
 /// Comments. The comment count of what they are on changes in the same transaction.
 extension Store {
-  /// Inserts a comment, and notifies the author of what it is on; nil if the viewer sees no such thing.
+  /// Inserts a comment, and notifies the author of a post; nil if the viewer sees no such thing.
   ///
   /// - Throws: `ForgottenRefusal`.
   package func comment(
@@ -16,10 +16,10 @@ extension Store {
     try count(1, on: subject, session)
     let inserted = try session.execute(
       Self.statements["insert_comment"], .text(PublicID.now().description), .text(author), .text(text),
-      .text(subject.post?.description), .text(subject.place))
+      .text(subject.post?.description), .text(subject.place), .text(subject.collection?.description))
     let comment = try Self.comment(inserted.single())
-    if let owner = owner.user {
-      try notify(owner, of: .comment, by: author, post: subject.post, subject: comment.id, session)
+    if let post = subject.post, let user = owner.user {
+      try notify(user, of: .comment, by: author, post: post, subject: comment.id, session)
     }
     return comment
   }
@@ -52,7 +52,7 @@ extension Store {
     }
   }
 
-  /// Deletes a comment of the viewer's, or on a post of the viewer's; false if the viewer sees no such comment.
+  /// Deletes a comment of the viewer's, or on a post or a collection of the viewer's; false if the viewer sees no such comment.
   ///
   /// - Parameter check: receives the locked comment; the caller must roll back if it throws.
   /// - Throws: `OwnershipRefusal`, after which the caller must roll back.
@@ -61,7 +61,7 @@ extension Store {
     check: (Comment) throws -> Void
   ) throws -> Bool {
     guard let owner = try lock(subject, for: viewer, session),
-      // The author of a post also deletes what a blocked user wrote.
+      // The author also deletes what a blocked user wrote.
       let comment = try read(comment, on: subject, for: viewer.owns(owner.user) ? .unrestricted : viewer, session)
     else { return false }
     try viewer.require(owner: comment.author, owner.user)
@@ -73,7 +73,11 @@ extension Store {
 
   static func comment(_ row: Row) throws -> Comment {
     let subject: CommentSubject =
-      if let place = try row.get("place_id", as: String?.self) { .place(place) } else {
+      if let place = try row.get("place_id", as: String?.self) {
+        .place(place)
+      } else if let collection = try row.get("collection", as: String?.self).flatMap({ PublicID($0) }) {
+        .collection(collection)
+      } else {
         .post(try row.publicID("post"))
       }
     return Comment(
@@ -93,7 +97,7 @@ extension Store {
 
 /// What differs between the things that users comment on.
 extension Store {
-  /// The user who learns of comments and may delete them; nil: there is none.
+  /// The user who may delete comments of others; nil: there is none.
   private struct Owner { let user: String? }
 
   /// Whether the viewer sees what comments are on.
@@ -101,6 +105,7 @@ extension Store {
     switch subject {
     case .post(let id): try hasPost(id.description, for: viewer, session)
     case .place(let id): try !session.execute(Self.statements["has_place"], .text(id)).isEmpty
+    case .collection(let id): try collection(id, for: viewer, session) != nil
     }
   }
 
@@ -112,6 +117,8 @@ extension Store {
       return try rows.first.map { Owner(user: try $0.get("author")) }
     case .place(let id):
       return try session.execute(Self.statements["lock_commented_place"], .text(id)).isEmpty ? nil : Owner(user: nil)
+    case .collection(let id):
+      return try lock(collection: id, for: viewer, session).map { Owner(user: $0.author) }
     }
   }
 
@@ -120,6 +127,7 @@ extension Store {
       switch subject {
       case .post: Self.statements["count_comments_of_post"]
       case .place: Self.statements["count_comments_of_place"]
+      case .collection: Self.statements["count_comments_of_collection"]
       }
     try session.execute(statement, subject.parameter, .integer(step))
   }
@@ -130,6 +138,8 @@ extension Store {
       switch subject {
       case .post: ("post", "comment.post_id = (SELECT id FROM post WHERE public_id = $1::uuid)")
       case .place: ("place", "comment.place_id = $1")
+      case .collection:
+        ("collection", "comment.collection_id = (SELECT id FROM collection WHERE public_id = $1::uuid)")
       }
     return Statement(name: "\(statement.name).\(kind)", text: statement.text.replacing("SUBJECT", with: condition))
   }
@@ -140,9 +150,11 @@ extension CommentSubject {
 
   fileprivate var place: String? { if case .place(let id) = self { id } else { nil } }
 
+  fileprivate var collection: PublicID? { if case .collection(let id) = self { id } else { nil } }
+
   fileprivate var parameter: Parameter {
     switch self {
-    case .post(let id): .text(id.description)
+    case .post(let id), .collection(let id): .text(id.description)
     case .place(let id): .text(id)
     }
   }

@@ -123,13 +123,18 @@ extension Store {
     _ kind: ImageKind, of owner: String, for viewer: Viewer, _ session: Session, check: (StoredImage?) throws -> Void
   ) throws -> Bool {
     try requireOwner(of: kind, owner, viewer, session)
-    try cancelJobs(
-      session.execute(Self.statements["jobs_of_images"], .text(kind.rawValue), .text(owner)), session)
-    try session.execute(Self.statements["lock_owner"], .text(kind.rawValue), .text(owner))
+    try cancelImages(kind, of: owner, session)
     try check(lockedImage(kind, of: owner, session))
     let dropped = try session.execute(Self.statements["drop_images"], .text(kind.rawValue), .text(owner))
     try dropSets(dropped, session)
     return !dropped.isEmpty
+  }
+
+  /// Cancels the jobs of the images of an owner that has one at a time, and locks the owner until the transaction ends.
+  func cancelImages(_ kind: ImageKind, of owner: String, _ session: Session) throws {
+    try cancelJobs(
+      session.execute(Self.statements["jobs_of_images"], .text(kind.rawValue), .text(owner)), session)
+    try session.execute(Self.statements["lock_owner"], .text(kind.rawValue), .text(owner))
   }
 
   /// Throws unless the viewer may replace and delete the image of an owner that has one at a time.
@@ -139,6 +144,10 @@ extension Store {
     case .profile: try viewer.require(owner: owner)
     case .itinerary:
       try session.execute(Self.statements["lock_itinerary"], .text(owner))
+      if let role = try roleOfCollection(owner, for: viewer, session) {
+        guard role?.mayEdit == true else { throw OwnershipRefusal() }
+        return
+      }
       let foreign = try session.execute(Self.statements["has_foreign_thumbnail"], .text(owner), .text(user))
       guard foreign.isEmpty else { throw OwnershipRefusal() }
     case .reaction, .place: break

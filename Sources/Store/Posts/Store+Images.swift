@@ -45,6 +45,7 @@ extension Store {
   package func currentImage(
     _ kind: ImageKind, of owner: String, role: Role, for viewer: Viewer, _ session: Session
   ) throws -> (image: StoredImage, content: StoredAsset)? {
+    if kind == .itinerary, case .some(nil) = try roleOfCollection(owner, for: viewer, session) { return nil }
     let rows = try session.execute(
       Self.statements["current_image"], .text(kind.rawValue), .text(owner), .text(role.rawValue),
       viewer.parameter)

@@ -2,4 +2,5 @@
 
 -- fragment: comment_columns
 comment.id, comment.public_id, comment.author, comment.text, comment.created_at, comment.place_id,
-  (SELECT post.public_id FROM post WHERE post.id = comment.post_id) AS post
+  (SELECT post.public_id FROM post WHERE post.id = comment.post_id) AS post,
+  (SELECT collection.public_id FROM collection WHERE collection.id = comment.collection_id) AS collection

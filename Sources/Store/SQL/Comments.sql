@@ -1,4 +1,4 @@
--- Comments on posts and places. SUBJECT is replaced by the condition on the row of a comment that it is on what $1 names.
+-- Comments on posts, places and collections. SUBJECT is replaced by the condition on the row of a comment that it is on what $1 names.
 
 -- name: lock_commented_place
 SELECT number FROM place WHERE id = $1 AND is_known FOR NO KEY UPDATE
@@ -7,8 +7,8 @@ SELECT number FROM place WHERE id = $1 AND is_known FOR NO KEY UPDATE
 SELECT FROM place WHERE id = $1 AND is_known
 
 -- name: insert_comment
-INSERT INTO comment (public_id, author, text, post_id, place_id)
-VALUES ($1::uuid, $2, $3, (SELECT id FROM post WHERE public_id = $4::uuid), $5)
+INSERT INTO comment (public_id, author, text, post_id, place_id, collection_id)
+VALUES ($1::uuid, $2, $3, (SELECT id FROM post WHERE public_id = $4::uuid), $5, (SELECT id FROM collection WHERE public_id = $6::uuid))
 RETURNING {comment_columns}
 
 -- name: comment
@@ -27,3 +27,6 @@ UPDATE post SET comment_count = comment_count + $2::int WHERE public_id = $1::uu
 
 -- name: count_comments_of_place
 UPDATE place SET comment_count = comment_count + $2::int WHERE id = $1
+
+-- name: count_comments_of_collection
+UPDATE collection SET comment_count = comment_count + $2::int WHERE public_id = $1::uuid

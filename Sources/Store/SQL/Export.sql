@@ -23,6 +23,9 @@ ORDER BY id LIMIT $3::int
 -- name: comments_by_user
 SELECT {comment_columns} FROM comment WHERE author = $1 AND id > $2::bigint ORDER BY id LIMIT $3::int
 
+-- name: collections_by_user
+SELECT id, public_id FROM collection WHERE author = $1 AND id > $2::bigint ORDER BY id LIMIT $3::int
+
 -- name: notes_by_user
 SELECT id, place_id, text, created_at, updated_at FROM place_note
 WHERE user_id = $1 AND id > $2::bigint ORDER BY id LIMIT $3::int

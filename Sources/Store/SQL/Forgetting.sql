@@ -77,8 +77,17 @@ SELECT place.number FROM place
 WHERE place.id IN (SELECT comment.place_id FROM comment WHERE comment.id = ANY ($1::bigint[]))
 ORDER BY place.id FOR NO KEY UPDATE
 
+-- name: lock_collections_of_comments
+SELECT collection.id FROM collection
+WHERE collection.id IN (SELECT comment.collection_id FROM comment WHERE comment.id = ANY ($1::bigint[]))
+ORDER BY collection.id FOR NO KEY UPDATE
+
 -- name: drop_comments
-WITH gone AS (DELETE FROM comment WHERE id = ANY ($1::bigint[]) RETURNING post_id, place_id),
+WITH gone AS (DELETE FROM comment WHERE id = ANY ($1::bigint[]) RETURNING post_id, place_id, collection_id),
+of_collections AS (
+  UPDATE collection SET comment_count = comment_count - gone.comments
+  FROM (SELECT collection_id, count(*) AS comments FROM gone GROUP BY collection_id) AS gone
+  WHERE collection.id = gone.collection_id),
 of_posts AS (
   UPDATE post SET comment_count = comment_count - gone.comments
   FROM (SELECT post_id, count(*) AS comments FROM gone GROUP BY post_id) AS gone
@@ -94,6 +103,20 @@ WITH author AS MATERIALIZED (
 SELECT place.number FROM place
 WHERE (SELECT count(*) FROM author) > 0 AND place.id IN (SELECT place_id FROM post WHERE public_id = ANY ($1::uuid[]))
 ORDER BY place.id FOR NO KEY UPDATE
+
+-- name: collections_of_user
+SELECT public_id FROM collection WHERE author = $1 ORDER BY id LIMIT $2::int
+
+-- name: drop_memberships_of_user
+DELETE FROM collection_member WHERE (collection_id, user_id) IN (
+  SELECT collection_id, user_id FROM collection_member WHERE user_id = $1 ORDER BY collection_id LIMIT $2::int)
+
+-- name: blank_activity_of_user
+-- That something was done stays, without saying by whom.
+UPDATE collection_activity SET user_id = nullif(user_id, $1), member = nullif(member, $1)
+WHERE id IN (
+  SELECT id FROM collection_activity WHERE user_id = $1
+  UNION SELECT id FROM collection_activity WHERE member = $1 LIMIT $2::int)
 
 -- name: drop_notes_of_user
 DELETE FROM place_note WHERE id IN (SELECT id FROM place_note WHERE user_id = $1 ORDER BY id LIMIT $2::int)

@@ -64,7 +64,8 @@ extension Subcommand {
       Option(
         "--author-concurrency", "N", .integer(1...10_000), variable: "TAKE5_AUTHOR_CONCURRENCY",
         help: "maximum jobs of one author that run at the same time, in all workers; unlimited by default"),
-    ] + Option.users + Option.store + Option.listening + [.apiKey, .definition] + Option.worker + Option.logging,
+    ] + Option.users + Option.store + Option.listening + [.apiKey, .definition, CollectionKinds.option] + Option.worker
+      + Option.logging,
     example: "take5 serve --listen 127.0.0.1:8080 --slots 2"
   ) { (arguments, signals: StopSignals) in
     let exposure = try ServiceExposure(arguments)
@@ -79,7 +80,7 @@ extension Subcommand {
     let configuration = try WorkerConfiguration(arguments, slots: max(slots, 1))
     let definitions = SubmissionDefinitions(
       moment: try LocalMedia.definition(arguments), clip: try Definitions.markerVideo(),
-      photos: try Definitions.photos())
+      photos: try Definitions.photos(), collections: try CollectionKinds.read(arguments))
     let sandbox = slots == 0 ? nil : try await Sandbox.measured(configuration.media)
     let database = try await DatabaseAccess.open(
       arguments, connections: slots + configuration.backgroundSlots + 8, timeout: .seconds(30),

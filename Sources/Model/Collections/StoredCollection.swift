@@ -1,0 +1,145 @@
+package import FoundationEssentials
+
+/// A stored collection as the API returns it.
+package struct StoredCollection: Sendable, Hashable {
+  /// What a viewer is to a collection.
+  package enum Role: String, Codable, Sendable, CaseIterable {
+    /// Also a client that acts as no user.
+    case author
+    case editor
+    case viewer
+    /// One who knows its link.
+    case link
+
+    package var mayEdit: Bool { self == .author || self == .editor }
+  }
+
+  package let id: PublicID
+  package let kind: String
+  /// The app's id of the author.
+  package let author: String
+  package let content: CollectionContent
+  package let createdAt: Date
+  package let updatedAt: Date
+  /// The number of changes of the content.
+  package let revision: Int64
+  package let counts: CollectionCounts
+  package let role: Role
+  package let hasLink: Bool
+  /// The image by role.
+  package let thumbnail: [Model.Role: Asset]
+  /// Whether everybody may see the thumbnail.
+  package let isThumbnailPublic: Bool
+
+  package init(
+    id: PublicID, kind: String, author: String, content: CollectionContent, createdAt: Date, updatedAt: Date,
+    revision: Int64, counts: CollectionCounts, role: Role, hasLink: Bool, thumbnail: [Model.Role: Asset],
+    isThumbnailPublic: Bool
+  ) {
+    self.id = id
+    self.kind = kind
+    self.author = author
+    self.content = content
+    self.createdAt = createdAt
+    self.updatedAt = updatedAt
+    self.revision = revision
+    self.counts = counts
+    self.role = role
+    self.hasLink = hasLink
+    self.thumbnail = thumbnail
+    self.isThumbnailPublic = isThumbnailPublic
+  }
+}
+
+/// What users write in a collection.
+package struct CollectionContent: Sendable, Hashable {
+  package var name: String
+  package var fields: [String: CollectionValue]
+  /// The items that the viewer sees, in their order; nil in a list of collections.
+  package var items: [CollectionItem]?
+
+  package init(name: String, fields: [String: CollectionValue], items: [CollectionItem]?) {
+    self.name = name
+    self.fields = fields
+    self.items = items
+  }
+}
+
+/// A place or a post in a collection.
+package struct CollectionItem: Sendable, Hashable {
+  package enum Subject: Sendable, Hashable {
+    /// The app's id of a place.
+    case place(String)
+    case post(PublicID)
+  }
+
+  package let subject: Subject
+  package let fields: [String: CollectionValue]
+
+  package init(subject: Subject, fields: [String: CollectionValue]) {
+    self.subject = subject
+    self.fields = fields
+  }
+}
+
+/// The counters of a collection, which are the same for every viewer.
+package struct CollectionCounts: Codable, Sendable, Hashable {
+  package let items: Int
+  package let members: Int
+  package let comments: Int
+
+  package init(items: Int, members: Int, comments: Int) {
+    self.items = items
+    self.members = members
+    self.comments = comments
+  }
+}
+
+/// A user with whom a collection is shared.
+package struct CollectionMember: Codable, Sendable, Hashable {
+  /// What a member may do.
+  package enum Role: String, Codable, Sendable, CaseIterable {
+    case viewer
+    case editor
+  }
+
+  package let user: String
+  package let role: Role
+  package let createdAt: Date
+
+  package init(user: String, role: Role, createdAt: Date) {
+    self.user = user
+    self.role = role
+    self.createdAt = createdAt
+  }
+}
+
+/// Something that was done with a collection.
+package struct CollectionActivity: Sendable, Hashable {
+  package enum Kind: String, Codable, Sendable, CaseIterable {
+    case created
+    /// At most once an hour for each user.
+    case viewed
+    case edited
+    /// A member was added, has joined by the link or has another role now; or the link was made, then without a member.
+    case shared
+    /// A member was removed or has left; or the link was revoked, then without a member.
+    case unshared
+  }
+
+  package let kind: Kind
+  /// The user who did it; nil: a client that acts as no user, or a user who was deleted.
+  package let user: String?
+  package let member: String?
+  /// What was edited.
+  package let keys: [String]
+  package let createdAt: Date
+
+  package init(kind: Kind, user: String?, member: String?, keys: [String], createdAt: Date) {
+    self.kind = kind
+    self.user = user
+    self.member = member
+    self.keys = keys
+    self.createdAt = createdAt
+  }
+}
