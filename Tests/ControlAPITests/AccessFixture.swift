@@ -19,6 +19,8 @@ struct AccessFixture: Sendable {
   let comments: [String: PublicID]
   let reactions: [String: PublicID]
   let placeComments: [String: PublicID]
+  let collection: PublicID
+  let collectionComment: PublicID
   let reactionAsset: PublicID
   let placePhoto: PublicID
   let job: PublicID
@@ -81,20 +83,35 @@ struct AccessFixture: Sendable {
         let comment = try store.comment(on: .place(place), for: .unrestricted, author: user, text: "Nice", session)
         placeComments[user] = try #require(comment).id
       }
+      let kind = try #require(try Definitions.collections()["itinerary"])
+      let content = CollectionContent(name: "Trip", fields: [:], items: [])
+      let collection = try store.createCollection(kind, content, by: "ada", for: .unrestricted, session)
+      _ = try Self.insertImage(.itinerary, of: "\(collection)", by: "ada", session)
+      let link = SHA256.digest(of: Array(Self.link(post).utf8)).bytes
+      #expect(try store.setLink(link, ofCollection: collection, for: .unrestricted, session))
+      let member = "\(RelationKind.friend.name)-\(post)"
+      let shared = try store.share(
+        collection: collection, with: member, as: .viewer, for: .unrestricted, link: nil, session)
+      #expect(shared == .changed)
+      let onCollection = try store.comment(
+        on: .collection(collection), for: .unrestricted, author: "ada", text: "Nice", session)
+      let collectionComment = try #require(onCollection).id
       let month = try session.execute(
         "SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM') FROM post WHERE public_id = $1::uuid",
         .text("\(post)")
       ).single().get(0, as: String.self)
       return AccessFixture(
         post: post, postAsset: postAsset, comments: comments, reactions: reactions,
-        placeComments: placeComments, reactionAsset: reactionAsset,
+        placeComments: placeComments, collection: collection, collectionComment: collectionComment,
+        reactionAsset: reactionAsset,
         placePhoto: placePhoto, job: job, token: token.id, upload: upload.id, place: place, month: month)
     }
   }
 
   private init(
     post: PublicID, postAsset: PublicID, comments: [String: PublicID], reactions: [String: PublicID],
-    placeComments: [String: PublicID], reactionAsset: PublicID, placePhoto: PublicID, job: PublicID, token: PublicID,
+    placeComments: [String: PublicID], collection: PublicID, collectionComment: PublicID, reactionAsset: PublicID,
+    placePhoto: PublicID, job: PublicID, token: PublicID,
     upload: PublicID, place: String,
     month: String
   ) {
@@ -103,6 +120,8 @@ struct AccessFixture: Sendable {
     self.comments = comments
     self.reactions = reactions
     self.placeComments = placeComments
+    self.collection = collection
+    self.collectionComment = collectionComment
     self.reactionAsset = reactionAsset
     self.placePhoto = placePhoto
     self.job = job
@@ -111,6 +130,9 @@ struct AccessFixture: Sendable {
     self.place = place
     self.month = month
   }
+
+  /// The secret of the link of the collection.
+  private static func link(_ post: PublicID) -> String { "t5l_\(post)" }
 
   /// What Ada has relations to.
   private static func relations(post: PublicID, place: String) -> [(kind: RelationKind, target: String)] {
@@ -177,14 +199,18 @@ struct AccessFixture: Sendable {
       switch row.template.split(separator: "/").dropFirst().first ?? "" {
       case "users": row.note == "by Bob" ? "bob" : "ada"
       case "itineraries", "places": place
+      case "collections": "\(collection)"
       case "jobs": "\(job)"
       case "images": "\(reactions["ada"] ?? post)"
       case "uploads": "\(upload)"
       default: "\(post)"
       }
+    let comment =
+      row.template.hasPrefix("/v1/collections/")
+      ? collectionComment : (isOfPost ? comments : placeComments)[commenter] ?? post
     let image = isOfPost ? reactions[commenter] : placePhoto
     var path = row.template.replacing("{id}", with: id)
-      .replacing("{comment}", with: "\((isOfPost ? comments : placeComments)[commenter] ?? post)")
+      .replacing("{comment}", with: "\(comment)").replacing("{user}", with: "\(RelationKind.friend.name)-\(post)")
       .replacing("{place}", with: place).replacing("{image}", with: "\(image ?? post)")
       .replacing("{asset}", with: "\(row.note == "of the post" ? postAsset : reactionAsset)")
       .replacing("{token}", with: "\(token)")
@@ -211,9 +237,16 @@ struct AccessFixture: Sendable {
         path,
         json: #"{"polygon":{"type":"Polygon","coordinates":[\#(ring)]},"visibility":["public","friends","private"]}"#)
     case "PATCH /v1/posts/{id}": return .init(path, json: #"{"caption":"calm"}"#)
+    case "POST /v1/collections": return .init(path, json: #"{\#(named)"kind":"itinerary","name":"Trip"}"#)
+    case "GET /v1/collections": path += "?user=ada"
+    case "GET /v1/collections/{id}": path += row.note == "with the link" ? "?link=\(Self.link(post))" : ""
+    case "PATCH /v1/collections/{id}":
+      return Sent(
+        path: path, type: "application/json", body: Array(#"{"name":"Tour"}"#.utf8), headers: [("If-Match", "*")])
+    case "PUT /v1/collections/{id}/members/{user}": return .init(path, json: #"{"role":"editor"}"#)
     case "PUT /v1/places/{id}": return .init(path, json: #"{"name":"There"}"#)
     case "PUT /v1/users/{id}/notes/{place}": return .init(path, json: #"{"text":"Nice"}"#)
-    case "POST /v1/posts/{id}/comments", "POST /v1/places/{id}/comments":
+    case "POST /v1/posts/{id}/comments", "POST /v1/places/{id}/comments", "POST /v1/collections/{id}/comments":
       return .init(path, json: #"{\#(named)"text":"Nice"}"#)
     case "POST /v1/accounts", "POST /v1/sessions":
       let name = "u\(UInt64.random(in: 0 ..< .max))"
@@ -227,7 +260,8 @@ struct AccessFixture: Sendable {
       form.add("image", filename: "a.jpg", contentType: "image/jpeg", PhotoSubmissionTests.jpeg)
       if let author { form.add("author", contentType: "text/plain", Array(author.utf8)) }
       return Sent(path: path, type: form.contentType, body: form.bytes)
-    case "PUT /v1/users/{id}/profile-image", "PUT /v1/itineraries/{id}/thumbnail":
+    case "PUT /v1/users/{id}/profile-image", "PUT /v1/itineraries/{id}/thumbnail",
+      "PUT /v1/collections/{id}/thumbnail":
       return Sent(path: path, type: "image/jpeg", body: PhotoSubmissionTests.jpeg)
     default: break
     }

@@ -62,13 +62,23 @@ struct PeopleTests {
       try await fixture.pool.transaction { [store = fixture.store] session in
         _ = try store.relate(
           "ada", #require(RelationKind.all.first { $0.target == .place }), to: "lake", for: .unrestricted, session)
+        let kind = try JSON.decode(
+          CollectionDefinition.self,
+          from: Array(#"{"name":"trip","version":1,"fields":{},"items":{"of":"place","max":5,"fields":{}}}"#.utf8))
+        let items = [CollectionItem(subject: .place("lake"), fields: [:])]
+        let trip = try store.createCollection(
+          kind, CollectionContent(name: "Trip", fields: [:], items: items), by: "ada", for: .unrestricted, session)
+        _ = try store.share(collection: trip, with: "bob", as: .viewer, for: .unrestricted, link: nil, session)
+        _ = try store.comment(on: .collection(trip), for: .unrestricted, author: "bob", text: "Nice", session)
         _ = try store.comment(on: .place("lake"), for: .unrestricted, author: "bob", text: "Nice", session)
       }
       #expect(try await fixture.codes() == [])
       let before = try await fixture.facts()
       let faults = [
         "UPDATE place SET post_count = 5", "UPDATE place SET author_count = 5", "UPDATE place SET favourite_count = 5",
-        "UPDATE place SET comment_count = 5", "UPDATE place_user SET posts = 5", "DELETE FROM place_user",
+        "UPDATE place SET comment_count = 5", "UPDATE place SET collection_count = 5",
+        "UPDATE collection SET item_count = 5", "UPDATE collection SET member_count = 5",
+        "UPDATE collection SET comment_count = 5", "UPDATE place_user SET posts = 5", "DELETE FROM place_user",
         "INSERT INTO place_user VALUES ('lake', 'eve', 1)", "DELETE FROM place",
         "UPDATE map_activity SET posts = 5 WHERE level = 7 AND period = 'day'",
         "DELETE FROM map_activity WHERE level = 13",
@@ -94,7 +104,8 @@ extension IntegrityFixture {
     try await pool.run { session in
       try session.execute(
         """
-        SELECT concat_ws(' ', id, post_count, author_count, favourite_count, (SELECT sum(posts) FROM place_user),
+        SELECT concat_ws(' ', id, post_count, author_count, favourite_count, collection_count,
+          (SELECT string_agg(concat_ws(' ', item_count, member_count, comment_count), ',') FROM collection), (SELECT sum(posts) FROM place_user),
           (SELECT string_agg(concat_ws(' ', period, level, cell, posts, longitudes), ',' ORDER BY period, level, cell) FROM map_activity))
         FROM place
         """

@@ -42,7 +42,9 @@ struct ForgettingTests {
       #expect(try await fixture.count("app_user WHERE friends <> 0") == 0)
       for (table, rows) in [
         ("post", 1), ("image", 0), ("comment", 2), ("place", 2), ("place_note", 1),
-        ("place WHERE comment_count = 1", 1),
+        ("place WHERE comment_count = 1", 1), ("collection", 1), ("collection_member", 0),
+        ("collection WHERE member_count = 0 AND comment_count = 0 AND item_count = 1", 1), ("collection_activity", 3),
+        ("place WHERE collection_count = 1", 1),
       ] {
         #expect(try await fixture.count(table) == rows, "\(table)")
       }
@@ -144,6 +146,16 @@ extension StoreFixture {
         ) { _ in }
         _ = try store.note("Closed on Mondays", of: author, about: "lake of one", session) { _ in }
         _ = try store.comment(on: .place("lake of bob"), for: .unrestricted, author: author, text: "Nice", session)
+      }
+      let kind = try #require(try Definitions.collections()["itinerary"])
+      let content = CollectionContent(
+        name: "Trip", fields: [:], items: [CollectionItem(subject: .place("lake of bob"), fields: [:])])
+      for (author, member) in [("bob", user), (user, "bob")] {
+        let trip = try store.createCollection(kind, content, by: author, for: .unrestricted, session)
+        _ = try store.share(
+          collection: trip, with: member, as: .editor, for: .user(author), link: nil, session)
+        _ = try store.comment(on: .collection(trip), for: .unrestricted, author: user, text: "Nice", session)
+        try store.recordView(ofCollection: trip, by: user, link: nil, session)
       }
       _ = try store.relate(user, .block, to: "mallory", for: .unrestricted, session)
       _ = try store.insertToken(of: user, hash: token, minter: .operatorKey, grant: nil, lifetime: 60, session)
