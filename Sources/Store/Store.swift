@@ -107,6 +107,7 @@ package enum StoreMigrations {
       Migration(version: 121, name: "activity", PackageResources.v0121_activity_sql),
       Migration(version: 122, name: "comments", PackageResources.v0122_comments_sql),
       Migration(version: 123, name: "collections", PackageResources.v0123_collections_sql),
+      Migration(version: 124, name: "on_time", PackageResources.v0124_on_time_sql),
     ]
   }
 }

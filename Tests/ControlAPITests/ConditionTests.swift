@@ -52,7 +52,7 @@ struct ConditionTests {
         let type = sent.type.map { [("Content-Type", $0)] } ?? []
         try await body(api, row, sent.path) { condition in
           try await request(
-            row.method, sent.path, port: api.port, headers: token + type + sent.headers + condition, body: sent.body)
+            row.method, sent.path, port: api.port, headers: token + type + sent.headers.filter { $0.0 != "If-Match" } + condition, body: sent.body)
         }
       }
     }
@@ -64,6 +64,11 @@ struct ConditionTests {
     case "/v1/posts/{id}/reactions/{image}", "/v1/places/{id}/photos/{image}":
       let image = path.split(separator: "/").last ?? ""
       return try await #require(api.get("/v1/images/\(image)").headers["etag"] as String?)
+    // The thumbnail of a collection is read with the collection.
+    case "/v1/collections/{id}/thumbnail":
+      let image = path.replacing("collections", with: "itineraries")
+      return try await #require(api.get(image).headers["etag"] as String?)
+    case "/v1/collections/{id}/members/{user}", "/v1/collections/{id}/link": return nil
     // Only the response that mints a token has its version; the list has none.
     case let template where template.contains("tokens"): return nil
     // An upload has an offset instead.

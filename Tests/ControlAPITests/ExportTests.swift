@@ -50,8 +50,10 @@ struct ExportTests {
       let images = try json("images/1.json").elements
       #expect(Set(images.compactMap { $0["kind"].text }) == ["reaction", "profile", "itinerary", "place"])
       let comments = try json("comments/1.json").elements
-      #expect(comments.allSatisfy { $0["author"].text == "ada" } && comments.count == 3)
+      #expect(comments.allSatisfy { $0["author"].text == "ada" } && comments.count == 4)
       #expect(comments.compactMap { $0["place"].text } == [fixture.place])
+      #expect(comments.compactMap { $0["collection"].text } == ["\(fixture.collection)"])
+      #expect(try json("collections/1.json").elements.map { $0["name"].text } == ["Trip"])
       #expect(try json("notes/1.json").elements.map { $0["text"].text } == ["Mine"])
       #expect(access("\(folder.path)/missing.json", F_OK) != 0)
     }

@@ -54,6 +54,8 @@ struct RunningAPI: Sendable {
     /// The timeout of a request for a connection from the pool.
     var timeout = Duration.seconds(20)
     var clipBytes: Int64 = 64 << 20
+    /// How moments are judged by the daily window.
+    var window: Definition.Window?
     var streamsPerUser = 16
     /// Another database; nil: the test's own database.
     var database: DatabaseURL?
@@ -78,6 +80,7 @@ struct RunningAPI: Sendable {
         moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos(),
         collections: try Definitions.collections())
       definitions.moment.limits.bytes = setting.clipBytes
+      definitions.moment.window = setting.window
       let clock = ContinuousClock().now
       let access = AccessControl(
         operatorKey: setting.key, isLoopback: setting.isLoopback,

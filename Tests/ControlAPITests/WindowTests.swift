@@ -55,4 +55,81 @@ struct WindowTests {
       #expect(try await api.get("/v1/window").status == 401)
     }
   }
+
+  /// Opens a window for 300 seconds, some time ago.
+  private static func open(_ api: RunningAPI, secondsAgo: Int) async throws {
+    try await api.pool.run { session in
+      _ = try session.execute(
+        """
+        INSERT INTO daily_window (job, opened_at, closes_at) SELECT gen_random_uuid(), at, at + interval '300 seconds'
+        FROM (SELECT clock_timestamp() - make_interval(secs => $1::int) AS at) AS time
+        """, .integer(secondsAgo))
+    }
+  }
+
+  private static func moment(captured secondsAgo: Double?) -> MultipartForm {
+    let time = secondsAgo.map { #","captured_at":"\#(JSON.text(of: Date().addingTimeInterval(-$0)))""# } ?? ""
+    return .moment(post: #"{"author":"ada"\#(time)}"#)
+  }
+
+  @Test("a moment says whether it is on time, late or outside; other posts and those before any window say nothing")
+  func punctuality() async throws {
+    try await RunningAPI.with { api in
+      func state(captured: Double?) async throws -> JSONValue {
+        let post = try await api.submit(Self.moment(captured: captured))
+        #expect(post.status == 202)
+        // It is judged once.
+        let path = try #require(post.headers["location"])
+        #expect(try await api.get(path).json["window"] == post.json["window"])
+        return post.json["window"]
+      }
+      #expect(try await state(captured: nil) == .null)
+      try await Self.open(api, secondsAgo: 10_000)
+      #expect(try await state(captured: 9_900)["state"].text == "on_time")
+      let late = try await state(captured: 5_000)
+      #expect(late["state"].text == "late")
+      // The window closed 9,700 seconds before the test: the test itself may take some seconds.
+      guard case .number(let seconds) = late["late_seconds"] else { throw Problem(.notFound, detail: "late_seconds") }
+      #expect(4_700...4_760 ~= seconds)
+      let outside = try await state(captured: 20_000)
+      #expect(outside["state"].text == "outside" && outside["late_seconds"] == .null)
+      #expect(try await state(captured: nil)["state"].text == "late")
+      let marker = try await UserClient.send(
+        "POST", "/v1/posts", [], #"{"kind":"marker","author":"ada","title":"x"}"#, api)
+      #expect(marker.status == 201 && marker.json["window"] == .null)
+    }
+  }
+
+  @Test("a definition may refuse what is late or outside, before anything is stored")
+  func refused() async throws {
+    var setting = RunningAPI.Setting()
+    setting.window = Definition.Window(graceSeconds: 0, late: .refuse, outside: .refuse)
+    try await RunningAPI.with(setting) { api in
+      #expect(try await api.submit(Self.moment(captured: nil)).status == 202)
+      try await Self.open(api, secondsAgo: 10_000)
+      let before = try await api.storedCount()
+      for captured in [5_000.0, 20_000] {
+        let refused = try await api.submit(Self.moment(captured: captured))
+        #expect(refused.status == 422 && UserClient.kind(refused) == "not_on_time")
+      }
+      #expect(try await api.storedCount() == before)
+      #expect(try await api.submit(Self.moment(captured: 9_900)).status == 202)
+    }
+  }
+
+  @Test("an alternative text is submitted, changed and removed, and belongs to the version")
+  func alternativeText() async throws {
+    try await RunningAPI.with { api in
+      let post = try await api.submit(.moment(post: #"{"author":"ada","alternative_text":"A lake at dusk"}"#))
+      #expect(post.json["alternative_text"].text == "A lake at dusk")
+      let path = try #require(post.headers["location"])
+      let before = try await api.get(path)
+      let changed = try await UserClient.send("PATCH", path, [], #"{"alternative_text":"A pond"}"#, api)
+      #expect(changed.json["alternative_text"].text == "A pond")
+      #expect(changed.headers["etag"] != before.headers["etag"])
+      #expect(changed.json["updated_at"] != before.json["updated_at"])
+      let removed = try await UserClient.send("PATCH", path, [], #"{"alternative_text":null}"#, api)
+      #expect(removed.json["alternative_text"] == .null)
+    }
+  }
 }

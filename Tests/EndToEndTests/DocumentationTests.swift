@@ -12,7 +12,11 @@ struct DocumentationTests {
   @Test(
     "all commands in the documents succeed",
     arguments: [
-      ["README.md"], ["docs/api.md", "docs/uploads.md", "docs/api-events.md", "docs/api-operating.md"],
+      ["README.md"],
+      [
+        "docs/api.md", "docs/places.md", "docs/collections.md", "docs/uploads.md", "docs/api-events.md",
+        "docs/api-operating.md",
+      ],
       ["docs/operations.md", "docs/configuration.md"],
       ["docs/reprocessing.md"],
       ["docs/backup.md"],
@@ -30,8 +34,8 @@ struct DocumentationTests {
     #expect(run.status == 0, "\(run.output)")
     try await service.stop()
     guard paths.contains("docs/api.md") else { return }
-    // The commands mint user tokens, get a ticket and create a key.
-    for prefix in ["t5u_", "t5e_", "t5_"] { #expect(!service.process.log.contains(prefix), "\(prefix)") }
+    // The commands mint user tokens, get a ticket, make a link and create a key.
+    for prefix in ["t5u_", "t5e_", "t5l_", "t5_"] { #expect(!service.process.log.contains(prefix), "\(prefix)") }
     let requests = service.process.log.split(separator: "\n").filter { $0.contains("request  ") }.map(Self.request)
     for (method, template) in try Self.operations() {
       let segments = template.split(separator: "/")

@@ -61,9 +61,13 @@ extension ControlAPI {
   private func removeMember(_ request: Request) async throws -> Response {
     let (store, viewer) = (store, request.caller.viewer)
     let (id, user) = (try collectionID(request), try name(request, "user"))
-    guard try await database.transaction({ try store.unshare(collection: id, with: user, for: viewer, $0) }) else {
-      throw Self.collectionNotFound("\(id)")
+    let isRemoved = try await database.transaction { session in
+      guard try store.unshare(collection: id, with: user, for: viewer, session) else { return false }
+      // A membership has no version.
+      try request.checkVersion(of: nil)
+      return true
     }
+    guard isRemoved else { throw Self.collectionNotFound("\(id)") }
     return Response(.noContent)
   }
 
@@ -82,9 +86,12 @@ extension ControlAPI {
 
   private func deleteLink(_ request: Request) async throws -> Response {
     let (store, viewer, id) = (store, request.caller.viewer, try collectionID(request))
-    guard try await database.transaction({ try store.setLink(nil, ofCollection: id, for: viewer, $0) }) else {
-      throw Self.collectionNotFound("\(id)")
+    let isRevoked = try await database.transaction { session in
+      guard try store.setLink(nil, ofCollection: id, for: viewer, session) else { return false }
+      try request.checkVersion(of: nil)
+      return true
     }
+    guard isRevoked else { throw Self.collectionNotFound("\(id)") }
     return Response(.noContent)
   }
 

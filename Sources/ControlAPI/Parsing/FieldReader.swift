@@ -7,6 +7,8 @@ enum MaxLength {
   static let name = 200
   /// Of captions and comments.
   static let text = 5000
+  /// Of alternative texts.
+  static let alternativeText = 1500
 }
 
 /// Reads the fields of a JSON object and collects the errors, including one for each unknown field.

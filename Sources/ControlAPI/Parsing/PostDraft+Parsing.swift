@@ -9,6 +9,7 @@ enum PostField: String, CaseIterable, Sendable {
   case author
   case title
   case caption
+  case alternativeText = "alternative_text"
   case visibility
   case foreground
   case capturedAt = "captured_at"
@@ -91,14 +92,16 @@ extension PostDraft {
     let author = reader.author(actingAs: user)
     let title = reader.text("title", limit: MaxLength.name)
     let caption = reader.text("caption", limit: MaxLength.text)
+    let alternativeText = reader.text("alternative_text", limit: MaxLength.alternativeText)
     let visibility = reader.choice("visibility", of: Visibility.self)
     let foreground = reader.choice("foreground", of: Camera.self)
     let (place, location) = readLocation(&reader)
     let capturedAt = reader.time("captured_at")
     guard let author else { return nil }
     return PostDraft(
-      kind: kind ?? .take5, author: author, title: title, caption: caption, visibility: visibility ?? .public,
-      place: place, location: location, capturedAt: capturedAt, foreground: foreground ?? .front)
+      kind: kind ?? .take5, author: author, title: title, caption: caption, alternativeText: alternativeText,
+      visibility: visibility ?? .public, place: place, location: location, capturedAt: capturedAt,
+      foreground: foreground ?? .front)
   }
 
   static func place(_ reader: inout FieldReader) -> Place? {
@@ -138,6 +141,7 @@ extension PostChange {
     }
     let title = reader.text("title", limit: MaxLength.name)
     let caption = reader.text("caption", limit: MaxLength.text)
+    let alternativeText = reader.text("alternative_text", limit: MaxLength.alternativeText)
     let place = reader.object("place", PostDraft.place)
     let location = reader.object("location", PostDraft.coordinate)
     let visibility = reader.choice("visibility", of: Visibility.self)
@@ -145,7 +149,8 @@ extension PostChange {
     let errors = reader.finish()
     guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
     self.init(
-      title: change("title", title), caption: change("caption", caption), place: change("place", place),
+      title: change("title", title), caption: change("caption", caption),
+      alternativeText: change("alternative_text", alternativeText), place: change("place", place),
       location: change("location", location), visibility: visibility, foreground: foreground)
   }
 }
@@ -155,7 +160,7 @@ struct PostDraftResponse: Encodable {
   let draft: PostDraft
 
   private enum CodingKeys: CodingKey {
-    case kind, author, title, caption, visibility, place, location, capturedAt, foreground
+    case kind, author, title, caption, alternativeText, visibility, place, location, capturedAt, foreground
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -164,6 +169,7 @@ struct PostDraftResponse: Encodable {
     try container.encode(draft.author, forKey: .author)
     try container.encode(draft.title, forKey: .title)
     try container.encode(draft.caption, forKey: .caption)
+    try container.encode(draft.alternativeText, forKey: .alternativeText)
     try container.encode(draft.visibility, forKey: .visibility)
     try container.encode(draft.place.map(PlaceResponse.init), forKey: .place)
     try container.encode(draft.location, forKey: .location)

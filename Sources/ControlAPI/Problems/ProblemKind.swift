@@ -39,6 +39,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case uploadContent = "upload_content"
   case uploadVersion = "upload_version"
   case digestMismatch = "digest_mismatch"
+  case notOnTime = "not_on_time"
   case quotaExceeded = "quota_exceeded"
   case invalidUpload = "invalid_upload"
   case invalidIdempotencyKey = "invalid_idempotency_key"
@@ -167,6 +168,8 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.conflict, "The upload belongs to another submission", "Create an upload for each file of each submission.")
     case .digestMismatch:
       (.badRequest, "The bytes are not those of the digest", "Create a new upload, and send the file again.")
+    case .notOnTime:
+      (.unprocessableContent, "The post is not on time", "Record the next one while the daily window is open.")
     case .quotaExceeded:
       (.tooManyRequests, "The quota of the day is used", "Send no more before the time in `Retry-After` has passed.")
     case .uploadTooLarge:

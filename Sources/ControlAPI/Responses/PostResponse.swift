@@ -15,7 +15,7 @@ struct PostResponse: Encodable {
   static func path(_ id: PublicID) -> String { "/v1/posts/\(id)" }
 
   private enum CodingKeys: String, CodingKey {
-    case id, status, createdAt, updatedAt, job, counts, reasons, assets, photos
+    case id, status, createdAt, updatedAt, job, counts, window, reasons, assets, photos
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -27,12 +27,26 @@ struct PostResponse: Encodable {
     try container.encode(post.updatedAt, forKey: .updatedAt)
     try container.encode(post.job.map(JobSummaryResponse.init), forKey: .job)
     try container.encode(post.counts, forKey: .counts)
+    try container.encode(post.punctuality.map(PunctualityResponse.init), forKey: .window)
     try container.encode(post.reasons, forKey: .reasons)
     let isPublic = post.draft.visibility == .public
     let assets = post.assets.filter { !$0.key.isSource }.mapValues { AssetResponse($0, urls, isPublic: isPublic) }
     try container.encode(assets, forKey: .assets)
     try container.encode(
       post.photos.map { $0.mapValues { AssetResponse($0, urls, isPublic: isPublic) } }, forKey: .photos)
+  }
+}
+
+/// Whether a post was on time, in the JSON of the post; `late_seconds` is null unless it is late.
+struct PunctualityResponse: Encodable {
+  let punctuality: Punctuality
+
+  private enum CodingKeys: String, CodingKey { case state, lateSeconds }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(punctuality.state, forKey: .state)
+    try container.encode(punctuality.lateSeconds, forKey: .lateSeconds)
   }
 }
 

@@ -42,6 +42,9 @@ extension ControlAPI {
       }
     } catch let refusal as QuarantineRefusal {
       throw MediaRefusal(reasons: refusal.reasons).problem
+    } catch let refusal as PunctualityRefusal {
+      let late = refusal.punctuality.lateSeconds.map { "It is \($0) seconds late." }
+      throw ProblemKind.notOnTime.problem(late ?? "It was not recorded in a window.")
     } catch is AwaitedByOther {
       throw ProblemKind.uploadInUse.problem("Another post awaits an upload that the submission names.")
     } catch let fault as Store.IdempotencyFault {

@@ -52,7 +52,8 @@ extension ControlAPI {
       switch form.content {
       case .missing(let problem): throw problem
       case .awaited(let uploads):
-        id = try store.submitPost(form.draft, awaiting: uploads, request: request.id.description, session)
+        id = try store.submitPost(
+          form.draft, awaiting: uploads, window: definitions.moment.window, request: request.id.description, session)
       case .files:
         id = try store.submitPost(
           form.draft, sources: sources, definition: definition, request: request.id.description, session)

@@ -10,6 +10,8 @@ package struct Definition: Codable, Sendable, Hashable {
   package var limits: Limits
   /// The checks that two clips belong to one moment; nil: the defaults.
   package var moment: Moment?
+  /// How posts are judged by the daily window; nil: the defaults.
+  package var window: Window?
   /// The frame of the composition; 1080 x 1920 at 30 frames per second by default.
   package var canvas: Canvas
   package var outputs: Outputs
@@ -25,6 +27,7 @@ package struct Definition: Codable, Sendable, Hashable {
     inputs = try container.decode([InputName: Input].self, forKey: .inputs)
     limits = try container.decode(Limits.self, forKey: .limits)
     moment = try container.decodeIfPresent(Moment.self, forKey: .moment)
+    window = try container.decodeIfPresent(Window.self, forKey: .window)
     canvas = try container.decodeIfPresent(Canvas.self, forKey: .canvas) ?? Canvas()
     outputs = try container.decode(Outputs.self, forKey: .outputs)
     keepSources = try container.decode(Bool.self, forKey: .keepSources)

@@ -9,6 +9,8 @@ package struct Post: Sendable, Hashable {
   /// The time of the last change of what its version covers: its content, its status and its media.
   package let updatedAt: Date
   package let counts: PostCounts
+  /// Whether it was posted on time; nil: it is no moment, or no window had opened by then.
+  package let punctuality: Punctuality?
   /// The reasons of a rejection; empty otherwise.
   package let reasons: [Reason]
   /// The job that makes the outputs; nil for a post without media.
@@ -20,7 +22,7 @@ package struct Post: Sendable, Hashable {
 
   package init(
     id: PublicID, draft: PostDraft, status: PostStatus, createdAt: Date, updatedAt: Date,
-    counts: PostCounts = PostCounts(),
+    counts: PostCounts = PostCounts(), punctuality: Punctuality? = nil,
     reasons: [Reason], job: JobSummary?, assets: [Role: Asset], photos: [[Role: Asset]] = []
   ) {
     self.id = id
@@ -29,6 +31,7 @@ package struct Post: Sendable, Hashable {
     self.createdAt = createdAt
     self.updatedAt = updatedAt
     self.counts = counts
+    self.punctuality = punctuality
     self.reasons = reasons
     self.job = job
     self.assets = assets

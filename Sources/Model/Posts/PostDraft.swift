@@ -7,6 +7,8 @@ package struct PostDraft: Codable, Sendable, Hashable {
   package var author: String
   package var title: String?
   package var caption: String?
+  /// What its media show, in words.
+  package var alternativeText: String?
   package var visibility: Visibility
   package var place: Place?
   package var location: Coordinate?
@@ -17,13 +19,15 @@ package struct PostDraft: Codable, Sendable, Hashable {
 
   package init(
     kind: PostKind = .take5, author: String, title: String? = nil, caption: String? = nil,
-    visibility: Visibility = .public, place: Place? = nil, location: Coordinate? = nil, capturedAt: Date? = nil,
+    alternativeText: String? = nil, visibility: Visibility = .public, place: Place? = nil, location: Coordinate? = nil,
+    capturedAt: Date? = nil,
     foreground: Camera = .front
   ) {
     self.kind = kind
     self.author = author
     self.title = title
     self.caption = caption
+    self.alternativeText = alternativeText
     self.visibility = visibility
     self.place = place
     self.location = location
@@ -121,17 +125,20 @@ package struct PostChange: Sendable, Hashable {
 
   package var title: Change<String>
   package var caption: Change<String>
+  package var alternativeText: Change<String>
   package var place: Change<Place>
   package var location: Change<Coordinate>
   package var visibility: Visibility?
   package var foreground: Camera?
 
   package init(
-    title: Change<String> = .keep, caption: Change<String> = .keep, place: Change<Place> = .keep,
+    title: Change<String> = .keep, caption: Change<String> = .keep,
+    alternativeText: Change<String> = .keep, place: Change<Place> = .keep,
     location: Change<Coordinate> = .keep, visibility: Visibility? = nil, foreground: Camera? = nil
   ) {
     self.title = title
     self.caption = caption
+    self.alternativeText = alternativeText
     self.place = place
     self.location = location
     self.visibility = visibility
@@ -143,6 +150,7 @@ package struct PostChange: Sendable, Hashable {
     var draft = draft
     draft.title = title.applied(to: draft.title)
     draft.caption = caption.applied(to: draft.caption)
+    draft.alternativeText = alternativeText.applied(to: draft.alternativeText)
     draft.place = place.applied(to: draft.place)
     draft.location = location.applied(to: draft.location)
     draft.visibility = visibility ?? draft.visibility

@@ -21,6 +21,7 @@ struct PostColumn: Sendable {
     PostColumn("author") { .text($0.author) },
     PostColumn("title", isChangeable: true) { .text($0.title) },
     PostColumn("caption", isChangeable: true) { .text($0.caption) },
+    PostColumn("alternative_text", isChangeable: true) { .text($0.alternativeText) },
     PostColumn("visibility", isChangeable: true) { .text($0.visibility.rawValue) },
     PostColumn("place_id", isChangeable: true) { .text($0.place?.id) },
     PostColumn("place_name", isChangeable: true) { .text($0.place?.name) },
@@ -38,10 +39,10 @@ struct PostColumn: Sendable {
 
   /// Returns the text of Store.sql with the columns in it.
   ///
-  /// The names of all columns replace `DRAFT_COLUMNS`, their parameters from `$5` on `DRAFT_VALUES`, and the assignments
+  /// The names of all columns replace `DRAFT_COLUMNS`, their parameters from `$7` on `DRAFT_VALUES`, and the assignments
   /// of the changeable columns, whose parameters are those from `$2` on, `DRAFT_CHANGES`.
   static func complete(_ sql: [UInt8]) -> [UInt8] {
-    let values = all.indices.map { "$\($0 + 5)" }
+    let values = all.indices.map { "$\($0 + 7)" }
     let changes = changeable.enumerated().map { "\($1.name) = $\($0 + 2)" }
     return Array(
       String(decoding: sql, as: UTF8.self)
@@ -62,7 +63,8 @@ extension PostDraft {
     }
     self.init(
       kind: try row.enumValue("kind"), author: try row.get("author"), title: try row.get("title"),
-      caption: try row.get("caption"), visibility: try row.enumValue("visibility"), place: place,
+      caption: try row.get("caption"), alternativeText: try row.get("alternative_text"),
+      visibility: try row.enumValue("visibility"), place: place,
       location: try Self.coordinate(row, "latitude", "longitude"),
       capturedAt: try row.get("captured_at", as: Int64?.self).map(Date.init(microseconds:)),
       foreground: try row.enumValue("foreground"))

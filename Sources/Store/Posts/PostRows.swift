@@ -32,6 +32,9 @@ extension Store {
       counts: PostCounts(
         comments: try row.get("comment_count"), reactions: try row.get("reaction_count"),
         likes: try row.get("like_count")),
+      punctuality: try row.get("window_state", as: String?.self).flatMap { Punctuality.State(rawValue: $0) }.map {
+        Punctuality(state: $0, lateSeconds: try row.get("late_seconds"))
+      },
       reasons: try row.reasons(),
       job: job.flatMap { jobs[$0] }, assets: assets,
       photos: photos.sorted { $0.key < $1.key }.map(\.value))

@@ -47,26 +47,26 @@ VALUES ($1::uuid, $2::bigint, $3, $4, $5, $6::bigint, $7::int, $8::int, $9::floa
 
 -- name: insert_post
 -- PostColumn replaces the words that begin with DRAFT_.
-INSERT INTO post (public_id, status, job, source_set_id, DRAFT_COLUMNS)
-VALUES ($1::uuid, $2, $3::uuid, $4::bigint, DRAFT_VALUES)
+INSERT INTO post (public_id, status, job, source_set_id, window_state, late_seconds, DRAFT_COLUMNS)
+VALUES ($1::uuid, $2, $3::uuid, $4::bigint, $5, $6::int, DRAFT_VALUES)
 
 -- name: post
 SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
-  DRAFT_COLUMNS
+  window_state, late_seconds, DRAFT_COLUMNS
 FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, status, $2)}
 
 -- name: any_post
 -- The same for a client that acts as no user. For NULL the server would make another plan each time, without the subqueries,
 -- which takes longer than the query.
 SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
-  DRAFT_COLUMNS
+  window_state, late_seconds, DRAFT_COLUMNS
 FROM post WHERE public_id = $1::uuid
 
 -- name: posts
 -- The caller inserts the conditions that choose an index first; those that follow apply to every list. ORDER_TIME is replaced by
 -- the column whose latest come first.
 SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
-  DRAFT_COLUMNS
+  window_state, late_seconds, DRAFT_COLUMNS
 FROM post
 WHERE CONDITIONS (ORDER_TIME, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
   AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, status, $7)}
@@ -76,7 +76,7 @@ ORDER BY ORDER_TIME DESC, id DESC LIMIT $6::int
 -- Those near a point, the nearest first. DISTANCE is replaced by the distance from it, in millimeters.
 SELECT * FROM (
   SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
-    DRAFT_COLUMNS, DISTANCE AS distance
+    window_state, late_seconds, DRAFT_COLUMNS, DISTANCE AS distance
   FROM post
   WHERE CONDITIONS created_at < $1::timestamptz AND created_at >= $3::timestamptz
     AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, status, $7)}) AS near
@@ -217,6 +217,18 @@ FROM (SELECT date_trunc('milliseconds', clock_timestamp()) AS at) AS time
 
 -- name: window
 SELECT opened_at, closes_at, closes_at > clock_timestamp() AS is_open FROM daily_window ORDER BY opened_at DESC LIMIT 1
+
+-- name: windows_at
+-- The last windows that had opened at two times, of which the second is the present, and the present.
+SELECT present, recorded.opened_at AS recorded_opened, recorded.closes_at AS recorded_closes,
+  arrived.opened_at AS arrived_opened, arrived.closes_at AS arrived_closes
+FROM (SELECT clock_timestamp() AS present) AS time
+LEFT JOIN LATERAL (
+  SELECT opened_at, closes_at FROM daily_window WHERE opened_at <= least($1::timestamptz, present)
+  ORDER BY opened_at DESC LIMIT 1) AS recorded ON $1 IS NOT NULL
+LEFT JOIN LATERAL (
+  SELECT opened_at, closes_at FROM daily_window WHERE opened_at <= present ORDER BY opened_at DESC LIMIT 1) AS arrived ON true
+WHERE EXISTS (SELECT FROM daily_window)
 
 -- name: notify_window
 SELECT pg_notify($1, json_build_object(

@@ -26,14 +26,16 @@ extension Store {
   ///
   /// - Parameters:
   ///   - uploads: in the order of the photos.
+  ///   - window: how the post is judged by the daily window; nil: by the defaults.
   ///   - request: the id of the request, for the log of the worker.
-  /// - Throws: `AwaitedByOther`, `ForgottenRefusal`.
+  /// - Throws: `AwaitedByOther`, `ForgottenRefusal`, `PunctualityRefusal`.
   package func submitPost(
-    _ draft: PostDraft, awaiting uploads: [AwaitedUpload], request: String?, _ session: Session
+    _ draft: PostDraft, awaiting uploads: [AwaitedUpload], window: Definition.Window?, request: String?,
+    _ session: Session
   ) throws -> PublicID {
     try requireUsers(draft.author, in: session)
     let post = PublicID.now()
-    try insert(post, draft, status: .processing, job: nil, set: nil, session)
+    try insert(post, draft, status: .processing, job: nil, set: nil, window: window, session)
     let inserted = try session.execute(
       Self.uploadStatements["insert_awaited_uploads"], .text(post.description),
       .texts(uploads.map(\.upload.description)),

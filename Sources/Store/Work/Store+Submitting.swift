@@ -14,23 +14,23 @@ extension Store {
   ///   - sources: the submitted media, with the roles `source.front` and `source.back`, `source.clip`, or `source.photo`
   ///     and their indexes.
   ///   - request: the id of the request, for the log of the worker.
-  /// - Throws: `QuarantineRefusal`, `ForgottenRefusal`.
+  /// - Throws: `QuarantineRefusal`, `ForgottenRefusal`, `PunctualityRefusal`.
   package func submitPost(
     _ draft: PostDraft, sources: [NewAsset], definition: MediaDefinition, request: String?, _ session: Session
   ) throws -> PublicID {
     try requireUsers(draft.author, in: session)
     let post = PublicID.now()
     guard !sources.isEmpty else {
-      try insert(post, draft, status: .ready, job: nil, set: nil, session)
+      try insert(post, draft, status: .ready, job: nil, set: nil, window: nil, session)
       return post
     }
     try refuseQuarantined(sources, session)
-    let (job, definition) = (PublicID.now(), try StoredDefinition(definition))
+    let (job, stored) = (PublicID.now(), try StoredDefinition(definition))
     let set = try insertSet(sources, definition: nil, recipe: nil, job: nil, session)
     // After the files are written, because other submissions that insert this definition wait for the commit.
-    try insert(definition, session)
-    try insert(post, draft, status: .processing, job: job, set: set, session)
-    try enqueue(PostJob(post: post), as: job, by: draft.author, definition, request: request, session)
+    try insert(stored, session)
+    try insert(post, draft, status: .processing, job: job, set: set, window: definition.window, session)
+    try enqueue(PostJob(post: post), as: job, by: draft.author, stored, request: request, session)
     return post
   }
 
@@ -87,12 +87,29 @@ extension Store {
   }
 
   func insert(
-    _ post: PublicID, _ draft: PostDraft, status: PostStatus, job: PublicID?, set: Int64?, _ session: Session
+    _ post: PublicID, _ draft: PostDraft, status: PostStatus, job: PublicID?, set: Int64?,
+    window: Definition.Window?, _ session: Session
   ) throws {
+    let rule = window ?? Definition.Window()
+    let punctuality = draft.kind == .take5 ? try judge(draft.capturedAt, rule, session) : nil
+    if let punctuality, !rule.accepts(punctuality) { throw PunctualityRefusal(punctuality: punctuality) }
     let fixed: [Parameter] = [
       .text(post.description), .text(status.rawValue), .text(job?.description), .integer(set),
+      .text(punctuality?.state.rawValue), .integer(punctuality?.lateSeconds.map(Int64.init)),
     ]
     try session.execute(Self.statements["insert_post"], fixed + PostColumn.all.map { $0.value(draft) })
+  }
+}
+
+/// The error for a moment that is not on time, where the definition refuses it.
+package struct PunctualityRefusal: Error, Sendable, Hashable {
+  package let punctuality: Punctuality
+}
+
+extension MediaDefinition {
+  /// How posts are judged by the daily window; nil: by the defaults.
+  fileprivate var window: Definition.Window? {
+    if case .clips(let definition) = self { definition.window } else { nil }
   }
 }
 

@@ -1,0 +1,132 @@
+package import FoundationEssentials
+
+/// Whether a moment was posted on time, with regard to a daily window.
+package struct Punctuality: Codable, Sendable, Hashable {
+  package enum State: String, Codable, Sendable, CaseIterable {
+    case onTime = "on_time"
+    case late
+    /// Before any window, or recorded before the window that was open or had closed when it arrived.
+    case outside
+  }
+
+  package let state: State
+  /// The time after the close of the window, in whole seconds; nil unless it is late.
+  package let lateSeconds: Int?
+
+  package init(state: State, lateSeconds: Int? = nil) {
+    self.state = state
+    self.lateSeconds = lateSeconds
+  }
+}
+
+extension Punctuality {
+  /// The times between which a window was open.
+  package struct Window: Sendable, Hashable {
+    package let opened: Date
+    package let closes: Date
+
+    package init(opened: Date, closes: Date) {
+      self.opened = opened
+      self.closes = closes
+    }
+  }
+
+  /// The times of recording that are believed, relative to the arrival, in seconds: a phone may be offline for weeks, and its
+  /// clock a little fast. As in the column `taken_at`.
+  private static let believable = -30.0 * 86_400...300
+
+  /// Returns the time of recording if it is believable, and not after the arrival; nil otherwise.
+  package static func recorded(_ captured: Date?, arrived: Date) -> Date? {
+    guard let captured, believable.contains(captured.timeIntervalSince(arrived)) else { return nil }
+    return min(captured, arrived)
+  }
+
+  /// Judges a moment.
+  ///
+  /// By the time of recording a moment is on time if it was recorded in a window or the grace after it, and did not arrive
+  /// much later. Otherwise the window counts that was the last to open before it arrived.
+  ///
+  /// - Parameters:
+  ///   - recorded: the believable time of recording; nil: it is judged by its arrival.
+  ///   - ofRecording: the last window that had opened at the time of recording.
+  ///   - ofArrival: the last window that had opened at the arrival.
+  package init(
+    recorded: Date?, arrived: Date, ofRecording: Window?, ofArrival: Window?, _ rule: Definition.Window
+  ) {
+    if let recorded, let window = ofRecording, recorded <= window.closes + rule.graceSeconds,
+      arrived <= window.closes + rule.arrivalSeconds
+    {
+      self.init(state: .onTime)
+      return
+    }
+    guard let window = ofArrival else {
+      self.init(state: .outside)
+      return
+    }
+    if let recorded, recorded < window.opened {
+      self.init(state: .outside)
+      return
+    }
+    // What arrives too late to be believed is judged by its arrival.
+    let time = recorded.flatMap { arrived <= window.closes + rule.arrivalSeconds ? $0 : nil } ?? arrived
+    let late = time.timeIntervalSince(window.closes)
+    if late <= rule.graceSeconds {
+      self.init(state: .onTime)
+    } else {
+      self.init(state: .late, lateSeconds: Int(min(late, Double(Int32.max)).rounded(.up)))
+    }
+  }
+}
+
+extension Definition {
+  /// How posts are judged by the daily window; every key is optional.
+  package struct Window: Codable, Sendable, Hashable {
+    /// What happens to a post that is not on time.
+    package enum Treatment: String, Codable, Sendable {
+      case accept
+      case refuse
+    }
+
+    /// The time after the close in which a moment is still on time.
+    package var graceSeconds: Double
+    /// The time after the close in which a moment may arrive and still counts by its time of recording.
+    package var arrivalSeconds: Double
+    package var late: Treatment
+    package var outside: Treatment
+
+    package init(
+      graceSeconds: Double = 60, arrivalSeconds: Double = 86_400, late: Treatment = .accept,
+      outside: Treatment = .accept
+    ) {
+      self.graceSeconds = graceSeconds
+      self.arrivalSeconds = arrivalSeconds
+      self.late = late
+      self.outside = outside
+    }
+
+    package init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      let standard = Window()
+      graceSeconds = try container.decodeIfPresent(Double.self, forKey: .graceSeconds) ?? standard.graceSeconds
+      arrivalSeconds =
+        try container.decodeIfPresent(Double.self, forKey: .arrivalSeconds) ?? standard.arrivalSeconds
+      late = try container.decodeIfPresent(Treatment.self, forKey: .late) ?? standard.late
+      outside = try container.decodeIfPresent(Treatment.self, forKey: .outside) ?? standard.outside
+      for (key, seconds) in [(CodingKeys.graceSeconds, graceSeconds), (.arrivalSeconds, arrivalSeconds)] {
+        guard 0...30 * 86_400 ~= seconds else {
+          throw DecodingError.dataCorruptedError(
+            forKey: key, in: container, debugDescription: "expected 0 to \(30 * 86_400)")
+        }
+      }
+    }
+
+    /// Whether a post may be submitted that is judged so.
+    package func accepts(_ punctuality: Punctuality?) -> Bool {
+      switch punctuality?.state {
+      case .late: late == .accept
+      case .outside: outside == .accept
+      case .onTime, nil: true
+      }
+    }
+  }
+}
