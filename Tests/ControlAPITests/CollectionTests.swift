@@ -74,7 +74,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("of two editors at once one is told, and a change needs a version")
+  @Test("of two editors at once the slower one gets 412, and a change needs a version")
   func editors() async throws {
     try await UserClient.with { api in
       let path = try await Self.create(api)

@@ -51,8 +51,8 @@ struct ConditionTests {
         let token = row.access == .token ? try await api.token(of: "ada", minter: .anybody).header : []
         let type = sent.type.map { [("Content-Type", $0)] } ?? []
         try await body(api, row, sent.path) { condition in
-          try await request(
-            row.method, sent.path, port: api.port, headers: token + type + sent.headers.filter { $0.0 != "If-Match" } + condition, body: sent.body)
+          let headers = token + type + sent.headers.filter { $0.0 != "If-Match" } + condition
+          return try await request(row.method, sent.path, port: api.port, headers: headers, body: sent.body)
         }
       }
     }

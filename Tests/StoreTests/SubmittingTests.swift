@@ -13,7 +13,8 @@ struct SubmittingTests {
   func roundTrip() async throws {
     try await StoreFixture.with { fixture in
       let draft = PostDraft(
-        author: "ada", title: "A title", caption: "caption 'quoted' \u{1F600}", visibility: .friends,
+        author: "ada", title: "A title", caption: "caption 'quoted' \u{1F600}",
+        alternativeText: "A lake", visibility: .friends,
         place: Place(id: "p1", name: nil, coordinate: Coordinate(latitude: -33.9, longitude: 151.2)),
         location: Coordinate(latitude: 52.5, longitude: 13.4),
         capturedAt: Date(timeIntervalSince1970: 1_700_000_000.125),

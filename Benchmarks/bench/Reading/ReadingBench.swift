@@ -38,12 +38,26 @@ struct ReadingBench: Sendable {
           Finding.Detail("p99, ms", many.map { Self.p99($0.map(\.milliseconds)) }),
         ])
     }
+    let pages = { (costs: Costs, shape: ReadingShape) in Self.mean((costs[shape] ?? []).map(\.buffers)) }
+    let maps = Finding(
+      Figure("read.wide_map.pages", "the pages touched for a map of the earth against one of 0.2 degrees", .atMost(3)),
+      passes.map { pages($0.large, .wideMap) / pages($0.large, .narrowMap) },
+      details: [
+        Finding.Detail(
+          "time against time",
+          passes.map { pass in
+            let time = { (shape: ReadingShape) in
+              (pass.large[shape] ?? []).map(\.milliseconds).reduce(0, +)
+            }
+            return time(.wideMap) / time(.narrowMap)
+          })
+      ])
     let indexes = ReadingShape.allCases.map { shape in
       let used = passes.flatMap { $0.large[shape] ?? [] }.reduce(into: Set<String>()) { $0.formUnion($1.indexes) }
       return "\(shape.rawValue): \(used.sorted().joined(separator: ", "))"
     }
     for line in indexes { Console.progress(line) }
-    return ([all] + shapes, [])
+    return ([all, maps] + shapes, [])
   }
 
   /// Queries both databases alternately, so that other load of the machine affects both.

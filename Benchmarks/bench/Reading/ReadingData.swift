@@ -66,7 +66,8 @@ struct ReadingData: Sendable {
         DROP TABLE dropped
         """
       ),
-      ("counters", Self.setCounters),
+      ("counters", Self.setCounters), ("places", insertPlaces), ("activity", Self.insertActivity),
+      ("collections", insertCollections),
       (
         "enable",
         """
@@ -162,6 +163,45 @@ struct ReadingData: Sendable {
     """
   }
 
+  /// Each place has the position of its first post.
+  private var insertPlaces: String {
+    """
+    INSERT INTO place (id, name, latitude, longitude, categories, post_count, author_count)
+    SELECT place_id, 'Place ' || place_id, (array_agg(latitude ORDER BY id))[1], (array_agg(longitude ORDER BY id))[1],
+      ARRAY[(ARRAY['cafe', 'museum', 'pier'])[1 + length(place_id) % 3]], count(*), count(DISTINCT author)
+    FROM post WHERE place_id IS NOT NULL AND status = 'ready' AND visibility = 'public' GROUP BY place_id;
+    INSERT INTO place_user (place_id, user_id, posts)
+    SELECT place_id, author, count(*) FROM post
+    WHERE place_id IS NOT NULL AND status = 'ready' AND visibility = 'public' GROUP BY place_id, author
+    """
+  }
+
+  private static let insertActivity = """
+    INSERT INTO map_activity (period, level, cell, start, posts, longitudes, latitudes)
+    SELECT period, level, cell, start, count(*), sum(round(position[0] * 1e6)::bigint),
+      sum(round(position[1] * 1e6)::bigint)
+    FROM post, map_cells(position, created_at)
+    WHERE status = 'ready' AND visibility = 'public' AND map_cell IS NOT NULL AND period <> 'hour'
+    GROUP BY period, level, cell, start
+    """
+
+  /// One collection of ten places for every fifth user, and one member each.
+  private var insertCollections: String {
+    """
+    ALTER TABLE collection_item DISABLE TRIGGER USER; ALTER TABLE collection_member DISABLE TRIGGER USER;
+    INSERT INTO collection (public_id, kind, author, name, fields, item_count, member_count)
+    SELECT gen_random_uuid(), 'itinerary', 'user' || n, 'Trip ' || n, '{}', 10, 1
+    FROM generate_series(0, \(users - 1), 5) AS n;
+    INSERT INTO collection_item (collection_id, position, place_id, fields)
+    SELECT DISTINCT ON (id, place) id, n, place, '{}'::jsonb FROM (
+      SELECT id, n, 'place' || floor(\(places) * power(random(), 2))::int AS place
+      FROM collection, generate_series(1, 10) AS n) AS made;
+    INSERT INTO collection_member (collection_id, user_id, role)
+    SELECT id, 'user' || floor(\(users) * random())::int, 'viewer' FROM collection;
+    ALTER TABLE collection_item ENABLE TRIGGER USER; ALTER TABLE collection_member ENABLE TRIGGER USER
+    """
+  }
+
   private static let setCounters = """
     UPDATE app_user SET public_posts = counted.public_posts, friends_posts = counted.friends_posts,
       private_posts = counted.private_posts
@@ -190,6 +230,12 @@ struct ReadingData: Sendable {
   func post(_ random: inout SplitMix64, _ session: Session) throws -> PublicID {
     let number = Int.random(in: 0..<10, using: &random) == 0 ? 0 : Int.random(in: 0..<posts, using: &random)
     let rows = try session.execute("SELECT public_id FROM post ORDER BY id LIMIT 1 OFFSET $1", .integer(number))
+    return try rows.single().publicID("public_id")
+  }
+
+  func collection(_ random: inout SplitMix64, _ session: Session) throws -> PublicID {
+    let number = Int.random(in: 0..<users / 5, using: &random)
+    let rows = try session.execute("SELECT public_id FROM collection ORDER BY id LIMIT 1 OFFSET $1", .integer(number))
     return try rows.single().publicID("public_id")
   }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 internal import Model
 internal import Postgres
 import SeededRandom
@@ -21,6 +22,12 @@ enum ReadingShape: String, CaseIterable, Sendable {
   case profile
   case search
   case misspelled
+  case placesInBox = "places_in_box"
+  case placesByPosts = "places_by_posts"
+  case narrowMap = "narrow_map"
+  case wideMap = "wide_map"
+  case collections
+  case collection
 
   /// A short description.
   var meaning: String {
@@ -41,6 +48,12 @@ enum ReadingShape: String, CaseIterable, Sendable {
     case .profile: "the profile of a user"
     case .search: "users by the beginning of a name"
     case .misspelled: "users by a name with a typing error"
+    case .placesInBox: "the places in a box of the map, by their posts"
+    case .placesByPosts: "the places of the earth, by their posts"
+    case .narrowMap: "the activity of a week in a box of 0.2 degrees"
+    case .wideMap: "the activity of a week on the earth"
+    case .collections: "the collections of a user, and those shared with the user"
+    case .collection: "one collection with its items and its thumbnail"
     }
   }
 
@@ -80,6 +93,24 @@ enum ReadingShape: String, CaseIterable, Sendable {
     case .profile:
       _ = try store.user(values.user, for: viewer, session)
       return
+    case .placesInBox, .placesByPosts:
+      var places = PlaceFilter()
+      places.area = self == .placesInBox ? values.box : values.earth
+      _ = try store.places(places, for: viewer, PageRequest(), session)
+      return
+    case .narrowMap, .wideMap:
+      let start = Date(timeIntervalSince1970: Double(values.time) / 1e6)
+      let map = ActivityMap(
+        self == .narrowMap ? values.box : values.earth, from: start, to: start.addingTimeInterval(7 * 86_400),
+        now: Date())
+      _ = try store.activity(map, session)
+      return
+    case .collections:
+      _ = try store.collections(of: values.user, as: [.author, .editor, .viewer], kind: nil, PageRequest(), session)
+      return
+    case .collection:
+      _ = try store.collection(values.collection, for: .unrestricted, session)
+      return
     case .search, .misspelled:
       let text = self == .search ? values.beginning : values.misspelled
       _ = try store.users(like: text, for: viewer, limit: 20, session)
@@ -112,7 +143,9 @@ struct ReadingValues: Sendable {
   let month: String
   let box: MapArea
   let polygon: MapArea
+  let earth = MapArea(west: -180, south: -90, east: 180, north: 90)!
   let near: Nearness?
+  let collection: PublicID
   let users: Set<String>
   let post: PublicID
   /// The first letters of a user's name.
@@ -135,6 +168,7 @@ struct ReadingValues: Sendable {
       latitude: ring.map(\.latitude).reduce(0, +) / Double(ring.count), meters: 20_000)
     users = Set((0..<50).map { _ in data.user(&random) })
     post = try data.post(&random, session)
+    collection = try data.collection(&random, session)
     let name: String = try session.execute("SELECT name FROM app_user WHERE id = $1", .text(user)).single().get(0)
     beginning = String(name.prefix(Int.random(in: 2...5, using: &random)))
     var letters = Array(name)
