@@ -63,6 +63,10 @@ struct CollectionTests {
           #"{"kind":"itinerary","name":"x","items":[{"place":"a"},{"place":"a"},{"post":"b"},1,{"place":"c","price":"d"}]}"#,
           ["items[1]", "items[2].place", "items[2].post", "items[3]", "items[4].price"]
         ),
+        (
+          #"{"kind":"itinerary","name":"x","items":[\#((0...200).map { #"{"place":"\#($0)"}"# }.joined(separator: ","))]}"#,
+          ["items"]
+        ),
         (#"{"kind":"album","name":"x","items":[{"post":"\#(PublicID.now())"}]}"#, ["items"]),
       ]
       for (body, fields) in wrong {

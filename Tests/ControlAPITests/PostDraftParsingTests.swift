@@ -95,6 +95,8 @@ struct PostDraftParsingTests {
   func lengths() {
     let text = { (count: Int) in String(repeating: "é", count: count) }
     #expect(invalidFields(#"{"author":"\#(text(200))","title":"\#(text(200))","caption":"\#(text(5000))"}"#) == [])
+    #expect(invalidFields(#"{"author":"a","alternative_text":"\#(text(1500))"}"#) == [])
+    #expect(invalidFields(#"{"author":"a","alternative_text":"\#(text(1501))"}"#) == ["post.alternative_text"])
     #expect(
       invalidFields(#"{"author":"\#(text(201))","title":"\#(text(201))","caption":"\#(text(5001))"}"#)
         == ["post.author", "post.title", "post.caption"])

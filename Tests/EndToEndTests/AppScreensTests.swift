@@ -47,7 +47,9 @@ struct AppScreensTests {
   }
 
   private static func photo(_ color: (UInt8, UInt8, UInt8)) throws -> [UInt8] {
-    try PhotoFixture.jpeg(PhotoFixture.image(width: 640, height: 480) { _, _ in color }, exif: nil)
+    try PhotoFixture.jpeg(
+      PhotoFixture.image(width: 640, height: 480) { _, _ in color },
+      exif: PhotoFixture.exif(orientation: 1, hasPosition: true))
   }
 
   private static func now(secondsAgo: Double = 0) -> String { JSON.text(of: Date().addingTimeInterval(-secondsAgo)) }
