@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 internal import Platform
 internal import Postgres
 
@@ -35,7 +36,10 @@ struct PlanLog {
   func cost(of body: () throws -> Void) throws -> ReadingCost {
     let start = try size()
     try body()
-    // The server writes a plan before it ends the statement.
+    // The server writes a plan as it ends the statement; what it has written so far may be a part of it.
+    for _ in 0..<1000 {
+      do { return try Self.cost(text(from: start)) } catch is DecodingError { usleep(1000) }
+    }
     return try Self.cost(text(from: start))
   }
 
