@@ -114,7 +114,7 @@ struct ReadingBench: Sendable {
       let data = ReadingData(posts: posts)
       let values = try ReadingValues(of: data, seed: seed, session)
       return try ReadingShape.allCases.reduce(into: [:]) { costs, shape in
-        costs[shape] = try log.cost { try shape.send(values, store, session) }
+        costs[shape] = try log.cost(in: session) { try shape.send(values, store, session) }
       }
     }
   }

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 internal import Platform
 internal import Postgres
 
@@ -32,14 +31,13 @@ struct PlanLog {
       """, name: "bench.explain")
   }
 
-  /// Returns the cost of the statements that `body` sends.
-  func cost(of body: () throws -> Void) throws -> ReadingCost {
+  /// Returns the cost of the statements that `body` sends in a session.
+  func cost(in session: Session, of body: () throws -> Void) throws -> ReadingCost {
     let start = try size()
     try body()
-    // The server writes a plan as it ends the statement; what it has written so far may be a part of it.
-    for _ in 0..<1000 {
-      do { return try Self.cost(text(from: start)) } catch is DecodingError { usleep(1000) }
-    }
+    // The server writes the plan of a statement as it ends it, which may be after its rows were read; it has ended all
+    // statements before it answers the next one, and an empty one has no plan.
+    try session.executeScript(";", name: "bench.end")
     return try Self.cost(text(from: start))
   }
 
