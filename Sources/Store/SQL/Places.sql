@@ -21,12 +21,11 @@ SELECT {place_columns($2)} FROM place WHERE place.id = ANY ($1::text[]) AND is_k
 -- name: places
 -- CONDITIONS and ORDER_KEY are replaced: by the conditions of the list, and by what has the largest value in the first place.
 -- Photos and notes are read for the places of the page alone.
-SELECT {place_columns($4)}, page.key FROM (
-  SELECT number AS chosen, ORDER_KEY AS key FROM place
+SELECT {place_columns($4)}, place.key FROM (
+  SELECT *, ORDER_KEY AS key FROM place
   WHERE CONDITIONS is_known AND (ORDER_KEY, number) < ($1::bigint, $2::bigint)
-  ORDER BY ORDER_KEY DESC, number DESC LIMIT $3::int) AS page
-JOIN place ON place.number = page.chosen
-ORDER BY page.key DESC, place.number DESC
+  ORDER BY ORDER_KEY DESC, number DESC LIMIT $3::int) AS place
+ORDER BY place.key DESC, place.number DESC
 
 -- name: add_place
 INSERT INTO place (id) VALUES ($1) ON CONFLICT DO NOTHING
