@@ -13,6 +13,12 @@ struct MapAreaTests {
     #expect(MapArea(west: -181, south: 0, east: 1, north: 1) == nil)
   }
 
+  @Test("a box around the earth has one piece, and a box that ends at the antimeridian has both sides of it")
+  func edges() throws {
+    #expect(try #require(MapArea(west: -180, south: -90, east: 180, north: 90)).pieces.count == 1)
+    #expect(try #require(MapArea(west: 0, south: -90, east: 180, north: 90)).pieces.count == 2)
+  }
+
   @Test("edges take the shorter way; a polygon around a pole is rejected")
   func polygons() throws {
     let ring = [(175.0, 0.0), (-175, 0), (-175, 10), (175, 10), (175, 0)].map { MapArea.Corner($0.0, $0.1) }

@@ -38,7 +38,7 @@ struct CollectionResponse: Encodable {
   }
 }
 
-/// The JSON of an item of a collection: its place or its post beside its fields.
+/// The JSON of an item of a collection: its fields, and its place or its post.
 struct CollectionItemResponse: Encodable {
   let item: CollectionItem
 

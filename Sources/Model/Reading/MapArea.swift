@@ -80,6 +80,8 @@ package struct MapArea: Sendable, Hashable {
     [-360.0, 0, 360].compactMap { shift in
       let longitudes = ring.map { $0.longitude + shift }
       guard let west = longitudes.min(), let east = longitudes.max(), west <= 180, east >= -180 else { return nil }
+      // Of a ring around the earth, a copy that only touches the antimeridian repeats what another one has.
+      guard east - west < 360 || west < 180 && east > -180 else { return nil }
       let shifted = ring.map { Corner($0.longitude + shift, $0.latitude) }
       // Holes were unrolled independently of their ring: all three copies are cut out.
       let cuts = holes.flatMap { hole in

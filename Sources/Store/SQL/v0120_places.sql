@@ -1,4 +1,4 @@
--- Places by the ids of the app. A place is there once somebody has described it, a public post names it, or a user favours or comments
+-- Places by the ids of the app. A place is there once a client has described it, a public post names it, or a user favours or comments
 -- on it.
 
 CREATE TABLE place (
@@ -61,7 +61,7 @@ CREATE INDEX place_note_newest ON place_note (user_id, updated_at DESC, id DESC)
 
 -- The lock order continues: after the users the places, in the order of their ids, and after a place its rows.
 
--- Counts a public post at a place, or no longer. What the first post says of a place holds until somebody describes it.
+-- Counts a public post at a place, or no longer. What the first post says of a place holds until a client describes it.
 CREATE FUNCTION count_post(counted post, step int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   now_there bigint;
