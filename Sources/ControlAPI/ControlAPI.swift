@@ -80,6 +80,9 @@ package struct ControlAPI: Sendable {
 
 /// The definitions that submissions are processed with.
 package struct SubmissionDefinitions: Sendable {
+  /// The name of the definition of photo posts.
+  package static let photoPost = "photo-post"
+
   /// The definition of moments.
   package var moment: Definition
   /// The definition of a marker's video.
@@ -97,5 +100,16 @@ package struct SubmissionDefinitions: Sendable {
     self.clip = clip
     self.photos = photos
     self.collections = collections
+  }
+
+  /// Whether the definition for a kind of posts holds them.
+  func holds(_ kind: PostKind) -> Bool {
+    let rule =
+      switch kind {
+      case .take5: moment.moderation
+      case .photo: photos[Self.photoPost]?.moderation
+      case .marker: clip.moderation
+      }
+    return rule == .hold
   }
 }

@@ -12,7 +12,7 @@ import Queue
 package struct Store: Sendable {
   static let statements = Statements(
     topic: "store", PackageResources.People_sql, PackageResources.Places_sql, PackageResources.Comments_sql,
-    PackageResources.CommentColumns_sql, PackageResources.Collections_sql,
+    PackageResources.CommentColumns_sql, PackageResources.Collections_sql, PackageResources.Moderation_sql,
     PostColumn.complete(PackageResources.Store_sql))
 
   let blobs: any BlobStore
@@ -108,6 +108,9 @@ package enum StoreMigrations {
       Migration(version: 122, name: "comments", PackageResources.v0122_comments_sql),
       Migration(version: 123, name: "collections", PackageResources.v0123_collections_sql),
       Migration(version: 124, name: "on_time", PackageResources.v0124_on_time_sql),
+      Migration(version: 125, name: "moderation", PackageResources.v0125_moderation_sql),
+      Migration(version: 126, name: "image_texts", PackageResources.v0126_image_texts_sql),
+      Migration(version: 127, name: "place_positions", PackageResources.v0127_place_positions_sql),
     ]
   }
 }

@@ -24,6 +24,7 @@ struct Take5 {
     .keysList, .keysRevoke, .keysRotate, .cronList, .cronSet, .cronRemove, .cronPause, .cronResume, .cronRun,
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
     .usersList, .usersShow, .usersResetPassword, .usersDisable, .usersEnable,
+    .moderationList, .moderationShow, .moderationApprove, .moderationHide, .moderationSuspend,
     .quarantineList, .quarantineShow, .quarantineExport, .quarantineRelease,
     .validate, .inspect, .compose, .still, .photo, .verify, .gc, .gcHold, .gcRelease, .database,
     .migrate, .doctor, .config, .completions, .manual, .version,

@@ -265,6 +265,15 @@ struct ReadingData: Sendable {
       west: max(-180, longitude - 0.1), south: latitude - 0.1, east: min(180, longitude + 0.1), north: latitude + 0.1)!
   }
 
+  /// Returns a box that holds about as many places whatever the number of posts: who sees too many zooms in.
+  func placeBox(_ random: inout SplitMix64) -> MapArea {
+    let (longitude, latitude) = center(&random)
+    let half = 0.1 * (100_000 / Double(posts)).squareRoot()
+    return MapArea(
+      west: max(-180, longitude - half), south: latitude - half, east: min(180, longitude + half),
+      north: latitude + half)!
+  }
+
   func polygon(_ random: inout SplitMix64) -> MapArea {
     let (longitude, latitude) = center(&random)
     let ring = (0..<8).map { corner in

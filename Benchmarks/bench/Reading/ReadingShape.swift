@@ -95,7 +95,7 @@ enum ReadingShape: String, CaseIterable, Sendable {
       return
     case .placesInBox, .placesByPosts:
       var places = PlaceFilter()
-      places.area = self == .placesInBox ? values.box : values.earth
+      places.area = self == .placesInBox ? values.placeBox : values.earth
       _ = try store.places(places, for: viewer, PageRequest(), session)
       return
     case .narrowMap, .wideMap:
@@ -142,6 +142,7 @@ struct ReadingValues: Sendable {
   let time: Int64
   let month: String
   let box: MapArea
+  let placeBox: MapArea
   let polygon: MapArea
   let earth = MapArea(west: -180, south: -90, east: 180, north: 90)!
   let near: Nearness?
@@ -169,6 +170,7 @@ struct ReadingValues: Sendable {
     users = Set((0..<50).map { _ in data.user(&random) })
     post = try data.post(&random, session)
     collection = try data.collection(&random, session)
+    placeBox = data.placeBox(&random)
     let name: String = try session.execute("SELECT name FROM app_user WHERE id = $1", .text(user)).single().get(0)
     beginning = String(name.prefix(Int.random(in: 2...5, using: &random)))
     var letters = Array(name)

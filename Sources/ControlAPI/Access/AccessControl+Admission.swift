@@ -112,6 +112,7 @@ extension AccessControl {
 
   /// Throws a problem unless the scopes of the credential, and those that a user can have, permit the access.
   private func check(_ caller: Caller, _ scopes: Set<Scope>, _ access: RouteAccess) throws(Problem) {
+    try checkSuspension(of: caller.user)
     let needed: Set<Scope>
     switch access {
     case .unlimited, .anyone: needed = []
@@ -211,7 +212,9 @@ extension AccessControl {
     _ target: RequestTarget, _ reader: MediaURLs.Reader?, user: String?
   ) throws(Problem) -> Caller {
     switch reader.map({ urls(for: $0).verify(target) }) ?? .invalid {
-    case .valid: return Caller(credential: .signature, user: user)
+    case .valid:
+      try checkSuspension(of: user)
+      return Caller(credential: .signature, user: user)
     case .expired: throw ProblemKind.urlExpired.problem("The time in the parameter expires has passed.")
     case .invalid: throw ProblemKind.urlInvalid.problem("The signature is invalid or was revoked.")
     }

@@ -12,7 +12,7 @@ package import Store
 /// It uses an in-memory copy of the stored keys that `refresh` updates, so that no request with an API key waits for the
 /// database to be authorized. Until the first refresh, only the operator's key is valid.
 package final class AccessControl: Sendable {
-  /// The interval between refreshes: a revoked key stays valid for up to this long.
+  /// The interval between refreshes: a revoked key stays valid, and a suspended user is admitted, for up to this long.
   package static let refreshInterval = Duration.seconds(2)
 
   private struct KeyCache {
@@ -23,6 +23,9 @@ package final class AccessControl: Sendable {
     var digests: [String: SHA256Digest] = [:]
     var revoked: Set<Int64> = []
     var signing: [SigningKey] = []
+    var suspended: Set<UserKey> = []
+    /// How often the suspended users had changed when they were read; nil: they were not read yet.
+    var suspensionNumber: Int64?
   }
 
   // Digests are compared instead of keys: their length is constant, and timing a comparison reveals nothing of a key.
@@ -60,10 +63,16 @@ package final class AccessControl: Sendable {
     self.onProxy = onProxy
   }
 
-  /// Reads the keys from the database.
+  /// Reads the keys from the database, and the suspended users if they have changed.
   package func refresh(_ store: Store, _ database: Pool) async throws {
-    let (keys, signing) = try await database.transaction { session in
-      (try store.apiKeys(session), try store.signingKeys(session))
+    let known = cache.withLock(\.suspensionNumber)
+    let (keys, signing, number, suspended) = try await database.transaction { session in
+      // The number before the users: what changes between the two is read again next time.
+      let number = try store.suspensionNumber(session)
+      return (
+        try store.apiKeys(session), try store.signingKeys(session), number,
+        number == known ? nil : try store.suspendedUsers(session)
+      )
     }
     let active = keys.filter { $0.revokedAt == nil }.compactMap { key in
       SHA256Digest(bytes: key.hash).map { ($0, key) }
@@ -75,6 +84,7 @@ package final class AccessControl: Sendable {
       cache.digests = Dictionary(active.map { ("\($1.id)", $0) }) { first, _ in first }
       cache.revoked = Set(keys.filter { $0.revokedAt != nil }.map(\.id))
       cache.signing = signing
+      if let suspended { (cache.suspended, cache.suspensionNumber) = (suspended, number) }
     }
   }
 
@@ -109,9 +119,23 @@ package final class AccessControl: Sendable {
     }
   }
 
+  private func isSuspended(_ user: String?) -> Bool {
+    user.map { user in cache.withLock { $0.suspended.contains(UserKey(user)) } } ?? false
+  }
+
+  /// Throws a problem if a user is suspended.
+  func checkSuspension(of user: String?) throws(Problem) {
+    if let user, isSuspended(user) { throw Self.userSuspended(user) }
+  }
+
+  static func userSuspended(_ user: String) -> Problem {
+    ProblemKind.userSuspended.problem("The user '\(user)' is suspended.")
+  }
+
   /// Whether the credential of an admitted client is still valid. Of a user token only the minter is known here.
   func isValid(_ caller: Caller) -> Bool {
-    switch caller.credential {
+    guard !isSuspended(caller.user) else { return false }
+    return switch caller.credential {
     case .token(let token): isMinterValid(token)
     case .none, .operatorKey, .key: credential(of: caller.minter) != nil
     case .provider(let token): provider?.isValid(token, now: now()) ?? false

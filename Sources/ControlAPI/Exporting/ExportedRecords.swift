@@ -45,13 +45,14 @@ struct ExportedImage: Encodable {
   let image: StoredImage
   let files: [ExportedFile]
 
-  private enum CodingKeys: String, CodingKey { case id, kind, owner, status, createdAt, files }
+  private enum CodingKeys: String, CodingKey { case id, kind, owner, alternativeText, status, createdAt, files }
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(image.id, forKey: .id)
     try container.encode(image.draft.kind, forKey: .kind)
     try container.encode(image.draft.owner, forKey: .owner)
+    try container.encode(image.draft.alternativeText, forKey: .alternativeText)
     try container.encode(image.status, forKey: .status)
     try container.encode(image.createdAt, forKey: .createdAt)
     try container.encode(files, forKey: .files)

@@ -55,6 +55,10 @@ struct UserExport: Sendable {
     try await add(pagesOf: "notes", to: &archive) { last, session in
       try store.notes(by: user, after: last, limit: Self.pageSize, session)
     }
+    try await add(pagesOf: "reports", to: &archive) { last, session in
+      let reports = try store.reports(by: user, after: last, limit: Self.pageSize, session)
+      return (reports.items.map(ReportResponse.init), reports.last)
+    }
     if !missing.isEmpty { try await add(missing, as: "missing.json", to: &archive) }
     try archive.finish()
     try await flush(&archive)

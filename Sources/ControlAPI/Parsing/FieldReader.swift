@@ -110,8 +110,11 @@ struct FieldReader {
     return nil
   }
 
+  /// Adds an error of a field.
+  mutating func refuse(_ name: String, _ detail: String) { errors.append(FieldError(full(name), detail)) }
+
   private mutating func refuse<Value>(_ name: String, _ detail: String) -> Value? {
-    errors.append(FieldError(full(name), detail))
+    refuse(name, detail) as Void
     return nil
   }
 }

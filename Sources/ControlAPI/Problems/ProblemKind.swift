@@ -15,6 +15,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case ticketInvalid = "ticket_invalid"
   case userRequired = "user_required"
   case userForgotten = "user_forgotten"
+  case userSuspended = "user_suspended"
   case tooManyRequests = "too_many_requests"
   case tooManyStreams = "too_many_streams"
   case invalidQuery = "invalid_query"
@@ -50,6 +51,9 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case relationNotFound = "relation_not_found"
   case tokenNotFound = "token_not_found"
   case commentNotFound = "comment_not_found"
+  case reportNotFound = "report_not_found"
+  case caseNotFound = "case_not_found"
+  case caseDecided = "case_decided"
   case collectionNotFound = "collection_not_found"
   case versionRequired = "version_required"
   case placeNotFound = "place_not_found"
@@ -119,6 +123,11 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (
         .conflict, "The user is being deleted",
         "Store nothing more for this user; once the deletion has ended, the id may be used for a new user."
+      )
+    case .userSuspended:
+      (
+        .forbidden, "The user is suspended",
+        "A moderator ends the suspension by the decision `approve` of a case about the user."
       )
     case .tooManyStreams:
       (.tooManyRequests, "The user has too many open streams", "Close other streams of the user, or share one stream.")
@@ -205,6 +214,15 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.notFound, "User token not found", "List the tokens of the user: the token may have expired.")
     case .commentNotFound:
       (.notFound, "Comment not found", "List the comments: the comment may have been deleted.")
+    case .reportNotFound:
+      (.notFound, "Report not found", "Report again: what was reported, or the report with its author, has been deleted.")
+    case .caseNotFound:
+      (.notFound, "Case not found", "List the cases: the case ends with the post, the comment or the user that it is about.")
+    case .caseDecided:
+      (
+        .conflict, "The case has another decision",
+        "Read the case. To decide otherwise, open a new case about the same subject."
+      )
     case .collectionNotFound:
       (.notFound, "Collection not found", "Ask its author to share it, or list the collections of the user.")
     case .versionRequired:

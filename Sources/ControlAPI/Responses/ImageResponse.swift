@@ -15,7 +15,7 @@ struct ImageResponse: Encodable {
   static func path(_ id: PublicID) -> String { "/v1/images/\(id)" }
 
   private enum CodingKeys: String, CodingKey {
-    case id, kind, owner, author, status, createdAt, job, reasons, assets, url
+    case id, kind, owner, author, alternativeText, status, createdAt, job, reasons, assets, url
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -24,6 +24,7 @@ struct ImageResponse: Encodable {
     try container.encode(image.draft.kind, forKey: .kind)
     try container.encode(image.draft.owner, forKey: .owner)
     try container.encode(image.draft.author, forKey: .author)
+    try container.encode(image.draft.alternativeText, forKey: .alternativeText)
     try container.encode(image.status, forKey: .status)
     try container.encode(image.createdAt, forKey: .createdAt)
     try container.encode(image.job.map(JobSummaryResponse.init), forKey: .job)

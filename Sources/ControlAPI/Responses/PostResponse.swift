@@ -29,7 +29,7 @@ struct PostResponse: Encodable {
     try container.encode(post.counts, forKey: .counts)
     try container.encode(post.punctuality.map(PunctualityResponse.init), forKey: .window)
     try container.encode(post.reasons, forKey: .reasons)
-    let isPublic = post.draft.visibility == .public
+    let isPublic = post.isPublic
     let assets = post.assets.filter { !$0.key.isSource }.mapValues { AssetResponse($0, urls, isPublic: isPublic) }
     try container.encode(assets, forKey: .assets)
     try container.encode(

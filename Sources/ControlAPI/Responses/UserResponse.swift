@@ -11,6 +11,9 @@ struct UserResponse: Encodable {
     self.urls = urls
   }
 
+  /// The path of a user.
+  static func path(_ id: String) -> String { "/v1/users/\(MediaURLs.percentEncoded(id))" }
+
   private enum CodingKeys: String, CodingKey {
     case id, userName, name, givenName, familyName, bio, birthDate, email, createdAt, relation, counts, profileImage
   }

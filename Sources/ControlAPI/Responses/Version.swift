@@ -78,7 +78,7 @@ extension Comment: Versioned {
 extension StoredImage: Versioned {
   var version: some Encodable {
     [
-      ["\(id)", draft.kind.rawValue, draft.owner, draft.author ?? "", status.rawValue],
+      ["\(id)", draft.kind.rawValue, draft.owner, draft.author ?? "", draft.alternativeText ?? "", status.rawValue],
       reasons.map(\.code.rawValue), assets.map { "\($0.key.rawValue) \($0.value.id)" }.sorted(),
     ]
   }

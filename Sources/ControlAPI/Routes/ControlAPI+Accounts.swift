@@ -58,6 +58,7 @@ extension ControlAPI {
       draft.password, account.map { PasswordHash(text: $0.passwordHash) })
     guard let account, isRight else { throw Self.signInFailed }
     guard account.disabledAt == nil else { throw Self.accountDisabled }
+    try access.checkSuspension(of: account.user)
     let text = Self.newSecret(UserToken.prefix)
     let token = try await database.transaction { session in
       try store.signIn(account, hash: SHA256.digest(of: Array(text.utf8)), lifetime: draft.expiresIn, session)

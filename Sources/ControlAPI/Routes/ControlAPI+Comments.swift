@@ -75,7 +75,7 @@ extension ControlAPI {
     return try .versioned(CommentResponse(comment), comment)
   }
 
-  private static func commentNotFound(_ id: String) -> Problem {
+  static func commentNotFound(_ id: String) -> Problem {
     ProblemKind.commentNotFound.problem("There is no comment with the id \(id).")
   }
 
@@ -96,17 +96,22 @@ struct CommentResponse: Encodable {
   private let comment: Comment
 
   /// The path of the comment.
-  var path: String {
-    switch comment.subject {
-    case .post(let id): "\(PostResponse.path(id))/comments/\(comment.id)"
-    case .place(let id): "\(StoredPlaceResponse.path(id))/comments/\(comment.id)"
-    case .collection(let id): "\(CollectionResponse.path(id))/comments/\(comment.id)"
-    }
+  var path: String { Self.path(comment.id, on: comment.subject) }
+
+  /// The path of a comment on something.
+  static func path(_ id: PublicID, on subject: CommentSubject) -> String {
+    let path =
+      switch subject {
+      case .post(let id): PostResponse.path(id)
+      case .place(let id): StoredPlaceResponse.path(id)
+      case .collection(let id): CollectionResponse.path(id)
+      }
+    return "\(path)/comments/\(id)"
   }
 
   init(_ comment: Comment) { self.comment = comment }
 
-  private enum CodingKeys: String, CodingKey { case id, post, place, collection, author, text, createdAt }
+  private enum CodingKeys: String, CodingKey { case id, post, place, collection, author, text, hidden, createdAt }
 
   func encode(to encoder: any Encoder) throws {
     var (post, place, collection): (PublicID?, String?, PublicID?) = (nil, nil, nil)
@@ -122,6 +127,7 @@ struct CommentResponse: Encodable {
     try container.encode(collection, forKey: .collection)
     try container.encode(comment.author, forKey: .author)
     try container.encode(comment.text, forKey: .text)
+    try container.encode(comment.isHidden, forKey: .hidden)
     try container.encode(comment.createdAt, forKey: .createdAt)
   }
 }

@@ -16,13 +16,16 @@ extension ControlAPI {
   /// The start of every ticket, by which programs that search for leaked secrets recognize it.
   private static let ticketPrefix = "t5e_"
 
-  /// Streams the events of the acting user. A client that reconnects sends the id of its last event.
   private func readUserEvents(_ request: Request) async throws -> Response {
+    try await streamEvents(of: try request.actingUser(), request)
+  }
+
+  /// Streams the events of a user. A client that reconnects sends the id of its last event.
+  func streamEvents(of user: String, _ request: Request) async throws -> Response {
     var reader = QueryReader(request.target)
     _ = reader.text("ticket")
     let parameter = try Self.position(reader.text("last_event_id"), "last_event_id")
     try reader.finish()
-    let user = try request.actingUser()
     let given = try Self.position(request.headers["Last-Event-ID"], "Last-Event-ID") ?? parameter
     guard request.method != "HEAD" else {
       return Response(.ok, headers: Self.eventHeaders, body: .stream(BodyStream()))

@@ -33,7 +33,7 @@ extension ControlAPI {
         + tokenRoutes
         + eventRoutes + forgettingRoutes + exportRoutes
         + accountRoutes + userRoutes + relationRoutes + placeRoutes + noteRoutes
-        + collectionRoutes + collectionMemberRoutes + serviceRoutes,
+        + collectionRoutes + collectionMemberRoutes + reportRoutes + moderationRoutes + serviceRoutes,
       fallbackAdmission: admission(to: .key([])), commonFields: uploadFields)
   }
 
@@ -58,6 +58,8 @@ extension ControlAPI {
         throw Caller.notYours("It belongs to another user than the one that the request acts as.")
       } catch let refusal as ForgottenRefusal {
         throw ProblemKind.userForgotten.problem("The user '\(refusal.user)' is being deleted.")
+      } catch let refusal as SuspendedRefusal {
+        throw AccessControl.userSuspended(refusal.user)
       } catch {
         throw OutageProblem.problem(for: error) ?? error
       }

@@ -46,7 +46,7 @@ extension SubmissionDefinitions {
     case .back: AcceptedMedia(clip: moment.limits, as: .back)
     case .video: AcceptedMedia(clip: clip.limits, as: .clip)
     case .photo, .image:
-      photos[ControlAPI.photoPost].map { AcceptedMedia(photo: $0.limits) } ?? anyUse
+      photos[SubmissionDefinitions.photoPost].map { AcceptedMedia(photo: $0.limits) } ?? anyUse
     }
   }
 

@@ -46,6 +46,7 @@ extension ControlAPI {
     let content = sources.flatMap { [Array($0.role.rawValue.utf8), $0.content.hash.bytes] }
     let payload = form.text + (form.references == nil ? content : [])
     let senders = quotas.senders(request.caller, author: form.draft.author)
+    let isHeld = definitions.holds(form.draft.kind)
     let bytes = form.references == nil ? sources.map(\.content.bytes).reduce(0, +) : 0
     let stored = try await storeOnce(request, kind, payload: payload) { session in
       let id: PublicID
@@ -53,10 +54,11 @@ extension ControlAPI {
       case .missing(let problem): throw problem
       case .awaited(let uploads):
         id = try store.submitPost(
-          form.draft, awaiting: uploads, window: definitions.moment.window, request: request.id.description, session)
+          form.draft, awaiting: uploads, window: definitions.moment.window, isHeld: isHeld,
+          request: request.id.description, session)
       case .files:
         id = try store.submitPost(
-          form.draft, sources: sources, definition: definition, request: request.id.description, session)
+          form.draft, sources: sources, definition: definition, isHeld: isHeld, request: request.id.description, session)
       }
       let submission = try StoredSubmission(.post(id), store, viewer, urls, session)
       // Last, because other submissions of the senders wait for the commit.
@@ -104,8 +106,9 @@ extension ControlAPI {
     // Before the transaction, so that no lock is held during fsync.
     try source?.content.synchronize()
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
-    let draft = ImageDraft(kind: kind, owner: owner, author: author)
-    let payload = [Array((upload.author ?? "").utf8), upload.text ?? source?.content.hash.bytes ?? []]
+    let draft = ImageDraft(kind: kind, owner: owner, author: author, alternativeText: upload.alternativeText)
+    let texts = [upload.author ?? "", upload.alternativeText].compactMap(\.self).map { Array($0.utf8) }
+    let payload = texts + [upload.text ?? source?.content.hash.bytes ?? []]
     let senders = quotas.senders(request.caller, author: author ?? owner)
     let bytes = upload.references == nil ? source?.content.bytes ?? 0 : 0
     let stored = try await storeOnce(request, SubmissionKind(kind), payload: payload) { session in
@@ -129,10 +132,8 @@ extension ControlAPI {
     }
   }
 
-  static let photoPost = "photo-post"
-
   var formLimits: SubmissionForm.PartLimits {
-    let photos = definitions.photos[Self.photoPost]
+    let photos = definitions.photos[SubmissionDefinitions.photoPost]
     return SubmissionForm.PartLimits(
       momentBytes: definitions.moment.limits.bytes, clipBytes: definitions.clip.limits.bytes,
       photoBytes: photos?.limits.bytes ?? 0, photos: photos?.photos ?? 0)
@@ -164,7 +165,7 @@ extension ControlAPI {
     case .clip(let clip):
       return (try Self.checkedClip(clip, limits: definitions.clip.limits), .clips(definitions.clip))
     case .photos(let photos):
-      let definition = try photoDefinition(Self.photoPost)
+      let definition = try photoDefinition(SubmissionDefinitions.photoPost)
       return (try Self.checkedPhotos(photos, limits: definition.limits), .photos(definition))
     }
   }

@@ -3,13 +3,15 @@ internal import HTTPServer
 internal import Model
 internal import StreamValidation
 
-/// An uploaded image: the body of a request, the part `image` of a form with an optional part `author`, or an upload that
-/// JSON names.
+/// An uploaded image: the body of a request, the part `image` of a form with optional parts for texts, or an upload that JSON
+/// names.
 struct ImageUpload: Sendable {
   /// Nil if it cannot be had, for the reason `refusal`.
   let image: SealedBlob?
   /// The text of the part `author`.
   let author: String?
+  /// The text of the part `alternative_text`.
+  let alternativeText: String?
   /// The body, if it is JSON.
   private(set) var text: [UInt8]?
   private(set) var references: UploadReferences?
@@ -24,6 +26,7 @@ struct ImageUpload: Sendable {
     let references = try UploadReferences(taking: [.image], from: &fields)
     var reader = FieldReader(fields, path: "")
     author = reader.text("author", limit: MaxLength.name, allowsEmpty: false)
+    alternativeText = reader.text("alternative_text", limit: MaxLength.alternativeText)
     let errors = reader.finish()
     guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
     guard !references.all.isEmpty else { throw ProblemKind.missing(parts: ["image"]) }
@@ -43,10 +46,11 @@ struct ImageUpload: Sendable {
   init(_ request: Request, space: MediaSpace, limits: PhotoLimits) async throws {
     let type = request.headers["Content-Type"] ?? ""
     if type.lowercased().hasPrefix("multipart/") {
-      (image, author) = try await Self.form(request, space: space, limits: limits)
+      let (image, texts) = try await Self.form(request, space: space, limits: limits)
+      (self.image, author, alternativeText) = (image, texts[.author], texts[.alternativeText])
     } else {
       image = try await Self.body(request, space: space, limits: limits)
-      author = nil
+      (author, alternativeText) = (nil, nil)
     }
   }
 
@@ -68,27 +72,43 @@ struct ImageUpload: Sendable {
 
   private static func form(
     _ request: Request, space: MediaSpace, limits: PhotoLimits
-  ) async throws -> (SealedBlob, String?) {
+  ) async throws -> (SealedBlob, [TextPart: String]) {
     var image: SealedBlob?
-    var author: [UInt8]?
+    var texts: [TextPart: String] = [:]
     do {
-      var reader = try MultipartReader(request, limits: MultipartLimits(parts: 3, partBytes: limits.bytes))
+      var reader = try MultipartReader(
+        request, limits: MultipartLimits(parts: TextPart.allCases.count + 2, partBytes: limits.bytes))
       while let event = try await reader.next() {
         guard case .part(let header) = event else { continue }
-        let isImage = header.name == "image"
-        guard isImage || header.name == "author" else { throw ProblemKind.unknown(part: header.name) }
-        guard isImage ? image == nil : author == nil else { throw ProblemKind.repeated(part: header.name) }
-        if isImage {
+        if header.name == "image" {
+          guard image == nil else { throw ProblemKind.repeated(part: header.name) }
           image = try await file(of: &reader, request, space: space, limits: limits)
+        } else if let part = TextPart(rawValue: header.name) {
+          guard texts[part] == nil else { throw ProblemKind.repeated(part: header.name) }
+          texts[part] = try await text(of: part, &reader)
         } else {
-          author = try await authorPart(&reader)
+          throw ProblemKind.unknown(part: header.name)
         }
       }
     } catch let error as MultipartError {
       throw error.problem
     }
     guard let image else { throw ProblemKind.missing(parts: ["image"]) }
-    return (image, try author.map(Self.checkedAuthor))
+    return (image, texts)
+  }
+
+  /// A part of a form with a text.
+  private enum TextPart: String, CaseIterable {
+    case author
+    case alternativeText = "alternative_text"
+
+    /// The number of characters.
+    var limits: ClosedRange<Int> {
+      switch self {
+      case .author: 1...MaxLength.name
+      case .alternativeText: 0...MaxLength.alternativeText
+      }
+    }
   }
 
   private static func file(
@@ -102,25 +122,21 @@ struct ImageUpload: Sendable {
     return try file.seal()
   }
 
-  private static func authorPart(_ reader: inout MultipartReader) async throws -> [UInt8] {
-    var text: [UInt8] = []
-    while case .bytes(let bytes)? = try await reader.next() {
-      guard text.count + bytes.count <= 4 * MaxLength.name else { throw invalidAuthor }
-      text += bytes
+  private static func text(of part: TextPart, _ reader: inout MultipartReader) async throws -> String {
+    let invalid = ProblemKind.invalidFields.problem(
+      "The part \(part.rawValue) is invalid.",
+      errors: [
+        FieldError(
+          part.rawValue, "expected \(part.limits.lowerBound) to \(part.limits.upperBound) characters in UTF-8")
+      ])
+    var bytes: [UInt8] = []
+    while case .bytes(let some)? = try await reader.next() {
+      guard bytes.count + some.count <= 4 * part.limits.upperBound else { throw invalid }
+      bytes += some
     }
+    guard let text = String(validating: bytes, as: UTF8.self), part.limits.contains(text.unicodeScalars.count),
+      !text.unicodeScalars.contains("\0")
+    else { throw invalid }
     return text
-  }
-
-  private static func checkedAuthor(_ bytes: [UInt8]) throws -> String {
-    guard let text = String(validating: bytes, as: UTF8.self), !text.isEmpty,
-      text.unicodeScalars.count <= MaxLength.name, !text.unicodeScalars.contains("\0")
-    else { throw invalidAuthor }
-    return text
-  }
-
-  private static var invalidAuthor: Problem {
-    ProblemKind.invalidFields.problem(
-      "The part author is invalid.",
-      errors: [FieldError("author", "expected 1 to \(MaxLength.name) characters in UTF-8")])
   }
 }

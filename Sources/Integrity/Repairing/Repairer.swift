@@ -59,7 +59,7 @@ package struct Repairer: Sendable {
     case (.countWrong, .user(let id)):
       try await correct(Integrity.statements["lock_user"], Integrity.statements["correct_user"], id)
     case (.countWrong, .post(let id)):
-      try await correct(Integrity.statements["lock_post"], Integrity.statements["correct_likes"], id.description)
+      try await correct(Integrity.statements["lock_post"], Integrity.statements["correct_post"], id.description)
     case (.countWrong, .place(let id)):
       try await correct(Integrity.statements["lock_place"], Integrity.statements["correct_place"], id)
     case (.countWrong, .collection(let id)):

@@ -200,15 +200,18 @@ ORDER BY blob.hash
   (SELECT count(*) FROM post WHERE post.author = {user} AND status = 'ready' AND visibility = 'private'),
   (SELECT count(*) FROM relation WHERE relation.user_id = {user} AND kind = 'friend')
 
--- fragment: likes(post)
-(SELECT count(*) FROM relation WHERE relation.target = {post}.public_id::text AND kind = 'like')
+-- fragment: post_counts(post)
+-- The counters of a post, as they should be.
+(SELECT count(*) FROM relation WHERE relation.target = {post}.public_id::text AND kind = 'like'),
+  (SELECT count(*) FROM comment WHERE comment.post_id = {post}.id AND NOT is_hidden),
+  (SELECT count(*) FROM image WHERE image.post_id = {post}.id AND image.status = 'ready')
 
 -- name: users
 SELECT id, (public_posts, friends_posts, private_posts, friends) IS DISTINCT FROM ({counts(page.id)}) AS is_wrong
 FROM (SELECT * FROM app_user WHERE id > $1 ORDER BY id LIMIT $2::int) AS page ORDER BY id
 
--- name: likes
-SELECT id, public_id, like_count <> {likes(page)} AS is_wrong
+-- name: counters_of_posts
+SELECT id, public_id, (like_count, comment_count, reaction_count) IS DISTINCT FROM ({post_counts(page)}) AS is_wrong
 FROM (SELECT * FROM post WHERE id > $1::bigint ORDER BY id LIMIT $2::int) AS page ORDER BY id
 
 -- name: relations
@@ -242,8 +245,8 @@ UPDATE app_user SET (public_posts, friends_posts, private_posts, friends) = ({co
 -- name: lock_post
 SELECT FROM post WHERE public_id = $1::uuid FOR NO KEY UPDATE
 
--- name: correct_likes
-UPDATE post SET like_count = {likes(post)} WHERE public_id = $1::uuid
+-- name: correct_post
+UPDATE post SET (like_count, comment_count, reaction_count) = ({post_counts(post)}) WHERE public_id = $1::uuid
 
 -- name: lock_spelling
 WITH added AS (INSERT INTO spelling (word) VALUES ($1) ON CONFLICT DO NOTHING)
@@ -267,7 +270,7 @@ ON CONFLICT DO NOTHING
   (SELECT count(DISTINCT author) FROM post WHERE post.place_id = {place} AND status = 'ready' AND visibility = 'public'),
   (SELECT count(*) FROM relation WHERE relation.target = {place} AND kind = 'favourite'),
   (SELECT count(*) FROM collection_item AS item WHERE item.place_id = {place}),
-  (SELECT count(*) FROM comment WHERE comment.place_id = {place})
+  (SELECT count(*) FROM comment WHERE comment.place_id = {place} AND NOT is_hidden)
 
 -- name: places
 SELECT id, (post_count, author_count, favourite_count, collection_count, comment_count) IS DISTINCT FROM ({place_counts(page.id)})
@@ -332,7 +335,7 @@ GROUP BY period, level, cell, start
 -- The counters of a collection, as they should be.
 (SELECT count(*) FROM collection_item AS item WHERE item.collection_id = {collection}),
   (SELECT count(*) FROM collection_member AS member WHERE member.collection_id = {collection}),
-  (SELECT count(*) FROM comment WHERE comment.collection_id = {collection})
+  (SELECT count(*) FROM comment WHERE comment.collection_id = {collection} AND NOT is_hidden)
 
 -- name: collections
 SELECT id, public_id, (item_count, member_count, comment_count) IS DISTINCT FROM ({collection_counts(page.id)}) AS is_wrong

@@ -5,7 +5,7 @@ import Queue
 extension Verifier {
   private static let peoplePage = 1000
 
-  /// Checks the counters of users, of likes and of places, and that relations have both of their sides and their posts.
+  /// Checks the counters of users, posts and places, and that relations have both of their sides and their posts.
   func checkPeople(_ totals: Totals, _ report: inout VerifyReport) async throws {
     let all = Int64(totals.users + totals.posts + totals.relations)
     var done: Int64 = 0
@@ -38,7 +38,7 @@ extension Verifier {
     }
     number = 0
     while let page = try await page(
-      Integrity.statements["likes"], .integer(number),
+      Integrity.statements["counters_of_posts"], .integer(number),
       read: { row -> (Int64, Finding?) in (try row.get("id"), try Self.count(row, .post(try row.publicID("public_id"))))
       })
     {

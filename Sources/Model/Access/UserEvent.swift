@@ -8,6 +8,9 @@ package struct UserEvent: Sendable, Hashable {
     case postReady = "post_ready"
     case postRejected = "post_rejected"
     case postFailed = "post_failed"
+    /// The user's post waits for the decision of a moderator, or a moderator has hidden it.
+    case postHeld = "post_held"
+    case postHidden = "post_hidden"
     /// Another user commented on the user's post, reacted to it, or likes it.
     case comment
     case reaction
@@ -15,6 +18,20 @@ package struct UserEvent: Sendable, Hashable {
     /// Another user asks for the user's friendship, or has accepted it.
     case friendRequest = "friend_request"
     case friendAccepted = "friend_accepted"
+    /// A case waits for a decision. It concerns the moderators.
+    case caseOpened = "case_opened"
+
+    /// What the author of a post learns of its status; nil: nothing.
+    package init?(_ status: PostStatus) {
+      switch status {
+      case .processing: return nil
+      case .ready: self = .postReady
+      case .rejected: self = .postRejected
+      case .failed: self = .postFailed
+      case .held: self = .postHeld
+      case .hidden: self = .postHidden
+      }
+    }
   }
 
   /// The kind of an event that says nothing any more; no client receives it.
@@ -26,7 +43,7 @@ package struct UserEvent: Sendable, Hashable {
   /// The user who caused it; nil: the service did.
   package let actor: String?
   package let post: PublicID?
-  /// The comment or the image that it is about.
+  /// The comment, the image or the case that it is about.
   package let subject: PublicID?
   package let createdAt: Date
 

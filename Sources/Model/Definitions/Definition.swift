@@ -12,6 +12,8 @@ package struct Definition: Codable, Sendable, Hashable {
   package var moment: Moment?
   /// How posts are judged by the daily window; nil: the defaults.
   package var window: Window?
+  /// Whether posts are held until a decision; nil: they are not.
+  package var moderation: ModerationRule?
   /// The frame of the composition; 1080 x 1920 at 30 frames per second by default.
   package var canvas: Canvas
   package var outputs: Outputs
@@ -28,6 +30,7 @@ package struct Definition: Codable, Sendable, Hashable {
     limits = try container.decode(Limits.self, forKey: .limits)
     moment = try container.decodeIfPresent(Moment.self, forKey: .moment)
     window = try container.decodeIfPresent(Window.self, forKey: .window)
+    moderation = try container.decodeIfPresent(ModerationRule.self, forKey: .moderation)
     canvas = try container.decodeIfPresent(Canvas.self, forKey: .canvas) ?? Canvas()
     outputs = try container.decode(Outputs.self, forKey: .outputs)
     keepSources = try container.decode(Bool.self, forKey: .keepSources)

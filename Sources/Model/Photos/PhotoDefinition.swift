@@ -18,6 +18,8 @@ package struct PhotoDefinition: Codable, Sendable, Hashable {
   /// The variants of each photo, by role.
   package var variants: [Role: PhotoVariant]
   package var metadata: Metadata
+  /// Whether posts are held until a decision; nil: they are not. Only posts can be held.
+  package var moderation: ModerationRule?
   /// Whether the sources are kept for reprocessing.
   package var keepSources: Bool
 
@@ -31,6 +33,7 @@ package struct PhotoDefinition: Codable, Sendable, Hashable {
     limits = try container.decode(PhotoLimits.self, forKey: .limits)
     variants = try container.decode([Role: PhotoVariant].self, forKey: .variants)
     metadata = try container.decode(Metadata.self, forKey: .metadata)
+    moderation = try container.decodeIfPresent(ModerationRule.self, forKey: .moderation)
     keepSources = try container.decode(Bool.self, forKey: .keepSources)
     try NumberRange.day.check(deadlineSeconds, "deadline_seconds")
     try NumberRange.pixels.check(limits.pixels, "limits.pixels")

@@ -16,12 +16,17 @@ package struct Comment: Sendable, Hashable {
   package let author: String
   package let text: String
   package let createdAt: Date
+  /// Whether a moderator has hidden it: only its author sees it.
+  package let isHidden: Bool
 
-  package init(id: PublicID, subject: CommentSubject, author: String, text: String, createdAt: Date) {
+  package init(
+    id: PublicID, subject: CommentSubject, author: String, text: String, createdAt: Date, isHidden: Bool
+  ) {
     self.id = id
     self.subject = subject
     self.author = author
     self.text = text
     self.createdAt = createdAt
+    self.isHidden = isHidden
   }
 }

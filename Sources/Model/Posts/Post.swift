@@ -37,6 +37,9 @@ package struct Post: Sendable, Hashable {
     self.assets = assets
     self.photos = photos
   }
+
+  /// Whether everybody may see its media.
+  package var isPublic: Bool { draft.visibility == .public && status == .ready }
 }
 
 /// The status of a post.
@@ -49,6 +52,18 @@ package enum PostStatus: String, Codable, Sendable, CaseIterable {
   case rejected
   /// Processing failed for a cause other than the media.
   case failed
+  /// Its media are ready, and only its author sees it until a moderator decides.
+  case held
+  /// A moderator has hidden it: only its author sees it.
+  case hidden
+
+  /// Whether its media are there.
+  package var hasMedia: Bool {
+    switch self {
+    case .ready, .held, .hidden: true
+    case .processing, .rejected, .failed: false
+    }
+  }
 }
 
 /// The numbers of comments, reactions and likes of a post, which are the same for every viewer.

@@ -34,6 +34,12 @@ package struct PostDraft: Codable, Sendable, Hashable {
     self.capturedAt = capturedAt
     self.foreground = foreground
   }
+
+  /// Whether another draft has the same words.
+  package func hasTexts(of other: PostDraft) -> Bool {
+    [title, caption, alternativeText, place?.name]
+      == [other.title, other.caption, other.alternativeText, other.place?.name]
+  }
 }
 
 /// The type of a post.

@@ -36,11 +36,14 @@ package struct ImageDraft: Sendable, Hashable {
   package var owner: String
   /// The app's id of the submitter; nil: the owner.
   package var author: String?
+  /// What it shows, in words.
+  package var alternativeText: String?
 
-  package init(kind: ImageKind, owner: String, author: String? = nil) {
+  package init(kind: ImageKind, owner: String, author: String? = nil, alternativeText: String? = nil) {
     self.kind = kind
     self.owner = owner
     self.author = author
+    self.alternativeText = alternativeText
   }
 }
 

@@ -22,7 +22,7 @@ extension Store {
     collection id: PublicID, with user: String, as role: CollectionMember.Role, for viewer: Viewer, link: [UInt8]?,
     _ session: Session
   ) throws -> Shared {
-    try requireUsers(user, in: session)
+    try requireUsers(user, allowingSuspended: true, in: session)
     guard let locked = try lock(collection: id, for: viewer, link: link, session) else { return .noCollection }
     if locked.role != .author {
       // A member keeps the role that the author has given.

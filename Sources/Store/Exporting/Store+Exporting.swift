@@ -84,7 +84,9 @@ extension Store {
     let images = try rows.map { row in
       StoredImage(
         id: try row.publicID("public_id"),
-        draft: ImageDraft(kind: try row.enumValue("kind"), owner: try row.get("owner"), author: user),
+        draft: ImageDraft(
+          kind: try row.enumValue("kind"), owner: try row.get("owner"), author: user,
+          alternativeText: try row.get("alternative_text")),
         status: try row.enumValue("status"), createdAt: Date(microseconds: try row.get("created_at")), reasons: [],
         job: nil, assets: [:], isPublic: false)
     }

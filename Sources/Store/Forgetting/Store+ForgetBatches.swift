@@ -96,6 +96,7 @@ extension Store {
     let traces = [
       Self.forgetting["drop_relations_of_user_or_to"], Self.forgetting["drop_events_of_user"],
       Self.forgetting["drop_memberships_of_user"], Self.forgetting["blank_activity_of_user"],
+      Self.forgetting["drop_reports_of_user"], Self.forgetting["drop_cases_of_user"],
       Self.forgetting["drop_notes_of_user"], Self.forgetting["blank_places"], Self.forgetting["blank_events_by_user"],
       Self.forgetting["blank_jobs"], Self.forgetting["blank_dead_jobs"],
       Self.forgetting["blank_finished_jobs"],
@@ -115,7 +116,8 @@ extension Store {
     try session.execute(Self.forgetting["drop_usage"], .text(Self.sender(ofUser: user)))
     let last = [
       Self.forgetting["blank_runs"], Self.forgetting["drop_tickets_of_user"], Self.forgetting["drop_tokens_of_user"],
-      Self.forgetting["drop_event_count"], Self.forgetting["drop_user"], Self.forgetting["drop_forgetting"],
+      Self.forgetting["drop_event_count"], Self.forgetting["drop_user"], Self.forgetting["drop_suspension"],
+      Self.forgetting["drop_forgetting"],
     ]
     for statement in last { try session.execute(statement, .text(user)) }
     // A file that is removed although the transaction fails is one of a user who is being deleted.

@@ -43,18 +43,19 @@ extension Store {
     return (job, tokens + later)
   }
 
-  /// Throws if one of the users is being deleted. Until the transaction ends, no deletion of them starts.
+  /// Throws if one of the users is being deleted, or is suspended. Until the transaction ends, no deletion of them starts.
   ///
   /// Every function that stores something for a user calls it first.
   ///
-  /// - Throws: `ForgottenRefusal`, after which the caller must roll back.
-  package func requireUsers(_ users: String?..., in session: Session) throws {
+  /// - Parameter allowingSuspended: whether something may be stored about a suspended user, which others do.
+  /// - Throws: `ForgottenRefusal`, `SuspendedRefusal`, after which the caller must roll back.
+  package func requireUsers(_ users: String?..., allowingSuspended: Bool = false, in session: Session) throws {
     for user in users.compactMap(\.self) {
       try session.execute(Self.forgetting["lock_user_shared"], .text(user))
       // A statement of its own: it sees what was committed while the lock was waited for.
-      guard try session.execute(Self.forgetting["is_forgotten"], .text(user)).isEmpty else {
-        throw ForgottenRefusal(user: user)
-      }
+      let refusal = try session.execute(Self.forgetting["refusal_of_user"], .text(user)).single()
+      if try refusal.get("is_forgotten") { throw ForgottenRefusal(user: user) }
+      if try refusal.get("is_suspended"), !allowingSuspended { throw SuspendedRefusal(user: user) }
     }
   }
 }

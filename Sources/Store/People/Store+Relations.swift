@@ -12,7 +12,8 @@ extension Store {
   package func relate(
     _ user: String, _ kind: RelationKind, to target: String, for viewer: Viewer, _ session: Session
   ) throws -> Relation? {
-    try requireUsers(user, kind.target == .user ? target : nil, in: session)
+    try requireUsers(user, in: session)
+    if kind.target == .user { try requireUsers(target, allowingSuspended: true, in: session) }
     switch (kind.target, kind.rule) {
     case (.user, .bothSides):
       guard try ask(user, kind, to: target, viewer, session) else { return nil }

@@ -45,7 +45,7 @@ extension Store {
     check: (AppUser?) throws -> Void = { _ in }
   ) throws {
     try viewer.require(owner: id)
-    try requireUsers(id, in: session)
+    try requireUsers(id, allowingSuspended: viewer == .unrestricted, in: session)
     try session.execute(Self.statements["lock_users"], .texts([id]))
     try check(user(id, for: viewer, session))
     do {

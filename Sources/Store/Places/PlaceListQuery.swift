@@ -7,7 +7,8 @@ struct PlaceListQuery {
   private var conditions: [String] = []
   private let order: PlaceOrder
 
-  /// The number of map cells of an area that are found by their index. For a larger area the first of all places are filtered.
+  /// The number of map cells of an area whose places are found by the index of positions. For a larger area the first of all
+  /// places are filtered.
   private static let maxCells = 400
   /// What distances are subtracted from, in millimeters: the nearest has the largest key.
   private static let farthest = Int64(Nearness.distances.upperBound) * 1000
@@ -27,8 +28,7 @@ struct PlaceListQuery {
     if let category = filter.category { require("categories @> ARRAY[$]", .text(category)) }
     if let piece {
       let polygon = Parameter.text(PostListQuery.polygon(piece.ring))
-      if let cells = piece.cells(limit: Self.maxCells) {
-        require("map_cell = ANY ($::int[])", .integers(cells.map(Int64.init)))
+      if piece.cells(limit: Self.maxCells) != nil {
         require("position <@ $::polygon", polygon)
       } else {
         // The planner takes every polygon for a small one, and would read all places; of CASE it expects half of the rows.

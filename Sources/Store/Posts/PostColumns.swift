@@ -39,10 +39,10 @@ struct PostColumn: Sendable {
 
   /// Returns the text of Store.sql with the columns in it.
   ///
-  /// The names of all columns replace `DRAFT_COLUMNS`, their parameters from `$7` on `DRAFT_VALUES`, and the assignments
+  /// The names of all columns replace `DRAFT_COLUMNS`, their parameters from `$8` on `DRAFT_VALUES`, and the assignments
   /// of the changeable columns, whose parameters are those from `$2` on, `DRAFT_CHANGES`.
   static func complete(_ sql: [UInt8]) -> [UInt8] {
-    let values = all.indices.map { "$\($0 + 7)" }
+    let values = all.indices.map { "$\($0 + 8)" }
     let changes = changeable.enumerated().map { "\($1.name) = $\($0 + 2)" }
     return Array(
       String(decoding: sql, as: UTF8.self)

@@ -7,7 +7,7 @@ import Queue
 extension Store {
   /// Inserts a comment, and notifies the author of a post; nil if the viewer sees no such thing.
   ///
-  /// - Throws: `ForgottenRefusal`.
+  /// - Throws: `ForgottenRefusal`, `SuspendedRefusal`.
   package func comment(
     on subject: CommentSubject, for viewer: Viewer, author: String, text: String, _ session: Session
   ) throws -> Comment? {
@@ -67,7 +67,7 @@ extension Store {
     try viewer.require(owner: comment.author, owner.user)
     try check(comment)
     try session.execute(Self.statements["drop_comment"], .text(comment.id.description))
-    try count(-1, on: subject, session)
+    if !comment.isHidden { try count(-1, on: subject, session) }
     return true
   }
 
@@ -82,7 +82,7 @@ extension Store {
       }
     return Comment(
       id: try row.publicID("public_id"), subject: subject, author: try row.get("author"), text: try row.get("text"),
-      createdAt: .init(microseconds: try row.get("created_at")))
+      createdAt: .init(microseconds: try row.get("created_at")), isHidden: try row.get("is_hidden"))
   }
 
   private func read(
@@ -98,7 +98,7 @@ extension Store {
 /// What differs between the things that users comment on.
 extension Store {
   /// The user who may delete comments of others; nil: there is none.
-  private struct Owner { let user: String? }
+  struct Owner { let user: String? }
 
   /// Whether the viewer sees what comments are on.
   private func sees(_ subject: CommentSubject, _ viewer: Viewer, _ session: Session) throws -> Bool {
@@ -110,7 +110,7 @@ extension Store {
   }
 
   /// Locks what comments are on, and returns its owner; nil if the viewer does not see it.
-  private func lock(_ subject: CommentSubject, for viewer: Viewer, _ session: Session) throws -> Owner? {
+  func lock(_ subject: CommentSubject, for viewer: Viewer, _ session: Session) throws -> Owner? {
     switch subject {
     case .post(let id):
       let rows = try session.execute(Self.statements["lock_target_post"], .text(id.description), viewer.parameter)
@@ -122,7 +122,7 @@ extension Store {
     }
   }
 
-  private func count(_ step: Int, on subject: CommentSubject, _ session: Session) throws {
+  func count(_ step: Int, on subject: CommentSubject, _ session: Session) throws {
     let statement =
       switch subject {
       case .post: Self.statements["count_comments_of_post"]

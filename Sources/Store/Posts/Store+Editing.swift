@@ -18,6 +18,7 @@ extension Store {
   ///
   /// If the change exchanges the foreground of a moment, its outputs are made again (`remake`).
   /// If the change restricts the visibility, the assets get new ids, so that URLs given out before become invalid.
+  /// If the definition holds posts and their author changes the texts, the post is held again.
   ///
   /// - Parameter check: receives the locked post before the change; an error from it prevents the change.
   /// - Throws: `OwnershipRefusal`.
@@ -34,10 +35,15 @@ extension Store {
     let draft = change.applied(to: before)
     let hasMedia = try row.get("job", as: String?.self) != nil
     if !hasMedia, (draft.title ?? "").isEmpty, (draft.caption ?? "").isEmpty { return .missingText }
-    try session.execute(
-      Self.statements["change_post"], [.text(id.description)] + PostColumn.changeable.map { $0.value(draft) })
+    let changed = try session.execute(
+      Self.statements["change_post"], [.text(id.description)] + PostColumn.changeable.map { $0.value(draft) }
+    ).single()
     if draft.visibility < before.visibility { try renameMedia(ofPost: row.get("id"), session) }
     if draft.foreground != before.foreground { try remake(id, session) }
+    // What was decided about were other words.
+    if viewer != .unrestricted, try changed.get("is_to_be_held"), !draft.hasTexts(of: before) {
+      try moderate(id, .hold, session)
+    }
     return .changed
   }
 
@@ -50,7 +56,7 @@ extension Store {
     return (try row.get("id"), try row.get("author"))
   }
 
-  private func renameMedia(ofPost number: Int64, _ session: Session) throws {
+  func renameMedia(ofPost number: Int64, _ session: Session) throws {
     let assets = try session.execute(Self.statements["assets_of_post"], .integer(number)).map { row in
       "\(try row.get("id", as: Int64.self))"
     }

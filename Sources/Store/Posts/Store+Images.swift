@@ -59,7 +59,8 @@ extension Store {
     }
     guard let content else { return nil }
     let image = StoredImage(
-      id: try first.publicID("image"), draft: ImageDraft(kind: kind, owner: owner, author: try first.get("author")),
+      id: try first.publicID("image"), draft: ImageDraft(
+        kind: kind, owner: owner, author: try first.get("author"), alternativeText: try first.get("alternative_text")),
       status: try first.enumValue("status"), createdAt: .init(microseconds: try first.get("created_at")),
       reasons: [], job: nil, assets: assets, isPublic: true)
     return (image, content)
@@ -85,7 +86,8 @@ extension Store {
     return StoredImage(
       id: try row.publicID("public_id"),
       draft: ImageDraft(
-        kind: try row.enumValue("kind"), owner: try row.get("owner"), author: try row.get("author")),
+        kind: try row.enumValue("kind"), owner: try row.get("owner"), author: try row.get("author"),
+        alternativeText: try row.get("alternative_text")),
       status: try row.enumValue("status"), createdAt: .init(microseconds: try row.get("created_at")),
       reasons: try row.reasons(),
       job: job.flatMap { jobs[$0] },

@@ -32,9 +32,9 @@ LEFT JOIN LATERAL (
        ORDER BY image.id DESC LIMIT 1) AS photo
      WHERE item.collection_id = collection.id AND item.place_id IS NOT NULL ORDER BY item.position LIMIT 1)
     UNION ALL
-    (SELECT 2, post.asset_set_id, post.visibility = 'public' FROM collection_item AS item JOIN post ON post.id = item.post_id
+    (SELECT 2, post.asset_set_id, {is_public(post)} FROM collection_item AS item JOIN post ON post.id = item.post_id
      WHERE item.collection_id = collection.id AND post.status = 'ready' AND post.asset_set_id IS NOT NULL
-       AND {visible(post.author, post.visibility, post.status, {viewer})}
+       AND {visible(post.author, post.visibility, post.moderation, {viewer})}
      ORDER BY item.position LIMIT 1)) AS candidate
   ORDER BY place LIMIT 1) AS cover ON true
 
@@ -71,7 +71,7 @@ ORDER BY listed.created_at DESC, listed.id DESC
 SELECT item.place_id, post.public_id AS post, item.fields::text AS fields
 FROM collection_item AS item LEFT JOIN post ON post.id = item.post_id
 WHERE item.collection_id = $1::bigint
-  AND (item.post_id IS NULL OR {visible(post.author, post.visibility, post.status, $2)})
+  AND (item.post_id IS NULL OR {visible(post.author, post.visibility, post.moderation, $2)})
 ORDER BY item.position, item.id
 
 -- name: collection_role
@@ -85,7 +85,7 @@ WHERE role IS NOT NULL
 
 -- name: lock_items
 -- The posts that are to be items, before the collection.
-SELECT public_id FROM post WHERE public_id = ANY ($1::uuid[]) AND {visible(author, visibility, status, $2)}
+SELECT public_id FROM post WHERE public_id = ANY ($1::uuid[]) AND {visible(author, visibility, moderation, $2)}
 ORDER BY id FOR KEY SHARE
 
 -- name: insert_collection
@@ -99,7 +99,7 @@ WHERE id = $1::bigint
 -- What the viewer does not see stays.
 DELETE FROM collection_item AS item
 WHERE item.collection_id = $1::bigint AND (item.post_id IS NULL OR EXISTS (
-  SELECT FROM post WHERE post.id = item.post_id AND {visible(post.author, post.visibility, post.status, $2)}))
+  SELECT FROM post WHERE post.id = item.post_id AND {visible(post.author, post.visibility, post.moderation, $2)}))
 
 -- name: move_items
 -- What has stayed follows the new items.

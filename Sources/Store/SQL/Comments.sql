@@ -1,5 +1,10 @@
 -- Comments on posts, places and collections. SUBJECT is replaced by the condition on the row of a comment that it is on what $1 names.
 
+-- fragment: shown(comment, viewer)
+-- Whether a viewer who sees what a comment is on sees the comment. One that a moderator has hidden is for its author alone.
+({unblocked({comment}.author, {viewer})}
+  AND (NOT {comment}.is_hidden OR {viewer}::text IS NULL OR {comment}.author = {viewer}::text))
+
 -- name: lock_commented_place
 SELECT number FROM place WHERE id = $1 AND is_known FOR NO KEY UPDATE
 
@@ -12,11 +17,11 @@ VALUES ($1::uuid, $2, $3, (SELECT id FROM post WHERE public_id = $4::uuid), $5, 
 RETURNING {comment_columns}
 
 -- name: comment
-SELECT {comment_columns} FROM comment WHERE SUBJECT AND comment.public_id = $2::uuid AND {unblocked(comment.author, $3)}
+SELECT {comment_columns} FROM comment WHERE SUBJECT AND comment.public_id = $2::uuid AND {shown(comment, $3)}
 
 -- name: comments
 SELECT {comment_columns} FROM comment
-WHERE SUBJECT AND (comment.created_at, comment.id) < ($2::timestamptz, $3::bigint) AND {unblocked(comment.author, $5)}
+WHERE SUBJECT AND (comment.created_at, comment.id) < ($2::timestamptz, $3::bigint) AND {shown(comment, $5)}
 ORDER BY comment.created_at DESC, comment.id DESC LIMIT $4::int
 
 -- name: drop_comment

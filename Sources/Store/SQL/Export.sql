@@ -14,9 +14,9 @@ FROM image JOIN asset ON asset.asset_set_id IN (image.asset_set_id, image.source
 WHERE image.public_id = ANY ($1::uuid[]) ORDER BY asset.id
 
 -- name: images_by_user
-SELECT id, public_id, kind, owner, status, created_at FROM image WHERE author = $1 AND id > $2::bigint
+SELECT id, public_id, kind, owner, alternative_text, status, created_at FROM image WHERE author = $1 AND id > $2::bigint
 UNION
-SELECT id, public_id, kind, owner, status, created_at FROM image
+SELECT id, public_id, kind, owner, alternative_text, status, created_at FROM image
 WHERE kind = 'profile' AND owner = $1 AND id > $2::bigint
 ORDER BY id LIMIT $3::int
 

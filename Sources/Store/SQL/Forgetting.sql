@@ -7,8 +7,10 @@ SELECT pg_advisory_xact_lock_shared(hashtextextended('user:' || $1, 3))
 -- name: lock_user
 SELECT pg_advisory_xact_lock(hashtextextended('user:' || $1, 3))
 
--- name: is_forgotten
-SELECT FROM forgetting WHERE user_id = $1
+-- name: refusal_of_user
+-- Whether a user is being deleted, and whether one is suspended.
+SELECT EXISTS (SELECT FROM forgetting WHERE user_id = $1) AS is_forgotten,
+  EXISTS (SELECT FROM suspension WHERE user_id = $1) AS is_suspended
 
 -- name: insert_forgetting
 INSERT INTO forgetting (job, user_id) VALUES ($1::uuid, $2) ON CONFLICT (user_id) DO NOTHING RETURNING job
@@ -83,17 +85,17 @@ WHERE collection.id IN (SELECT comment.collection_id FROM comment WHERE comment.
 ORDER BY collection.id FOR NO KEY UPDATE
 
 -- name: drop_comments
-WITH gone AS (DELETE FROM comment WHERE id = ANY ($1::bigint[]) RETURNING post_id, place_id, collection_id),
+WITH gone AS (DELETE FROM comment WHERE id = ANY ($1::bigint[]) RETURNING post_id, place_id, collection_id, is_hidden),
 of_collections AS (
   UPDATE collection SET comment_count = comment_count - gone.comments
-  FROM (SELECT collection_id, count(*) AS comments FROM gone GROUP BY collection_id) AS gone
+  FROM (SELECT collection_id, count(*) AS comments FROM gone WHERE NOT is_hidden GROUP BY collection_id) AS gone
   WHERE collection.id = gone.collection_id),
 of_posts AS (
   UPDATE post SET comment_count = comment_count - gone.comments
-  FROM (SELECT post_id, count(*) AS comments FROM gone GROUP BY post_id) AS gone
+  FROM (SELECT post_id, count(*) AS comments FROM gone WHERE NOT is_hidden GROUP BY post_id) AS gone
   WHERE post.id = gone.post_id)
 UPDATE place SET comment_count = comment_count - gone.comments
-FROM (SELECT place_id, count(*) AS comments FROM gone GROUP BY place_id) AS gone
+FROM (SELECT place_id, count(*) AS comments FROM gone WHERE NOT is_hidden GROUP BY place_id) AS gone
 WHERE place.id = gone.place_id
 
 -- name: lock_places_of_posts
@@ -117,6 +119,12 @@ UPDATE collection_activity SET user_id = nullif(user_id, $1), member = nullif(me
 WHERE id IN (
   SELECT id FROM collection_activity WHERE user_id = $1
   UNION SELECT id FROM collection_activity WHERE member = $1 LIMIT $2::int)
+
+-- name: drop_reports_of_user
+DELETE FROM report WHERE id IN (SELECT id FROM report WHERE author = $1 ORDER BY id LIMIT $2::int)
+
+-- name: drop_cases_of_user
+DELETE FROM moderation_case WHERE id IN (SELECT id FROM moderation_case WHERE user_id = $1 ORDER BY id LIMIT $2::int)
 
 -- name: drop_notes_of_user
 DELETE FROM place_note WHERE id IN (SELECT id FROM place_note WHERE user_id = $1 ORDER BY id LIMIT $2::int)
@@ -183,6 +191,9 @@ DELETE FROM event_ticket WHERE user_id = $1
 
 -- name: drop_event_count
 DELETE FROM user_event_count WHERE user_id = $1
+
+-- name: drop_suspension
+DELETE FROM suspension WHERE user_id = $1
 
 -- name: drop_forgetting
 DELETE FROM forgetting WHERE user_id = $1

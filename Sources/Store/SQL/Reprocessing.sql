@@ -4,7 +4,7 @@ SELECT subject.subject_kind, subject.subject, subject.kind, wanted.definition, s
   made.hash AS made_by, made.name AS made_name, made.version AS made_version
 FROM (
   SELECT 'post' AS subject_kind, public_id AS subject, kind, status, author, created_at, job, asset_set_id, source_set_id
-  FROM post WHERE status IN ('ready', 'failed')
+  FROM post WHERE status IN ('ready', 'held', 'hidden', 'failed')
   UNION ALL
   SELECT 'image', public_id, kind, status, coalesce(author, owner), created_at, job, asset_set_id, source_set_id
   FROM image WHERE status IN ('ready', 'failed')) AS subject
@@ -52,7 +52,7 @@ RETURNING run_id
 -- name: may_remake
 -- Whether the outputs of a moment can be made again by the definition that made them.
 SELECT FROM post JOIN asset_set AS made ON made.id = post.asset_set_id
-WHERE post.public_id = $1::uuid AND post.kind = 'take5' AND post.status = 'ready' AND post.source_set_id IS NOT NULL
+WHERE post.public_id = $1::uuid AND post.kind = 'take5' AND post.status IN ('ready', 'held', 'hidden') AND post.source_set_id IS NOT NULL
   AND made.definition IS NOT NULL
 
 -- name: insert_item_of_post
@@ -189,7 +189,7 @@ UPDATE reprocess_item SET job = NULL WHERE run_id = $1 AND outcome IS NULL AND j
 -- name: swap_post
 -- The write that makes the new outputs visible. No row if the post has another set by now.
 UPDATE post SET asset_set_id = $3::bigint
-WHERE public_id = $1::uuid AND status = 'ready' AND asset_set_id = $2::bigint
+WHERE public_id = $1::uuid AND status IN ('ready', 'held', 'hidden') AND asset_set_id = $2::bigint
 RETURNING id, foreground
 
 -- name: swap_image

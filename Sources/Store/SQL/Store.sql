@@ -1,9 +1,9 @@
--- fragment: visible(author, visibility, status, viewer)
+-- fragment: visible(author, visibility, moderation, viewer)
 -- The rule of visibility, the only one: whether a viewer sees a post. A viewer of NULL is a client that acts as no user;
--- that of a client without a credential is empty, which is no user's id. A post that is held or hidden is for its author alone.
+-- that of a client without a credential is empty, which is no user's id. A post that is held or hidden by moderation is for its author alone.
 -- Everything that belongs to a post (comments, reactions, media, counts) is as visible as the post.
 ({viewer}::text IS NULL OR {author} = {viewer}::text
-  OR {status} NOT IN ('held', 'hidden') AND (
+  OR {moderation} IS NULL AND (
     {visibility} = 'public' AND {unblocked({author}, {viewer})}
     OR {visibility} = 'friends' AND (
       SELECT true FROM relation
@@ -18,9 +18,13 @@
   WHERE relation.user_id = {viewer}::text AND relation.target = {user} AND relation.kind IN ('block', 'blocked')
   LIMIT 1) IS NULL
 
+-- fragment: is_public(post)
+-- Whether everybody may see a post.
+({post}.visibility = 'public' AND {post}.moderation IS NULL)
+
 -- fragment: public_image(image)
 -- Whether everybody may see an image: one that belongs to no post, or to a public one.
-coalesce((SELECT post.visibility = 'public' FROM post WHERE post.id = {image}.post_id), true)
+coalesce((SELECT {is_public(post)} FROM post WHERE post.id = {image}.post_id), true)
 
 -- fragment: maker(image)
 -- The user whose image it is.
@@ -47,13 +51,13 @@ VALUES ($1::uuid, $2::bigint, $3, $4, $5, $6::bigint, $7::int, $8::int, $9::floa
 
 -- name: insert_post
 -- PostColumn replaces the words that begin with DRAFT_.
-INSERT INTO post (public_id, status, job, source_set_id, window_state, late_seconds, DRAFT_COLUMNS)
-VALUES ($1::uuid, $2, $3::uuid, $4::bigint, $5, $6::int, DRAFT_VALUES)
+INSERT INTO post (public_id, status, job, source_set_id, window_state, late_seconds, moderation, is_moderated, DRAFT_COLUMNS)
+VALUES ($1::uuid, $2, $3::uuid, $4::bigint, $5, $6::int, CASE WHEN $7::boolean THEN 'hold' END, $7::boolean, DRAFT_VALUES)
 
 -- name: post
 SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
   window_state, late_seconds, DRAFT_COLUMNS
-FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, status, $2)}
+FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, $2)}
 
 -- name: any_post
 -- The same for a client that acts as no user. For NULL the server would make another plan each time, without the subqueries,
@@ -69,7 +73,7 @@ SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id
   window_state, late_seconds, DRAFT_COLUMNS
 FROM post
 WHERE CONDITIONS (ORDER_TIME, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
-  AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, status, $7)}
+  AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, $7)}
 ORDER BY ORDER_TIME DESC, id DESC LIMIT $6::int
 
 -- name: posts_by_distance
@@ -79,20 +83,20 @@ SELECT * FROM (
     window_state, late_seconds, DRAFT_COLUMNS, DISTANCE AS distance
   FROM post
   WHERE CONDITIONS created_at < $1::timestamptz AND created_at >= $3::timestamptz
-    AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, status, $7)}) AS near
+    AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, $7)}) AS near
 WHERE distance <= $10::bigint AND (distance, id) > ($11::bigint, $2::bigint)
 ORDER BY distance, id LIMIT $6::int
 
 -- name: lock_post
 -- The lock order is: the jobs, then the post, then the rows that refer to it.
-SELECT id, author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, status, $2)} FOR UPDATE
+SELECT id, author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, $2)} FOR UPDATE
 
 -- name: author_of_post
-SELECT author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, status, $2)}
+SELECT author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, $2)}
 
 -- name: has_post
 -- The lock prevents the deletion of the post until the transaction ends.
-SELECT id FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, status, $2)} FOR KEY SHARE
+SELECT id FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, $2)} FOR KEY SHARE
 
 -- name: jobs_of_post
 SELECT post.job FROM post WHERE post.public_id = $1::uuid AND post.job IS NOT NULL
@@ -109,7 +113,7 @@ DELETE FROM post WHERE id = $1::bigint RETURNING asset_set_id, source_set_id
 
 -- name: change_post
 UPDATE post SET DRAFT_CHANGES WHERE public_id = $1::uuid
-RETURNING id
+RETURNING is_moderated AND moderation IS NULL AS is_to_be_held
 
 -- name: assets_of_post
 -- The assets of the post's set, of its reactions' sets, and of the sets that these have replaced.
@@ -140,12 +144,12 @@ DELETE FROM image WHERE public_id = $1::uuid RETURNING asset_set_id, source_set_
 -- name: calendar
 -- The latest post of each day of a month that has posts of the author, by days of the given time zone.
 WITH day AS (
-  SELECT (taken_at AT TIME ZONE $2)::date AS date, id, public_id, asset_set_id, taken_at, visibility
+  SELECT (taken_at AT TIME ZONE $2)::date AS date, id, public_id, asset_set_id, taken_at, {is_public(post)} AS is_public
   FROM post
-  WHERE author = $1 AND status = 'ready' AND visibility = ANY ($4::text[]) AND {visible(author, visibility, status, $5)}
+  WHERE author = $1 AND status = 'ready' AND visibility = ANY ($4::text[]) AND {visible(author, visibility, moderation, $5)}
     AND taken_at >= $3::timestamp AT TIME ZONE $2
     AND taken_at < ($3::timestamp + interval '1 month') AT TIME ZONE $2)
-SELECT DISTINCT ON (date) to_char(date, 'YYYY-MM-DD') AS date, public_id, asset_set_id, visibility = 'public' AS is_public,
+SELECT DISTINCT ON (date) to_char(date, 'YYYY-MM-DD') AS date, public_id, asset_set_id, is_public,
   count(*) OVER (PARTITION BY date) AS posts
 FROM day ORDER BY date, taken_at DESC, id DESC
 
@@ -250,15 +254,15 @@ WITH RECURSIVE sets (id) AS (
   SELECT asset_set_id FROM asset WHERE public_id = $1::uuid
   UNION SELECT asset_set.replaced_by FROM asset_set JOIN sets ON asset_set.id = sets.id
   WHERE asset_set.replaced_by IS NOT NULL)
-SELECT 1 FROM sets JOIN post ON post.asset_set_id = sets.id WHERE {visible(post.author, post.visibility, post.status, $2)}
+SELECT 1 FROM sets JOIN post ON post.asset_set_id = sets.id WHERE {visible(post.author, post.visibility, post.moderation, $2)}
 UNION ALL
 SELECT 1 FROM sets JOIN image ON image.asset_set_id = sets.id LEFT JOIN post ON post.id = image.post_id
-WHERE (image.post_id IS NULL OR {visible(post.author, post.visibility, post.status, $2)}) AND {unblocked({maker(image)}, $2)}
+WHERE (image.post_id IS NULL OR {visible(post.author, post.visibility, post.moderation, $2)}) AND {unblocked({maker(image)}, $2)}
 
 -- name: publish
 UPDATE post SET status = 'ready', asset_set_id = $2::bigint, reasons = '[]'
 WHERE public_id = $1::uuid AND status = 'processing'
-RETURNING id, author, foreground
+RETURNING id, author, foreground, status
 
 -- name: reject
 UPDATE post SET status = 'rejected', reasons = $2::jsonb WHERE public_id = $1::uuid AND status = 'processing' RETURNING public_id, author
@@ -277,15 +281,15 @@ WHERE post.id = before.id AND before.source_set_id IS NOT NULL
 RETURNING before.source_set_id
 
 -- name: insert_image
-INSERT INTO image (public_id, kind, owner, author, status, job, source_set_id, post_id)
-VALUES ($1::uuid, $2, $3, $4, 'processing', $5::uuid, $6::bigint, (SELECT id FROM post WHERE $2 = 'reaction' AND public_id = $7::uuid))
+INSERT INTO image (public_id, kind, owner, author, status, job, source_set_id, post_id, alternative_text)
+VALUES ($1::uuid, $2, $3, $4, 'processing', $5::uuid, $6::bigint, (SELECT id FROM post WHERE $2 = 'reaction' AND public_id = $7::uuid), $8)
 
 -- name: image
-SELECT image.id, image.public_id, image.kind, image.owner, image.author, image.status, image.created_at, image.reasons,
+SELECT image.id, image.public_id, image.kind, image.owner, image.author, image.alternative_text, image.status, image.created_at, image.reasons,
   image.job, image.asset_set_id, image.source_set_id, post.author AS post_author,
   {public_image(image)} AS is_public
 FROM image LEFT JOIN post ON post.id = image.post_id
-WHERE image.public_id = $1::uuid AND (image.post_id IS NULL OR {visible(post.author, post.visibility, post.status, $2)})
+WHERE image.public_id = $1::uuid AND (image.post_id IS NULL OR {visible(post.author, post.visibility, post.moderation, $2)})
   AND {unblocked({maker(image)}, $2)}
 
 -- name: lock_itinerary
@@ -299,14 +303,14 @@ WHERE kind = 'itinerary' AND owner = $1 AND status IN ('processing', 'ready', 'f
 LIMIT 1
 
 -- name: images
-SELECT id, public_id, kind, owner, author, status, created_at, reasons, job, asset_set_id, source_set_id,
+SELECT id, public_id, kind, owner, author, alternative_text, status, created_at, reasons, job, asset_set_id, source_set_id,
   {public_image(image)} AS is_public
 FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint
   AND {unblocked({maker(image)}, $5)}
 ORDER BY id DESC LIMIT $4::int
 
 -- name: images_of_authors
-SELECT id, public_id, kind, owner, author, status, created_at, reasons, job, asset_set_id, source_set_id,
+SELECT id, public_id, kind, owner, author, alternative_text, status, created_at, reasons, job, asset_set_id, source_set_id,
   {public_image(image)} AS is_public
 FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint AND author = ANY ($6::text[])
   AND {unblocked({maker(image)}, $5)}
@@ -314,7 +318,7 @@ ORDER BY id DESC LIMIT $4::int
 
 -- name: current_image
 -- The image with all of its assets, and the bytes of the asset of one role if they are stored in the database.
-SELECT image.public_id AS image, image.author, image.status, image.created_at,
+SELECT image.public_id AS image, image.author, image.alternative_text, image.status, image.created_at,
   asset.public_id, asset.role, asset.place, asset.blob, asset.type, asset.bytes, asset.width, asset.height,
   asset.duration, asset.thumbhash, asset.color, asset_set.recipe,
   CASE WHEN asset.role = $3 THEN (SELECT inline_content FROM blob WHERE blob.hash = asset.blob) END AS inline_content,

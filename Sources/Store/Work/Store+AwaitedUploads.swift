@@ -27,15 +27,16 @@ extension Store {
   /// - Parameters:
   ///   - uploads: in the order of the photos.
   ///   - window: how the post is judged by the daily window; nil: by the defaults.
+  ///   - isHeld: whether only the author sees the post until a moderator decides.
   ///   - request: the id of the request, for the log of the worker.
-  /// - Throws: `AwaitedByOther`, `ForgottenRefusal`, `PunctualityRefusal`.
+  /// - Throws: `AwaitedByOther`, `ForgottenRefusal`, `SuspendedRefusal`, `PunctualityRefusal`.
   package func submitPost(
-    _ draft: PostDraft, awaiting uploads: [AwaitedUpload], window: Definition.Window?, request: String?,
-    _ session: Session
+    _ draft: PostDraft, awaiting uploads: [AwaitedUpload], window: Definition.Window?, isHeld: Bool = false,
+    request: String?, _ session: Session
   ) throws -> PublicID {
     try requireUsers(draft.author, in: session)
     let post = PublicID.now()
-    try insert(post, draft, status: .processing, job: nil, set: nil, window: window, session)
+    try insert(post, draft, status: .processing, job: nil, set: nil, window: window, isHeld: isHeld, session)
     let inserted = try session.execute(
       Self.uploadStatements["insert_awaited_uploads"], .text(post.description),
       .texts(uploads.map(\.upload.description)),

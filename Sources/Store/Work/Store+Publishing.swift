@@ -40,7 +40,7 @@ extension Store {
       guard let row = published.first else { throw StoreError.noSubject(work.subject) }
       try releaseInputs(of: work, session)
       try remakeIfOutdated(work, row, session)
-      try notify(row.get("author"), of: .postReady, by: nil, post: id, session)
+      try notify(row.get("author"), of: row.enumValue("status"), id, session)
     case .image(let id): try publish(image: id, work, insert, session)
     }
   }

@@ -13,15 +13,18 @@ extension Store {
   /// - Parameters:
   ///   - sources: the submitted media, with the roles `source.front` and `source.back`, `source.clip`, or `source.photo`
   ///     and their indexes.
+  ///   - isHeld: whether only the author sees the post until a moderator decides.
   ///   - request: the id of the request, for the log of the worker.
-  /// - Throws: `QuarantineRefusal`, `ForgottenRefusal`, `PunctualityRefusal`.
+  /// - Throws: `QuarantineRefusal`, `ForgottenRefusal`, `SuspendedRefusal`, `PunctualityRefusal`.
   package func submitPost(
-    _ draft: PostDraft, sources: [NewAsset], definition: MediaDefinition, request: String?, _ session: Session
+    _ draft: PostDraft, sources: [NewAsset], definition: MediaDefinition, isHeld: Bool = false, request: String?,
+    _ session: Session
   ) throws -> PublicID {
     try requireUsers(draft.author, in: session)
     let post = PublicID.now()
     guard !sources.isEmpty else {
-      try insert(post, draft, status: .ready, job: nil, set: nil, window: nil, session)
+      try insert(post, draft, status: .ready, job: nil, set: nil, window: nil, isHeld: isHeld, session)
+      if isHeld { try notify(draft.author, of: .held, post, session) }
       return post
     }
     try refuseQuarantined(sources, session)
@@ -29,7 +32,7 @@ extension Store {
     let set = try insertSet(sources, definition: nil, recipe: nil, job: nil, session)
     // After the files are written, because other submissions that insert this definition wait for the commit.
     try insert(stored, session)
-    try insert(post, draft, status: .processing, job: job, set: set, window: definition.window, session)
+    try insert(post, draft, status: .processing, job: job, set: set, window: definition.window, isHeld: isHeld, session)
     try enqueue(PostJob(post: post), as: job, by: draft.author, stored, request: request, session)
     return post
   }
@@ -57,7 +60,7 @@ extension Store {
     try session.execute(
       Self.statements["insert_image"], .text(image.description), .text(draft.kind.rawValue), .text(draft.owner),
       .text(draft.author), .text(job.description), .integer(set),
-      .text(draft.kind == .reaction ? draft.owner : nil))
+      .text(draft.kind == .reaction ? draft.owner : nil), .text(draft.alternativeText))
     try enqueue(
       ImageJob(image: image), as: job, by: draft.author ?? draft.owner, definition, request: request, session)
     return image
@@ -88,14 +91,14 @@ extension Store {
 
   func insert(
     _ post: PublicID, _ draft: PostDraft, status: PostStatus, job: PublicID?, set: Int64?,
-    window: Definition.Window?, _ session: Session
+    window: Definition.Window?, isHeld: Bool, _ session: Session
   ) throws {
     let rule = window ?? Definition.Window()
     let punctuality = draft.kind == .take5 ? try judge(draft.capturedAt, rule, session) : nil
     if let punctuality, !rule.accepts(punctuality) { throw PunctualityRefusal(punctuality: punctuality) }
     let fixed: [Parameter] = [
       .text(post.description), .text(status.rawValue), .text(job?.description), .integer(set),
-      .text(punctuality?.state.rawValue), .integer(punctuality?.lateSeconds.map(Int64.init)),
+      .text(punctuality?.state.rawValue), .integer(punctuality?.lateSeconds.map(Int64.init)), .bool(isHeld),
     ]
     try session.execute(Self.statements["insert_post"], fixed + PostColumn.all.map { $0.value(draft) })
   }

@@ -3,13 +3,16 @@ import Model
 
 /// The fields of a post or an image that the command line reads from the API.
 struct MediaResponse: Decodable {
-  /// The state of processing. `replaced`: a later image took its place before it was processed.
+  /// The state of processing. `replaced`: a later image took its place before it was processed. `held`: its media are ready, and
+  /// only its author sees it until a moderator decides.
   enum Status: String, Decodable {
     case processing
     case ready
     case rejected
     case failed
     case replaced
+    case held
+    case hidden
   }
 
   /// One file of the post or image.

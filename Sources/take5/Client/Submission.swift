@@ -64,7 +64,7 @@ struct Submission: Sendable {
       media = try await service.media(media.id, resource)
     }
     var saved: [MediaName: String] = [:]
-    if let outputFolder, media.status == .ready {
+    if let outputFolder, !media.assetsByName.isEmpty {
       saved = try await SavedMedia(
         folder: outputFolder.path, replacing: arguments.has(Option.force.name), service: service
       )
@@ -73,7 +73,7 @@ struct Submission: Sendable {
     let result = SubmitResult(resource, media, job: finished, saved: saved) { service.url(of: $0) }
     try Console.print(isJSON ? try JSON.text(result) : result.text(explains: arguments.has("--explain")))
     return switch media.status {
-    case .ready: .success
+    case .ready, .held: .success
     case .rejected: .rejected
     default: .unavailable
     }

@@ -15,6 +15,7 @@ struct SubmitResult: Encodable {
   private let resource: Submission.Resource
   private let facts: [(name: MediaName, asset: MediaResponse.Asset, location: String)]
   private let error: String?
+  private let isHeld: Bool
 
   private enum CodingKeys: CodingKey {
     case id, status, reasons, decisions, assets, photos
@@ -30,6 +31,7 @@ struct SubmitResult: Encodable {
     self.resource = resource
     id = media.id
     status = media.status.rawValue
+    isHeld = media.status == .held
     reasons = media.reasons
     decisions = job?.verdict?.decisions ?? []
     error = media.status == .failed ? job?.error : nil
@@ -52,6 +54,7 @@ struct SubmitResult: Encodable {
   /// The result as text.
   func text(explains: Bool) -> String {
     var lines = ["\(resource.rawValue) \(id) is \(status)"]
+    if isHeld { lines.append("  only its author sees it until a moderator decides") }
     lines += reasons.map(VerdictText.text(of:))
     if let error { lines.append("  \(error)") }
     let width = facts.map(\.name.role.rawValue.count).max() ?? 0

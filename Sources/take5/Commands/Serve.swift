@@ -1,6 +1,5 @@
 import Blobs
 import ControlAPI
-import Definitions
 import Glibc
 import HTTPServer
 import Integrity
@@ -64,7 +63,7 @@ extension Subcommand {
       Option(
         "--author-concurrency", "N", .integer(1...10_000), variable: "TAKE5_AUTHOR_CONCURRENCY",
         help: "maximum jobs of one author that run at the same time, in all workers; unlimited by default"),
-    ] + Option.users + Option.store + Option.listening + [.apiKey, .definition, CollectionKinds.option] + Option.worker
+    ] + Option.users + Option.store + Option.listening + [.apiKey, .definition, ServedDefinitions.option, CollectionKinds.option] + Option.worker
       + Option.logging,
     example: "take5 serve --listen 127.0.0.1:8080 --slots 2"
   ) { (arguments, signals: StopSignals) in
@@ -78,9 +77,7 @@ extension Subcommand {
     let log = try Logger(arguments)
     let provider = try await identity?.provider(log)
     let configuration = try WorkerConfiguration(arguments, slots: max(slots, 1))
-    let definitions = SubmissionDefinitions(
-      moment: try LocalMedia.definition(arguments), clip: try Definitions.markerVideo(),
-      photos: try Definitions.photos(), collections: try CollectionKinds.read(arguments))
+    let definitions = try ServedDefinitions.read(arguments)
     let sandbox = slots == 0 ? nil : try await Sandbox.measured(configuration.media)
     let database = try await DatabaseAccess.open(
       arguments, connections: slots + configuration.backgroundSlots + 8, timeout: .seconds(30),

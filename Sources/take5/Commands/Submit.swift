@@ -3,6 +3,8 @@ import Model
 
 extension Subcommand {
   private static let author = Option("--author", "NAME", default: "me", help: "author, as the app names them")
+  private static let alternativeText = Option(
+    "--alternative-text", "TEXT", help: "what the media show, for those who do not see them")
   private static let resultOptions = [
     Option("--wait", help: "wait until the media are processed, and show the progress"),
     Option("--save", "DIR", help: "wait, and save all assets in this folder"),
@@ -11,7 +13,7 @@ extension Subcommand {
   ]
   private static let postOptions = [
     author, Option("--title", "TEXT", help: "title of the post"),
-    Option("--caption", "TEXT", help: "caption of the post"),
+    Option("--caption", "TEXT", help: "caption of the post"), alternativeText,
     Option("--visibility", "WHO", .choice(of: Visibility.self), default: "public", help: "public, friends or private"),
     Option("--location", "LAT,LON", help: "latitude and longitude of the recording, in degrees"),
     Option("--captured-at", "TIME", help: "time of the recording, such as 2026-11-20T18:30:00Z"),
@@ -57,7 +59,7 @@ extension Subcommand {
 
   static let submitReaction = Subcommand(
     "submit reaction", abstract: "Submit a selfie as a reaction to a post.", operands: ["POST", "FILE"],
-    options: [author] + resultOptions,
+    options: [author, alternativeText] + resultOptions,
     example: "take5 submit reaction 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70 still.jpg --author grace --wait"
   ) { arguments in
     guard let post = PublicID(arguments.operands[0]) else {
@@ -69,27 +71,32 @@ extension Subcommand {
 
   static let submitProfileImage = Subcommand(
     "submit profile-image", abstract: "Submit a user's profile image; it replaces the previous one.",
-    operands: ["USER", "FILE"], options: resultOptions, example: "take5 submit profile-image ada still.jpg --wait"
+    operands: ["USER", "FILE"], options: [alternativeText] + resultOptions,
+    example: "take5 submit profile-image ada still.jpg --wait"
   ) { arguments in
     try await image("PUT", "/v1/users/\(Submission.escaped(arguments.operands[0]))/profile-image", arguments)
   }
 
   static let submitThumbnail = Subcommand(
     "submit thumbnail", abstract: "Submit an itinerary's thumbnail; it replaces the previous one.",
-    operands: ["ITINERARY", "FILE"], options: resultOptions, example: "take5 submit thumbnail spring still.jpg --wait"
+    operands: ["ITINERARY", "FILE"], options: [alternativeText] + resultOptions,
+    example: "take5 submit thumbnail spring still.jpg --wait"
   ) { arguments in
     try await image("PUT", "/v1/itineraries/\(Submission.escaped(arguments.operands[0]))/thumbnail", arguments)
   }
 
   static let submitPlacePhoto = Subcommand(
     "submit place-photo", abstract: "Submit a photo of a place.", operands: ["PLACE", "FILE"],
-    options: [author] + resultOptions, example: "take5 submit place-photo gate still.jpg --author ada --wait"
+    options: [author, alternativeText] + resultOptions,
+    example: "take5 submit place-photo gate still.jpg --author ada --wait"
   ) { arguments in
     try await image("POST", "/v1/places/\(Submission.escaped(arguments.operands[0]))/photos", arguments)
   }
 
   private static func image(_ method: String, _ path: String, _ arguments: Arguments) async throws -> ExitStatus {
-    let fields = arguments.value(author.name).map { ["author": $0] } ?? [:]
+    var fields: [String: String] = [:]
+    fields["author"] = arguments.value(author.name)
+    fields["alternative_text"] = arguments.value(alternativeText.name)
     let files = [try SubmittedFile("image", path: arguments.operands[1])]
     return try await Submission(method: method, path: path, fields: fields, files: files, resource: .image)
       .run(arguments)
@@ -102,6 +109,7 @@ extension PostDraft {
     self.init(author: arguments.value("--author") ?? "me")
     title = arguments.value("--title")
     caption = arguments.value("--caption")
+    alternativeText = arguments.value("--alternative-text")
     visibility = try arguments.choice("--visibility", of: Visibility.self) ?? .public
     if let text = arguments.value("--location") {
       let numbers = text.split(separator: ",").compactMap { Double($0) }

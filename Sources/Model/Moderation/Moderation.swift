@@ -1,0 +1,123 @@
+package import FoundationEssentials
+
+/// Whether posts of a definition are shown before somebody has decided about them.
+package enum ModerationRule: String, Codable, Sendable, CaseIterable {
+  /// They are shown as soon as their media are ready.
+  case none
+  /// They are held until a decision.
+  case hold
+}
+
+/// What users report and moderators decide about.
+package enum ModerationSubject: Sendable, Hashable {
+  case post(PublicID)
+  case comment(PublicID)
+  /// The app's id of a user.
+  case user(String)
+}
+
+/// What a moderator decides. The raw values are part of the API and do not change.
+package enum ModerationDecision: String, Codable, Sendable, CaseIterable {
+  /// The post or the comment may be seen, the user may act: it releases what is held, and restores what was hidden or suspended.
+  case approve
+  /// Only the author sees the post or the comment.
+  case hide
+  /// The service refuses every request that acts as the user.
+  case suspend
+
+  /// Whether it is a decision about such a subject.
+  package func concerns(_ subject: ModerationSubject) -> Bool {
+    switch (self, subject) {
+    case (.approve, _), (.hide, .post), (.hide, .comment), (.suspend, .user): true
+    case (.hide, .user), (.suspend, .post), (.suspend, .comment): false
+    }
+  }
+}
+
+/// A question to moderators: at most one is open about a subject at a time.
+package struct ModerationCase: Sendable, Hashable {
+  /// Why it was opened.
+  package enum Cause: String, Codable, Sendable {
+    /// A definition holds the post.
+    case held
+    /// A user has reported the subject.
+    case report
+    /// A moderator has opened it.
+    case moderator
+  }
+
+  package enum State: String, Codable, Sendable, CaseIterable {
+    case open
+    case decided
+  }
+
+  /// What a moderator has decided.
+  package struct Outcome: Sendable, Hashable {
+    package let decision: ModerationDecision
+    /// The number of the API key, or another name of a credential; nil: a service without keys.
+    package let by: String?
+    package let note: String?
+    package let at: Date
+
+    package init(decision: ModerationDecision, by: String?, note: String?, at: Date) {
+      self.decision = decision
+      self.by = by
+      self.note = note
+      self.at = at
+    }
+  }
+
+  package let id: PublicID
+  package let subject: ModerationSubject
+  /// What a comment is on; nil for other subjects.
+  package let commentSubject: CommentSubject?
+  /// The user whose post or comment it is, or who is the subject.
+  package let author: String
+  package let cause: Cause
+  package let createdAt: Date
+  /// The number of reports.
+  package let reports: Int
+  /// Nil: it is open.
+  package let outcome: Outcome?
+
+  package init(
+    id: PublicID, subject: ModerationSubject, commentSubject: CommentSubject?, author: String, cause: Cause,
+    createdAt: Date, reports: Int, outcome: Outcome?
+  ) {
+    self.id = id
+    self.subject = subject
+    self.commentSubject = commentSubject
+    self.author = author
+    self.cause = cause
+    self.createdAt = createdAt
+    self.reports = reports
+    self.outcome = outcome
+  }
+}
+
+/// What a user has reported.
+package struct Report: Sendable, Hashable {
+  package let id: PublicID
+  package let subject: ModerationSubject
+  /// The user who reports.
+  package let author: String
+  /// A word of the app, such as `spam`.
+  package let reason: String
+  package let text: String?
+  package let createdAt: Date
+  /// When a moderator has decided about the subject; nil: not yet.
+  package let decidedAt: Date?
+
+  package init(
+    id: PublicID, subject: ModerationSubject, author: String, reason: String, text: String?, createdAt: Date,
+    decidedAt: Date?
+  ) {
+    self.id = id
+    self.subject = subject
+    self.author = author
+    self.reason = reason
+    self.text = text
+    self.createdAt = createdAt
+    self.decidedAt = decidedAt
+  }
+}

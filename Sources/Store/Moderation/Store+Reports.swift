@@ -1,0 +1,77 @@
+import FoundationEssentials
+package import Model
+package import Postgres
+import Queue
+
+/// What users report. A report opens a case about its subject, unless one is open.
+extension Store {
+  /// Stores what a user reports; nil if the viewer sees no such post, comment or user.
+  ///
+  /// The report of a user who has reported the subject since its case was opened is the first one: it changes nothing.
+  ///
+  /// - Returns: the report, and whether it is new.
+  /// - Throws: `ForgottenRefusal`, `SuspendedRefusal`.
+  package func report(
+    _ subject: ModerationSubject, for viewer: Viewer, author: String, reason: String, text: String?,
+    _ session: Session
+  ) throws -> (report: Report, isNew: Bool)? {
+    try requireUsers(author, in: session)
+    guard try lock(subject, for: viewer, session) != nil else { return nil }
+    let opened = try openCase(about: subject, cause: .report, session)
+    let inserted = try session.execute(
+      Self.statements["insert_report"], .text(PublicID.now().description), .text(opened.id.description), .text(author),
+      .text(reason), .text(text))
+    let row = try session.execute(
+      Self.statements["report_by"], .text(opened.id.description), .text(author)
+    ).single()
+    if opened.isNew { try announce(case: opened.id, session) }
+    return (try Report(row), inserted.affected > 0)
+  }
+
+  /// Reads a report of the viewer's; nil if there is none.
+  package func report(_ id: PublicID, for viewer: Viewer, _ session: Session) throws -> Report? {
+    try session.execute(Self.statements["report"], .text(id.description), viewer.parameter).first.map(Report.init)
+  }
+
+  /// Reads the first reports of a case.
+  package func reports(ofCase id: PublicID, limit: Int, _ session: Session) throws -> [Report] {
+    try session.execute(
+      Self.statements["reports_of_case"], .text(id.description), .integer(limit)
+    ).map(Report.init)
+  }
+
+  /// Reads the reports of a user, the oldest first.
+  ///
+  /// - Parameter number: that of the last record of the page before; 0 for the first page.
+  /// - Returns: the reports, and the number of the last one.
+  package func reports(
+    by user: String, after number: Int64, limit: Int, _ session: Session
+  ) throws -> (items: [Report], last: Int64) {
+    let rows = Array(
+      try session.execute(Self.statements["reports_by_user"], .text(user), .integer(number), .integer(limit)))
+    return (try rows.map(Report.init), try rows.last?.get("id") ?? number)
+  }
+}
+
+extension Report {
+  fileprivate init(_ row: Row) throws {
+    self.init(
+      id: try row.publicID("public_id"), subject: try ModerationSubject(row), author: try row.get("author"),
+      reason: try row.get("reason"), text: try row.get("text"),
+      createdAt: Date(microseconds: try row.get("created_at")),
+      decidedAt: try row.get("decided_at", as: Int64?.self).map(Date.init(microseconds:)))
+  }
+}
+
+extension ModerationSubject {
+  /// Reads the columns `post`, `comment` and `user_id`, of which one has a value.
+  init(_ row: Row) throws {
+    if let user = try row.get("user_id", as: String?.self) {
+      self = .user(user)
+    } else if try row.get("comment", as: String?.self) != nil {
+      self = .comment(try row.publicID("comment"))
+    } else {
+      self = .post(try row.publicID("post"))
+    }
+  }
+}

@@ -1,0 +1,94 @@
+-- Reports, cases and decisions. The fragments of visibility are those of Store.sql.
+
+-- fragment: case_columns
+opened.id, opened.public_id, opened.cause, opened.created_at, opened.decision, opened.decided_by, opened.note, opened.decided_at,
+  opened.user_id, post.public_id AS post, comment.public_id AS comment, comment.place_id,
+  (SELECT commented.public_id FROM post AS commented WHERE commented.id = comment.post_id) AS commented_post,
+  (SELECT collection.public_id FROM collection WHERE collection.id = comment.collection_id) AS commented_collection,
+  coalesce(post.author, comment.author, opened.user_id) AS author,
+  (SELECT count(*) FROM report WHERE report.case_id = opened.id) AS reports
+
+-- fragment: with_subjects
+LEFT JOIN post ON post.id = opened.post_id LEFT JOIN comment ON comment.id = opened.comment_id
+
+-- name: case
+SELECT {case_columns} FROM moderation_case AS opened {with_subjects} WHERE opened.public_id = $1::uuid
+
+-- name: open_cases
+SELECT {case_columns} FROM moderation_case AS opened {with_subjects}
+WHERE opened.decision IS NULL AND (opened.created_at, opened.id) < ($1::timestamptz, $2::bigint)
+ORDER BY opened.created_at DESC, opened.id DESC LIMIT $3::int
+
+-- name: decided_cases
+SELECT {case_columns} FROM moderation_case AS opened {with_subjects}
+WHERE opened.decision IS NOT NULL AND (opened.created_at, opened.id) < ($1::timestamptz, $2::bigint)
+ORDER BY opened.created_at DESC, opened.id DESC LIMIT $3::int
+
+-- name: open_case_of
+-- The open case about a subject, one of the three.
+SELECT opened.public_id FROM moderation_case AS opened
+WHERE opened.decision IS NULL AND (
+  opened.post_id = (SELECT id FROM post WHERE public_id = $1::uuid)
+  OR opened.comment_id = (SELECT id FROM comment WHERE public_id = $2::uuid) OR opened.user_id = $3)
+
+-- name: insert_case
+INSERT INTO moderation_case (public_id, post_id, comment_id, user_id, cause)
+SELECT $1::uuid, (SELECT id FROM post WHERE public_id = $2::uuid), (SELECT id FROM comment WHERE public_id = $3::uuid), $4, $5
+
+-- name: lock_case
+SELECT id FROM moderation_case WHERE public_id = $1::uuid FOR UPDATE
+
+-- name: decide_case
+UPDATE moderation_case SET decision = $2, decided_by = $3, note = $4, decided_at = clock_timestamp() WHERE public_id = $1::uuid
+
+-- name: any_comment
+-- A comment with what it is on, for a viewer.
+SELECT {comment_columns} FROM comment WHERE comment.public_id = $1::uuid AND {shown(comment, $2)}
+
+-- name: seen_user
+SELECT id FROM app_user WHERE id = $1 AND {knows(app_user.id, $2)} FOR NO KEY UPDATE
+
+-- name: moderate_post
+-- The status is named for its triggers: that of the moderation sets it.
+UPDATE post SET moderation = $2, status = status WHERE public_id = $1::uuid RETURNING id, author, status
+
+-- name: hide_comment
+UPDATE comment SET is_hidden = $2::boolean WHERE public_id = $1::uuid AND is_hidden <> $2::boolean
+
+-- name: suspend
+INSERT INTO suspension (user_id) VALUES ($1) ON CONFLICT DO NOTHING
+
+-- name: reinstate
+DELETE FROM suspension WHERE user_id = $1
+
+-- name: suspension_number
+SELECT number FROM suspension_change
+
+-- name: suspended_users
+SELECT user_id FROM suspension
+
+-- name: insert_report
+INSERT INTO report (public_id, case_id, author, reason, text)
+SELECT $1::uuid, id, $3, $4, $5 FROM moderation_case WHERE public_id = $2::uuid
+ON CONFLICT (case_id, author) DO NOTHING
+
+-- fragment: report_columns
+report.id, report.public_id, report.author, report.reason, report.text, report.created_at, opened.decided_at, opened.user_id,
+  (SELECT post.public_id FROM post WHERE post.id = opened.post_id) AS post,
+  (SELECT comment.public_id FROM comment WHERE comment.id = opened.comment_id) AS comment
+
+-- name: report
+SELECT {report_columns} FROM report JOIN moderation_case AS opened ON opened.id = report.case_id
+WHERE report.public_id = $1::uuid AND ($2::text IS NULL OR report.author = $2::text)
+
+-- name: report_by
+SELECT {report_columns} FROM report JOIN moderation_case AS opened ON opened.id = report.case_id
+WHERE opened.public_id = $1::uuid AND report.author = $2
+
+-- name: reports_of_case
+SELECT {report_columns} FROM report JOIN moderation_case AS opened ON opened.id = report.case_id
+WHERE opened.public_id = $1::uuid ORDER BY report.id LIMIT $2::int
+
+-- name: reports_by_user
+SELECT {report_columns} FROM report JOIN moderation_case AS opened ON opened.id = report.case_id
+WHERE report.author = $1 AND report.id > $2::bigint ORDER BY report.id LIMIT $3::int

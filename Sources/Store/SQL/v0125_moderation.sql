@@ -1,0 +1,90 @@
+-- Moderation: reports, cases and decisions; posts that are held or hidden, hidden comments, and suspended users.
+
+-- 'hold': only the author sees the post until a moderator decides. 'hide': a moderator has decided so. NULL: as its visibility says.
+ALTER TABLE post ADD COLUMN moderation text CHECK (moderation IN ('hold', 'hide')),
+  -- Whether its definition holds it: a change of its texts holds it again.
+  ADD COLUMN is_moderated boolean NOT NULL DEFAULT false,
+  DROP CONSTRAINT post_status_check,
+  ADD CONSTRAINT post_status_check CHECK (status IN ('processing', 'ready', 'rejected', 'failed', 'held', 'hidden'));
+
+ALTER TABLE comment ADD COLUMN is_hidden boolean NOT NULL DEFAULT false;
+
+CREATE TABLE moderation_case (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  public_id uuid NOT NULL UNIQUE DEFAULT gen_random_uuid(),
+  post_id bigint REFERENCES post ON DELETE CASCADE,
+  comment_id bigint REFERENCES comment ON DELETE CASCADE,
+  user_id text,
+  cause text NOT NULL CHECK (cause IN ('held', 'report', 'moderator')),
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  -- NULL: the case is open.
+  decision text CHECK (decision IN ('approve', 'hide', 'suspend')),
+  -- The credential that decided.
+  decided_by text,
+  note text,
+  decided_at timestamptz,
+  CHECK (num_nonnulls(post_id, comment_id, user_id) = 1),
+  CHECK ((decision IS NULL) = (decided_at IS NULL))
+);
+-- One open case about a subject.
+CREATE UNIQUE INDEX moderation_case_open_post ON moderation_case (post_id) WHERE decision IS NULL;
+CREATE UNIQUE INDEX moderation_case_open_comment ON moderation_case (comment_id) WHERE decision IS NULL;
+CREATE UNIQUE INDEX moderation_case_open_user ON moderation_case (user_id) WHERE decision IS NULL;
+-- For the deletion of the subject.
+CREATE INDEX moderation_case_post ON moderation_case (post_id) WHERE post_id IS NOT NULL;
+CREATE INDEX moderation_case_comment ON moderation_case (comment_id) WHERE comment_id IS NOT NULL;
+CREATE INDEX moderation_case_user ON moderation_case (user_id) WHERE user_id IS NOT NULL;
+-- For the lists.
+CREATE INDEX moderation_case_open ON moderation_case (created_at DESC, id DESC) WHERE decision IS NULL;
+CREATE INDEX moderation_case_decided ON moderation_case (created_at DESC, id DESC) WHERE decision IS NOT NULL;
+
+CREATE TABLE report (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  public_id uuid NOT NULL UNIQUE,
+  case_id bigint NOT NULL REFERENCES moderation_case ON DELETE CASCADE,
+  author text NOT NULL,
+  reason text NOT NULL,
+  text text,
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  UNIQUE (case_id, author)
+);
+CREATE INDEX report_author ON report (author, id);
+
+-- The service refuses requests that act as these users.
+CREATE TABLE suspension (
+  user_id text PRIMARY KEY,
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+-- How often that table has changed: who keeps a copy of it reads it again when this number differs.
+CREATE TABLE suspension_change (
+  number bigint NOT NULL,
+  is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only)
+);
+INSERT INTO suspension_change (number) VALUES (0);
+CREATE FUNCTION suspension_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE suspension_change SET number = number + 1;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER suspension_changed AFTER INSERT OR DELETE ON suspension
+  FOR EACH ROW EXECUTE FUNCTION suspension_changed();
+
+-- The status of a post whose media are ready follows from its moderation, whatever version of the service publishes it.
+--
+-- Triggers of columns that an update does not name do not run: an update of the moderation names the status too.
+CREATE FUNCTION moderate_post() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.status := CASE NEW.moderation WHEN 'hold' THEN 'held' WHEN 'hide' THEN 'hidden' ELSE 'ready' END;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER post_moderated BEFORE INSERT OR UPDATE OF status, moderation ON post FOR EACH ROW
+  WHEN (NEW.status IN ('ready', 'held', 'hidden')) EXECUTE FUNCTION moderate_post();
+
+-- A post that is held always has an open case. The lock order continues: after the post and its rows the case and its reports.
+CREATE FUNCTION open_case() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO moderation_case (post_id, cause) VALUES (NEW.id, 'held') ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER post_held AFTER INSERT OR UPDATE OF status, moderation ON post FOR EACH ROW
+  WHEN (NEW.status = 'held') EXECUTE FUNCTION open_case();

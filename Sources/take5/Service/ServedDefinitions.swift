@@ -1,0 +1,81 @@
+import ControlAPI
+import Definitions
+import FoundationEssentials
+import Model
+import Platform
+
+/// The definitions that a service processes submissions with: those that are built in, and those of a folder.
+enum ServedDefinitions {
+  static let option = Option(
+    "--definitions", "DIR", variable: "TAKE5_DEFINITIONS",
+    help: "folder with definitions that replace built-in ones of the same name, each a file *.json (docs/definition.md)")
+
+  /// Reads the definitions. That of moments is the one that `--definition` names, if it is given.
+  static func read(_ arguments: Arguments) throws -> SubmissionDefinitions {
+    var definitions = SubmissionDefinitions(
+      moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos(),
+      collections: try CollectionKinds.read(arguments))
+    if let folder = arguments.value(option.name) {
+      for (path, bytes) in try DefinitionFolder.files(in: folder, option) {
+        try DefinitionFolder.decode(path, "docs/definition.md") {
+          try definitions.replace(with: JSON.decode(MediaDefinition.self, from: bytes))
+        }
+      }
+    }
+    if arguments.value(Option.definition.name) != nil { definitions.moment = try LocalMedia.definition(arguments) }
+    return definitions
+  }
+}
+
+/// Definitions in the files of a folder.
+enum DefinitionFolder {
+  /// Reads the files `*.json` of a folder, in the order of their names.
+  static func files(in folder: String, _ option: Option) throws(CommandFailure) -> [(path: String, bytes: [UInt8])] {
+    do {
+      return try Folder.names(in: folder).filter { $0.hasSuffix(".json") }.sorted().map { name in
+        ("\(folder)/\(name)", try Descriptor(reading: "\(folder)/\(name)").contents())
+      }
+    } catch {
+      throw CommandFailure(
+        .configuration, "the folder \(folder) cannot be read: \(error)", remedy: "name a folder with \(option.name)")
+    }
+  }
+
+  /// Decodes the definition of a file with a closure; its errors become a failure that names the file.
+  ///
+  /// - Parameter document: what explains such definitions.
+  static func decode(_ path: String, _ document: String, _ read: () throws -> Void) throws(CommandFailure) {
+    do { try read() } catch {
+      throw CommandFailure(
+        .configuration, "\(path) is no valid definition: \(JSON.reason(error))",
+        remedy: "correct the file (\(document)), or remove it")
+    }
+  }
+}
+
+/// A definition that a service cannot use.
+private struct UnfitDefinition: Error, CustomStringConvertible {
+  let description: String
+}
+
+extension SubmissionDefinitions {
+  /// Replaces the definition of the same name.
+  fileprivate mutating func replace(with definition: MediaDefinition) throws {
+    switch definition {
+    case .clips(let clips) where clips.name == moment.name: moment = clips
+    case .clips(let clips) where clips.name == clip.name: clip = clips
+    case .photos(let photo) where photos[photo.name] != nil:
+      // An image that is shown although its definition holds it would be worse than a service that does not start.
+      guard photo.moderation != .hold || photo.name == Self.photoPost else {
+        throw UnfitDefinition(description: "'\(photo.name)' has the moderation 'hold', and only posts can be held")
+      }
+      photos[photo.name] = photo
+    case .clips(let unknown): throw Self.unknown(unknown.name)
+    case .photos(let unknown): throw Self.unknown(unknown.name)
+    }
+  }
+
+  private static func unknown(_ name: String) -> UnfitDefinition {
+    UnfitDefinition(description: "no built-in definition of this kind has the name '\(name)'")
+  }
+}
