@@ -21,6 +21,9 @@ struct AccessFixture: Sendable {
   let placeComments: [String: PublicID]
   let collection: PublicID
   let collectionComment: PublicID
+  /// Of Bob's comment by Ada, and its case.
+  let report: PublicID
+  let moderationCase: PublicID
   let reactionAsset: PublicID
   let placePhoto: PublicID
   let job: PublicID
@@ -96,6 +99,11 @@ struct AccessFixture: Sendable {
       let onCollection = try store.comment(
         on: .collection(collection), for: .unrestricted, author: "ada", text: "Nice", session)
       let collectionComment = try #require(onCollection).id
+      let reported = try store.report(
+        .comment(comments["bob"] ?? post), for: .unrestricted, author: "ada", reason: "spam", text: nil, session)
+      let report = try #require(reported).report.id
+      let cases = try store.moderationCases(.open, PageRequest(limit: 1), session)
+      let moderationCase = try #require(cases.items.first).id
       let month = try session.execute(
         "SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM') FROM post WHERE public_id = $1::uuid",
         .text("\(post)")
@@ -103,6 +111,7 @@ struct AccessFixture: Sendable {
       return AccessFixture(
         post: post, postAsset: postAsset, comments: comments, reactions: reactions,
         placeComments: placeComments, collection: collection, collectionComment: collectionComment,
+        report: report, moderationCase: moderationCase,
         reactionAsset: reactionAsset,
         placePhoto: placePhoto, job: job, token: token.id, upload: upload.id, place: place, month: month)
     }
@@ -110,7 +119,8 @@ struct AccessFixture: Sendable {
 
   private init(
     post: PublicID, postAsset: PublicID, comments: [String: PublicID], reactions: [String: PublicID],
-    placeComments: [String: PublicID], collection: PublicID, collectionComment: PublicID, reactionAsset: PublicID,
+    placeComments: [String: PublicID], collection: PublicID, collectionComment: PublicID, report: PublicID,
+    moderationCase: PublicID, reactionAsset: PublicID,
     placePhoto: PublicID, job: PublicID, token: PublicID,
     upload: PublicID, place: String,
     month: String
@@ -122,6 +132,8 @@ struct AccessFixture: Sendable {
     self.placeComments = placeComments
     self.collection = collection
     self.collectionComment = collectionComment
+    self.report = report
+    self.moderationCase = moderationCase
     self.reactionAsset = reactionAsset
     self.placePhoto = placePhoto
     self.job = job
@@ -203,6 +215,8 @@ struct AccessFixture: Sendable {
       case "jobs": "\(job)"
       case "images": "\(reactions["ada"] ?? post)"
       case "uploads": "\(upload)"
+      case "reports": "\(report)"
+      case "moderation": "\(moderationCase)"
       default: "\(post)"
       }
     let comment =
@@ -236,6 +250,9 @@ struct AccessFixture: Sendable {
       return .init(
         path,
         json: #"{"polygon":{"type":"Polygon","coordinates":[\#(ring)]},"visibility":["public","friends","private"]}"#)
+    case "POST /v1/reports": return .init(path, json: #"{\#(named)"post":"\#(post)","reason":"spam"}"#)
+    case "POST /v1/moderation/cases": return .init(path, json: #"{"post":"\#(post)"}"#)
+    case "POST /v1/moderation/cases/{id}/decision": return .init(path, json: #"{"decision":"approve"}"#)
     case "PATCH /v1/posts/{id}": return .init(path, json: #"{"caption":"calm"}"#)
     case "POST /v1/collections": return .init(path, json: #"{\#(named)"kind":"itinerary","name":"Trip"}"#)
     case "GET /v1/collections": path += "?user=ada"

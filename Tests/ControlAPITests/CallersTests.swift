@@ -135,7 +135,7 @@ private struct Clients {
   ) async throws -> ClientResponse {
     let type = sent.type.map { [("Content-Type", $0)] } ?? []
     // The stream does not end; the response to HEAD has the same status.
-    let method = row.template == "/v1/events" ? "HEAD" : row.method
+    let method = ["/v1/events", "/v1/moderation/events"].contains(row.template) ? "HEAD" : row.method
     return try await request(
       method, sent.path, port: api.port, headers: credential + type + sent.headers, body: sent.body)
   }

@@ -57,9 +57,11 @@ struct EventReader: ~Copyable {
 extension RunningAPI {
   /// Opens the stream of a user and reads a number of events, or up to the end of the stream.
   func events(
-    _ count: Int, of user: String, after id: String? = nil, path: String = "/v1/events"
+    _ count: Int, of user: String?, after id: String? = nil, path: String = "/v1/events",
+    with credential: [(String, String)] = []
   ) async throws -> [EventReader.Event] {
-    let headers = [("Take5-User", user)] + (id.map { [("Last-Event-ID", $0)] } ?? [])
+    let headers =
+      credential + (user.map { [("Take5-User", $0)] } ?? []) + (id.map { [("Last-Event-ID", $0)] } ?? [])
     return try await onThread("client") { [port] in
       var reader = try EventReader.open(port: port, path, headers)
       var events: [EventReader.Event] = []

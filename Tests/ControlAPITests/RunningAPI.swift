@@ -56,6 +56,8 @@ struct RunningAPI: Sendable {
     var clipBytes: Int64 = 64 << 20
     /// How moments are judged by the daily window.
     var window: Definition.Window?
+    /// Whether the posts of a marker are held.
+    var holdsMarkers = false
     var streamsPerUser = 16
     /// Another database; nil: the test's own database.
     var database: DatabaseURL?
@@ -81,6 +83,7 @@ struct RunningAPI: Sendable {
         collections: try Definitions.collections())
       definitions.moment.limits.bytes = setting.clipBytes
       definitions.moment.window = setting.window
+      if setting.holdsMarkers { definitions.clip.moderation = .hold }
       let clock = ContinuousClock().now
       let access = AccessControl(
         operatorKey: setting.key, isLoopback: setting.isLoopback,

@@ -33,8 +33,10 @@ enum UserClient {
     return try #require(response.headers["location"])
   }
 
-  static func with(_ body: (RunningAPI) async throws -> Void) async throws {
-    try await RunningAPI.with { api in
+  static func with(
+    _ setting: RunningAPI.Setting = .init(), _ body: (RunningAPI) async throws -> Void
+  ) async throws {
+    try await RunningAPI.with(setting) { api in
       _ = try await api.createKey("t5-backend", [.submit, .read, .change, .delete, .tokens])
       try await body(api)
     }

@@ -14,8 +14,8 @@ struct DocumentationTests {
     arguments: [
       ["README.md"],
       [
-        "docs/api.md", "docs/places.md", "docs/collections.md", "docs/uploads.md", "docs/api-events.md",
-        "docs/api-operating.md",
+        "docs/api.md", "docs/places.md", "docs/collections.md", "docs/moderation.md", "docs/uploads.md",
+        "docs/api-events.md", "docs/api-operating.md",
       ],
       ["docs/operations.md", "docs/configuration.md"],
       ["docs/reprocessing.md"],

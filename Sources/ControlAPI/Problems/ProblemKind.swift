@@ -215,9 +215,15 @@ package enum ProblemKind: String, Sendable, CaseIterable {
     case .commentNotFound:
       (.notFound, "Comment not found", "List the comments: the comment may have been deleted.")
     case .reportNotFound:
-      (.notFound, "Report not found", "Report again: what was reported, or the report with its author, has been deleted.")
+      (
+        .notFound, "Report not found",
+        "Report again: what was reported, or the report with its author, has been deleted."
+      )
     case .caseNotFound:
-      (.notFound, "Case not found", "List the cases: the case ends with the post, the comment or the user that it is about.")
+      (
+        .notFound, "Case not found",
+        "List the cases: the case ends with the post, the comment or the user that it is about."
+      )
     case .caseDecided:
       (
         .conflict, "The case has another decision",

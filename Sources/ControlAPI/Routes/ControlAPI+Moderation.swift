@@ -14,7 +14,9 @@ extension ControlAPI {
       route("GET", "/v1/moderation/cases/{id}", access: .key([.moderate]), handler: readCase),
       route(
         "POST", "/v1/moderation/cases/{id}/decision", access: .key([.moderate]), bodyLimit: limit, handler: decideCase),
-      route("GET", "/v1/moderation/events", access: .key([.moderate])) { try await streamEvents(of: Store.moderators, $0) },
+      route("GET", "/v1/moderation/events", access: .key([.moderate])) {
+        try await streamEvents(of: Store.moderators, $0)
+      },
     ]
   }
 
@@ -94,7 +96,8 @@ extension ControlAPI {
     }
   }
 
-  private static let unfit = "expected \"approve\" or \"hide\" for posts and comments, \"approve\" or \"suspend\" for users"
+  private static let unfit =
+    "expected \"approve\" or \"hide\" for posts and comments, \"approve\" or \"suspend\" for users"
 
   private static func caseNotFound(_ id: String) -> Problem {
     ProblemKind.caseNotFound.problem("The case \(id) does not exist.")

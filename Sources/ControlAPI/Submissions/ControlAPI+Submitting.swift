@@ -58,7 +58,8 @@ extension ControlAPI {
           request: request.id.description, session)
       case .files:
         id = try store.submitPost(
-          form.draft, sources: sources, definition: definition, isHeld: isHeld, request: request.id.description, session)
+          form.draft, sources: sources, definition: definition, isHeld: isHeld, request: request.id.description, session
+        )
       }
       let submission = try StoredSubmission(.post(id), store, viewer, urls, session)
       // Last, because other submissions of the senders wait for the commit.

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// Whether posts of a definition are shown before somebody has decided about them.
+/// Whether posts of a definition are shown before a moderator has decided about them.
 package enum ModerationRule: String, Codable, Sendable, CaseIterable {
   /// They are shown as soon as their media are ready.
   case none

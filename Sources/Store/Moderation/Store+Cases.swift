@@ -155,6 +155,7 @@ extension Store {
       return .comment(locked)
     case .user(let id):
       try requireUsers(id, allowingSuspended: true, in: session)
+      try session.execute(Self.statements["add_author"], .text(id))
       return try session.execute(Self.statements["seen_user"], .text(id), viewer.parameter).isEmpty ? nil : .user(id)
     }
   }

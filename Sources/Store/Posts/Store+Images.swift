@@ -59,7 +59,8 @@ extension Store {
     }
     guard let content else { return nil }
     let image = StoredImage(
-      id: try first.publicID("image"), draft: ImageDraft(
+      id: try first.publicID("image"),
+      draft: ImageDraft(
         kind: kind, owner: owner, author: try first.get("author"), alternativeText: try first.get("alternative_text")),
       status: try first.enumValue("status"), createdAt: .init(microseconds: try first.get("created_at")),
       reasons: [], job: nil, assets: assets, isPublic: true)

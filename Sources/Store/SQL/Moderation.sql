@@ -45,6 +45,13 @@ UPDATE moderation_case SET decision = $2, decided_by = $3, note = $4, decided_at
 -- A comment with what it is on, for a viewer.
 SELECT {comment_columns} FROM comment WHERE comment.public_id = $1::uuid AND {shown(comment, $2)}
 
+-- name: add_author
+-- Who has only commented, reacted or reported has no row yet.
+INSERT INTO app_user (id)
+SELECT $1 WHERE EXISTS (SELECT FROM comment WHERE author = $1) OR EXISTS (SELECT FROM image WHERE author = $1)
+  OR EXISTS (SELECT FROM report WHERE author = $1)
+ON CONFLICT DO NOTHING
+
 -- name: seen_user
 SELECT id FROM app_user WHERE id = $1 AND {knows(app_user.id, $2)} FOR NO KEY UPDATE
 

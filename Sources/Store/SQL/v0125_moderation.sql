@@ -11,7 +11,7 @@ ALTER TABLE comment ADD COLUMN is_hidden boolean NOT NULL DEFAULT false;
 
 CREATE TABLE moderation_case (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  public_id uuid NOT NULL UNIQUE DEFAULT gen_random_uuid(),
+  public_id uuid NOT NULL UNIQUE,
   post_id bigint REFERENCES post ON DELETE CASCADE,
   comment_id bigint REFERENCES comment ON DELETE CASCADE,
   user_id text,
@@ -83,7 +83,13 @@ CREATE TRIGGER post_moderated BEFORE INSERT OR UPDATE OF status, moderation ON p
 -- A post that is held always has an open case. The lock order continues: after the post and its rows the case and its reports.
 CREATE FUNCTION open_case() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO moderation_case (post_id, cause) VALUES (NEW.id, 'held') ON CONFLICT DO NOTHING;
+  -- A UUID of version 7: one of version 4 with the time in its first 48 bits, and two more bits of the version set.
+  INSERT INTO moderation_case (public_id, post_id, cause)
+  SELECT encode(
+    set_bit(set_bit(
+      overlay(uuid_send(gen_random_uuid()) PLACING substring(int8send((extract(epoch FROM clock_timestamp()) * 1000)::bigint) FROM 3)
+        FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid, NEW.id, 'held'
+  ON CONFLICT DO NOTHING;
   RETURN NULL;
 END $$;
 CREATE TRIGGER post_held AFTER INSERT OR UPDATE OF status, moderation ON post FOR EACH ROW

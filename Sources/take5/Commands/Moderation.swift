@@ -15,7 +15,8 @@ extension Subcommand {
     "moderation list", abstract: "List the cases that wait for a decision, newest first.",
     options: [
       Option("--state", "STATE", .choice(of: ModerationCase.State.self), default: "open", help: "open or decided"),
-      Option("--limit", "N", .integer(1...PageRequest.limits.upperBound), default: "50", help: "maximum number of cases"),
+      Option(
+        "--limit", "N", .integer(1...PageRequest.limits.upperBound), default: "50", help: "maximum number of cases"),
     ] + Option.storeAccess, example: "take5 moderation list"
   ) { arguments in
     let state = try arguments.choice("--state", of: ModerationCase.State.self) ?? .open
@@ -72,7 +73,8 @@ extension Subcommand {
       let given = try arguments.operands.first.map(publicID)
       guard (subject == nil) != (given == nil) else {
         throw CommandFailure(
-          .usage, "name one thing to decide about", remedy: "pass the id of a case, or one of --post, --comment, --user")
+          .usage, "name one thing to decide about", remedy: "pass the id of a case, or one of --post, --comment, --user"
+        )
       }
       let note = arguments.value(note.name)
       let decided = try await DatabaseAccess.use(arguments) { pool in

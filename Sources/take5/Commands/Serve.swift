@@ -63,7 +63,9 @@ extension Subcommand {
       Option(
         "--author-concurrency", "N", .integer(1...10_000), variable: "TAKE5_AUTHOR_CONCURRENCY",
         help: "maximum jobs of one author that run at the same time, in all workers; unlimited by default"),
-    ] + Option.users + Option.store + Option.listening + [.apiKey, .definition, ServedDefinitions.option, CollectionKinds.option] + Option.worker
+    ] + Option.users + Option.store + Option.listening + [
+      .apiKey, .definition, ServedDefinitions.option, CollectionKinds.option,
+    ] + Option.worker
       + Option.logging,
     example: "take5 serve --listen 127.0.0.1:8080 --slots 2"
   ) { (arguments, signals: StopSignals) in

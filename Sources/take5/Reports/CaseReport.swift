@@ -84,7 +84,9 @@ struct CaseReport: Encodable {
       add("by", outcome.by)
       add("note", outcome.note)
     }
-    for report in reports { add("report", "\(report.reason), by \(report.author)\(report.text.map { ": \($0)" } ?? "")") }
+    for report in reports {
+      add("report", "\(report.reason), by \(report.author)\(report.text.map { ": \($0)" } ?? "")")
+    }
     if found.outcome == nil {
       add("decide", "take5 moderation approve \(found.id)")
       let other: ModerationDecision = ModerationDecision.hide.concerns(found.subject) ? .hide : .suspend

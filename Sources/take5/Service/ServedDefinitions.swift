@@ -8,7 +8,8 @@ import Platform
 enum ServedDefinitions {
   static let option = Option(
     "--definitions", "DIR", variable: "TAKE5_DEFINITIONS",
-    help: "folder with definitions that replace built-in ones of the same name, each a file *.json (docs/definition.md)")
+    help: "folder with definitions that replace built-in ones of the same name, each a file *.json (docs/definition.md)"
+  )
 
   /// Reads the definitions. That of moments is the one that `--definition` names, if it is given.
   static func read(_ arguments: Arguments) throws -> SubmissionDefinitions {
