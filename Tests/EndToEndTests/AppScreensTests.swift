@@ -3,6 +3,7 @@ import Glibc
 import HTTPTesting
 import MediaFixtures
 import Model
+import Platform
 import PostgresTesting
 import Take5Testing
 import Testing
@@ -10,42 +11,6 @@ import Testing
 /// The screens of docs/apps.md whose records users share: as the phone of the user, and as another phone that must not see them.
 @Suite("Screens of the apps", .tags(.process), .serialized, .timeLimit(.minutes(15)))
 struct AppScreensTests {
-  /// A phone with the token of its user.
-  private struct Phone {
-    let user: String
-    private let port: UInt16
-    private let credential: [(String, String)]
-
-    /// Registers a user, and gets a token from the app's back-end.
-    init(_ user: String, _ api: API) async throws {
-      self.user = user
-      port = api.port
-      let minted = try await api.send("POST", "/v1/users/\(user)/tokens", "{}")
-      credential = [("Authorization", "Bearer \(try #require(minted["token"]?.text))")]
-      #expect(try await send("PUT", "/v1/users/\(user)", #"{"user_name":"\#(user)"}"#).status == 200)
-    }
-
-    func send(
-      _ method: String, _ path: String, _ json: String? = nil, version: String? = nil
-    ) async throws -> API.Response {
-      let headers = credential + (json == nil ? [] : [("Content-Type", "application/json")])
-      return API.Response(
-        response: try await request(
-          method, path, port: port, headers: headers + (version.map { [("If-Match", $0)] } ?? []),
-          body: json.map { Array($0.utf8) }))
-    }
-
-    func submit(_ path: String, _ photo: [UInt8], method: String = "POST") async throws -> API.Response {
-      try await API(port: port).submit(
-        path, [("image", photo)], method: method, headers: credential + [("Prefer", "wait=60")])
-    }
-
-    func befriend(_ other: Phone) async throws {
-      _ = try await send("PUT", "/v1/users/\(user)/friends/\(other.user)")
-      #expect(try await other.send("PUT", "/v1/users/\(other.user)/friends/\(user)")["state"]?.text == "established")
-    }
-  }
-
   private static func photo(_ color: (UInt8, UInt8, UInt8)) throws -> [UInt8] {
     try PhotoFixture.jpeg(
       PhotoFixture.image(width: 640, height: 480) { _, _ in color },
@@ -58,7 +23,7 @@ struct AppScreensTests {
   func take5() async throws {
     let service = try await Service(workers: 0)
     let api = try service.api()
-    let (ada, eve) = (try await Phone("ada", api), try await Phone("eve", api))
+    let (ada, eve) = (try await api.phone(of: "ada"), try await api.phone(of: "eve"))
     let media = [
       ("front", try TemporaryFile.bytes(of: Clips.front.write())),
       ("back", try TemporaryFile.bytes(of: Clips.back.write())),
@@ -94,7 +59,9 @@ struct AppScreensTests {
   func places() async throws {
     let service = try await Service(workers: 0)
     let api = try service.api()
-    let (ada, bob, eve) = (try await Phone("ada", api), try await Phone("bob", api), try await Phone("eve", api))
+    let (ada, bob, eve) = (
+      try await api.phone(of: "ada"), try await api.phone(of: "bob"), try await api.phone(of: "eve")
+    )
     try await ada.befriend(bob)
     func post(_ title: String, _ visibility: String, at place: String, longitude: Double) async throws -> String {
       let place = #"{"id":"\#(place)","name":"The \#(place)","coordinate":{"latitude":47.5,"longitude":\#(longitude)}}"#
@@ -142,8 +109,12 @@ struct AppScreensTests {
   func itineraries() async throws {
     let service = try await Service()
     let api = try service.api()
-    let (ada, bob, eve) = (try await Phone("ada", api), try await Phone("bob", api), try await Phone("eve", api))
-    #expect(try await ada.submit("/v1/places/tower/photos", Self.photo((220, 40, 40)))["status"]?.text == "ready")
+    let (ada, bob, eve) = (
+      try await api.phone(of: "ada"), try await api.phone(of: "bob"), try await api.phone(of: "eve")
+    )
+    #expect(
+      try await ada.submit("/v1/places/tower/photos", [("image", Self.photo((220, 40, 40)))])["status"]?.text == "ready"
+    )
     // create, with all properties; the thumbnail is the first place's photo
     let created = try await ada.send(
       "POST", "/v1/collections",
@@ -162,7 +133,8 @@ struct AppScreensTests {
     }
     // with a thumbnail of its own
     #expect(
-      try await ada.submit("\(path)/thumbnail", Self.photo((40, 40, 220)), method: "PUT")["status"]?.text == "ready")
+      try await ada.submit("\(path)/thumbnail", [("image", Self.photo((40, 40, 220)))], method: "PUT")["status"]?.text
+        == "ready")
     #expect(try await ada.send("GET", path)["thumbnail", "photo.medium", "url"]?.text != url)
     // viewer or editor; edit; two editors at once
     #expect(try await ada.send("PUT", "\(path)/members/bob", #"{"role":"editor"}"#).status == 204)
@@ -199,5 +171,86 @@ struct AppScreensTests {
     let verified = try await Take5Command.run(["verify", "--data", service.data])
     #expect(verified.status == 0, "\(verified)")
     #expect(try await service.stop() == 0)
+  }
+
+  @Test(
+    "all apps: a moment is held until a moderator decides, a user reports a comment, and an operator suspends its author"
+  )
+  func moderation() async throws {
+    let folder = try TemporaryFolder()
+    let moment = try Document("jobs/take5-post.json").text
+    try Descriptor(writing: "\(folder.path)/moments.json", replacing: true).write(
+      Array(moment.replacing("\"version\":", with: "\"moderation\": \"hold\", \"version\":").utf8))
+    let service = try await Service(["--definitions", folder.path])
+    let api = try service.api()
+    let (ada, bob) = (try await api.phone(of: "ada"), try await api.phone(of: "bob"))
+    let mallory = try await api.phone(of: "mallory")
+    let held = try await ada.submit(
+      "/v1/posts",
+      [
+        ("front", try TemporaryFile.bytes(of: Clips.front.write())),
+        ("back", try TemporaryFile.bytes(of: Clips.back.write())), ("post", Array(#"{"title":"Dusk"}"#.utf8)),
+      ])
+    #expect(held["status"]?.text == "held", "\(service.process.log)")
+    let post = "/v1/posts/\(try #require(held["id"]?.text))"
+    // its author plays it, and another phone does not
+    let clip = try #require(held["assets", "composed", "url"]?.text)
+    #expect(clip.contains("signature="))
+    #expect(try await ada.get(clip).response.headers["content-type"] == "video/mp4")
+    for path in [post, String(clip.prefix { $0 != "?" })] { #expect(try await bob.get(path).status == 404) }
+    // a moderator who comes back later finds the case in the stream and in the list
+    let opened = try #require(try await api.get("/v1/moderation/cases")["items", 0, "id"]?.text)
+    let approved = try await api.send(
+      "POST", "/v1/moderation/cases/\(opened)/decision", #"{"decision":"approve"}"#)
+    #expect(approved["post"] == held["id"])
+    let shown = try await bob.get(post)
+    #expect(shown["status"]?.text == "ready")
+    let url = try #require(shown["assets", "composed", "url"]?.text)
+    #expect(try await request("GET", url, port: api.port).status == 200)
+
+    // an insult is reported; the operator looks at the case, hides the comment and suspends its author
+    let insult = try await mallory.send("POST", "\(post)/comments", #"{"text":"Ugly!"}"#)
+    let id = try #require(insult["id"]?.text)
+    #expect(try await bob.send("POST", "/v1/reports", #"{"comment":"\#(id)","reason":"insult"}"#).status == 201)
+    func take5(_ arguments: String...) async throws -> String {
+      let command = try await Take5Command.run(["moderation"] + arguments + ["--data", service.data])
+      #expect(command.status == 0, "\(command.errors)")
+      return command.output
+    }
+    #expect(try await take5("list").contains("comment \(id)"))
+    let reported = try #require(try await api.get("/v1/moderation/cases")["items", 0, "id"]?.text)
+    #expect(try await take5("show", reported).contains("insult, by bob"))
+    #expect(try await take5("hide", reported).contains("is hidden"))
+    #expect(try await take5("suspend", "--user", "mallory", "--note", "insults").contains("suspended"))
+    #expect(try await ada.get("\(post)/comments")["items"]?.items.isEmpty == true)
+    #expect(try await ada.get(post)["counts", "comments"]?.number == 0)
+    // within seconds
+    while try await mallory.get(post).status == 200 { await Task.yield() }
+    #expect(try await mallory.get(post)["type"]?.text == "urn:take5:problem:user_suspended")
+    #expect(try await take5("approve", "--user", "mallory").contains("approved"))
+    while try await mallory.get(post).status == 403 { await Task.yield() }
+    let wrong = try await Take5Command.run(["moderation", "hide", reported, "--user", "bob", "--data", service.data])
+    #expect(wrong.status == 64 && wrong.errors.contains("one thing"))
+    let verified = try await Take5Command.run(["verify", "--data", service.data])
+    #expect(verified.status == 0, "\(verified)")
+    #expect(try await service.stop() == 0)
+  }
+
+  @Test("a folder of definitions that the service cannot follow prevents its start, with the name of the file")
+  func definitions() async throws {
+    for (name, change, reason) in [
+      ("reaction", "\"moderation\": \"hold\", \"version\":", "only posts can be held"),
+      ("reaction", "\"verse\":", "version"),
+    ] {
+      let folder = try TemporaryFolder()
+      let definition = try Document("jobs/\(name).json").text
+      try Descriptor(writing: "\(folder.path)/own.json", replacing: true).write(
+        Array(definition.replacing("\"version\":", with: change).utf8))
+      let refused = try await Take5Command.run([
+        "serve", "--data", "\(folder.path)/data", "--definitions", folder.path, "--listen", "127.0.0.1:0",
+      ])
+      #expect(
+        refused.status == 78 && refused.errors.contains("own.json") && refused.errors.contains(reason), "\(refused)")
+    }
   }
 }

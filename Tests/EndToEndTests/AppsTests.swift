@@ -7,7 +7,8 @@ import Stills
 import Take5Testing
 import Testing
 
-/// The requests of the screens of the four apps, as docs/apps.md lists them.
+/// The requests of the screens of the four apps, as docs/apps.md lists them: by the phone of a user, and by another phone that must
+/// not see what is not for it.
 @Suite("Apps", .tags(.process), .serialized, .timeLimit(.minutes(15)))
 struct AppsTests {
   private static func photo(_ color: (UInt8, UInt8, UInt8), width: Int = 640, height: Int = 480) throws -> [UInt8] {
@@ -29,6 +30,9 @@ struct AppsTests {
   func take5() async throws {
     let service = try await Service()
     let api = try service.api()
+    let (ada, bob, eve) = (
+      try await api.phone(of: "ada"), try await api.phone(of: "bob"), try await api.phone(of: "eve")
+    )
     // daily notification: a cron schedule opens the window; the API returns it with its end
     for arguments in [["set", "daily", "--schedule", "0 18 * * *", "--kind", "window"], ["run", "daily", "--json"]] {
       let command = try await Take5Command.run(["cron"] + arguments + ["--data", service.data])
@@ -37,14 +41,14 @@ struct AppsTests {
       let job = try JSON.decode([String: String].self, from: Array(command.output.utf8))["job"]
       #expect(try await api.get("/v1/jobs/\(try #require(job))?wait=60")["state"]?.text == "completed")
     }
-    let window = try await api.get("/v1/window")
+    let window = try await ada.get("/v1/window")
     #expect(window["open"] == .boolean(true))
     #expect(window["closes_at"]?.text != nil && window["next_at"]?.text?.hasSuffix("T18:00:00.000Z") == true)
     // record: both clips, the author, the flag of the foreground, the location
     let front = try TemporaryFile.bytes(of: Clips.front.write())
     let back = try TemporaryFile.bytes(of: Clips.back.write())
     let draft = #"{"author":"ada","foreground":"front","location":{"latitude":52.52,"longitude":13.4}}"#
-    let post = try await api.submit("/v1/posts", [("front", front), ("back", back), ("post", Self.json(draft))])
+    let post = try await ada.submit("/v1/posts", [("front", front), ("back", back), ("post", Self.json(draft))])
     #expect(post.status == 200 && post["status"]?.text == "ready", "\(service.process.log)")
     let id = try #require(post["id"]?.text)
 
@@ -52,39 +56,39 @@ struct AppsTests {
     let (month, yesterday, today) = Self.now()
     let polygon = #"{"type":"Polygon","coordinates":[[[13.3,52.4],[13.5,52.4],[13.5,52.6],[13.3,52.6],[13.3,52.4]]]}"#
     for author in ["", #","author":"ada""#] {
-      let found = try await api.send(
+      let found = try await ada.send(
         "POST", "/v1/posts/search", #"{"polygon":\#(polygon),"from":"\#(yesterday)"\#(author)}"#)
       #expect(found["items", 0, "id"]?.text == id)
     }
     let elsewhere = polygon.replacing("13.", with: "23.")
     #expect(
-      try await api.send("POST", "/v1/posts/search", #"{"polygon":\#(elsewhere)}"#)["items"]?.items.isEmpty == true)
+      try await ada.send("POST", "/v1/posts/search", #"{"polygon":\#(elsewhere)}"#)["items"]?.items.isEmpty == true)
     // sorted by distance from the user
-    let near = try await api.get("/v1/posts?near=13.41,52.53&sort=distance&from=\(yesterday)")
+    let near = try await ada.get("/v1/posts?near=13.41,52.53&sort=distance&from=\(yesterday)")
     #expect(near["items", 0, "id"]?.text == id)
     // the pin's pop-up: image, user name, date, numbers of comments and reactions
-    let pin = try await api.get("/v1/posts?box=13.3,52.4,13.5,52.6")
+    let pin = try await ada.get("/v1/posts?box=13.3,52.4,13.5,52.6")
     #expect(pin["items", 0, "author"]?.text == "ada")
     #expect(pin["items", 0, "created_at"]?.text?.hasPrefix(today.prefix(7)) == true)
     #expect(pin["items", 0, "counts", "comments"]?.number == 0)
-    let image = try await api.get(try #require(pin["items", 0, "assets", "image", "url"]?.text))
+    let image = try await ada.get(try #require(pin["items", 0, "assets", "image", "url"]?.text))
     #expect(try StillImage(image.response.body).color(atX: 0.5, y: 0.25) == .blue)
 
     // calendar: the month's cells; the latest post of today
-    let calendar = try await api.get("/v1/users/ada/calendar?month=\(month)&zone=UTC")
+    let calendar = try await ada.get("/v1/users/ada/calendar?month=\(month)&zone=UTC")
     #expect(calendar["days", 0, "post"]?.text == id)
     #expect(calendar["days", 0, "image", "url"] != nil)
-    #expect(try await api.get("/v1/posts?author=ada&from=\(yesterday)&limit=1")["items", 0, "id"]?.text == id)
+    #expect(try await ada.get("/v1/posts?author=ada&from=\(yesterday)&limit=1")["items", 0, "id"]?.text == id)
 
     // the latest post of today right after posting, while its media are being processed
-    let next = try await api.submit(
+    let next = try await ada.submit(
       "/v1/posts", [("front", front), ("back", back), ("post", Self.json(draft))], headers: [])
     let ofToday = "/v1/posts?author=ada&from=\(yesterday)&status=ready&status=processing&limit=1"
-    #expect(try await api.get(ofToday)["items", 0, "id"] == next["id"])
-    #expect(try await api.delete(try #require(next.response.headers["location"])) == 204)
+    #expect(try await ada.get(ofToday)["items", 0, "id"] == next["id"])
+    #expect(try await ada.delete(try #require(next.response.headers["location"])) == 204)
 
     // post details: both clips can be read without any header, and a field names the foreground
-    let details = try await api.get("/v1/posts/\(id)")
+    let details = try await ada.get("/v1/posts/\(id)")
     #expect(details["foreground"]?.text == "front")
     for role in ["clip.front", "clip.back", "composed"] {
       let url = try #require(details["assets"]?[.key(role)]?["url"]?.text)
@@ -94,29 +98,39 @@ struct AppsTests {
 
     // comments: add, the latest one, all, counts
     for text in ["first", "second"] {
-      #expect(
-        try await api.send("POST", "/v1/posts/\(id)/comments", #"{"author":"bob","text":"\#(text)"}"#).status == 201)
+      #expect(try await bob.send("POST", "/v1/posts/\(id)/comments", #"{"text":"\#(text)"}"#).status == 201)
     }
-    #expect(try await api.get("/v1/posts/\(id)/comments?limit=1")["items", 0, "text"]?.text == "second")
-    #expect(try await api.get("/v1/posts/\(id)/comments")["items"]?.items.count == 2)
+    #expect(try await ada.get("/v1/posts/\(id)/comments?limit=1")["items", 0, "text"]?.text == "second")
+    #expect(try await ada.get("/v1/posts/\(id)/comments")["items"]?.items.count == 2)
 
     // reactions: add a selfie, the latest one, all, counts
-    for author in ["bob", "eve"] {
-      let reaction = try await api.submit(
-        "/v1/posts/\(id)/reactions", [("author", Self.json(author)), ("image", try Self.photo((200, 30, 30)))])
+    for phone in [bob, eve] {
+      let reaction = try await phone.submit("/v1/posts/\(id)/reactions", [("image", try Self.photo((200, 30, 30)))])
       #expect(reaction["status"]?.text == "ready")
     }
-    let latest = try await api.get("/v1/posts/\(id)/reactions?limit=1")
+    let latest = try await ada.get("/v1/posts/\(id)/reactions?limit=1")
     #expect(latest["items", 0, "author"]?.text == "eve")
-    #expect(try await api.get("/v1/posts/\(id)/reactions")["items"]?.items.count == 2)
-    let counted = try await api.get("/v1/posts/\(id)")
+    #expect(try await ada.get("/v1/posts/\(id)/reactions")["items"]?.items.count == 2)
+    let counted = try await ada.get("/v1/posts/\(id)")
     #expect(counted["counts", "comments"]?.number == 2 && counted["counts", "reactions"]?.number == 2)
+
+    // for friends alone, another phone sees none of it
+    #expect(try await ada.send("PATCH", "/v1/posts/\(id)", #"{"visibility":"friends"}"#).status == 200)
+    try await ada.befriend(bob)
+    for (phone, status) in [(bob, 200), (eve, 404)] {
+      for path in ["", "/comments", "/reactions"] {
+        #expect(try await phone.get("/v1/posts/\(id)\(path)").status == status)
+      }
+      let days = try await phone.get("/v1/users/ada/calendar?month=\(month)&zone=UTC&visibility=friends")["days"]
+      #expect(days?.items.isEmpty == (status == 404))
+    }
+    #expect(try await eve.delete("/v1/posts/\(id)") == 404)
 
     // Deleting the post deletes all its rows and files.
     let reaction = try #require(latest["items", 0, "id"]?.text)
-    #expect(try await api.delete("/v1/posts/\(id)/reactions/\(reaction)") == 204)
-    #expect(try await api.get("/v1/posts/\(id)")["counts", "reactions"]?.number == 1)
-    #expect(try await api.delete("/v1/posts/\(id)") == 204)
+    #expect(try await ada.delete("/v1/posts/\(id)/reactions/\(reaction)") == 204)
+    #expect(try await ada.get("/v1/posts/\(id)")["counts", "reactions"]?.number == 1)
+    #expect(try await ada.delete("/v1/posts/\(id)") == 204)
     #expect(try await service.count("SELECT (SELECT count(*) FROM asset) + (SELECT count(*) FROM comment)::int") == 0)
     #expect(try service.blobFiles() == 0)
     #expect(try await service.stop() == 0)
@@ -126,11 +140,10 @@ struct AppsTests {
   func people() async throws {
     let service = try await Service(workers: 0)
     let api = try service.api()
+    var phones: [String: API] = [:]
+    for user in ["ada", "bob", "eve"] { phones[user] = try await api.phone(of: user) }
     func send(_ method: String, _ path: String, as user: String, _ json: String? = nil) async throws -> API.Response {
-      let type = json == nil ? [] : [("Content-Type", "application/json")]
-      return API.Response(
-        response: try await request(
-          method, path, port: api.port, headers: [("Take5-User", user)] + type, body: json.map(Self.json)))
+      try await #require(phones[user]).send(method, path, json)
     }
     // register; the user name is taken, which is reported; create and change the profile
     #expect(try await send("PUT", "/v1/users/ada", as: "ada", #"{"user_name":"ada","bio":"Numbers"}"#).status == 200)
@@ -187,48 +200,53 @@ struct AppsTests {
   func geotag() async throws {
     let service = try await Service()
     let api = try service.api()
+    let (ada, bob) = (try await api.phone(of: "ada"), try await api.phone(of: "bob"))
     // make post: a place, photos, a caption; a caption alone is enough
     let place = #""place":{"id":"p1","name":"Lake","coordinate":{"latitude":47.5,"longitude":9.5}}"#
-    let open = try await api.submit(
+    let open = try await ada.submit(
       "/v1/posts",
       [
         ("photo", try Self.photo((30, 180, 30))), ("photo", try Self.photo((30, 30, 220))),
         ("post", Self.json(#"{"kind":"photo","author":"ada","caption":"calm",\#(place)}"#)),
       ])
     #expect(open["status"]?.text == "ready" && open["photos"]?.items.count == 2)
-    let friends = try await api.submit(
+    let friends = try await ada.submit(
       "/v1/posts",
       [("post", Self.json(#"{"kind":"photo","author":"ada","caption":"us","visibility":"friends",\#(place)}"#))])
     #expect(friends.status == 201)
 
     // profile: own posts; users who are not friends see public posts only
-    #expect(try await api.get("/v1/posts?author=ada&visibility=public&visibility=friends")["items"]?.items.count == 2)
-    #expect(try await api.get("/v1/posts?author=ada")["items"]?.items.count == 1)
+    #expect(try await ada.get("/v1/posts?author=ada&visibility=public&visibility=friends")["items"]?.items.count == 2)
+    for query in ["", "&visibility=public&visibility=friends"] {
+      #expect(try await bob.get("/v1/posts?author=ada\(query)")["items"]?.items.count == 1)
+    }
     // map feed: what lies inside the box of longitude and latitude; location: posts of a place
-    #expect(try await api.get("/v1/posts?box=9,47,10,48&kind=photo")["items", 0, "place", "id"]?.text == "p1")
-    #expect(try await api.get("/v1/posts?place=p1")["items", 0, "photos", 0, "photo.large", "url"] != nil)
+    #expect(try await ada.get("/v1/posts?box=9,47,10,48&kind=photo")["items", 0, "place", "id"]?.text == "p1")
+    #expect(try await ada.get("/v1/posts?place=p1")["items", 0, "photos", 0, "photo.large", "url"] != nil)
 
     // post: comment and delete the comment
     let id = try #require(open["id"]?.text)
-    let comment = try await api.send("POST", "/v1/posts/\(id)/comments", #"{"author":"bob","text":"nice"}"#)
-    #expect(try await api.delete("/v1/posts/\(id)/comments/\(try #require(comment["id"]?.text))") == 204)
-    #expect(try await api.get("/v1/posts/\(id)")["counts", "comments"]?.number == 0)
+    let comment = try await bob.send("POST", "/v1/posts/\(id)/comments", #"{"text":"nice"}"#)
+    #expect(try await bob.delete("/v1/posts/\(id)/comments/\(try #require(comment["id"]?.text))") == 204)
+    #expect(try await ada.get("/v1/posts/\(id)")["counts", "comments"]?.number == 0)
     // private or public, and another caption, afterwards
-    let changed = try await api.send("PATCH", "/v1/posts/\(id)", #"{"visibility":"private","caption":"mine"}"#)
+    let changed = try await ada.send("PATCH", "/v1/posts/\(id)", #"{"visibility":"private","caption":"mine"}"#)
     #expect(changed["visibility"]?.text == "private" && changed["caption"]?.text == "mine")
+    #expect(try await bob.get("/v1/posts/\(id)").status == 404)
 
     // change the profile image: read as JSON and as bytes
-    let image = try await api.submit(
+    let image = try await ada.submit(
       "/v1/users/ada/profile-image", [("image", try Self.photo((9, 9, 200)))], method: "PUT")
     #expect(image["status"]?.text == "ready")
-    let shown = try await api.get("/v1/users/ada/profile-image")
+    #expect(try await bob.delete("/v1/users/ada/profile-image") == 403)
+    let shown = try await bob.get("/v1/users/ada/profile-image")
     #expect(shown["assets", "avatar", "thumbhash"] != nil && shown["assets", "avatar", "color"] != nil)
-    let bytes = try await api.get("/v1/users/ada/profile-image", [("Accept", "image/*")])
+    let bytes = try await ada.get("/v1/users/ada/profile-image", [("Accept", "image/*")])
     #expect(bytes.response.headers["content-type"] == "image/jpeg")
     let square = try JPEGDecoder.decode(bytes.response.body, limits: JPEGLimits(pixels: 1 << 20))
     #expect(square.width == square.height)
-    #expect(try await api.delete("/v1/users/ada/profile-image") == 204)
-    #expect(try await api.get("/v1/users/ada/profile-image").status == 404)
+    #expect(try await ada.delete("/v1/users/ada/profile-image") == 204)
+    #expect(try await ada.get("/v1/users/ada/profile-image").status == 404)
     #expect(try await service.stop() == 0)
   }
 
@@ -236,9 +254,10 @@ struct AppsTests {
   func kickIt() async throws {
     let service = try await Service()
     let api = try service.api()
+    let (ada, bob) = (try await api.phone(of: "ada"), try await api.phone(of: "bob"))
     func marker(_ title: String, _ media: [(String, [UInt8])] = []) async throws -> String {
       let draft = #"{"kind":"marker","author":"ada","title":"\#(title)","location":{"latitude":40.7,"longitude":-74}}"#
-      let post = try await api.submit(
+      let post = try await ada.submit(
         "/v1/posts", media.map { (name: $0.0, bytes: $0.1) } + [("post", Self.json(draft))])
       #expect(post["status"]?.text == "ready", "\(title)")
       return try #require(post["id"]?.text)
@@ -247,16 +266,20 @@ struct AppsTests {
     let image = try await marker("image", [("image", try Self.photo((220, 220, 30)))])
     let video = try await marker("video", [("video", try TemporaryFile.bytes(of: Clips.front.write()))])
     // map and events: posts near, the newest first
-    let near = try await api.get("/v1/posts?box=-74.2,40.5,-73.8,40.9&kind=marker")
+    let near = try await bob.get("/v1/posts?box=-74.2,40.5,-73.8,40.9&kind=marker")
     #expect(near["items"]?.items.compactMap { $0["id"]?.text } == [video, image, text])
     #expect(near["items", 1, "photos", 0, "photo.medium", "url"] != nil)
     #expect(near["items", 0, "assets", "clip", "url"] != nil)
     // comment, delete comment
-    let comment = try await api.send("POST", "/v1/posts/\(text)/comments", #"{"author":"bob","text":"on my way"}"#)
-    #expect(try await api.get("/v1/posts/\(text)")["counts", "comments"]?.number == 1)
-    #expect(try await api.delete("/v1/posts/\(text)/comments/\(try #require(comment["id"]?.text))") == 204)
+    let comment = try await bob.send("POST", "/v1/posts/\(text)/comments", #"{"text":"on my way"}"#)
+    #expect(try await ada.get("/v1/posts/\(text)")["counts", "comments"]?.number == 1)
+    #expect(try await bob.delete("/v1/posts/\(text)/comments/\(try #require(comment["id"]?.text))") == 204)
     // profile: one's own posts, the newest first
-    #expect(try await api.get("/v1/posts?author=ada&kind=marker")["items"]?.items.count == 3)
+    #expect(try await ada.get("/v1/posts?author=ada&kind=marker")["items"]?.items.count == 3)
+    // another phone sees no marker that is for the author alone, and deletes none
+    #expect(try await bob.delete("/v1/posts/\(image)") == 403)
+    #expect(try await ada.send("PATCH", "/v1/posts/\(image)", #"{"visibility":"private"}"#).status == 200)
+    #expect(try await bob.get("/v1/posts?author=ada&kind=marker&visibility=private")["items"]?.items.isEmpty == true)
     #expect(try await service.stop() == 0)
   }
 
@@ -264,42 +287,48 @@ struct AppsTests {
   func places() async throws {
     let service = try await Service()
     let api = try service.api()
+    let (ada, bob) = (try await api.phone(of: "ada"), try await api.phone(of: "bob"))
     for color in [(200, 0, 0), (0, 0, 200)] as [(UInt8, UInt8, UInt8)] {
-      let thumbnail = try await api.submit(
+      let thumbnail = try await ada.submit(
         "/v1/itineraries/trip/thumbnail", [("image", try Self.photo(color))], method: "PUT")
       #expect(thumbnail["status"]?.text == "ready")
     }
-    let thumbnail = try await api.get("/v1/itineraries/trip/thumbnail")
+    let thumbnail = try await ada.get("/v1/itineraries/trip/thumbnail")
     let asset = thumbnail["assets", "photo.medium"]
     // a placeholder while loading, and the image from the cache
     #expect(asset?["thumbhash"] != nil && asset?["color"]?.text?.hasPrefix("#0") == true)
     let url = try #require(asset?["url"]?.text)
-    let image = try await api.get(url)
+    let image = try await ada.get(url)
     let tag = try #require(image.response.headers["etag"])
     #expect(image.response.headers["cache-control"]?.contains("public, max-age=") == true)
-    #expect(try await api.get(url, [("If-None-Match", tag)]).status == 304)
+    #expect(try await ada.get(url, [("If-None-Match", tag)]).status == 304)
 
     for color in [(1, 2, 3), (4, 5, 6), (7, 8, 9)] as [(UInt8, UInt8, UInt8)] {
       #expect(
-        try await api.submit(
-          "/v1/places/tower/photos", [("author", Self.json("ada")), ("image", try Self.photo(color))])["status"]?.text
+        try await ada.submit(
+          "/v1/places/tower/photos", [("image", try Self.photo(color))])["status"]?.text
           == "ready")
     }
-    let first = try await api.get("/v1/places/tower/photos?limit=2")
+    let first = try await ada.get("/v1/places/tower/photos?limit=2")
     #expect(first["items"]?.items.count == 2 && first["items", 0, "author"]?.text == "ada")
-    let rest = try await api.get("/v1/places/tower/photos?cursor=\(try #require(first["next"]?.text))")
+    let rest = try await ada.get("/v1/places/tower/photos?cursor=\(try #require(first["next"]?.text))")
     #expect(rest["items"]?.items.count == 1)
     let photo = try #require(rest["items", 0, "id"]?.text)
-    #expect(try await api.delete("/v1/places/tower/photos/\(photo)") == 204)
-    #expect(try await api.get("/v1/places/tower/photos")["items"]?.items.count == 2)
+    #expect(try await ada.delete("/v1/places/tower/photos/\(photo)") == 204)
+    #expect(try await ada.get("/v1/places/tower/photos")["items"]?.items.count == 2)
     // a user's own photos of the place
-    let own = try await api.submit(
-      "/v1/places/tower/photos", [("author", Self.json("bob")), ("image", try Self.photo((9, 9, 9)))])
-    #expect(try await api.get("/v1/places/tower/photos?author=bob")["items"]?.items.map { $0["id"] } == [own["id"]])
-    #expect(try await api.get("/v1/places/tower/photos?author=ada")["items"]?.items.count == 2)
+    let own = try await bob.submit(
+      "/v1/places/tower/photos",
+      [("alternative_text", Self.json("The gate at dusk")), ("image", try Self.photo((9, 9, 9)))])
+    #expect(own["alternative_text"]?.text == "The gate at dusk")
+    // another phone deletes neither the photo nor the thumbnail
+    #expect(try await ada.delete("/v1/places/tower/photos/\(try #require(own["id"]?.text))") == 403)
+    #expect(try await bob.delete("/v1/itineraries/trip/thumbnail") == 403)
+    #expect(try await ada.get("/v1/places/tower/photos?author=bob")["items"]?.items.map { $0["id"] } == [own["id"]])
+    #expect(try await ada.get("/v1/places/tower/photos?author=ada")["items"]?.items.count == 2)
     // profile: the image of the user
     #expect(
-      try await api.submit("/v1/users/ada/profile-image", [("image", try Self.photo((5, 5, 5)))], method: "PUT").status
+      try await ada.submit("/v1/users/ada/profile-image", [("image", try Self.photo((5, 5, 5)))], method: "PUT").status
         == 200)
     #expect(try await service.stop() == 0)
   }

@@ -24,7 +24,8 @@ struct PeopleTests {
       #expect(try await fixture.codes() == [])
       // Triggers do not run in a session that replicates.
       let faults: [(sql: String, code: FindingCode, count: Int)] = [
-        ("UPDATE post SET like_count = 5", .countWrong, 1),
+        ("UPDATE post SET like_count = 5", .countWrong, 1), ("UPDATE post SET comment_count = 5", .countWrong, 1),
+        ("UPDATE post SET reaction_count = 5", .countWrong, 1),
         ("UPDATE app_user SET friends = friends + 1", .countWrong, 2),
         ("UPDATE app_user SET private_posts = 7 WHERE id = 'bob'", .countWrong, 1),
         ("DELETE FROM relation WHERE kind = 'friend' AND user_id = 'ada'", .relationOneSided, 1),

@@ -44,7 +44,7 @@ struct ForgettingTests {
         ("post", 1), ("image", 0), ("comment", 2), ("place", 2), ("place_note", 1),
         ("place WHERE comment_count = 1", 1), ("collection", 1), ("collection_member", 0),
         ("collection WHERE member_count = 0 AND comment_count = 0 AND item_count = 1", 1), ("collection_activity", 3),
-        ("place WHERE collection_count = 1", 1),
+        ("place WHERE collection_count = 1", 1), ("moderation_case", 2), ("report", 0), ("suspension", 0),
       ] {
         #expect(try await fixture.count(table) == rows, "\(table)")
       }
@@ -126,8 +126,10 @@ extension StoreFixture {
     for _ in drafts { try await publish(claim(), "photo") }
     let token = SHA256.digest(of: Array(user.utf8))
     try await pool.transaction { session in
+      var comments: [String: PublicID] = [:]
       for author in ["bob", user] {
-        _ = try store.comment(on: .post(other), for: .unrestricted, author: author, text: "Nice", session)
+        comments[author] = try store.comment(
+          on: .post(other), for: .unrestricted, author: author, text: "Nice", session)?.id
       }
       let mine = try session.execute("SELECT public_id FROM post WHERE author = $1 LIMIT 1", .text(user)).single()
       _ = try store.comment(
@@ -171,6 +173,22 @@ extension StoreFixture {
         """
         INSERT INTO reprocess_run (public_id, selection, state) VALUES ($1::uuid, $2::jsonb, 'completed')
         """, .text("\(PublicID.now())"), .text(String(decoding: selection.record, as: UTF8.self)))
+      let (hisComment, herComment) = (try #require(comments["bob"]), try #require(comments[user]))
+      let reports: [(String, ModerationSubject)] = [
+        (user, .post(other)), (user, .comment(hisComment)), ("bob", .user(user)), ("bob", .comment(herComment)),
+        ("bob", .post(try mine.publicID("public_id"))),
+      ]
+      for (author, subject) in reports {
+        let report = try store.report(
+          subject, for: .unrestricted, author: author, reason: "spam", text: nil, session)
+        #expect(report?.isNew == true)
+      }
+      for (subject, decision) in [
+        (ModerationSubject.comment(herComment), ModerationDecision.hide), (.user(user), .suspend),
+      ] {
+        let opened = try #require(try store.openCase(about: subject, session)).opened
+        _ = try store.decide(opened.id, decision, by: nil, note: nil, session)
+      }
     }
   }
 

@@ -56,14 +56,6 @@ package enum PostStatus: String, Codable, Sendable, CaseIterable {
   case held
   /// A moderator has hidden it: only its author sees it.
   case hidden
-
-  /// Whether its media are there.
-  package var hasMedia: Bool {
-    switch self {
-    case .ready, .held, .hidden: true
-    case .processing, .rejected, .failed: false
-    }
-  }
 }
 
 /// The numbers of comments, reactions and likes of a post, which are the same for every viewer.

@@ -20,12 +20,13 @@ SELECT {place_columns($2)} FROM place WHERE place.id = ANY ($1::text[]) AND is_k
 
 -- name: places
 -- CONDITIONS and ORDER_KEY are replaced: by the conditions of the list, and by what has the largest value in the first place.
--- Photos and notes are read for the places of the page alone.
-SELECT {place_columns($4)}, place.key FROM (
-  SELECT *, ORDER_KEY AS key FROM place
+-- Which places are those of the page is decided by an index; their rows, photos and notes are read one by one, and OFFSET keeps it so.
+SELECT {place_columns($4)}, chosen.key FROM (
+  SELECT number, ORDER_KEY AS key FROM place
   WHERE CONDITIONS is_known AND (ORDER_KEY, number) < ($1::bigint, $2::bigint)
-  ORDER BY ORDER_KEY DESC, number DESC LIMIT $3::int) AS place
-ORDER BY place.key DESC, place.number DESC
+  ORDER BY ORDER_KEY DESC, number DESC LIMIT $3::int) AS chosen
+CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSET 0) AS place
+ORDER BY chosen.key DESC, chosen.number DESC
 
 -- name: add_place
 INSERT INTO place (id) VALUES ($1) ON CONFLICT DO NOTHING

@@ -3,7 +3,9 @@
 SELECT subject.subject_kind, subject.subject, subject.kind, wanted.definition, subject.job,
   made.hash AS made_by, made.name AS made_name, made.version AS made_version
 FROM (
-  SELECT 'post' AS subject_kind, public_id AS subject, kind, status, author, created_at, job, asset_set_id, source_set_id
+  SELECT 'post' AS subject_kind, public_id AS subject, kind,
+    -- The media of what moderators hold or have hidden are ready.
+    CASE WHEN status IN ('held', 'hidden') THEN 'ready' ELSE status END AS status, author, created_at, job, asset_set_id, source_set_id
   FROM post WHERE status IN ('ready', 'held', 'hidden', 'failed')
   UNION ALL
   SELECT 'image', public_id, kind, status, coalesce(author, owner), created_at, job, asset_set_id, source_set_id

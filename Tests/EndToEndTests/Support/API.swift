@@ -3,9 +3,25 @@ import HTTPTesting
 import Model
 import Testing
 
-/// A client of the HTTP API.
+/// A client of the HTTP API: an app's back-end, or the phone of a user.
 struct API: Sendable {
   let port: UInt16
+  /// The user of the phone; nil: a back-end.
+  private(set) var user: String?
+  /// The header fields of each request.
+  private var credential: [(String, String)] = []
+
+  init(port: UInt16) { self.port = port }
+
+  /// The phone of a user, with a token that this back-end mints, and with a profile.
+  func phone(of user: String) async throws -> API {
+    let minted = try await send("POST", "/v1/users/\(user)/tokens", "{}")
+    var phone = self
+    phone.user = user
+    phone.credential = [("Authorization", "Bearer \(try #require(minted["token"]?.text))")]
+    #expect(try await phone.send("PUT", "/v1/users/\(user)", #"{"user_name":"\#(user)"}"#).status == 200)
+    return phone
+  }
 
   /// A response with its body as JSON.
   struct Response: Sendable {
@@ -66,15 +82,26 @@ struct API: Sendable {
   }
 
   func get(_ path: String, _ headers: [(String, String)] = []) async throws -> Response {
-    Response(response: try await request("GET", path, port: port, headers: headers))
+    Response(response: try await request("GET", path, port: port, headers: credential + headers))
   }
 
-  func delete(_ path: String) async throws -> Int { try await request("DELETE", path, port: port).status }
+  func delete(_ path: String) async throws -> Int { try await send("DELETE", path).status }
 
-  /// Sends JSON.
-  func send(_ method: String, _ path: String, _ json: String) async throws -> Response {
-    let headers = [("Content-Type", "application/json")]
-    return Response(response: try await request(method, path, port: port, headers: headers, body: Array(json.utf8)))
+  /// Sends JSON, or a request without a body.
+  func send(
+    _ method: String, _ path: String, _ json: String? = nil, version: String? = nil
+  ) async throws -> Response {
+    let headers = credential + (json == nil ? [] : [("Content-Type", "application/json")])
+    return Response(
+      response: try await request(
+        method, path, port: port, headers: headers + (version.map { [("If-Match", $0)] } ?? []),
+        body: json.map { Array($0.utf8) }))
+  }
+
+  func befriend(_ other: API) async throws {
+    let (one, another) = (try #require(user), try #require(other.user))
+    _ = try await send("PUT", "/v1/users/\(one)/friends/\(another)")
+    #expect(try await other.send("PUT", "/v1/users/\(another)/friends/\(one)")["state"]?.text == "established")
   }
 
   /// Submits media and, by default, waits until they are processed.
@@ -83,7 +110,7 @@ struct API: Sendable {
     headers: [(String, String)] = [("Prefer", "wait=60")]
   ) async throws -> Response {
     let form = Self.form(parts)
-    let all = headers + [("Content-Type", form.contentType)]
+    let all = credential + headers + [("Content-Type", form.contentType)]
     var response = Response(response: try await request(method, path, port: port, headers: all, body: form.bytes))
     guard response.status == 202, headers.contains(where: { $0.0 == "Prefer" }),
       let location = response.response.headers["location"]
