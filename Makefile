@@ -59,12 +59,15 @@ CLIENT_GENERATORS := openapi-python-client==0.29.1 openapi-generator-cli==7.26.0
 # What only 'make test-clients' needs beside Tests/clients/requirements.txt.
 TEST_CLIENTS_PACKAGES := python3-venv openssl chromium
 
+# What only 'make test-s3' needs: an object store that verifies signatures.
+TEST_S3_PACKAGES := swift-proxy swift-account swift-container swift-object memcached curl
+
 # What only 'make test-players' needs: the programs that check outputs, and plugins of GStreamer.
 TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-progs webp libavif-bin libvips-tools \
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -192,6 +195,11 @@ test-clients: build nginx ## send uploads with clients that others wrote, and wi
 	@.build/upload-clients/bin/python Tests/clients/main.py $(TAKE5) $(NGINX)
 	@.build/upload-clients/bin/python Tests/clients/cuts.py $(TAKE5)
 	@.build/upload-clients/bin/python Tests/clients/storm.py $(TAKE5)
+
+test-s3: setup ## test blobs in a bucket against OpenStack Swift on loopback, some minutes
+	@$(call install,$(TEST_S3_PACKAGES))
+	$(SWIFT) build $(TESTING) --build-tests
+	Tests/s3/store.sh $(SWIFT) test $(TESTING) --skip-build --filter '^(ObjectStoreTests|EndToEndTests.BucketTests)'
 
 test-players: setup ## check the outputs with ten independent programs, some minutes
 	@$(call install,$(TEST_PLAYERS_PACKAGES))

@@ -114,6 +114,7 @@ let package = Package(
         .embedInCode("SQL/v0005_single.sql"),
       ]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
+    target("ObjectStore", ["Blobs", "Crypto", "HTTPClient", "Model", "Platform"]),
     target(
       "Store", ["Blobs", "Crypto", "Model", "Platform", "Postgres", "Queue"],
       resources: [.embedInCode("SQL")]),
@@ -151,8 +152,8 @@ let package = Package(
       "take5",
       [
         "Blobs", "ControlAPI", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "ISOBaseMedia",
-        "Integrity", "JOSE", "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue",
-        "QueueWorker", "Store", "Worker",
+        "Integrity", "JOSE", "Logging", "MediaProcess", "Metrics", "Model", "ObjectStore", "Platform", "Postgres",
+        "Queue", "QueueWorker", "Store", "Worker",
       ]),
 
     // What paints the samples, and the benchmark. They use `package` declarations, so they belong to this package. Not shipped.
@@ -224,6 +225,7 @@ let package = Package(
     .executableTarget(
       name: "mutate", dependencies: ["CLinkedLibraries", "MediaMutation", "MediaProcess", "Model", "Platform"],
       path: "Tests/Support/mutate", swiftSettings: settings),
+    support("BlobTesting", ["Blobs", "Crypto", "Platform"]),
     support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),
     support("SyntheticMedia", ["AV", "Kernels", "Platform"]),
     support("Take5Testing", ["HTTPClient", "Platform"]),
@@ -275,7 +277,13 @@ let package = Package(
         "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker", "Store", "Worker", "hostile-media",
         "take5-media",
       ]),
-    tests("BlobsTests", ["Blobs", "Crypto", "Platform", "PostgresTesting"]),
+    tests("BlobsTests", ["BlobTesting", "Blobs", "Crypto", "Platform", "PostgresTesting"]),
+    tests(
+      "ObjectStoreTests",
+      [
+        "BlobTesting", "Blobs", "Crypto", "HTTPClient", "HTTPServer", "HTTPTesting", "Model", "ObjectStore", "Platform",
+        "PostgresTesting",
+      ]),
     tests(
       "StoreTests",
       ["Blobs", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store"],

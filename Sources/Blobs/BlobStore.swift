@@ -10,6 +10,9 @@ package protocol BlobStore: Sendable {
   /// Starts a blob; a blob that is not published leaves no file.
   func stage() throws(BlobError) -> StagedBlob
 
+  /// Does what takes time for a publication, before a transaction, so that no lock is held meanwhile.
+  func prepare(_ blob: SealedBlob) throws(BlobError)
+
   /// Makes a sealed blob durable and readable under its hash.
   ///
   /// - Parameter replacing: whether to replace an existing blob, because it is known to be damaged; otherwise an
@@ -32,9 +35,16 @@ package protocol BlobStore: Sendable {
 
   /// Whether a blob exists.
   func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool
+
+  /// Reads a blob to its end and returns its damage; nil if it is intact.
+  ///
+  /// - Parameter rate: the rate limit; nil: none.
+  func damage(of hash: SHA256Digest, bytes: Int64, rate: ReadRate?) throws(BlobError) -> BlobDamage?
 }
 
 extension BlobStore {
+  package func prepare(_ blob: SealedBlob) throws(BlobError) { try blob.synchronize() }
+
   /// Makes a sealed blob durable and readable under its hash; an existing blob does not change.
   package func publish(_ blob: SealedBlob) throws(BlobError) { try publish(blob, replacing: false) }
 
@@ -47,11 +57,12 @@ extension BlobStore {
     return file
   }
 
-  /// Reads a blob to its end and returns its damage; nil if it is intact.
-  ///
-  /// - Parameter rate: the rate limit; nil: none.
+  package func damage(of hash: SHA256Digest, bytes: Int64) throws(BlobError) -> BlobDamage? {
+    try damage(of: hash, bytes: bytes, rate: nil)
+  }
+
   package func damage(
-    of hash: SHA256Digest, bytes: Int64, rate: ReadRate? = nil
+    of hash: SHA256Digest, bytes: Int64, rate: ReadRate?
   ) throws(BlobError) -> BlobDamage? {
     do throws(BlobError) {
       let file = try open(hash, bytes: bytes)
@@ -103,6 +114,8 @@ package struct BlobListing: Sendable, Hashable {
   package var blobs: [SHA256Digest: Int64] = [:]
   /// Files that no blob store created.
   package var foreign: [StoredFile] = []
+
+  package init() {}
 }
 
 /// A file in a blob store.

@@ -51,6 +51,7 @@ package final class SealedBlob: Sendable {
   let file: Descriptor
   let name: StagingName?
   private let isOnDisk = Locked(false)
+  private let isPrepared = Locked(false)
 
   init(hash: SHA256Digest, bytes: Int64, file: consuming Descriptor, name: StagingName?) {
     self.hash = hash
@@ -72,6 +73,18 @@ package final class SealedBlob: Sendable {
     } catch {
       throw .system(error)
     }
+  }
+
+  /// Does something for the publication of the blob unless it was done before.
+  package func prepare(_ body: () throws(BlobError) -> Void) throws(BlobError) {
+    if isPrepared.withLock({ $0 }) { return }
+    try body()
+    isPrepared.withLock { $0 = true }
+  }
+
+  /// Another descriptor of the file, for reading.
+  package func duplicate() throws(BlobError) -> Descriptor {
+    do throws(SystemError) { return try file.duplicate() } catch { throw .system(error) }
   }
 
   /// Reads the entire content.

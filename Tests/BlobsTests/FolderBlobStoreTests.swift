@@ -1,3 +1,4 @@
+import BlobTesting
 import Crypto
 import Glibc
 import Platform

@@ -1,6 +1,7 @@
 import Crypto
 import FoundationEssentials
 import Glibc
+import HTTPTesting
 import MediaFixtures
 import Platform
 import PostgresTesting

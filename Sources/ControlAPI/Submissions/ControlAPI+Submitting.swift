@@ -39,8 +39,8 @@ extension ControlAPI {
     try access.countSubmission(of: form.draft.author, request)
     let kind = SubmissionKind(form.draft.kind)
     let (sources, definition) = try checked(form)
-    // Before the transaction, so that no lock is held during fsync.
-    for source in sources { try source.content.synchronize() }
+    // Before the transaction, so that no lock is held meanwhile.
+    for source in sources { try blobs.prepare(source.content) }
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     // A submission that names uploads is the same if it names the same: their content is gone once it is stored.
     let content = sources.flatMap { [Array($0.role.rawValue.utf8), $0.content.hash.bytes] }
@@ -104,8 +104,8 @@ extension ControlAPI {
     } catch let refusal as MediaRefusal {
       throw refusal.problem
     }
-    // Before the transaction, so that no lock is held during fsync.
-    try source?.content.synchronize()
+    // Before the transaction, so that no lock is held meanwhile.
+    if let source { try blobs.prepare(source.content) }
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     let draft = ImageDraft(kind: kind, owner: owner, author: author, alternativeText: upload.alternativeText)
     let texts = [upload.author ?? "", upload.alternativeText].compactMap(\.self).map { Array($0.utf8) }

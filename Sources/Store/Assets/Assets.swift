@@ -54,7 +54,7 @@ package struct NewAsset: Sendable {
 
   /// Whether the bytes are stored in the database, so that a small image is read with one query. The media process
   /// reads sources from descriptors, so they are always files.
-  var isInline: Bool { !role.isSource && type.hasPrefix("image/") && content.bytes <= Self.maxInlineBytes }
+  package var isInline: Bool { !role.isSource && type.hasPrefix("image/") && content.bytes <= Self.maxInlineBytes }
 }
 
 /// An asset with the location of its bytes.

@@ -12,8 +12,8 @@ extension Store {
   func insertSet(
     _ assets: [NewAsset], definition: SHA256Digest?, recipe: SHA256Digest?, job: PublicID?, _ session: Session
   ) throws -> Int64 {
-    // Files are flushed to the disk before any lock is held.
-    for asset in assets where !asset.isInline { try asset.content.synchronize() }
+    // What takes time is done before any lock is held.
+    for asset in assets where !asset.isInline { try blobs.prepare(asset.content) }
     for asset in assets.sorted(by: { $0.content.hash < $1.content.hash }) {
       let inline = asset.isInline ? try asset.content.content() : nil
       let isDamaged: Bool = try session.execute(

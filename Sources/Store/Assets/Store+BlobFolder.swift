@@ -1,47 +1,76 @@
 package import Blobs
-import Crypto
+package import Crypto
 package import Model
 package import Postgres
 import Queue
 
-/// The check that a folder of blobs belongs to the database: both have the same id.
+/// The check that a folder or a bucket of blobs belongs to the database: both have the same id.
 extension Store {
   static let damageStatements = Statements(topic: "damage", PackageResources.Damage_sql)
   /// The number of the newest blobs that are looked for in a folder without a known id.
   private static let newest = 8
 
-  /// Opens the folder of the database's blobs. In a folder that it refuses it creates no file.
+  /// Opens the blobs of the database. In a place that it refuses it creates nothing.
   ///
-  /// Call it in a transaction of its own. It may be interrupted at any point: the next call adopts a store-id file whose
-  /// id is not in the database yet.
+  /// Call it in a transaction of its own. It may be interrupted at any point: the next call adopts a store-id whose id is
+  /// not in the database yet.
   ///
-  /// - Parameter isAdopting: whether an operator has confirmed that the folder is the right one.
+  /// - Parameter isAdopting: whether an operator has confirmed that the place is the right one.
   /// - Throws: `BlobFolderRefusal`, `BlobError`.
-  package static func openBlobs(
-    in folder: String, isAdopting: Bool = false, _ session: Session
-  ) throws -> FolderBlobStore {
+  package static func openBlobs<Blobs>(
+    in place: BlobPlace<Blobs>, isAdopting: Bool = false, _ session: Session
+  ) throws -> Blobs {
     try session.execute(damageStatements["lock_adopting"])
-    switch try match(of: folder, isAdopting: isAdopting, session) {
-    case .same(let id): return try FolderBlobStore(folder: folder, id: id)
+    switch try match(of: place, isAdopting: isAdopting, session) {
+    case .same(let id): return try place.open(id).blobs
     case .adopted(let id):
-      let blobs = try FolderBlobStore(folder: folder, id: id ?? .now())
-      try session.execute(damageStatements["insert_store_id"], .text(blobs.id.description))
+      let (blobs, opened) = try place.open(id ?? .now())
+      try session.execute(damageStatements["insert_store_id"], .text(opened.description))
       return blobs
     case .refused(let refusal): throw refusal
     }
   }
 
-  /// Compares a folder with the database, and changes nothing.
-  package static func match(
-    of folder: String, isAdopting: Bool = false, _ session: Session
+  /// Compares a place of blobs with the database, and changes nothing.
+  package static func match<Blobs>(
+    of place: BlobPlace<Blobs>, isAdopting: Bool = false, _ session: Session
   ) throws -> BlobFolderMatch {
     let known = try session.execute(damageStatements["store_id"]).first?.publicID("id")
     let newest = try session.execute(damageStatements["newest_files"], .integer(Self.newest)).compactMap { row in
       SHA256Digest(bytes: try row.get("hash"))
     }
     return BlobFolderMatch(
-      known: known, found: try FolderBlobStore.id(in: folder),
-      hasNewest: newest.isEmpty || newest.contains { FolderBlobStore.contains($0, in: folder) }, isAdopting: isAdopting)
+      known: known, found: try place.id(), hasNewest: try newest.isEmpty || newest.contains(where: place.contains),
+      isAdopting: isAdopting)
+  }
+}
+
+/// Where blobs lie: a folder or a bucket, which may not be that of the database.
+package struct BlobPlace<Blobs>: Sendable {
+  /// The id of the store; nil if there is none.
+  let id: @Sendable () throws -> PublicID?
+  let contains: @Sendable (SHA256Digest) throws -> Bool
+  /// Opens the store, and gives it an id if it has none; returns the one that it has.
+  let open: @Sendable (PublicID) throws -> (blobs: Blobs, id: PublicID)
+
+  package init(
+    id: @escaping @Sendable () throws -> PublicID?, contains: @escaping @Sendable (SHA256Digest) throws -> Bool,
+    open: @escaping @Sendable (PublicID) throws -> (blobs: Blobs, id: PublicID)
+  ) {
+    self.id = id
+    self.contains = contains
+    self.open = open
+  }
+}
+
+extension BlobPlace where Blobs == FolderBlobStore {
+  package static func folder(_ path: String) -> BlobPlace {
+    BlobPlace(
+      id: { try FolderBlobStore.id(in: path) }, contains: { FolderBlobStore.contains($0, in: path) },
+      open: { id in
+        let blobs = try FolderBlobStore(folder: path, id: id)
+        return (blobs, blobs.id)
+      })
   }
 }
 

@@ -8,6 +8,7 @@ import Store
 /// The staged files of the outputs, by role.
 struct Outputs {
   private let staged: [Role: (blob: NoncopyableBox<StagedBlob>, descriptor: Int32)]
+  private let blobs: any BlobStore
 
   /// Creates a staged file for each output.
   init(_ roles: [Role], in blobs: any BlobStore) throws(BlobError) {
@@ -18,12 +19,13 @@ struct Outputs {
       staged[role] = (NoncopyableBox(blob), descriptor)
     }
     self.staged = staged
+    self.blobs = blobs
   }
 
   /// The descriptors for writing, by role.
   var descriptors: [Role: Int32] { staged.mapValues(\.descriptor) }
 
-  /// Hashes the written files and flushes them to the disk, before any transaction is open.
+  /// Hashes the written files and prepares their publication, before any transaction is open.
   func seal(
     _ facts: [OutputFacts], _ asset: (OutputFacts, SealedBlob) -> NewAsset = { NewAsset($0, content: $1) }
   ) throws(BlobError) -> [NewAsset] {
@@ -31,8 +33,9 @@ struct Outputs {
     for facts in facts {
       guard let blob = staged[facts.role]?.blob.take() else { continue }
       let content = try blob.seal(writtenElsewhere: true)
-      try content.synchronize()
-      assets.append(asset(facts, content))
+      let made = asset(facts, content)
+      if !made.isInline { try blobs.prepare(content) }
+      assets.append(made)
     }
     return assets
   }

@@ -111,7 +111,9 @@ extension Option {
     help: "grace period for which replaced outputs stay readable")
 
   /// The options that name the store.
-  static let store: [Option] = [.data, .database, .database.file, .pooling]
+  static let store: [Option] = [
+    .data, .database, .database.file, .pooling, BlobOptions.blobs, BlobOptions.cache, BlobOptions.certificates,
+  ]
   /// The options that name the database for notifications.
   static let listening: [Option] = [.listenDatabase, .listenDatabase.file]
   /// The options of a command that uses the store and can print JSON.

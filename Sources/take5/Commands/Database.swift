@@ -16,7 +16,7 @@ extension Subcommand {
     let isEmpty = arguments.has("--empty")
     let database = try await DatabaseAccess.open(
       arguments, connections: 1, isMigrating: !isEmpty, isCreating: true, log: Logger(lowest: .warning))
-    if !isEmpty { _ = try await BlobFolder.open(arguments, database, isCreating: true) }
+    if !isEmpty { _ = try await BlobOptions.open(arguments, database, isCreating: true) }
     await database.close()
     let data = arguments.value(Option.data.name) ?? ""
     if arguments.has("--json") {

@@ -53,7 +53,7 @@ struct ReprocessCommand: Sendable {
   /// Checks that this process can use the blobs and its media processes, before it executes a local run; status 74 or 78
   /// if not.
   func checkLocal() async throws {
-    _ = try await BlobFolder.open(arguments, pool)
+    _ = try await BlobOptions.open(arguments, pool)
     try await Sandbox.check(media)
   }
 
@@ -86,7 +86,7 @@ struct ReprocessCommand: Sendable {
 
   private func execute(_ run: ReprocessRun, _ stop: CancellationFlag, _ hasEnded: CancellationFlag) async throws {
     defer { hasEnded.cancel() }
-    let blobs = try await BlobFolder.open(arguments, pool)
+    let blobs = try await BlobOptions.open(arguments, pool)
     let local = try LocalReprocessing(
       slots: slots, media: media, pool: pool, store: Store(blobs: blobs), blobs: blobs, log: log)
     try await local.run(run, until: stop)

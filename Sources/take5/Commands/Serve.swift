@@ -86,7 +86,7 @@ extension Subcommand {
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit,
       isCreating: true, isService: true, log: log)
     try await database.logListening(log)
-    let blobs = try await BlobFolder.open(arguments, database, isCreating: true)
+    let blobs = try await BlobOptions.open(arguments, database, isCreating: true)
     if database.isNew { log.info("store created", ["data": arguments.value(Option.data.name) ?? ""]) }
     let store = Store(blobs: blobs, authorConcurrency: concurrency)
 

@@ -31,7 +31,7 @@ extension Subcommand {
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, isService: true,
       log: log)
     try await database.logListening(log)
-    let blobs = try await BlobFolder.open(arguments, database)
+    let blobs = try await BlobOptions.open(arguments, database)
     let metrics = Metrics()
     sandbox.report(to: log, metrics)
     let server = try metricsServer(arguments, metrics, database.pool, log)

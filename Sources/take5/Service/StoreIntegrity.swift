@@ -11,7 +11,7 @@ import Worker
 struct StoreIntegrity: Sendable {
   let pool: Pool
   let store: Store
-  let blobs: FolderBlobStore
+  let blobs: any InspectableBlobStore
 
   /// Opens the store, runs `body` and closes it. Status 74 if its files cannot be read, 69 if its database cannot.
   ///
@@ -22,7 +22,7 @@ struct StoreIntegrity: Sendable {
   ) async throws -> Result {
     do {
       return try await DatabaseAccess.use(arguments, connections: connections) { pool in
-        let blobs = try await BlobFolder.open(arguments, pool, isAdopting: isAdopting)
+        let blobs = try await BlobOptions.open(arguments, pool, isAdopting: isAdopting)
         return try await body(StoreIntegrity(pool: pool, store: Store(blobs: blobs), blobs: blobs))
       }
     } catch let error as BlobError {

@@ -1,14 +1,16 @@
-import Blobs
+package import Blobs
 import Crypto
 import Glibc
 import Platform
 import Testing
 
 /// The checks that every blob store must pass.
-struct BlobStoreConformance {
-  let store: any BlobStore
+package struct BlobStoreConformance {
+  private let store: any BlobStore
 
-  func check() throws {
+  package init(store: any BlobStore) { self.store = store }
+
+  package func check() throws {
     try publishes()
     try hashesForeignWrites()
     try discardsUnpublished()

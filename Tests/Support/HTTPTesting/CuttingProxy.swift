@@ -2,7 +2,7 @@ import Glibc
 import Platform
 
 /// A TCP proxy in front of a service that cuts its connections after certain numbers of bytes, and counts what clients send.
-final class CuttingProxy: Sendable {
+package final class CuttingProxy: Sendable {
   private struct State {
     var upstream: UInt16
     var cuts: ArraySlice<Int>
@@ -34,7 +34,7 @@ final class CuttingProxy: Sendable {
   }
 
   /// The port on 127.0.0.1.
-  let port: UInt16
+  package let port: UInt16
   private let listener: Descriptor
   private let state: Locked<State>
   private let held = OneShot<Void>()
@@ -47,7 +47,7 @@ final class CuttingProxy: Sendable {
   ///   - cuts: the numbers of bytes from clients after which all connections are cut, in order.
   ///   - holdsAtLast: whether the proxy refuses connections after the last cut, until `release`.
   ///   - lost: a text of the response that is cut off instead of forwarded, once.
-  init(before service: UInt16, cuts: [Int] = [], holdsAtLast: Bool = false, losing lost: String? = nil) throws {
+  package init(before service: UInt16, cuts: [Int] = [], holdsAtLast: Bool = false, losing lost: String? = nil) throws {
     state = Locked(State(upstream: service, cuts: cuts[...], lost: lost))
     self.holdsAtLast = holdsAtLast
     listener = Descriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
@@ -67,19 +67,19 @@ final class CuttingProxy: Sendable {
   }
 
   /// The URL for clients.
-  var url: String { "http://127.0.0.1:\(port)" }
+  package var url: String { "http://127.0.0.1:\(port)" }
 
   /// The number of bytes from clients that were forwarded.
-  var forwarded: Int { state.withLock { $0.forwarded } }
+  package var forwarded: Int { state.withLock { $0.forwarded } }
 
   /// The number of cuts and lost responses that were not reached.
-  var remainingCuts: Int { state.withLock { $0.cuts.count + ($0.lost == nil ? 0 : 1) } }
+  package var remainingCuts: Int { state.withLock { $0.cuts.count + ($0.lost == nil ? 0 : 1) } }
 
   /// Waits for the last cut of a proxy that then refuses connections.
-  func untilHeld() async { await held.value }
+  package func untilHeld() async { await held.value }
 
   /// Accepts connections again, for a service on another port.
-  func release(before service: UInt16) {
+  package func release(before service: UInt16) {
     state.withLock { state in
       state.upstream = service
       state.isHeld = false
@@ -87,7 +87,7 @@ final class CuttingProxy: Sendable {
   }
 
   /// Refuses further connections, and ends those that are open.
-  func stop() {
+  package func stop() {
     shutdown(listener.number, Int32(SHUT_RDWR))
     state.withLock { $0.links }.forEach { $0.cut() }
   }

@@ -1,0 +1,169 @@
+package import Blobs
+package import Crypto
+internal import HTTPClient
+package import Model
+package import Platform
+
+/// A blob store in a bucket, with objects `PREFIX/ab/<sha256>`, and a folder on this machine: what is written is staged in it, and
+/// what is read is kept in it up to a limit.
+///
+/// The content of an object never changes: its name is that of its bytes. The store verifies the SHA-256 as it receives them, and
+/// what is read is verified before it is used.
+package struct ObjectBlobStore: BlobStore {
+  let client: S3Client
+  let cache: BlobCache
+  /// The id of the store, from its object store-id.
+  package let id: PublicID
+
+  private static let idName = "store-id"
+
+  /// Opens the store; its folder is created.
+  ///
+  /// - Parameters:
+  ///   - folder: the folder on this machine.
+  ///   - limit: the number of bytes above which blobs that were not read for the longest time are removed from the folder.
+  ///   - id: the id of a new store.
+  package init(_ client: S3Client, folder: String, limit: Int64, id: PublicID = .now()) throws(BlobError) {
+    self.client = client
+    cache = try BlobCache(folder: folder, limit: limit)
+    if let found = try Self.id(of: client) {
+      self.id = found
+    } else {
+      try Self.wrap { try client.put(client.location.key(Self.idName), Array("\(id)\n".utf8)) }
+      guard let stored = try Self.id(of: client) else { throw .unavailable("\(client.location) has no store-id") }
+      self.id = stored
+    }
+  }
+
+  /// The id of the store in a bucket; nil if there is none.
+  package static func id(of client: S3Client) throws(BlobError) -> PublicID? {
+    try wrap {
+      do {
+        let text = String(decoding: try client.get(client.location.key(idName)), as: UTF8.self)
+        return PublicID(text.prefix { !$0.isWhitespace })
+      } catch let error as S3Error where error.isMissing {
+        return nil
+      }
+    }
+  }
+
+  /// Whether a bucket has a blob.
+  package static func contains(_ hash: SHA256Digest, in client: S3Client) throws(BlobError) -> Bool {
+    try wrap { try client.length(of: key(hash, client)) } != nil
+  }
+
+  package func stage() throws(BlobError) -> StagedBlob { try cache.store.stage() }
+
+  package func uploads() throws(BlobError) -> UploadFolder { try cache.store.uploads() }
+
+  package func freeBytes() throws(BlobError) -> Int64? { try cache.store.freeBytes() }
+
+  package func prepare(_ blob: SealedBlob) throws(BlobError) {
+    try blob.prepare { () throws(BlobError) in
+      if try !contains(blob.hash) { try upload(blob, onlyNew: true) }
+    }
+  }
+
+  package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
+    let length = try Self.wrap { try client.length(of: Self.key(blob.hash, client)) }
+    if replacing || length != blob.bytes { try upload(blob, onlyNew: length == nil && !replacing) }
+    try cache.insert(blob)
+  }
+
+  private func upload(_ blob: SealedBlob, onlyNew: Bool) throws(BlobError) {
+    let file = OpenFile(try blob.duplicate())
+    try Self.wrap {
+      try client.put(Self.key(blob.hash, client), file, bytes: blob.bytes, hash: blob.hash, onlyNew: onlyNew)
+    }
+  }
+
+  package func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor {
+    if let file = try cache.open(hash) { return file }
+    let blob = try download(hash)
+    guard blob.hash == hash else { throw .damaged(hash, .corrupt) }
+    try cache.insert(blob)
+    return try blob.duplicate()
+  }
+
+  private func download(_ hash: SHA256Digest) throws(BlobError) -> SealedBlob {
+    let staged = try cache.store.stage()
+    do {
+      try client.get(Self.key(hash, client), into: staged.descriptor)
+    } catch let error as S3Error where error.isMissing {
+      throw .missing(hash)
+    } catch {
+      throw Self.translated(error)
+    }
+    return try staged.seal(writtenElsewhere: true)
+  }
+
+  @discardableResult
+  package func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool {
+    let exists = try contains(hash)
+    if exists { try Self.wrap { try client.remove(Self.key(hash, client)) } }
+    try cache.store.remove(hash)
+    return exists
+  }
+
+  package func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool { try Self.contains(hash, in: client) }
+
+  /// Reads the object, not the copy on this machine.
+  package func damage(
+    of hash: SHA256Digest, bytes: Int64, rate: ReadRate?
+  ) throws(BlobError) -> BlobDamage? {
+    do throws(BlobError) {
+      let blob = try download(hash)
+      if blob.bytes != bytes { return blob.bytes < bytes ? .truncated : .corrupt }
+      return blob.hash == hash ? nil : .corrupt
+    } catch {
+      guard let damage = error.damage else { throw error }
+      return damage
+    }
+  }
+
+  private static func key(_ hash: SHA256Digest, _ client: S3Client) -> String {
+    client.location.key("\(hash.hex.prefix(2))/\(hash.hex)")
+  }
+
+  private static func wrap<Value>(_ body: () throws -> Value) throws(BlobError) -> Value {
+    do { return try body() } catch { throw translated(error) }
+  }
+
+  private static func translated(_ error: any Error) -> BlobError {
+    switch error {
+    case let error as BlobError: error
+    case let error as SystemError: .system(error)
+    default: .unavailable("\(error)")
+    }
+  }
+}
+
+extension ObjectBlobStore: InspectableBlobStore {
+  /// One for each first byte of a hash.
+  package var shards: Int { 256 }
+
+  package func listing(ofShard shard: Int) throws(BlobError) -> BlobListing {
+    var listing = BlobListing()
+    let prefix = client.location.key((shard < 16 ? "0" : "") + String(shard, radix: 16) + "/")
+    try Self.wrap {
+      try client.list(prefix) { key, bytes in
+        let name = key.dropFirst(prefix.count)
+        if let hash = SHA256Digest(hex: name), hash.hex == name, Self.key(hash, client) == key {
+          listing.blobs[hash] = bytes
+        } else {
+          listing.foreign.append(StoredFile(path: key, bytes: bytes))
+        }
+      }
+    }
+    return listing
+  }
+
+  package func stagedOrphans() throws(BlobError) -> [StoredFile] { try cache.store.stagedOrphans() }
+
+  @discardableResult
+  package func removeStagedOrphans() throws(BlobError) -> [StoredFile] { try cache.store.removeStagedOrphans() }
+
+  package func location(of hash: SHA256Digest) -> String {
+    "s3://\(client.location.bucket)/\(Self.key(hash, client))"
+  }
+}

@@ -1,0 +1,239 @@
+internal import Crypto
+import Glibc
+internal import HTTPClient
+import Platform
+
+/// An error of an object store.
+struct S3Error: Error, Sendable, CustomStringConvertible {
+  /// The status of the response; nil: there was none.
+  let status: Int?
+  /// The code of the store, such as `NoSuchKey`; empty if there is none.
+  let code: String
+  let description: String
+
+  var isMissing: Bool { status == 404 && code != "NoSuchBucket" }
+}
+
+/// Requests to an S3-compatible store, which are signed, and repeated if the store or the network fails. All calls block.
+package final class S3Client: Sendable {
+  /// What bounds the repetition of requests.
+  package struct Retries: Sendable {
+    /// The number of attempts of a request.
+    package var attempts = 8
+    /// The time before the second attempt, which doubles with each further one.
+    package var firstPause = Duration.milliseconds(100)
+    package var longestPause = Duration.seconds(5)
+    package var sleep: @Sendable (Duration) -> Void = { pause in
+      usleep(UInt32(clamping: Int(pause / .microseconds(1))))
+    }
+
+    package init() {}
+
+    /// The pause before an attempt: half of it is random, so that clients which failed together do not come back together.
+    func pause(before attempt: Int) -> Duration {
+      let full = min(longestPause, firstPause * (1 << min(attempt - 1, 20)))
+      return full / 2 + full / 2 * Double.random(in: 0...1)
+    }
+  }
+
+  package let location: S3Location
+  private let credentials: @Sendable () throws -> S3Credentials
+  private let client: HTTPClient
+  private let retries: Retries
+  private let now: @Sendable () -> Int
+  /// What the clock of the store is ahead of this machine's, in seconds.
+  private let skew = Locked(0)
+  /// Whether the store has conditional writes, as far as is known.
+  private let hasConditions = Locked(true)
+
+  /// - Parameters:
+  ///   - credentials: returns the present keys.
+  ///   - now: returns the time in seconds since 1970-01-01 UTC.
+  package init(
+    _ location: S3Location, credentials: @escaping @Sendable () throws -> S3Credentials, certificates: String? = nil,
+    retries: Retries = Retries(), now: @escaping @Sendable () -> Int = { time(nil) }
+  ) {
+    self.location = location
+    self.credentials = credentials
+    client = HTTPClient(server: location.server, certificates: certificates, timeout: 30)
+    self.retries = retries
+    self.now = now
+  }
+
+  private static let emptyHash = SHA256.digest(of: []).hex
+
+  /// Writes an object from bytes of a file.
+  ///
+  /// A store without conditional writes writes an object that exists again: use `onlyNew` only where that does no harm.
+  ///
+  /// - Parameters:
+  ///   - hash: the SHA-256 of the bytes, which the store verifies.
+  ///   - onlyNew: whether an object that exists does not change.
+  /// - Returns: whether the object was written.
+  @discardableResult
+  func put(_ key: String, _ file: OpenFile, bytes: Int64, hash: SHA256Digest, onlyNew: Bool) throws -> Bool {
+    let isConditional = onlyNew && hasConditions.withLock(\.self)
+    do {
+      _ = try send(
+        "PUT", key, headers: isConditional ? [("If-None-Match", "*")] : [],
+        body: .file(file, path: key, range: 0..<bytes), hash: hash.hex)
+      return true
+    } catch let error as S3Error where isConditional && error.status == 412 {
+      return false
+    } catch let error as S3Error where isConditional && error.status == 501 {
+      hasConditions.withLock { $0 = false }
+      return try put(key, file, bytes: bytes, hash: hash, onlyNew: false)
+    }
+  }
+
+  /// Writes a small object.
+  func put(_ key: String, _ bytes: [UInt8]) throws {
+    _ = try send("PUT", key, body: .bytes(bytes), hash: SHA256.digest(of: bytes).hex)
+  }
+
+  /// Writes an object into a file, from its beginning.
+  ///
+  /// - Parameter file: the number of its descriptor.
+  func get(_ key: String, into file: Int32) throws {
+    _ = try send("GET", key, into: file)
+  }
+
+  /// Reads a small object.
+  func get(_ key: String) throws -> [UInt8] { try send("GET", key).body }
+
+  /// Returns the length of an object; nil if it does not exist.
+  func length(of key: String) throws -> Int64? {
+    do {
+      return try send("HEAD", key).headers["content-length"].flatMap { Int64($0) }
+    } catch let error as S3Error where error.isMissing {
+      return nil
+    }
+  }
+
+  /// Removes an object, whether it exists or not.
+  func remove(_ key: String) throws {
+    do { _ = try send("DELETE", key) } catch let error as S3Error where error.isMissing {}
+  }
+
+  /// Lists the objects whose keys begin with a text, with their lengths.
+  func list(_ prefix: String, _ each: (_ key: String, _ bytes: Int64) -> Void) throws {
+    var token: String?
+    repeat {
+      var query = [("list-type", "2"), ("prefix", prefix), ("encoding-type", "url")]
+      if let token { query.append(("continuation-token", token)) }
+      let page = S3Document(try send("GET", "", query: query).body)
+      for object in page.elements("Contents") {
+        guard let key = object.text("Key").flatMap({ S3Document.decoded($0) }),
+          let bytes = object.text("Size").flatMap({ Int64($0) })
+        else { throw S3Error(status: 200, code: "", description: "the store has sent an unreadable list") }
+        each(key, bytes)
+      }
+      token = page.text("IsTruncated") == "true" ? page.text("NextContinuationToken") : nil
+    } while token != nil
+  }
+
+  // MARK: Requests
+
+  private func send(
+    _ method: String, _ key: String, query: [(name: String, value: String)] = [],
+    headers: [(name: String, value: String)] = [], body: HTTPRequest.Body = .none, hash: String = S3Client.emptyHash,
+    into file: Int32? = nil
+  ) throws -> HTTPResponse {
+    var attempt = 1
+    while true {
+      let result = try attemptOnce(method, key, query: query, headers: headers, body: body, hash: hash, into: file)
+      switch result {
+      case .success(let response): return response
+      case .failure(let error):
+        guard attempt < retries.attempts else { throw error }
+      }
+      attempt += 1
+      retries.sleep(retries.pause(before: attempt))
+    }
+  }
+
+  /// Sends a request once; returns the error if the request may be repeated, and throws others.
+  private func attemptOnce(
+    _ method: String, _ key: String, query: [(name: String, value: String)], headers: [(name: String, value: String)],
+    body: HTTPRequest.Body, hash: String, into file: Int32?
+  ) throws -> Result<HTTPResponse, S3Error> {
+    let request = try signed(method, key, query: query, headers: headers, body: body, hash: hash)
+    let response: HTTPResponse
+    do throws(HTTPClientError) {
+      if let file {
+        // What an attempt before has written.
+        guard ftruncate(file, 0) == 0, lseek(file, 0, SEEK_SET) == 0 else {
+          throw HTTPClientError("\(SystemError(call: "ftruncate"))")
+        }
+        response = try client.send(request, into: Descriptor(owning: dup(file)))
+      } else {
+        response = try client.send(request)
+      }
+    } catch {
+      let failure = S3Error(status: nil, code: "", description: "\(location): \(error.cause)")
+      switch error.kind {
+      case .unreachable, .lost: return .failure(failure)
+      case .aborted, .other: throw failure
+      }
+    }
+    if 200..<300 ~= response.status { return .success(response) }
+    let refusal = refusal(response, method, key)
+    guard repeats(response.status, refusal.code, response) else { throw refusal }
+    return .failure(refusal)
+  }
+
+  private func signed(
+    _ method: String, _ key: String, query: [(name: String, value: String)], headers: [(name: String, value: String)],
+    body: HTTPRequest.Body, hash: String
+  ) throws -> HTTPRequest {
+    let signer = RequestSigner(credentials: try credentials(), region: location.region)
+    let path = location.path(of: key)
+    let parts = RequestSigner.Parts(method: method, path: path, query: query, headers: headers, bodyHash: hash)
+    let time = SigningTime(seconds: now() + skew.withLock(\.self))
+    let all = signer.signed(parts, host: location.server.authority, at: time)
+    let text = query.isEmpty ? path : "\(path)?\(RequestSigner.canonical(query))"
+    return HTTPRequest(method, text, headers: all, body: body)
+  }
+
+  private func refusal(_ response: HTTPResponse, _ method: String, _ key: String) -> S3Error {
+    let document = S3Document(response.body)
+    let code = document.text("Code") ?? ""
+    let detail = [code, document.text("Message") ?? ""].filter { !$0.isEmpty }.joined(separator: ", ")
+    return S3Error(
+      status: response.status, code: code,
+      description: "\(location): \(method) \(key): status \(response.status)\(detail.isEmpty ? "" : " (\(detail))")")
+  }
+
+  /// Whether a request that got a response may succeed if it is repeated.
+  private func repeats(_ status: Int, _ code: String, _ response: HTTPResponse) -> Bool {
+    // The clock of this machine is wrong: the next attempt goes by that of the store.
+    if code == "RequestTimeTooSkewed", let date = response.headers["date"], let seconds = HTTPDate.seconds(date) {
+      return skew.withLock { skew in
+        let found = seconds - now()
+        defer { skew = found }
+        return abs(found - skew) > 60
+      }
+    }
+    return status >= 500 && status != 501 || status == 429 || status == 408 || code == "SlowDown"
+      || code == "RequestTimeout"
+      || code == "OperationAborted"
+  }
+}
+
+/// The date of a header field (RFC 9110, section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+enum HTTPDate {
+  /// Seconds since 1970-01-01 UTC; nil for another text.
+  static func seconds(_ text: String) -> Int? {
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    let words = text.split(separator: " ")
+    guard words.count == 6, words[5] == "GMT", let month = months.firstIndex(of: String(words[2])),
+      let day = Int32(words[1]), let year = Int32(words[3])
+    else { return nil }
+    let time = words[4].split(separator: ":").compactMap { Int32($0) }
+    guard time.count == 3 else { return nil }
+    var parts = tm()
+    (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year - 1900, Int32(month), day)
+    (parts.tm_hour, parts.tm_min, parts.tm_sec) = (time[0], time[1], time[2])
+    return timegm(&parts)
+  }
+}
