@@ -22,7 +22,7 @@ package final class S3Client: Sendable {
     package var attempts = 8
     /// The time before the second attempt, which doubles with each further one.
     package var firstPause = Duration.milliseconds(100)
-    package var longestPause = Duration.seconds(5)
+    package var maxPause = Duration.seconds(5)
     package var sleep: @Sendable (Duration) -> Void = { pause in
       usleep(UInt32(clamping: Int(pause / .microseconds(1))))
     }
@@ -31,7 +31,7 @@ package final class S3Client: Sendable {
 
     /// The pause before an attempt: half of it is random, so that clients which failed together do not come back together.
     func pause(before attempt: Int) -> Duration {
-      let full = min(longestPause, firstPause * (1 << min(attempt - 1, 20)))
+      let full = min(maxPause, firstPause * (1 << min(attempt - 1, 20)))
       return full / 2 + full / 2 * Double.random(in: 0...1)
     }
   }

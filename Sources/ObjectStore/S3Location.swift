@@ -17,7 +17,7 @@ package struct S3Location: Sendable, Hashable, CustomStringConvertible {
   package let region: String
   package let style: Style
 
-  /// The reason why a text is no location.
+  /// The reason why a text is not a location.
   package struct Invalid: Error, Sendable, CustomStringConvertible {
     package let description: String
   }

@@ -93,7 +93,7 @@ struct ObjectBlobStoreTests {
     }
   }
 
-  @Test("an object that somebody has changed is found, is never read as the blob, and is replaced")
+  @Test("an object that another program has changed is found, is never read as the blob, and is replaced")
   func damage() throws {
     let folder = try TemporaryFolder()
     let client = try TestBucket.client()

@@ -82,7 +82,7 @@ struct LocationTests {
   }
 
   @Test(
-    "what is no location is refused with its reason",
+    "a text that is not a location is refused with its reason",
     arguments: [
       ("http://moments", "s3://"), ("s3://a", "bucket"), ("s3://Moments", "bucket"), ("s3://moments/ä", "prefix"),
       ("s3://moments?endpoint=host", "endpoint"), ("s3://moments?style=x", "style"), ("s3://moments?zone=x", "zone=x"),
