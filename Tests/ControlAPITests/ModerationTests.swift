@@ -140,6 +140,11 @@ struct ModerationTests {
       #expect(signed.contains("signature="))
       #expect(try await api.get(signed).status == 200)
       #expect(try await api.get(String(signed.prefix { $0 != "?" })).status == 404)
+      let reactions = try await Self.send(api, "GET", "\(post)/reactions", as: "ada").json["items"].elements
+      #expect(reactions.count == 2)
+      for reaction in reactions {
+        #expect(reaction["assets"]["photo.medium"]["url"].text?.contains("signature=") == true)
+      }
       let listed = try await Self.send(api, "GET", "/v1/posts?author=ada&status=hidden", as: "ada")
       #expect(listed.json["items"].elements.count == 1)
       // The author changes words, and stays hidden.
@@ -186,6 +191,11 @@ struct ModerationTests {
         try await api.events(3, of: "ada", after: "0-0", with: UserClient.backend).map(\.name) == [
           "post_held", "post_ready", "post_held",
         ])
+      // What a moderator has hidden is not held instead.
+      try await Self.decide(api, #""post":"\#(Self.id(post))""#, "hide")
+      let hidden = try await Self.send(api, "PATCH", post, as: "ada", #"{"caption":"Buy!!"}"#)
+      #expect(hidden.json["status"].text == "hidden")
+      #expect(try await Self.cases(api).isEmpty)
       // Other kinds are not held.
       let body = #"{"kind":"photo","author":"ada","title":"x"}"#
       #expect(try await Self.send(api, "POST", "/v1/posts", body).json["status"].text != "held")
