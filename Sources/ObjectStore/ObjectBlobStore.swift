@@ -52,6 +52,8 @@ package struct ObjectBlobStore: BlobStore {
     try wrap { try client.length(of: key(hash, client)) } != nil
   }
 
+  package var ids: [PublicID] { [id] }
+
   package func stage() throws(BlobError) -> StagedBlob { try cache.store.stage() }
 
   package func uploads() throws(BlobError) -> UploadFolder { try cache.store.uploads() }

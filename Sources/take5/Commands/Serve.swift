@@ -87,6 +87,7 @@ extension Subcommand {
       isCreating: true, isService: true, log: log)
     try await database.logListening(log)
     let blobs = try await BlobOptions.open(arguments, database, isCreating: true)
+    try BlobOptions.takeUploads(arguments, blobs)
     if database.isNew { log.info("store created", ["data": arguments.value(Option.data.name) ?? ""]) }
     let store = Store(blobs: blobs, authorConcurrency: concurrency)
 
