@@ -28,17 +28,14 @@ package struct MovingBlobStore: InspectableBlobStore {
 
   package func prepare(_ blob: SealedBlob) throws(BlobError) {
     try current.prepare(blob)
-    try copy(blob, replacing: false)
+    // A bucket has the blob then; a folder gets it with the publication.
+    if try !next.contains(blob.hash) { try next.prepare(try next.copy(of: try blob.duplicate(), blob.hash)) }
   }
 
   package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
     try current.publish(blob, replacing: replacing)
-    try copy(blob, replacing: replacing)
-  }
-
-  private func copy(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
     if !replacing, try next.contains(blob.hash) { return }
-    try next.publishCopy(of: try blob.duplicate(), blob.hash, replacing: replacing)
+    try next.publish(try next.copy(of: try blob.duplicate(), blob.hash), replacing: replacing)
   }
 
   package func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor {
@@ -74,6 +71,7 @@ package struct MovingBlobStore: InspectableBlobStore {
     for store in [current, next] where shard < store.shards {
       let found = try store.listing(ofShard: shard)
       listing.blobs.merge(found.blobs) { first, _ in first }
+      listing.recent.formUnion(found.recent)
       listing.foreign += found.foreign
     }
     return listing

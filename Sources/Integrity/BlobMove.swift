@@ -102,7 +102,9 @@ package struct BlobMove: Sendable {
     do {
       return try await onThread("blob-move") {
         let file = try source.open(hash)
-        try target.publishCopy(of: file, hash)
+        let blob = try target.copy(of: file, hash)
+        try target.prepare(blob)
+        try target.publish(blob)
         return .bytes(try file.size())
       }
     } catch let error as BlobError where error.damage != nil {

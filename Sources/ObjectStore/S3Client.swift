@@ -1,6 +1,8 @@
 internal import Crypto
+import FoundationEssentials
 import Glibc
 internal import HTTPClient
+import Model
 import Platform
 
 /// An error of an object store.
@@ -134,8 +136,8 @@ package final class S3Client: Sendable {
     do { _ = try send("DELETE", key) } catch let error as S3Error where error.isMissing {}
   }
 
-  /// Lists the objects whose keys begin with a text, with their lengths.
-  func list(_ prefix: String, _ each: (_ key: String, _ bytes: Int64) -> Void) throws {
+  /// Lists the objects whose keys begin with a text, with their lengths and the times of their writing.
+  func list(_ prefix: String, _ each: (_ key: String, _ bytes: Int64, _ time: Date) -> Void) throws {
     var token: String?
     repeat {
       var query = [("list-type", "2"), ("prefix", prefix), ("encoding-type", "url")]
@@ -143,12 +145,23 @@ package final class S3Client: Sendable {
       let page = S3Document(try send("GET", "", query: query).body)
       for object in page.elements("Contents") {
         guard let key = object.text("Key").flatMap({ S3Document.decoded($0) }),
-          let bytes = object.text("Size").flatMap({ Int64($0) })
+          let bytes = object.text("Size").flatMap({ Int64($0) }),
+          let time = object.text("LastModified").flatMap({ RFC3339.date(from: $0) })
         else { throw S3Error(status: 200, code: "", description: "the store has sent an unreadable list") }
-        each(key, bytes)
+        each(key, bytes, time)
       }
       token = page.text("IsTruncated") == "true" ? page.text("NextContinuationToken") : nil
     } while token != nil
+  }
+
+  /// Returns the URL at which anybody reads an object for a time.
+  func signedURL(_ key: String, query: [(name: String, value: String)], seconds: Int) throws -> String {
+    let signer = RequestSigner(credentials: try credentials(), region: location.region)
+    let path = location.path(of: key)
+    let signed = signer.presigned(
+      path: path, query: query, host: location.server.authority, seconds: seconds,
+      at: SigningTime(seconds: storeSeconds()))
+    return "\(location.server)\(path)?\(signed)"
   }
 
   // MARK: Requests

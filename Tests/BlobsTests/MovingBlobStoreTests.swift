@@ -81,7 +81,7 @@ struct MovingBlobStoreTests {
   func wrongCopy() throws {
     let blob = try Self.seal("right", in: old)
     let file = try Self.seal("other", in: old).duplicate()
-    #expect(throws: BlobError.damaged(blob.hash, .corrupt)) { try new.publishCopy(of: file, blob.hash) }
+    #expect(throws: BlobError.damaged(blob.hash, .corrupt)) { _ = try new.copy(of: file, blob.hash) }
     #expect(try !new.contains(blob.hash))
   }
 }

@@ -40,6 +40,10 @@ extension Subcommand {
         formerly: "--least-free",
         help: "minimum free space for media; with less, submissions with media are refused"),
       Option(
+        "--serve-media", "service|redirect", variable: "TAKE5_SERVE_MEDIA", default: "service",
+        help: "who sends media of a bucket: the service, or the bucket itself, to whose signed URLs clients are redirected"
+      ),
+      Option(
         "--uploads", "N", .integer(1...100_000), variable: "TAKE5_UPLOADS", default: "\(UploadLimit.defaultMax)",
         help: "maximum submissions that are received at the same time"),
       Option(
@@ -129,7 +133,7 @@ extension Subcommand {
         max: try arguments.number("--uploads") ?? UploadLimit.defaultMax,
         onRefusal: { client in refusals.report("uploads", client: client.description) }),
       uploadLifetime: try arguments.seconds("--upload-lifetime") ?? 86_400, quotas: try quotas(arguments),
-      scrub: scrub, passwords: passwords,
+      scrub: scrub, passwords: passwords, redirectsMedia: arguments.value("--serve-media") == "redirect",
       isLive: { [isEmbedded = database.isEmbedded] in !isEmbedded || liveness.isRecent(at: .now) })
     let server = try APIServer.listen(
       serverConfiguration, api: api, log: log, metrics: metrics, refusals: refusals)

@@ -49,16 +49,18 @@ enum BlobOptions {
   ///
   /// - Parameters:
   ///   - isAdopting: whether a place that is empty or has another id is accepted.
-  ///   - isCreating: whether a missing folder is created.
+  ///   - isCreating: whether a missing folder is created, as it always is with a bucket.
   static func open(
     _ arguments: Arguments, _ database: Pool, isAdopting: Bool = false, isCreating: Bool = false
   ) async throws -> any InspectableBlobStore {
     let data = folder(arguments)
+    let place = try place(arguments.value(blobs.name), arguments)
+    // What a bucket has of the folder are files of this machine alone.
+    let isCreating = isCreating || place.bucket != nil
     guard isCreating || Folder.isFolder(data) else {
       throw CommandFailure(
         .inputMissing, "folder \(data) not found", remedy: "name the data folder with --data")
     }
-    let place = try place(arguments.value(blobs.name), arguments)
     let next = try arguments.value(next.name).map { try Self.place($0, arguments) }
     do {
       if isCreating { try Folder.make(data, mode: 0o700) }
