@@ -55,8 +55,10 @@ struct MediaHandler: JobHandler {
       return .unknown
     }
     let ending = await attempt(held, work, slot, isAlone: isAlone, log)
+    held.begin(.commit)
+    let written = await record.write(ending)
     held.endStage()
-    switch await record.write(ending) {
+    switch written {
     case .accepted, .rejected, .attributed, .unchanged: return .healthy
     case .unable(let outage): return .outage(outage)
     case .damaged(let error, let hash):

@@ -58,6 +58,39 @@ struct JobConsumerTests {
     }
   }
 
+  @Test("the time to ready begins with the submission, that of each stage with its beginning")
+  func times() async throws {
+    try await ConsumerFixture.with { fixture in
+      let (pool, metrics) = (fixture.pool, Metrics())
+      try await fixture.enqueue()
+      try await pool.run { session in
+        _ = try session.execute("UPDATE job SET created_at = created_at - interval '90 seconds'")
+      }
+      let isEnded = Shared(false)
+      let handler = Handler { held in
+        held.begin(stage: "fetch")
+        held.advance(to: JobProgress(fraction: 0.5, stage: "compose"))
+        held.advance(to: JobProgress(fraction: 0.6, stage: "compose"))
+        try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
+        held.countReady()
+        held.endStage()
+        isEnded.withLock { $0 = true }
+        return .healthy
+      }
+      try await fixture.running(try fixture.consumer(metrics: metrics, handler)) {
+        while !isEnded.withLock({ $0 }) { await Task.yield() }
+      }
+      let text = metrics.text()
+      for line in [
+        #"take5_time_to_ready_seconds_bucket{kind="post",le="60"} 0"#,
+        #"take5_time_to_ready_seconds_count{kind="post"} 1"#,
+        #"take5_job_wait_seconds_bucket{kind="post",le="60"} 1"#,
+        #"take5_stage_duration_seconds_count{kind="post",stage="fetch"} 1"#,
+        #"take5_stage_duration_seconds_count{kind="post",stage="compose"} 1"#,
+      ] { #expect(text.contains(line + "\n"), "\(line)") }
+    }
+  }
+
   @Test("a job that still runs when the drain is over is stopped, and not before; one that ends is not stopped")
   func drain() async throws {
     try await ConsumerFixture.with { fixture in

@@ -28,7 +28,7 @@ priority, deadline_seconds, unique_key, limit_name
 
 -- fragment: claimed_columns(claimed_at)
 -- In the order in which ClaimedJob reads them.
-token, attempt, lost, deadline_seconds, limit_name, rank, run_at, {claimed_at} AS claimed_at, {job_columns}
+token, attempt, lost, deadline_seconds, limit_name, rank, run_at, {claimed_at} AS claimed_at, created_at, {job_columns}
 
 -- fragment: microseconds(time)
 (extract(epoch FROM {time}) * 1e6)::bigint

@@ -18,7 +18,7 @@ package final class HeldJob: Sendable {
     var stopReason: StopReason?
     var progress = JobProgress(fraction: 0, stage: "")
     var isStored = true
-    var stageStart = ContinuousClock.now
+    var stage = (name: "", start: ContinuousClock.now)
   }
 
   package let job: ClaimedJob
@@ -26,6 +26,7 @@ package final class HeldJob: Sendable {
   package let cancellation = CancellationFlag()
   private let state = Locked(State())
   private let metrics: WorkerMetrics
+  private let claimed = ContinuousClock.now
 
   init(_ job: ClaimedJob, metrics: WorkerMetrics) {
     self.job = job
@@ -45,22 +46,30 @@ package final class HeldJob: Sendable {
 
   /// Notes the attempt's progress.
   package func advance(to progress: JobProgress) {
-    let ended = state.withLock { state -> (stage: String, start: ContinuousClock.Instant)? in
-      defer {
-        state.isStored = state.isStored && state.progress == progress
-        state.progress = progress
-      }
-      guard state.progress.stage != progress.stage else { return nil }
-      defer { state.stageStart = .now }
-      return (state.progress.stage, state.stageStart)
+    state.withLock { state in
+      state.isStored = state.isStored && state.progress == progress
+      state.progress = progress
     }
-    if let ended { count(ended.stage, since: ended.start) }
+    begin(stage: progress.stage)
+  }
+
+  /// Begins a stage of the attempt, unless it is in that stage, and ends the one before.
+  package func begin(stage: String) {
+    let ended = state.withLock { state -> (name: String, start: ContinuousClock.Instant)? in
+      guard state.stage.name != stage else { return nil }
+      defer { state.stage = (stage, .now) }
+      return state.stage
+    }
+    guard let ended, !ended.name.isEmpty else { return }
+    metrics.stage(ended.name, kind: job.kind, seconds: ended.start.duration(to: .now) / .seconds(1))
   }
 
   /// Ends the last stage of the attempt.
-  package func endStage() {
-    let (stage, start) = state.withLock { ($0.progress.stage, $0.stageStart) }
-    count(stage, since: start)
+  package func endStage() { begin(stage: "") }
+
+  /// Counts the time until the job has made what was submitted ready.
+  package func countReady() {
+    metrics.ready(job.ageSeconds + claimed.duration(to: .now) / .seconds(1), kind: job.kind)
   }
 
   /// Counts the attempt by its outcome: see `WorkerMetrics.end`.
@@ -68,11 +77,6 @@ package final class HeldJob: Sendable {
 
   /// Counts an input that the attempt quarantined.
   package func countQuarantined(_ code: ReasonCode) { metrics.quarantined(kind: job.kind, code) }
-
-  private func count(_ stage: String, since start: ContinuousClock.Instant) {
-    guard !stage.isEmpty else { return }
-    metrics.stage(stage, kind: job.kind, seconds: start.duration(to: .now) / .seconds(1))
-  }
 
   /// The progress that is not stored yet; nil if there is none.
   func takeProgress() -> JobProgress? {

@@ -86,13 +86,13 @@ extension Subcommand {
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit,
       isCreating: true, isService: true, log: log)
     try await database.logListening(log)
-    let blobs = try await BlobOptions.open(arguments, database, isCreating: true)
+    let metrics = Metrics()
+    let blobs = try await BlobOptions.open(arguments, database, isCreating: true) { metrics.count($0) }
     if database.isNew { log.info("store created", ["data": arguments.value(Option.data.name) ?? ""]) }
     let store = Store(blobs: blobs, authorConcurrency: concurrency)
 
     // Rates are measured with the monotonic clock; the expiry of URLs with the real-time clock, which machines share.
     let start = ContinuousClock.now
-    let metrics = Metrics()
     sandbox?.report(to: log, metrics)
     let refusals = RefusalLog(log: log, metrics: metrics)
     let limits = RateLimits(

@@ -31,8 +31,8 @@ extension Subcommand {
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, isService: true,
       log: log)
     try await database.logListening(log)
-    let blobs = try await BlobOptions.open(arguments, database)
     let metrics = Metrics()
+    let blobs = try await BlobOptions.open(arguments, database) { metrics.count($0) }
     sandbox.report(to: log, metrics)
     let server = try metricsServer(arguments, metrics, database.pool, log)
     let worker = RestartingWorker(
@@ -58,7 +58,7 @@ extension Subcommand {
     guard let text = arguments.value("--metrics") else { return nil }
     let address = try ListenAddress(parsing: text)
     let route = Route("GET", "/metrics", admission: Route.open) { _ in
-      let gauges = try? await database.run { try QueueGauges.measure($0) }
+      let gauges = try? await database.run(timeout: .seconds(2)) { try QueueGauges.measure($0) }
       let isUp = MetricGauge("take5_database_up", "Whether the database can be reached.", [:], gauges == nil ? 0 : 1)
       return Response(
         .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8"],

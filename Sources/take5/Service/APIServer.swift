@@ -17,7 +17,7 @@ enum APIServer {
           ["method": record.countedMethod, "route": record.route ?? "none", "status": "\(record.status)"])
         metrics.observe(
           "take5_http_request_duration_seconds", "Time from the head of a request to the end of its response.",
-          ["route": record.route ?? "none"], seconds: record.milliseconds / 1000)
+          ["method": record.countedMethod, "route": record.route ?? "none"], seconds: record.milliseconds / 1000)
         log.info(
           "request",
           [

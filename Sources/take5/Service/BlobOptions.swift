@@ -20,10 +20,11 @@ enum BlobOptions {
 
   /// Opens the blobs for a service or a worker, and closes the database if that fails.
   static func open(
-    _ arguments: Arguments, _ database: DatabaseAccess, isCreating: Bool = false
+    _ arguments: Arguments, _ database: DatabaseAccess, isCreating: Bool = false,
+    onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
   ) async throws -> any InspectableBlobStore {
     do {
-      return try await open(arguments, database.pool, isCreating: isCreating)
+      return try await open(arguments, database.pool, isCreating: isCreating, onExchange: onExchange)
     } catch {
       await database.close()
       throw error
@@ -36,14 +37,15 @@ enum BlobOptions {
   ///   - isAdopting: whether a place that is empty or has another id is accepted.
   ///   - isCreating: whether a missing folder is created.
   static func open(
-    _ arguments: Arguments, _ database: Pool, isAdopting: Bool = false, isCreating: Bool = false
+    _ arguments: Arguments, _ database: Pool, isAdopting: Bool = false, isCreating: Bool = false,
+    onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
   ) async throws -> any InspectableBlobStore {
     let data = arguments.value("--data") ?? ".take5"
     guard isCreating || Folder.isFolder(data) else {
       throw CommandFailure(
         .inputMissing, "folder \(data) not found", remedy: "name the data folder with --data")
     }
-    let bucket = try client(arguments)
+    let bucket = try client(arguments, onExchange: onExchange)
     let limit = Int64(try arguments.number(cache.name) ?? 4096) << 20
     let name = bucket.map { "\($0.location)" } ?? "\(data)/blobs"
     do {
@@ -67,7 +69,11 @@ enum BlobOptions {
   }
 
   /// Returns the client of the bucket that `--blobs` names; nil without it.
-  static func client(_ arguments: Arguments) throws(CommandFailure) -> S3Client? {
+  ///
+  /// - Parameter onExchange: called after each request to the store.
+  static func client(
+    _ arguments: Arguments, onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
+  ) throws(CommandFailure) -> S3Client? {
     guard let text = arguments.value(blobs.name) else { return nil }
     let location: S3Location
     do throws(S3Location.Invalid) { location = try S3Location(text) } catch {
@@ -77,7 +83,8 @@ enum BlobOptions {
     }
     let source = S3CredentialSource(environment: Take5.environment())
     return S3Client(
-      location, credentials: { try source.credentials() }, certificates: arguments.value(certificates.name))
+      location, credentials: { try source.credentials() }, certificates: arguments.value(certificates.name),
+      onExchange: onExchange)
   }
 }
 
