@@ -62,12 +62,15 @@ TEST_CLIENTS_PACKAGES := python3-venv openssl chromium
 # What only 'make test-s3' needs: an object store that verifies signatures.
 TEST_S3_PACKAGES := swift-proxy swift-account swift-container swift-object memcached curl
 
+# What only 'make test-metrics' needs beside that.
+TEST_METRICS_PACKAGES := prometheus python3-venv postgresql-client
+
 # What only 'make test-players' needs: the programs that check outputs, and plugins of GStreamer.
 TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-progs webp libavif-bin libvips-tools \
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-metrics test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -200,6 +203,10 @@ test-s3: setup ## test blobs in a bucket against OpenStack Swift on loopback, so
 	@$(call install,$(TEST_S3_PACKAGES))
 	$(SWIFT) build $(TESTING) --build-tests
 	Tests/s3/store.sh $(SWIFT) test $(TESTING) --skip-build --filter '^(ObjectStoreTests|EndToEndTests.BucketTests)'
+
+test-metrics: build ## watch a service with Prometheus and break what each alert is about, ten minutes
+	@$(call install,$(TEST_S3_PACKAGES) $(TEST_METRICS_PACKAGES))
+	Tests/s3/store.sh python3 Tests/metrics/main.py $(TAKE5)
 
 test-players: setup ## check the outputs with ten independent programs, some minutes
 	@$(call install,$(TEST_PLAYERS_PACKAGES))
