@@ -204,9 +204,11 @@ test-s3: setup ## test blobs in a bucket against OpenStack Swift on loopback, so
 	$(SWIFT) build $(TESTING) --build-tests
 	Tests/s3/store.sh $(SWIFT) test $(TESTING) --skip-build --filter '^(ObjectStoreTests|EndToEndTests.BucketTests)'
 
-test-metrics: build ## watch a service with Prometheus and break what each alert is about, ten minutes
+test-metrics: build ## watch a service with Prometheus and a collector of traces, and break what each alert is about, twelve minutes
 	@$(call install,$(TEST_S3_PACKAGES) $(TEST_METRICS_PACKAGES))
-	Tests/s3/store.sh python3 Tests/metrics/main.py $(TAKE5)
+	@[ -x .build/metrics/bin/pip ] || python3 -m venv .build/metrics
+	@.build/metrics/bin/pip install --quiet --requirement Tests/metrics/requirements.txt
+	Tests/s3/store.sh .build/metrics/bin/python Tests/metrics/main.py $(TAKE5)
 
 test-players: setup ## check the outputs with ten independent programs, some minutes
 	@$(call install,$(TEST_PLAYERS_PACKAGES))

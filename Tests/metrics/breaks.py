@@ -8,28 +8,22 @@ import urllib.request
 
 from programs import moment, wait_until
 
-
-def database(system):
-    """PostgreSQL is stopped while a client reads."""
-    stopped = threading.Event()
-
-    def read():
-        while not stopped.wait(0.2):
-            system.service.get("/v1/posts")
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    system.postgres.stop()
-    try:
-        system.prometheus.wait_for("Take5DatabaseDown", "Take5ServerErrors")
-    finally:
-        stopped.set()
-        reader.join()
-        system.postgres.start()
-    wait_until(lambda: system.service.get("/readyz")[0] == 200, "the service to be ready")
-    system.prometheus.wait_for_end("Take5DatabaseDown")
+# The breaks in their order, with the alerts that fire by them and not before.
+BREAKS = []
 
 
+def about(*alerts):
+    """Marks a break with the alerts that it makes fire."""
+
+    def mark(function):
+        function.alerts = set(alerts)
+        BREAKS.append(function)
+        return function
+
+    return mark
+
+
+@about("Take5RequestsSlow")
 def lock(system):
     """A session locks the table of posts for seconds while clients read."""
     session = system.postgres.session("BEGIN; LOCK TABLE post IN ACCESS EXCLUSIVE MODE")
@@ -42,6 +36,32 @@ def lock(system):
     system.prometheus.wait_for("Take5RequestsSlow")
 
 
+@about("Take5DatabaseDown", "Take5ServerErrors")
+def database(system):
+    """PostgreSQL is stopped while a client reads."""
+    stopped = threading.Event()
+
+    def read():
+        while not stopped.wait(0.2):
+            system.service.get("/v1/posts")
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    system.postgres.stop()
+    try:
+        system.prometheus.wait_for("Take5DatabaseDown", "Take5ServerErrors")
+    finally:
+        stopped.set()
+        for reader in readers:
+            reader.join()
+        system.postgres.start()
+    wait_until(lambda: system.service.get("/readyz")[0] == 200, "the service to be ready")
+    system.prometheus.wait_for_end("Take5DatabaseDown", "Take5NoWorker", "Take5WorkerLost")
+
+
+@about(
+    "Take5Down", "Take5NoWorker", "Take5WorkerLost", "Take5JobsWaiting", "Take5WaitLong", "Take5ReadySlow", "Take5BlobsDamaged", "Take5JobsDead")
 def workers(system):
     """The workers are killed, submissions wait for others, and the storage loses a source of one of them."""
     for process in system.workers:
@@ -59,6 +79,7 @@ def workers(system):
     system.prometheus.wait_for_end("Take5Down", "Take5NoWorker", "Take5WorkerLost", "Take5JobsWaiting")
 
 
+@about("Take5LeasesLost")
 def leases(system):
     """The worker that holds a job is frozen for longer than its lease, again and again."""
     fires = lambda: "Take5LeasesLost" in system.prometheus.alerts("firing")  # noqa: E731
@@ -77,6 +98,7 @@ def leases(system):
     system.prometheus.wait_for("Take5LeasesLost", timeout=30)
 
 
+@about("Take5StoreFailing", "Take5QueuePaused")
 def store(system):
     """The object store cannot be reached while a job waits."""
     for process in system.workers:
@@ -92,6 +114,7 @@ def store(system):
     system.service.wait_for(post)
 
 
+@about("Take5StorageLow")
 def space(system):
     """The service reserves half of the space that is free."""
     state = os.statvfs(system.folder)
@@ -100,15 +123,31 @@ def space(system):
     system.service.restart()
 
 
+@about("Take5WallDown")
 def walls(system):
-    """The workers start without walls around media processes, and with less memory than a moment needs."""
+    """The workers start without walls around media processes."""
     assert system.prometheus.query("take5_sandbox_wall == 1"), "no wall stands on this machine"
     for process in system.workers:
-        process.restart("--sandbox", "off", "--media-memory", "64")
+        process.restart("--sandbox", "off")
     system.prometheus.wait_for("Take5WallDown")
-    post = system.service.submit("large")
-    system.prometheus.wait_for("Take5Quarantined")
-    system.service.wait_for(post, "rejected")
+    for process in system.workers:
+        process.restart()
+
+
+@about("Take5Quarantined")
+def memory(system):
+    """The workers start with less memory for a media process than a moment needs."""
+    # With how little memory the process ends by itself, and not with an error or not at all, the libraries decide.
+    for mebibytes in [208, 224, 200, 240, 192]:
+        for process in system.workers:
+            process.restart("--media-memory", str(mebibytes))
+        system.service.submit(f"large-{mebibytes}")
+        try:
+            system.prometheus.wait_for("Take5Quarantined", timeout=60)
+            break
+        except AssertionError:
+            if mebibytes == 192:
+                raise
     for process in system.workers:
         process.restart()
 

@@ -28,7 +28,7 @@ def wait_until(condition, what, timeout=TIMEOUT):
     while time.monotonic() < end:
         if value := condition():
             return value
-        time.sleep(0.02)
+        time.sleep(0.1)
     raise AssertionError(f"{what}: not within {timeout} s")
 
 

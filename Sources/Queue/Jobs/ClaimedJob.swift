@@ -19,6 +19,8 @@ package struct ClaimedJob: Sendable, Hashable {
   /// The hash of the definition.
   package let definition: [UInt8]?
   package let request: String?
+  /// The traceparent of the request that submitted the job; nil if it was not traced.
+  package let trace: String?
   package let deadlineSeconds: Int
   /// A JSON object.
   package let arguments: [UInt8]
@@ -50,6 +52,7 @@ package struct ClaimedJob: Sendable, Hashable {
     definition = try row.get(15)
     request = try row.get(16)
     arguments = try row.get(17, as: RowJSON.self).text
+    trace = try row.get(18)
   }
 
   /// Whether the claim with this number returned the job.

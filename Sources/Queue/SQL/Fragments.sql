@@ -8,7 +8,7 @@
 -- fragment: job_columns
 -- What never changes from the submission of a job to its end: the same in job, job_dead and job_done. ClaimedJob reads
 -- these columns in this order, after those of claimed_columns.
-id, public_id, queue, kind, max_attempts, author, definition, request, arguments
+id, public_id, queue, kind, max_attempts, author, definition, request, arguments, trace
 
 -- fragment: record_columns
 -- What all three tables have, except lost and last_error, which some statements change on the way.

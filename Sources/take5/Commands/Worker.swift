@@ -7,6 +7,7 @@ import Postgres
 import Queue
 import QueueWorker
 import Store
+import Tracing
 import Worker
 
 extension Subcommand {
@@ -32,12 +33,16 @@ extension Subcommand {
       log: log)
     try await database.logListening(log)
     let metrics = Metrics()
-    let blobs = try await BlobOptions.open(arguments, database) { metrics.count($0) }
+    let tracer = try TraceOptions.tracer(arguments, metrics, log)
+    let blobs = try await BlobOptions.open(arguments, database) { exchange in
+      metrics.count(exchange)
+      tracer?.record(exchange)
+    }
     sandbox.report(to: log, metrics)
     let server = try metricsServer(arguments, metrics, database.pool, log)
     let worker = RestartingWorker(
       configuration: configuration, database: database, store: Store(blobs: blobs), blobs: blobs, log: log,
-      metrics: metrics, onStart: { ServiceManager.notify(.ready, log) })
+      metrics: metrics, tracer: tracer, onStart: { ServiceManager.notify(.ready, log) })
     await withTaskGroup { group in
       group.addTask { await worker.run() }
       if let server { group.addTask { await server.run() } }
@@ -48,6 +53,7 @@ extension Subcommand {
       await server?.stop(within: .zero)
     }
     await database.close()
+    await tracer?.stop()
     return .success
   }
 
