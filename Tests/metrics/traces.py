@@ -119,6 +119,20 @@ def check_sampling(system):
     assert not system.collector.of("1" * 32) and not system.collector.of("2" * 32)
 
 
+def check_silent_service(system):
+    """A service without a collector passes the trace of its client on to a worker that has one."""
+    trace, environment = "3" * 32, system.service.environment
+    system.service.environment = {
+        name: value for name, value in environment.items() if name != "OTEL_EXPORTER_OTLP_ENDPOINT"}
+    system.service.restart()
+    system.service.wait_for(system.service.submit("traced-on", traceparent=f"00-{trace}-{CLIENT}-01"))
+    wait_until(lambda: "process media" in {span.name for span, _ in system.collector.of(trace)}, "the attempt's span")
+    spans = {span.name: span for span, _ in system.collector.of(trace)}
+    assert "POST /v1/posts" not in spans and spans["process media"].parent_span_id.hex() == CLIENT
+    system.service.environment = environment
+    system.service.restart()
+
+
 def check_privacy(system):
     """No span has a secret, the name of a user or an address."""
     for span, process in system.collector.spans:
@@ -142,6 +156,6 @@ def check_outage(system):
 
 
 def check(system):
-    for function in [check_trace, check_sampling, check_privacy, check_outage]:
+    for function in [check_trace, check_sampling, check_silent_service, check_privacy, check_outage]:
         function(system)
         print(f"traces: {function.__doc__}", flush=True)
