@@ -329,8 +329,8 @@ let package = Package(
       "EndToEndTests",
       [
         "AV", "BoxTesting", "Crypto", "Definitions", "HTTPClient", "HTTPServer", "HTTPTesting",
-        "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "PostgresTesting", "Stills", "Take5Testing",
-        "TokenTesting", "hostile-media", "take5", "take5-media",
+        "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "PostgresTesting", "SeededRandom", "Stills",
+        "Take5Testing", "TokenTesting", "hostile-media", "take5", "take5-media",
       ]),
   ]
 )

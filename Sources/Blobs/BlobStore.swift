@@ -1,4 +1,5 @@
 package import Crypto
+package import Model
 package import Platform
 
 /// A store of media files, named by their SHA-256. All calls block.
@@ -7,6 +8,9 @@ package import Platform
 /// collector locks the row, checks that nothing refers to it, calls `remove`, deletes the row, and commits. So a crash
 /// can leave a file without a row, but never a row without a file.
 package protocol BlobStore: Sendable {
+  /// The ids of the stores that a published blob is written to.
+  var ids: [PublicID] { get }
+
   /// Starts a blob; a blob that is not published leaves no file.
   func stage() throws(BlobError) -> StagedBlob
 
@@ -47,6 +51,27 @@ extension BlobStore {
 
   /// Makes a sealed blob durable and readable under its hash; an existing blob does not change.
   package func publish(_ blob: SealedBlob) throws(BlobError) { try publish(blob, replacing: false) }
+
+  /// Publishes the content of a file of another store; throws `.damaged` if it is not that of the hash.
+  package func publishCopy(
+    of file: borrowing Descriptor, _ hash: SHA256Digest, replacing: Bool = false
+  ) throws(BlobError) {
+    var staged = try stage()
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
+    defer { buffer.deallocate() }
+    var offset: Int64 = 0
+    while true {
+      let count: Int
+      do throws(SystemError) { count = try file.read(into: buffer, at: offset) } catch { throw .system(error) }
+      if count == 0 { break }
+      try staged.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      offset += Int64(count)
+    }
+    let blob = try staged.seal()
+    guard blob.hash == hash else { throw .damaged(hash, .corrupt) }
+    try prepare(blob)
+    try publish(blob, replacing: replacing)
+  }
 
   /// Opens a published blob; throws `.damaged` if its length differs from `bytes`.
   package func open(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor {

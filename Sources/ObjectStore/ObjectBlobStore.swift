@@ -52,6 +52,8 @@ package struct ObjectBlobStore: BlobStore {
     try wrap { try client.length(of: key(hash, client)) } != nil
   }
 
+  package var ids: [PublicID] { [id] }
+
   package func stage() throws(BlobError) -> StagedBlob { try cache.store.stage() }
 
   package func uploads() throws(BlobError) -> UploadFolder { try cache.store.uploads() }
@@ -158,10 +160,24 @@ extension ObjectBlobStore: InspectableBlobStore {
     return listing
   }
 
-  package func stagedOrphans() throws(BlobError) -> [StoredFile] { try cache.store.stagedOrphans() }
+  /// Staged files of this machine, and uploads to the bucket in parts whose writers ended, on whatever machine.
+  package func stagedOrphans() throws(BlobError) -> [StoredFile] {
+    try cache.store.stagedOrphans() + abandonedUploads().map { StoredFile(path: $0.key, bytes: 0) }
+  }
 
   @discardableResult
-  package func removeStagedOrphans() throws(BlobError) -> [StoredFile] { try cache.store.removeStagedOrphans() }
+  package func removeStagedOrphans() throws(BlobError) -> [StoredFile] {
+    var removed = try cache.store.removeStagedOrphans()
+    for upload in try abandonedUploads() {
+      try Self.wrap { try client.abort(upload) }
+      removed.append(StoredFile(path: upload.key, bytes: 0))
+    }
+    return removed
+  }
+
+  private func abandonedUploads() throws(BlobError) -> [S3Client.UnfinishedUpload] {
+    try Self.wrap { try client.abandonedUploads() }
+  }
 
   package func location(of hash: SHA256Digest) -> String {
     "s3://\(client.location.bucket)/\(Self.key(hash, client))"

@@ -23,6 +23,9 @@ package final class S3Client: Sendable {
     /// The time before the second attempt, which doubles with each further one.
     package var firstPause = Duration.milliseconds(100)
     package var maxPause = Duration.seconds(5)
+    /// The number of repetitions that a client may have ahead of its successes: each costs one, and ten requests that succeed
+    /// give one back. A store that fails for long then gets one request for one, not eight.
+    package var budget = 100.0
     package var sleep: @Sendable (Duration) -> Void = { pause in
       usleep(UInt32(clamping: Int(pause / .microseconds(1))))
     }
@@ -40,7 +43,13 @@ package final class S3Client: Sendable {
   private let credentials: @Sendable () throws -> S3Credentials
   private let client: HTTPClient
   private let retries: Retries
+  /// The repetitions that are left.
+  private let budget: Locked<Double>
   private let now: @Sendable () -> Int
+  /// The length of the parts of an object that is longer; stores want five MiB at least.
+  let partBytes: Int64
+  /// The time after which the writer of an upload in parts has ended.
+  let uploadSeconds: Int
   private let onExchange: @Sendable (S3Exchange) -> Void
   /// What the clock of the store is ahead of this machine's, in seconds.
   private let skew = Locked(0)
@@ -49,17 +58,23 @@ package final class S3Client: Sendable {
 
   /// - Parameters:
   ///   - credentials: returns the present keys.
+  ///   - partBytes: the length above which an object is written in parts, and that of a part.
+  ///   - uploadSeconds: the time after which the parts of an upload that has not ended are abandoned.
   ///   - now: returns the time in seconds since 1970-01-01 UTC.
   ///   - onExchange: called after each request, on the thread that has sent it.
   package init(
     _ location: S3Location, credentials: @escaping @Sendable () throws -> S3Credentials, certificates: String? = nil,
-    retries: Retries = Retries(), now: @escaping @Sendable () -> Int = { time(nil) },
+    retries: Retries = Retries(), partBytes: Int64 = 16 << 20, uploadSeconds: Int = 24 * 60 * 60,
+    now: @escaping @Sendable () -> Int = { time(nil) },
     onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
   ) {
     self.location = location
     self.credentials = credentials
     client = HTTPClient(server: location.server, certificates: certificates, timeout: 30)
     self.retries = retries
+    budget = Locked(retries.budget)
+    self.partBytes = partBytes
+    self.uploadSeconds = uploadSeconds
     self.now = now
     self.onExchange = onExchange
   }
@@ -77,10 +92,14 @@ package final class S3Client: Sendable {
   @discardableResult
   func put(_ key: String, _ file: OpenFile, bytes: Int64, hash: SHA256Digest, onlyNew: Bool) throws -> Bool {
     let isConditional = onlyNew && hasConditions.withLock(\.self)
+    let headers = isConditional ? [("If-None-Match", "*")] : []
     do {
-      _ = try send(
-        "PUT", key, headers: isConditional ? [("If-None-Match", "*")] : [],
-        body: .file(file, path: key, range: 0..<bytes), hash: hash.hex)
+      if bytes > partBytes {
+        try putParts(key, file, bytes: bytes, hash: hash, headers: headers)
+      } else {
+        _ = try send(
+          "PUT", key, headers: headers, body: .file(file, path: key, range: 0..<bytes), hash: hash.hex)
+      }
       return true
     } catch let error as S3Error where isConditional && error.status == 412 {
       return false
@@ -138,7 +157,7 @@ package final class S3Client: Sendable {
 
   // MARK: Requests
 
-  private func send(
+  func send(
     _ method: String, _ key: String, query: [(name: String, value: String)] = [],
     headers: [(name: String, value: String)] = [], body: HTTPRequest.Body = .none, hash: String = S3Client.emptyHash,
     into file: Int32? = nil
@@ -147,12 +166,23 @@ package final class S3Client: Sendable {
     while true {
       let result = try attemptOnce(method, key, query: query, headers: headers, body: body, hash: hash, into: file)
       switch result {
-      case .success(let response): return response
+      case .success(let response):
+        budget.withLock { $0 = min($0 + 0.1, retries.budget) }
+        return response
       case .failure(let error):
-        guard attempt < retries.attempts else { throw error }
+        guard attempt < retries.attempts, spend() else { throw error }
       }
       attempt += 1
       retries.sleep(retries.pause(before: attempt))
+    }
+  }
+
+  /// Takes a repetition from the budget; false if there is none.
+  private func spend() -> Bool {
+    budget.withLock { left in
+      guard left >= 1 else { return false }
+      left -= 1
+      return true
     }
   }
 
@@ -196,11 +226,14 @@ package final class S3Client: Sendable {
     let signer = RequestSigner(credentials: try credentials(), region: location.region)
     let path = location.path(of: key)
     let parts = RequestSigner.Parts(method: method, path: path, query: query, headers: headers, bodyHash: hash)
-    let time = SigningTime(seconds: now() + skew.withLock(\.self))
+    let time = SigningTime(seconds: storeSeconds())
     let all = signer.signed(parts, host: location.server.authority, at: time)
     let text = query.isEmpty ? path : "\(path)?\(RequestSigner.canonical(query))"
     return HTTPRequest(method, text, headers: all, body: body)
   }
+
+  /// The time of the store as far as is known, in seconds since 1970-01-01 UTC.
+  func storeSeconds() -> Int { now() + skew.withLock(\.self) }
 
   private func refusal(_ response: HTTPResponse, _ method: String, _ key: String) -> S3Error {
     let document = S3Document(response.body)

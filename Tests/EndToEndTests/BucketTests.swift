@@ -15,12 +15,12 @@ import Testing
   .timeLimit(.minutes(10)))
 struct BucketTests {
   /// The URL of a store of its own in the bucket.
-  private static func url() -> String {
+  static func url() -> String {
     String(cString: getenv("TAKE5_TEST_S3")).replacing("/store?", with: "/\(PublicID.now())?")
   }
 
   /// The keys of the store, for programs, whose environment is theirs alone.
-  private static func keys() -> [String: String] {
+  static func keys() -> [String: String] {
     Dictionary(
       uniqueKeysWithValues: ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].map { ($0, String(cString: getenv($0))) })
   }

@@ -93,6 +93,7 @@ extension Subcommand {
       metrics.count(exchange)
       tracer?.record(exchange)
     }
+    try BlobOptions.takeUploads(arguments, blobs)
     if database.isNew { log.info("store created", ["data": arguments.value(Option.data.name) ?? ""]) }
     let store = Store(blobs: blobs, authorConcurrency: concurrency)
 
