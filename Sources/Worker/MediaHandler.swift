@@ -56,9 +56,7 @@ struct MediaHandler: JobHandler {
     }
     let ending = await attempt(held, work, slot, isAlone: isAlone, log)
     held.begin(.commit)
-    let written = await record.write(ending)
-    held.endStage()
-    switch written {
+    switch await record.write(ending) {
     case .accepted, .rejected, .attributed, .unchanged: return .healthy
     case .unable(let outage): return .outage(outage)
     case .damaged(let error, let hash):

@@ -2,11 +2,12 @@
 
 import hashlib
 import os
+import re
 import signal
 import threading
 import urllib.request
 
-from programs import moment, wait_until
+from programs import ROOT, moment, wait_until
 
 # The breaks in their order, with the alerts that fire by them and not before.
 BREAKS = []
@@ -135,21 +136,17 @@ def walls(system):
 
 
 @about("Take5Quarantined")
-def memory(system):
-    """The workers start with less memory for a media process than a moment needs."""
-    # With how little memory the process ends by itself, and not with an error or not at all, the libraries decide.
-    for mebibytes in [208, 224, 200, 240, 192]:
-        for process in system.workers:
-            process.restart("--media-memory", str(mebibytes))
-        system.service.submit(f"large-{mebibytes}")
-        try:
-            system.prometheus.wait_for("Take5Quarantined", timeout=60)
-            break
-        except AssertionError:
-            if mebibytes == 192:
-                raise
-    for process in system.workers:
-        process.restart()
+def deadline(system):
+    """The service gives a moment a second, and an encoder that takes longer on any machine."""
+    text = (ROOT / "jobs" / "take5-post.json").read_text()
+    text = re.sub(r'"deadline_seconds": \d+', '"deadline_seconds": 1', text).replace('"superfast"', '"veryslow"')
+    definition = system.folder / "take5-post.json"
+    definition.write_text(text)
+    system.service.restart("--definition", definition)
+    post = system.service.submit("slow")
+    system.prometheus.wait_for("Take5Quarantined")
+    system.service.wait_for(post, "rejected")
+    system.service.restart()
 
 
 class Bucket:

@@ -66,6 +66,8 @@ struct AttemptRecord: Sendable {
         log.log(
           note.level, note.message,
           [note.subject?.kind ?? "post": note.subject?.id.description, "error": note.error])
+        // Before clients are notified, who may read the metrics then.
+        held.endStage()
         held.end(note.outcome)
         if note.isReady { held.countReady() }
         for code in note.quarantined { held.countQuarantined(code) }
