@@ -7,6 +7,7 @@ TAKE5_TEST_S3 names the bucket, as Tests/s3/store.sh sets it. `--only` runs the 
 
 import argparse
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -102,6 +103,13 @@ def check_healthy(system):
         assert not (alerts := system.prometheus.alerts()), f"in a healthy system: {alerts}"
 
 
+def print_logs(folder, error, *_):
+    """Prints the ends of the logs after a failure."""
+    for log in sorted(folder.glob("*.log")) if error else []:
+        lines = [line for line in log.read_text().splitlines() if '"level":"info"' not in line]
+        print(f"{log.name}:", *lines[-20:], sep="\n", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("take5", type=pathlib.Path)
@@ -112,6 +120,7 @@ def main():
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="take5-metrics-", dir="/var/tmp")))
         # PostgreSQL runs as another user, which must be able to enter the folder.
         folder.chmod(0o755)
+        stack.push(functools.partial(print_logs, folder))
         system = System(options.take5.resolve(), folder, stack)
         check_healthy(system)
         print("healthy: no alert", flush=True)
