@@ -211,7 +211,7 @@ test-s3: setup ## test blobs in a bucket against OpenStack Swift on loopback, so
 	$(SWIFT) build $(TESTING) --build-tests
 	Tests/s3/store.sh $(SWIFT) test $(TESTING) --skip-build --filter '^(ObjectStoreTests|EndToEndTests.BucketTests)'
 
-test-metrics: build prometheus ## watch a service with Prometheus and a collector of traces, and break what each alert is about, twelve minutes
+test-metrics: build prometheus ## watch a service with Prometheus and a collector of traces, and break what each alert is about, eight minutes
 	@$(call install,$(TEST_S3_PACKAGES) $(TEST_METRICS_PACKAGES))
 	@[ -x .build/metrics/bin/pip ] || python3 -m venv .build/metrics
 	@.build/metrics/bin/pip install --quiet --requirement Tests/metrics/requirements.txt
