@@ -52,6 +52,7 @@ package final class S3Client: Sendable {
   let partBytes: Int64
   /// The time after which the writer of an upload in parts has ended.
   let uploadSeconds: Int
+  private let onExchange: @Sendable (S3Exchange) -> Void
   /// What the clock of the store is ahead of this machine's, in seconds.
   private let skew = Locked(0)
   /// Whether the store has conditional writes, as far as is known.
@@ -62,10 +63,12 @@ package final class S3Client: Sendable {
   ///   - partBytes: the length above which an object is written in parts, and that of a part.
   ///   - uploadSeconds: the time after which the parts of an upload that has not ended are abandoned.
   ///   - now: returns the time in seconds since 1970-01-01 UTC.
+  ///   - onExchange: called after each request, on the thread that has sent it.
   package init(
     _ location: S3Location, credentials: @escaping @Sendable () throws -> S3Credentials, certificates: String? = nil,
     retries: Retries = Retries(), partBytes: Int64 = 16 << 20, uploadSeconds: Int = 24 * 60 * 60,
-    now: @escaping @Sendable () -> Int = { time(nil) }
+    now: @escaping @Sendable () -> Int = { time(nil) },
+    onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
   ) {
     self.location = location
     self.credentials = credentials
@@ -75,6 +78,7 @@ package final class S3Client: Sendable {
     self.partBytes = partBytes
     self.uploadSeconds = uploadSeconds
     self.now = now
+    self.onExchange = onExchange
   }
 
   private static let emptyHash = SHA256.digest(of: []).hex
@@ -202,6 +206,7 @@ package final class S3Client: Sendable {
   ) throws -> Result<HTTPResponse, S3Error> {
     let request = try signed(method, key, query: query, headers: headers, body: body, hash: hash)
     let response: HTTPResponse
+    let start = ContinuousClock.now
     do throws(HTTPClientError) {
       if let file {
         // What an attempt before has written.
@@ -213,12 +218,14 @@ package final class S3Client: Sendable {
         response = try client.send(request)
       }
     } catch {
+      onExchange(S3Exchange(method, key, nil, since: start))
       let failure = S3Error(status: nil, code: "", description: "\(location): \(error.cause)")
       switch error.kind {
       case .unreachable, .lost: return .failure(failure)
       case .aborted, .other: throw failure
       }
     }
+    onExchange(S3Exchange(method, key, response, since: start))
     if 200..<300 ~= response.status { return .success(response) }
     let refusal = refusal(response, method, key)
     guard repeats(response.status, refusal.code, response) else { throw refusal }

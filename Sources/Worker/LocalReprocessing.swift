@@ -161,6 +161,8 @@ struct LocalControl: AttemptControl {
   var stopReason: HeldJob.StopReason? { cancellation.isCancelled ? .drained : nil }
 
   func advance(to progress: JobProgress) {}
+
+  func begin(stage: String) {}
 }
 
 /// Limits the rate at which tasks pass `wait()`.

@@ -55,7 +55,7 @@ struct MediaHandler: JobHandler {
       return .unknown
     }
     let ending = await attempt(held, work, slot, isAlone: isAlone, log)
-    held.endStage()
+    held.begin(.commit)
     switch await record.write(ending) {
     case .accepted, .rejected, .attributed, .unchanged: return .healthy
     case .unable(let outage): return .outage(outage)

@@ -238,6 +238,7 @@ struct RetryTests {
   /// A server that refuses a number of requests before it answers.
   private static func with(
     refusals: Int, _ status: Status, _ code: String,
+    onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in },
     _ body: @Sendable (S3Client, borrowing Locked<[Duration]>) async throws -> Void
   ) async throws {
     let seen = Locked(0)
@@ -259,7 +260,8 @@ struct RetryTests {
       retries.sleep = { pause in pauses.withLock { $0.append(pause) } }
       let client = S3Client(
         try S3Location("s3://bucket?endpoint=http://127.0.0.1:\(server.port)"),
-        credentials: { S3Credentials(keyID: "id", secret: "secret") }, retries: retries)
+        credentials: { S3Credentials(keyID: "id", secret: "secret") }, retries: retries,
+        onExchange: onExchange)
       try await body(client, pauses)
     }
   }
@@ -276,6 +278,34 @@ struct RetryTests {
         #expect(full / 2...full ~= pause, "\(waited)")
       }
     }
+  }
+
+  @Test("each attempt of a request is reported with its operation and its result")
+  func exchanges() async throws {
+    let seen = Shared<[S3Exchange]>([])
+    let note: @Sendable (S3Exchange) -> Void = { exchange in seen.withLock { $0.append(exchange) } }
+    try await Self.with(refusals: 2, .serviceUnavailable, "SlowDown", onExchange: note) { client, _ in
+      _ = try await onThread("client") { try client.get("key") }
+      // The server has no route for another method and for the bucket itself.
+      _ = try? await onThread("client") { try client.put("key", []) }
+      _ = try? await onThread("client") { try client.list("") { _, _ in } }
+    }
+    try await Self.with(refusals: 1, .notFound, "NoSuchKey", onExchange: note) { client, _ in
+      _ = try? await onThread("client") { try client.get("key") }
+    }
+    var retries = S3Client.Retries()
+    retries.attempts = 1
+    let client = S3Client(
+      try S3Location("s3://bucket?endpoint=http://127.0.0.1:1"),
+      credentials: { S3Credentials(keyID: "id", secret: "secret") }, retries: retries, onExchange: note)
+    _ = try? await onThread("client") { try client.get("key") }
+    let found = seen.withLock(\.self)
+    #expect(
+      found.map { "\($0.operation) \($0.result)" }
+        == [
+          "get throttled", "get throttled", "get ok", "put refused", "list missing", "get missing", "get unreachable",
+        ])
+    #expect(found.allSatisfy { $0.start <= $0.end })
   }
 
   @Test("the attempts are limited, and a refusal of the request itself is not repeated")

@@ -9,6 +9,7 @@ import Platform
 import Postgres
 import QueueWorker
 import Store
+import Tracing
 import Worker
 
 extension Subcommand {
@@ -90,14 +91,18 @@ extension Subcommand {
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit,
       isCreating: true, isService: true, log: log)
     try await database.logListening(log)
-    let blobs = try await BlobOptions.open(arguments, database, isCreating: true)
+    let metrics = Metrics()
+    let tracer = try TraceOptions.tracer(arguments, metrics, log)
+    let blobs = try await BlobOptions.open(arguments, database, isCreating: true) { exchange in
+      metrics.count(exchange)
+      tracer?.record(exchange)
+    }
     try BlobOptions.takeUploads(arguments, blobs)
     if database.isNew { log.info("store created", ["data": arguments.value(Option.data.name) ?? ""]) }
     let store = Store(blobs: blobs, authorConcurrency: concurrency)
 
     // Rates are measured with the monotonic clock; the expiry of URLs with the real-time clock, which machines share.
     let start = ContinuousClock.now
-    let metrics = Metrics()
     sandbox?.report(to: log, metrics)
     let refusals = RefusalLog(log: log, metrics: metrics)
     let limits = RateLimits(
@@ -136,13 +141,13 @@ extension Subcommand {
       scrub: scrub, passwords: passwords, redirectsMedia: arguments.value("--serve-media") == "redirect",
       isLive: { [isEmbedded = database.isEmbedded] in !isEmbedded || liveness.isRecent(at: .now) })
     let server = try APIServer.listen(
-      serverConfiguration, api: api, log: log, metrics: metrics, refusals: refusals)
+      serverConfiguration, api: api, log: log, metrics: metrics, refusals: refusals, tracer: tracer)
     let worker =
       slots == 0
       ? nil
       : RestartingWorker(
         configuration: configuration, database: database, store: store, blobs: blobs, log: log,
-        metrics: metrics)
+        metrics: metrics, tracer: tracer)
     // The first line of standard output, for a process that started the service with port 0.
     try Console.print(exposure.address.url(port: server.port))
     log.info("listening", ["url": exposure.address.url(port: server.port), "slots": "\(slots)"])
@@ -168,6 +173,7 @@ extension Subcommand {
     await lists.close()
     await keys.close()
     await database.close()
+    await tracer?.stop()
     return .success
   }
 

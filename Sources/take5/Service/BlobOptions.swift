@@ -35,10 +35,11 @@ enum BlobOptions {
 
   /// Opens the blobs for a service or a worker, and closes the database if that fails.
   static func open(
-    _ arguments: Arguments, _ database: DatabaseAccess, isCreating: Bool = false
+    _ arguments: Arguments, _ database: DatabaseAccess, isCreating: Bool = false,
+    onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
   ) async throws -> any InspectableBlobStore {
     do {
-      return try await open(arguments, database.pool, isCreating: isCreating)
+      return try await open(arguments, database.pool, isCreating: isCreating, onExchange: onExchange)
     } catch {
       await database.close()
       throw error
@@ -51,17 +52,18 @@ enum BlobOptions {
   ///   - isAdopting: whether a place that is empty or has another id is accepted.
   ///   - isCreating: whether a missing folder is created, as it always is with a bucket.
   static func open(
-    _ arguments: Arguments, _ database: Pool, isAdopting: Bool = false, isCreating: Bool = false
+    _ arguments: Arguments, _ database: Pool, isAdopting: Bool = false, isCreating: Bool = false,
+    onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
   ) async throws -> any InspectableBlobStore {
     let data = folder(arguments)
-    let place = try place(arguments.value(blobs.name), arguments)
+    let place = try place(arguments.value(blobs.name), arguments, onExchange: onExchange)
     // What a bucket has of the folder are files of this machine alone.
     let isCreating = isCreating || place.bucket != nil
     guard isCreating || Folder.isFolder(data) else {
       throw CommandFailure(
         .inputMissing, "folder \(data) not found", remedy: "name the data folder with --data")
     }
-    let next = try arguments.value(next.name).map { try Self.place($0, arguments) }
+    let next = try arguments.value(next.name).map { try Self.place($0, arguments, onExchange: onExchange) }
     do {
       if isCreating { try Folder.make(data, mode: 0o700) }
       return try await database.transaction { session in
@@ -78,7 +80,11 @@ enum BlobOptions {
   }
 
   /// Returns the place that a value of `--blobs` names.
-  static func place(_ text: String?, _ arguments: Arguments) throws(CommandFailure) -> Place {
+  ///
+  /// - Parameter onExchange: called after each request to a bucket.
+  static func place(
+    _ text: String?, _ arguments: Arguments, onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
+  ) throws(CommandFailure) -> Place {
     let data = folder(arguments)
     guard let text, text != blobs.defaultValue else {
       let path = "\(data)/blobs"
@@ -92,7 +98,8 @@ enum BlobOptions {
     }
     let source = S3CredentialSource(environment: Take5.environment())
     let client = S3Client(
-      location, credentials: { try source.credentials() }, certificates: arguments.value(certificates.name))
+      location, credentials: { try source.credentials() }, certificates: arguments.value(certificates.name),
+      onExchange: onExchange)
     let limit = Int64(try arguments.number(cache.name) ?? 4096) << 20
     return Place(
       name: "\(location)", place: .bucket(client, folder: "\(data)/blob-cache", limit: limit), bucket: client,
