@@ -49,7 +49,7 @@ extension Store {
     let row = try session.execute(
       Self.statements["idempotent_response"], .text(tenant), .text(key), .double(IdempotencyKey.lifetime)
     ).first
-    if row != nil { try session.execute(Self.statements["await_standbys"]) }
+    if row != nil { try awaitStandbys(session) }
     return row
   }
 

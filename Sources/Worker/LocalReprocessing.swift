@@ -62,7 +62,7 @@ package struct LocalReprocessing: Sendable {
       try await group.waitForAll()
     }
     try await pool.run { [store] session in try store.complete(local: run, session) }
-    try await pool.transaction { [store] session in try store.collectReleased(session) }
+    try await store.collectReleased(pool)
   }
 
   private func work(

@@ -59,7 +59,7 @@ package final class WorkerService: Sendable {
       tasks: [
         // Blobs that a worker released before it ended without collecting them.
         MaintenanceTask("collect", every: configuration.queue.reapInterval) { pool in
-          _ = try await pool.transaction { session in try store.collectReleased(session) }
+          try await store.collectReleased(pool)
         },
         MaintenanceTask("revive", every: configuration.queue.reapInterval) {
           [faults = configuration.queue.faults] pool in
@@ -79,7 +79,7 @@ package final class WorkerService: Sendable {
           while try await pool.transaction({ session in try store.dropRetired(olderThan: grace, session) }) > 0 {
             try Task.checkCancellation()
           }
-          while try await pool.transaction({ session in try store.collectReleased(session) }).examined > 0 {
+          while try await store.collectReleased(pool).examined > 0 {
             try Task.checkCancellation()
           }
         },

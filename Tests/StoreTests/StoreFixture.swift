@@ -105,7 +105,7 @@ struct StoreFixture {
 
   /// Collects the released blobs.
   func collect() async throws {
-    try await pool.transaction { [store] session in _ = try store.collectReleased(session) }
+    try await store.collectReleased(pool)
   }
 
   func post(_ id: PublicID) async throws -> Post {

@@ -111,7 +111,7 @@ struct AttemptRecord: Sendable {
   // A maintenance task collects later if this fails.
   private func collect() async {
     do {
-      try await pool.transaction { [store] session in try store.collectReleased(session) }
+      try await store.collectReleased(pool)
     } catch {
       log.warning("released blobs could not be collected yet", ["error": "\(error)"])
     }
