@@ -61,7 +61,7 @@ CLIENT_GENERATORS := openapi-python-client==0.29.1 openapi-generator-cli==7.26.0
 TEST_CLIENTS_PACKAGES := python3-venv openssl chromium
 
 # What only 'make test-s3' needs: an object store that verifies signatures.
-TEST_S3_PACKAGES := swift-proxy swift-account swift-container swift-object memcached curl
+TEST_S3_PACKAGES := python3 swift-proxy swift-account swift-container swift-object memcached curl
 
 # What only 'make test-metrics' needs beside that.
 TEST_METRICS_PACKAGES := python3-venv postgresql-client
@@ -206,10 +206,12 @@ test-clients: build nginx ## send uploads with clients that others wrote, and wi
 	@.build/upload-clients/bin/python Tests/clients/cuts.py $(TAKE5)
 	@.build/upload-clients/bin/python Tests/clients/storm.py $(TAKE5)
 
-test-s3: setup ## test blobs in a bucket against OpenStack Swift on loopback, some minutes
+test-s3: build ## test blobs in a bucket against OpenStack Swift on loopback, through faults and moves, half an hour
 	@$(call install,$(TEST_S3_PACKAGES))
 	$(SWIFT) build $(TESTING) --build-tests
 	Tests/s3/store.sh $(SWIFT) test $(TESTING) --skip-build --filter '^(ObjectStoreTests|EndToEndTests.BucketTests)'
+	Tests/s3/store.sh python3 Tests/s3/faults.py $(TAKE5)
+	Tests/s3/store.sh $(SWIFT) test $(TESTING) --skip-build --filter '^EndToEndTests.MovingTests'
 
 test-metrics: build prometheus ## watch a service with Prometheus and a collector of traces, and break what each alert is about, eight minutes
 	@$(call install,$(TEST_S3_PACKAGES) $(TEST_METRICS_PACKAGES))

@@ -154,7 +154,7 @@ package protocol InspectableBlobStore: BlobStore {
 package struct BlobListing: Sendable, Hashable {
   /// The published blobs with their lengths.
   package var blobs: [SHA256Digest: Int64] = [:]
-  /// Those that were written so lately that the transaction which refers to them may not have begun.
+  /// Those that are younger than an hour: a writer publishes them before its transaction.
   package var recent: Set<SHA256Digest> = []
   /// Files that no blob store created.
   package var foreign: [StoredFile] = []

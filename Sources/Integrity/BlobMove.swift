@@ -44,7 +44,7 @@ package struct BlobMove: Sendable {
       throw BlobMoveRefusal.otherMove
     }
     var report = BlobMoveReport()
-    // Blobs that are inserted meanwhile are in both stores: the second time there is nothing to copy, which proves it.
+    // Blobs that are inserted meanwhile are in both stores: the second time there is nothing to copy, which shows that.
     while true {
       let before = report.copied
       report.blobs = 0

@@ -76,10 +76,11 @@ struct RequestSigner: Sendable {
   func presigned(
     path: String, query: [(name: String, value: String)] = [], host: String, seconds: Int, at time: SigningTime
   ) -> String {
-    var query = query + [
-      ("X-Amz-Algorithm", Self.algorithm), ("X-Amz-Credential", "\(credentials.keyID)/\(scope(time))"),
-      ("X-Amz-Date", time.text), ("X-Amz-Expires", "\(seconds)"), ("X-Amz-SignedHeaders", "host"),
-    ]
+    var query =
+      query + [
+        ("X-Amz-Algorithm", Self.algorithm), ("X-Amz-Credential", "\(credentials.keyID)/\(scope(time))"),
+        ("X-Amz-Date", time.text), ("X-Amz-Expires", "\(seconds)"), ("X-Amz-SignedHeaders", "host"),
+      ]
     if let token = credentials.sessionToken { query.append(("X-Amz-Security-Token", token)) }
     let parts = Parts(
       method: "GET", path: path, query: query, headers: [("host", host)], bodyHash: "UNSIGNED-PAYLOAD")

@@ -72,7 +72,8 @@ package struct Store: Sendable {
 extension Store {
   /// A failpoint before and after each statement of the store.
   package static var failpoints: [Failpoint] {
-    statements.failpoints + runStatements.failpoints + collecting.failpoints + damageStatements.failpoints + moving.failpoints
+    statements.failpoints + runStatements.failpoints + collecting.failpoints + damageStatements.failpoints
+      + moving.failpoints
       + quarantine.failpoints + tokenStatements.failpoints + eventStatements.failpoints + forgetting.failpoints
       + exporting.failpoints + accountStatements.failpoints + uploadStatements.failpoints
   }

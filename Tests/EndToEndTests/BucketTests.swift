@@ -67,7 +67,8 @@ struct BucketTests {
     }
   }
 
-  @Test("clients are redirected to the bucket, which sends the right type and ranges, and who may not see a post is not")
+  @Test(
+    "clients are redirected to the bucket, which sends the right type and ranges, and who may not see a post is not")
   func redirect() async throws {
     try await withDatabase { database in
       let service = try await Service(

@@ -94,7 +94,9 @@ struct MovingTests {
     return Output(url: url, digest: SHA256.digest(of: file.response.body).hex)
   }
 
-  @Test("10,000 blobs move to a bucket and back, killed five times each way: every read is answered right, and nothing is lost")
+  @Test(
+    "10,000 blobs move to a bucket and back, killed five times each way: every read is answered right, and nothing is lost"
+  )
   func move() async throws {
     try await withDatabase { database in
       let folder = try TemporaryFolder(prefix: "take5-moving")

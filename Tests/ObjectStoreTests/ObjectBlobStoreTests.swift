@@ -194,7 +194,9 @@ struct ObjectBlobStoreTests {
     #expect(try reader.stagedOrphans().isEmpty)
   }
 
-  @Test("a blob whose writer is gone after half of its parts does not exist, is written by another, and its parts are removed")
+  @Test(
+    "a blob whose writer is gone after half of its parts does not exist, is written by another, and its parts are removed"
+  )
   func halfWritten() throws {
     let port = try S3Location(try #require(TestBucket.url)).endpoint.port
     let prefix = "\(PublicID.now())"
@@ -288,7 +290,7 @@ struct RetryTests {
       _ = try await onThread("client") { try client.get("key") }
       // The server has no route for another method and for the bucket itself.
       _ = try? await onThread("client") { try client.put("key", []) }
-      _ = try? await onThread("client") { try client.list("") { _, _ in } }
+      _ = try? await onThread("client") { try client.list("") { _, _, _ in } }
     }
     try await Self.with(refusals: 1, .notFound, "NoSuchKey", onExchange: note) { client, _ in
       _ = try? await onThread("client") { try client.get("key") }

@@ -1,5 +1,6 @@
-import Postgres
 import Testing
+
+@testable import Postgres
 
 @Suite("Database URL")
 struct DatabaseURLTests {
@@ -21,6 +22,25 @@ struct DatabaseURLTests {
     let url = DatabaseURL(socketFolder: "/tmp/it's a folder\\", user: "take5", database: "take5")
     #expect(try DatabaseURL(url.connectionString) == url)
     #expect(url.with(database: "other").database == "other")
+  }
+
+  @Test("of several hosts the one that accepts writes is used, unless the URL says otherwise")
+  func hosts() throws {
+    func attributes(_ text: String) throws -> String? {
+      try DatabaseURL(text).withKeywordsAndValues { keywords, values in
+        var index = 0
+        while let keyword = keywords[index] {
+          if String(cString: keyword) == "target_session_attrs" { return values[index].map { String(cString: $0) } }
+          index += 1
+        }
+        return nil
+      }
+    }
+    #expect(try attributes("postgresql://db-1,db-2:5433/take5") == "read-write")
+    #expect(try attributes("postgresql://db-1,db-2/take5?target_session_attrs=any") == "any")
+    #expect(try attributes("host=db-1 dbname=take5") == nil)
+    let url = try DatabaseURL("postgresql://db-1,db-2/take5?target_session_attrs=primary")
+    #expect(url.environment["PGTARGETSESSIONATTRS"] == "primary" && url.environment["PGHOST"] == "db-1,db-2")
   }
 
   @Test("the environment variables of libpq contain the same address")

@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Idempotency keys", .tags(.database), .timeLimit(.minutes(5)))
 struct IdempotencyTests {
-  @Test("a repetition gets its response from a transaction that waits for the standbys, and a key that is not known from none")
+  @Test(
+    "a repetition gets its response from a transaction that waits for the standbys, and a key that is not known from none"
+  )
   func standbys() async throws {
     try await StoreFixture.with { fixture in
       let (store, head) = (fixture.store, SHA256.digest(of: [2]))

@@ -34,7 +34,8 @@ struct MovingTests {
     do {
       try await pool.transaction { session in
         _ = try Store(blobs: blobs).insertSet(
-          [NewAsset(role: .sourceFront, type: "video/mp4", content: try seal(text, in: blobs))], definition: nil, recipe: nil,
+          [NewAsset(role: .sourceFront, type: "video/mp4", content: try seal(text, in: blobs))], definition: nil,
+          recipe: nil,
           job: nil, session)
       }
       return false
@@ -62,7 +63,7 @@ struct MovingTests {
       #expect(try await Self.isRefused(old, "old alone", pool))
       #expect(try await !Self.isRefused(new.blobs, "new alone, later", pool))
       #expect(try await !Self.isRefused(both, "both, later", pool))
-      // A process that has not been told yet starts again as it was, and one without the new store does not.
+      // A process with both stores starts again as it was, and one without the new store does not.
       _ = try await pool.transaction { try Store.openBlobs(in: places.old, movingTo: places.new, $0) }
       await #expect(throws: BlobFolderRefusal.self) {
         try await pool.transaction { _ = try Store.openBlobs(in: places.old, $0) }
@@ -89,7 +90,8 @@ struct MovingTests {
       #expect(try await pool.transaction { try Store.cancelMove($0) })
       #expect(try await !pool.transaction { try Store.cancelMove($0) })
       #expect(try await !Self.isRefused(old, "old alone", pool))
-      #expect(try await pool.run { try Store.storeIDs($0) } == BlobStoreIDs(current: old.ids[0], next: nil, previous: nil))
+      #expect(
+        try await pool.run { try Store.storeIDs($0) } == BlobStoreIDs(current: old.ids[0], next: nil, previous: nil))
     }
   }
 }

@@ -57,7 +57,9 @@ extension ControlAPI {
     }
     guard let draft, !awaited.isEmpty else { return }
     do {
-      guard let (sources, definition) = try await onThread("uploads", { try sources(of: draft, awaited, mayBeElsewhere) }) else {
+      guard
+        let (sources, definition) = try await onThread("uploads", { try sources(of: draft, awaited, mayBeElsewhere) })
+      else {
         return
       }
       try await database.transaction { [store] session in

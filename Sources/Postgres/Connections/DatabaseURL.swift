@@ -92,6 +92,7 @@ package struct DatabaseURL: Sendable, Hashable {
       "host": "PGHOST", "hostaddr": "PGHOSTADDR", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD",
       "passfile": "PGPASSFILE", "dbname": "PGDATABASE", "service": "PGSERVICE", "options": "PGOPTIONS",
       "sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT", "sslcert": "PGSSLCERT", "sslkey": "PGSSLKEY",
+      "target_session_attrs": "PGTARGETSESSIONATTRS",
     ]
     return settings.reduce(into: [:]) { environment, setting in
       if let name = names[setting.key] { environment[name] = setting.value }
@@ -111,10 +112,14 @@ package struct DatabaseURL: Sendable, Hashable {
 
   /// Keywords and values for `PQconnectdbParams`, with timeouts by which a lost or unreachable server is detected.
   private var keywordsAndValues: [(String, String)] {
-    let defaults = [
+    var defaults = [
       "application_name": "take5", "client_encoding": "UTF8", "connect_timeout": "5", "keepalives_idle": "10",
       "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "20000",
     ]
+    // Of several servers one accepts writes, which another may do after a failover.
+    if ["host", "hostaddr"].contains(where: { settings[$0]?.contains(",") == true }) {
+      defaults["target_session_attrs"] = "read-write"
+    }
     return defaults.merging(settings) { _, chosen in chosen }.map { ($0.key, $0.value) }
   }
 

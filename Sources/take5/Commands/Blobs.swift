@@ -6,7 +6,8 @@ import Store
 
 extension Subcommand {
   static let blobsMove = Subcommand(
-    "blobs move", abstract: "Copy all blobs to another store and make it that of the database; the service runs meanwhile.",
+    "blobs move",
+    abstract: "Copy all blobs to another store and make it that of the database; the service runs meanwhile.",
     options: [
       Option("--to", "URL", help: "the other store: s3://BUCKET/PREFIX?endpoint=URL, or folder for the data folder"),
       Option("--parallel", "N", .integer(1...64), default: "4", help: "blobs that are copied at the same time"),

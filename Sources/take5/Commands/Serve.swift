@@ -42,7 +42,8 @@ extension Subcommand {
         help: "minimum free space for media; with less, submissions with media are refused"),
       Option(
         "--serve-media", "service|redirect", variable: "TAKE5_SERVE_MEDIA", default: "service",
-        help: "who sends media of a bucket: the service, or the bucket itself, to whose signed URLs clients are redirected"
+        help:
+          "who sends media of a bucket: the service, or the bucket itself, to whose signed URLs clients are redirected"
       ),
       Option(
         "--uploads", "N", .integer(1...100_000), variable: "TAKE5_UPLOADS", default: "\(UploadLimit.defaultMax)",

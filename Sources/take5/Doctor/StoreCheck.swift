@@ -12,7 +12,8 @@ extension DoctorCheck {
     if let bucket = place.bucket {
       let parent = existing(subject.data)
       return [
-        try await check(bucket, place, subject), space(try FolderBlobStore.freeBytes(in: parent), minFree: minFree, parent),
+        try await check(bucket, place, subject),
+        space(try FolderBlobStore.freeBytes(in: parent), minFree: minFree, parent),
       ]
     }
     let folder = "\(subject.data)/blobs"
