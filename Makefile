@@ -62,12 +62,15 @@ TEST_CLIENTS_PACKAGES := python3-venv openssl chromium
 # What only 'make test-s3' needs: an object store that verifies signatures.
 TEST_S3_PACKAGES := swift-proxy swift-account swift-container swift-object memcached curl
 
+# What only 'make test-cluster' needs: what makes networks and their faults, the store, and PostgreSQL's programs.
+TEST_CLUSTER_PACKAGES := iproute2 nftables python3 postgresql swift-proxy swift-account swift-container swift-object memcached curl
+
 # What only 'make test-players' needs: the programs that check outputs, and plugins of GStreamer.
 TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-progs webp libavif-bin libvips-tools \
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -200,6 +203,12 @@ test-s3: setup ## test blobs in a bucket against OpenStack Swift on loopback, so
 	@$(call install,$(TEST_S3_PACKAGES))
 	$(SWIFT) build $(TESTING) --build-tests
 	Tests/s3/store.sh $(SWIFT) test $(TESTING) --skip-build --filter '^(ObjectStoreTests|EndToEndTests.BucketTests)'
+
+# JOBS and FAULTS make a shorter run, which writes no figures; SEED repeats the faults of another one.
+test-cluster: build nginx ## send 5,000 jobs to nine machines, two databases among them, through 200 faults and a failover, a quarter of an hour, as root
+	@$(call install,$(TEST_CLUSTER_PACKAGES))
+	@python3 Tests/cluster/main.py $(TAKE5) $(NGINX) $(if $(JOBS),--jobs $(JOBS)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(SEED),--seed $(SEED)) \
+	  $(if $(JOBS)$(FAULTS),,--write docs/reliability.md)
 
 test-players: setup ## check the outputs with ten independent programs, some minutes
 	@$(call install,$(TEST_PLAYERS_PACKAGES))

@@ -37,7 +37,7 @@ class Checks:
             found = collections.Counter(record[0] for record in records)
             ids = {record[0]: record[1] for record in records}
             self.fail(f"acknowledged {name} that do not exist:", sorted(expected.keys() - found.keys()))
-            self.fail(f"{name} that nobody was acknowledged:", sorted(found.keys() - expected.keys()))
+            self.fail(f"{name} that were not acknowledged:", sorted(found.keys() - expected.keys()))
             self.fail(f"{name} that exist more than once:", [key for key, count in found.items() if count > 1])
             self.fail(f"{name} that have another id than the acknowledged one:",
                       [key for key, id in expected.items() if key in ids and ids[key] != id])

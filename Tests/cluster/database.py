@@ -16,7 +16,7 @@ from processes import Service
 PROGRAMS = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), default=None)
 SETTINGS = {
     "hot_standby": "on", "max_connections": "100", "wal_keep_size": "4GB", "max_wal_senders": "10",
-    # `on` waits until the standby has the commit on its disk. remote_apply would wait until it shows it too: nobody reads from it.
+    # `on` waits until the standby has the commit on its disk. remote_apply would wait until queries there see it: none is sent there.
     "synchronous_commit": "on",
     # Cuts are found within seconds; the defaults take a minute.
     "wal_sender_timeout": "5s", "wal_receiver_timeout": "5s", "wal_receiver_status_interval": "1s",
@@ -147,7 +147,7 @@ class Database:
         self.primary, self.standby = promoted, self.primary
 
     def rejoin(self):
-        """Makes the former primary a standby; returns how. What only it has committed, and has acknowledged to nobody, is undone."""
+        """Makes the former primary a standby; returns how. What it alone has committed, and has not acknowledged, is undone."""
         former, how = self.standby, "pg_rewind"
         for remove in self.unfence:
             remove()

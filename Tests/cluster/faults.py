@@ -64,6 +64,7 @@ class Weather:
         self.network, self.services, self.database = network, services, database
         self.plan, self.log, self.done = plan, log, collections.Counter()
         self.lock, self.next, self.changed = threading.Lock(), 0, threading.Condition()
+        self.finished = 0
         self.failures, self.are_databases_quiet, self.running, self.slowed = [], False, [], set()
 
     def perform_all(self, parallel, reached):
@@ -80,6 +81,7 @@ class Weather:
                 if self.next == len(self.plan) or self.failures:
                     return
                 fault, self.next = self.plan[self.next], self.next + 1
+            self.keep_pace(self.next / len(self.plan))
             # Databases are never broken while they are promoted.
             with self.changed:
                 self.changed.wait_for(lambda: not (fault.is_of_databases and self.are_databases_quiet))
@@ -95,6 +97,12 @@ class Weather:
                 self.done[fault.kind] += 1
                 self.changed.notify_all()
             reached(self.done.total())
+
+    def keep_pace(self, share):
+        """Waits for the jobs, so that the last faults do not come when only the first jobs have ended; never for long."""
+        end = time.monotonic() + 4
+        while self.finished < share - 0.05 and time.monotonic() < end:
+            time.sleep(0.1)
 
     @contextlib.contextmanager
     def quiet_databases(self):

@@ -1,6 +1,6 @@
 """A cluster of machines through faults: what was acknowledged exists once, and is ready by itself.
 
-main.py PATH-OF-take5 PATH-OF-nginx [--jobs N] [--faults N] [--seed N] [--clients N] [--folder PATH]
+main.py PATH-OF-take5 PATH-OF-nginx [--jobs N] [--faults N] [--seed N] [--clients N] [--write PATH] [--folder PATH]
 
 As root. The machines are network namespaces, which are removed at the end, and so are those of a run that was killed. If something is
 wrong, the status is 1, and the folder with the logs of all processes stays."""
@@ -131,6 +131,14 @@ class Run:
             if count % 20 == 0:
                 self.report(f"{count} faults, {len(ledger.acknowledged)} acknowledged")
 
+        def watch():
+            """Counts the jobs that have ended, while a database answers."""
+            while weather.done.total() < options.faults:
+                if rows := self.database.primary.query("SELECT count(*) FROM job_done", "take5", timeout=2):
+                    weather.finished = int(rows[0][0]) / options.jobs
+                time.sleep(0.5)
+
+        threading.Thread(target=watch, daemon=True).start()
         crowd.allow(8 / (options.faults + 8))
         weather.perform_all(options.parallel, reached)
         crowd.allow(1)
@@ -180,8 +188,12 @@ class Run:
             "the former primary came back by": how,
             "duration": f"{submitted - loaded:.0f} s until all was acknowledged, {finished - loaded:.0f} s until all was ready",
         }
-        for name, value in lines.items():
-            print(f"| {name} | {value} |")
+        table = "".join(f"| {name} | {value} |\n" for name, value in lines.items()).replace("\n", "\n|---|---|\n", 1)
+        print(table, end="")
+        if self.options.write and not checks.wrong:
+            before, rest = self.options.write.read_text().split("<!-- cluster -->\n")
+            after = rest.split("<!-- end of cluster -->")[1]
+            self.options.write.write_text(f"{before}<!-- cluster -->\n{table}<!-- end of cluster -->{after}")
 
 
 def main():
@@ -194,6 +206,7 @@ def main():
     parser.add_argument("--clients", type=int, default=24)
     parser.add_argument("--parallel", type=int, default=2, help="faults at a time")
     parser.add_argument("--deadline", type=int, default=600, help="seconds for what remains after the faults")
+    parser.add_argument("--write", type=pathlib.Path, help="the document that gets the figures if nothing is wrong")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("/var/tmp/take5-cluster"))
     options = parser.parse_args()
     if not PROGRAMS:
@@ -206,6 +219,7 @@ def main():
         raise SystemExit("another run of the cluster has not ended") from None
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
+    remove_all()
     run = Run(options)
     wrong = ["it was interrupted"]
     try:

@@ -20,7 +20,7 @@ class Service:
         self.environment = {**os.environ, **(environment or {})}
         self.log = (logs / f"{name}.log").open("ab")
         self.is_wanted, self.starts, self.process = True, 0, None
-        # Held while the process is started, and by whoever must not meet a start.
+        # Held while the process is started, and while it is ended for good.
         self.lock = threading.RLock()
         self.start()
         threading.Thread(target=self.supervise, daemon=True).start()
