@@ -137,6 +137,18 @@ class Client:
         return True
 
 
+def repeat_acknowledged(network, ledger, count):
+    """Repeats some submissions, which must get the response that acknowledged them."""
+    client = Client(network["client"], network["proxy"], ledger, threading.Event())
+    keys = sorted(key for key, (kind, _) in ledger.acknowledged.items() if kind != "photo in parts")
+    for key in random.sample(keys, min(count, len(keys))):
+        kind, id = ledger.acknowledged[key]
+        method, path, body, type = request_of(kind, key)
+        answer = client.repeat(f"repeated {kind} {key}", method, path, {"Content-Type": type, "Idempotency-Key": f'"{key}"'}, body)
+        if "Idempotency-Replayed" not in answer[1] or json.loads(answer[2])["id"] != id:
+            ledger.violate(f"{kind} {key}: acknowledged as {id}, and repeated it gets {answer[2].decode()}")
+
+
 class Crowd:
     """The clients of a run. They submit as fast as `allow` says, so that the faults last as long as the submissions."""
 

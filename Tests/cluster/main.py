@@ -17,10 +17,11 @@ import threading
 import time
 
 from checks import Checks
-from clients import Crowd, Ledger
+from clients import Crowd, Ledger, repeat_acknowledged
 from database import PROGRAMS, Database, Server
 from faults import Weather, draw
 from machines import Network, remove_all, signal_all, wait_until
+from processes import Service
 from services import Take5, listens, start_proxy, start_store
 
 
@@ -149,6 +150,7 @@ class Run:
         checks.wrong += weather.failures
         if not crowd.wait(options.deadline):
             checks.wrong.append(f"{options.jobs - sum(c for k, c in ledger.kinds.items() if k != 'text')} submissions are not acknowledged after {options.deadline} s")
+        self.on_network(lambda: repeat_acknowledged(self.network, ledger, 100))
         checks.wrong += [text for text in ledger.violations if text not in checks.wrong]
         submitted = time.monotonic()
         self.report("everything is acknowledged; the jobs end")
@@ -228,6 +230,10 @@ def main():
         wrong = [f"{type(failure).__name__}: {failure}"]
         raise
     finally:
+        # A second signal does not end what the first one began.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        Service.is_over = True
         remove_all()
         if wrong:
             print(f"WRONG, with the seed {options.seed}:", *wrong, f"the logs: {run.logs}", sep="\n  ", flush=True)

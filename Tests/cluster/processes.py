@@ -1,12 +1,12 @@
 """Processes that are started again when they end, as systemd does it with Restart=always."""
 
 import os
+import signal
 import subprocess
 import threading
 import time
 
 from machines import descendants, signal_all
-import signal
 
 
 class Service:
@@ -14,6 +14,8 @@ class Service:
 
     # As RestartSec= of the units.
     PAUSE = 1
+    # At the end of the run nothing is started again.
+    is_over = False
 
     def __init__(self, name, machine, logs, arguments, environment=None):
         self.name, self.machine, self.arguments = name, machine, machine.inside(*arguments)
@@ -38,8 +40,10 @@ class Service:
             process.wait()
             time.sleep(self.PAUSE)
             with self.lock:
-                if self.is_wanted and self.process is process:
+                if self.is_wanted and self.process is process and not Service.is_over:
                     self.start()
+            if Service.is_over:
+                return
             while not self.is_wanted:
                 time.sleep(0.1)
 
