@@ -29,8 +29,8 @@ class Checks:
 
     def check(self):
         acknowledged = self.ledger.acknowledged
-        posts = self.ask("SELECT coalesce(caption, title), public_id, status, author FROM post")
-        images = self.ask("SELECT owner, public_id, status, kind FROM image")
+        posts = self.ask("SELECT coalesce(caption, title), public_id, status, reasons FROM post")
+        images = self.ask("SELECT owner, public_id, status, reasons FROM image")
         rows = posts + images
         for name, records, is_image in (("posts", posts, False), ("images", images, True)):
             expected = {key: id for key, (kind, id) in acknowledged.items() if (kind == "profile image") == is_image}
@@ -41,7 +41,7 @@ class Checks:
             self.fail(f"{name} that exist more than once:", [key for key, count in found.items() if count > 1])
             self.fail(f"{name} that have another id than the acknowledged one:",
                       [key for key, id in expected.items() if key in ids and ids[key] != id])
-        self.fail("posts and images that are not ready:", [f"{row[0]} {row[1]} {row[2]}" for row in rows if row[2] != "ready"])
+        self.fail("posts and images that are not ready:", [" ".join(row) for row in rows if row[2] != "ready"])
         self.fail("dead jobs:", texts(self.ask("SELECT public_id || ' ' || coalesce(last_error, '') FROM job_dead")))
         self.fail("jobs that ended more than once:", texts(self.ask(
             "SELECT public_id FROM job_done GROUP BY public_id HAVING count(*) > 1")))
