@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 
-from machines import signal_all
+from machines import parent, signal_all
 
 APIS, WORKERS, DATABASES = ("api-1", "api-2"), ("worker-1", "worker-2"), ("db-1", "db-2")
 # The machines that talk with each other.
@@ -100,7 +100,7 @@ class Weather:
 
     def keep_pace(self, share):
         """Waits for the jobs, so that the last faults do not come when only the first jobs have ended; never for long."""
-        end = time.monotonic() + 4
+        end = time.monotonic() + 2
         while self.finished < share - 0.05 and time.monotonic() < end:
             time.sleep(0.1)
 
@@ -178,9 +178,8 @@ class Weather:
             return sorted(server.processes() if fault.kind.startswith("freeze") else server.backends())
         if what == "store":
             # Those that their parents start again.
-            processes = self.services["store"].processes()
-            parents = [pid for pid, name in processes.items() if name.startswith("swift-")]
-            return sorted(pid for pid in parents if self.parent(pid) in parents)
+            servers = [pid for pid, name in self.network["store"].processes().items() if name.startswith("swift-")]
+            return sorted(pid for pid in servers if parent(pid) in servers)
         if what == "media":
             return sorted(pid for name in WORKERS for pid, comm in self.services[name].processes().items() if comm == "take5-media")
         return sorted(self.service(fault).processes())
@@ -189,14 +188,6 @@ class Weather:
         what = fault.kind.split()[1]
         names = {"api": APIS, "worker": WORKERS, "proxy": ("proxy",)}[what]
         return self.services[names[int(fault.pick * len(names))]]
-
-    @staticmethod
-    def parent(pid):
-        try:
-            with open(f"/proc/{pid}/stat") as stat:
-                return int(stat.read().rsplit(")", 1)[1].split()[1])
-        except (FileNotFoundError, ProcessLookupError):
-            return None
 
     @contextlib.contextmanager
     def exclusive(self, name):

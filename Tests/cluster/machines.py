@@ -106,6 +106,15 @@ def signal_all(pids, number):
             os.kill(pid, number)
 
 
+def parent(pid):
+    """The parent of a process; nothing if it has ended."""
+    try:
+        state, number = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[:2]
+        return None if state == "Z" else int(number)
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
 def descendants(root):
     """The processes below a process, with their names, whatever their namespaces."""
     children = {}

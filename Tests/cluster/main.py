@@ -206,7 +206,7 @@ def main():
     parser.add_argument("--faults", type=int, default=200)
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     parser.add_argument("--clients", type=int, default=24)
-    parser.add_argument("--parallel", type=int, default=2, help="faults at a time")
+    parser.add_argument("--parallel", type=int, default=3, help="faults at a time")
     parser.add_argument("--deadline", type=int, default=600, help="seconds for what remains after the faults")
     parser.add_argument("--write", type=pathlib.Path, help="the document that gets the figures if nothing is wrong")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("/var/tmp/take5-cluster"))

@@ -5,8 +5,10 @@ import pathlib
 import shutil
 import socket
 import subprocess
+import threading
+import time
 
-from machines import wait_until
+from machines import descendants, parent, wait_until
 from processes import Service
 
 KEY = "test-cluster-key"
@@ -25,9 +27,23 @@ def start_store(machine, folder, logs):
     wait_until(lambda: ready.exists() or service.process.poll() is not None, "the store starts", 120)
     if not ready.exists():
         raise RuntimeError(f"the store does not start: {service.log.name}")
+    threading.Thread(target=supervise_store, args=(machine, service), daemon=True).start()
     values = dict(line.split("=", 1) for line in ready.read_text().splitlines() if "=" in line)
     keys = {name: values[name] for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
     return service, {**keys, "TAKE5_BLOBS": values["TAKE5_TEST_S3"]}
+
+
+def supervise_store(machine, service):
+    """Starts the servers of the store again when they end, as the units of their packages do."""
+    servers = {pid: pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]
+               for pid, name in descendants(service.process.pid).items() if name.startswith(("swift-", "memcached")) and parent(pid) == service.process.pid}
+    while not Service.is_over:
+        time.sleep(1)
+        for pid in [pid for pid in servers if parent(pid) is None]:
+            arguments = servers.pop(pid)
+            service.log.write(f"started again: {' '.join(arguments)}\n".encode())
+            service.log.flush()
+            servers[subprocess.Popen(machine.inside(*arguments), stdout=service.log, stderr=service.log, start_new_session=True).pid] = arguments
 
 
 class Take5:
