@@ -6,10 +6,11 @@ PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev liba
             libpq-dev libssl-dev libcurl4-openssl-dev libarchive-dev libcjose-dev libargon2-dev ca-certificates postgresql curl
 # What only 'make test' needs: what makes certificates, what traces system calls, what reads manual pages and completions, and
 # what pgbouncer and nginx are linked with.
-# These two are taken out of their packages, unless the system has them: installing them would start services.
+# These three are taken out of their packages, unless the system has them: installing them would start services.
 TEST_PACKAGES := openssl strace man-db mandoc zsh fish libc-ares2 libevent-2.1-7 libcrypt1 libpcre2-8-0
 PGBOUNCER := $(or $(wildcard /usr/sbin/pgbouncer),.build/pgbouncer/usr/sbin/pgbouncer)
 NGINX := $(or $(wildcard /usr/sbin/nginx),.build/nginx/usr/sbin/nginx)
+PROMETHEUS := $(or $(wildcard /usr/bin/prometheus),.build/prometheus/usr/bin/prometheus)
 # What only 'make bench-video' needs: the peer it is measured against.
 BENCH_PACKAGES := ffmpeg
 # What only 'make bench-photo' needs beside it.
@@ -62,6 +63,9 @@ TEST_CLIENTS_PACKAGES := python3-venv openssl chromium
 # What only 'make test-s3' needs: an object store that verifies signatures.
 TEST_S3_PACKAGES := swift-proxy swift-account swift-container swift-object memcached curl
 
+# What only 'make test-metrics' needs beside that.
+TEST_METRICS_PACKAGES := python3-venv postgresql-client
+
 # What only 'make test-cluster' needs: what makes networks and their faults, the store, and PostgreSQL's programs.
 TEST_CLUSTER_PACKAGES := iproute2 nftables python3 postgresql swift-proxy swift-account swift-container swift-object memcached curl
 
@@ -70,7 +74,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx prometheus test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -116,6 +120,8 @@ pgbouncer: $(PGBOUNCER)
 
 nginx: $(NGINX)
 
+prometheus: $(PROMETHEUS)
+
 # Updates missing or old package lists first.
 define unpack
 	@rm -rf .build/$(1) .build/$(1).deb && mkdir -p .build/$(1).deb && cd .build/$(1).deb && \
@@ -131,6 +137,10 @@ endef
 .build/nginx/usr/sbin/nginx:
 	@$(call install,$(TEST_PACKAGES))
 	$(call unpack,nginx)
+
+# A program of Go, which needs no library of its own.
+.build/prometheus/usr/bin/prometheus:
+	$(call unpack,prometheus)
 
 # All tests of a process start at once and share Swift's pool, which has a thread for each core; tests that decode occupy it for
 # minutes. Workers, whose heartbeats must not be late, get a process without them, and so do the chaos tests and the service. Tests of
@@ -203,6 +213,12 @@ test-s3: setup ## test blobs in a bucket against OpenStack Swift on loopback, so
 	@$(call install,$(TEST_S3_PACKAGES))
 	$(SWIFT) build $(TESTING) --build-tests
 	Tests/s3/store.sh $(SWIFT) test $(TESTING) --skip-build --filter '^(ObjectStoreTests|EndToEndTests.BucketTests)'
+
+test-metrics: build prometheus ## watch a service with Prometheus and a collector of traces, and break what each alert is about, eight minutes
+	@$(call install,$(TEST_S3_PACKAGES) $(TEST_METRICS_PACKAGES))
+	@[ -x .build/metrics/bin/pip ] || python3 -m venv .build/metrics
+	@.build/metrics/bin/pip install --quiet --requirement Tests/metrics/requirements.txt
+	PATH="$(abspath $(dir $(PROMETHEUS))):$$PATH" Tests/s3/store.sh .build/metrics/bin/python Tests/metrics/main.py $(TAKE5)
 
 # JOBS and FAULTS make a shorter run, which writes no figures; SEED repeats the faults of another one.
 test-cluster: build nginx ## send 5,000 jobs to nine machines, two databases among them, through 200 faults and a failover, a quarter of an hour, as root

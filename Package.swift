@@ -90,7 +90,8 @@ let package = Package(
     target("Postgres", ["CPostgres", "Platform"]),
     target("EmbeddedPostgres", ["Postgres", "Platform"]),
     target("Archives", ["CArchive", "Platform"]),
-    target("HTTPServer", ["Platform"]),
+    target("Tracing", ["Platform"]),
+    target("HTTPServer", ["Platform", "Tracing"]),
     target("ISOBaseMedia", ["Model"]),
     target("StreamValidation", ["ISOBaseMedia", "Model"]),
     target("HTTPClient", ["CCurl", "Platform"]),
@@ -111,7 +112,7 @@ let package = Package(
         .embedInCode("SQL/History.sql"), .embedInCode("SQL/Observing.sql"),
         .embedInCode("SQL/v0001_queue.sql"), .embedInCode("SQL/v0002_groups.sql"),
         .embedInCode("SQL/v0003_lighter.sql"), .embedInCode("SQL/v0004_faults.sql"),
-        .embedInCode("SQL/v0005_single.sql"),
+        .embedInCode("SQL/v0005_single.sql"), .embedInCode("SQL/v0006_traces.sql"),
       ]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
     target("ObjectStore", ["Blobs", "Crypto", "HTTPClient", "Model", "Platform"]),
@@ -125,7 +126,7 @@ let package = Package(
         "Queue", "Store",
       ],
       resources: [.embedInCode("SQL/Integrity.sql")]),
-    target("QueueWorker", ["Logging", "Metrics", "Model", "Platform", "Postgres", "Queue"]),
+    target("QueueWorker", ["Logging", "Metrics", "Model", "Platform", "Postgres", "Queue", "Tracing"]),
     .target(
       name: "Definitions", dependencies: ["Model"], path: "jobs", sources: ["Definitions.swift"],
       resources: [
@@ -138,14 +139,14 @@ let package = Package(
       "Worker",
       [
         "Blobs", "Crypto", "Integrity", "Logging", "MediaProcess", "Metrics", "Model", "Platform", "Postgres", "Queue",
-        "QueueWorker", "Store",
+        "QueueWorker", "Store", "Tracing",
       ]),
     target("OpenAPI", [], resources: [.embedInCode("openapi.json")]),
     target(
       "ControlAPI",
       [
         "Archives", "Blobs", "Crypto", "HTTPServer", "ISOBaseMedia", "JOSE", "Metrics", "Model", "OpenAPI", "Platform",
-        "Postgres", "Queue", "Store", "StreamValidation",
+        "Postgres", "Queue", "Store", "StreamValidation", "Tracing",
       ]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
     program(
@@ -153,7 +154,7 @@ let package = Package(
       [
         "Blobs", "ControlAPI", "Crypto", "Definitions", "EmbeddedPostgres", "HTTPClient", "HTTPServer", "ISOBaseMedia",
         "Integrity", "JOSE", "Logging", "MediaProcess", "Metrics", "Model", "ObjectStore", "Platform", "Postgres",
-        "Queue", "QueueWorker", "Store", "Worker",
+        "Queue", "QueueWorker", "Store", "Tracing", "Worker",
       ]),
 
     // What paints the samples, and the benchmark. They use `package` declarations, so they belong to this package. Not shipped.
@@ -246,10 +247,11 @@ let package = Package(
       ["CJPEGCoder", "CJPEGComparison", "Kernels", "MediaFixtures", "MemoryTesting", "Platform", "Stills"]),
     tests("PostgresTests", ["Platform", "Postgres", "PostgresTesting"]),
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform", "Tracing"]),
     tests("HTTPClientTests", ["HTTPClient", "Platform", "PostgresTesting"]),
     tests("LoggingTests", ["Logging"]),
     tests("MetricsTests", ["Metrics"]),
+    tests("TracingTests", ["Platform", "Tracing"]),
     tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Model", "Platform", "SeededRandom"]),
     tests(
       "StreamValidationTests",
@@ -269,7 +271,7 @@ let package = Package(
       resources: [.embedInCode("Versions/v0001_statements.sql")]),
     tests(
       "QueueWorkerTests",
-      ["Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker"]),
+      ["Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker", "Tracing"]),
     tests(
       "WorkerTests",
       [
@@ -327,8 +329,8 @@ let package = Package(
       "EndToEndTests",
       [
         "AV", "BoxTesting", "Crypto", "Definitions", "HTTPClient", "HTTPServer", "HTTPTesting",
-        "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "PostgresTesting", "Stills", "Take5Testing",
-        "TokenTesting", "hostile-media", "take5", "take5-media",
+        "MediaFixtures", "MediaProcess", "Model", "Platform", "Postgres", "PostgresTesting", "SeededRandom", "Stills",
+        "Take5Testing", "TokenTesting", "hostile-media", "take5", "take5-media",
       ]),
   ]
 )

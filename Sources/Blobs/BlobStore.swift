@@ -1,4 +1,5 @@
 package import Crypto
+package import Model
 package import Platform
 
 /// A store of media files, named by their SHA-256. All calls block.
@@ -7,6 +8,9 @@ package import Platform
 /// collector locks the row, checks that nothing refers to it, calls `remove`, deletes the row, and commits. So a crash
 /// can leave a file without a row, but never a row without a file.
 package protocol BlobStore: Sendable {
+  /// The ids of the stores that a published blob is written to.
+  var ids: [PublicID] { get }
+
   /// Starts a blob; a blob that is not published leaves no file.
   func stage() throws(BlobError) -> StagedBlob
 
@@ -30,6 +34,11 @@ package protocol BlobStore: Sendable {
   /// The free space in bytes; nil if there is no known limit.
   func freeBytes() throws(BlobError) -> Int64?
 
+  /// Returns a URL at which anybody reads a blob for a time; nil if the store has none.
+  ///
+  /// - Parameter fields: the header fields of the response.
+  func url(of hash: SHA256Digest, fields: BlobFields, seconds: Int) throws(BlobError) -> String?
+
   /// The files that clients send in parts.
   func uploads() throws(BlobError) -> UploadFolder
 
@@ -42,11 +51,44 @@ package protocol BlobStore: Sendable {
   func damage(of hash: SHA256Digest, bytes: Int64, rate: ReadRate?) throws(BlobError) -> BlobDamage?
 }
 
+/// The header fields of a response with a blob.
+package struct BlobFields: Sendable, Hashable {
+  package let contentType: String
+  package let contentDisposition: String?
+  package let cacheControl: String?
+
+  package init(contentType: String, contentDisposition: String?, cacheControl: String?) {
+    self.contentType = contentType
+    self.contentDisposition = contentDisposition
+    self.cacheControl = cacheControl
+  }
+}
+
 extension BlobStore {
+  package func url(of hash: SHA256Digest, fields: BlobFields, seconds: Int) throws(BlobError) -> String? { nil }
+
   package func prepare(_ blob: SealedBlob) throws(BlobError) { try blob.synchronize() }
 
   /// Makes a sealed blob durable and readable under its hash; an existing blob does not change.
   package func publish(_ blob: SealedBlob) throws(BlobError) { try publish(blob, replacing: false) }
+
+  /// Copies a file of another store, unpublished; throws `.damaged` if its content is not that of the hash.
+  package func copy(of file: borrowing Descriptor, _ hash: SHA256Digest) throws(BlobError) -> SealedBlob {
+    var staged = try stage()
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
+    defer { buffer.deallocate() }
+    var offset: Int64 = 0
+    while true {
+      let count: Int
+      do throws(SystemError) { count = try file.read(into: buffer, at: offset) } catch { throw .system(error) }
+      if count == 0 { break }
+      try staged.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      offset += Int64(count)
+    }
+    let blob = try staged.seal()
+    guard blob.hash == hash else { throw .damaged(hash, .corrupt) }
+    return blob
+  }
 
   /// Opens a published blob; throws `.damaged` if its length differs from `bytes`.
   package func open(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor {
@@ -112,6 +154,8 @@ package protocol InspectableBlobStore: BlobStore {
 package struct BlobListing: Sendable, Hashable {
   /// The published blobs with their lengths.
   package var blobs: [SHA256Digest: Int64] = [:]
+  /// Those that were written so lately that the transaction which refers to them may not have begun.
+  package var recent: Set<SHA256Digest> = []
   /// Files that no blob store created.
   package var foreign: [StoredFile] = []
 

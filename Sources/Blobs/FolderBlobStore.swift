@@ -38,6 +38,8 @@ package struct FolderBlobStore: BlobStore {
     }
   }
 
+  package var ids: [PublicID] { [id] }
+
   package func stage() throws(BlobError) -> StagedBlob {
     try checkID()
     do throws(SystemError) {

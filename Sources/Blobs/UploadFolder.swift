@@ -166,6 +166,27 @@ package struct UploadFolder: Sendable {
     }
   }
 
+  /// Takes the uploads in the folder of another store on the same file system, unless it is this one.
+  package func take(from store: String) throws(BlobError) {
+    let other = "\(store)/\(Self.name)"
+    guard other != folder else { return }
+    do throws(SystemError) {
+      let names = try Folder.names(in: other)
+      if names.isEmpty { return }
+      try Folder.make(folder, mode: 0o700)
+      // The records last: a file without one waits for a day, and a record without a file is an upload that has gone.
+      for name in names.sorted(by: { ($0.count, $0) < ($1.count, $1) }) {
+        guard rename("\(other)/\(name)", "\(folder)/\(name)") == 0 || errno == ENOENT else {
+          throw SystemError(call: "rename", subject: "\(other)/\(name)")
+        }
+      }
+      try Folder.synchronize(folder)
+      try Folder.synchronize(other)
+    } catch {
+      guard error.code == ENOENT else { throw .system(error) }
+    }
+  }
+
   private func path(_ id: PublicID) -> String { "\(folder)/\(id)" }
 
   private func wrap(_ body: () throws(SystemError) -> Void) throws(BlobError) {

@@ -28,6 +28,7 @@ package struct ControlAPI: Sendable {
   let scrub: ScrubQueue
   let exports = Exports()
   let passwords: PasswordWork?
+  let redirectsMedia: Bool
 
   /// The maximum number of parts of uploads that are received at the same time. A part needs no database connection, and
   /// less memory than a submission.
@@ -46,12 +47,13 @@ package struct ControlAPI: Sendable {
   ///   - quotas: what users and API keys may send on a day.
   ///   - scrub: receives the blobs that are served, so that their content is verified later.
   ///   - passwords: compares the passwords of accounts; nil: the service has no accounts.
+  ///   - redirectsMedia: whether clients read media from the blob store itself, if that has URLs.
   ///   - isLive: whether the process works; `/livez` returns 503 otherwise, and a supervisor should restart the process.
   package init(
     database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
     access: AccessControl, changes: Changes, metrics: Metrics, minFree: Int64 = 256 << 20,
     uploads: UploadLimit = UploadLimit(), uploadLifetime: Double = 86_400, quotas: Quotas = Quotas(), scrub: ScrubQueue,
-    passwords: PasswordWork? = nil,
+    passwords: PasswordWork? = nil, redirectsMedia: Bool = false,
     isLive: @escaping @Sendable () -> Bool = { true }
   ) {
     self.database = database
@@ -65,6 +67,7 @@ package struct ControlAPI: Sendable {
     self.isLive = isLive
     self.scrub = scrub
     self.passwords = passwords
+    self.redirectsMedia = redirectsMedia
     mediaSpace = MediaSpace(blobs: blobs, minFree: minFree)
     self.uploads = uploads
     self.uploadLifetime = uploadLifetime

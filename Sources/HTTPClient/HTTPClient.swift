@@ -17,7 +17,7 @@ package struct HTTPClient: Sendable {
   private let certificates: String?
   private let timeout: Int
   private let usesProxies: Bool
-  private let idle = IdleHandle()
+  private let idle = IdleHandles()
 
   /// - Parameters:
   ///   - certificates: a file of trusted certificates in PEM; nil: the certificates of the system.
@@ -108,18 +108,36 @@ package struct HTTPClient: Sendable {
   }
 }
 
-/// The handle for the next request, with its open connection: a handshake takes longer than most requests.
-private final class IdleHandle: Sendable {
-  private let handle = Locked<EasyHandle?>(nil)
+/// The handles for the next requests, with their open connections: a handshake takes longer than most requests.
+private struct IdleHandles: Sendable {
+  /// A handle, if no request has taken it.
+  private final class Place: Sendable {
+    private let handle = Locked<EasyHandle?>(nil)
+
+    func take() -> EasyHandle? { handle.withLock { $0.take() } }
+
+    /// Returns the handle that the place had before.
+    func swap(_ handle: consuming EasyHandle?) -> EasyHandle? {
+      var other: EasyHandle? = consume handle
+      self.handle.withLock { Swift.swap(&$0, &other) }
+      return other
+    }
+  }
+
+  private let places = (0..<8).map { _ in Place() }
 
   func take() throws(HTTPClientError) -> EasyHandle {
-    if let idle = handle.withLock({ $0.take() }) { return idle }
+    for place in places { if let idle = place.take() { return idle } }
     return try EasyHandle()
   }
 
+  /// Keeps a handle; beyond the number of places one is closed.
   func put(_ handle: consuming EasyHandle) {
-    var idle: EasyHandle? = consume handle
-    self.handle.withLock { swap(&$0, &idle) }
+    var rest: EasyHandle? = consume handle
+    for place in places {
+      rest = place.swap(rest)
+      if rest == nil { return }
+    }
   }
 }
 

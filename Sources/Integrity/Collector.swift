@@ -74,9 +74,7 @@ package struct Collector: Sendable {
 
   private func collectBlobs(_ report: inout CollectReport) async throws {
     while true {
-      let collected = try await pool.transaction { [store] session in
-        try store.collectReleased(limit: Self.batch, session)
-      }
+      let collected = try await store.collectReleased(limit: Self.batch, pool)
       report.blobs += CollectReport.Amount(collected)
       if collected.examined == 0 { break }
     }
@@ -84,6 +82,7 @@ package struct Collector: Sendable {
     var last: [UInt8] = []
     while let page = try await orphanBlobs(after: last) {
       last = page.last
+      try await pool.run { [store] session in try store.awaitStandbys(session) }
       var rest = page.hashes[...]
       while !rest.isEmpty {
         let batch = Array(rest.prefix(Self.batch))

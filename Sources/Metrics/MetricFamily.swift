@@ -6,23 +6,23 @@ struct MetricFamily: Sendable {
     case histogram
   }
 
-  /// The upper bounds of histogram buckets in seconds: from short requests to long jobs and waiting times.
-  private static let bounds = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800]
-
   private struct Histogram: Sendable {
-    var buckets = [Int](repeating: 0, count: MetricFamily.bounds.count)
+    /// The number of observations between each bound and the one before.
+    var counts: [Int]
     var count = 0
     var sum = 0.0
   }
 
   private let kind: Kind
   private let help: String
+  private let buckets: HistogramBuckets
   private var values: [MetricLabels: Double] = [:]
   private var histograms: [MetricLabels: Histogram] = [:]
 
-  init(_ kind: Kind, _ help: String) {
+  init(_ kind: Kind, _ help: String, _ buckets: HistogramBuckets = .wide) {
     self.kind = kind
     self.help = help
+    self.buckets = buckets
   }
 
   mutating func add(_ amount: Double, _ labels: MetricLabels) { values[labels, default: 0] += amount }
@@ -30,8 +30,9 @@ struct MetricFamily: Sendable {
   mutating func set(_ value: Double, _ labels: MetricLabels) { values[labels] = value }
 
   mutating func observe(_ seconds: Double, _ labels: MetricLabels) {
-    var histogram = histograms[labels] ?? Histogram()
-    for (index, bound) in Self.bounds.enumerated() where seconds <= bound { histogram.buckets[index] += 1 }
+    let index = buckets.bounds.firstIndex { seconds <= $0 }
+    var histogram = histograms[labels] ?? Histogram(counts: [Int](repeating: 0, count: buckets.bounds.count))
+    if let index { histogram.counts[index] += 1 }
     histogram.count += 1
     histogram.sum += seconds
     histograms[labels] = histogram
@@ -41,7 +42,9 @@ struct MetricFamily: Sendable {
     var lines = ["# HELP \(name) \(help)", "# TYPE \(name) \(kind.rawValue)"]
     lines += values.map { "\(name)\($0.key.text()) \(Self.text($0.value))" }.sorted()
     for (labels, histogram) in histograms.sorted(by: { $0.key.text() < $1.key.text() }) {
-      for (bound, count) in zip(Self.bounds, histogram.buckets) {
+      var count = 0
+      for (bound, more) in zip(buckets.bounds, histogram.counts) {
+        count += more
         lines.append("\(name)_bucket\(labels.text(and: ("le", Self.text(bound)))) \(count)")
       }
       lines.append("\(name)_bucket\(labels.text(and: ("le", "+Inf"))) \(histogram.count)")
@@ -54,6 +57,21 @@ struct MetricFamily: Sendable {
   private static func text(_ value: Double) -> String {
     Int(exactly: value).map(String.init) ?? String(value)
   }
+}
+
+/// The upper bounds of a histogram's buckets, in seconds.
+package struct HistogramBuckets: Sendable {
+  let bounds: [Double]
+
+  /// From short requests to long jobs and waiting times.
+  package static let wide = HistogramBuckets(
+    bounds: [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800])
+  /// One request to a server near by, up to a timeout of half a minute.
+  package static let request = HistogramBuckets(
+    bounds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30])
+  /// What a user waits for: seconds if all is well, hours after an outage.
+  package static let wait = HistogramBuckets(
+    bounds: [0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 20, 30, 45, 60, 120, 300, 900, 3600, 14400])
 }
 
 /// The labels of a time series, sorted by name.

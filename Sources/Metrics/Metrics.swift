@@ -30,9 +30,13 @@ package final class Metrics: Sendable {
   }
 
   /// Adds an observation to a histogram.
-  package func observe(_ name: String, _ help: String, _ labels: MetricLabels = [:], seconds: Double) {
+  ///
+  /// - Parameter buckets: the same for each observation of a name.
+  package func observe(
+    _ name: String, _ help: String, _ labels: MetricLabels = [:], _ buckets: HistogramBuckets = .wide, seconds: Double
+  ) {
     families.withLock { families in
-      families[name, default: MetricFamily(.histogram, help)].observe(seconds, labels)
+      families[name, default: MetricFamily(.histogram, help, buckets)].observe(seconds, labels)
     }
   }
 

@@ -1,5 +1,6 @@
 package import Blobs
 package import Crypto
+import FoundationEssentials
 internal import HTTPClient
 package import Model
 package import Platform
@@ -16,6 +17,8 @@ package struct ObjectBlobStore: BlobStore {
   package let id: PublicID
 
   private static let idName = "store-id"
+  /// The time from the writing of an object to the end of the transaction that refers to it.
+  private static let maxWritingSeconds = 60 * 60
 
   /// Opens the store; its folder is created.
   ///
@@ -51,6 +54,8 @@ package struct ObjectBlobStore: BlobStore {
   package static func contains(_ hash: SHA256Digest, in client: S3Client) throws(BlobError) -> Bool {
     try wrap { try client.length(of: key(hash, client)) } != nil
   }
+
+  package var ids: [PublicID] { [id] }
 
   package func stage() throws(BlobError) -> StagedBlob { try cache.store.stage() }
 
@@ -121,6 +126,13 @@ package struct ObjectBlobStore: BlobStore {
     }
   }
 
+  package func url(of hash: SHA256Digest, fields: BlobFields, seconds: Int) throws(BlobError) -> String? {
+    var query = [("response-content-type", fields.contentType)]
+    if let value = fields.contentDisposition { query.append(("response-content-disposition", value)) }
+    if let value = fields.cacheControl { query.append(("response-cache-control", value)) }
+    return try Self.wrap { try client.signedURL(Self.key(hash, client), query: query, seconds: seconds) }
+  }
+
   private static func key(_ hash: SHA256Digest, _ client: S3Client) -> String {
     client.location.key("\(hash.hex.prefix(2))/\(hash.hex)")
   }
@@ -146,10 +158,12 @@ extension ObjectBlobStore: InspectableBlobStore {
     var listing = BlobListing()
     let prefix = client.location.key((shard < 16 ? "0" : "") + String(shard, radix: 16) + "/")
     try Self.wrap {
-      try client.list(prefix) { key, bytes in
+      let recent = Date(timeIntervalSince1970: Double(client.storeSeconds() - Self.maxWritingSeconds))
+      try client.list(prefix) { key, bytes, time in
         let name = key.dropFirst(prefix.count)
         if let hash = SHA256Digest(hex: name), hash.hex == name, Self.key(hash, client) == key {
           listing.blobs[hash] = bytes
+          if time > recent { listing.recent.insert(hash) }
         } else {
           listing.foreign.append(StoredFile(path: key, bytes: bytes))
         }
@@ -158,10 +172,24 @@ extension ObjectBlobStore: InspectableBlobStore {
     return listing
   }
 
-  package func stagedOrphans() throws(BlobError) -> [StoredFile] { try cache.store.stagedOrphans() }
+  /// Staged files of this machine, and uploads to the bucket in parts whose writers ended, on whatever machine.
+  package func stagedOrphans() throws(BlobError) -> [StoredFile] {
+    try cache.store.stagedOrphans() + abandonedUploads().map { StoredFile(path: $0.key, bytes: 0) }
+  }
 
   @discardableResult
-  package func removeStagedOrphans() throws(BlobError) -> [StoredFile] { try cache.store.removeStagedOrphans() }
+  package func removeStagedOrphans() throws(BlobError) -> [StoredFile] {
+    var removed = try cache.store.removeStagedOrphans()
+    for upload in try abandonedUploads() {
+      try Self.wrap { try client.abort(upload) }
+      removed.append(StoredFile(path: upload.key, bytes: 0))
+    }
+    return removed
+  }
+
+  private func abandonedUploads() throws(BlobError) -> [S3Client.UnfinishedUpload] {
+    try Self.wrap { try client.abandonedUploads() }
+  }
 
   package func location(of hash: SHA256Digest) -> String {
     "s3://\(client.location.bucket)/\(Self.key(hash, client))"

@@ -1,6 +1,8 @@
 internal import Crypto
+import FoundationEssentials
 import Glibc
 internal import HTTPClient
+import Model
 import Platform
 
 /// An error of an object store.
@@ -23,6 +25,9 @@ package final class S3Client: Sendable {
     /// The time before the second attempt, which doubles with each further one.
     package var firstPause = Duration.milliseconds(100)
     package var maxPause = Duration.seconds(5)
+    /// The number of repetitions that a client may have ahead of its successes: each costs one, and ten requests that succeed
+    /// give one back. A store that fails for long then gets one request for one, not eight.
+    package var budget = 100.0
     package var sleep: @Sendable (Duration) -> Void = { pause in
       usleep(UInt32(clamping: Int(pause / .microseconds(1))))
     }
@@ -40,7 +45,14 @@ package final class S3Client: Sendable {
   private let credentials: @Sendable () throws -> S3Credentials
   private let client: HTTPClient
   private let retries: Retries
+  /// The repetitions that are left.
+  private let budget: Locked<Double>
   private let now: @Sendable () -> Int
+  /// The length of the parts of an object that is longer; stores want five MiB at least.
+  let partBytes: Int64
+  /// The time after which the writer of an upload in parts has ended.
+  let uploadSeconds: Int
+  private let onExchange: @Sendable (S3Exchange) -> Void
   /// What the clock of the store is ahead of this machine's, in seconds.
   private let skew = Locked(0)
   /// Whether the store has conditional writes, as far as is known.
@@ -48,16 +60,25 @@ package final class S3Client: Sendable {
 
   /// - Parameters:
   ///   - credentials: returns the present keys.
+  ///   - partBytes: the length above which an object is written in parts, and that of a part.
+  ///   - uploadSeconds: the time after which the parts of an upload that has not ended are abandoned.
   ///   - now: returns the time in seconds since 1970-01-01 UTC.
+  ///   - onExchange: called after each request, on the thread that has sent it.
   package init(
     _ location: S3Location, credentials: @escaping @Sendable () throws -> S3Credentials, certificates: String? = nil,
-    retries: Retries = Retries(), now: @escaping @Sendable () -> Int = { time(nil) }
+    retries: Retries = Retries(), partBytes: Int64 = 16 << 20, uploadSeconds: Int = 24 * 60 * 60,
+    now: @escaping @Sendable () -> Int = { time(nil) },
+    onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
   ) {
     self.location = location
     self.credentials = credentials
     client = HTTPClient(server: location.server, certificates: certificates, timeout: 30)
     self.retries = retries
+    budget = Locked(retries.budget)
+    self.partBytes = partBytes
+    self.uploadSeconds = uploadSeconds
     self.now = now
+    self.onExchange = onExchange
   }
 
   private static let emptyHash = SHA256.digest(of: []).hex
@@ -73,10 +94,14 @@ package final class S3Client: Sendable {
   @discardableResult
   func put(_ key: String, _ file: OpenFile, bytes: Int64, hash: SHA256Digest, onlyNew: Bool) throws -> Bool {
     let isConditional = onlyNew && hasConditions.withLock(\.self)
+    let headers = isConditional ? [("If-None-Match", "*")] : []
     do {
-      _ = try send(
-        "PUT", key, headers: isConditional ? [("If-None-Match", "*")] : [],
-        body: .file(file, path: key, range: 0..<bytes), hash: hash.hex)
+      if bytes > partBytes {
+        try putParts(key, file, bytes: bytes, hash: hash, headers: headers)
+      } else {
+        _ = try send(
+          "PUT", key, headers: headers, body: .file(file, path: key, range: 0..<bytes), hash: hash.hex)
+      }
       return true
     } catch let error as S3Error where isConditional && error.status == 412 {
       return false
@@ -115,8 +140,8 @@ package final class S3Client: Sendable {
     do { _ = try send("DELETE", key) } catch let error as S3Error where error.isMissing {}
   }
 
-  /// Lists the objects whose keys begin with a text, with their lengths.
-  func list(_ prefix: String, _ each: (_ key: String, _ bytes: Int64) -> Void) throws {
+  /// Lists the objects whose keys begin with a text, with their lengths and the times of their writing.
+  func list(_ prefix: String, _ each: (_ key: String, _ bytes: Int64, _ time: Date) -> Void) throws {
     var token: String?
     repeat {
       var query = [("list-type", "2"), ("prefix", prefix), ("encoding-type", "url")]
@@ -124,17 +149,28 @@ package final class S3Client: Sendable {
       let page = S3Document(try send("GET", "", query: query).body)
       for object in page.elements("Contents") {
         guard let key = object.text("Key").flatMap({ S3Document.decoded($0) }),
-          let bytes = object.text("Size").flatMap({ Int64($0) })
+          let bytes = object.text("Size").flatMap({ Int64($0) }),
+          let time = object.text("LastModified").flatMap({ RFC3339.date(from: $0) })
         else { throw S3Error(status: 200, code: "", description: "the store has sent an unreadable list") }
-        each(key, bytes)
+        each(key, bytes, time)
       }
       token = page.text("IsTruncated") == "true" ? page.text("NextContinuationToken") : nil
     } while token != nil
   }
 
+  /// Returns the URL at which anybody reads an object for a time.
+  func signedURL(_ key: String, query: [(name: String, value: String)], seconds: Int) throws -> String {
+    let signer = RequestSigner(credentials: try credentials(), region: location.region)
+    let path = location.path(of: key)
+    let signed = signer.presigned(
+      path: path, query: query, host: location.server.authority, seconds: seconds,
+      at: SigningTime(seconds: storeSeconds()))
+    return "\(location.server)\(path)?\(signed)"
+  }
+
   // MARK: Requests
 
-  private func send(
+  func send(
     _ method: String, _ key: String, query: [(name: String, value: String)] = [],
     headers: [(name: String, value: String)] = [], body: HTTPRequest.Body = .none, hash: String = S3Client.emptyHash,
     into file: Int32? = nil
@@ -143,12 +179,23 @@ package final class S3Client: Sendable {
     while true {
       let result = try attemptOnce(method, key, query: query, headers: headers, body: body, hash: hash, into: file)
       switch result {
-      case .success(let response): return response
+      case .success(let response):
+        budget.withLock { $0 = min($0 + 0.1, retries.budget) }
+        return response
       case .failure(let error):
-        guard attempt < retries.attempts else { throw error }
+        guard attempt < retries.attempts, spend() else { throw error }
       }
       attempt += 1
       retries.sleep(retries.pause(before: attempt))
+    }
+  }
+
+  /// Takes a repetition from the budget; false if there is none.
+  private func spend() -> Bool {
+    budget.withLock { left in
+      guard left >= 1 else { return false }
+      left -= 1
+      return true
     }
   }
 
@@ -159,6 +206,7 @@ package final class S3Client: Sendable {
   ) throws -> Result<HTTPResponse, S3Error> {
     let request = try signed(method, key, query: query, headers: headers, body: body, hash: hash)
     let response: HTTPResponse
+    let start = ContinuousClock.now
     do throws(HTTPClientError) {
       if let file {
         // What an attempt before has written.
@@ -170,12 +218,14 @@ package final class S3Client: Sendable {
         response = try client.send(request)
       }
     } catch {
+      onExchange(S3Exchange(method, key, nil, since: start))
       let failure = S3Error(status: nil, code: "", description: "\(location): \(error.cause)")
       switch error.kind {
       case .unreachable, .lost: return .failure(failure)
       case .aborted, .other: throw failure
       }
     }
+    onExchange(S3Exchange(method, key, response, since: start))
     if 200..<300 ~= response.status { return .success(response) }
     let refusal = refusal(response, method, key)
     guard repeats(response.status, refusal.code, response) else { throw refusal }
@@ -189,11 +239,14 @@ package final class S3Client: Sendable {
     let signer = RequestSigner(credentials: try credentials(), region: location.region)
     let path = location.path(of: key)
     let parts = RequestSigner.Parts(method: method, path: path, query: query, headers: headers, bodyHash: hash)
-    let time = SigningTime(seconds: now() + skew.withLock(\.self))
+    let time = SigningTime(seconds: storeSeconds())
     let all = signer.signed(parts, host: location.server.authority, at: time)
     let text = query.isEmpty ? path : "\(path)?\(RequestSigner.canonical(query))"
     return HTTPRequest(method, text, headers: all, body: body)
   }
+
+  /// The time of the store as far as is known, in seconds since 1970-01-01 UTC.
+  func storeSeconds() -> Int { now() + skew.withLock(\.self) }
 
   private func refusal(_ response: HTTPResponse, _ method: String, _ key: String) -> S3Error {
     let document = S3Document(response.body)

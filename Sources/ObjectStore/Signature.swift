@@ -70,9 +70,13 @@ struct RequestSigner: Sendable {
 
   /// Returns the query of a URL that admits to a GET request without a credential.
   ///
-  /// - Parameter seconds: how long the URL is valid.
-  func presigned(path: String, host: String, seconds: Int, at time: SigningTime) -> String {
-    var query = [
+  /// - Parameters:
+  ///   - query: what the request says besides.
+  ///   - seconds: how long the URL is valid.
+  func presigned(
+    path: String, query: [(name: String, value: String)] = [], host: String, seconds: Int, at time: SigningTime
+  ) -> String {
+    var query = query + [
       ("X-Amz-Algorithm", Self.algorithm), ("X-Amz-Credential", "\(credentials.keyID)/\(scope(time))"),
       ("X-Amz-Date", time.text), ("X-Amz-Expires", "\(seconds)"), ("X-Amz-SignedHeaders", "host"),
     ]

@@ -41,6 +41,7 @@ install -d "$documents/examples" "$root/usr/share/lintian/overrides" "$root/DEBI
 install -m 644 "$packaging/debian/copyright" "$documents/copyright"
 install -m 644 "$packaging/debian/take5.lintian-overrides" "$root/usr/share/lintian/overrides/take5"
 install -m 644 "$checkout"/samples/*.mp4 "$documents/examples"
+install -m 644 "$packaging/prometheus/take5.rules.yml" "$packaging/grafana/take5.json" "$documents/examples"
 gzip -9nc "$checkout/CHANGELOG.md" >"$documents/changelog.gz"
 while read -r release day; do
   revision=1

@@ -5,6 +5,7 @@ import Model
 import Platform
 package import Postgres
 package import Queue
+package import Tracing
 
 /// A worker: it claims jobs from the queues that it consumes and hands each to the queue's handler.
 ///
@@ -20,6 +21,7 @@ package final class QueueWorker: Sendable {
   private let onStart: @Sendable () -> Void
   private let log: Logger
   private let metrics: WorkerMetrics
+  private let tracer: Tracer?
   private let held = HeldJobs()
   private let running = Locked<[JobConsumer]>([])
   private let stopping = CancellationFlag()
@@ -31,11 +33,13 @@ package final class QueueWorker: Sendable {
   ///   - consumers: the queues that the worker claims from.
   ///   - tasks: maintenance in addition to the queue's own.
   ///   - onReaped: runs in the transaction that reaps jobs.
+  ///   - tracer: nil: attempts are not traced.
   ///   - onStart: called when the worker is registered and begins to claim.
   package init(
     configuration: QueueWorkerConfiguration, database: DatabaseURL, pool: Pool, consumers: [ConsumerConfiguration],
     tasks: [MaintenanceTask] = [], onReaped: @escaping @Sendable ([Reaped], Session) throws -> Void = { _, _ in },
-    onStart: @escaping @Sendable () -> Void = {}, log: Logger, metrics: Metrics
+    onStart: @escaping @Sendable () -> Void = {}, log: Logger, metrics: Metrics,
+    tracer: Tracer? = nil
   ) {
     self.configuration = configuration
     self.database = database.with(idleTransactionLimit: configuration.lease)
@@ -46,6 +50,7 @@ package final class QueueWorker: Sendable {
     self.onStart = onStart
     self.log = log
     self.metrics = WorkerMetrics(metrics)
+    self.tracer = tracer
   }
 
   /// Asks the worker to end: `run()` claims no more jobs and returns after the drain.
@@ -78,7 +83,7 @@ package final class QueueWorker: Sendable {
       onAvailable: { [self] in wakeConsumers() }, log: log)
     let context = WorkerContext(
       worker: worker, configuration: configuration, pool: pool, heartbeat: heartbeat, stopping: stopping,
-      isEvicted: isEvicted, held: held, metrics: metrics, log: log)
+      isEvicted: isEvicted, held: held, metrics: metrics, log: log, tracer: tracer)
     let consumers = consumers.map { JobConsumer($0, context: context) }
     running.withLock { $0 = consumers }
     let listener = try Listener(database, channels: [QueueChannel.jobs]) { [self] _ in wakeConsumers() }

@@ -33,6 +33,13 @@ struct WorkerMetrics: Sendable {
     }
   }
 
+  /// - Parameter seconds: from the submission of the job to the commit of its effect.
+  func ready(_ seconds: Double, kind: String) {
+    metrics.observe(
+      "take5_time_to_ready_seconds", "Time from the submission of what a job makes ready to its publication.",
+      ["kind": kind], .wait, seconds: seconds)
+  }
+
   func took(_ seconds: Double, kind: String) {
     metrics.observe(
       "take5_job_duration_seconds", "Time of an attempt, from its claim to its end.", ["kind": kind],

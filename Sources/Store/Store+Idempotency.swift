@@ -46,9 +46,11 @@ extension Store {
   }
 
   private func idempotentRow(_ tenant: String, _ key: String, _ session: Session) throws(PostgresError) -> Row? {
-    try session.execute(
+    let row = try session.execute(
       Self.statements["idempotent_response"], .text(tenant), .text(key), .double(IdempotencyKey.lifetime)
     ).first
+    if row != nil { try awaitStandbys(session) }
+    return row
   }
 
   /// Deletes up to 1000 expired responses, and returns their number.

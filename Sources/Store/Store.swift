@@ -72,7 +72,7 @@ package struct Store: Sendable {
 extension Store {
   /// A failpoint before and after each statement of the store.
   package static var failpoints: [Failpoint] {
-    statements.failpoints + runStatements.failpoints + collecting.failpoints + damageStatements.failpoints
+    statements.failpoints + runStatements.failpoints + collecting.failpoints + damageStatements.failpoints + moving.failpoints
       + quarantine.failpoints + tokenStatements.failpoints + eventStatements.failpoints + forgetting.failpoints
       + exporting.failpoints + accountStatements.failpoints + uploadStatements.failpoints
   }
@@ -111,6 +111,8 @@ package enum StoreMigrations {
       Migration(version: 125, name: "moderation", PackageResources.v0125_moderation_sql),
       Migration(version: 126, name: "image_texts", PackageResources.v0126_image_texts_sql),
       Migration(version: 127, name: "place_positions", PackageResources.v0127_place_positions_sql),
+      Migration(version: 128, name: "upload_traces", PackageResources.v0128_upload_traces_sql),
+      Migration(version: 129, name: "moving", PackageResources.v0129_moving_sql),
     ]
   }
 }

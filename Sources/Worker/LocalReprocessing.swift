@@ -62,7 +62,7 @@ package struct LocalReprocessing: Sendable {
       try await group.waitForAll()
     }
     try await pool.run { [store] session in try store.complete(local: run, session) }
-    try await pool.transaction { [store] session in try store.collectReleased(session) }
+    try await store.collectReleased(pool)
   }
 
   private func work(
@@ -161,6 +161,8 @@ struct LocalControl: AttemptControl {
   var stopReason: HeldJob.StopReason? { cancellation.isCancelled ? .drained : nil }
 
   func advance(to progress: JobProgress) {}
+
+  func begin(stage: String) {}
 }
 
 /// Limits the rate at which tasks pass `wait()`.

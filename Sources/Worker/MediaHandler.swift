@@ -55,7 +55,7 @@ struct MediaHandler: JobHandler {
       return .unknown
     }
     let ending = await attempt(held, work, slot, isAlone: isAlone, log)
-    held.endStage()
+    held.begin(.commit)
     switch await record.write(ending) {
     case .accepted, .rejected, .attributed, .unchanged: return .healthy
     case .unable(let outage): return .outage(outage)
@@ -120,7 +120,7 @@ struct TaskHandler: JobHandler {
       }
       held.end(step == .batch ? "continued" : "accepted")
       // What the job has deleted may have released blobs. If this fails, a maintenance task collects them.
-      while let collected = try? await pool.transaction({ try store.collectReleased($0) }), collected.examined > 0 {}
+      while let collected = try? await store.collectReleased(pool), collected.examined > 0 {}
     } catch {
       await AttemptRecord(held: held, pool: pool, store: store, log: log, clock: clock).write(AttemptEnding(error))
     }

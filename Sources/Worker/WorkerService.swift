@@ -10,6 +10,7 @@ package import Postgres
 import Queue
 package import QueueWorker
 package import Store
+package import Tracing
 
 /// The worker of the service: claims jobs and performs as many at a time as it has slots.
 package final class WorkerService: Sendable {
@@ -20,11 +21,12 @@ package final class WorkerService: Sendable {
   ///   - database: for the worker's own connections: the heartbeat and the listener.
   ///   - pool: for all other statements.
   ///   - metrics: receives the counts of jobs and of damaged blobs.
+  ///   - tracer: nil: attempts are not traced.
   ///   - onStart: called when the worker is registered and begins to claim.
   package init(
     configuration: WorkerConfiguration, database: DatabaseURL, pool: Pool, store: Store,
     blobs: any InspectableBlobStore,
-    log: Logger, metrics: Metrics, onStart: @escaping @Sendable () -> Void = {}
+    log: Logger, metrics: Metrics, tracer: Tracer? = nil, onStart: @escaping @Sendable () -> Void = {}
   ) throws {
     let slots = try (1...configuration.slots).map { number in
       try MediaProcess(name: "media-\(number)", configuration: configuration.media)
@@ -57,7 +59,7 @@ package final class WorkerService: Sendable {
       tasks: [
         // Blobs that a worker released before it ended without collecting them.
         MaintenanceTask("collect", every: configuration.queue.reapInterval) { pool in
-          _ = try await pool.transaction { session in try store.collectReleased(session) }
+          try await store.collectReleased(pool)
         },
         MaintenanceTask("revive", every: configuration.queue.reapInterval) {
           [faults = configuration.queue.faults] pool in
@@ -77,7 +79,7 @@ package final class WorkerService: Sendable {
           while try await pool.transaction({ session in try store.dropRetired(olderThan: grace, session) }) > 0 {
             try Task.checkCancellation()
           }
-          while try await pool.transaction({ session in try store.collectReleased(session) }).examined > 0 {
+          while try await store.collectReleased(pool).examined > 0 {
             try Task.checkCancellation()
           }
         },
@@ -101,7 +103,8 @@ package final class WorkerService: Sendable {
           try await pool.run { session in while try store.dropOldActivity(session) > 0 {} }
         },
       ],
-      onReaped: { reaped, session in try store.fail(reaped, session) }, onStart: onStart, log: log, metrics: metrics)
+      onReaped: { reaped, session in try store.fail(reaped, session) }, onStart: onStart, log: log, metrics: metrics,
+      tracer: tracer)
   }
 
   /// Asks the worker to end: `run()` claims no more jobs and returns after the drain.

@@ -26,8 +26,8 @@ struct Take5 {
     .usersList, .usersShow, .usersResetPassword, .usersDisable, .usersEnable,
     .moderationList, .moderationShow, .moderationApprove, .moderationHide, .moderationSuspend,
     .quarantineList, .quarantineShow, .quarantineExport, .quarantineRelease,
-    .validate, .inspect, .compose, .still, .photo, .verify, .gc, .gcHold, .gcRelease, .database,
-    .migrate, .doctor, .config, .completions, .manual, .version,
+    .validate, .inspect, .compose, .still, .photo, .verify, .gc, .gcHold, .gcRelease, .blobsMove, .database, .migrate,
+    .doctor, .config, .completions, .manual, .version,
   ]
 
   private static func run(_ arguments: [String], environment: [String: String]) async -> ExitStatus {

@@ -2,6 +2,7 @@ import Blobs
 import Crypto
 import Glibc
 import HTTPTesting
+import Model
 import Platform
 import Postgres
 import PostgresTesting
@@ -12,6 +13,8 @@ import Testing
 /// A blob store whose disk is full.
 private struct FullBlobStore: BlobStore {
   let base: any BlobStore
+
+  var ids: [PublicID] { base.ids }
 
   func stage() throws(BlobError) -> StagedBlob { throw .system(SystemError(call: "write", code: ENOSPC)) }
   func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) { try base.publish(blob, replacing: replacing) }

@@ -15,12 +15,12 @@ import Testing
   .timeLimit(.minutes(10)))
 struct BucketTests {
   /// The URL of a store of its own in the bucket.
-  private static func url() -> String {
+  static func url() -> String {
     String(cString: getenv("TAKE5_TEST_S3")).replacing("/store?", with: "/\(PublicID.now())?")
   }
 
   /// The keys of the store, for programs, whose environment is theirs alone.
-  private static func keys() -> [String: String] {
+  static func keys() -> [String: String] {
     Dictionary(
       uniqueKeysWithValues: ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].map { ($0, String(cString: getenv($0))) })
   }
@@ -32,7 +32,6 @@ struct BucketTests {
       let more = ["--database", database.connectionString, "--blobs", bucket]
       let service = try await Service(workers: 0, more, environment: Self.keys())
       let far = try TemporaryFolder()
-      try Folder.make("\(far.path)/data")
       let worker = try RunningTake5()
       _ = try await worker.start(
         ["worker", "--data", "\(far.path)/data"] + more, environment: Self.keys(), printsFirstLine: false)
@@ -65,6 +64,44 @@ struct BucketTests {
         ["verify", "--data", service.data, "--database", database.connectionString, "--blobs", Self.url()],
         environment: Self.keys())
       #expect(refused.status == 74 && refused.errors.contains("store-id"), "\(refused)")
+    }
+  }
+
+  @Test("clients are redirected to the bucket, which sends the right type and ranges, and who may not see a post is not")
+  func redirect() async throws {
+    try await withDatabase { database in
+      let service = try await Service(
+        workers: 1, ["--database", database.connectionString, "--blobs", Self.url(), "--serve-media", "redirect"],
+        environment: Self.keys())
+      let (ada, eve) = (try await service.api().phone(of: "ada"), try await service.api().phone(of: "eve"))
+      let post = try await ada.submit(
+        "/v1/posts",
+        [
+          ("front", try TemporaryFile.bytes(of: Clips.front.write())),
+          ("back", try TemporaryFile.bytes(of: Clips.back.write())),
+          ("post", Array(#"{"visibility":"private"}"#.utf8)),
+        ])
+      let path = try #require(post["assets", "composed", "url"]?.text)
+      let found = try await ada.get(path + "?download=1")
+      #expect(found.status == 307)
+      let target = try #require(found.response.headers["location"])
+      let port = try #require(UInt16(target.split(separator: ":")[2].prefix { $0.isNumber }))
+      let rest = String(target[try #require(target.firstRange(of: "\(port)/")).upperBound...])
+      let file = try await request("GET", "/\(rest)", port: port)
+      #expect(file.status == 200 && file.headers["content-type"] == "video/mp4")
+      #expect(file.headers["content-disposition"] == #"attachment; filename="composed.mp4""#)
+      let part = try await request("GET", "/\(rest)", port: port, headers: [("Range", "bytes=4-7")])
+      #expect(part.status == 206 && part.body == Array("ftyp".utf8))
+      // A URL that was changed, and one of another object, are not signed.
+      #expect(try await request("GET", "/\(rest)0", port: port).status == 403)
+      #expect(try await eve.get(path).status == 404)
+      // The bytes of an asset do not change: the service says so itself.
+      let tag = try await ada.send("HEAD", path).response.headers["etag"] ?? ""
+      #expect(try await ada.get(path, [("If-None-Match", tag)]).status == 304)
+      // What is in the database comes from the service.
+      let still = try #require(post["assets", "still", "url"]?.text ?? post["assets", "thumbnail", "url"]?.text)
+      #expect(try await ada.get(still).status == 200)
+      #expect(try await service.stop() == 0)
     }
   }
 }

@@ -64,7 +64,10 @@ struct ConcurrentClientsTests {
     for line in [
       #"take5_http_requests_total{method="GET",route="/v1/jobs/{id}/events",status="200"} 3"#,
       #"take5_jobs_total{kind="post",outcome="accepted"} 1"#,
+      #"take5_stage_duration_seconds_count{kind="post",stage="fetch"} 1"#,
       #"take5_stage_duration_seconds_count{kind="post",stage="compose"} 1"#,
+      #"take5_stage_duration_seconds_count{kind="post",stage="commit"} 1"#,
+      #"take5_time_to_ready_seconds_count{kind="post"} 1"#,
       #"take5_submissions_total{kind="take5"} 1"#,
     ] { #expect(metrics.contains(line + "\n"), "\(line)") }
     #expect(try await service.stop() == 0)

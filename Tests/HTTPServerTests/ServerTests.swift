@@ -2,6 +2,7 @@ import HTTPServer
 import HTTPTesting
 import Platform
 import Testing
+import Tracing
 
 @Suite(.tags(.network), .timeLimit(.minutes(15)))
 struct ServerTests {
@@ -205,6 +206,26 @@ struct ServerTests {
     #expect(all.first?.bytes == 3)
     #expect(all.first?.requestID.description == "r1")
     #expect(all.first?.isComplete == true)
+  }
+
+  @Test("the handler and the access log see the span of the request, and what the handler does belongs to it")
+  func traces() async throws {
+    let context = TraceContext(ratio: 1)
+    let seen = Locked<[TraceContext?]>([])
+    let record: @Sendable (AccessRecord) -> Void = { record in seen.withLock { $0.append(record.trace) } }
+    let router = Router(
+      routes: [
+        Route("GET", "/traced", admission: Route.open) { request in
+          seen.withLock { $0 += [request.trace, TraceScope.current?.context] }
+          return Response(.ok)
+        }
+      ], fallbackAdmission: Route.open)
+    let observer = ServerObserver(onAccess: record, trace: { $0.headers["X-Traced"].map { _ in context } })
+    try await withServer(router: router, observer: observer) { server in
+      _ = try await request("GET", "/traced", port: server.port, headers: [("X-Traced", "1")])
+      _ = try await request("GET", "/traced", port: server.port)
+    }
+    #expect(seen.withLock { $0 } == [context, context, context, nil, nil, nil])
   }
 
   @Test("the admission refuses requests with and without a route")

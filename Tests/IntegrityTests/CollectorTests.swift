@@ -139,7 +139,7 @@ struct CollectorTests {
       try await fixture.pool.transaction { session in
         _ = try fixture.store.delete(post: post, for: .unrestricted, session)
       }
-      try await fixture.pool.transaction { session in try fixture.store.collectReleased(session) }
+      try await fixture.store.collectReleased(fixture.pool)
       #expect(try await fixture.dryRun().blobs.count == 0)
       #expect(try await fixture.collect().blobs.count == 0)
       #expect(try fixture.files().count == 2)
@@ -171,7 +171,7 @@ struct CollectorTests {
       try await fixture.pool.transaction { session in
         _ = try fixture.store.delete(post: post, for: .unrestricted, session)
       }
-      try await fixture.pool.transaction { session in try fixture.store.collectReleased(session) }
+      try await fixture.store.collectReleased(fixture.pool)
       try fixture.publishOrphan("spare")
       let report = try await fixture.collect()
       #expect(report.heldUntil == until && report.blobs.count == 0 && report.orphanFiles.count == 0)
@@ -190,8 +190,9 @@ struct CollectorTests {
       try await fixture.pool.transaction { session in
         _ = try fixture.store.delete(post: post, for: .unrestricted, session)
       }
+      let released = try await fixture.pool.transaction { try fixture.store.released(limit: 2, $0) }
       let hold = try await fixture.pool.transaction { session in
-        let collected = try fixture.store.collectReleased(limit: 2, session)
+        let collected = try fixture.store.collect(released, session)
         #expect(collected.blobs == 2)
         return try IntegrityFixture.start(during: session) {
           try await fixture.pool.transaction { session in
@@ -200,7 +201,7 @@ struct CollectorTests {
         }
       }
       _ = try await hold.value
-      let after = try await fixture.pool.transaction { session in try fixture.store.collectReleased(session) }
+      let after = try await fixture.store.collectReleased(fixture.pool)
       #expect(after.blobs == 0)
       #expect(try await fixture.count("blob_release") > 0)
     }

@@ -175,7 +175,7 @@ struct DamageRepairTests {
         UPDATE post SET asset_set_id = NULL, status = 'failed'
         """)
       try await monitor.repair()
-      try await fixture.pool.transaction { session in _ = try fixture.store.collectReleased(session) }
+      try await fixture.store.collectReleased(fixture.pool)
       #expect(try await monitor.kinds().isEmpty)
       #expect(try !fixture.blobs.contains(IntegrityFixture.hash("composed a")))
     }

@@ -89,7 +89,7 @@ struct IntegrityFixture {
   func post(_ name: String, keepsSources: Bool = true) async throws -> PublicID {
     let id = try await submit(name, keepsSources: keepsSources)
     try await work(name)
-    try await pool.transaction { [store] session in _ = try store.collectReleased(session) }
+    try await store.collectReleased(pool)
     return id
   }
 

@@ -23,4 +23,17 @@ struct MetricsTests {
     #expect(lines.contains(#"stage_seconds_sum{stage="probe"} 400.3"#))
     #expect(text.hasSuffix("\n"))
   }
+
+  @Test("a histogram has the buckets of its family, and each counts what is not above its bound")
+  func buckets() {
+    let metrics = Metrics()
+    for seconds in [0.002, 0.0025, 0.2, 31] { metrics.observe("near", "Near.", [:], .request, seconds: seconds) }
+    metrics.observe("far", "Far.", [:], .wait, seconds: 7200)
+    let lines = metrics.text().split(separator: "\n").map(String.init)
+    let near = lines.filter { $0.hasPrefix("near_bucket") }
+    #expect(
+      near.prefix(3) == [#"near_bucket{le="0.001"} 0"#, #"near_bucket{le="0.0025"} 2"#, #"near_bucket{le="0.005"} 2"#])
+    #expect(near.suffix(2) == [#"near_bucket{le="30"} 3"#, #"near_bucket{le="+Inf"} 4"#])
+    #expect(lines.contains(#"far_bucket{le="3600"} 0"#) && lines.contains(#"far_bucket{le="14400"} 1"#))
+  }
 }

@@ -29,7 +29,8 @@ enum TestBucket {
   ///   - port: of a proxy before the store; nil: the store itself.
   ///   - secret: another secret than the right one.
   static func client(
-    _ prefix: String = "\(PublicID.now())", port: UInt16? = nil, secret: String? = nil, skew: Int = 0
+    _ prefix: String = "\(PublicID.now())", port: UInt16? = nil, secret: String? = nil, skew: Int = 0,
+    partBytes: Int64 = 16 << 20, uploadSeconds: Int = 24 * 60 * 60, attempts: Int = 8
   ) throws -> S3Client {
     var text = try #require(url)
     text = text.replacing("/store?", with: "/\(prefix)?")
@@ -37,10 +38,11 @@ enum TestBucket {
     let keys = try credentials()
     var retries = S3Client.Retries()
     retries.firstPause = .milliseconds(1)
+    retries.attempts = attempts
     return S3Client(
       try S3Location(text),
       credentials: { S3Credentials(keyID: keys.keyID, secret: secret ?? keys.secret) }, retries: retries,
-      now: { time(nil) + skew })
+      partBytes: partBytes, uploadSeconds: uploadSeconds, now: { time(nil) + skew })
   }
 }
 
@@ -170,6 +172,65 @@ struct ObjectBlobStoreTests {
       proxy.stop()
     }
   }
+
+  @Test("a large blob is sent in parts: a cut costs a part, and a lost response to the last request costs nothing")
+  func parts() throws {
+    let port = try S3Location(try #require(TestBucket.url)).endpoint.port
+    let folder = try TemporaryFolder()
+    let prefix = "\(PublicID.now())"
+    let content = Self.bytes(1_050_000)
+    let proxy = try CuttingProxy(before: port, cuts: [250_000, 720_000], losing: "CompleteMultipartUploadResult")
+    let store = try Self.store(TestBucket.client(prefix, port: proxy.port, partBytes: 100_000), in: folder)
+    let blob = try Self.seal(content, in: store)
+    try store.prepare(blob)
+    try store.publish(blob)
+    #expect(proxy.remainingCuts == 0)
+    #expect(proxy.forwarded < 1_350_000)
+    proxy.stop()
+    let far = try TemporaryFolder()
+    let reader = try Self.store(TestBucket.client(prefix, uploadSeconds: -60), in: far)
+    #expect(try reader.open(blob.hash).contents() == content)
+    #expect(try reader.listing(ofShard: Int(blob.hash.bytes[0])).blobs == [blob.hash: 1_050_000])
+    #expect(try reader.stagedOrphans().isEmpty)
+  }
+
+  @Test("a blob whose writer is gone after half of its parts does not exist, is written by another, and its parts are removed")
+  func halfWritten() throws {
+    let port = try S3Location(try #require(TestBucket.url)).endpoint.port
+    let prefix = "\(PublicID.now())"
+    let (here, there) = (try TemporaryFolder(), try TemporaryFolder())
+    let proxy = try CuttingProxy(before: port, cuts: [500_000], holdsAtLast: true)
+    let gone = try Self.store(TestBucket.client(prefix, port: proxy.port, partBytes: 100_000, attempts: 2), in: here)
+    let blob = try Self.seal(Self.bytes(1_000_000), in: gone)
+    #expect(throws: BlobError.self) { try gone.publish(blob) }
+    proxy.stop()
+    let store = try Self.store(TestBucket.client(prefix, partBytes: 100_000), in: there)
+    #expect(try !store.contains(blob.hash))
+    #expect(try store.listing(ofShard: Int(blob.hash.bytes[0])) == BlobListing())
+    try store.publish(try Self.seal(Self.bytes(1_000_000), in: store))
+    // It began a moment ago: its writer may be at work.
+    #expect(try store.stagedOrphans().isEmpty)
+    let later = try Self.store(TestBucket.client(prefix, uploadSeconds: -60), in: there)
+    #expect(try later.stagedOrphans().map(\.path).allSatisfy { $0.hasSuffix(blob.hash.hex) })
+    #expect(try later.removeStagedOrphans().count == 1)
+    #expect(try later.stagedOrphans().isEmpty)
+    #expect(try later.damage(of: blob.hash, bytes: 1_000_000) == nil)
+  }
+
+  @Test("a file that changes while its parts are sent becomes no object")
+  func changedFile() throws {
+    let folder = try TemporaryFolder()
+    let client = try TestBucket.client(partBytes: 100_000, uploadSeconds: -60)
+    let store = try Self.store(client, in: folder)
+    let blob = try Self.seal(Self.bytes(300_000), in: store)
+    #expect(throws: S3Error.self) {
+      try client.put(
+        client.location.key("changed"), OpenFile(try blob.duplicate()), bytes: 300_000, hash: SHA256.digest(of: [1]),
+        onlyNew: false)
+    }
+    #expect(try client.length(of: client.location.key("changed")) == nil)
+    #expect(try store.stagedOrphans().isEmpty)
+  }
 }
 
 @Suite("Repetition of requests to an object store", .timeLimit(.minutes(5)))
@@ -177,6 +238,7 @@ struct RetryTests {
   /// A server that refuses a number of requests before it answers.
   private static func with(
     refusals: Int, _ status: Status, _ code: String,
+    onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in },
     _ body: @Sendable (S3Client, borrowing Locked<[Duration]>) async throws -> Void
   ) async throws {
     let seen = Locked(0)
@@ -198,7 +260,8 @@ struct RetryTests {
       retries.sleep = { pause in pauses.withLock { $0.append(pause) } }
       let client = S3Client(
         try S3Location("s3://bucket?endpoint=http://127.0.0.1:\(server.port)"),
-        credentials: { S3Credentials(keyID: "id", secret: "secret") }, retries: retries)
+        credentials: { S3Credentials(keyID: "id", secret: "secret") }, retries: retries,
+        onExchange: onExchange)
       try await body(client, pauses)
     }
   }
@@ -217,6 +280,34 @@ struct RetryTests {
     }
   }
 
+  @Test("each attempt of a request is reported with its operation and its result")
+  func exchanges() async throws {
+    let seen = Shared<[S3Exchange]>([])
+    let note: @Sendable (S3Exchange) -> Void = { exchange in seen.withLock { $0.append(exchange) } }
+    try await Self.with(refusals: 2, .serviceUnavailable, "SlowDown", onExchange: note) { client, _ in
+      _ = try await onThread("client") { try client.get("key") }
+      // The server has no route for another method and for the bucket itself.
+      _ = try? await onThread("client") { try client.put("key", []) }
+      _ = try? await onThread("client") { try client.list("") { _, _ in } }
+    }
+    try await Self.with(refusals: 1, .notFound, "NoSuchKey", onExchange: note) { client, _ in
+      _ = try? await onThread("client") { try client.get("key") }
+    }
+    var retries = S3Client.Retries()
+    retries.attempts = 1
+    let client = S3Client(
+      try S3Location("s3://bucket?endpoint=http://127.0.0.1:1"),
+      credentials: { S3Credentials(keyID: "id", secret: "secret") }, retries: retries, onExchange: note)
+    _ = try? await onThread("client") { try client.get("key") }
+    let found = seen.withLock(\.self)
+    #expect(
+      found.map { "\($0.operation) \($0.result)" }
+        == [
+          "get throttled", "get throttled", "get ok", "put refused", "list missing", "get missing", "get unreachable",
+        ])
+    #expect(found.allSatisfy { $0.start <= $0.end })
+  }
+
   @Test("the attempts are limited, and a refusal of the request itself is not repeated")
   func limits() async throws {
     try await Self.with(refusals: 99, .serviceUnavailable, "SlowDown") { client, pauses in
@@ -227,6 +318,16 @@ struct RetryTests {
     try await Self.with(refusals: 99, .forbidden, "AccessDenied") { client, pauses in
       await #expect(throws: S3Error.self) { try await onThread("client") { try client.get("key") } }
       #expect(pauses.withLock(\.count) == 0)
+    }
+  }
+
+  @Test("a store that fails for long gets no more than its budget of repetitions")
+  func budget() async throws {
+    try await Self.with(refusals: 10_000, .serviceUnavailable, "SlowDown") { client, pauses in
+      for _ in 0..<30 {
+        await #expect(throws: S3Error.self) { try await onThread("client") { try client.get("key") } }
+      }
+      #expect(pauses.withLock(\.count) == 100)
     }
   }
 }

@@ -89,7 +89,9 @@ struct OrderTests {
   func bulk() async throws {
     try await withSession { session in
       var job = QueueDatabase.job(delay: 60)
-      (job.definition, job.request, job.priority, job.author) = (Array(0..<32), "r-1", 0, nil)
+      (job.definition, job.request, job.priority, job.author) = (
+        Array(0..<32), JobRequest(id: "r-1", trace: "t-1"), 0, nil
+      )
       try JobQueue.enqueue([job, QueueDatabase.job()], session)
       let found = try #require(try JobQueue.find(job.publicID, session))
       #expect(found.state == .scheduled)
@@ -99,6 +101,7 @@ struct OrderTests {
       let claimed = try claim(9, session)
       // Its priority ranks it first.
       #expect(claimed.first?.publicID == job.publicID && claimed.first?.definition == Array(0..<32))
+      #expect(claimed.first?.trace == "t-1")
       #expect(claimed.count == 2)
     }
   }

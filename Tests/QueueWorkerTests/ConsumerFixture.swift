@@ -6,6 +6,7 @@ import Postgres
 import PostgresTesting
 import Queue
 import Testing
+import Tracing
 
 @testable import QueueWorker
 
@@ -67,14 +68,15 @@ struct ConsumerFixture {
 
   func consumer(
     slots: Int = 1, lease: Duration = .seconds(1_000_000), unacknowledged: [ClaimNumber] = [],
-    metrics: Metrics = Metrics(), _ handler: any JobHandler
+    metrics: Metrics = Metrics(), tracer: Tracer? = nil, _ handler: any JobHandler
   ) throws -> JobConsumer {
     let configuration = configuration(lease: lease)
     let (held, log) = (HeldJobs(), Logger { _ in })
     let heartbeat = try Heartbeat(worker: worker, configuration: configuration, database: url, held: held, log: log) {}
     let context = WorkerContext(
       worker: worker, configuration: configuration, pool: pool, heartbeat: heartbeat, stopping: CancellationFlag(),
-      isEvicted: CancellationFlag(), held: held, metrics: WorkerMetrics(metrics), log: log)
+      isEvicted: CancellationFlag(), held: held, metrics: WorkerMetrics(metrics), log: log,
+      tracer: tracer)
     return JobConsumer(
       ConsumerConfiguration(queue: "media", slots: slots, handler: handler), context: context,
       unacknowledged: unacknowledged)

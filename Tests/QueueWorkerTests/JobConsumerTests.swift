@@ -5,6 +5,7 @@ import Postgres
 import PostgresTesting
 import Queue
 import Testing
+import Tracing
 
 @testable import QueueWorker
 
@@ -55,6 +56,82 @@ struct JobConsumerTests {
         #expect(done.count == 8 && done.allSatisfy { $0.attempt == 1 })
       }
       #expect(metrics.text().contains(#"take5_queue_paused{queue="media"} 0"#))
+    }
+  }
+
+  @Test("the time to ready begins with the submission, that of each stage with its beginning")
+  func times() async throws {
+    try await ConsumerFixture.with { fixture in
+      let (pool, metrics) = (fixture.pool, Metrics())
+      try await fixture.enqueue()
+      try await pool.run { session in
+        _ = try session.execute("UPDATE job SET created_at = created_at - interval '90 seconds'")
+      }
+      let isEnded = Shared(false)
+      let handler = Handler { held in
+        held.begin(stage: "fetch")
+        held.advance(to: JobProgress(fraction: 0.5, stage: "compose"))
+        held.advance(to: JobProgress(fraction: 0.6, stage: "compose"))
+        try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
+        held.countReady()
+        held.endStage()
+        isEnded.withLock { $0 = true }
+        return .healthy
+      }
+      try await fixture.running(try fixture.consumer(metrics: metrics, handler)) {
+        while !isEnded.withLock({ $0 }) { await Task.yield() }
+      }
+      let text = metrics.text()
+      for line in [
+        #"take5_time_to_ready_seconds_bucket{kind="post",le="60"} 0"#,
+        #"take5_time_to_ready_seconds_count{kind="post"} 1"#,
+        #"take5_job_wait_seconds_bucket{kind="post",le="60"} 1"#,
+        #"take5_stage_duration_seconds_count{kind="post",stage="fetch"} 1"#,
+        #"take5_stage_duration_seconds_count{kind="post",stage="compose"} 1"#,
+      ] { #expect(text.contains(line + "\n"), "\(line)") }
+    }
+  }
+
+  @Test("an attempt is a span of the trace of its request, and each stage is a span below it")
+  func traces() async throws {
+    try await ConsumerFixture.with { fixture in
+      let (pool, bodies) = (fixture.pool, Shared<[UInt8]>([]))
+      let submitted = TraceContext(ratio: 1)
+      try await pool.run { session in
+        try JobQueue.enqueue(
+          NewJob(
+            publicID: .now(), queue: "media", kind: "post", deadlineSeconds: 60,
+            request: JobRequest(id: "r", trace: submitted.description), arguments: Array("{}".utf8)), session)
+      }
+      var configuration = Tracer.Configuration()
+      configuration.interval = .milliseconds(1)
+      let tracer = try Tracer(configuration) { body in
+        bodies.withLock { $0 += body }
+      } onEnd: { _, _ in
+      }
+      let inside = Shared<[TraceContext?]>([])
+      let handler = Handler { held in
+        held.begin(stage: "fetch")
+        inside.withLock { $0.append(TraceScope.current?.context) }
+        held.advance(to: JobProgress(fraction: 0.5, stage: "compose"))
+        inside.withLock { $0.append(TraceScope.current?.context) }
+        try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
+        held.end("accepted")
+        return .healthy
+      }
+      try await fixture.running(try fixture.consumer(tracer: tracer, handler)) {
+        while try await !pool.run({ try $0.execute("SELECT FROM job").isEmpty }) { await Task.yield() }
+      }
+      await tracer.stop()
+      // What the stages do belongs to spans of their own, all of the trace that the job has kept.
+      let stages = inside.withLock { $0 }.compactMap { $0?.description.split(separator: "-") }
+      try #require(stages.count == 2)
+      let trace = submitted.description.split(separator: "-")[1]
+      #expect(stages.allSatisfy { $0[1] == trace } && stages[0][2] != stages[1][2])
+      let text = bodies.withLock { String(decoding: $0, as: UTF8.self) }
+      for part in ["fetch", "compose", "process media", "take5.job.outcome", "accepted"] {
+        #expect(text.contains(part))
+      }
     }
   }
 

@@ -36,7 +36,7 @@ struct AdoptingTests {
   /// Opens the folder as a process does at its start.
   private func open(_ path: String, _ pool: Pool, isAdopting: Bool = false) async throws -> PublicID {
     try await pool.transaction { session in
-      try Store.openBlobs(in: .folder(path), isAdopting: isAdopting, session).id
+      try Store.openBlobs(in: .folder(path), isAdopting: isAdopting, session).ids[0]
     }
   }
 

@@ -81,8 +81,9 @@ struct CollectingTests {
         try fixture.store.reject(claim.work, job: claim.job, verdict: refused, session)
       }
       await #expect(throws: Interrupted.self) {
+        let released = try await fixture.pool.transaction { try fixture.store.released(limit: 100, $0) }
         try await fixture.pool.transaction { session in
-          try fixture.store.collectReleased(session)
+          _ = try fixture.store.collect(released, session)
           throw Interrupted()
         }
       }

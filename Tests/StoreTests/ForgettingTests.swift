@@ -35,7 +35,7 @@ struct ForgettingTests {
       let batches = try await fixture.perform(job)
       #expect(batches > 5)
       #expect(try await fixture.tables(mentioning: Self.user) == [])
-      while try await pool.transaction({ try store.collectReleased($0) }).examined > 0 {}
+      while try await store.collectReleased(pool).examined > 0 {}
       let left = try await fixture.post(bobs)
       #expect(left.counts == PostCounts(comments: 1, reactions: 0, likes: 0) && left.assets[.composed] != nil)
       #expect(try await fixture.count("relation") == 0)

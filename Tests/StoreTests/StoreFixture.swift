@@ -69,7 +69,8 @@ struct StoreFixture {
     var definition = try Definitions.take5Post()
     adjusting(&definition)
     return try await pool.transaction { [store, definition] session in
-      try store.submitPost(draft, sources: sources, definition: .clips(definition), request: "request", session)
+      try store.submitPost(
+        draft, sources: sources, definition: .clips(definition), request: JobRequest(id: "request"), session)
     }
   }
 
@@ -104,7 +105,7 @@ struct StoreFixture {
 
   /// Collects the released blobs.
   func collect() async throws {
-    try await pool.transaction { [store] session in _ = try store.collectReleased(session) }
+    try await store.collectReleased(pool)
   }
 
   func post(_ id: PublicID) async throws -> Post {

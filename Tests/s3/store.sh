@@ -78,6 +78,7 @@ use = egg:swift#bulk
 [filter:s3api]
 use = egg:swift#s3api
 location = us-east-1
+min_segment_size = 1
 s3_acl = false
 [filter:tempauth]
 use = egg:swift#tempauth

@@ -125,7 +125,7 @@ extension NewJob {
   static func ofBench() -> NewJob {
     NewJob(
       publicID: .now(), queue: QueueProcess.queue, kind: "noop", deadlineSeconds: 60, author: "bench",
-      definition: definition, request: "bench", arguments: Array("{}".utf8))
+      definition: definition, request: JobRequest(id: "bench"), arguments: Array("{}".utf8))
   }
 
   /// Returns a job as of a submission, with the fair share of its author.

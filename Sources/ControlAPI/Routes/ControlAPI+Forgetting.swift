@@ -17,7 +17,7 @@ extension ControlAPI {
     let store = store
     let (job, tokens) = try await database.transaction { session in
       let (id, tokens) = try store.forget(
-        user, request: request.id.description, session, check: request.checkVersion)
+        user, request: request.jobRequest, session, check: request.checkVersion)
       try JobQueue.notify(queue: JobKinds.taskQueue, session)
       return (try JobQueue.find(id, session), tokens)
     }

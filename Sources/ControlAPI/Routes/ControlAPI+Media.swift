@@ -2,6 +2,7 @@ internal import Blobs
 internal import Crypto
 internal import HTTPServer
 internal import Model
+internal import Platform
 internal import Postgres
 internal import Store
 
@@ -55,6 +56,10 @@ extension ControlAPI {
     headers["Content-Type"] = asset.type
     headers["X-Content-Type-Options"] = "nosniff"
     if let recipe = stored.recipe { headers["Take5-Recipe"] = recipe.hex }
+    if let url = try await redirection(of: stored, request, headers) {
+      let seconds = Self.redirectSeconds / 2
+      return Response(.temporaryRedirect, headers: ["Location": url, "Cache-Control": "private, max-age=\(seconds)"])
+    }
     let representation = Representation(
       length: asset.bytes, entityTag: EntityTag(strong: asset.sha256), headers: headers)
     do {
@@ -72,6 +77,26 @@ extension ControlAPI {
       // The scrubber reads the whole blob and records whether it is damaged.
       if current.damage == nil { scrub.offer(stored.hash, bytes: asset.bytes, isSuspect: true) }
       throw Self.damaged(current)
+    }
+  }
+
+  /// The validity of the URL of a blob store in seconds. It is short: who loses the right to read keeps the URL.
+  private static let redirectSeconds = 300
+
+  /// Returns the URL at which a client reads the file of an asset; nil if the service sends it.
+  private func redirection(
+    of stored: StoredAsset, _ request: Request, _ headers: HeaderFields
+  ) async throws -> String? {
+    let isConditional = request.headers["If-None-Match"] != nil || request.headers["If-Match"] != nil
+    guard redirectsMedia, request.method == "GET", !isConditional, stored.inline == nil, stored.damage == nil else {
+      return nil
+    }
+    let fields = BlobFields(
+      contentType: stored.asset.type, contentDisposition: headers["Content-Disposition"],
+      cacheControl: headers["Cache-Control"])
+    let blobs = blobs
+    return try await onThread("media-url") {
+      try blobs.url(of: stored.hash, fields: fields, seconds: Self.redirectSeconds)
     }
   }
 

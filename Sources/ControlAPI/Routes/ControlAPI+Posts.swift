@@ -71,8 +71,7 @@ extension ControlAPI {
   /// Returns the response to a deletion and deletes the released media. If that fails, a worker's maintenance task
   /// deletes them later.
   func collectingReleased() async -> Response {
-    let store = store
-    _ = try? await database.transaction { try store.collectReleased($0) }
+    _ = try? await store.collectReleased(database)
     return Response(.noContent)
   }
 }

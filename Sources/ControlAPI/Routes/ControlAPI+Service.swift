@@ -43,11 +43,13 @@ extension ControlAPI {
 
   private func readMetrics(_ request: Request) async throws -> Response {
     // Without the database the gauges of the queue are absent; the counters of this process are returned.
-    let gauges = (try? await database.run { try QueueGauges.measure($0) })
+    // Sooner than Prometheus gives up.
+    let gauges = (try? await database.run(timeout: .seconds(2)) { try QueueGauges.measure($0) })
     let isUp = MetricGauge("take5_database_up", "Whether the database is available.", [:], gauges == nil ? 0 : 1)
+    let own = [isUp] + mediaSpace.gauges
     return Response(
       .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8", "Cache-Control": "no-store"],
-      body: .bytes(Array(metrics.text(with: (gauges ?? []) + [isUp]).utf8)))
+      body: .bytes(Array(metrics.text(with: (gauges ?? []) + own).utf8)))
   }
 
   private static let document = Representation(

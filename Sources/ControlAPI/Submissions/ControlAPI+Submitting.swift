@@ -3,7 +3,9 @@ internal import Crypto
 internal import HTTPServer
 internal import Metrics
 internal import Model
+internal import Queue
 internal import Store
+internal import Tracing
 
 /// The life of a submission with media, step by step.
 extension ControlAPI {
@@ -55,10 +57,10 @@ extension ControlAPI {
       case .awaited(let uploads):
         id = try store.submitPost(
           form.draft, awaiting: uploads, window: definitions.moment.window, isHeld: isHeld,
-          request: request.id.description, session)
+          request: request.jobRequest, session)
       case .files:
         id = try store.submitPost(
-          form.draft, sources: sources, definition: definition, isHeld: isHeld, request: request.id.description, session
+          form.draft, sources: sources, definition: definition, isHeld: isHeld, request: request.jobRequest, session
         )
       }
       let submission = try StoredSubmission(.post(id), store, viewer, urls, session)
@@ -115,7 +117,7 @@ extension ControlAPI {
     let stored = try await storeOnce(request, SubmissionKind(kind), payload: payload) { session in
       guard let source else { throw upload.refusal ?? ProblemKind.missing(parts: ["image"]) }
       let id = try store.submitImage(
-        draft, for: viewer, source: source, definition: definition, request: request.id.description, session)
+        draft, for: viewer, source: source, definition: definition, request: request.jobRequest, session)
       guard let id else { throw Self.postNotFound(owner) }
       let submission = try StoredSubmission(.image(id), store, viewer, urls, session)
       try Quotas.charge(senders, DailyUsage(bytes: bytes), store, session)
@@ -178,4 +180,9 @@ extension ControlAPI {
     metrics.count(
       "take5_upload_bytes_total", "Bytes of media stored by submissions.", ["kind": kind], by: Double(bytes))
   }
+}
+
+extension Request {
+  /// The request, as its job keeps it.
+  var jobRequest: JobRequest { JobRequest(id: id.description, trace: trace?.description) }
 }

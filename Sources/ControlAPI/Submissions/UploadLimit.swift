@@ -1,5 +1,6 @@
 internal import Blobs
 internal import HTTPServer
+internal import Metrics
 package import Platform
 
 /// Limits the number of submissions that this process receives at the same time.
@@ -68,6 +69,17 @@ struct MediaSpace: Sendable {
   func bytes(of request: Request) -> Int64 {
     let length = request.head.contentLength ?? 0
     return length > SubmissionForm.maxTextFormBytes ? length : 0
+  }
+
+  /// The free space and the minimum; none if the store cannot be reached or has no limit.
+  var gauges: [MetricGauge] {
+    guard let free = try? blobs.freeBytes() else { return [] }
+    return [
+      MetricGauge("take5_storage_free_bytes", "Free space for media.", [:], Double(free)),
+      MetricGauge(
+        "take5_storage_min_free_bytes", "Free space below which submissions with media are refused.", [:],
+        Double(minFree)),
+    ]
   }
 
   /// Creates a staged file if there is enough free space.

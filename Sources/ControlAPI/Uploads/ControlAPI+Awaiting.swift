@@ -27,7 +27,7 @@ extension ControlAPI {
   package func run() async {
     await withDiscardingTaskGroup { group in
       group.addTask {
-        for await post in awaitingPosts.changed { try? await reconsider(post) }
+        for await post in awaitingPosts.changed { try? await reconsider(post, isRound: false) }
       }
       group.addTask {
         repeat {
@@ -41,19 +41,23 @@ extension ControlAPI {
     var last: PublicID?
     repeat {
       let posts = try await database.run { [store, last] in try store.postsAwaitingUploads(after: last, $0) }
-      for post in posts { try await reconsider(post) }
+      for post in posts { try await reconsider(post, isRound: true) }
       last = posts.last
     } while last != nil
   }
 
-  /// Processes a post if all of its uploads are whole; rejects it if one of them is refused or has expired.
-  private func reconsider(_ post: PublicID) async throws {
+  /// Processes a post if all of its uploads are whole; rejects it if one of them is refused, has expired or was deleted.
+  ///
+  /// - Parameter isRound: whether the post is one of any machine: an upload that is not here may be on another one, as long as an
+  ///   upload lives.
+  private func reconsider(_ post: PublicID, isRound: Bool) async throws {
+    let mayBeElsewhere = isRound && post.seconds + uploadLifetime > Date.now.timeIntervalSince1970
     let (draft, awaited) = try await database.run { [store] session in
       (try store.post(post, for: .unrestricted, session)?.draft, try store.awaitedUploads(of: post, session))
     }
     guard let draft, !awaited.isEmpty else { return }
     do {
-      guard let (sources, definition) = try await onThread("uploads", { try sources(of: draft, awaited) }) else {
+      guard let (sources, definition) = try await onThread("uploads", { try sources(of: draft, awaited, mayBeElsewhere) }) else {
         return
       }
       try await database.transaction { [store] session in
@@ -77,14 +81,17 @@ extension ControlAPI {
 
   /// Returns the media of a post as assets; nil if an upload is not whole yet.
   private func sources(
-    of draft: PostDraft, _ awaited: [AwaitedUpload]
+    of draft: PostDraft, _ awaited: [AwaitedUpload], _ mayBeElsewhere: Bool
   ) throws -> ([NewAsset], MediaDefinition)? {
     var content: [SubmissionPart: [SealedBlob]] = [:]
     var isWhole = true
     for awaited in awaited {
       guard let part = SubmissionPart(rawValue: awaited.part), let record = try blobs.uploads().record(awaited.upload),
         let file = try blobs.uploads().open(awaited.upload)
-      else { throw MediaRefusal(reasons: [.uploadExpired]) }
+      else {
+        if mayBeElsewhere { return nil }
+        throw MediaRefusal(reasons: [.uploadExpired])
+      }
       if let reason = record.refusal { throw MediaRefusal(reasons: [reason]) }
       guard try file.synchronizedState().isWhole else {
         if record.expiresAt <= .now { throw MediaRefusal(reasons: [.uploadExpired]) }

@@ -1,4 +1,5 @@
 package import Platform
+package import Tracing
 
 /// A request that its route admitted; the body is read as it arrives.
 package struct Request: Sendable {
@@ -19,6 +20,9 @@ package struct Request: Sendable {
   package var method: String { head.method }
   package var target: RequestTarget { head.target }
   package var headers: HeaderFields { head.headers }
+
+  /// The span of the request; nil if it is not traced.
+  package var trace: TraceContext? { body.context.trace }
 
   /// Sends an interim response (RFC 9110, section 15.2) before the response. A client of HTTP/1.0 gets none, and none is sent
   /// once the response is.

@@ -79,6 +79,7 @@ package struct Status: Sendable, Hashable {
   package static let noContent = Status(code: 204, phrase: "No Content")
   package static let partialContent = Status(code: 206, phrase: "Partial Content")
   package static let notModified = Status(code: 304, phrase: "Not Modified")
+  package static let temporaryRedirect = Status(code: 307, phrase: "Temporary Redirect")
   package static let badRequest = Status(code: 400, phrase: "Bad Request")
   package static let unauthorized = Status(code: 401, phrase: "Unauthorized")
   package static let forbidden = Status(code: 403, phrase: "Forbidden")

@@ -1,5 +1,6 @@
 import Glibc
 internal import Platform
+import Tracing
 
 /// Dispatches each request to its route's handler, or refuses it; shared by all network threads.
 final class Dispatcher: Sendable {
@@ -99,6 +100,7 @@ final class Dispatcher: Sendable {
       requests.begin()
       return RequestContext(
         requestID: id, head: head, route: route, client: client, countedAddress: counting, commonFields: commonFields,
+        trace: observer.trace(head),
         state: RequestState(
           hasBody: head.hasBody,
           limits: .init(body: route?.bodyLimit ?? 0, buffered: configuration.bufferedBytes)))
@@ -159,7 +161,13 @@ final class Dispatcher: Sendable {
       case .known(let principal): request.principal = principal
       case .pending(let admit): request.principal = try await admit()
       }
-      context.respond(try await match.route.handler(request))
+      guard let trace = context.trace, trace.isSampled else {
+        return context.respond(try await match.route.handler(request))
+      }
+      let response = try await TraceScope.$current.withValue(TraceScope(trace)) { [request] in
+        try await match.route.handler(request)
+      }
+      context.respond(response)
     } catch {
       // A handler that was cancelled because its client has disconnected needs no response.
       if context.isAbandoned { return context.endWithoutResponse() }
@@ -228,6 +236,6 @@ final class Dispatcher: Sendable {
         requestID: context.requestID, method: context.method, path: context.path, route: context.route,
         client: context.client, status: response?.status.code ?? 499,
         bytes: context.method == "HEAD" ? 0 : response?.body.count ?? 0, duration: context.start.duration(to: .now),
-        isComplete: isComplete && response != nil))
+        isComplete: isComplete && response != nil, trace: context.trace))
   }
 }

@@ -1,4 +1,5 @@
 internal import Platform
+import Tracing
 
 /// One request and its response, shared by the network thread that moves bytes and the task of the handler.
 ///
@@ -21,6 +22,8 @@ package final class RequestContext: Sendable {
   let commonFields: HeaderFields
   /// Whether the client of a late request goes on from what has arrived.
   let isResumable: Bool
+  /// The span of the request; nil if it is not traced.
+  let trace: TraceContext?
   let start = ContinuousClock.now
 
   private struct Shared {
@@ -41,7 +44,7 @@ package final class RequestContext: Sendable {
 
   init(
     requestID: RequestID, head: RequestHead?, route: Route?, client: IPAddress, countedAddress: IPAddress?,
-    commonFields: HeaderFields, state: RequestState
+    commonFields: HeaderFields, trace: TraceContext? = nil, state: RequestState
   ) {
     self.requestID = requestID
     method = head?.method ?? ""
@@ -53,6 +56,7 @@ package final class RequestContext: Sendable {
     self.client = client
     self.countedAddress = countedAddress
     self.commonFields = commonFields
+    self.trace = trace
     shared = Locked(Shared(state: state))
   }
 

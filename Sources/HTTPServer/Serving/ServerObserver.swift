@@ -1,4 +1,5 @@
 package import Platform
+package import Tracing
 
 /// The callbacks of a server, which are called on its threads and must not block.
 package struct ServerObserver: Sendable {
@@ -8,15 +9,19 @@ package struct ServerObserver: Sendable {
   package var onFailure: @Sendable (any Error, Request) -> Void
   /// Called when a limit refuses a connection, a request or a stream.
   package var onRefusal: @Sendable (Refusal, IPAddress) -> Void
+  /// Returns the span of a request that begins; nil if the request is not traced.
+  package var trace: @Sendable (RequestHead) -> TraceContext?
 
   package init(
     onAccess: @escaping @Sendable (AccessRecord) -> Void = { _ in },
     onFailure: @escaping @Sendable (any Error, Request) -> Void = { _, _ in },
-    onRefusal: @escaping @Sendable (Refusal, IPAddress) -> Void = { _, _ in }
+    onRefusal: @escaping @Sendable (Refusal, IPAddress) -> Void = { _, _ in },
+    trace: @escaping @Sendable (RequestHead) -> TraceContext? = { _ in nil }
   ) {
     self.onAccess = onAccess
     self.onFailure = onFailure
     self.onRefusal = onRefusal
+    self.trace = trace
   }
 }
 
@@ -39,6 +44,8 @@ package struct AccessRecord: Sendable {
   package let duration: Duration
   /// Whether the complete response was sent.
   package let isComplete: Bool
+  /// The span of the request; nil if it is not traced.
+  package let trace: TraceContext?
 
   /// The duration in milliseconds.
   package var milliseconds: Double {

@@ -161,6 +161,7 @@ package struct Repairer: Sendable {
       case (.blobMissing, .blob(let hash)), (.blobCorrupt, .blob(let hash)), (.inlineCorrupt, .blob(let hash)):
         try await dropReplaced(containing: hash)
       case (.blobUnreferenced, .blob(let hash)):
+        try await pool.run { [store] session in try store.awaitStandbys(session) }
         try await pool.transaction { [store] session in _ = try store.collect([hash], session) }
       case (.orphanFile, .file(let path)):
         guard let hash = SHA256Digest(hex: path.suffix(64)) else { continue }
@@ -170,7 +171,7 @@ package struct Repairer: Sendable {
       default: break
       }
     }
-    while try await pool.transaction({ [store] in try store.collectReleased($0) }).examined > 0 {}
+    while try await store.collectReleased(pool).examined > 0 {}
     if findings.contains(where: { $0.code == .stagedFile }) {
       let blobs = reader.blobs
       try await onThread("repair") { _ = try blobs.removeStagedOrphans() }

@@ -50,7 +50,7 @@ extension BlobListing {
   /// Returns the blobs without a committed row, in the order of their hashes.
   func orphanCandidates(_ pool: Pool) async throws -> [SHA256Digest] {
     var found: [SHA256Digest] = []
-    var rest = blobs.keys.sorted()[...]
+    var rest = blobs.keys.filter { !recent.contains($0) }.sorted()[...]
     while !rest.isEmpty {
       let names = rest.prefix(Self.page).map(\.bytes)
       rest = rest.dropFirst(Self.page)

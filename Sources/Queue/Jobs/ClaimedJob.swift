@@ -19,6 +19,8 @@ package struct ClaimedJob: Sendable, Hashable {
   /// The hash of the definition.
   package let definition: [UInt8]?
   package let request: String?
+  /// The traceparent of the request that submitted the job; nil if it was not traced.
+  package let trace: String?
   package let deadlineSeconds: Int
   /// A JSON object.
   package let arguments: [UInt8]
@@ -27,6 +29,8 @@ package struct ClaimedJob: Sendable, Hashable {
   package let rank: Int64
   /// The time from when the job became available to its claim, by the server's clock.
   package let waitedSeconds: Double
+  /// The time from the submission of the job to its claim, by the server's clock.
+  package let ageSeconds: Double
 
   // By column index, in the order of the fragments claimed_columns and job_columns: libpq looks a name up for each row.
   init(_ row: Row) throws(PostgresError) {
@@ -36,17 +40,19 @@ package struct ClaimedJob: Sendable, Hashable {
     deadlineSeconds = try row.get(3)
     limit = try row.get(4)
     rank = try row.get(5)
-    let (couldRun, claimed): (Int64, Int64) = (try row.get(6), try row.get(7))
+    let (couldRun, claimed, created): (Int64, Int64, Int64) = (try row.get(6), try row.get(7), try row.get(8))
     waitedSeconds = Double(max(0, claimed - couldRun)) / 1e6
-    id = try row.get(8)
-    publicID = try row.get(9, as: RowID.self).id
-    queue = try row.get(10)
-    kind = try row.get(11)
-    maxAttempts = try row.get(12)
-    author = try row.get(13)
-    definition = try row.get(14)
-    request = try row.get(15)
-    arguments = try row.get(16, as: RowJSON.self).text
+    ageSeconds = Double(max(0, claimed - created)) / 1e6
+    id = try row.get(9)
+    publicID = try row.get(10, as: RowID.self).id
+    queue = try row.get(11)
+    kind = try row.get(12)
+    maxAttempts = try row.get(13)
+    author = try row.get(14)
+    definition = try row.get(15)
+    request = try row.get(16)
+    arguments = try row.get(17, as: RowJSON.self).text
+    trace = try row.get(18)
   }
 
   /// Whether the claim with this number returned the job.

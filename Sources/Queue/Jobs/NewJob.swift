@@ -18,8 +18,8 @@ package struct NewJob: Sendable {
   package var author: String?
   /// The hash of the definition by which the job is performed.
   package var definition: [UInt8]?
-  /// The id of the HTTP request that submitted the job.
-  package var request: String?
+  /// The HTTP request that submitted the job.
+  package var request: JobRequest?
   /// The fair share that ranks the job; nil: its rank is the time at which it becomes available.
   package var share: JobShare?
   /// The limit under which the job runs; nil: none.
@@ -30,7 +30,7 @@ package struct NewJob: Sendable {
   package init(
     publicID: PublicID, queue: String, kind: String, delay: Double = 0, priority: Int = 5, maxAttempts: Int = 5,
     deadlineSeconds: Int, uniqueKey: [UInt8]? = nil, author: String? = nil, definition: [UInt8]? = nil,
-    request: String? = nil, share: JobShare? = nil, limit: JobLimit? = nil, arguments: [UInt8]
+    request: JobRequest? = nil, share: JobShare? = nil, limit: JobLimit? = nil, arguments: [UInt8]
   ) {
     self.publicID = publicID
     self.queue = queue
@@ -46,6 +46,18 @@ package struct NewJob: Sendable {
     self.share = share
     self.limit = limit
     self.arguments = arguments
+  }
+}
+
+/// The HTTP request that submits a job.
+package struct JobRequest: Sendable, Hashable {
+  package let id: String
+  /// The traceparent of the request; nil if it is not traced.
+  package let trace: String?
+
+  package init(id: String, trace: String? = nil) {
+    self.id = id
+    self.trace = trace
   }
 }
 
@@ -83,9 +95,9 @@ extension JobQueue {
     return try session.execute(
       statements["enqueue"], .text(job.publicID.description), .text(job.queue), .text(job.kind), .double(job.delay),
       .integer(job.priority), .integer(job.maxAttempts), .integer(job.deadlineSeconds), .text(job.author),
-      .bytes(job.definition), .text(job.request), .text(String(decoding: job.arguments, as: UTF8.self)),
+      .bytes(job.definition), .text(job.request?.id), .text(String(decoding: job.arguments, as: UTF8.self)),
       .bytes(job.uniqueKey), .text(job.share?.name), .double(job.share?.seconds), .text(job.limit?.name),
-      .integer(job.limit.map { Int64($0.max) })
+      .integer(job.limit.map { Int64($0.max) }), .text(job.request?.trace)
     ).first?.get("id")
   }
 
@@ -108,7 +120,7 @@ extension JobQueue {
   private static func copy(_ jobs: [NewJob], _ session: Session) throws {
     let time = try session.execute(statements["now"]).single()
     let (now, step): (Int64, Int64) = (try time.get("now"), try time.get("step"))
-    try session.copy(jobs.count, columns: 13, by: statements["enqueue_many"]) { index, rows in
+    try session.copy(jobs.count, columns: 14, by: statements["enqueue_many"]) { index, rows in
       let job = jobs[index]
       // Ranks are one microsecond apart, so that the order of claims is the order of the list.
       let at = now + Int64((job.delay * 1e6).rounded()) + Int64(index)
@@ -124,8 +136,9 @@ extension JobQueue {
       rows.integer(Int32(job.deadlineSeconds))
       rows.text(job.author)
       rows.bytes(job.definition)
-      rows.text(job.request)
+      rows.text(job.request?.id)
       rows.json(job.arguments)
+      rows.text(job.request?.trace)
     }
   }
 }

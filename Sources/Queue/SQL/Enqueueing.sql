@@ -3,7 +3,7 @@
 -- fragment: new_columns
 -- What every submission sets.
 public_id, queue, kind, state, rank, run_at, priority, max_attempts, deadline_seconds, author, definition, request,
-arguments
+arguments, trace
 
 -- name: enqueue
 -- Jobs of one fair share get ranks apart from each other, so that other jobs come between them. The delay is at most
@@ -23,7 +23,7 @@ WITH time AS MATERIALIZED (
 INSERT INTO job ({new_columns}, unique_key, limit_name)
 SELECT $1::uuid, $2, $3, CASE WHEN at > clock_timestamp() THEN 's' ELSE {due_state($15::text)} END,
   {rank(greatest(microseconds, (SELECT share_rank FROM share)), $5::int)}, at, $5::int, $6::int, $7::int, $8, $9, $10,
-  $11::jsonb, $12, $15
+  $11::jsonb, $17, $12, $15
 FROM time
 ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL DO NOTHING
 RETURNING id

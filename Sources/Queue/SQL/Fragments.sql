@@ -8,7 +8,7 @@
 -- fragment: job_columns
 -- What never changes from the submission of a job to its end: the same in job, job_dead and job_done. ClaimedJob reads
 -- these columns in this order, after those of claimed_columns.
-id, public_id, queue, kind, max_attempts, author, definition, request, arguments
+id, public_id, queue, kind, max_attempts, author, definition, request, arguments, trace
 
 -- fragment: record_columns
 -- What all three tables have, except lost and last_error, which some statements change on the way.
@@ -28,7 +28,7 @@ priority, deadline_seconds, unique_key, limit_name
 
 -- fragment: claimed_columns(claimed_at)
 -- In the order in which ClaimedJob reads them.
-token, attempt, lost, deadline_seconds, limit_name, rank, run_at, {claimed_at} AS claimed_at, {job_columns}
+token, attempt, lost, deadline_seconds, limit_name, rank, run_at, {claimed_at} AS claimed_at, created_at, {job_columns}
 
 -- fragment: microseconds(time)
 (extract(epoch FROM {time}) * 1e6)::bigint

@@ -3,6 +3,7 @@ import Model
 import Platform
 import Postgres
 import Queue
+import Tracing
 
 /// A queue that a worker consumes.
 package struct ConsumerConfiguration: Sendable {
@@ -31,6 +32,8 @@ struct WorkerContext: Sendable {
   let held: HeldJobs
   let metrics: WorkerMetrics
   let log: Logger
+  /// Nil: attempts are not traced.
+  var tracer: Tracer?
 
   /// Whether consumers may claim more jobs.
   var mayClaim: Bool { !stopping.isCancelled && !isEvicted.isCancelled }
@@ -106,7 +109,7 @@ final class JobConsumer: Sendable {
         return (jobs, numbers)
       }
       context.metrics.claimed(jobs)
-      let claimed = jobs.map { HeldJob($0, metrics: context.metrics) }
+      let claimed = jobs.map { HeldJob($0, metrics: context.metrics, tracer: context.tracer) }
       for job in claimed { context.held.add(job) }
       unacknowledged.remove(numbers)
       return claimed
@@ -157,7 +160,10 @@ final class JobConsumer: Sendable {
     ])
     log.info("job started", ["kind": job.job.kind])
     let start = ContinuousClock.now
-    let health = await handler.handle(job, isAlone: held.count == 1, log: log)
+    let health = await TraceScope.$current.withValue(job.scope) {
+      await handler.handle(job, isAlone: held.count == 1, log: log)
+    }
+    job.endTrace()
     context.metrics.took(start.duration(to: .now) / .seconds(1), kind: job.job.kind)
     note(health)
   }

@@ -1,6 +1,7 @@
 package import Model
 package import Platform
 package import Queue
+import Tracing
 
 /// A job whose lease this worker holds.
 package final class HeldJob: Sendable {
@@ -14,11 +15,18 @@ package final class HeldJob: Sendable {
     case drained
   }
 
+  private struct Stage {
+    let name: String
+    let start = ContinuousClock.now
+    var trace: TraceContext?
+  }
+
   private struct State {
     var stopReason: StopReason?
     var progress = JobProgress(fraction: 0, stage: "")
     var isStored = true
-    var stageStart = ContinuousClock.now
+    var stage = Stage(name: "")
+    var outcome: String?
   }
 
   package let job: ClaimedJob
@@ -26,11 +34,18 @@ package final class HeldJob: Sendable {
   package let cancellation = CancellationFlag()
   private let state = Locked(State())
   private let metrics: WorkerMetrics
+  private let claimed = ContinuousClock.now
+  private let trace: AttemptTrace?
 
-  init(_ job: ClaimedJob, metrics: WorkerMetrics) {
+  /// - Parameter tracer: nil: the attempt is not traced.
+  init(_ job: ClaimedJob, metrics: WorkerMetrics, tracer: Tracer? = nil) {
     self.job = job
     self.metrics = metrics
+    trace = tracer.map { AttemptTrace(job, $0) }
   }
+
+  /// What is done in the attempt belongs to the spans of this scope; nil if it is not traced.
+  var scope: TraceScope? { trace?.scope }
 
   /// Asks the attempt to stop; a lost lease overrules earlier reasons.
   package func stop(_ reason: StopReason) {
@@ -45,34 +60,47 @@ package final class HeldJob: Sendable {
 
   /// Notes the attempt's progress.
   package func advance(to progress: JobProgress) {
-    let ended = state.withLock { state -> (stage: String, start: ContinuousClock.Instant)? in
-      defer {
-        state.isStored = state.isStored && state.progress == progress
-        state.progress = progress
-      }
-      guard state.progress.stage != progress.stage else { return nil }
-      defer { state.stageStart = .now }
-      return (state.progress.stage, state.stageStart)
+    state.withLock { state in
+      state.isStored = state.isStored && state.progress == progress
+      state.progress = progress
     }
-    if let ended { count(ended.stage, since: ended.start) }
+    begin(stage: progress.stage)
+  }
+
+  /// Begins a stage of the attempt, unless it is in that stage, and ends the one before.
+  package func begin(stage: String) {
+    let ended = state.withLock { state -> Stage? in
+      guard state.stage.name != stage else { return nil }
+      defer { state.stage = Stage(name: stage, trace: trace?.begin(stage: !stage.isEmpty)) }
+      return state.stage
+    }
+    guard let ended, !ended.name.isEmpty else { return }
+    metrics.stage(ended.name, kind: job.kind, seconds: ended.start.duration(to: .now) / .seconds(1))
+    if let context = ended.trace { trace?.end(stage: ended.name, context, since: ended.start) }
   }
 
   /// Ends the last stage of the attempt.
-  package func endStage() {
-    let (stage, start) = state.withLock { ($0.progress.stage, $0.stageStart) }
-    count(stage, since: start)
+  package func endStage() { begin(stage: "") }
+
+  /// Counts the time until the job has made what was submitted ready.
+  package func countReady() {
+    metrics.ready(job.ageSeconds + claimed.duration(to: .now) / .seconds(1), kind: job.kind)
   }
 
   /// Counts the attempt by its outcome: see `WorkerMetrics.end`.
-  package func end(_ outcome: String) { metrics.end(kind: job.kind, outcome: outcome) }
+  package func end(_ outcome: String) {
+    state.withLock { $0.outcome = outcome }
+    metrics.end(kind: job.kind, outcome: outcome)
+  }
+
+  /// Ends the span of the attempt.
+  func endTrace() {
+    endStage()
+    trace?.end(job, outcome: state.withLock { $0.outcome })
+  }
 
   /// Counts an input that the attempt quarantined.
   package func countQuarantined(_ code: ReasonCode) { metrics.quarantined(kind: job.kind, code) }
-
-  private func count(_ stage: String, since start: ContinuousClock.Instant) {
-    guard !stage.isEmpty else { return }
-    metrics.stage(stage, kind: job.kind, seconds: start.duration(to: .now) / .seconds(1))
-  }
 
   /// The progress that is not stored yet; nil if there is none.
   func takeProgress() -> JobProgress? {

@@ -16,9 +16,15 @@ extension Store {
     for asset in assets where !asset.isInline { try blobs.prepare(asset.content) }
     for asset in assets.sorted(by: { $0.content.hash < $1.content.hash }) {
       let inline = asset.isInline ? try asset.content.content() : nil
-      let isDamaged: Bool = try session.execute(
-        Self.statements["insert_blob"], .bytes(asset.content.hash.bytes), .integer(asset.content.bytes), .bytes(inline)
-      ).single().get("is_damaged")
+      let inserted = try session.execute(
+        Self.statements["insert_blob"], .bytes(asset.content.hash.bytes), .integer(asset.content.bytes),
+        .bytes(inline), .texts(blobs.ids.map(\.description)))
+      guard let row = inserted.first else {
+        throw BlobError.unavailable(
+          "the blobs move to a store that this process does not write to: start it with --blobs-next, or after the "
+            + "move with --blobs")
+      }
+      let isDamaged: Bool = try row.get("is_damaged")
       guard !asset.isInline else { continue }
       try blobs.publish(asset.content, replacing: isDamaged)
       if isDamaged { try dropDamage(of: asset.content.hash, session) }

@@ -31,6 +31,32 @@ extension Store {
     }
   }
 
+  /// Opens the blobs of a database and the store that they move to, or have moved to: what is written goes to both.
+  ///
+  /// Call it in a transaction of its own.
+  ///
+  /// - Parameter place: the store of the blobs before the move.
+  /// - Throws: `BlobFolderRefusal`, `BlobError`.
+  package static func openBlobs(
+    in place: BlobPlace<any InspectableBlobStore>, movingTo next: BlobPlace<any InspectableBlobStore>,
+    _ session: Session
+  ) throws -> any InspectableBlobStore {
+    try session.execute(damageStatements["lock_adopting"])
+    let target = try next.open(.now())
+    let known = try storeIDs(session)
+    let source: any InspectableBlobStore
+    if let known, known.current == target.id, let previous = known.previous, try place.id() == previous {
+      source = try place.open(previous).blobs
+    } else {
+      if let expected = known?.next, expected != target.id {
+        throw BlobFolderRefusal.another(target.id, expected: expected)
+      }
+      source = try openBlobs(in: place, session)
+    }
+    guard !source.ids.contains(target.id) else { throw BlobFolderRefusal.itself(target.id) }
+    return MovingBlobStore(source, next: target.blobs)
+  }
+
   /// Compares a place of blobs with the database, and changes nothing.
   package static func match<Blobs>(
     of place: BlobPlace<Blobs>, isAdopting: Bool = false, _ session: Session
@@ -48,10 +74,10 @@ extension Store {
 /// Where blobs lie: a folder or a bucket, which may not be that of the database.
 package struct BlobPlace<Blobs>: Sendable {
   /// The id of the store; nil if there is none.
-  let id: @Sendable () throws -> PublicID?
+  package let id: @Sendable () throws -> PublicID?
   let contains: @Sendable (SHA256Digest) throws -> Bool
   /// Opens the store, and gives it an id if it has none; returns the one that it has.
-  let open: @Sendable (PublicID) throws -> (blobs: Blobs, id: PublicID)
+  package let open: @Sendable (PublicID) throws -> (blobs: Blobs, id: PublicID)
 
   package init(
     id: @escaping @Sendable () throws -> PublicID?, contains: @escaping @Sendable (SHA256Digest) throws -> Bool,
@@ -63,7 +89,7 @@ package struct BlobPlace<Blobs>: Sendable {
   }
 }
 
-extension BlobPlace where Blobs == FolderBlobStore {
+extension BlobPlace where Blobs == any InspectableBlobStore {
   package static func folder(_ path: String) -> BlobPlace {
     BlobPlace(
       id: { try FolderBlobStore.id(in: path) }, contains: { FolderBlobStore.contains($0, in: path) },
@@ -106,6 +132,8 @@ package enum BlobFolderRefusal: Error, Sendable, Hashable, CustomStringConvertib
   case unmarked(expected: PublicID)
   /// The folder belongs to another store.
   case another(PublicID, expected: PublicID)
+  /// The store that the blobs move to is that in which they are.
+  case itself(PublicID)
   /// The folder has none of the newest blobs in the database.
   case lacksNewest
 
@@ -114,6 +142,7 @@ package enum BlobFolderRefusal: Error, Sendable, Hashable, CustomStringConvertib
     case .unmarked(let expected): "it has no file store-id, but the database belongs to the store \(expected)"
     case .another(let found, let expected):
       "it is the store \(found), but the database belongs to the store \(expected)"
+    case .itself(let id): "the blobs move to another store, and this is their own, \(id)"
     case .lacksNewest: "it contains none of the newest blobs in the database"
     }
   }

@@ -10,30 +10,52 @@ extension Store {
 
   /// Removes released blobs that nothing refers to any more. During a hold it removes nothing.
   ///
-  /// Call it in a transaction of its own, after the commit of the one that released them: the removal of a file cannot
-  /// be rolled back, but the removal of a reference can. If this transaction is rolled back, a row without a reference
-  /// may exist without its file until the next call; a writer that inserts the same blob publishes the file again.
+  /// Call it after the commit of the transaction that released them: the removal of a file cannot be rolled back, but the
+  /// removal of a reference can. That holds for a failover as well, after which a standby knows what it has received alone: so
+  /// one transaction finds the blobs and waits for the standbys, and another removes them.
   @discardableResult
-  package func collectReleased(limit: Int = 100, _ session: Session) throws -> Collected {
-    var collected = Collected()
-    let released = try session.execute(Self.collecting["take_released"], .integer(limit))
+  package func collectReleased(limit: Int = 100, _ pool: Pool) async throws -> Collected {
+    let released = try await pool.transaction { session in try self.released(limit: limit, session) }
+    if released.entries.isEmpty { return Collected(examined: released.examined) }
+    return try await pool.transaction { session in try collect(released, session) }
+  }
+
+  /// Finds released blobs that nothing refers to. When the transaction, which must be one of its own, has been committed, the
+  /// standbys know that, too.
+  package func released(limit: Int, _ session: Session) throws -> ReleasedBlobs {
+    let rows = try session.execute(Self.collecting["examine_released"], .integer(limit))
+    var released = ReleasedBlobs(examined: rows.count)
+    for row in rows where try !row.get("is_referenced", as: Bool.self) { released.entries.append(try row.get("id")) }
+    if !released.entries.isEmpty { try awaitStandbys(session) }
+    return released
+  }
+
+  /// Removes released blobs that nothing refers to still.
+  ///
+  /// Call it in a transaction of its own. If that is rolled back, a row without a reference may exist without its file until the
+  /// next call; a writer that inserts the same blob publishes the file again.
+  package func collect(_ released: ReleasedBlobs, _ session: Session) throws -> Collected {
+    var collected = Collected(examined: released.examined)
+    // Without it the blobs stay released.
+    guard try mayCollect(session) else { return Collected() }
     var hashes: Set<SHA256Digest> = []
-    for row in released { if let hash = SHA256Digest(bytes: try row.get("hash")) { hashes.insert(hash) } }
-    collected.examined = released.count
-    guard !hashes.isEmpty else { return collected }
-    guard try mayCollect(session) else {
-      try session.execute(Self.collecting["release_again"], .byteStrings(hashes.map(\.bytes)))
-      return Collected()
+    for row in try session.execute(Self.collecting["take_released"], .integers(released.entries)) {
+      if let hash = SHA256Digest(bytes: try row.get("hash")) { hashes.insert(hash) }
     }
     // All writers lock blobs in the order of their hashes.
     for hash in hashes.sorted() { try collect(hash, into: &collected, session) }
     return collected
   }
 
+  /// Makes the commit of this transaction wait until the synchronous standbys have received all that it has seen.
+  package func awaitStandbys(_ session: Session) throws(PostgresError) {
+    try session.execute(Self.statements["await_standbys"])
+  }
+
   /// Removes the given blobs that nothing refers to, whether they were released or not. During a hold it removes
   /// nothing.
   ///
-  /// Call it in a transaction of its own.
+  /// Call it in a transaction of its own, after one that has found the blobs and has called `awaitStandbys`.
   package func collect(_ hashes: [SHA256Digest], _ session: Session) throws -> Collected {
     var collected = Collected(examined: hashes.count)
     guard try mayCollect(session) else { return collected }
@@ -125,6 +147,14 @@ extension Store {
   package func collectingHold(_ session: Session) throws -> Date? {
     try session.execute(Self.collecting["hold"]).first.map { Date(microseconds: try $0.get("ends_at")) }
   }
+}
+
+/// Blobs that were released.
+package struct ReleasedBlobs: Sendable, Hashable {
+  /// The number of releases that were examined.
+  let examined: Int
+  /// Those of blobs without a reference.
+  var entries: [Int64] = []
 }
 
 /// The result of a collection.

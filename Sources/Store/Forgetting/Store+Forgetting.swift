@@ -1,6 +1,6 @@
 package import Model
 package import Postgres
-import Queue
+package import Queue
 
 /// The error for something that would be stored for a user who is being deleted.
 package struct ForgottenRefusal: Error, Sendable, Hashable {
@@ -17,11 +17,11 @@ extension Store {
   /// The caller notifies the workers (`JobQueue.notify`) of `JobKinds.taskQueue`.
   ///
   /// - Parameters:
-  ///   - request: the id of the request, for the log of the worker.
+  ///   - request: the request, for the log and the traces of the worker.
   ///   - check: receives the user, if one is stored; the caller must roll back if it throws.
   /// - Returns: the job, and the revoked tokens.
   package func forget(
-    _ user: String, request: String?, _ session: Session, check: (AppUser?) throws -> Void
+    _ user: String, request: JobRequest?, _ session: Session, check: (AppUser?) throws -> Void
   ) throws -> (job: PublicID, tokens: [PublicID]) {
     // Before the lock of the user: a submission uses its grant, which locks its token, and then waits for the user.
     let tokens = try revokeTokens(of: user, session)

@@ -1,13 +1,19 @@
--- name: take_released
--- No rows during a hold. A hold that starts after this check is detected by the statements that follow.
-DELETE FROM blob_release WHERE id IN (
-  SELECT id FROM blob_release
+-- name: examine_released
+-- No rows during a hold. A hold that starts after this check is detected by the statements that follow. What has references again
+-- is not released any more.
+WITH examined AS MATERIALIZED (
+  SELECT id, hash, EXISTS (SELECT FROM asset WHERE blob = hash)
+    OR EXISTS (SELECT FROM quarantined_input WHERE blob = hash) AS is_referenced
+  FROM blob_release
   WHERE NOT EXISTS (SELECT FROM collection_hold WHERE ends_at > clock_timestamp())
-  ORDER BY id LIMIT $1::int FOR UPDATE SKIP LOCKED)
-RETURNING hash
+  ORDER BY id LIMIT $1::int FOR UPDATE OF blob_release SKIP LOCKED),
+dropped AS (DELETE FROM blob_release WHERE id IN (SELECT id FROM examined WHERE is_referenced))
+SELECT id, is_referenced FROM examined
 
--- name: release_again
-INSERT INTO blob_release (hash) SELECT unnest($1::bytea[])
+-- name: take_released
+DELETE FROM blob_release WHERE id IN (
+  SELECT id FROM blob_release WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED)
+RETURNING hash
 
 -- name: lock_collecting_shared
 -- Every collector holds this lock: a hold starts only after they have ended.

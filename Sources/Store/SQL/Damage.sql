@@ -7,7 +7,8 @@ SELECT id FROM blob_store
 
 -- name: insert_store_id
 INSERT INTO blob_store (id) VALUES ($1::uuid)
-ON CONFLICT (is_only) DO UPDATE SET id = excluded.id, adopted_at = clock_timestamp()
+ON CONFLICT (is_only) DO UPDATE SET id = excluded.id, next_id = nullif(blob_store.next_id, excluded.id),
+  adopted_at = clock_timestamp()
 
 -- name: newest_files
 -- The newest blobs that are stored as files.

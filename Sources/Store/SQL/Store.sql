@@ -37,8 +37,12 @@ INSERT INTO definition (hash, name, version, body) VALUES ($1, $2, $3::int, $4::
 SELECT body FROM definition WHERE hash = $1
 
 -- name: insert_blob
--- Inserts the row or locks it: a collector that has locked the row is waited for.
-INSERT INTO blob (hash, bytes, inline_content) VALUES ($1, $2::bigint, $3)
+-- Inserts the row or locks it: a collector that has locked the row is waited for. No row if the blob is a file and this process
+-- does not write to the store of the database, or to the one that its blobs move to.
+INSERT INTO blob (hash, bytes, inline_content)
+SELECT $1, $2::bigint, $3
+WHERE $3 IS NOT NULL OR coalesce(
+  (SELECT id = ANY ($4::uuid[]) AND (next_id IS NULL OR next_id = ANY ($4::uuid[])) FROM blob_store), true)
 ON CONFLICT (hash) DO UPDATE SET inline_content = coalesce(blob.inline_content, excluded.inline_content)
 RETURNING EXISTS (SELECT FROM blob_damage WHERE blob_damage.hash = blob.hash) AS is_damaged
 
@@ -167,6 +171,11 @@ SELECT pg_try_advisory_xact_lock(hashtextextended($1 || chr(31) || $2, 1)) AS he
 -- name: idempotent_response
 SELECT fingerprint, head, status, location, body FROM idempotent_answer
 WHERE tenant = $1 AND key = $2 AND created_at >= clock_timestamp() - make_interval(secs => $3::float8)
+
+-- name: await_standbys
+-- What this server has committed may not be on its synchronous standbys: a backend that waited for them was ended, or the server has
+-- recovered from a crash. A transaction that writes to the log waits until everything before it is there; one that reads does not.
+SELECT pg_logical_emit_message(true, 'take5', '')
 
 -- name: insert_response
 INSERT INTO idempotent_answer (tenant, key, fingerprint, status, location, body, head)

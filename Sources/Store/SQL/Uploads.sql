@@ -1,7 +1,7 @@
 -- name: insert_awaited_uploads
 -- $2 to $4 are lists of equal length. An upload that another post awaits is not inserted.
-INSERT INTO awaited_upload (upload, post_id, part, place, request)
-SELECT upload, (SELECT id FROM post WHERE public_id = $1::uuid), part, place, $5
+INSERT INTO awaited_upload (upload, post_id, part, place, request, trace)
+SELECT upload, (SELECT id FROM post WHERE public_id = $1::uuid), part, place, $5, $6
 FROM unnest($2::uuid[], $3::text[], $4::smallint[]) AS awaited (upload, part, place)
 ON CONFLICT (upload) DO NOTHING
 
@@ -20,7 +20,7 @@ WHERE post.public_id > $1::uuid ORDER BY post.public_id LIMIT 1000
 -- name: end_awaiting
 -- The first of several transactions that end the waiting of a post gets its rows.
 DELETE FROM awaited_upload USING post WHERE post.id = awaited_upload.post_id AND post.public_id = $1::uuid
-RETURNING awaited_upload.request
+RETURNING awaited_upload.request, awaited_upload.trace
 
 -- name: start_processing
 UPDATE post SET job = $2::uuid, source_set_id = $3::bigint

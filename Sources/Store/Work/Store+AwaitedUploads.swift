@@ -1,6 +1,6 @@
 package import Model
 package import Postgres
-import Queue
+package import Queue
 
 /// An upload that a post awaits, as a part of its submission.
 package struct AwaitedUpload: Sendable, Hashable {
@@ -28,11 +28,11 @@ extension Store {
   ///   - uploads: in the order of the photos.
   ///   - window: how the post is judged by the daily window; nil: by the defaults.
   ///   - isHeld: whether only the author sees the post until a moderator decides.
-  ///   - request: the id of the request, for the log of the worker.
+  ///   - request: the request, for the log and the traces of the worker.
   /// - Throws: `AwaitedByOther`, `ForgottenRefusal`, `SuspendedRefusal`, `PunctualityRefusal`.
   package func submitPost(
     _ draft: PostDraft, awaiting uploads: [AwaitedUpload], window: Definition.Window?, isHeld: Bool = false,
-    request: String?, _ session: Session
+    request: JobRequest?, _ session: Session
   ) throws -> PublicID {
     try requireUsers(draft.author, in: session)
     let post = PublicID.now()
@@ -40,7 +40,8 @@ extension Store {
     let inserted = try session.execute(
       Self.uploadStatements["insert_awaited_uploads"], .text(post.description),
       .texts(uploads.map(\.upload.description)),
-      .texts(uploads.map(\.part)), .integers(uploads.indices.map(Int64.init)), .text(request))
+      .texts(uploads.map(\.part)), .integers(uploads.indices.map(Int64.init)), .text(request?.id),
+      .text(request?.trace))
     guard inserted.affected == uploads.count else { throw AwaitedByOther() }
     return post
   }
@@ -82,7 +83,10 @@ extension Store {
     guard let author = try started.first?.get("author", as: String.self) else {
       throw StoreError.noSubject(.post(post))
     }
-    try enqueue(PostJob(post: post), as: job, by: author, definition, request: row.get("request"), session)
+    let (request, trace): (String?, String?) = (try row.get("request"), try row.get("trace"))
+    try enqueue(
+      PostJob(post: post), as: job, by: author, definition, request: request.map { JobRequest(id: $0, trace: trace) },
+      session)
     return true
   }
 

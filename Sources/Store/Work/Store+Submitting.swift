@@ -2,7 +2,7 @@ package import Crypto
 import FoundationEssentials
 package import Model
 package import Postgres
-import Queue
+package import Queue
 
 /// Submissions. Each function runs in a transaction of the caller's.
 ///
@@ -14,10 +14,10 @@ extension Store {
   ///   - sources: the submitted media, with the roles `source.front` and `source.back`, `source.clip`, or `source.photo`
   ///     and their indexes.
   ///   - isHeld: whether only the author sees the post until a moderator decides.
-  ///   - request: the id of the request, for the log of the worker.
+  ///   - request: the request, for the log and the traces of the worker.
   /// - Throws: `QuarantineRefusal`, `ForgottenRefusal`, `SuspendedRefusal`, `PunctualityRefusal`.
   package func submitPost(
-    _ draft: PostDraft, sources: [NewAsset], definition: MediaDefinition, isHeld: Bool = false, request: String?,
+    _ draft: PostDraft, sources: [NewAsset], definition: MediaDefinition, isHeld: Bool = false, request: JobRequest?,
     _ session: Session
   ) throws -> PublicID {
     try requireUsers(draft.author, in: session)
@@ -42,7 +42,7 @@ extension Store {
   /// - Parameter source: the submitted photo, with the role `source.photo`.
   /// - Throws: `QuarantineRefusal`, `ForgottenRefusal`; `OwnershipRefusal` for an image that would replace another user's.
   package func submitImage(
-    _ draft: ImageDraft, for viewer: Viewer, source: NewAsset, definition: PhotoDefinition, request: String?,
+    _ draft: ImageDraft, for viewer: Viewer, source: NewAsset, definition: PhotoDefinition, request: JobRequest?,
     _ session: Session
   ) throws -> PublicID? {
     try requireUsers(draft.kind == .profile ? draft.owner : nil, draft.author, in: session)
@@ -71,7 +71,7 @@ extension Store {
   /// It is the last statement of the transaction: the row of the fair share stays locked until the commit, and other
   /// submissions of the same author wait for it.
   func enqueue<Job: MediaJob & Encodable>(
-    _ arguments: Job, as job: PublicID, by author: String, _ definition: StoredDefinition, request: String?,
+    _ arguments: Job, as job: PublicID, by author: String, _ definition: StoredDefinition, request: JobRequest?,
     _ session: Session
   ) throws {
     let name = "author:" + author

@@ -33,6 +33,7 @@ extension Attempt {
   private func run(_ camera: Camera, of moment: Work.Moment, in work: Work) async throws {
     let (clock, input, definition) = (ContinuousClock(), InputName(camera), moment.definition)
     let end = clock.now + .seconds(definition.deadlineSeconds)
+    control.begin(.fetch)
     let file = OpenFile(try work.open(moment.clip(of: camera), in: blobs))
     defer { withExtendedLifetime(file) {} }
     let inputs = [input: file.descriptor.number]

@@ -62,6 +62,7 @@ struct Attempt<Control: AttemptControl>: Sendable {
   ) async throws -> AttemptEnding {
     let clock = ContinuousClock()
     let end = clock.now + work.deadline(definition.deadlineSeconds)
+    control.begin(.fetch)
     // The sources stay open here while the media process uses its copies of the descriptors.
     let files = try sources.mapValues { OpenFile(try work.open($0, in: blobs)) }
     let inputs = files.mapValues { $0.descriptor.number }
@@ -103,8 +104,9 @@ struct Attempt<Control: AttemptControl>: Sendable {
     var assets: [NewAsset] = []
     var times: [Duration] = []
     for (index, hash) in photos.photos.enumerated() {
-      control.advance(.photo, Double(index) / Double(photos.photos.count))
+      control.begin(.fetch)
       let photo = OpenFile(try work.open(hash, in: blobs))
+      control.advance(.photo, Double(index) / Double(photos.photos.count))
       defer { withExtendedLifetime(photo) {} }
       let outputs = try Outputs(plan.outputs, in: blobs)
       let report: PhotoReport
@@ -139,10 +141,16 @@ struct Attempt<Control: AttemptControl>: Sendable {
 
 /// The stage of an attempt.
 enum AttemptStage: String, Sendable {
+  /// Opens the sources, which an object store sends first.
+  case fetch
   case probe
+  /// Validates, composes and makes the stills and previews, in one pass over the clips.
   case compose
   case photo
+  /// Hashes the outputs and stores them.
   case publish
+  /// Writes the ending to the database.
+  case commit
 
   /// The stages in which media are decoded, which can cause the loss of a worker.
   static let atRisk: Set<String> = [probe.rawValue, compose.rawValue, photo.rawValue]
@@ -156,9 +164,13 @@ protocol AttemptControl: Sendable {
   var stopReason: HeldJob.StopReason? { get }
   /// Receives the progress of the attempt.
   func advance(to progress: JobProgress)
+  /// Begins a stage that is not reported as progress.
+  func begin(stage: String)
 }
 
 extension AttemptControl {
+  func begin(_ stage: AttemptStage) { begin(stage: stage.rawValue) }
+
   func advance(_ stage: AttemptStage, _ fraction: Double) {
     advance(to: JobProgress(fraction: fraction, stage: stage.rawValue))
   }

@@ -25,6 +25,8 @@ struct AttemptRecord: Sendable {
     var subject: Subject?
     /// The outcome in the metrics.
     let outcome: String
+    /// Whether what was submitted is ready by this attempt.
+    var isReady = false
     /// The code of the crashes of each input that was quarantined.
     var quarantined: [ReasonCode] = []
   }
@@ -64,7 +66,10 @@ struct AttemptRecord: Sendable {
         log.log(
           note.level, note.message,
           [note.subject?.kind ?? "post": note.subject?.id.description, "error": note.error])
+        // Before clients are notified, who may read the metrics then.
+        held.endStage()
         held.end(note.outcome)
+        if note.isReady { held.countReady() }
         for code in note.quarantined { held.countQuarantined(code) }
         await notify()
         await collect()
@@ -106,7 +111,7 @@ struct AttemptRecord: Sendable {
   // A maintenance task collects later if this fails.
   private func collect() async {
     do {
-      try await pool.transaction { [store] session in try store.collectReleased(session) }
+      try await store.collectReleased(pool)
     } catch {
       log.warning("released blobs could not be collected yet", ["error": "\(error)"])
     }
@@ -118,7 +123,9 @@ struct AttemptRecord: Sendable {
       try store.publish(
         outputs, of: work, recipe: recipe, job: job, verdict: verdict, seconds: start.duration(to: .now) / .seconds(1),
         session)
-      return Note(message: "\(work.subject.kind) published", subject: work.subject, outcome: "accepted")
+      return Note(
+        message: "\(work.subject.kind) published", subject: work.subject, outcome: "accepted",
+        isReady: work.reprocessing == nil)
     case .rejected(let work, let verdict):
       return try reject(work, verdict, session)
     case .broken(let work, let crash):

@@ -112,7 +112,8 @@ extension Option {
 
   /// The options that name the store.
   static let store: [Option] = [
-    .data, .database, .database.file, .pooling, BlobOptions.blobs, BlobOptions.cache, BlobOptions.certificates,
+    .data, .database, .database.file, .pooling, BlobOptions.blobs, BlobOptions.next,
+    BlobOptions.cache, BlobOptions.certificates,
   ]
   /// The options that name the database for notifications.
   static let listening: [Option] = [.listenDatabase, .listenDatabase.file]

@@ -9,6 +9,7 @@ import Platform
 import Postgres
 import QueueWorker
 import Store
+import Tracing
 import Worker
 
 extension Subcommand {
@@ -39,6 +40,10 @@ extension Subcommand {
         "--min-free", "MIB", .integer(0...1 << 30), variable: "TAKE5_MIN_FREE", default: "256",
         formerly: "--least-free",
         help: "minimum free space for media; with less, submissions with media are refused"),
+      Option(
+        "--serve-media", "service|redirect", variable: "TAKE5_SERVE_MEDIA", default: "service",
+        help: "who sends media of a bucket: the service, or the bucket itself, to whose signed URLs clients are redirected"
+      ),
       Option(
         "--uploads", "N", .integer(1...100_000), variable: "TAKE5_UPLOADS", default: "\(UploadLimit.defaultMax)",
         help: "maximum submissions that are received at the same time"),
@@ -86,13 +91,18 @@ extension Subcommand {
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit,
       isCreating: true, isService: true, log: log)
     try await database.logListening(log)
-    let blobs = try await BlobOptions.open(arguments, database, isCreating: true)
+    let metrics = Metrics()
+    let tracer = try TraceOptions.tracer(arguments, metrics, log)
+    let blobs = try await BlobOptions.open(arguments, database, isCreating: true) { exchange in
+      metrics.count(exchange)
+      tracer?.record(exchange)
+    }
+    try BlobOptions.takeUploads(arguments, blobs)
     if database.isNew { log.info("store created", ["data": arguments.value(Option.data.name) ?? ""]) }
     let store = Store(blobs: blobs, authorConcurrency: concurrency)
 
     // Rates are measured with the monotonic clock; the expiry of URLs with the real-time clock, which machines share.
     let start = ContinuousClock.now
-    let metrics = Metrics()
     sandbox?.report(to: log, metrics)
     let refusals = RefusalLog(log: log, metrics: metrics)
     let limits = RateLimits(
@@ -128,16 +138,16 @@ extension Subcommand {
         max: try arguments.number("--uploads") ?? UploadLimit.defaultMax,
         onRefusal: { client in refusals.report("uploads", client: client.description) }),
       uploadLifetime: try arguments.seconds("--upload-lifetime") ?? 86_400, quotas: try quotas(arguments),
-      scrub: scrub, passwords: passwords,
+      scrub: scrub, passwords: passwords, redirectsMedia: arguments.value("--serve-media") == "redirect",
       isLive: { [isEmbedded = database.isEmbedded] in !isEmbedded || liveness.isRecent(at: .now) })
     let server = try APIServer.listen(
-      serverConfiguration, api: api, log: log, metrics: metrics, refusals: refusals)
+      serverConfiguration, api: api, log: log, metrics: metrics, refusals: refusals, tracer: tracer)
     let worker =
       slots == 0
       ? nil
       : RestartingWorker(
         configuration: configuration, database: database, store: store, blobs: blobs, log: log,
-        metrics: metrics)
+        metrics: metrics, tracer: tracer)
     // The first line of standard output, for a process that started the service with port 0.
     try Console.print(exposure.address.url(port: server.port))
     log.info("listening", ["url": exposure.address.url(port: server.port), "slots": "\(slots)"])
@@ -163,6 +173,7 @@ extension Subcommand {
     await lists.close()
     await keys.close()
     await database.close()
+    await tracer?.stop()
     return .success
   }
 

@@ -7,6 +7,7 @@ import Postgres
 import Queue
 import QueueWorker
 import Store
+import Tracing
 import Worker
 
 extension Subcommand {
@@ -31,13 +32,17 @@ extension Subcommand {
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, isService: true,
       log: log)
     try await database.logListening(log)
-    let blobs = try await BlobOptions.open(arguments, database)
     let metrics = Metrics()
+    let tracer = try TraceOptions.tracer(arguments, metrics, log)
+    let blobs = try await BlobOptions.open(arguments, database) { exchange in
+      metrics.count(exchange)
+      tracer?.record(exchange)
+    }
     sandbox.report(to: log, metrics)
     let server = try metricsServer(arguments, metrics, database.pool, log)
     let worker = RestartingWorker(
       configuration: configuration, database: database, store: Store(blobs: blobs), blobs: blobs, log: log,
-      metrics: metrics, onStart: { ServiceManager.notify(.ready, log) })
+      metrics: metrics, tracer: tracer, onStart: { ServiceManager.notify(.ready, log) })
     await withTaskGroup { group in
       group.addTask { await worker.run() }
       if let server { group.addTask { await server.run() } }
@@ -48,6 +53,7 @@ extension Subcommand {
       await server?.stop(within: .zero)
     }
     await database.close()
+    await tracer?.stop()
     return .success
   }
 
@@ -58,7 +64,7 @@ extension Subcommand {
     guard let text = arguments.value("--metrics") else { return nil }
     let address = try ListenAddress(parsing: text)
     let route = Route("GET", "/metrics", admission: Route.open) { _ in
-      let gauges = try? await database.run { try QueueGauges.measure($0) }
+      let gauges = try? await database.run(timeout: .seconds(2)) { try QueueGauges.measure($0) }
       let isUp = MetricGauge("take5_database_up", "Whether the database can be reached.", [:], gauges == nil ? 0 : 1)
       return Response(
         .ok, headers: ["Content-Type": "text/plain; version=0.0.4; charset=utf-8"],

@@ -8,14 +8,15 @@ extension DoctorCheck {
   /// Checks the folder of blobs: that it is that of the database, can be written, and has room.
   static func store(_ subject: DoctorSubject) async throws -> [CheckResult] {
     let minFree = try Subcommand.minFree(subject.arguments)
-    if let bucket = try BlobOptions.client(subject.arguments) {
+    let place = try BlobOptions.place(subject.arguments.value(BlobOptions.blobs.name), subject.arguments)
+    if let bucket = place.bucket {
       let parent = existing(subject.data)
       return [
-        try await check(bucket, subject), space(try FolderBlobStore.freeBytes(in: parent), minFree: minFree, parent),
+        try await check(bucket, place, subject), space(try FolderBlobStore.freeBytes(in: parent), minFree: minFree, parent),
       ]
     }
     let folder = "\(subject.data)/blobs"
-    let match = try await match(of: .folder(folder), subject)
+    let match = try await match(of: place.place, subject)
     guard Folder.isFolder(folder) else {
       let parent = existing(subject.data)
       return [missing(folder, match), space(try FolderBlobStore.freeBytes(in: parent), minFree: minFree, parent)]
@@ -30,7 +31,7 @@ extension DoctorCheck {
 
   /// Compares the folder with the database; nil if that has no schema yet, or an older one, or cannot be reached.
   private static func match(
-    of place: BlobPlace<some BlobStore>, _ subject: DoctorSubject
+    of place: BlobPlace<any InspectableBlobStore>, _ subject: DoctorSubject
   ) async throws -> BlobFolderMatch? {
     guard case .success(let access) = subject.database else { return nil }
     return try await access.pool.run { session in
@@ -39,15 +40,15 @@ extension DoctorCheck {
   }
 
   /// Whether a bucket can be read, and belongs to the database.
-  private static func check(_ bucket: S3Client, _ subject: DoctorSubject) async throws -> CheckResult {
+  private static func check(
+    _ bucket: S3Client, _ place: BlobOptions.Place, _ subject: DoctorSubject
+  ) async throws -> CheckResult {
     do throws(BlobError) {
       _ = try ObjectBlobStore.id(of: bucket)
     } catch {
-      return .error(
-        "store", "bucket", "\(error)",
-        remedy: "check --blobs, that the bucket exists, and the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+      return .error("store", "bucket", "\(error)", remedy: place.remedy)
     }
-    return identity("\(bucket.location)", try await match(of: .bucket(bucket, folder: "", limit: 0), subject))
+    return identity(place.name, try await match(of: place.place, subject))
   }
 
   private static func missing(_ folder: String, _ match: BlobFolderMatch?) -> CheckResult {

@@ -3,12 +3,14 @@ import HTTPServer
 import Logging
 import Metrics
 import Platform
+import Tracing
 
 /// The HTTP server of the API, with its log and metrics.
 enum APIServer {
   /// Binds and listens; status 69 if the address is in use or not available on this machine.
   static func listen(
-    _ configuration: ServerConfiguration, api: ControlAPI, log: Logger, metrics: Metrics, refusals: RefusalLog
+    _ configuration: ServerConfiguration, api: ControlAPI, log: Logger, metrics: Metrics, refusals: RefusalLog,
+    tracer: Tracer?
   ) throws(CommandFailure) -> Server {
     let observer = ServerObserver(
       onAccess: { record in
@@ -17,7 +19,8 @@ enum APIServer {
           ["method": record.countedMethod, "route": record.route ?? "none", "status": "\(record.status)"])
         metrics.observe(
           "take5_http_request_duration_seconds", "Time from the head of a request to the end of its response.",
-          ["route": record.route ?? "none"], seconds: record.milliseconds / 1000)
+          ["method": record.countedMethod, "route": record.route ?? "none"], seconds: record.milliseconds / 1000)
+        tracer?.record(record)
         log.info(
           "request",
           [
@@ -29,7 +32,12 @@ enum APIServer {
       onFailure: { error, request in
         log.error("a request failed", ["error": "\(error)", "request": request.id.description])
       },
-      onRefusal: { refusal, client in refusals.report(refusal.rawValue, client: client.description) })
+      onRefusal: { refusal, client in refusals.report(refusal.rawValue, client: client.description) },
+      // Without a tracer a job keeps the trace of its client all the same: its worker may have one.
+      trace: { head in
+        guard let tracer else { return head.headers[TraceContext.headerName].flatMap { TraceContext($0) } }
+        return tracer.begin(head)
+      })
     do {
       let server = try Server(configuration: configuration, router: api.router, observer: observer)
       metrics.measure { [weak server] in server.map { gauges($0.load) } ?? [] }
@@ -51,7 +59,7 @@ enum APIServer {
 
 extension AccessRecord {
   /// The method as a label. Unknown methods share one label, so that clients cannot create time series.
-  fileprivate var countedMethod: String {
+  var countedMethod: String {
     ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].contains(method) ? method : "other"
   }
 }

@@ -1,6 +1,7 @@
 import Blobs
 import Crypto
 import Glibc
+import Model
 import ObjectStore
 import Platform
 import Postgres
@@ -9,21 +10,36 @@ import Store
 /// Opens the blobs of a database: a folder inside the data folder, or a bucket.
 enum BlobOptions {
   static let blobs = Option(
-    "--blobs", "URL", variable: "TAKE5_BLOBS",
-    help: "S3-compatible bucket for the blobs instead of the data folder: s3://BUCKET/PREFIX?endpoint=URL")
+    "--blobs", "URL", variable: "TAKE5_BLOBS", default: "folder",
+    help: "store of the blobs: folder, which is in the data folder, or s3://BUCKET/PREFIX?endpoint=URL")
+  static let next = Option(
+    "--blobs-next", "URL", variable: "TAKE5_BLOBS_NEXT",
+    help: "store that the blobs move to, which is written to as well; see 'take5 blobs move'")
   static let cache = Option(
     "--blob-cache", "MIB", .integer(64...1 << 24), variable: "TAKE5_BLOB_CACHE", default: "4096",
     help: "limit of the copies of a bucket's blobs in the data folder")
   static let certificates = Option(
     "--blob-cacert", "FILE", variable: "TAKE5_BLOB_CACERT",
-    help: "certificates in PEM that the endpoint of --blobs is trusted by, instead of the system's")
+    help: "certificates in PEM that the endpoint of a bucket is trusted by, instead of the system's")
+
+  /// A place of blobs that an option names.
+  struct Place: Sendable {
+    /// For messages.
+    let name: String
+    let place: BlobPlace<any InspectableBlobStore>
+    /// The client of a bucket; nil: the place is a folder.
+    let bucket: S3Client?
+    /// What to do if the place cannot be used.
+    let remedy: String
+  }
 
   /// Opens the blobs for a service or a worker, and closes the database if that fails.
   static func open(
-    _ arguments: Arguments, _ database: DatabaseAccess, isCreating: Bool = false
+    _ arguments: Arguments, _ database: DatabaseAccess, isCreating: Bool = false,
+    onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
   ) async throws -> any InspectableBlobStore {
     do {
-      return try await open(arguments, database.pool, isCreating: isCreating)
+      return try await open(arguments, database.pool, isCreating: isCreating, onExchange: onExchange)
     } catch {
       await database.close()
       throw error
@@ -34,41 +50,46 @@ enum BlobOptions {
   ///
   /// - Parameters:
   ///   - isAdopting: whether a place that is empty or has another id is accepted.
-  ///   - isCreating: whether a missing folder is created.
+  ///   - isCreating: whether a missing folder is created, as it always is with a bucket.
   static func open(
-    _ arguments: Arguments, _ database: Pool, isAdopting: Bool = false, isCreating: Bool = false
+    _ arguments: Arguments, _ database: Pool, isAdopting: Bool = false, isCreating: Bool = false,
+    onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
   ) async throws -> any InspectableBlobStore {
-    let data = arguments.value("--data") ?? ".take5"
+    let data = folder(arguments)
+    let place = try place(arguments.value(blobs.name), arguments, onExchange: onExchange)
+    // What a bucket has of the folder are files of this machine alone.
+    let isCreating = isCreating || place.bucket != nil
     guard isCreating || Folder.isFolder(data) else {
       throw CommandFailure(
         .inputMissing, "folder \(data) not found", remedy: "name the data folder with --data")
     }
-    let bucket = try client(arguments)
-    let limit = Int64(try arguments.number(cache.name) ?? 4096) << 20
-    let name = bucket.map { "\($0.location)" } ?? "\(data)/blobs"
+    let next = try arguments.value(next.name).map { try Self.place($0, arguments, onExchange: onExchange) }
     do {
       if isCreating { try Folder.make(data, mode: 0o700) }
-      return try await database.transaction { session -> any InspectableBlobStore in
-        guard let bucket else {
-          return try Store.openBlobs(in: .folder("\(data)/blobs"), isAdopting: isAdopting, session)
+      return try await database.transaction { session in
+        guard let next, !isAdopting else {
+          return try Store.openBlobs(in: place.place, isAdopting: isAdopting, session)
         }
-        return try Store.openBlobs(
-          in: .bucket(bucket, folder: "\(data)/blob-cache", limit: limit), isAdopting: isAdopting, session)
+        return try Store.openBlobs(in: place.place, movingTo: next.place, session)
       }
     } catch let refusal as BlobFolderRefusal {
-      throw CommandFailure(refusal, folder: name)
+      throw CommandFailure(refusal, folder: place.name)
     } catch let error as BlobError {
-      throw CommandFailure(
-        .io, "the blobs in \(name) cannot be used: \(error)",
-        remedy: bucket == nil
-          ? "name a writable folder with --data"
-          : "check --blobs, that the bucket exists, and the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+      throw CommandFailure(.io, "the blobs in \(place.name) cannot be used: \(error)", remedy: place.remedy)
     }
   }
 
-  /// Returns the client of the bucket that `--blobs` names; nil without it.
-  static func client(_ arguments: Arguments) throws(CommandFailure) -> S3Client? {
-    guard let text = arguments.value(blobs.name) else { return nil }
+  /// Returns the place that a value of `--blobs` names.
+  ///
+  /// - Parameter onExchange: called after each request to a bucket.
+  static func place(
+    _ text: String?, _ arguments: Arguments, onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
+  ) throws(CommandFailure) -> Place {
+    let data = folder(arguments)
+    guard let text, text != blobs.defaultValue else {
+      let path = "\(data)/blobs"
+      return Place(name: path, place: .folder(path), bucket: nil, remedy: "name a writable folder with --data")
+    }
     let location: S3Location
     do throws(S3Location.Invalid) { location = try S3Location(text) } catch {
       throw CommandFailure(
@@ -76,12 +97,26 @@ enum BlobOptions {
         remedy: "write it as s3://BUCKET/PREFIX?endpoint=https://HOST:PORT (docs/object-store.md)")
     }
     let source = S3CredentialSource(environment: Take5.environment())
-    return S3Client(
-      location, credentials: { try source.credentials() }, certificates: arguments.value(certificates.name))
+    let client = S3Client(
+      location, credentials: { try source.credentials() }, certificates: arguments.value(certificates.name),
+      onExchange: onExchange)
+    let limit = Int64(try arguments.number(cache.name) ?? 4096) << 20
+    return Place(
+      name: "\(location)", place: .bucket(client, folder: "\(data)/blob-cache", limit: limit), bucket: client,
+      remedy: "check the URL, that the bucket exists, and the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
   }
+
+  /// Moves what clients have sent in parts to where the blobs are staged now: before a move of the blobs that was elsewhere in
+  /// the data folder.
+  static func takeUploads(_ arguments: Arguments, _ blobs: any BlobStore) throws(BlobError) {
+    let uploads = try blobs.uploads()
+    for name in ["blobs", "blob-cache"] { try uploads.take(from: "\(folder(arguments))/\(name)") }
+  }
+
+  private static func folder(_ arguments: Arguments) -> String { arguments.value("--data") ?? ".take5" }
 }
 
-extension BlobPlace where Blobs == ObjectBlobStore {
+extension BlobPlace where Blobs == any InspectableBlobStore {
   /// A bucket, with the folder and the limit of its copies on this machine.
   static func bucket(_ client: S3Client, folder: String, limit: Int64) -> BlobPlace {
     BlobPlace(
@@ -108,6 +143,8 @@ extension CommandFailure {
 /// The blob store of a command that uses none: every call fails.
 struct ClosedBlobStore: BlobStore {
   private static let away = BlobError.unavailable("this command does not open the blobs")
+
+  var ids: [PublicID] { [] }
 
   func stage() throws(BlobError) -> StagedBlob { throw Self.away }
   func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) { throw Self.away }

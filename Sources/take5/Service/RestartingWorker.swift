@@ -4,6 +4,7 @@ import Metrics
 import Platform
 import Postgres
 import Store
+import Tracing
 import Worker
 
 /// A worker that registers again, under a new id, after it has lost its lease or failed.
@@ -16,13 +17,13 @@ final class RestartingWorker: Sendable {
   /// - Parameter onStart: called each time that the worker is registered and begins to claim.
   init(
     configuration: WorkerConfiguration, database: DatabaseAccess, store: Store, blobs: any InspectableBlobStore,
-    log: Logger, metrics: Metrics, onStart: @escaping @Sendable () -> Void = {}
+    log: Logger, metrics: Metrics, tracer: Tracer?, onStart: @escaping @Sendable () -> Void = {}
   ) {
     self.log = log
     make = {
       try WorkerService(
         configuration: configuration, database: database.url, pool: database.pool, store: store, blobs: blobs, log: log,
-        metrics: metrics, onStart: onStart)
+        metrics: metrics, tracer: tracer, onStart: onStart)
     }
   }
 

@@ -21,6 +21,7 @@ extension Option {
     Option(
       "--poll", "SECONDS", .seconds(0.01...3600), variable: "TAKE5_POLL", default: "1",
       help: "interval at which the queue is checked even without a notification"),
+    TraceOptions.endpoint, TraceOptions.percent,
   ]
 }
 

@@ -1,0 +1,134 @@
+package import Blobs
+package import Crypto
+package import Model
+import Platform
+package import Postgres
+package import Store
+
+/// Copies the blobs of a database to another store while others write, and makes that the store of the database.
+///
+/// It may be interrupted at any point: the next run copies what is not there yet. Others may read and write meanwhile, if they
+/// write to both stores.
+package struct BlobMove: Sendable {
+  private let pool: Pool
+  private let source: any InspectableBlobStore
+  private let target: any InspectableBlobStore
+  private let targetID: PublicID
+  private let parallel: Int
+  private let leavesDamaged: Bool
+  private let progress: @Sendable (Double) -> Void
+
+  /// - Parameters:
+  ///   - parallel: the number of blobs that are copied at the same time.
+  ///   - leavesDamaged: whether the move ends although blobs cannot be read.
+  ///   - progress: receives the progress, 0 to 1.
+  package init(
+    pool: Pool, from source: any InspectableBlobStore, to target: any InspectableBlobStore, id: PublicID, parallel: Int,
+    leavesDamaged: Bool, progress: @escaping @Sendable (Double) -> Void
+  ) {
+    self.pool = pool
+    self.source = source
+    self.target = target
+    targetID = id
+    self.parallel = parallel
+    self.leavesDamaged = leavesDamaged
+    self.progress = progress
+  }
+
+  /// Moves the blobs.
+  ///
+  /// - Throws: `BlobMoveRefusal`, `BlobError`, `PostgresError`.
+  package func run() async throws -> BlobMoveReport {
+    let id = targetID
+    guard try await pool.transaction({ session in try Store.beginMove(to: id, session) }) else {
+      throw BlobMoveRefusal.otherMove
+    }
+    var report = BlobMoveReport()
+    // Blobs that are inserted meanwhile are in both stores: the second time there is nothing to copy, which proves it.
+    while true {
+      let before = report.copied
+      report.blobs = 0
+      report.damaged = []
+      for shard in UInt8.min...UInt8.max {
+        try await copy(shard, &report)
+        progress((Double(shard) + 1) / 256)
+      }
+      if report.copied == before { break }
+    }
+    if report.damaged.isEmpty || leavesDamaged {
+      report.isFinished = try await pool.transaction { session in try Store.finishMove(to: id, session) }
+    }
+    return report
+  }
+
+  private func copy(_ shard: UInt8, _ report: inout BlobMoveReport) async throws {
+    let target = target
+    // The rows first: a blob whose row is committed is in the store that is listed after it.
+    let files = try await pool.read { session in try Store.files(ofShard: shard, session) }
+    let present = try await onThread("blob-move") { try target.listing(ofShard: Int(shard)) }.blobs
+    report.blobs += files.count
+    var missing = files.filter { present[$0.key] != $0.value }.keys.sorted()[...]
+    try await withThrowingTaskGroup(of: (SHA256Digest, Copied).self) { group in
+      var running = 0
+      while running > 0 || !missing.isEmpty {
+        if running < parallel, let hash = missing.popFirst() {
+          group.addTask { (hash, try await copy(hash)) }
+          running += 1
+          continue
+        }
+        guard let (hash, copied) = try await group.next() else { break }
+        running -= 1
+        switch copied {
+        case .bytes(let bytes):
+          report.copied += 1
+          report.bytes += bytes
+        case .damaged: report.damaged.append(hash)
+        case .gone: break
+        }
+      }
+    }
+  }
+
+  private enum Copied: Sendable {
+    case bytes(Int64)
+    /// It cannot be read.
+    case damaged
+    /// It was removed meanwhile.
+    case gone
+  }
+
+  private func copy(_ hash: SHA256Digest) async throws -> Copied {
+    let (source, target) = (source, target)
+    do {
+      return try await onThread("blob-move") {
+        let file = try source.open(hash)
+        let blob = try target.copy(of: file, hash)
+        try target.prepare(blob)
+        try target.publish(blob)
+        return .bytes(try file.size())
+      }
+    } catch let error as BlobError where error.damage != nil {
+      return try await pool.read { session in try Store.isFile(hash, session) } ? .damaged : .gone
+    }
+  }
+}
+
+/// What a move has done.
+package struct BlobMoveReport: Sendable, Hashable {
+  /// The number of blobs that are files.
+  package var blobs = 0
+  /// Those that this run has copied.
+  package var copied = 0
+  /// Their bytes.
+  package var bytes: Int64 = 0
+  /// Those that cannot be read.
+  package var damaged: [SHA256Digest] = []
+  /// Whether the blobs are those of the other store now.
+  package var isFinished = false
+}
+
+/// The reason why a move does not begin.
+package enum BlobMoveRefusal: Error, Sendable, Hashable {
+  /// The blobs move to another store.
+  case otherMove
+}

@@ -1,0 +1,118 @@
+import Crypto
+import FoundationEssentials
+internal import HTTPClient
+import Model
+import Platform
+
+/// Uploads in parts (Amazon S3 API Reference, `CreateMultipartUpload`): a lost connection costs a part, and an object is there
+/// with its last part or not at all.
+extension S3Client {
+  /// An upload whose parts lie in the store and are no object yet.
+  struct UnfinishedUpload: Sendable, Hashable {
+    let key: String
+    let id: String
+  }
+
+  /// Writes an object in parts. What was sent of an upload that fails is removed, if the store can be reached.
+  func putParts(
+    _ key: String, _ file: OpenFile, bytes: Int64, hash: SHA256Digest, headers: [(name: String, value: String)]
+  ) throws {
+    let started = S3Document(try send("POST", key, query: [("uploads", "")]).body)
+    guard let id = started.text("UploadId") else {
+      throw S3Error(status: 200, code: "", description: "\(location): the store has sent no UploadId")
+    }
+    do {
+      var whole = SHA256()
+      var tags: [String] = []
+      for start in stride(from: 0, to: bytes, by: Int(partBytes)) {
+        let range = start..<min(start + partBytes, bytes)
+        let part = try digest(of: file, range, adding: &whole)
+        let query = [("partNumber", "\(tags.count + 1)"), ("uploadId", id)]
+        let response = try send("PUT", key, query: query, body: .file(file, path: key, range: range), hash: part.hex)
+        guard let tag = response.headers["etag"] else {
+          throw S3Error(status: 200, code: "", description: "\(location): a part of \(key) has no ETag")
+        }
+        tags.append(tag)
+      }
+      // Each part is that of its own hash: the file may have changed between two of them.
+      guard whole.finalize() == hash else {
+        throw S3Error(status: nil, code: "", description: "\(key) has changed on this machine while it was sent")
+      }
+      try complete(key, id, tags, bytes: bytes, headers: headers)
+    } catch {
+      try? abort(UnfinishedUpload(key: key, id: id))
+      throw error
+    }
+  }
+
+  private func complete(
+    _ key: String, _ id: String, _ tags: [String], bytes: Int64, headers: [(name: String, value: String)]
+  ) throws {
+    let parts = tags.enumerated().map { "<Part><PartNumber>\($0 + 1)</PartNumber><ETag>\($1)</ETag></Part>" }
+    let body = Array("<CompleteMultipartUpload>\(parts.joined())</CompleteMultipartUpload>".utf8)
+    do {
+      let response = try send(
+        "POST", key, query: [("uploadId", id)], headers: headers, body: .bytes(body), hash: SHA256.digest(of: body).hex)
+      // A store begins its response before it has put the parts together.
+      let document = S3Document(response.body)
+      if let code = document.text("Code") {
+        throw S3Error(
+          status: 500, code: code, description: "\(location): POST \(key): \(code), \(document.text("Message") ?? "")")
+      }
+    } catch let error as S3Error where error.code == "NoSuchUpload" {
+      // The response to an attempt before was lost.
+      guard try length(of: key) == bytes else { throw error }
+    }
+  }
+
+  private func digest(
+    of file: OpenFile, _ range: Range<Int64>, adding whole: inout SHA256
+  ) throws(SystemError) -> SHA256Digest {
+    var hasher = SHA256()
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 64)
+    defer { buffer.deallocate() }
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let room = UnsafeMutableRawBufferPointer(
+        rebasing: buffer[..<Int(min(Int64(buffer.count), range.upperBound - offset))])
+      let count = try file.descriptor.read(into: room, at: offset)
+      guard count > 0 else { break }
+      let bytes = UnsafeRawBufferPointer(rebasing: room[..<count])
+      hasher.update(bytes)
+      whole.update(bytes)
+      offset += Int64(count)
+    }
+    return hasher.finalize()
+  }
+
+  /// Removes the parts of an upload.
+  func abort(_ upload: UnfinishedUpload) throws {
+    do { _ = try send("DELETE", upload.key, query: [("uploadId", upload.id)]) } catch let error as S3Error
+      where error.code == "NoSuchUpload" || error.isMissing
+    {}
+  }
+
+  /// The uploads below the prefix of the location that began longer ago than a writer takes: nothing in a store says that a
+  /// writer has ended.
+  func abandonedUploads() throws -> [UnfinishedUpload] {
+    let end = Date(timeIntervalSince1970: Double(storeSeconds() - uploadSeconds))
+    let prefix = location.key("")
+    var found: [UnfinishedUpload] = []
+    var markers: [(name: String, value: String)] = []
+    repeat {
+      let query = [("uploads", ""), ("prefix", prefix), ("encoding-type", "url")] + markers
+      let page = S3Document(try send("GET", "", query: query).body)
+      for upload in page.elements("Upload") {
+        guard let key = upload.text("Key").flatMap({ S3Document.decoded($0) }), let id = upload.text("UploadId"),
+          let time = upload.text("Initiated").flatMap({ RFC3339.date(from: $0) })
+        else { throw S3Error(status: 200, code: "", description: "the store has sent an unreadable list of uploads") }
+        if time < end { found.append(UnfinishedUpload(key: key, id: id)) }
+      }
+      markers = []
+      if page.text("IsTruncated") == "true", let key = page.text("NextKeyMarker").flatMap({ S3Document.decoded($0) }) {
+        markers = [("key-marker", key), ("upload-id-marker", page.text("NextUploadIdMarker") ?? "")]
+      }
+    } while !markers.isEmpty
+    return found
+  }
+}

@@ -1,0 +1,95 @@
+import Blobs
+import Crypto
+import Glibc
+import Model
+import Platform
+import Postgres
+import PostgresTesting
+import Testing
+
+@testable import Store
+
+@Suite("Moves of the blobs to another store", .tags(.database), .timeLimit(.minutes(5)))
+struct MovingTests {
+  private struct Places {
+    let folder: TemporaryFolder
+    let old: BlobPlace<any InspectableBlobStore>
+    let new: BlobPlace<any InspectableBlobStore>
+
+    init() throws {
+      folder = try TemporaryFolder()
+      old = .folder("\(folder.path)/old")
+      new = .folder("\(folder.path)/new")
+    }
+  }
+
+  private static func seal(_ text: String, in blobs: any BlobStore) throws -> SealedBlob {
+    var staged = try blobs.stage()
+    try Array(text.utf8).withUnsafeBytes { try staged.append($0) }
+    return try staged.seal()
+  }
+
+  /// Whether a process with these blobs may not insert one.
+  private static func isRefused(_ blobs: any BlobStore, _ text: String, _ pool: Pool) async throws -> Bool {
+    do {
+      try await pool.transaction { session in
+        _ = try Store(blobs: blobs).insertSet(
+          [NewAsset(role: .sourceFront, type: "video/mp4", content: try seal(text, in: blobs))], definition: nil, recipe: nil,
+          job: nil, session)
+      }
+      return false
+    } catch BlobError.unavailable(let reason) {
+      #expect(reason.contains("--blobs-next"))
+      return true
+    }
+  }
+
+  @Test("from the beginning of a move until its end, only a process that writes to both stores inserts blobs")
+  func writers() async throws {
+    try await StoreFixture.with { fixture in
+      let (places, pool) = (try Places(), fixture.pool)
+      let old = try await pool.transaction { try Store.openBlobs(in: places.old, $0) }
+      let both = try await pool.transaction { try Store.openBlobs(in: places.old, movingTo: places.new, $0) }
+      let new = try places.new.open(.now())
+      #expect(try await !Self.isRefused(old, "before", pool))
+      #expect(try await pool.transaction { try Store.beginMove(to: new.id, $0) })
+      #expect(try await pool.transaction { try Store.beginMove(to: new.id, $0) })
+      #expect(try await !pool.transaction { try Store.beginMove(to: .now(), $0) })
+      #expect(try await Self.isRefused(old, "old alone", pool))
+      #expect(try await Self.isRefused(new.blobs, "new alone", pool))
+      #expect(try await !Self.isRefused(both, "both", pool))
+      #expect(try await pool.transaction { try Store.finishMove(to: new.id, $0) })
+      #expect(try await Self.isRefused(old, "old alone", pool))
+      #expect(try await !Self.isRefused(new.blobs, "new alone, later", pool))
+      #expect(try await !Self.isRefused(both, "both, later", pool))
+      // A process that has not been told yet starts again as it was, and one without the new store does not.
+      _ = try await pool.transaction { try Store.openBlobs(in: places.old, movingTo: places.new, $0) }
+      await #expect(throws: BlobFolderRefusal.self) {
+        try await pool.transaction { _ = try Store.openBlobs(in: places.old, $0) }
+      }
+      #expect(try await pool.transaction { try Store.openBlobs(in: places.new, $0) }.ids == [new.id])
+    }
+  }
+
+  @Test("a move that is cancelled leaves the blobs where they are, and a store cannot move to itself or to a third one")
+  func refusals() async throws {
+    try await StoreFixture.with { fixture in
+      let (places, pool) = (try Places(), fixture.pool)
+      let old = try await pool.transaction { try Store.openBlobs(in: places.old, $0) }
+      let new = try places.new.open(.now())
+      await #expect(throws: BlobFolderRefusal.itself(old.ids[0])) {
+        try await pool.transaction { _ = try Store.openBlobs(in: places.old, movingTo: places.old, $0) }
+      }
+      #expect(try await pool.transaction { try Store.beginMove(to: new.id, $0) })
+      await #expect(throws: BlobFolderRefusal.self) {
+        try await pool.transaction {
+          _ = try Store.openBlobs(in: places.old, movingTo: .folder("\(places.folder.path)/third"), $0)
+        }
+      }
+      #expect(try await pool.transaction { try Store.cancelMove($0) })
+      #expect(try await !pool.transaction { try Store.cancelMove($0) })
+      #expect(try await !Self.isRefused(old, "old alone", pool))
+      #expect(try await pool.run { try Store.storeIDs($0) } == BlobStoreIDs(current: old.ids[0], next: nil, previous: nil))
+    }
+  }
+}

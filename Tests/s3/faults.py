@@ -1,0 +1,203 @@
+"""Sends media to a service and a worker that share a bucket and no folder, while the store breaks requests and the two are killed:
+
+faults.py PATH-OF-take5 [--faults N] [--seed N]
+
+Tests/s3/store.sh starts the store and runs it. In the end each acknowledged post is ready by itself, and verify finds nothing."""
+
+import argparse
+import hashlib
+import itertools
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import zlib
+
+from faulty_store import FaultyStore
+
+SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples"
+TIMEOUT = 300
+# One of so many faults is a kill.
+KILLS = 6
+CLIENTS = 3
+
+
+def png(name, side):
+    """Returns a photo of noise, which is the same for a name."""
+    noise = hashlib.shake_128(name.encode()).digest(side * side * 3)
+    rows = b"".join(b"\0" + noise[start:start + side * 3] for start in range(0, len(noise), side * 3))
+
+    def chunk(kind, content):
+        return len(content).to_bytes(4, "big") + kind + content + zlib.crc32(kind + content).to_bytes(4, "big")
+
+    header = side.to_bytes(4, "big") * 2 + bytes((8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows, 0)) + chunk(b"IEND", b"")
+
+
+def clip(name, camera):
+    """Returns a sample with a box at its end that players skip, by which it differs from others."""
+    content = hashlib.shake_128(name.encode()).digest(1000)
+    return (SAMPLES / f"{camera}.mp4").read_bytes() + (len(content) + 8).to_bytes(4, "big") + b"free" + content
+
+
+def parts_of(number):
+    """The files of a post: most have a photo, some a moment, and some a photo that is written to the bucket in parts."""
+    if number % 8 == 1:
+        return [(camera, clip(f"{number}", camera)) for camera in ("front", "back")], "take5"
+    return [("photo", png(f"{number}", 2500 if number % 8 == 5 else 300))], "photo"
+
+
+class Program:
+    """A process of take5 that is killed and started again."""
+
+    def __init__(self, arguments, environment, log, prints_url):
+        self.arguments, self.environment, self.prints_url = arguments, environment, prints_url
+        self.log = log.open("ab")
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            self.arguments, env=self.environment, stdout=subprocess.PIPE, stderr=self.log, start_new_session=True)
+        if self.prints_url and not self.process.stdout.readline():
+            raise SystemExit(f"the service did not start: {pathlib.Path(self.log.name).read_text()}")
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.start()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+
+
+def send(request):
+    """Returns a response as JSON; None if it is worth another attempt."""
+    try:
+        with urllib.request.urlopen(request, timeout=120) as response:
+            return json.load(response)
+    except urllib.error.HTTPError as error:
+        problem = error.read()
+        assert error.code in (408, 409, 429, 503), f"{error.code} {problem}"
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def submit(url, number):
+    """Submits a post until it is acknowledged, and returns its id."""
+    files, kind = parts_of(number)
+    boundary = "boundary-of-take5"
+    body = b""
+    for name, content in [("post", json.dumps({"kind": kind, "author": f"user{number}"}).encode()), *files]:
+        file_name = b'; filename="file"' if name != "post" else b""
+        body += b'--%s\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\n%s\r\n' % (
+            boundary.encode(), name.encode(), file_name, content)
+    body += f"--{boundary}--\r\n".encode()
+    headers = {"Content-Type": f"multipart/form-data; boundary={boundary}", "Idempotency-Key": f"post-{number}"}
+    while True:
+        post = send(urllib.request.Request(f"{url}/v1/posts", body, headers))
+        if post:
+            return post["id"]
+        time.sleep(0.2)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("take5", type=pathlib.Path)
+    parser.add_argument("--faults", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    bucket = urllib.parse.urlsplit(os.environ["TAKE5_TEST_S3"])
+    endpoint = urllib.parse.urlsplit(dict(urllib.parse.parse_qsl(bucket.query))["endpoint"])
+    store = FaultyStore((endpoint.hostname, endpoint.port), options.seed)
+    blobs = f"s3://{bucket.netloc}/faults-{options.seed}?endpoint=http://127.0.0.1:{store.port}"
+    with tempfile.TemporaryDirectory(prefix="take5-faults-") as folder:
+        figures = run(options, store, pathlib.Path(folder), blobs)
+    print(f"{figures}; each is there and ready, and the store is consistent")
+
+
+def run(options, store, folder, blobs):
+    take5, chance = options.take5.resolve(), random.Random(options.seed)
+    environment = {
+        "PATH": os.environ["PATH"], "AWS_ACCESS_KEY_ID": os.environ["AWS_ACCESS_KEY_ID"],
+        "AWS_SECRET_ACCESS_KEY": os.environ["AWS_SECRET_ACCESS_KEY"], "TAKE5_BLOBS": blobs}
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    service = Program(
+        [take5, "serve", "--listen", f"127.0.0.1:{port}", "--slots", "0", "--data", folder / "api"], environment,
+        folder / "service.log", True)
+    database = (folder / "api" / "postgres.url").read_text().splitlines()[0]
+    worker = Program(
+        [take5, "worker", "--data", folder / "worker", "--database", database, "--lease", "3"], environment,
+        folder / "worker.log", False)
+    numbers, posts, kills = itertools.count(), {}, 0
+    is_over = threading.Event()
+
+    def client():
+        while not is_over.is_set():
+            number = next(numbers)
+            posts[number] = submit(url, number)
+
+    clients = [threading.Thread(target=client) for _ in range(CLIENTS)]
+    store.remaining = options.faults - options.faults // KILLS
+    for thread in clients:
+        thread.start()
+    end = time.monotonic() + TIMEOUT
+    while store.remaining or kills < options.faults // KILLS:
+        if time.monotonic() > end:
+            sys.exit(f"only {store.done} and {kills} kills within {TIMEOUT} s")
+        # Kills are spread over the faults of the store.
+        if kills < options.faults // KILLS and store.done.total() >= kills * (KILLS - 1):
+            (service if chance.random() < 0.3 else worker).kill()
+            kills += 1
+        time.sleep(0.05)
+    is_over.set()
+    for thread in clients:
+        thread.join()
+    wait_until_ready(url, posts)
+    service.stop()
+    worker.stop()
+    more = ["--data", folder / "api"]
+    for command in (["gc"], ["verify", "--deep"]):
+        result = subprocess.run([take5, *command, *more], env=environment, capture_output=True, text=True)
+        assert result.returncode == 0, f"{command}: {result.stdout}{result.stderr}"
+    assert len(set(posts.values())) == len(posts), "two submissions are one post"
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(store.done.items()))
+    return f"{store.done.total() + kills} faults ({kinds}, {kills} kills), {len(posts)} posts"
+
+
+def free_port():
+    """Returns a port on which no program listens."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def wait_until_ready(url, posts):
+    end = time.monotonic() + TIMEOUT
+    left = dict(posts)
+    while left:
+        assert time.monotonic() < end, f"not ready within {TIMEOUT} s: {left}"
+        for number, post in list(left.items()):
+            found = send(f"{url}/v1/posts/{post}")
+            if found and found["status"] == "ready":
+                del left[number]
+            elif found:
+                assert found["status"] == "processing", found
+        time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    main()
