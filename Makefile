@@ -66,12 +66,15 @@ TEST_S3_PACKAGES := python3 swift-proxy swift-account swift-container swift-obje
 # What only 'make test-metrics' needs beside that.
 TEST_METRICS_PACKAGES := python3-venv postgresql-client
 
+# What only 'make test-cluster' needs: what makes networks and their faults, the store, and PostgreSQL's programs.
+TEST_CLUSTER_PACKAGES := iproute2 nftables python3 postgresql swift-proxy swift-account swift-container swift-object memcached curl
+
 # What only 'make test-players' needs: the programs that check outputs, and plugins of GStreamer.
 TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-progs webp libavif-bin libvips-tools \
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx prometheus test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-metrics test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx prometheus test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -218,6 +221,12 @@ test-metrics: build prometheus ## watch a service with Prometheus and a collecto
 	@[ -x .build/metrics/bin/pip ] || python3 -m venv .build/metrics
 	@.build/metrics/bin/pip install --quiet --requirement Tests/metrics/requirements.txt
 	PATH="$(abspath $(dir $(PROMETHEUS))):$$PATH" Tests/s3/store.sh .build/metrics/bin/python Tests/metrics/main.py $(TAKE5)
+
+# JOBS and FAULTS make a shorter run, which writes no figures; SEED repeats the faults of another one.
+test-cluster: build nginx ## send 5,000 jobs to nine machines, two databases among them, through 200 faults and a failover, a quarter of an hour, as root
+	@$(call install,$(TEST_CLUSTER_PACKAGES))
+	@python3 Tests/cluster/main.py $(TAKE5) $(NGINX) $(if $(JOBS),--jobs $(JOBS)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(SEED),--seed $(SEED)) \
+	  $(if $(JOBS)$(FAULTS),,--write docs/reliability.md)
 
 test-players: setup ## check the outputs with ten independent programs, some minutes
 	@$(call install,$(TEST_PLAYERS_PACKAGES))

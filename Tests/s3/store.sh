@@ -4,6 +4,7 @@
 #   store.sh COMMAND…
 #
 # The command gets TAKE5_TEST_S3, the URL of a new bucket for --blobs, and the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
+# TAKE5_TEST_S3_ADDRESS is the address at which the store listens, for a store on a machine of its own.
 # The Debian packages swift-proxy, swift-account, swift-container, swift-object, memcached and curl are needed (make test-s3 installs them).
 set -eu
 dir=$(mktemp -d "${TMPDIR:-/var/tmp}/take5-s3.XXXXXX")
@@ -17,6 +18,7 @@ trap stop EXIT
 trap 'exit 1' INT TERM
 mkdir -p "$dir/etc" "$dir/srv/d1" "$dir/log"
 port=${TAKE5_TEST_S3_PORT:-18890}
+address=${TAKE5_TEST_S3_ADDRESS:-127.0.0.1}
 user=$(id -un)
 
 cat >"$dir/etc/swift.conf" <<CONF
@@ -49,7 +51,7 @@ CONF
 done
 cat >"$dir/etc/proxy-server.conf" <<CONF
 [DEFAULT]
-bind_ip = 127.0.0.1
+bind_ip = $address
 bind_port = $port
 workers = 2
 user = $user
@@ -92,10 +94,10 @@ for kind in account container object proxy; do
   "swift-$kind-server" "$dir/etc/$kind-server.conf" >"$dir/log/$kind" 2>&1 &
   pids="$pids $!"
 done
-for number in 0 1 2 3; do
+for server in "$address:$port" "127.0.0.1:$((port + 1))" "127.0.0.1:$((port + 2))" "127.0.0.1:$((port + 3))"; do
   try=0
   # Any response shows that a server listens.
-  until curl --silent --output /dev/null "http://127.0.0.1:$((port + number))/healthcheck"; do
+  until curl --silent --output /dev/null "http://$server/healthcheck"; do
     try=$((try + 1))
     [ "$try" -lt 100 ] || { echo "OpenStack Swift does not start:" >&2; cat "$dir"/log/* >&2; exit 1; }
     sleep 0.2
@@ -104,8 +106,8 @@ done
 export AWS_ACCESS_KEY_ID=take5:tester AWS_SECRET_ACCESS_KEY=tested
 bucket="take5-$(date +%s)"
 token=$(curl --silent --fail --header "X-Storage-User: $AWS_ACCESS_KEY_ID" --header "X-Storage-Pass: $AWS_SECRET_ACCESS_KEY" \
-  --dump-header - --output /dev/null "http://127.0.0.1:$port/auth/v1.0" | sed -n 's/^[Xx]-[Aa]uth-[Tt]oken: \([^[:space:]]*\).*/\1/p')
+  --dump-header - --output /dev/null "http://$address:$port/auth/v1.0" | sed -n 's/^[Xx]-[Aa]uth-[Tt]oken: \([^[:space:]]*\).*/\1/p')
 curl --silent --show-error --fail-with-body --header "X-Auth-Token: $token" --request PUT \
-  "http://127.0.0.1:$port/v1/AUTH_take5/$bucket" >&2
-export TAKE5_TEST_S3="s3://$bucket/store?endpoint=http://127.0.0.1:$port"
+  "http://$address:$port/v1/AUTH_take5/$bucket" >&2
+export TAKE5_TEST_S3="s3://$bucket/store?endpoint=http://$address:$port"
 "$@"

@@ -1,0 +1,62 @@
+"""What must hold after all faults have healed."""
+
+import collections
+
+from machines import wait_until
+
+
+def texts(rows):
+    return [row[0] for row in rows]
+
+
+class Checks:
+    def __init__(self, database, ledger):
+        self.ask = lambda sql: database.primary.ask(sql, "take5")
+        self.ledger, self.wrong = ledger, list(ledger.violations)
+
+    def fail(self, text, items=()):
+        """Adds what is wrong, with some of the items."""
+        items = list(items)
+        if items or text.endswith("."):
+            self.wrong.append(f"{text} {len(items)}, such as {items[:5]}" if items else text)
+
+    def wait_for_jobs(self, seconds):
+        """Waits until no job is left but dead ones."""
+        try:
+            wait_until(lambda: self.ask("SELECT count(*) FROM job") == [["0"]], "all jobs end", seconds, 0.5)
+        except TimeoutError as failure:
+            self.wrong.append(str(failure))
+
+    def check(self):
+        acknowledged = self.ledger.acknowledged
+        posts = self.ask("SELECT coalesce(caption, title), public_id, status, reasons FROM post")
+        images = self.ask("SELECT owner, public_id, status, reasons FROM image")
+        rows = posts + images
+        for name, records, is_image in (("posts", posts, False), ("images", images, True)):
+            expected = {key: id for key, (kind, id) in acknowledged.items() if (kind == "profile image") == is_image}
+            found = collections.Counter(record[0] for record in records)
+            ids = {record[0]: record[1] for record in records}
+            self.fail(f"acknowledged {name} that do not exist:", sorted(expected.keys() - found.keys()))
+            self.fail(f"{name} that were not acknowledged:", sorted(found.keys() - expected.keys()))
+            self.fail(f"{name} that exist more than once:", [key for key, count in found.items() if count > 1])
+            self.fail(f"{name} that have another id than the acknowledged one:",
+                      [key for key, id in expected.items() if key in ids and ids[key] != id])
+        self.fail("posts and images that are not ready:", [" ".join(row) for row in rows if row[2] != "ready"])
+        self.fail("dead jobs:", texts(self.ask("SELECT public_id || ' ' || coalesce(last_error, '') FROM job_dead")))
+        self.fail("jobs that ended more than once:", texts(self.ask(
+            "SELECT public_id FROM job_done GROUP BY public_id HAVING count(*) > 1")))
+        self.fail("jobs that did not complete:", texts(self.ask(
+            "SELECT public_id || ' ' || outcome::text FROM job_done WHERE outcome <> 'a'")))
+        self.fail("jobs with outputs of more than one attempt:", texts(self.ask(
+            "SELECT job FROM asset_set WHERE definition IS NOT NULL AND job IS NOT NULL GROUP BY job HAVING count(*) > 1")))
+        self.fail("outputs that were replaced, though nothing was made again:", texts(self.ask(
+            "SELECT public_id FROM asset_set WHERE replaced_by IS NOT NULL OR retired_at IS NOT NULL")))
+        jobs = sum(count for kind, count in self.ledger.kinds.items() if kind != "text")
+        done = int(self.ask("SELECT count(*) FROM job_done WHERE kind IN ('post', 'image')")[0][0])
+        if done != jobs:
+            self.wrong.append(f"{done} jobs have ended, {jobs} were acknowledged")
+
+    def figures(self):
+        names = ("attempts", "lost", "retried")
+        row = self.ask("SELECT coalesce(sum(attempt), 0), coalesce(sum(lost), 0), count(*) FILTER (WHERE attempt > 1 OR lost > 0) FROM job_done")[0]
+        return dict(zip(names, map(int, row)))

@@ -1,0 +1,203 @@
+"""The faults: which, in which order and for how long follows from a seed. Each one heals."""
+
+import collections
+import contextlib
+import random
+import signal
+import threading
+import time
+
+from machines import parent, signal_all
+
+APIS, WORKERS, DATABASES = ("api-1", "api-2"), ("worker-1", "worker-2"), ("db-1", "db-2")
+# The machines that talk with each other.
+LINKS = (
+    [("client", "proxy")] + [("proxy", api) for api in APIS]
+    + [(user, service) for user in APIS + WORKERS for service in (*DATABASES, "store")] + [DATABASES])
+# How often each kind comes, beside one cut of each pair of machines.
+WEIGHTS = {
+    "cut": 22, "cut one way": 18, "reset": 14, "loss": 20, "slow": 12,
+    "kill api": 10, "kill worker": 10, "kill media": 12, "kill proxy": 6, "kill store": 10, "kill PostgreSQL": 6,
+    "kill standby": 5, "terminate": 8, "freeze api": 7, "freeze worker": 8, "freeze proxy": 4, "freeze store": 6,
+    "freeze PostgreSQL": 5, "freeze standby": 5,
+}
+# While the standby is promoted, its server and its machine are left alone: a promotion that fails is repeated by an operator.
+OF_DATABASES = ("PostgreSQL", "standby", "terminate")
+
+
+class Fault:
+    def __init__(self, kind, target, chance):
+        self.kind, self.target, self.pick = kind, target, chance.random()
+        # Most heal before a lease expires, some after it.
+        self.seconds = round(chance.uniform(0.5, 3) if chance.random() < 0.8 else chance.uniform(6, 14), 1)
+        self.share, self.rate = chance.randrange(5, 45), chance.choice([256, 1000, 4000])
+
+    @property
+    def is_of_databases(self):
+        return any(word in self.kind for word in OF_DATABASES) or any(name in DATABASES for name in self.target or ())
+
+    def __str__(self):
+        return f"{self.kind}{' ' + ' | '.join(self.target) if self.target else ''}"
+
+
+def draw(seed, count, pairs):
+    """The faults of a run: a cut of each pair of machines, and others of all kinds."""
+    chance = random.Random(seed)
+    kinds = chance.choices(list(WEIGHTS), list(WEIGHTS.values()), k=max(0, count - len(pairs)))
+    plan = [Fault("cut", pair, chance) for pair in pairs]
+    for kind in kinds:
+        pair = None
+        if kind in ("cut", "cut one way", "reset", "loss"):
+            pair = chance.choice(LINKS)
+            pair = pair if chance.random() < 0.5 else pair[::-1]
+        elif kind == "slow":
+            pair = (chance.choice(("proxy", *APIS, *WORKERS, *DATABASES, "store")),)
+        plan.append(Fault(kind, pair, chance))
+    chance.shuffle(plan)
+    return plan[:count]
+
+
+class Weather:
+    """Performs the faults, several at a time, and keeps the time with the submissions."""
+
+    def __init__(self, network, services, database, plan, log):
+        self.network, self.services, self.database = network, services, database
+        self.plan, self.log, self.done = plan, log, collections.Counter()
+        self.lock, self.next, self.changed = threading.Lock(), 0, threading.Condition()
+        self.finished = 0
+        self.failures, self.are_databases_quiet, self.running, self.slowed = [], False, [], set()
+
+    def perform_all(self, parallel, reached):
+        """Performs the faults to their end. `reached` is called with the number of those that have ended."""
+        threads = [threading.Thread(target=self.perform_some, args=(reached,), daemon=True) for _ in range(parallel)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def perform_some(self, reached):
+        while True:
+            with self.lock:
+                if self.next == len(self.plan) or self.failures:
+                    return
+                fault, self.next = self.plan[self.next], self.next + 1
+            self.keep_pace(self.next / len(self.plan))
+            # Databases are never broken while they are promoted.
+            with self.changed:
+                self.changed.wait_for(lambda: not (fault.is_of_databases and self.are_databases_quiet))
+                self.running.append(fault)
+            try:
+                self.log(f"{fault} for {fault.seconds} s")
+                getattr(self, fault.kind.split()[0])(fault)
+                self.log(f"{fault} has healed")
+            except Exception as failure:
+                self.failures.append(f"{fault}: {failure!r}")
+            with self.changed:
+                self.running.remove(fault)
+                self.done[fault.kind] += 1
+                self.changed.notify_all()
+            reached(self.done.total())
+
+    def keep_pace(self, share):
+        """Waits for the jobs, so that the last faults do not come when only the first jobs have ended; never for long."""
+        end = time.monotonic() + 2
+        while self.finished < share - 0.05 and time.monotonic() < end:
+            time.sleep(0.1)
+
+    @contextlib.contextmanager
+    def quiet_databases(self):
+        """Waits until no fault of the databases lasts, and lets none begin."""
+        with self.changed:
+            self.are_databases_quiet = True
+            self.changed.wait_for(lambda: not any(fault.is_of_databases for fault in self.running))
+        try:
+            yield
+        finally:
+            with self.changed:
+                self.are_databases_quiet = False
+                self.changed.notify_all()
+
+    @contextlib.contextmanager
+    def rules(self, *rules):
+        """Rules of nftables, each with its machine and its chain, for a time."""
+        with contextlib.ExitStack() as stack:
+            for name, chain, rule in rules:
+                stack.callback(self.network[name].add_rule(chain, rule))
+            yield
+
+    # Each of these is a kind of fault, by the first word of its name.
+
+    def cut(self, fault):
+        to, other = fault.target
+        rules = [(to, "input", f"ip saddr {self.network[other].address} drop")]
+        if fault.kind == "cut":
+            rules.append((other, "input", f"ip saddr {self.network[to].address} drop"))
+        with self.rules(*rules):
+            time.sleep(fault.seconds)
+
+    def reset(self, fault):
+        """Resets the connections of the pair, and refuses new ones."""
+        to, other = fault.target
+        with self.rules((to, "input", f"ip saddr {self.network[other].address} meta l4proto tcp reject with tcp reset"),
+                        (other, "input", f"ip saddr {self.network[to].address} meta l4proto tcp reject with tcp reset")):
+            time.sleep(fault.seconds)
+
+    def loss(self, fault):
+        to, other = fault.target
+        with self.rules((to, "input", f"ip saddr {self.network[other].address} numgen random mod 100 < {fault.share} drop")):
+            time.sleep(fault.seconds)
+
+    def slow(self, fault):
+        machine = self.network[fault.target[0]]
+        with self.exclusive(machine.name):
+            heal = machine.slow_down(fault.rate)
+            time.sleep(fault.seconds)
+            heal()
+
+    def kill(self, fault):
+        if fault.kind in ("kill PostgreSQL", "kill standby", "kill store", "kill media"):
+            if pids := self.victims(fault):
+                signal_all([pids[int(fault.pick * len(pids))]], signal.SIGKILL)
+        else:
+            self.service(fault).kill()
+
+    def terminate(self, fault):
+        self.database.primary.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'take5' ORDER BY random() LIMIT 4")
+
+    def freeze(self, fault):
+        pids = self.victims(fault)
+        signal_all(pids, signal.SIGSTOP)
+        time.sleep(fault.seconds)
+        signal_all(pids, signal.SIGCONT)
+
+    def victims(self, fault):
+        """The processes that a fault may affect, in the order of their numbers."""
+        what = fault.kind.split()[1]
+        if what in ("PostgreSQL", "standby"):
+            server = self.database.primary if what == "PostgreSQL" else self.database.standby
+            return sorted(server.processes() if fault.kind.startswith("freeze") else server.backends())
+        if what == "store":
+            # Those that their parents start again.
+            servers = [pid for pid, name in self.network["store"].processes().items() if name.startswith("swift-")]
+            return sorted(pid for pid in servers if parent(pid) in servers)
+        if what == "media":
+            return sorted(pid for name in WORKERS for pid, comm in self.services[name].processes().items() if comm == "take5-media")
+        return sorted(self.service(fault).processes())
+
+    def service(self, fault):
+        what = fault.kind.split()[1]
+        names = {"api": APIS, "worker": WORKERS, "proxy": ("proxy",)}[what]
+        return self.services[names[int(fault.pick * len(names))]]
+
+    @contextlib.contextmanager
+    def exclusive(self, name):
+        """A machine has one limit of its rate at a time."""
+        with self.changed:
+            self.changed.wait_for(lambda: name not in self.slowed)
+            self.slowed.add(name)
+        try:
+            yield
+        finally:
+            with self.changed:
+                self.slowed.remove(name)
+                self.changed.notify_all()

@@ -1,0 +1,127 @@
+"""The programs on the machines: the store, the APIs, the workers, and nginx in front."""
+
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import threading
+import time
+
+from machines import descendants, parent, wait_until
+from processes import Service
+
+KEY = "test-cluster-key"
+STORE = pathlib.Path(__file__).resolve().parents[1] / "s3" / "store.sh"
+# Leases that faults exceed.
+LEASE = 8
+
+
+def start_store(machine, folder, logs):
+    """Starts the store on its machine; returns it and the environment of programs that use it."""
+    ready = folder / "store.env"
+    (folder / "store").mkdir()
+    service = Service("store", machine, logs, [STORE, "sh", "-c", f'env >{ready}.new && mv {ready}.new {ready} && exec sleep infinity'],
+                      {"TAKE5_TEST_S3_ADDRESS": machine.address, "TMPDIR": str(folder / "store")})
+    service.is_wanted = False
+    wait_until(lambda: ready.exists() or service.process.poll() is not None, "the store starts", 120)
+    if not ready.exists():
+        raise RuntimeError(f"the store does not start: {service.log.name}")
+    threading.Thread(target=supervise_store, args=(machine, service), daemon=True).start()
+    values = dict(line.split("=", 1) for line in ready.read_text().splitlines() if "=" in line)
+    keys = {name: values[name] for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
+    return service, {**keys, "TAKE5_BLOBS": values["TAKE5_TEST_S3"]}
+
+
+def supervise_store(machine, service):
+    """Starts the servers of the store again when they end, as the units of their packages do."""
+    servers = {pid: pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]
+               for pid, name in descendants(service.process.pid).items() if name.startswith(("swift-", "memcached")) and parent(pid) == service.process.pid}
+    while not Service.is_over:
+        time.sleep(1)
+        for pid in [pid for pid in servers if parent(pid) is None]:
+            arguments = servers.pop(pid)
+            service.log.write(f"started again: {' '.join(arguments)}\n".encode())
+            service.log.flush()
+            servers[subprocess.Popen(machine.inside(*arguments), stdout=service.log, stderr=service.log, start_new_session=True).pid] = arguments
+
+
+class Take5:
+    """The programs of take5, each with a data folder of its own."""
+
+    def __init__(self, program, folder, logs, environment):
+        self.folder, self.logs = folder, logs
+        # A copy, which a build does not replace in the middle of the run.
+        (folder / "bin").mkdir()
+        self.program, _ = (pathlib.Path(shutil.copy(program.with_name(name), folder / "bin")) for name in ("take5", "take5-media"))
+        self.environment = {**environment, "TAKE5_API_KEY": KEY, "TAKE5_LEASE": str(LEASE), "TAKE5_LOG_FORMAT": "json"}
+
+    def serve(self, machine, proxy):
+        return self.start(machine, "serve", "--listen", f"{machine.address}:8080", "--slots", "0", "--background-slots", "0",
+                          "--trusted-proxy", proxy.address)
+
+    def work(self, machine):
+        return self.start(machine, "worker", "--slots", "1")
+
+    def start(self, machine, command, *options):
+        data = self.folder / machine.name
+        data.mkdir(exist_ok=True)
+        return Service(machine.name, machine, self.logs, [self.program, command, "--data", data, *options], self.environment)
+
+    def command(self, machine, *arguments, log):
+        """Runs a command on a machine to its end; returns its exit status and its output."""
+        path = self.logs / f"{log}.log"
+        with path.open("w") as output:
+            status = subprocess.run(
+                machine.inside(self.program, *arguments, "--data", self.folder / machine.name), stdout=output, stderr=subprocess.STDOUT,
+                env={**os.environ, **self.environment}).returncode
+        return status, path.read_text()
+
+
+# Uploads in parts lie on the machine that receives them: what names one goes where the credential of its user goes. Anything else
+# goes to the machine that answers.
+NGINX = """
+daemon off; user root; pid {folder}/nginx.pid; error_log {folder}/error.log warn; worker_processes 2;
+events {{ worker_connections 512; }}
+http {{
+  access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
+  fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
+  upstream api-1 {{ server {first}:8080 max_fails=0; }}
+  upstream api-2 {{ server {second}:8080 max_fails=0; }}
+  upstream any {{ server {first}:8080 fail_timeout=2s; server {second}:8080 fail_timeout=2s; }}
+  split_clients "$http_authorization$http_take5_user" $home {{ 50% api-1; * api-2; }}
+  map "$uri $content_type" $api {{ default any; ~^/v1/uploads $home; ~application/json $home; }}
+  server {{
+    listen {address}:80;
+    location / {{
+      proxy_pass http://$api;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header Host $http_host;
+      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+      proxy_set_header X-Forwarded-Proto $scheme;
+      proxy_request_buffering off;
+      proxy_buffering off;
+      proxy_connect_timeout 2s;
+      proxy_read_timeout 90s;
+      client_max_body_size 0;
+    }}
+  }}
+}}
+"""
+
+
+def start_proxy(program, machine, apis, folder, logs):
+    folder = folder / "nginx"
+    folder.mkdir()
+    (folder / "nginx.conf").write_text(NGINX.format(folder=folder, address=machine.address, first=apis[0].address, second=apis[1].address))
+    return Service("proxy", machine, logs, [program, "-c", folder / "nginx.conf", "-p", folder])
+
+
+def listens(machine, port):
+    """Whether a program answers on a port of a machine; called by a thread on the network."""
+    try:
+        socket.create_connection((machine.address, port), timeout=2).close()
+        return True
+    except OSError:
+        return False
