@@ -74,7 +74,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx prometheus test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx prometheus test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -248,7 +248,7 @@ test-package: package ## install, upgrade and purge the package in a bare Debian
 run: build ## serve until stopped, on http://127.0.0.1:8080
 	$(TAKE5) serve
 
-bench: bench-video bench-photo bench-read bench-crowd bench-queue bench-http ## measure everything that is measured
+bench: bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet ## measure everything that is measured
 
 bench-video: build ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
 	@$(call install,$(BENCH_PACKAGES))
@@ -265,6 +265,9 @@ bench-read: ## measure what reading costs the database as the history grows, a q
 
 bench-crowd: build ## measure what many connections from one address cost the requests of another, a minute
 	$(SWIFT) run -c release bench --crowd --write docs/benchmarks/crowd.md
+
+bench-fleet: ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, two minutes
+	$(SWIFT) run -c release bench --fleet --write docs/scaling.md
 
 bench-queue: build ## measure the queue against pgqueuer, procrastinate and awa, a quarter of an hour
 	@$(call install,$(BENCH_QUEUE_PACKAGES))

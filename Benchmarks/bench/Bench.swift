@@ -28,7 +28,9 @@ struct Bench {
           try await report(options) {
             try await CrowdBench(folder: options.folder, take5: options.take5).findings()
           }
-        case .composition, .photos, .reading, .queue, .crowd: try await measure(options)
+        case .fleet where !options.asksForHelp:
+          try await report(options) { try await FleetBench(folder: options.folder).findings() }
+        case .composition, .photos, .reading, .queue, .crowd, .fleet: try await measure(options)
         }
       }
     } catch let error as BenchError {

@@ -17,6 +17,7 @@ struct Options {
     case reading = "--reading"
     case queue = "--queue"
     case crowd = "--crowd"
+    case fleet = "--fleet"
 
     /// The target of the Makefile that writes its figures into a document.
     var target: String {
@@ -26,6 +27,7 @@ struct Options {
       case .reading: "bench-read"
       case .queue: "bench-queue"
       case .crowd: "bench-crowd"
+      case .fleet: "bench-fleet"
       }
     }
   }
@@ -67,7 +69,7 @@ struct Options {
   /// - Parameter names: the figures that `--only` accepts.
   static func help(names: [String]) -> String {
     """
-    bench [--photos | --reading | --queue | --crowd] [--pairs N] [--runs N] [--only NAME...] [--take5 PATH]
+    bench [--photos | --reading | --queue | --crowd | --fleet] [--pairs N] [--runs N] [--only NAME...] [--take5 PATH]
           [--folder DIR] [--write FILE]
 
     Compares the composition with ffmpeg: CPU, memory, elapsed time, quality and size of the outputs.
@@ -76,6 +78,7 @@ struct Options {
       --reading       measures the cost of lists in the database, with 100,000 and with 1,000,000 posts
       --queue         measures the job queue against others, which 'make bench-queue' installs
       --crowd         measures the latency of one client while another address holds many connections
+      --fleet         measures what many workers cost the database, which are simulated
       --pairs N       the number of alternating runs of each comparison; default: 9
       --runs N        the number of runs of --queue; default: 5
       --only NAME...  measures only the figures with these names or prefixes

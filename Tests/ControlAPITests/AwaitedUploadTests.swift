@@ -103,6 +103,27 @@ struct AwaitedUploadTests {
     }
   }
 
+  @Test(
+    "the round of a machine that does not have the uploads leaves a post to the one that has them, as long as these live"
+  )
+  func elsewhere() async throws {
+    for (lifetime, status) in [(86_400.0, "processing"), (2, "rejected")] {
+      try await RunningAPI.with(.init(uploadLifetime: lifetime)) { api in
+        let clips = [boxedClip(seed: 1), boxedClip(seed: 2)]
+        let paths = [try await Self.create(clips[0], api), try await Self.create(clips[1], api)]
+        let post = try #require(try await Self.moment(paths.map(Self.id), api).json["id"].text)
+        for path in paths { try api.blobs.uploads().remove(try #require(PublicID(Self.id(path)))) }
+        // Until the shorter lifetime is over, the post waits.
+        var json = try await api.get("/v1/posts/\(post)").json
+        repeat {
+          try await api.reconsiderAll()
+          json = try await api.get("/v1/posts/\(post)").json
+        } while lifetime < 10 && json["status"] == .string("processing")
+        #expect(json["status"] == .string(status))
+      }
+    }
+  }
+
   @Test("one post awaits an upload, and a post that is deleted awaits none")
   func once() async throws {
     try await RunningAPI.with { api in

@@ -28,6 +28,8 @@ struct RunningAPI: Sendable {
   let scrub: ScrubQueue
   let changes: Changes
   let awaitingPosts: AwaitingPosts
+  /// The round over all posts that await uploads.
+  let reconsiderAll: @Sendable () async throws -> Void
   let routes: [Route]
 
   static let template = TestTemplate(name: "control_api") { session in
@@ -111,6 +113,7 @@ struct RunningAPI: Sendable {
           RunningAPI(
             port: server.port, url: url, pool: pool, store: store, access: access, blobs: blobs, blobFolder: blobFolder,
             scrub: scrub, changes: changes, awaitingPosts: api.awaitingPosts,
+            reconsiderAll: { try await api.reconsiderAll() },
             routes: api.router.routes))
       }
       for task in tasks { task.cancel() }

@@ -37,7 +37,8 @@ extension ControlAPI {
     }
   }
 
-  private func reconsiderAll() async throws {
+  /// Looks at the posts of all machines.
+  func reconsiderAll() async throws {
     var last: PublicID?
     repeat {
       let posts = try await database.run { [store, last] in try store.postsAwaitingUploads(after: last, $0) }
