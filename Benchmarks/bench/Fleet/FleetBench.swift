@@ -31,7 +31,7 @@ struct FleetBench: Sendable {
     try server.checkpoint(database)
     Console.progress("\(workers) workers")
     let before = try server.cost(of: database)
-    let processors = try ServerProcessors(dataFolder: "\(directory)/data")
+    let processors = try ServerProcessors(database)
     let fleet = Fleet(
       workers: workers, database: database,
       store: Store(blobs: try FolderBlobStore(folder: "\(directory)/blobs")))
@@ -68,9 +68,11 @@ private struct ServerProcessors {
   private let postmaster: Int32
   private let before: Double
 
-  init(dataFolder: String) throws {
-    let text = String(decoding: try Descriptor(reading: "\(dataFolder)/postmaster.pid").contents(), as: UTF8.self)
-    guard let number = text.split(separator: "\n").first.flatMap({ Int32($0) }) else {
+  /// - Parameter database: one of the server's.
+  init(_ database: DatabaseURL) throws {
+    let session = try Session.connect(database, timeout: .seconds(5))
+    let backend = try session.execute("SELECT pg_backend_pid()").single().get(0, as: Int.self)
+    guard let parent = try Self.fields(ofProcess: "\(backend)")?[1], let number = Int32(parent) else {
       throw BenchError("the process of PostgreSQL is not known", status: EX_SOFTWARE)
     }
     postmaster = number
@@ -84,15 +86,20 @@ private struct ServerProcessors {
   private static func seconds(_ postmaster: Int32) throws -> Double {
     var ticks = 0.0
     for name in try Folder.names(in: "/proc") {
-      guard let process = Int32(name),
-        let bytes = try? Descriptor(reading: "/proc/\(name)/stat").bytes(count: 1024, at: 0)
+      guard let process = Int32(name), let fields = try Self.fields(ofProcess: name),
+        process == postmaster || Int32(fields[1]) == postmaster
       else { continue }
-      // proc(5): the name of the program, which may have spaces, ends with the last parenthesis.
-      let fields = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
-      guard fields.count > 15, process == postmaster || Int32(fields[1]) == postmaster else { continue }
       let used = process == postmaster ? 11...14 : 11...12
       ticks += used.reduce(0) { $0 + (Double(fields[$1]) ?? 0) }
     }
     return ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
+  /// The fields of proc(5), `stat`, from the state on; nil if the process has ended.
+  private static func fields(ofProcess name: String) throws -> [Substring]? {
+    guard let bytes = try? Descriptor(reading: "/proc/\(name)/stat").bytes(count: 1024, at: 0) else { return nil }
+    // The name of the program, which may have spaces, ends with the last parenthesis.
+    let fields = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
+    return fields.count > 15 ? fields : nil
   }
 }
