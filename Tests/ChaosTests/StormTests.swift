@@ -28,23 +28,46 @@ struct DocumentTests {
   private static let path =
     "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/docs/reliability.md"
 
-  @Test("the figures have at least 20,000 jobs, 300 faults and 1,000 stored posts, and no violation")
-  func figures() throws {
-    let text = String(decoding: try Descriptor(reading: Self.path).contents(), as: UTF8.self)
-    func row(_ name: String) throws -> Substring {
-      try #require(text.split(separator: "\n").first { $0.hasPrefix("| \(name)") }, "\(name)")
+  /// Reads the rows between two markers of the document.
+  private struct Figures {
+    private let rows: [Substring]
+
+    init(_ name: String) throws {
+      let text = String(decoding: try Descriptor(reading: DocumentTests.path).contents(), as: UTF8.self)
+      let begin = try #require(text.firstRange(of: "<!-- \(name) -->"))
+      let end = try #require(text.firstRange(of: "<!-- end of \(name) -->"))
+      rows = text[begin.upperBound..<end.lowerBound].split(separator: "\n")
     }
+
+    func has(_ name: String) -> Bool { rows.contains { $0.hasPrefix("| \(name)") } }
+
+    func row(_ name: String) throws -> Substring {
+      try #require(rows.first { $0.hasPrefix("| \(name)") }, "\(name)")
+    }
+
     func number(_ name: String) throws -> Int {
       let value = try #require(row(name).split(separator: "|").dropFirst().first)
       return try #require(Int(value.drop { !$0.isNumber }.prefix { $0.isNumber }))
     }
-    #expect(try number("jobs ") >= 20_000)
-    #expect(try number("faults ") >= 300)
-    #expect(try row("storm").contains("seed"))
-    #expect(try row("lost or done twice").contains("none"))
-    #expect(try number("cells with violations") == 0)
-    #expect(try row("not ready or published twice").contains("none"))
-    #expect(try number("stored") >= 1000 && number("processes killed") >= 100)
-    #expect(try row("mixed, missing, made twice or orphaned").contains("none"))
+  }
+
+  @Test("the figures have at least 20,000 jobs, 300 faults and 1,000 stored posts, and no violation")
+  func figures() throws {
+    let figures = try Figures("figures")
+    #expect(try figures.number("jobs ") >= 20_000)
+    #expect(try figures.number("faults ") >= 300)
+    #expect(try figures.row("storm").contains("seed"))
+    #expect(try figures.row("lost or done twice").contains("none"))
+    #expect(try figures.number("cells with violations") == 0)
+    #expect(try figures.row("not ready or published twice").contains("none"))
+    #expect(try figures.number("stored") >= 1000 && figures.number("processes killed") >= 100)
+    #expect(try figures.row("mixed, missing, made twice or orphaned").contains("none"))
+  }
+
+  @Test("the figures of the cluster have at least 5,000 jobs and 200 faults, and nothing wrong")
+  func cluster() throws {
+    let figures = try Figures("cluster")
+    #expect(try figures.number("attempts") >= 5000 && figures.number("faults") >= 200)
+    #expect(!figures.has("wrong"))
   }
 }
