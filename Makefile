@@ -63,7 +63,7 @@ TEST_CLIENTS_PACKAGES := python3-venv openssl chromium
 # What only 'make test-s3' needs: an object store that verifies signatures.
 TEST_S3_PACKAGES := python3 swift-proxy swift-account swift-container swift-object memcached curl
 
-# What only 'make test-metrics' needs beside that.
+# What only 'make test-metrics' needs in addition to that.
 TEST_METRICS_PACKAGES := python3-venv postgresql-client
 
 # What only 'make test-cluster' needs: what makes networks and their faults, the store, and PostgreSQL's programs.

@@ -14,7 +14,7 @@ APIS, WORKERS, DATABASES = ("api-1", "api-2"), ("worker-1", "worker-2"), ("db-1"
 LINKS = (
     [("client", "proxy")] + [("proxy", api) for api in APIS]
     + [(user, service) for user in APIS + WORKERS for service in (*DATABASES, "store")] + [DATABASES])
-# How often each kind comes, beside one cut of each pair of machines.
+# How often each kind comes, in addition to one cut of each pair of machines.
 WEIGHTS = {
     "cut": 22, "cut one way": 18, "reset": 14, "loss": 20, "slow": 12,
     "kill api": 10, "kill worker": 10, "kill media": 12, "kill proxy": 6, "kill store": 10, "kill PostgreSQL": 6,

@@ -115,7 +115,7 @@ def check_sampling(system):
         system.service.wait_for(system.service.submit(f"sampled-{text}", **headers))
     marks = {span.trace_id for span, _ in system.collector.spans if span.name == "process media"}
     wait_until(lambda: len({span.trace_id for span, _ in system.collector.spans if span.name == "process media"}) >= 3,
-               f"the traces that began here, beside {len(marks)}")
+               f"the traces that began here, next to {len(marks)}")
     assert not system.collector.of("1" * 32) and not system.collector.of("2" * 32)
 
 
