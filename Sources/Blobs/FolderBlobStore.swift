@@ -65,9 +65,11 @@ package struct FolderBlobStore: BlobStore {
 
   /// The free space of the file system of a folder, in bytes.
   package static func freeBytes(in folder: String) throws(BlobError) -> Int64 {
-    var status = statvfs()
-    guard statvfs(folder, &status) == 0 else { throw .system(SystemError(call: "statvfs", subject: folder)) }
-    return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    do {
+      return try FileSystem(folder).freeBytes
+    } catch {
+      throw .system(error)
+    }
   }
 
   package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {

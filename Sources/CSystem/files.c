@@ -18,6 +18,10 @@ int csystem_link_unnamed(int descriptor, const char *path) {
   return linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
 
+int csystem_exchange(const char *path, const char *other) {
+  return renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_EXCHANGE);
+}
+
 int csystem_reserve(int descriptor, int64_t length) { return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, length); }
 
 void csystem_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

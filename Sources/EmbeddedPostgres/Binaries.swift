@@ -12,16 +12,41 @@ struct Binaries: Equatable {
 
   var initdb: String { "\(folder)/initdb" }
   var postgres: String { "\(folder)/postgres" }
+  var dump: String { "\(folder)/pg_dump" }
+  var restore: String { "\(folder)/pg_restore" }
 
-  /// Finds the newest installed version, or the version that created a cluster.
+  /// The version to find.
+  enum Wanted: Equatable {
+    case newest
+    case version(Int)
+    /// The version that created the database.
+    case creator(Int)
+
+    var number: Int? {
+      switch self {
+      case .newest: nil
+      case .version(let number), .creator(let number): number
+      }
+    }
+
+    var name: String {
+      switch self {
+      case .newest: "PostgreSQL \(minVersion) or newer"
+      case .version(let number): "PostgreSQL \(number)"
+      case .creator(let number): "PostgreSQL \(number), which created the database,"
+      }
+    }
+  }
+
+  /// Finds the programs of a version; throws if they are not installed.
   ///
-  /// Searches only `TAKE5_POSTGRES_BIN` if it is set, otherwise Debian's folders and `PATH`.
+  /// Searches only the folders of `TAKE5_POSTGRES_BIN` if it is set, otherwise Debian's folders and `PATH`.
   static func find(
-    version wanted: Int? = nil, environment: (String) -> String?
+    _ wanted: Wanted, environment: (String) -> String?
   ) throws(EmbeddedPostgresError) -> Binaries {
     var folders: [String] = []
     if let chosen = environment("TAKE5_POSTGRES_BIN") {
-      folders = [chosen]
+      folders = chosen.split(separator: ":").map(String.init)
     } else {
       let debian = "/usr/lib/postgresql"
       let versions = ((try? Folder.names(in: debian)) ?? []).compactMap(Int.init).sorted(by: >)
@@ -32,13 +57,18 @@ struct Binaries: Equatable {
       guard access("\(folder)/initdb", X_OK) == 0, access("\(folder)/postgres", X_OK) == 0 else { return nil }
       return version(of: folder).map { Binaries(folder: folder, version: $0) }
     }
-    let usable = found.filter { $0.version >= minVersion && (wanted == nil || $0.version == wanted) }
+    let usable = found.filter { $0.version >= minVersion && (wanted.number ?? $0.version) == $0.version }
     if let best = usable.max(by: { $0.version < $1.version }) { return best }
-    let name = wanted.map { "PostgreSQL \($0), which created the database," } ?? "PostgreSQL \(minVersion) or newer"
     throw EmbeddedPostgresError(
-      "\(name) is not installed: no initdb and postgres in \(folders.joined(separator: ", "))",
-      remedy: "Install it (Debian: apt-get install postgresql), or set TAKE5_POSTGRES_BIN to its folder, "
+      "\(wanted.name) is not installed: no initdb and postgres in \(folders.joined(separator: ", "))",
+      remedy: "Install it (Debian: apt-get install postgresql\(wanted.number.map { "-\($0)" } ?? "")), "
+        + "or set TAKE5_POSTGRES_BIN to its folder, "
         + "or use an existing server with --database")
+  }
+
+  /// Finds the programs of a version with the environment of this process.
+  static func installed(_ wanted: Wanted) throws(EmbeddedPostgresError) -> Binaries {
+    try find(wanted) { getenv($0).map { String(cString: $0) } }
   }
 
   // From the path, as Debian names its folders, or from the output "postgres (PostgreSQL) 15.4 (Debian 15.4-1)".

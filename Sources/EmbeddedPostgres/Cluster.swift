@@ -14,6 +14,26 @@ struct Cluster {
   /// The major version that created the cluster; nil if there is no cluster.
   var version: Int? { SmallFile.read("\(layout.cluster)/PG_VERSION").flatMap { Int($0) } }
 
+  /// The cluster of a data folder, whether or not it exists.
+  ///
+  /// - Parameter dataFolder: an existing folder, absolute and without symbolic links.
+  init(in dataFolder: String, isDurable: Bool) throws(EmbeddedPostgresError) {
+    let user = try ServerUser.current()
+    do throws(SystemError) {
+      layout = Layout(dataFolder: dataFolder, id: try Layout.identify(dataFolder), user: user)
+    } catch {
+      throw EmbeddedPostgresError(error)
+    }
+    self.user = try Self.owner(of: layout, otherwise: user)
+    self.isDurable = isDurable
+  }
+
+  init(layout: Layout, user: ServerUser, isDurable: Bool) {
+    self.layout = layout
+    self.user = user
+    self.isDurable = isDurable
+  }
+
   /// The user who runs the server: the owner of an existing cluster, otherwise `user`.
   static func owner(of layout: Layout, otherwise user: ServerUser) throws(EmbeddedPostgresError) -> ServerUser {
     var status = stat()

@@ -89,7 +89,7 @@ package final class EmbeddedPostgres: Sendable {
 
   /// The major version of the installed PostgreSQL that would create a database; throws if there is none.
   package static func installedVersion() throws(EmbeddedPostgresError) -> Int {
-    try Binaries.find { getenv($0).map { String(cString: $0) } }.version
+    try Binaries.installed(.newest).version
   }
 
   /// Stops the server if this process owns it, and waits for its end; further calls do nothing.

@@ -8,12 +8,16 @@ struct Layout: Equatable {
   /// The folder of the cluster, `data`, and of an unfinished one, `data.tmp`.
   let home: String
   let socketFolder: String
+  /// The unique id of the data folder, for folders outside of it.
+  let id: String
 
   var urlFile: String { "\(dataFolder)/postgres.url" }
   var logFile: String { "\(dataFolder)/postgres.log" }
   var cluster: String { "\(home)/data" }
   var unfinishedCluster: String { "\(home)/data.tmp" }
   var postmasterFile: String { "\(cluster)/postmaster.pid" }
+  /// The folder of a major upgrade; it exists only during one.
+  var upgradeFolder: String { "\(home)/upgrade" }
 
   /// The folder of clusters whose data folder the user `postgres` cannot access.
   static let systemFolder = "/var/lib/take5"
@@ -33,15 +37,42 @@ struct Layout: Equatable {
     let staysOutside = Folder.isFolder("\(outside)/data")
     let isReachable = user.canReach(dataFolder)
     home = isReachable && !staysOutside ? "\(dataFolder)/postgres" : outside
+    socketFolder = Self.socketFolder(in: home, otherwise: id)
+    self.id = id
+  }
+
+  private init(dataFolder: String, home: String, socketFolder: String, id: String) {
+    self.dataFolder = dataFolder
+    self.home = home
+    self.socketFolder = socketFolder
+    self.id = id
+  }
+
+  private static func socketFolder(in home: String, otherwise name: String) -> String {
     let inside = "\(home)/run"
     // unix_socket_directories is a comma-separated, quoted list: only a plain name is safe in it.
     let isPlain = inside.utf8.allSatisfy { byte in
       UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
         || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "/._-".utf8.contains(byte)
     }
-    let isShort = inside.utf8.count + Self.socketName.utf8.count <= Self.maxPathLength
-    socketFolder = isPlain && isShort ? inside : "/tmp/take5-\(id)"
+    let isShort = inside.utf8.count + socketName.utf8.count <= maxPathLength
+    return isPlain && isShort ? inside : "/tmp/take5-\(name)"
   }
+
+  /// The present cluster during a major upgrade: at an address that no other process uses.
+  var present: Layout {
+    let socketFolder = Self.socketFolder(in: "\(upgradeFolder)/present", otherwise: "\(id)-present")
+    return Layout(dataFolder: dataFolder, home: home, socketFolder: socketFolder, id: id)
+  }
+
+  /// The cluster that a major upgrade creates.
+  var next: Layout {
+    let socketFolder = Self.socketFolder(in: "\(upgradeFolder)/next", otherwise: "\(id)-next")
+    return Layout(dataFolder: dataFolder, home: "\(upgradeFolder)/next", socketFolder: socketFolder, id: id)
+  }
+
+  /// The cluster of a former version, which a major upgrade has replaced.
+  func former(_ version: Int) -> String { "\(cluster).\(version)" }
 
   /// Whether a data folder has a database; true if this user has no permission to look.
   static func holdsCluster(_ dataFolder: String) throws(EmbeddedPostgresError) -> Bool {

@@ -95,7 +95,7 @@ final class Supervisor: Sendable {
         pause = min(pause * 2, .seconds(5))
       }
     } catch {
-      // `OwnedServer.waitUntilReady` throws it.
+      // `Server.waitUntilReady` throws it.
       let failure = EmbeddedPostgresError(causedBy: error)
       state.withLock { $0.failure = failure }
     }

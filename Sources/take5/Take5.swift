@@ -1,4 +1,5 @@
 import Blobs
+import EmbeddedPostgres
 import Glibc
 import Integrity
 import MediaProcess
@@ -26,7 +27,8 @@ struct Take5 {
     .usersList, .usersShow, .usersResetPassword, .usersDisable, .usersEnable,
     .moderationList, .moderationShow, .moderationApprove, .moderationHide, .moderationSuspend,
     .quarantineList, .quarantineShow, .quarantineExport, .quarantineRelease,
-    .validate, .inspect, .compose, .still, .photo, .verify, .gc, .gcHold, .gcRelease, .blobsMove, .database, .migrate,
+    .validate, .inspect, .compose, .still, .photo, .verify, .gc, .gcHold, .gcRelease, .blobsMove, .database,
+    .databaseUpgrade, .migrate,
     .doctor, .config, .completions, .manual, .version,
   ]
 
@@ -144,5 +146,6 @@ extension Failpoint {
   /// Every failpoint of this program.
   fileprivate static var all: [Failpoint] {
     connections + JobQueue.failpoints + Store.failpoints + Integrity.failpoints + blobs + mediaProcesses
+      + Upgrade.failpoints
   }
 }

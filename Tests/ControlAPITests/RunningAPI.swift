@@ -28,8 +28,8 @@ struct RunningAPI: Sendable {
   let scrub: ScrubQueue
   let changes: Changes
   let awaitingPosts: AwaitingPosts
-  /// The round over all posts that await uploads.
-  let reconsiderAll: @Sendable () async throws -> Void
+  /// The round over all posts that await uploads, of another machine with an empty folder.
+  let reconsiderAllElsewhere: @Sendable () async throws -> Void
   let routes: [Route]
 
   static let template = TestTemplate(name: "control_api") { session in
@@ -101,19 +101,23 @@ struct RunningAPI: Sendable {
       let changes = try Changes(
         database: pool, store: store, url: listened, access: access, maxStreamsPerUser: setting.streamsPerUser)
       let scrub = ScrubQueue()
-      let api = ControlAPI(
-        database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access,
-        changes: changes,
-        metrics: Metrics(), minFree: setting.minFree, uploads: setting.uploads,
-        uploadLifetime: setting.uploadLifetime, quotas: setting.quotas, scrub: scrub, passwords: setting.passwords,
-        isLive: { setting.isLive })
+      let machine = { [definitions] (blobs: any BlobStore) in
+        ControlAPI(
+          database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access,
+          changes: changes,
+          metrics: Metrics(), minFree: setting.minFree, uploads: setting.uploads,
+          uploadLifetime: setting.uploadLifetime, quotas: setting.quotas, scrub: scrub, passwords: setting.passwords,
+          isLive: { setting.isLive })
+      }
+      let api = machine(blobs)
+      let other = machine(try FolderBlobStore(folder: "\(folder.path)/other"))
       let tasks = [Task { await changes.run() }, Task { await api.run() }]
       let value = try await withServer(setting.server, router: api.router) { server in
         try await body(
           RunningAPI(
             port: server.port, url: url, pool: pool, store: store, access: access, blobs: blobs, blobFolder: blobFolder,
             scrub: scrub, changes: changes, awaitingPosts: api.awaitingPosts,
-            reconsiderAll: { try await api.reconsiderAll() },
+            reconsiderAllElsewhere: { try await other.reconsiderAll() },
             routes: api.router.routes))
       }
       for task in tasks { task.cancel() }

@@ -21,10 +21,13 @@ struct BinariesTests {
     return bin
   }
 
-  @Test("only the folder in the environment is searched")
+  @Test("only the folders in the environment are searched")
   func chosenFolder() throws {
-    let bin = try install(16)
-    let binaries = try Binaries.find { $0 == "TAKE5_POSTGRES_BIN" ? bin : nil }
+    let (bin, other) = (try install(16), try install(14))
+    let both = "\(other):\(bin)"
+    #expect(try Binaries.find(.newest) { $0 == "TAKE5_POSTGRES_BIN" ? both : nil }.version == 16)
+    #expect(try Binaries.find(.creator(14)) { $0 == "TAKE5_POSTGRES_BIN" ? both : nil }.version == 14)
+    let binaries = try Binaries.find(.newest) { $0 == "TAKE5_POSTGRES_BIN" ? bin : nil }
     #expect(binaries == Binaries(folder: bin, version: 16))
   }
 
@@ -33,16 +36,19 @@ struct BinariesTests {
     let bin = try install(17)
     let plain = "\(folder.path)/it's here"
     #expect(rename(bin, plain) == 0)
-    #expect(try Binaries.find { $0 == "TAKE5_POSTGRES_BIN" ? plain : nil }.version == 17)
+    #expect(try Binaries.find(.newest) { $0 == "TAKE5_POSTGRES_BIN" ? plain : nil }.version == 17)
   }
 
   @Test("a version that is too old, another than the cluster's, or missing is an error with a remedy")
   func notUsable() throws {
     let old = try install(12)
     let other = try install(16)
-    for (folder, version) in [(old, nil), (other, 15), ("/nowhere", nil)] as [(String, Int?)] {
+    let cases: [(String, Binaries.Wanted)] = [
+      (old, .newest), (other, .creator(15)), (other, .version(17)), ("/nowhere", .newest),
+    ]
+    for (folder, wanted) in cases {
       let error = #expect(throws: EmbeddedPostgresError.self) {
-        try Binaries.find(version: version) { $0 == "TAKE5_POSTGRES_BIN" ? folder : nil }
+        try Binaries.find(wanted) { $0 == "TAKE5_POSTGRES_BIN" ? folder : nil }
       }
       #expect(error?.remedy?.contains("TAKE5_POSTGRES_BIN") == true)
     }

@@ -59,6 +59,9 @@ int csystem_open_unnamed(const char *folder);
 /// Links an unnamed file to a path. Returns 0, or -1 with errno (EEXIST if the path exists).
 int csystem_link_unnamed(int descriptor, const char *path);
 
+/// Exchanges two files or folders in one step (renameat2(2), RENAME_EXCHANGE). Returns 0, or -1 with errno.
+int csystem_exchange(const char *path, const char *other);
+
 /// Reserves space for the first bytes of a file, whose size does not change (fallocate(2)). Returns 0, or -1 with errno.
 int csystem_reserve(int descriptor, int64_t length);
 

@@ -1,3 +1,4 @@
+internal import CSystem
 import Glibc
 
 /// Operations on directories.
@@ -60,6 +61,11 @@ package enum Folder {
     } else {
       guard unlink(path) == 0 || errno == ENOENT else { throw SystemError(call: "unlink", subject: path) }
     }
+  }
+
+  /// Exchanges two directories in one step: a crash leaves both or none exchanged (renameat2(2)).
+  package static func exchange(_ path: String, _ other: String) throws(SystemError) {
+    guard csystem_exchange(path, other) == 0 else { throw SystemError(call: "renameat2", subject: path) }
   }
 
   /// Waits until the entries of a directory are on disk: fsync of a file does not cover its name.

