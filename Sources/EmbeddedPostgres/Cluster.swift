@@ -12,7 +12,7 @@ struct Cluster {
   static let database = "take5"
 
   /// The major version that created the cluster; nil if there is no cluster.
-  var version: Int? { SmallFile.read("\(layout.cluster)/PG_VERSION").flatMap { Int($0) } }
+  var version: Int? { Layout.version(of: layout.cluster) }
 
   /// The cluster of a data folder, whether or not it exists.
   ///

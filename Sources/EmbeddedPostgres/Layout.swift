@@ -59,20 +59,31 @@ struct Layout: Equatable {
     return isPlain && isShort ? inside : "/tmp/take5-\(name)"
   }
 
-  /// The present cluster during a major upgrade: at an address that no other process uses.
-  var present: Layout {
-    let socketFolder = Self.socketFolder(in: "\(upgradeFolder)/present", otherwise: "\(id)-present")
+  /// The cluster as the source of a major upgrade: at an address that no other process uses.
+  var source: Layout {
+    let socketFolder = Self.socketFolder(in: "\(upgradeFolder)/source", otherwise: "\(id)-source")
     return Layout(dataFolder: dataFolder, home: home, socketFolder: socketFolder, id: id)
   }
 
-  /// The cluster that a major upgrade creates.
-  var next: Layout {
-    let socketFolder = Self.socketFolder(in: "\(upgradeFolder)/next", otherwise: "\(id)-next")
-    return Layout(dataFolder: dataFolder, home: "\(upgradeFolder)/next", socketFolder: socketFolder, id: id)
+  /// The new cluster that a major upgrade copies to.
+  var target: Layout {
+    let socketFolder = Self.socketFolder(in: "\(upgradeFolder)/target", otherwise: "\(id)-target")
+    return Layout(dataFolder: dataFolder, home: "\(upgradeFolder)/target", socketFolder: socketFolder, id: id)
   }
 
-  /// The cluster of a former version, which a major upgrade has replaced.
+  /// The cluster of a version that a major upgrade has replaced.
   func former(_ version: Int) -> String { "\(cluster).\(version)" }
+
+  /// The clusters beside the present one, with the versions in their names.
+  func formerClusters() throws(SystemError) -> [(path: String, version: Int)] {
+    try Folder.names(in: home).compactMap { name in
+      guard name.hasPrefix("data."), let version = Int(name.dropFirst(5)) else { return nil }
+      return (former(version), version)
+    }
+  }
+
+  /// The major version that created a cluster; nil if there is none.
+  static func version(of cluster: String) -> Int? { SmallFile.read("\(cluster)/PG_VERSION").flatMap { Int($0) } }
 
   /// Whether a data folder has a database; true if this user has no permission to look.
   static func holdsCluster(_ dataFolder: String) throws(EmbeddedPostgresError) -> Bool {

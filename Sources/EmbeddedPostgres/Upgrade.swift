@@ -43,11 +43,7 @@ package struct Upgrade {
     } catch {
       throw EmbeddedPostgresError(error)
     }
-    guard let lock = try Ownership(folder: folder, isService: false).take() else {
-      throw EmbeddedPostgresError(
-        "another process uses the database in \(folder)",
-        remedy: "Stop the service, its workers and all other commands first")
-    }
+    let lock = try own(folder)
     defer { lock.release() }
     let cluster = try Cluster(in: folder, isDurable: configuration.isDurable)
     guard let present = cluster.version else { throw EmbeddedPostgresError.missing(in: folder) }
@@ -59,17 +55,34 @@ package struct Upgrade {
     return try upgrade.run(progress)
   }
 
+  private static func own(_ folder: String) throws(EmbeddedPostgresError) -> FileLock {
+    let ownership = Ownership(folder: folder, isService: false)
+    // Another command that checks at the same time looks like a service for a moment.
+    for _ in 0..<50 {
+      if let lock = try ownership.take() { return lock }
+      usleep(20_000)
+    }
+    throw EmbeddedPostgresError(
+      "another process uses the database in \(folder)",
+      remedy: "Stop the service, its workers and all other commands first")
+  }
+
   /// Removes what an interrupted upgrade has left; call it as the owner, before a server starts.
   static func clean(_ layout: Layout) throws(EmbeddedPostgresError) {
     guard access(layout.upgradeFolder, F_OK) == 0 else { return }
     // Its servers end with their owner, but not at once.
-    try OrphanedServer.find(in: layout.next)?.stop()
-    for cluster in [layout.next.cluster, layout.cluster] { try OrphanedProcesses(cluster: cluster).end() }
-    for folder in [layout.next.socketFolder, layout.present.socketFolder] where !folder.hasPrefix(layout.home) {
-      _ = rmdir(folder)
+    for server in [layout, layout.target] { try OrphanedServer.find(in: server)?.stop() }
+    for cluster in [layout.cluster, layout.target.cluster, layout.target.unfinishedCluster] {
+      try OrphanedProcesses(cluster: cluster).end()
     }
     do throws(SystemError) {
-      try Folder.remove(layout.upgradeFolder)
+      // A copy under the name of the former cluster, with which it was not exchanged.
+      for (path, version) in try layout.formerClusters() where Layout.version(of: path) != version {
+        try Folder.remove(path)
+      }
+      for folder in [layout.source.socketFolder, layout.target.socketFolder, layout.upgradeFolder] {
+        try Folder.remove(folder)
+      }
     } catch {
       throw EmbeddedPostgresError(error)
     }
@@ -79,71 +92,91 @@ package struct Upgrade {
     let layout = cluster.layout
     try Self.clean(layout)
     configuration.report("copying the database from PostgreSQL \(from.version) to \(to.version)")
-    var report = Report(from: from.version, to: to.version)
+    let former = layout.former(from.version)
+    let (tables, rows): (Int, Int)
     do {
-      try cluster.user.makePrivateFolder(layout.upgradeFolder)
-      try cluster.user.makePrivateFolder("\(layout.upgradeFolder)/present")
-      (report.tables, report.rows) = try copy(progress)
-      let former = layout.former(from.version)
-      // An even older one, from before a way back.
-      try Folder.remove(former)
-      try Folder.synchronize(layout.next.cluster)
-      try Failpoint.exchange.around { () throws(SystemError) in
-        try Folder.exchange(layout.next.cluster, layout.cluster)
-      }
-      try Failpoint.keep.around { () throws(SystemError) in
-        guard rename(layout.next.cluster, former) == 0 else { throw SystemError(call: "rename", subject: former) }
-      }
+      try prepare()
+      (tables, rows) = try Failpoint.copy.around { () throws in try copy(progress) }
+      // Under its final name the former cluster survives whatever happens after the exchange.
+      try Self.rename(layout.target.cluster, former)
       try Folder.synchronize(layout.home)
-      // A cluster of this version that a former upgrade has replaced: it lacks what was written since.
-      try Folder.remove(layout.former(to.version))
-      try Self.clean(layout)
-      report.former = former
+      try Failpoint.exchange.around { () throws(SystemError) in try Folder.exchange(former, layout.cluster) }
     } catch {
       try? Self.clean(layout)
       throw EmbeddedPostgresError(causedBy: error)
     }
-    return report
+    do {
+      try Folder.synchronize(layout.home)
+      try Self.clean(layout)
+    } catch {
+      configuration.report("the upgrade is done, and left files that the next start removes: \(error)")
+    }
+    return Report(from: from.version, to: to.version, tables: tables, rows: rows, former: former)
+  }
+
+  /// Creates the folders of both servers, and removes the clusters that earlier upgrades have kept.
+  private func prepare() throws {
+    let layout = cluster.layout
+    let folders = ["source", "target"].map { "\(layout.upgradeFolder)/\($0)" }
+    for folder in [layout.upgradeFolder] + folders { try cluster.user.makePrivateFolder(folder) }
+    do throws(SystemError) {
+      try Folder.exchange(folders[0], folders[1])
+    } catch {
+      throw EmbeddedPostgresError(
+        "the file system of \(layout.home) cannot exchange two folders (\(error))",
+        remedy: "Make a backup and restore it into a new store of the other version: docs/backup.md")
+    }
+    for (path, _) in try layout.formerClusters() { try Folder.remove(path) }
+  }
+
+  private static func rename(_ path: String, _ name: String) throws(SystemError) {
+    guard Glibc.rename(path, name) == 0 else { throw SystemError(call: "rename", subject: path) }
   }
 
   /// Runs both servers, copies the database and compares both; returns the number of tables and of their rows.
   private func copy(_ progress: (Double) -> Void) throws -> (tables: Int, rows: Int) {
     let layout = cluster.layout
-    let end = ContinuousClock.now + configuration.timeout
-    let present = try Server(
-      of: Cluster(layout: layout.present, user: cluster.user, isDurable: cluster.isDurable), with: from,
-      report: configuration.report)
-    defer { present.stop() }
-    try present.waitUntilReady(until: end)
-    let source = try Session.connect(present.url, timeout: .seconds(5))
-    let size = try Self.size(source)
+    let source = try start(layout.source, from)
+    defer { source.stop() }
+    let old = try Session.connect(source.url, timeout: .seconds(5))
+    let size = try Self.size(old)
     try checkSpace(for: size)
-    let next = try Server(
-      of: Cluster(layout: layout.next, user: cluster.user, isDurable: cluster.isDurable), with: to,
-      report: configuration.report)
-    defer { next.stop() }
-    try next.waitUntilReady(until: end)
-    let target = try Session.connect(next.url, timeout: .seconds(5))
+    let target = try start(layout.target, to)
+    defer { target.stop() }
+    let new = try Session.connect(target.url, timeout: .seconds(5))
     // The newer pg_dump: an older one refuses the server.
-    try DatabaseCopy(binaries: from.version > to.version ? from : to, from: present.url, to: next.url)
-      .run(log: "\(layout.upgradeFolder)/copy.log") { () throws(EmbeddedPostgresError) in
-        try checkCancellation()
-        progress(0.9 * min(1, Double((try? Self.size(target)) ?? 0) / Double(max(size, 1))))
-      }
-    try target.executeScript("VACUUM (FREEZE, ANALYZE)", name: "VACUUM")
+    let newer = from.version > to.version ? from : to
+    try DatabaseCopy(binaries: newer, from: source.url, to: target.url, folder: layout.dataFolder).run {
+      () throws(EmbeddedPostgresError) in
+      try checkCancellation()
+      progress(0.9 * min(1, Double((try? Self.size(new)) ?? 0) / Double(max(size, 1))))
+    }
+    try new.executeScript("VACUUM (FREEZE, ANALYZE)", name: "VACUUM")
     progress(0.95)
-    let (before, after) = (try Self.rows(source), try Self.rows(target))
+    let (before, after) = (try rows(old), try rows(new))
     guard before == after else {
       let table = before.keys.sorted().first { before[$0] != after[$0] } ?? "a new table"
       throw EmbeddedPostgresError(
         "the copy of \(table) has \(after[table] ?? 0) rows instead of \(before[table] ?? 0); the database is unchanged"
       )
     }
-    try checkCancellation()
     // So that the shutdown is a matter of milliseconds.
-    try target.executeScript("CHECKPOINT", name: "CHECKPOINT")
+    try new.executeScript("CHECKPOINT", name: "CHECKPOINT")
     progress(1)
     return (before.count, before.values.reduce(0, +))
+  }
+
+  private func start(_ layout: Layout, _ binaries: Binaries) throws(EmbeddedPostgresError) -> Server {
+    let server = try Server(
+      of: Cluster(layout: layout, user: cluster.user, isDurable: cluster.isDurable), with: binaries,
+      report: configuration.report)
+    do throws(EmbeddedPostgresError) {
+      try server.waitUntilReady(until: .now + configuration.timeout)
+    } catch {
+      server.stop()
+      throw error
+    }
+    return server
   }
 
   private func checkCancellation() throws(EmbeddedPostgresError) {
@@ -166,7 +199,7 @@ package struct Upgrade {
   }
 
   /// The number of rows of each table.
-  private static func rows(_ session: borrowing Session) throws -> [String: Int] {
+  private func rows(_ session: borrowing Session) throws -> [String: Int] {
     let tables = try session.execute(
       """
       SELECT format('%I.%I', nspname, relname) FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
@@ -174,6 +207,7 @@ package struct Upgrade {
       """)
     var rows: [String: Int] = [:]
     for row in tables {
+      try checkCancellation()
       let table: String = try row.get(0)
       rows[table] = try session.execute("SELECT count(*) FROM \(table)").single().get(0)
     }
@@ -182,13 +216,13 @@ package struct Upgrade {
 }
 
 extension Failpoint {
+  static let copy = Failpoint("upgrade.copy")
   static let exchange = Failpoint("upgrade.exchange")
-  static let keep = Failpoint("upgrade.keep")
 }
 
 extension Upgrade {
   /// The failpoints of an upgrade.
-  package static let failpoints: [Failpoint] = [.exchange, .keep]
+  package static let failpoints: [Failpoint] = [.copy, .exchange]
 }
 
 /// A copy of a database by `pg_dump` and `pg_restore`, connected by a pipe.
@@ -196,19 +230,19 @@ struct DatabaseCopy {
   let binaries: Binaries
   let from: DatabaseURL
   let to: DatabaseURL
+  /// The folder of an unnamed file with what both programs report.
+  let folder: String
 
   private static let interval = Duration.milliseconds(200)
 
   /// Runs both programs until they end; ends them if `meanwhile`, which is called again and again, throws.
-  ///
-  /// - Parameter path: the file of what they report.
-  func run(log path: String, meanwhile: () throws(EmbeddedPostgresError) -> Void) throws {
+  func run(_ meanwhile: () throws(EmbeddedPostgresError) -> Void) throws {
     for program in [binaries.dump, binaries.restore] where access(program, X_OK) != 0 {
       throw EmbeddedPostgresError(
         "\(program) is missing",
         remedy: "Install the client programs (Debian: apt-get install postgresql-client-\(binaries.version))")
     }
-    let log = try Descriptor(writing: path, replacing: true, mode: 0o600)
+    let log = try Descriptor(unnamedIn: folder)
     let pipe = try Self.pipe()
     let dump = try ChildProcess(
       configuration(binaries.dump, ["--format=custom", "--compress=0"], from, [nil, pipe.writer.number, log.number]))
@@ -219,7 +253,7 @@ struct DatabaseCopy {
     pipe.close()
     while !restore.waitForEnd(atMost: Self.interval) { try meanwhile() }
     let (restored, dumped) = (restore.wait(), dump.wait())
-    let text = SmallFile.text(of: path, from: 0)
+    let text = String(decoding: try log.contents(), as: UTF8.self)
     if let failure = Self.failure(dumped, restored, text) {
       throw EmbeddedPostgresError("the database cannot be copied: \(failure); it is unchanged")
     }
@@ -228,20 +262,25 @@ struct DatabaseCopy {
   /// The first error of the programs; nil if they have copied everything.
   ///
   /// An older server does not know all settings that pg_restore sets for its session, such as `transaction_timeout`
-  /// before version 17: pg_restore goes on without them, and ends with status 1.
+  /// before version 17. pg_restore goes on without them, counts them in its last line, and ends with status 1.
   static func failure(_ dumped: ChildProcess.Ending, _ restored: ChildProcess.Ending, _ log: String) -> String? {
-    let errors = log.split(separator: "\n").filter { line in
-      line.hasPrefix("pg_dump: error: ") || line.hasPrefix("pg_restore: error: ")
+    let lines = log.split(separator: "\n")
+    var ignored = 0
+    for (index, line) in lines.enumerated() where line.hasPrefix("pg_dump: error: ") || line.hasPrefix(restoreError) {
+      guard line.hasPrefix("\(restoreError)could not execute query: ERROR:  unrecognized configuration parameter "),
+        index + 1 < lines.count, lines[index + 1].hasPrefix("Command was: SET ")
+      else { return String(line) }
+      ignored += 1
     }
-    if let error = errors.first(where: { !$0.contains("ERROR:  unrecognized configuration parameter ") }) {
-      return String(error)
-    }
-    guard dumped == .exited(0) else { return "pg_dump: \(dumped)" }
-    guard restored == .exited(0) || (restored == .exited(1) && !errors.isEmpty) else {
-      return "pg_restore: \(restored)"
-    }
-    return nil
+    let isRestored =
+      ignored == 0
+      ? restored == .exited(0)
+      : restored == .exited(1) && lines.last == "pg_restore: warning: errors ignored on restore: \(ignored)"
+    guard isRestored else { return "pg_restore: \(lines.last.map(String.init) ?? "\(restored)")" }
+    return dumped == .exited(0) ? nil : "pg_dump: \(lines.last.map(String.init) ?? "\(dumped)")"
   }
+
+  private static let restoreError = "pg_restore: error: "
 
   private func configuration(
     _ program: String, _ arguments: [String], _ url: DatabaseURL, _ descriptors: [Int32?]

@@ -247,6 +247,7 @@ struct ListTests {
       #expect(Self.titles(first).map { String($0.prefix(13).suffix(1)) } == ["0", "2"])
       let next = try #require(first.json["next"].text)
       #expect(try await hours("near=179.99,60&radius=5100&sort=distance&limit=2&cursor=\(next)") == "13")
+      #expect(try await hours("sort=newest&from=2026-11-20T05:00:00Z") == "865")
       for (wrong, field) in [
         ("near=1", "near"), ("near=181,0", "near"), ("near=0,0&radius=0", "radius"),
         ("near=0,0&radius=100001", "radius"),

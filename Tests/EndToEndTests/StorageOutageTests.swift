@@ -89,6 +89,11 @@ struct UnmountedStoreTests {
       "/v1/posts",
       [("post", Array(#"{"kind":"photo","author":"ada"}"#.utf8)), ("photo", try StoreCommandTests.photo((9, 9, 200)))])
     #expect(submitted.status == 503 && submitted["type"]?.text == "urn:take5:problem:storage_unavailable")
+    // The reason is in the log, and not in the response.
+    #expect(await service.process.waitForLog("a request met an outage"))
+    #expect(
+      service.process.log.contains("\(blobs)")
+        && !submitted.response.text.contains(blobs))
     #expect(try Folder.names(in: blobs).isEmpty)
 
     #expect(rmdir(blobs) == 0)

@@ -14,11 +14,11 @@ struct UpgradeTests {
   private let folder: TemporaryFolder
   private let environment: [String: String]
   /// The version of Debian.
-  private let former: Int
+  private let debian: Int
   private static let next = 17
+  private static let installed = "/usr/lib/postgresql"
 
   private var data: String { "\(folder.path)/data" }
-  private var cluster: String { "\(data)/postgres/data" }
 
   init() async throws {
     folder = try TemporaryFolder(prefix: "take5-upgrade")
@@ -28,18 +28,20 @@ struct UpgradeTests {
     // The user of the server may have no access to the project.
     let copied = try await Take5Command.run(["-r", programs, "\(folder.path)/17"], program: "/bin/cp")
     try #require(copied.status == 0, "\(copied.errors)")
-    let debian = "/usr/lib/postgresql"
-    former = try #require(try Folder.names(in: debian).compactMap(Int.init).filter { $0 < Self.next }.max())
+    debian = try #require(try Folder.names(in: Self.installed).compactMap(Int.init).filter { $0 < Self.next }.max())
     environment = [
-      "PATH": "/usr/bin:/bin", "TAKE5_POSTGRES_BIN": "\(debian)/\(former)/bin:\(folder.path)/17/bin",
+      "PATH": "/usr/bin:/bin", "TAKE5_POSTGRES_BIN": "\(Self.installed)/\(debian)/bin:\(folder.path)/17/bin",
     ]
   }
 
-  /// The version of the cluster.
-  private func version() throws -> Int? {
-    let bytes = try Descriptor(reading: "\(cluster)/PG_VERSION").contents()
+  /// The version of a cluster; by default the present one.
+  private func version(of name: String = "data") throws -> Int? {
+    let bytes = try Descriptor(reading: "\(data)/postgres/\(name)/PG_VERSION").contents()
     return Int(String(decoding: bytes, as: UTF8.self).filter { !$0.isNewline })
   }
+
+  /// The clusters, and what else there is beside them.
+  private func names() throws -> Set<String> { try Set(Folder.names(in: "\(data)/postgres")).subtracting(["run"]) }
 
   private func upgrade(to version: Int, failpoints: String = "") async throws -> Take5Command {
     try await Take5Command.run(
@@ -62,7 +64,7 @@ struct UpgradeTests {
   private func makeStore() async throws {
     let made = try await Take5Command.run(
       ["init", "--data", data],
-      environment: environment.merging(["TAKE5_POSTGRES_BIN": "/usr/lib/postgresql/\(former)/bin"]) { $1 })
+      environment: environment.merging(["TAKE5_POSTGRES_BIN": "\(Self.installed)/\(debian)/bin"]) { $1 })
     try #require(made.status == 0, "\(made.errors)")
   }
 
@@ -75,7 +77,7 @@ struct UpgradeTests {
   func thereAndBack() async throws {
     try await makeStore()
     var posts: [String] = []
-    for (number, target) in [Self.next, former, nil].enumerated() {
+    for (number, target) in [Self.next, debian, nil].enumerated() {
       let service = try await Service(workers: 1, environment: environment, in: folder)
       for post in posts { #expect(try await service.get("/v1/posts/\(post)").status == 200) }
       posts.append(try await photo(service, UInt8(50 * number)))
@@ -97,29 +99,30 @@ struct UpgradeTests {
       let report = try JSONDecoder().decode(API.Value.self, from: Data(upgraded.output.utf8))
       #expect(report["from"]?.number == before && report["to"]?.number == target)
       #expect(try version() == target)
-      // Only the cluster of the former version remains.
-      let kept = try #require(report["former"]?.text)
-      let names = try Folder.names(in: "\(data)/postgres")
-      #expect(Set(names).subtracting(["run"]) == ["data", kept.split(separator: "/").last.map(String.init) ?? ""])
+      let (kept, name) = (try #require(report["former"]?.text), "data.\(target == debian ? Self.next : debian)")
+      #expect(kept == "\(data)/postgres/\(name)")
+      #expect(try names() == ["data", name])
       try await verify()
     }
     #expect(posts.count == 3)
   }
 
-  @Test("a killed upgrade leaves the former cluster or the next one, never none, and can be repeated")
+  @Test("a killed upgrade leaves the cluster of one version or the other, with the former one, and can be repeated")
   func killed() async throws {
     try await makeStore()
+    let former = "data.\(debian)"
     for (failpoint, isDone) in [
-      ("upgrade.exchange.before", false), ("upgrade.exchange.after", true), ("upgrade.keep.after", true),
+      ("upgrade.copy.after", false), ("upgrade.exchange.before", false), ("upgrade.exchange.after", true),
     ] {
       #expect(try await upgrade(to: Self.next, failpoints: "\(failpoint)=kill").status == nil)
-      #expect(try version() == (isDone ? Self.next : former))
+      #expect(try version() == (isDone ? Self.next : debian))
+      // The next command removes what is left.
       try await verify()
-      let names = try Folder.names(in: "\(data)/postgres")
-      #expect(!names.contains("upgrade") && !names.contains("data.tmp"), "\(names)")
+      #expect(try names() == (isDone ? ["data", former] : ["data"]))
+      if isDone { #expect(try version(of: former) == debian) }
       #expect(try await upgrade(to: Self.next).status == 0)
       #expect(try version() == Self.next)
-      #expect(try await upgrade(to: former).status == 0)
+      #expect(try await upgrade(to: debian).status == 0)
     }
   }
 
@@ -133,8 +136,8 @@ struct UpgradeTests {
     await interrupted.send(signal: SIGINT)
     #expect(await interrupted.wait() == 130, "\(interrupted.log)")
     try await verify()
-    #expect(try version() == former)
-    #expect(try Set(Folder.names(in: "\(data)/postgres")).subtracting(["run"]) == ["data"])
+    #expect(try version() == debian)
+    #expect(try names() == ["data"])
 
     let missing = try await upgrade(to: 98)
     #expect(missing.status == 69 && missing.errors.contains("postgresql-98"), "\(missing.errors)")
@@ -144,7 +147,7 @@ struct UpgradeTests {
     let empty = try await Take5Command.run(
       ["database", "upgrade", "--data", "\(folder.path)/none"], environment: environment)
     #expect(empty.status == 66, "\(empty.errors)")
-    let same = try await upgrade(to: former)
+    let same = try await upgrade(to: debian)
     #expect(same.status == 0, "\(same.errors)")
     try await verify()
   }

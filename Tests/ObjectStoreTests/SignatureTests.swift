@@ -113,16 +113,3 @@ struct LocationTests {
     #expect(HTTPDate.seconds("yesterday") == nil)
   }
 }
-
-@Suite("Keys of an object store")
-struct CredentialSourceTests {
-  @Test("the environment comes first, then the profile of a file")
-  func order() throws {
-    let both = ["AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_SHARED_CREDENTIALS_FILE": "/nowhere"]
-    #expect(try S3CredentialSource(environment: both).credentials() == S3Credentials(keyID: "a", secret: "b"))
-    let error = #expect(throws: S3CredentialSource.Missing.self) {
-      try S3CredentialSource(environment: ["AWS_SHARED_CREDENTIALS_FILE": "/nowhere"]).credentials()
-    }
-    #expect(error?.description.contains("/nowhere") == true)
-  }
-}

@@ -88,7 +88,10 @@ struct QueryReader {
 
   /// Reads a point, `longitude,latitude`, and the distance from it in meters, 5,000 if it is absent.
   mutating func near(_ name: String, radius: String) -> Nearness? {
-    guard let value = list(name, count: 2) else { return nil }
+    guard let value = list(name, count: 2) else {
+      if values.removeValue(forKey: radius) != nil { errors.append(FieldError(radius, "requires \(name)")) }
+      return nil
+    }
     let meters = number(radius, in: Nearness.distances) ?? 5000
     guard let numbers = Self.numbers(value, count: 2),
       let near = Nearness(longitude: numbers[0], latitude: numbers[1], meters: meters)
@@ -96,6 +99,15 @@ struct QueryReader {
       return refuse(name, "expected longitude,latitude in degrees, such as 13.4,52.5")
     }
     return near
+  }
+
+  /// Reads the order of a list; the one by distance requires a point.
+  mutating func order<Order: RawRepresentable<String> & CaseIterable & Equatable>(
+    _ name: String, near: Nearness?, distance: Order
+  ) -> Order? {
+    let order = choice(name, of: Order.self)
+    if order == distance && near == nil { errors.append(FieldError(name, "requires near")) }
+    return order
   }
 
   /// Reads a list with commas; also repeated parameters, as generated clients send lists.

@@ -8,8 +8,14 @@ internal import Postgres
 enum OutageProblem {
   private static let soon: HeaderFields = ["Retry-After": "5"]
 
-  /// Returns the problem for an error, or nil if the error is not an outage.
+  /// Returns the problem for an error, with the error as its cause, or nil if the error is not an outage.
   static func problem(for error: any Error) -> Problem? {
+    var problem = kind(of: error)
+    problem?.cause = "\(error)"
+    return problem
+  }
+
+  private static func kind(of error: any Error) -> Problem? {
     switch error {
     case let error as PostgresError where error.isUnavailable || error.isConnectionLost:
       ProblemKind.databaseUnavailable.problem("The service cannot connect to its database.", headers: soon)

@@ -27,10 +27,8 @@ extension ControlAPI {
     filter.authors = reader.texts("author")
     filter.place = reader.text("place")
     filter.area = reader.box("box")
-    if let near = reader.near("near", radius: "radius") {
-      filter.near = near
-      filter.order = reader.choice("sort", of: PostOrder.self) ?? .newest
-    }
+    filter.near = reader.near("near", radius: "radius")
+    filter.order = reader.order("sort", near: filter.near, distance: PostOrder.distance) ?? .newest
     // A client that names posts gets them as they are.
     let isByID = !filter.ids.isEmpty
     Self.read(

@@ -32,14 +32,10 @@ extension ControlAPI {
       filter.area = reader.box("box")
       filter.near = reader.near("near", radius: "radius")
       filter.category = reader.text("category")
-      filter.order = reader.choice("sort", of: PlaceOrder.self) ?? .posts
+      filter.order = reader.order("sort", near: filter.near, distance: PlaceOrder.distance) ?? .posts
       page = reader.page()
     }
     try reader.finish()
-    guard filter.order != .distance || filter.near != nil else {
-      throw ProblemKind.invalidQuery.problem(
-        "A list by distance needs the parameter near.", errors: [FieldError("near", "is required to sort by distance")])
-    }
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
     let places = try await queryList { [filter, page] session in
       ids.isEmpty

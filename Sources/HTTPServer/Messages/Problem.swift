@@ -9,6 +9,8 @@ package struct Problem: Error, Sendable, Hashable {
   /// Extension members of the object, in order.
   package var members: [Member]
   package var headers: HeaderFields
+  /// What failed in an outage, for the operator; the client does not get it.
+  package var cause: String?
 
   /// One extension member.
   package struct Member: Sendable, Hashable {

@@ -177,7 +177,9 @@ final class Dispatcher: Sendable {
 
   private func problem(for error: any Error, _ request: Request) -> Problem {
     switch error {
-    case let problem as Problem: return problem
+    case let problem as Problem:
+      if let cause = problem.cause { observer.onOutage(cause, request) }
+      return problem
     case let error as BodyError: return error.problem
     case is CancellationError: return .stopping
     default:

@@ -7,6 +7,8 @@ package struct ServerObserver: Sendable {
   package var onAccess: @Sendable (AccessRecord) -> Void
   /// Called when a handler throws an error that is not a problem; the response is 500.
   package var onFailure: @Sendable (any Error, Request) -> Void
+  /// Called with the cause when a handler throws a problem that has one.
+  package var onOutage: @Sendable (String, Request) -> Void
   /// Called when a limit refuses a connection, a request or a stream.
   package var onRefusal: @Sendable (Refusal, IPAddress) -> Void
   /// Returns the span of a request that begins; nil if the request is not traced.
@@ -15,11 +17,13 @@ package struct ServerObserver: Sendable {
   package init(
     onAccess: @escaping @Sendable (AccessRecord) -> Void = { _ in },
     onFailure: @escaping @Sendable (any Error, Request) -> Void = { _, _ in },
+    onOutage: @escaping @Sendable (String, Request) -> Void = { _, _ in },
     onRefusal: @escaping @Sendable (Refusal, IPAddress) -> Void = { _, _ in },
     trace: @escaping @Sendable (RequestHead) -> TraceContext? = { _ in nil }
   ) {
     self.onAccess = onAccess
     self.onFailure = onFailure
+    self.onOutage = onOutage
     self.onRefusal = onRefusal
     self.trace = trace
   }

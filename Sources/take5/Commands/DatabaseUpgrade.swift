@@ -39,7 +39,7 @@ extension Subcommand {
     } catch  where Task.isCancelled {
       throw CommandFailure.interrupted
     } catch let error as EmbeddedPostgresError where error.isMissing {
-      throw CommandFailure(.inputMissing, error.message, remedy: "name the folder of the store with --data")
+      throw DatabaseAccess.storeNotFound(in: folder)
     }
     let result = UpgradeResult(report)
     try Console.print(arguments.has("--json") ? try JSON.text(result) : result.text)

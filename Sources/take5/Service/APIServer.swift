@@ -32,6 +32,9 @@ enum APIServer {
       onFailure: { error, request in
         log.error("a request failed", ["error": "\(error)", "request": request.id.description])
       },
+      onOutage: { cause, request in
+        log.warning("a request met an outage", ["error": cause, "request": request.id.description])
+      },
       onRefusal: { refusal, client in refusals.report(refusal.rawValue, client: client.description) },
       // Without a tracer a job keeps the trace of its client all the same: its worker may have one.
       trace: { head in

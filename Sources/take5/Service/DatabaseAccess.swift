@@ -111,7 +111,8 @@ struct DatabaseAccess: Sendable {
     try? await onThread("postgres-stop") { embedded.stop() }
   }
 
-  private static func storeNotFound(in location: String) -> CommandFailure {
+  /// The failure of a command that needs a store where there is none.
+  static func storeNotFound(in location: String) -> CommandFailure {
     CommandFailure(
       .inputMissing, "no store found in \(location)",
       remedy: "name the store with --data or --database, or create one with 'take5 init'")

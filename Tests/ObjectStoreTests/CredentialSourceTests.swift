@@ -1,0 +1,94 @@
+import HTTPClient
+import HTTPServer
+import HTTPTesting
+import Platform
+import PostgresTesting
+import Testing
+
+@testable import ObjectStore
+
+@Suite("Keys of an object store")
+struct CredentialSourceTests {
+  @Test("the environment comes first, then the profile of a file")
+  func order() throws {
+    let folder = try TemporaryFolder()
+    let file = "\(folder.path)/credentials"
+    try Descriptor(writing: file, replacing: true).write(
+      Array("[default]\naws_access_key_id = c\naws_secret_access_key=d\n\n[ other ]\naws_access_key_id=e\n".utf8))
+    var environment = ["AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_SHARED_CREDENTIALS_FILE": file]
+    func keys() throws -> S3Credentials { try S3CredentialSource(environment: environment).credentials() }
+    #expect(try keys() == S3Credentials(keyID: "a", secret: "b"))
+    environment["AWS_SECRET_ACCESS_KEY"] = nil
+    #expect(try keys() == S3Credentials(keyID: "c", secret: "d"))
+    for (name, value) in [("AWS_PROFILE", "other"), ("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")] {
+      environment[name] = value
+      let error = #expect(throws: S3CredentialSource.Missing.self) { try keys() }
+      #expect(error?.description.contains(value) == true)
+    }
+  }
+
+  /// The metadata service of a machine, as the Amazon EC2 User Guide describes version 2: a request without the token of a session
+  /// gets a 401. The `n`th answer has the keys `key-n`.
+  private static func metadata(_ answers: Locked<Int>, expires: String) -> Router {
+    func value(_ request: Request, _ text: @Sendable () -> String) -> Response {
+      guard request.headers["X-aws-ec2-metadata-token"] == "session" else { return Response(.unauthorized) }
+      return Response(.ok, body: .bytes(Array(text().utf8)))
+    }
+    let roles = "/latest/meta-data/iam/security-credentials/"
+    return Router([
+      Route("PUT", "/latest/api/token", bodyLimit: 0, admission: Route.open) { request in
+        let lifetime = request.headers["X-aws-ec2-metadata-token-ttl-seconds"].flatMap { Int($0) } ?? 0
+        return 1...21_600 ~= lifetime ? Response(.ok, body: .bytes(Array("session".utf8))) : Response(.badRequest)
+      },
+      Route("GET", roles, admission: Route.open) { request in value(request) { "media\n" } },
+      Route("GET", roles + "media", admission: Route.open) { request in
+        value(request) {
+          let number = answers.withLock { answers in
+            answers += 1
+            return answers
+          }
+          return """
+            {"Code": "Success", "LastUpdated": "2026-11-25T12:00:00Z", "Type": "AWS-HMAC", "AccessKeyId": "key-\(number)",
+             "SecretAccessKey": "secret", "Token": "token", "Expiration": "\(expires)"}
+            """
+        }
+      },
+    ])
+  }
+
+  @Test("the metadata service of the machine comes last; its keys are used until five minutes before they expire")
+  func metadata() async throws {
+    let answers = Locked(0)
+    try await withServer(router: Self.metadata(answers, expires: "2027-01-15T08:00:00Z")) { server in
+      // 2027-01-15 08:00 UTC
+      let expiry = 1_800_000_000
+      let time = Locked(expiry - 3600)
+      let source = S3CredentialSource(
+        environment: [:], metadata: ServerAddress(host: "127.0.0.1", port: server.port),
+        now: { time.withLock(\.self) })
+      for (now, key) in [
+        (expiry - 3600, "key-1"), (expiry - 301, "key-1"), (expiry - 300, "key-2"), (expiry + 1, "key-3"),
+      ] {
+        time.withLock { $0 = now }
+        let keys = try await onThread("credentials") { try source.credentials() }
+        #expect(keys == S3Credentials(keyID: key, secret: "secret", sessionToken: "token"), "\(now - expiry)")
+      }
+    }
+  }
+
+  @Test("a machine without metadata, and one without a role, have no keys")
+  func missing() async throws {
+    try await withServer(router: Router([])) { server in
+      let source = S3CredentialSource(
+        environment: [:], metadata: ServerAddress(host: "127.0.0.1", port: server.port))
+      await #expect(throws: S3CredentialSource.Missing.self) {
+        _ = try await onThread("credentials") { try source.credentials() }
+      }
+    }
+    // Nothing listens on this port of the loopback interface.
+    let source = S3CredentialSource(environment: [:], metadata: ServerAddress(host: "127.0.0.1", port: 1))
+    await #expect(throws: S3CredentialSource.Missing.self) {
+      _ = try await onThread("credentials") { try source.credentials() }
+    }
+  }
+}
