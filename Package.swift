@@ -284,7 +284,7 @@ let package = Package(
       "ObjectStoreTests",
       [
         "BlobTesting", "Blobs", "Crypto", "HTTPClient", "HTTPServer", "HTTPTesting", "Model", "ObjectStore", "Platform",
-        "PostgresTesting",
+        "PostgresTesting", "Take5Testing",
       ]),
     tests(
       "StoreTests",

@@ -3,6 +3,7 @@ import HTTPServer
 import HTTPTesting
 import Platform
 import PostgresTesting
+import Take5Testing
 import Testing
 
 @testable import ObjectStore
@@ -28,57 +29,61 @@ struct CredentialSourceTests {
   }
 
   /// The metadata service of a machine, as the Amazon EC2 User Guide describes version 2: a request without the token of a session
-  /// gets a 401. The `n`th answer has the keys `key-n`.
-  private static func metadata(_ answers: Locked<Int>, expires: String) -> Router {
-    func value(_ request: Request, _ text: @Sendable () -> String) -> Response {
-      guard request.headers["X-aws-ec2-metadata-token"] == "session" else { return Response(.unauthorized) }
-      return Response(.ok, body: .bytes(Array(text().utf8)))
-    }
-    let roles = "/latest/meta-data/iam/security-credentials/"
-    return Router([
-      Route("PUT", "/latest/api/token", bodyLimit: 0, admission: Route.open) { request in
-        let lifetime = request.headers["X-aws-ec2-metadata-token-ttl-seconds"].flatMap { Int($0) } ?? 0
-        return 1...21_600 ~= lifetime ? Response(.ok, body: .bytes(Array("session".utf8))) : Response(.badRequest)
-      },
-      Route("GET", roles, admission: Route.open) { request in value(request) { "media\n" } },
-      Route("GET", roles + "media", admission: Route.open) { request in
-        value(request) {
-          let number = answers.withLock { answers in
-            answers += 1
-            return answers
-          }
-          return """
-            {"Code": "Success", "LastUpdated": "2026-11-25T12:00:00Z", "Type": "AWS-HMAC", "AccessKeyId": "key-\(number)",
-             "SecretAccessKey": "secret", "Token": "token", "Expiration": "\(expires)"}
-            """
-        }
-      },
-    ])
-  }
+  /// gets a 401. Its nth answer has the keys `key-n`.
+  private static let metadata = """
+    import http.server, json
+    class Metadata(http.server.BaseHTTPRequestHandler):
+        answers = 0
+        def answer(self, status, text=""):
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+        def do_PUT(self):
+            lifetime = int(self.headers.get("X-aws-ec2-metadata-token-ttl-seconds", 0))
+            isValid = self.path == "/latest/api/token" and 1 <= lifetime <= 21600
+            self.answer(200, "session") if isValid else self.answer(400)
+        def do_GET(self):
+            roles = "/latest/meta-data/iam/security-credentials/"
+            if self.headers.get("X-aws-ec2-metadata-token") != "session":
+                self.answer(401)
+            elif self.path == roles:
+                self.answer(200, "media\\n")
+            elif self.path == roles + "media":
+                Metadata.answers += 1
+                self.answer(200, json.dumps({
+                    "Code": "Success", "LastUpdated": "2026-11-25T12:00:00Z", "Type": "AWS-HMAC",
+                    "AccessKeyId": f"key-{Metadata.answers}", "SecretAccessKey": "secret", "Token": "token",
+                    "Expiration": "2027-01-15T08:00:00Z"}))
+            else:
+                self.answer(404)
+    server = http.server.HTTPServer(("127.0.0.1", 0), Metadata)
+    print(server.server_port, flush=True)
+    server.serve_forever()
+    """
 
   @Test("the metadata service of the machine comes last; its keys are used until five minutes before they expire")
   func metadata() async throws {
-    let answers = Locked(0)
-    try await withServer(router: Self.metadata(answers, expires: "2027-01-15T08:00:00Z")) { server in
-      // 2027-01-15 08:00 UTC
-      let expiry = 1_800_000_000
-      let time = Locked(expiry - 3600)
-      let source = S3CredentialSource(
-        environment: [:], metadata: ServerAddress(host: "127.0.0.1", port: server.port),
-        now: { time.withLock(\.self) })
-      for (now, key) in [
-        (expiry - 3600, "key-1"), (expiry - 301, "key-1"), (expiry - 300, "key-2"), (expiry + 1, "key-3"),
-      ] {
-        time.withLock { $0 = now }
-        let keys = try await onThread("credentials") { try source.credentials() }
-        #expect(keys == S3Credentials(keyID: key, secret: "secret", sessionToken: "token"), "\(now - expiry)")
-      }
+    let server = try RunningTake5()
+    let line = try await server.start(["-c", Self.metadata], program: "/usr/bin/python3")
+    let port = try #require(UInt16(line), "\(server.log)")
+    // 2027-01-15 08:00 UTC
+    let expiry = 1_800_000_000
+    let time = Locked(expiry - 3600)
+    let source = S3CredentialSource(
+      environment: [:], metadata: ServerAddress(host: "127.0.0.1", port: port), now: { time.withLock(\.self) })
+    for (now, key) in [
+      (expiry - 3600, "key-1"), (expiry - 301, "key-1"), (expiry - 300, "key-2"), (expiry + 1, "key-3"),
+    ] {
+      time.withLock { $0 = now }
+      let keys = try await onThread("credentials") { try source.credentials() }
+      #expect(keys == S3Credentials(keyID: key, secret: "secret", sessionToken: "token"), "\(now - expiry)")
     }
   }
 
   @Test("a machine without metadata, and one without a role, have no keys")
   func missing() async throws {
-    try await withServer(router: Router([])) { server in
+    try await withServer(router: Router(routes: [])) { server in
       let source = S3CredentialSource(
         environment: [:], metadata: ServerAddress(host: "127.0.0.1", port: server.port))
       await #expect(throws: S3CredentialSource.Missing.self) {
