@@ -6,7 +6,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Collections", .tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("Collections", .tags(.database, .network), .timeLimit(.minutes(15)))
 struct CollectionTests {
   private static func send(
     _ api: RunningAPI, _ method: String, _ path: String, as user: String? = nil, _ body: String? = nil,

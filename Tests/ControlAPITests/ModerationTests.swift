@@ -9,7 +9,7 @@ import Testing
 
 @testable import ControlAPI
 
-@Suite("Moderation", .tags(.database, .network), .timeLimit(.minutes(10)))
+@Suite("Moderation", .tags(.database, .network), .timeLimit(.minutes(15)))
 struct ModerationTests {
   private static let moderator = [("Authorization", "Bearer t5-moderator")]
 

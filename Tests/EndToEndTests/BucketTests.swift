@@ -13,7 +13,7 @@ import Testing
 @Suite(
   "Blobs in a bucket", .tags(.process), .serialized,
   .enabled(if: getenv("TAKE5_TEST_S3") != nil, "TAKE5_TEST_S3 is not set"),
-  .timeLimit(.minutes(10)))
+  .timeLimit(.minutes(15)))
 struct BucketTests {
   /// The URL of a store of its own in the bucket.
   static func url() -> String {

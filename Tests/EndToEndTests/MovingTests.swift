@@ -15,7 +15,7 @@ import Testing
 @Suite(
   "Moves of a store", .tags(.process), .serialized,
   .enabled(if: getenv("TAKE5_TEST_S3") != nil, "TAKE5_TEST_S3 is not set"),
-  .timeLimit(.minutes(40)))
+  .timeLimit(.minutes(60)))
 struct MovingTests {
   /// The number of blobs that are files.
   private static let blobs = getenv("TAKE5_TEST_BLOBS").flatMap { Int(String(cString: $0)) } ?? 10_000
@@ -109,39 +109,14 @@ struct MovingTests {
         let output = try await Self.submit(&random, hasLarge: number % 10 == 0, to: fleet)
         if let output { outputs.withLock { $0.append(output) } }
       }
-      let isDone = CancellationFlag()
-      let reads = Shared(0)
-      try await withThrowingTaskGroup { group in
-        group.addTask {
-          var random = SplitMix64(seed: 2)
-          while !isDone.isCancelled {
-            let output = outputs.withLock { $0[Int(random.next() % UInt64($0.count))] }
-            let file = try await fleet.respond { try await $0.get(output.url) }
-            #expect(file.status == 200 && SHA256.digest(of: file.response.body).hex == output.digest, "\(output.url)")
-            reads.withLock { $0 += 1 }
-          }
-        }
-        group.addTask {
-          var random = SplitMix64(seed: 3)
-          while !isDone.isCancelled {
-            let output = try await Self.submit(&random, hasLarge: true, to: fleet)
-            if let output { outputs.withLock { $0.append(output) } }
-          }
-        }
-        group.addTask {
-          defer { isDone.cancel() }
-          try await Self.move(fleet, [], to: bucket)
-          // What lies in the folder is not needed any more.
-          for name in try Folder.names(in: "\(fleet.data)/blobs") where name.count == 2 {
-            let shard = "\(fleet.data)/blobs/\(name)"
-            for file in try Folder.names(in: shard) { #expect(unlink("\(shard)/\(file)") == 0) }
-          }
-          try await Self.verify(fleet, ["--blobs", bucket])
-          try await Self.move(fleet, ["--blobs", bucket], to: "folder")
-        }
-        try await group.waitForAll()
+      try await Self.underLoad(fleet, outputs) { try await Self.move(fleet, [], to: bucket) }
+      // What lies in the folder is not needed any more.
+      for name in try Folder.names(in: "\(fleet.data)/blobs") where name.count == 2 {
+        let shard = "\(fleet.data)/blobs/\(name)"
+        for file in try Folder.names(in: shard) { #expect(unlink("\(shard)/\(file)") == 0) }
       }
-      #expect(reads.withLock(\.self) > 0)
+      try await Self.verify(fleet, ["--blobs", bucket])
+      try await Self.underLoad(fleet, outputs) { try await Self.move(fleet, ["--blobs", bucket], to: "folder") }
       for output in outputs.withLock(\.self) {
         let file = try await fleet.respond { try await $0.get(output.url) }
         #expect(SHA256.digest(of: file.response.body).hex == output.digest)
@@ -149,6 +124,39 @@ struct MovingTests {
       try await fleet.stop()
       try await Self.verify(fleet, [])
     }
+  }
+
+  /// Reads and submits without a pause until `body` ends; every answer must be right.
+  private static func underLoad(
+    _ fleet: Fleet, _ outputs: Shared<[Output]>, _ body: @escaping @Sendable () async throws -> Void
+  ) async throws {
+    let isDone = CancellationFlag()
+    let reads = Shared(0)
+    let seed = outputs.withLock { UInt64($0.count) }
+    try await withThrowingTaskGroup { group in
+      group.addTask {
+        var random = SplitMix64(seed: seed)
+        while !isDone.isCancelled {
+          let output = outputs.withLock { $0[Int(random.next() % UInt64($0.count))] }
+          let file = try await fleet.respond { try await $0.get(output.url) }
+          #expect(file.status == 200 && SHA256.digest(of: file.response.body).hex == output.digest, "\(output.url)")
+          reads.withLock { $0 += 1 }
+        }
+      }
+      group.addTask {
+        var random = SplitMix64(seed: seed + 1)
+        while !isDone.isCancelled {
+          let output = try await submit(&random, hasLarge: true, to: fleet)
+          if let output { outputs.withLock { $0.append(output) } }
+        }
+      }
+      group.addTask {
+        defer { isDone.cancel() }
+        try await body()
+      }
+      try await group.waitForAll()
+    }
+    #expect(reads.withLock(\.self) > 0)
   }
 
   /// Moves the store as docs/object-store.md says.

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Store
 
-@Suite("Moves of the blobs to another store", .tags(.database), .timeLimit(.minutes(5)))
+@Suite("Moves of the blobs to another store", .tags(.database), .timeLimit(.minutes(15)))
 struct MovingTests {
   private struct Places {
     let folder: TemporaryFolder
