@@ -74,7 +74,7 @@ struct Layout: Equatable {
   /// The cluster of a version that a major upgrade has replaced.
   func former(_ version: Int) -> String { "\(cluster).\(version)" }
 
-  /// The clusters beside the present one, with the versions in their names.
+  /// The folders named as clusters of former versions, with the versions in their names.
   func formerClusters() throws(SystemError) -> [(path: String, version: Int)] {
     try Folder.names(in: home).compactMap { name in
       guard name.hasPrefix("data."), let version = Int(name.dropFirst(5)) else { return nil }

@@ -77,8 +77,9 @@ package struct Upgrade {
     }
     do throws(SystemError) {
       // A copy under the name of the former cluster, with which it was not exchanged.
-      for (path, version) in try layout.formerClusters() where Layout.version(of: path) != version {
-        try Folder.remove(path)
+      if let present = Layout.version(of: layout.cluster) {
+        let copy = layout.former(present)
+        if Layout.version(of: copy) != present { try Folder.remove(copy) }
       }
       for folder in [layout.source.socketFolder, layout.target.socketFolder, layout.upgradeFolder] {
         try Folder.remove(folder)
@@ -126,7 +127,10 @@ package struct Upgrade {
         "the file system of \(layout.home) cannot exchange two folders (\(error))",
         remedy: "Make a backup and restore it into a new store of the other version: docs/backup.md")
     }
-    for (path, _) in try layout.formerClusters() { try Folder.remove(path) }
+    // A folder whose version is not that of its name is another's.
+    for (path, version) in try layout.formerClusters() where Layout.version(of: path) == version {
+      try Folder.remove(path)
+    }
   }
 
   private static func rename(_ path: String, _ name: String) throws(SystemError) {

@@ -40,7 +40,7 @@ struct UpgradeTests {
     return Int(String(decoding: bytes, as: UTF8.self).filter { !$0.isNewline })
   }
 
-  /// The clusters, and what else there is beside them.
+  /// The clusters, and what else their folder has.
   private func names() throws -> Set<String> { try Set(Folder.names(in: "\(data)/postgres")).subtracting(["run"]) }
 
   private func upgrade(to version: Int, failpoints: String = "") async throws -> Take5Command {
