@@ -3,7 +3,7 @@ package import Crypto
 package import Model
 import Platform
 package import Postgres
-package import Store
+import Store
 
 /// Copies the blobs of a database to another store while others write, and makes that the store of the database.
 ///
@@ -67,24 +67,14 @@ package struct BlobMove: Sendable {
     let files = try await pool.read { session in try Store.files(ofShard: shard, session) }
     let present = try await onThread("blob-move") { try target.listing(ofShard: Int(shard)) }.blobs
     report.blobs += files.count
-    var missing = files.filter { present[$0.key] != $0.value }.keys.sorted()[...]
-    try await withThrowingTaskGroup(of: (SHA256Digest, Copied).self) { group in
-      var running = 0
-      while running > 0 || !missing.isEmpty {
-        if running < parallel, let hash = missing.popFirst() {
-          group.addTask { (hash, try await copy(hash)) }
-          running += 1
-          continue
-        }
-        guard let (hash, copied) = try await group.next() else { break }
-        running -= 1
-        switch copied {
-        case .bytes(let bytes):
-          report.copied += 1
-          report.bytes += bytes
-        case .damaged: report.damaged.append(hash)
-        case .gone: break
-        }
+    let missing = files.filter { present[$0.key] != $0.value }.keys.sorted()
+    try await missing.forEach(concurrently: parallel, copy) { hash, copied in
+      switch copied {
+      case .bytes(let bytes):
+        report.copied += 1
+        report.bytes += bytes
+      case .damaged: report.damaged.append(hash)
+      case .gone: break
       }
     }
   }

@@ -77,7 +77,7 @@ package struct ObjectBlobStore: BlobStore {
 
   private func upload(_ blob: SealedBlob, onlyNew: Bool) throws(BlobError) {
     let file = OpenFile(try blob.duplicate())
-    try Self.wrap {
+    _ = try Self.wrap {
       try client.put(Self.key(blob.hash, client), file, bytes: blob.bytes, hash: blob.hash, onlyNew: onlyNew)
     }
   }

@@ -117,7 +117,7 @@ struct IntegrityFixture {
   }
 
   func verify() async throws -> VerifyReport {
-    try await Verifier(pool: pool, store: store, blobs: blobs).run()
+    try await Verifier(pool: pool, store: store, blobs: blobs, parallel: 4).run()
   }
 
   func codes() async throws -> [FindingCode] {

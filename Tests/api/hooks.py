@@ -190,6 +190,23 @@ def valid_words(post):
     return post
 
 
+# The lists whose parameters depend on each other.
+DEPENDENT = {"/v1/collections", "/v1/places", "/v1/posts", "/v1/users"}
+
+
+def valid_query(path, query):
+    """Returns the parameters that a request may have together, which a schema cannot say."""
+    if path in {"/v1/places", "/v1/users"} and query.get("id"):
+        return {"id": query["id"]}
+    if path == "/v1/users":
+        query = {"query": "ada", **query}
+    if path == "/v1/collections":
+        query = {**query, "user": SEEDS["users"]}
+    if "near" not in query:
+        query = {name: value for name, value in query.items() if name != "radius" and (name, value) != ("sort", "distance")}
+    return query
+
+
 CASES = itertools.count()
 
 
@@ -230,12 +247,17 @@ def correct(case):
     # The same for a token, which always has a user.
     if USER and isinstance(case.body, dict) and case.body.get("author") is None and not is_valid(case, ParameterLocation.BODY):
         case.body = {**case.body, "author": ""}
+    # schemathesis sends 0 for the text of this field, and holds that to be valid.
+    if case.headers and str(case.headers.get("Last-Event-ID")) == "0" and is_valid(case, ParameterLocation.HEADER):
+        case.headers["Last-Event-ID"] = "12-7"
     # No user has a relation to oneself, and a schema cannot compare.
     path = case.path_parameters or {}
     if "other" in path and path["other"] == path.get("id") and is_valid(case, ParameterLocation.PATH):
         path["other"] = SEEDS["friends"]
     if case.query and "box" in case.query and is_valid(case, ParameterLocation.QUERY):
         case.query["box"] = ordered(case.query["box"])
+    if case.path in DEPENDENT and case.method.upper() == "GET" and is_valid(case, ParameterLocation.QUERY):
+        case.query = valid_query(case.path, case.query or {})
     # An upload is seen by the user that it belongs to.
     if case.path.startswith("/v1/uploads") and case.headers and is_valid(case, ParameterLocation.HEADER):
         case.headers.pop("Take5-User", None)

@@ -48,7 +48,13 @@ token=$(echo "$minted" | sed 's/.*"token":"\([^"]*\)".*/\1/')
 token_id=$(json --data '{}' "$url/v1/users/ada/tokens" | sed 's/.*"id":"\([0-9a-f-]*\)".*/\1/')
 upload_id=$(request --header 'Tus-Resumable: 1.0.0' --header 'Upload-Length: 1000' --header 'Take5-User: ada' --request POST \
   --dump-header - --output /dev/null "$url/v1/uploads" | tr -d '\r' | sed -n 's/^Location: .*\///p')
-for name in "$upload_id" "$post_id" "$job_id" "$media_id" "$image_id" "$comment_id" "$reaction_id" "$photo_id" "$token_id"; do
+collection=$(json --data '{"author":"ada","kind":"itinerary","name":"Berlin","items":[{"place":"gate"}]}' "$url/v1/collections")
+collection_id=$(echo "$collection" | sed 's/.*"id":"\([0-9a-f-]*\)","items".*/\1/')
+json --output /dev/null --request PUT --data '{"role":"editor"}' "$url/v1/collections/$collection_id/members/grace"
+report_id=$(json --data "{\"author\":\"grace\",\"post\":\"$post_id\",\"reason\":\"spam\"}" "$url/v1/reports" |
+  sed 's/.*"id":"\([0-9a-f-]*\)".*/\1/')
+case_id=$(request "$url/v1/moderation/cases" | sed 's/.*"id":"\([0-9a-f-]*\)".*/\1/')
+for name in "$collection_id" "$report_id" "$case_id" "$upload_id" "$post_id" "$job_id" "$media_id" "$image_id" "$comment_id" "$reaction_id" "$photo_id" "$token_id"; do
   [ ${#name} = 36 ] || { echo "the seed data could not be submitted: $post $image $reaction $photo"; exit 1; }
 done
 
@@ -59,7 +65,8 @@ TAKE5_SEEDS=$(cat <<JSON
 {"posts": "$post_id", "comments": "$comment_id", "reactions": "$reaction_id", "jobs": "$job_id", "images": "$image_id",
  "media": "$media_id", "users": "ada", "itineraries": "spring", "places": "gate", "photos": "$photo_id",
  "friends": "grace", "blocks": "eve", "likes": "$post_id", "bookmarks": "$post_id", "favourites": "gate",
- "tokens": "$token_id", "uploads": "$upload_id"}
+ "tokens": "$token_id", "uploads": "$upload_id", "collections": "$collection_id", "members": "grace",
+ "reports": "$report_id", "cases": "$case_id"}
 JSON
 )
 export TAKE5_URL TAKE5_PHOTO TAKE5_SEEDS SCHEMATHESIS_HOOKS="$here/hooks.py"

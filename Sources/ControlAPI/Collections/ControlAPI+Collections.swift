@@ -93,7 +93,13 @@ extension ControlAPI {
     let (store, viewer, id) = (store, request.caller.viewer, try collectionID(request))
     let reader = request.method == "HEAD" ? nil : viewer.user
     let found = try await database.read { try store.collection(id, for: viewer, link: link, reader: reader, $0) }
-    guard let found else { throw Self.collectionNotFound("\(id)") }
+    guard let found else {
+      // The link was the only credential.
+      if case .stranger = request.caller.credential {
+        throw AccessControl.unauthorized("The link does not open the collection \(id).")
+      }
+      throw Self.collectionNotFound("\(id)")
+    }
     if let reader, found.isNewView {
       // Nothing is lost without the record: the collection can be read where nothing can be written.
       try? await database.transaction { try store.recordView(ofCollection: id, by: reader, link: link, $0) }

@@ -25,6 +25,8 @@ final class JobEvents: Sendable {
     let lifetime = StreamLifetime()
     self.lifetime = lifetime
     stream = BodyStream { _ in lifetime.end() }
+    // Something at once: a proxy may hold back the header section until the first bytes of the body.
+    if lastID != nil { stream.write(BodyStream.emptyComment) }
   }
 
   /// Takes ownership of a subscription, which is cancelled when the stream ends.

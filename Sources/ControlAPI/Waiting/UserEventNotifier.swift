@@ -105,7 +105,8 @@ final class UserEventStream: Sendable {
     self.user = UserKey(user)
     sent = Locked(position)
     body = BodyStream { _ in onEnd() }
-    if isNew { body.write(ServerSentEvent(id: position, name: "start", data: "{}").bytes) }
+    // Something at once: a proxy may hold back the header section until the first bytes of the body.
+    body.write(isNew ? ServerSentEvent(id: position, name: "start", data: "{}").bytes : BodyStream.emptyComment)
   }
 
   /// Sends the events that follow the position of the stream.

@@ -10,6 +10,8 @@ internal import Platform
 package final class BodyStream: Sendable {
   /// The maximum lifetime of a stream.
   package static let maxLifetime = Duration.seconds(3600)
+  /// An empty comment of server-sent events, which clients ignore (WHATWG HTML, section 9.2.5).
+  package static let emptyComment: [UInt8] = Array(":\n\n".utf8)
 
   private struct Shared {
     var state: BodyStreamState
@@ -30,12 +32,12 @@ package final class BodyStream: Sendable {
   ///   - lifetime: at most `maxLifetime`.
   ///   - backlog: the maximum number of unsent bytes; the server disconnects a client that lets more accumulate.
   ///   - heartbeat: bytes that are written when nothing was written for `ServerConfiguration.heartbeat`, because only a
-  ///     write detects that the client has disconnected. The default is an empty comment of server-sent events.
+  ///     write detects that the client has disconnected. The default is `emptyComment`.
   ///   - onEnd: called exactly once, when the response ends: the client disconnects, the server stops, or all bytes
   ///     have been sent after `finish()`. It is called on a thread of the server, never from within `write` or
   ///     `finish`, and must not block.
   package init(
-    lifetime: Duration = maxLifetime, backlog: Int = 256 << 10, heartbeat: [UInt8] = Array(":\n\n".utf8),
+    lifetime: Duration = maxLifetime, backlog: Int = 256 << 10, heartbeat: [UInt8] = emptyComment,
     onEnd: @escaping @Sendable (BodyStream) -> Void = { _ in }
   ) {
     self.lifetime = min(lifetime, Self.maxLifetime)

@@ -19,14 +19,14 @@ extension Verifier {
       }
       guard let end = page.last else { return }
       last = end.hash.bytes
-      let checked = try await onThread("verify-blobs") { [reader] in
-        try page.map { evidence in
-          var evidence = evidence
-          evidence.file = try reader.content(of: evidence.hash)
-          return evidence
-        }
+      var files: [SHA256Digest: BlobContent] = [:]
+      try await page.map(\.hash).forEach(concurrently: parallel) { [reader] hash in
+        try await onThread("verify-blobs") { try reader.content(of: hash) }
+      } receive: { hash, content in
+        files[hash] = content
       }
-      for evidence in checked {
+      for var evidence in page {
+        evidence.file = files[evidence.hash] ?? .absent
         report.checked.blobs += 1
         report.checked.bytes += evidence.bytes
         if evidence.isSuspect { report.findings += try await confirmedFindings(evidence.hash) }

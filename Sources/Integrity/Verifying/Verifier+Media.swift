@@ -33,13 +33,16 @@ extension Verifier {
 
   /// Checks that each media file can be decoded and has the properties in the rows of its assets.
   ///
+  /// The blobs are read at the same time, and decoded one after the other.
+  ///
   /// Neither the content of a blob nor the properties of an asset change, so that no second check is needed.
   func checkMedia(with inspector: MediaInspector, _ totals: Totals, _ report: inout VerifyReport) async throws {
     // Blobs with findings are not decoded.
     var known: Set<FindingObject> = []
     for finding in report.findings { if case .blob = finding.object { known.insert(finding.object) } }
     var last: (blob: [UInt8], number: Int64) = ([], 0)
-    var inspected: (blob: SHA256Digest, result: MediaInspector.Result?)?
+    // Of the blobs in a page, and of the last one before it: its assets may go on.
+    var results: [SHA256Digest: MediaInspector.Result] = [:]
     var assets: Int64 = 0
     var decoded = 0
     while true {
@@ -50,17 +53,25 @@ extension Verifier {
       }
       guard let end = page.last else { break }
       last = (end.blob.bytes, end.number)
-      for media in page {
-        assets += 1
-        guard !known.contains(.blob(media.blob)) else { continue }
-        // Sources and outputs are inspected differently. No blob is both.
-        if inspected?.blob != media.blob {
-          inspected = (media.blob, try await inspect(media.blob, isSource: media.isSource, with: inspector))
-          if inspected?.result != nil { decoded += 1 }
-        }
-        if let result = inspected?.result { report.findings += try await findings(media, result) }
-        reportProgress(.media, assets, of: Int64(totals.assets))
+      let checked = page.filter { !known.contains(.blob($0.blob)) }
+      // Sources and outputs are inspected differently. No blob is both.
+      var seen = Set(results.keys)
+      var done = assets
+      try await checked.filter { seen.insert($0.blob).inserted }.forEach(concurrently: parallel) { media in
+        try await inspect(media.blob, isSource: media.isSource, with: inspector)
+      } receive: { media, result in
+        done += 1
+        reportProgress(.media, done, of: Int64(totals.assets))
+        guard let result else { return }
+        decoded += 1
+        results[media.blob] = result
       }
+      for media in checked {
+        if let result = results[media.blob] { report.findings += try await findings(media, result) }
+      }
+      results = results.filter { $0.key == end.blob }
+      assets += Int64(page.count)
+      reportProgress(.media, assets, of: Int64(totals.assets))
     }
     report.checked.media = decoded
   }

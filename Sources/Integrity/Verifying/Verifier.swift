@@ -12,21 +12,24 @@ package struct Verifier: Sendable {
   let store: Store
   let reader: BlobReader
   let inspector: MediaInspector?
+  let parallel: Int
   let progress: @Sendable (VerifyStage, Double) -> Void
 
   var blobs: any InspectableBlobStore { reader.blobs }
 
   /// - Parameters:
   ///   - inspector: decodes the media files; nil: they are not decoded.
+  ///   - parallel: the number of blobs that are read at the same time.
   ///   - progress: receives the progress of each stage, 0 to 1.
   package init(
-    pool: Pool, store: Store, blobs: any InspectableBlobStore, inspector: MediaInspector? = nil,
+    pool: Pool, store: Store, blobs: any InspectableBlobStore, inspector: MediaInspector? = nil, parallel: Int,
     progress: @escaping @Sendable (VerifyStage, Double) -> Void = { _, _ in }
   ) {
     self.pool = pool
     self.store = store
     reader = BlobReader(blobs: blobs)
     self.inspector = inspector
+    self.parallel = parallel
     self.progress = progress
   }
 

@@ -14,6 +14,9 @@ extension Subcommand {
         "--adopt",
         help: "accept the folder of blobs even if it is empty or has another id than the database expects"),
       Option(
+        "--parallel", "N", .integer(1...64), default: "4",
+        help: "blobs that are read at the same time; more is faster with an object store"),
+      Option(
         "--slots", "N", .integer(1...256),
         help: "with --repair: outputs that are made at the same time; default: one per core"),
     ] + Option.store + [.mediaMemory, .sandbox, .json],
@@ -21,18 +24,19 @@ extension Subcommand {
   ) { arguments in
     let cores = ThisProcess.processors
     let slots = try arguments.number("--slots") ?? cores
+    let parallel = try arguments.number("--parallel") ?? 4
     var media = try MediaProcess.Configuration(arguments)
     if arguments.has("--deep") || arguments.has("--repair") { try await Sandbox.check(media) }
     let inspecting = media
     // Repairs run at the lowest CPU priority, so that they do not slow a service on this machine.
     media.isBackground = true
     let result = try await StoreIntegrity.use(
-      arguments, connections: slots + 1, isAdopting: arguments.has("--adopt")
+      arguments, connections: max(slots, parallel) + 1, isAdopting: arguments.has("--adopt")
     ) { [media] integrity in
       let inspector = arguments.has("--deep") ? try MediaInspector(inspecting) : nil
       let remaker = arguments.has("--repair") ? MediaRemaker(integrity: integrity, media: media, slots: slots) : nil
       do {
-        let result = try await verify(integrity, inspector, remaker)
+        let result = try await verify(integrity, inspector, parallel, remaker)
         await inspector?.stop()
         return result
       } catch {
@@ -45,11 +49,11 @@ extension Subcommand {
   }
 
   private static func verify(
-    _ integrity: StoreIntegrity, _ inspector: MediaInspector?, _ remaker: MediaRemaker?
+    _ integrity: StoreIntegrity, _ inspector: MediaInspector?, _ parallel: Int, _ remaker: MediaRemaker?
   ) async throws -> VerifyResult {
     let progress = StageProgress()
     let verifier = Verifier(
-      pool: integrity.pool, store: integrity.store, blobs: integrity.blobs, inspector: inspector
+      pool: integrity.pool, store: integrity.store, blobs: integrity.blobs, inspector: inspector, parallel: parallel
     ) { stage, fraction in
       progress.show(stage, fraction)
     }
