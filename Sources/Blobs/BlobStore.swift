@@ -136,6 +136,10 @@ package protocol InspectableBlobStore: BlobStore {
   /// The number of shards in which the files are listed, each small enough for memory.
   var shards: Int { get }
 
+  /// Opens a published blob as the store has it, not a copy of it on this machine. The bytes may be others than those of
+  /// the hash.
+  func openUncached(_ hash: SHA256Digest) throws(BlobError) -> Descriptor
+
   /// Lists one shard, numbered from 0.
   func listing(ofShard shard: Int) throws(BlobError) -> BlobListing
 

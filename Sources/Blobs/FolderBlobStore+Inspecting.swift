@@ -1,10 +1,12 @@
 package import Crypto
 import Glibc
-import Platform
+package import Platform
 
 extension FolderBlobStore: InspectableBlobStore {
   /// One folder for each first byte of a hash, and the files outside of them.
   package var shards: Int { 257 }
+
+  package func openUncached(_ hash: SHA256Digest) throws(BlobError) -> Descriptor { try open(hash) }
 
   package func listing(ofShard shard: Int) throws(BlobError) -> BlobListing {
     try checkID()

@@ -39,11 +39,22 @@ package struct MovingBlobStore: InspectableBlobStore {
   }
 
   package func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor {
+    try first { (store) throws(BlobError) in try store.open(hash) }
+  }
+
+  package func openUncached(_ hash: SHA256Digest) throws(BlobError) -> Descriptor {
+    try first { (store) throws(BlobError) in try store.openUncached(hash) }
+  }
+
+  /// Returns what the first store that has a blob returns.
+  private func first(
+    _ open: (any InspectableBlobStore) throws(BlobError) -> Descriptor
+  ) throws(BlobError) -> Descriptor {
     do throws(BlobError) {
-      return try current.open(hash)
+      return try open(current)
     } catch {
       guard case .missing = error else { throw error }
-      return try next.open(hash)
+      return try open(next)
     }
   }
 

@@ -154,6 +154,8 @@ extension ObjectBlobStore: InspectableBlobStore {
   /// One for each first byte of a hash.
   package var shards: Int { 256 }
 
+  package func openUncached(_ hash: SHA256Digest) throws(BlobError) -> Descriptor { try download(hash).duplicate() }
+
   package func listing(ofShard shard: Int) throws(BlobError) -> BlobListing {
     var listing = BlobListing()
     let prefix = client.location.key((shard < 16 ? "0" : "") + String(shard, radix: 16) + "/")

@@ -26,6 +26,14 @@ struct BucketTests {
       uniqueKeysWithValues: ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].map { ($0, String(cString: getenv($0))) })
   }
 
+  /// The files of a data folder that are copies of objects.
+  private static func copies(in data: String) throws -> [String] {
+    let cache = "\(data)/blob-cache"
+    return try Folder.names(in: cache).filter { $0.count == 2 }.flatMap { shard in
+      try Folder.names(in: "\(cache)/\(shard)").map { "\(cache)/\(shard)/\($0)" }
+    }
+  }
+
   @Test("a moment is composed by a worker with another data folder, played, reprocessed, verified and deleted")
   func moment() async throws {
     try await withDatabase { database in
@@ -49,6 +57,13 @@ struct BucketTests {
       let url = try #require(post["assets", "composed", "url"]?.text)
       let video = try await ada.get(url, [("Range", "bytes=4-7")])
       #expect(video.status == 206 && video.response.body == Array("ftyp".utf8))
+      // A verification reads the objects, whatever becomes of the copies on this machine.
+      let copies = try Self.copies(in: service.data)
+      for copy in copies { #expect(truncate(copy, 10) == 0) }
+      let whole = try await Take5Command.run(
+        ["verify", "--deep", "--data", service.data] + more, environment: Self.keys())
+      #expect(!copies.isEmpty && whole.status == 0, "\(whole.output) \(whole.errors)")
+      for copy in copies { #expect(unlink(copy) == 0) }
       for command in [["verify", "--deep"], ["reprocess", "--kind", "take5", "--force", "--local"], ["gc"]] {
         let run = try await Take5Command.run(command + ["--data", service.data] + more, environment: Self.keys())
         #expect(run.status == 0, "\(command) \(run.output) \(run.errors)")

@@ -105,6 +105,9 @@ struct ObjectBlobStoreTests {
     let key = client.location.key("\(blob.hash.hex.prefix(2))/\(blob.hash.hex)")
     try client.put(key, Self.bytes(70_000, 3))
     #expect(try store.damage(of: blob.hash, bytes: 70_000) == .corrupt)
+    // It has a copy, which a verification must not take for the object.
+    #expect(try store.open(blob.hash).contents() == blob.content())
+    #expect(try store.openUncached(blob.hash).contents() == Self.bytes(70_000, 3))
     let empty = try TemporaryFolder()
     let reader = try Self.store(client, in: empty)
     #expect(throws: BlobError.damaged(blob.hash, .corrupt)) { _ = try reader.open(blob.hash).number }
@@ -113,6 +116,7 @@ struct ObjectBlobStoreTests {
     #expect(try reader.open(blob.hash).contents() == blob.content())
     try client.remove(key)
     #expect(try store.damage(of: blob.hash, bytes: 70_000) == .missing)
+    #expect(throws: BlobError.missing(blob.hash)) { _ = try store.openUncached(blob.hash).number }
   }
 
   @Test("the store refuses bytes that are not those of the hash, and a blob that exists is not written again")

@@ -25,8 +25,6 @@ final class JobEvents: Sendable {
     let lifetime = StreamLifetime()
     self.lifetime = lifetime
     stream = BodyStream { _ in lifetime.end() }
-    // Something at once: a proxy may hold back the header section until the first bytes of the body.
-    if lastID != nil { stream.write(BodyStream.emptyComment) }
   }
 
   /// Takes ownership of a subscription, which is cancelled when the stream ends.
@@ -44,7 +42,15 @@ final class JobEvents: Sendable {
   }
 
   /// Sends an event with the job as it was read after subscribing, unless a change was sent already: this one may be older.
-  func begin(with job: JobRecord) { sent.withLock { sent in if !sent.hasChanged { write(job, &sent) } } }
+  func begin(with job: JobRecord) {
+    sent.withLock { sent in
+      guard !sent.hasChanged else { return }
+      let isKnown = sent.lastID == Self.id(of: job)
+      write(job, &sent)
+      // Something at once: a proxy may hold back the header section until the first bytes of the body.
+      if isKnown && !job.state.isFinal { stream.write(BodyStream.emptyComment) }
+    }
+  }
 
   /// Writes under the lock, so that events have the order of their states.
   private func write(_ job: JobRecord, _ sent: inout Sent) {

@@ -116,7 +116,7 @@ struct BlobReader: Sendable {
   /// Reads and checks the file of a blob.
   func content(of hash: SHA256Digest) throws(BlobError) -> BlobContent {
     do throws(BlobError) {
-      let file = try blobs.open(hash)
+      let file = try blobs.openUncached(hash)
       do throws(SystemError) {
         let digest = try SHA256.digest(of: file)
         let bytes = try file.size()

@@ -92,7 +92,7 @@ extension Verifier {
         return OpenFile(file)
       }
       do {
-        return OpenFile(try blobs.open(hash))
+        return OpenFile(try blobs.openUncached(hash))
       } catch BlobError.missing {
         return nil
       }
