@@ -251,7 +251,9 @@ struct ListTests {
       for (wrong, field) in [
         ("near=1", "near"), ("near=181,0", "near"), ("near=0,0&radius=0", "radius"),
         ("near=0,0&radius=100001", "radius"),
-        ("radius=5", "radius"), ("sort=distance", "sort"), ("near=0,0&sort=best", "sort"), ("near=0x1,0", "near"),
+        ("radius=5", "radius"), ("sort=distance", "sort"),
+        ("near=0,0&sort=distance&updated_since=2026-11-20T00:00:00Z", "updated_since"),
+        ("near=0,0&sort=best", "sort"), ("near=0x1,0", "near"),
       ] {
         let response = try await api.get("/v1/posts?" + wrong)
         #expect(response.status == 400 && response.json["errors"][0]["field"] == .string(field), "\(wrong)")

@@ -36,17 +36,17 @@ struct ConcurrentForEachTests {
     #expect(await rendezvous.most == 2)
   }
 
-  @Test("an error ends the transformation of the others, and no more begin")
+  @Test("an error ends the transformation of the others, and no more start")
   func failure() async throws {
-    let begun = Locked(0)
+    let started = Locked(0)
     await #expect(throws: SystemError(call: "open", code: 1)) {
       try await (0..<100).forEach(concurrently: 2) { number in
-        begun.withLock { $0 += 1 }
+        started.withLock { $0 += 1 }
         if number == 1 { throw SystemError(call: "open", code: 1) }
         try await Task.sleep(for: .seconds(3600))
       } receive: { _, _ in
       }
     }
-    #expect(begun.withLock(\.self) == 2)
+    #expect(started.withLock(\.self) == 2)
   }
 }

@@ -202,6 +202,8 @@ def valid_query(path, query):
         query = {"query": "ada", **query}
     if path == "/v1/collections":
         query = {**query, "user": SEEDS["users"]}
+    if "near" in query and query.get("sort") == "distance":
+        query = {name: value for name, value in query.items() if name != "updated_since"}
     if "near" not in query:
         query = {name: value for name, value in query.items() if name != "radius" and (name, value) != ("sort", "distance")}
     return query

@@ -166,7 +166,8 @@ struct QueryReader {
     return found.count == 1 ? first : refuse(name, "is repeated")
   }
 
-  private mutating func refuse<Value>(_ name: String, _ detail: String) -> Value? {
+  /// Refuses a value; returns nil.
+  mutating func refuse<Value>(_ name: String, _ detail: String) -> Value? {
     errors.append(FieldError(name, detail))
     return nil
   }

@@ -61,7 +61,10 @@ extension ControlAPI {
     filter.kind = reader.choice("kind", of: PostKind.self)
     filter.from = reader.time("from")
     filter.to = reader.time("to")
-    if filter.order == .newest { filter.updatedSince = reader.time("updated_since") }
+    filter.updatedSince = reader.time("updated_since")
+    if filter.order != .newest && filter.updatedSince != nil {
+      filter.updatedSince = reader.refuse("updated_since", "does not go with sort=distance")
+    }
     let given = reader.choices("visibility", of: Visibility.self)
     filter.visibilities = given.isEmpty ? visibilities : given
     let some = reader.choices("status", of: PostStatus.self)
