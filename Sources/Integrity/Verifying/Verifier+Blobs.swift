@@ -13,14 +13,17 @@ extension Verifier {
   /// Checks that each row has content with the right hash.
   func checkBlobs(_ totals: Totals, _ report: inout VerifyReport) async throws {
     var last: [UInt8] = []
+    // The files of shards that pages are in, by the byte that their hashes begin with.
+    var listed: [UInt8: Set<SHA256Digest>] = [:]
     while true {
       let page = try await pool.run { [last] session in
         try session.execute(Integrity.statements["blobs"], .bytes(last), .integer(Self.blobPage)).map(BlobEvidence.init)
       }
       guard let end = page.last else { return }
       last = end.hash.bytes
+      let absent = try await absentFiles(of: page, &listed)
       var files: [SHA256Digest: BlobContent] = [:]
-      try await page.map(\.hash).forEach(concurrently: parallel) { [reader] hash in
+      try await page.map(\.hash).filter { !absent.contains($0) }.forEach(concurrently: parallel) { [reader] hash in
         try await onThread("verify-blobs") { try reader.content(of: hash) }
       } receive: { hash, content in
         files[hash] = content
@@ -33,6 +36,21 @@ extension Verifier {
       }
       reportProgress(.blobs, report.checked.bytes, of: totals.bytes)
     }
+  }
+
+  /// Returns those blobs in rows that have no file as well. A listing says it of many; a bucket would take a request to
+  /// deny each.
+  private func absentFiles(
+    of page: [BlobEvidence], _ listed: inout [UInt8: Set<SHA256Digest>]
+  ) async throws -> Set<SHA256Digest> {
+    let rows = page.filter { !$0.inline.isAbsent }.map(\.hash)
+    let shards = Set(rows.map { $0.bytes[0] })
+    listed = listed.filter { shards.contains($0.key) }
+    let blobs = blobs
+    for shard in shards where listed[shard] == nil {
+      listed[shard] = Set(try await onThread("verify-blobs") { try blobs.listing(ofShard: Int(shard)) }.blobs.keys)
+    }
+    return Set(rows.filter { listed[$0.bytes[0]]?.contains($0) == false })
   }
 
   /// Checks a blob again under the lock of its row.
