@@ -30,10 +30,11 @@ TEST_PACKAGE_PACKAGES := debootstrap lintian systemd openssl
 
 SWIFT ?= swift
 TAKE5 := .build/release/take5
-MUTATE := .build/tests/release/mutate
+MUTATE := .build/release/mutate
 DEMO := .build/demo
-# Tests run on optimised code, built apart: they see what is internal, which the shipped binary does not export.
-TESTING := -c release -Xswiftc -enable-testing --scratch-path .build/tests
+# One build for the programs that a developer runs and for the tests: optimised, with what is internal exported, which tests see, and
+# without what only a debugger reads, which takes a fifth of the time. The programs that are installed and measured are built apart (SHIPPED).
+BUILD := -c release -Xswiftc -enable-testing -debug-info-format none
 # Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them.
 WAITING := ^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|QueueWorker|Blobs|Store|Integrity|ControlAPI)Tests
 # With sanitizers: docs/sanitizers.md. Swift has no undefined behaviour to look for; our C has.
@@ -43,7 +44,7 @@ TSAN := -c release -Xswiftc -enable-testing --scratch-path .build/tsan --sanitiz
 FUZZING := -c release -Xswiftc -enable-testing --scratch-path .build/fuzz --sanitize=fuzzer -Xswiftc -sanitize=address,fuzzer \
            -Xcc -fsanitize=address,undefined -Xswiftc -DFUZZING
 # The targets of tests that are built and run with a sanitizer: all but those of whole processes.
-ONLY := $(filter-out ChaosTests EndToEndTests PlayersTests,$(notdir $(wildcard Tests/*Tests)))
+SANITIZED := $(filter-out ChaosTests EndToEndTests PlayersTests,$(notdir $(wildcard Tests/*Tests)))
 SOURCES := Sources Tests Benchmarks jobs Package.swift
 
 # What is installed: Swift's libraries are part of the programs, and no program looks for libraries in its own folder.
@@ -94,8 +95,8 @@ toolchain:
 	  echo "$(SWIFT) is too old or does not start: Swift 6.3 is required. Its output:"; $(SWIFT) --version; exit 1; }
 
 build: setup ## build the programs, .build/release/take5 and .build/release/take5-media
-	$(SWIFT) build -c release --product take5
-	$(SWIFT) build -c release --product take5-media
+	$(SWIFT) build $(BUILD) --product take5
+	$(SWIFT) build $(BUILD) --product take5-media
 
 programs: setup ## build the programs that are installed, with Swift's libraries inside, in .build/programs/release
 	$(SWIFT) build $(SHIPPED) --product take5
@@ -153,16 +154,9 @@ $(POSTGRES_17):
 .build/prometheus/usr/bin/prometheus:
 	$(call unpack,prometheus)
 
-# All tests of a process start at once and share Swift's pool, which has a thread for each core; tests that decode occupy it for
-# minutes. Workers, whose heartbeats must not be late, get a process without them, and so do the chaos tests and the service. Tests of
-# whole services start several processes each: eight of them are enough for two cores.
-test: setup pgbouncer nginx postgresql-17 ## run every test, on a private PostgreSQL, a private pgbouncer and real files
+test: setup pgbouncer nginx ## run every test, on a private PostgreSQL, a private pgbouncer and real files; ONLY=StoreTests, or a suite, runs a part
 	@$(call install,$(TEST_PACKAGES))
-	$(SWIFT) build $(TESTING) --build-tests
-	$(SWIFT) test $(TESTING) --skip-build --skip '$(WAITING)' --skip EndToEndTests --skip ChaosTests --skip PlayersTests
-	$(SWIFT) test $(TESTING) --skip-build --filter '$(WAITING)'
-	$(SWIFT) test $(TESTING) --skip-build --filter ChaosTests
-	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 $(SWIFT) test $(TESTING) --skip-build --filter EndToEndTests
+	@SWIFT='$(SWIFT)' FLAGS='$(BUILD)' Tests/run.sh $(ONLY)
 
 test-asan: setup pgbouncer nginx postgresql-17 ## run the unit tests with AddressSanitizer; ONLY=KernelsTests builds a part
 	$(call sanitized,address,asan,$(ASAN))
@@ -172,32 +166,32 @@ test-tsan: setup pgbouncer nginx postgresql-17 ## run the unit tests with Thread
 
 # The media programs and the mutator come from a build without a sanitizer: Tests/Sanitizers/run.sh says why.
 define sanitized
-	$(SWIFT) build $(TESTING) --product take5-media
-	$(SWIFT) build $(TESTING) --product hostile-media
-	$(SWIFT) build $(TESTING) --product mutate
-	TAKE5_TESTS='$(ONLY)' $(SWIFT) build $(3) --build-tests
-	Tests/Sanitizers/run.sh $(1) .build/$(2) .build/tests --skip '$(WAITING)'
-	Tests/Sanitizers/run.sh $(1) .build/$(2) .build/tests --filter '$(WAITING)'
+	$(SWIFT) build $(BUILD) --product take5-media
+	$(SWIFT) build $(BUILD) --product hostile-media
+	$(SWIFT) build $(BUILD) --product mutate
+	TAKE5_TESTS='$(or $(ONLY),$(SANITIZED))' $(SWIFT) build $(3) --build-tests
+	Tests/Sanitizers/run.sh $(1) .build/$(2) .build --skip '$(WAITING)'
+	Tests/Sanitizers/run.sh $(1) .build/$(2) .build --filter '$(WAITING)'
 endef
 
 test-mutants: setup ## break each guard of the worker, and check that a test of the worker fails, half an hour
-	$(SWIFT) build $(TESTING) --build-tests
-	Tests/Support/mutants/mutants.py .build/tests
+	$(SWIFT) build $(BUILD) --build-tests
+	Tests/Support/mutants/mutants.py .build
 
 fuzz: setup ## fuzz every parser of hostile bytes for SECONDS each, two at a time
 	$(SWIFT) build $(FUZZING) --product take5-fuzz
 	Tests/Fuzzing/fuzz.sh .build/fuzz $(SECONDS)
 
 test-chaos: setup ## kill, freeze and cut off workers, API and PostgreSQL while they work, half an hour
-	$(SWIFT) build $(TESTING) --product take5
-	$(SWIFT) build $(TESTING) --product take5-media
-	$(SWIFT) build $(TESTING) --product chaos
-	.build/tests/release/chaos all --write docs/reliability.md
+	$(SWIFT) build $(BUILD) --product take5
+	$(SWIFT) build $(BUILD) --product take5-media
+	$(SWIFT) build $(BUILD) --product chaos
+	.build/release/chaos all --write docs/reliability.md
 
 # A range that .build/mutations.jsonl has is not run again: an interrupted run continues, and so does one with more seeds.
 fuzz-media: setup ## change a million media files and pass them to the parsers and through the media process, three hours
-	$(SWIFT) build $(TESTING) --product mutate
-	$(SWIFT) build $(TESTING) --product take5-media
+	$(SWIFT) build $(BUILD) --product mutate
+	$(SWIFT) build $(BUILD) --product take5-media
 	$(MUTATE) parsers --seeds '0..<1000000' --record .build/mutations.jsonl
 	$(MUTATE) pipeline --seeds '0..<20000' --record .build/mutations.jsonl
 	$(MUTATE) pipeline --canvas shipped --seeds '0..<2000' --record .build/mutations.jsonl
@@ -222,10 +216,10 @@ test-clients: build nginx ## send uploads with clients that others wrote, and wi
 
 test-s3: build ## test blobs in a bucket against OpenStack Swift on loopback, through faults and moves, half an hour
 	@$(call install,$(TEST_S3_PACKAGES))
-	$(SWIFT) build $(TESTING) --build-tests
-	Tests/s3/store.sh $(SWIFT) test $(TESTING) --skip-build --filter '^(ObjectStoreTests|EndToEndTests.BucketTests)'
+	$(SWIFT) build $(BUILD) --build-tests
+	Tests/s3/store.sh $(SWIFT) test $(BUILD) --skip-build --filter '^(ObjectStoreTests|EndToEndTests.BucketTests)'
 	Tests/s3/store.sh python3 Tests/s3/faults.py $(TAKE5)
-	Tests/s3/store.sh $(SWIFT) test $(TESTING) --skip-build --filter '^EndToEndTests.MovingTests'
+	Tests/s3/store.sh $(SWIFT) test $(BUILD) --skip-build --filter '^EndToEndTests.MovingTests'
 
 test-metrics: build prometheus ## watch a service with Prometheus and a collector of traces, and break what each alert is about, eight minutes
 	@$(call install,$(TEST_S3_PACKAGES) $(TEST_METRICS_PACKAGES))
@@ -242,8 +236,8 @@ test-cluster: build nginx ## send 5,000 jobs to nine machines, two databases amo
 test-players: setup ## check the outputs with ten independent programs, some minutes
 	@$(call install,$(TEST_PLAYERS_PACKAGES))
 	@rm -rf .build/players
-	$(SWIFT) build $(TESTING) --build-tests
-	$(SWIFT) test $(TESTING) --skip-build --filter PlayersTests
+	$(SWIFT) build $(BUILD) --build-tests
+	$(SWIFT) test $(BUILD) --skip-build --filter PlayersTests
 
 # The version is in one file of C: the programs of the next version are compiled and linked in a minute.
 test-package: package ## install, upgrade and purge the package in a bare Debian with systemd, ten minutes, as root
@@ -261,34 +255,34 @@ run: build ## serve until stopped, on http://127.0.0.1:8080
 
 bench: bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet ## measure everything that is measured
 
-bench-video: build ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
+bench-video: programs ## measure the composition against the ffmpeg command, a quarter of an hour on two cores
 	@$(call install,$(BENCH_PACKAGES))
-	$(SWIFT) run -c release bench --write docs/benchmarks/video.md
+	$(SWIFT) run $(SHIPPED) bench --write docs/benchmarks/video.md
 
-bench-photo: build ## measure photos against libvips and Pillow, five minutes; BENCH_PHOTO names photos of your own
+bench-photo: programs ## measure photos against libvips and Pillow, five minutes; BENCH_PHOTO names photos of your own
 	@$(call install,$(BENCH_PACKAGES) $(BENCH_PHOTO_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/venv/bin/python ] || python3 -m venv .build/bench/venv
 	@.build/bench/venv/bin/python -c 'import pyvips, PIL' 2>/dev/null || .build/bench/venv/bin/pip install --quiet pyvips Pillow
-	$(SWIFT) run -c release bench --photos --write docs/benchmarks/photo.md
+	$(SWIFT) run $(SHIPPED) bench --photos --write docs/benchmarks/photo.md
 
-bench-read: ## measure what reading costs the database as the history grows, a quarter of an hour
-	$(SWIFT) run -c release bench --reading --write docs/benchmarks/read.md
+bench-read: programs ## measure what reading costs the database as the history grows, a quarter of an hour
+	$(SWIFT) run $(SHIPPED) bench --reading --write docs/benchmarks/read.md
 
-bench-crowd: build ## measure what many connections from one address cost the requests of another, a minute
-	$(SWIFT) run -c release bench --crowd --write docs/benchmarks/crowd.md
+bench-crowd: programs ## measure what many connections from one address cost the requests of another, a minute
+	$(SWIFT) run $(SHIPPED) bench --crowd --write docs/benchmarks/crowd.md
 
-bench-fleet: ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, two minutes
-	$(SWIFT) run -c release bench --fleet --write docs/scaling.md
+bench-fleet: programs ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, two minutes
+	$(SWIFT) run $(SHIPPED) bench --fleet --write docs/scaling.md
 
-bench-queue: build ## measure the queue against pgqueuer, procrastinate and awa, a quarter of an hour
+bench-queue: programs ## measure the queue against pgqueuer, procrastinate and awa, a quarter of an hour
 	@$(call install,$(BENCH_QUEUE_PACKAGES))
 	@mkdir -p .build/bench && [ -x .build/bench/peers/bin/pip ] || python3 -m venv .build/bench/peers
 	@.build/bench/peers/bin/pip install --quiet $(BENCH_QUEUE_PEERS)
-	$(SWIFT) run -c release bench --queue --write docs/benchmarks/queue.md
+	$(SWIFT) run $(SHIPPED) bench --queue --write docs/benchmarks/queue.md
 
-bench-http: build nginx ## measure uploads against nginx and openssl, small reads against pgbench, and 600 uploads at once, twenty minutes
+bench-http: programs nginx ## measure uploads against nginx and openssl, small reads against pgbench, and 600 uploads at once, twenty minutes
 	@$(call install,$(BENCH_HTTP_PACKAGES))
-	Benchmarks/http/bench.py --take5 $(TAKE5) --nginx $(NGINX) --write docs/benchmarks/http.md
+	Benchmarks/http/bench.py --take5 $(PROGRAMS)/take5 --nginx $(NGINX) --write docs/benchmarks/http.md
 
 lint: ## check the sources against the formatter's rules, and all texts against the glossary
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)

@@ -1,9 +1,9 @@
 internal import Blobs
+internal import COpenAPI
 internal import Crypto
 internal import HTTPServer
 internal import Metrics
 internal import Model
-internal import OpenAPI
 internal import Postgres
 internal import Queue
 internal import Store
@@ -52,16 +52,22 @@ extension ControlAPI {
       body: .bytes(Array(metrics.text(with: (gauges ?? []) + own).utf8)))
   }
 
+  private static let documentBytes = {
+    var size = 0
+    let document = copenapi_document(&size)
+    return [UInt8](UnsafeRawBufferPointer(start: document, count: size))
+  }()
+
   private static let document = Representation(
-    length: Int64(OpenAPI.document.count),
-    entityTag: EntityTag(strong: SHA256.digest(of: OpenAPI.document).hex),
+    length: Int64(documentBytes.count),
+    entityTag: EntityTag(strong: SHA256.digest(of: documentBytes).hex),
     // Caches must revalidate it, because it changes with the version of the program.
     headers: ["Content-Type": "application/json", "Cache-Control": "public, no-cache"])
 
   @Sendable
   private static func readDocument(_ request: Request) throws -> Response {
     try document.respond(to: request) { range in
-      .bytes(Array(OpenAPI.document[Int(range.lowerBound)..<Int(range.upperBound)]))
+      .bytes(Array(documentBytes[Int(range.lowerBound)..<Int(range.upperBound)]))
     }
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPClient
 import HTTPTesting
 import Model
@@ -25,6 +26,7 @@ struct Service {
   ) async throws {
     let folder = try folder ?? TemporaryFolder(prefix: "take5-service")
     self.folder = folder
+    if access("\(folder.path)/data", F_OK) != 0 { try await EmptyStore.copy(to: "\(folder.path)/data") }
     process = try RunningTake5()
     url = try await process.start(
       [

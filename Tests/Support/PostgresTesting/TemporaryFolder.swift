@@ -5,14 +5,10 @@ package import Platform
 package final class TemporaryFolder: Sendable {
   package let path: String
 
-  /// Creates the folder under /tmp, or in memory.
-  ///
-  /// - Parameters:
-  ///   - prefix: the prefix of the name.
-  ///   - bytes: use /dev/shm if it has this much free space; nil: use the disk.
-  package init(prefix: String = "take5-test", inMemoryWith bytes: UInt64? = nil) throws(SystemError) {
+  /// Creates the folder in memory if there is room, because stores and clusters have a thousand files; otherwise under /tmp.
+  package init(prefix: String = "take5-test") throws(SystemError) {
     FolderRemoval.awaitAtExit()
-    let parent = bytes.map { Self.freeMemory >= $0 } == true ? Self.memory : "/tmp"
+    let parent = Self.hasRoomInMemory ? Self.memory : "/tmp"
     var template = Array("\(parent)/\(prefix)-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw SystemError(call: "mkdtemp") }
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -22,13 +18,31 @@ package final class TemporaryFolder: Sendable {
 
   deinit { FolderRemoval.begin(path) }
 
+  /// Removes the folder at the end of the process, not with its last reference.
+  package func keepUntilExit() {
+    kept.withLock { kept in
+      if kept.isEmpty { atexit(releaseAtExit) }
+      kept.append(self)
+    }
+  }
+
   private static let memory = "/dev/shm"
 
-  private static var freeMemory: UInt64 {
+  /// `ST_NOEXEC` of statvfs(3).
+  private static let forbidsPrograms: UInt = 8
+
+  /// Whether 4 GiB are free, and programs can be copied there.
+  private static var hasRoomInMemory: Bool {
     var status = statvfs()
-    return statvfs(memory, &status) == 0 ? UInt64(status.f_bavail) * UInt64(status.f_frsize) : 0
+    guard statvfs(memory, &status) == 0, status.f_flag & forbidsPrograms == 0 else { return false }
+    return UInt64(status.f_bavail) * UInt64(status.f_frsize) >= 4 << 30
   }
 }
+
+private let kept = Locked<[TemporaryFolder]>([])
+
+// At file scope, for atexit(3).
+private func releaseAtExit() { kept.withLock { $0 = [] } }
 
 /// Removes folders on threads of its own: removing a cluster may take seconds on storage with online discard, and two
 /// removals would block both threads of Swift's pool on a machine with two cores.

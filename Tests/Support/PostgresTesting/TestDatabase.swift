@@ -78,7 +78,7 @@ actor TestCluster {
   private func start() throws -> EmbeddedPostgres {
     if let server { return server }
     // Hundreds of databases are created and dropped: in memory this is faster, and none needs durability.
-    let folder = try TemporaryFolder(prefix: "take5-tests", inMemoryWith: 4 << 30)
+    let folder = try TemporaryFolder(prefix: "take5-tests")
     var configuration = EmbeddedPostgres.Configuration(dataFolder: folder.path)
     configuration.isDurable = false
     let started = try EmbeddedPostgres.start(configuration)

@@ -1,0 +1,6 @@
+#pragma once
+
+#include <stddef.h>
+
+/// Returns the OpenAPI 3.1 document of the control API, in JSON, and sets `*size` to its number of bytes.
+const unsigned char *copenapi_document(size_t *size);

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# run.sh [NAME…]: builds and runs the tests, or those of some targets (StoreTests) and suites (ForgettingTests): a line for each suite as
+# it ends, and at the end what failed. The whole output is in .build/tests.log. `make test` calls it with SWIFT, the compiler's command,
+# and FLAGS, the options of the build.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# The targets to build, and what to run of them: all if nothing is named. PlayersTests and UpgradeTests need programs that
+# `make test` does not install.
+targets=() filters=()
+for name in "$@"; do
+  if [ -d "Tests/$name" ]; then
+    target=$name filter="^$name\\."
+  else
+    target=$(grep -lrE "^(struct|final class|actor|enum) $name\\b" Tests/*Tests --include='*.swift' | head -1 | cut -d/ -f2)
+    filter="^$target\\.$name/"
+  fi
+  [ -n "$target" ] || { echo "run.sh: no target and no suite has the name $name" >&2; exit 64; }
+  targets+=("$target") filters+=(--filter "$filter")
+done
+[ $# -gt 0 ] || mapfile -t targets < <(cd Tests && printf '%s\n' *Tests | grep -v PlayersTests)
+
+TAKE5_TESTS="${targets[*]}" $SWIFT build $FLAGS --build-tests
+built=$SECONDS
+
+# run WIDTH ARGUMENT…: runs tests in a process of their own, WIDTH at a time.
+run() {
+  local width=$1 status=0
+  shift
+  SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$width .build/release/take5PackageTests.xctest \
+    --testing-library swift-testing "$@" 2>&1 || status=$?
+  echo "== status $status"
+}
+
+# Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them. Tests of
+# whole services start several processes each.
+waiting='^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|QueueWorker|Blobs|Store|Integrity|ControlAPI)Tests\.'
+services='^(Chaos|EndToEnd)Tests\.'
+{
+  if [ $# -gt 0 ]; then
+    run 8 "${filters[@]}"
+  else
+    run 8 --skip "$waiting" --skip "$services"
+    run 32 --filter "$waiting"
+    run 8 --filter '^ChaosTests\.'
+    run 8 --filter '^EndToEndTests\.'
+  fi
+} | tee .build/tests.log | Tests/report.pl "$built"
