@@ -97,6 +97,67 @@ struct DefinitionTests {
     }
   }
 
+  @Test("an unknown name is answered by the names that are known, wherever a definition has one")
+  func names() throws {
+    func reason<Value: Decodable>(_ type: Value.Type, _ text: String) -> String? {
+      do {
+        _ = try JSON.decode(type, from: Array(text.utf8))
+        return nil
+      } catch {
+        return JSON.reason(error)
+      }
+    }
+    /// Replaces each text of a document, in turn, and returns the errors.
+    func reasons<Value: Decodable>(_ type: Value.Type, _ document: String) -> [String] {
+      let parts = document.split(separator: "\"", omittingEmptySubsequences: false)
+      return stride(from: 1, to: parts.count, by: 2).compactMap { index in
+        var changed = parts
+        changed[index] = "nonsense"
+        return reason(type, changed.joined(separator: "\""))
+      }
+    }
+    let post =
+      #"{"moment":{"doubt":"warn"},"window":{"late":"accept","outside":"refuse"},"moderation":"hold","#
+      + (try JSON.text(Definitions.take5Post())).dropFirst()
+    let photos =
+      #"{"moderation":"hold","#
+      + (try JSON.text(#require(try Definitions.photo("photo-post")))).dropFirst()
+      .replacing("\"quality\"", with: #""format":"avif","quality""#)
+    let collection =
+      #"{"name":"trip","version":1,"fields":{"day":{"type":"date"}},"items":{"of":"place","max":9,"fields":{}}}"#
+    #expect(reason(Definition.self, post) == nil && reason(PhotoDefinition.self, photos) == nil)
+    #expect(reason(CollectionDefinition.self, collection) == nil)
+    let found =
+      reasons(Definition.self, post) + reasons(PhotoDefinition.self, photos)
+      + reasons(CollectionDefinition.self, collection)
+    for expected in [
+      "outputs.composed.inset.corner: 'nonsense' is not one of top-left, top-right, bottom-left, bottom-right",
+      "canvas.fit: 'nonsense' is not one of crop, fit",
+      "outputs.composed.layout: 'nonsense' is not one of inset, side-by-side, stacked",
+      "outputs.composed.audio: 'nonsense' is not one of foreground",
+      "outputs.composed.video.codec: 'nonsense' is not one of h264",
+      "outputs.clip.front.mode: 'nonsense' is not one of remux-or-encode",
+      "outputs.image.from: 'nonsense' is not one of front, back, composed, clip",
+      "inputs: 'nonsense' is not one of front, back, clip, photo",
+      "inputs.front.kind: 'nonsense' is not one of video",
+      "limits.containers[0]: 'nonsense' is not one of mov, mp4, 3gp",
+      "moment.doubt: 'nonsense' is not one of warn, refuse", "window.late: 'nonsense' is not one of accept, refuse",
+      "window.outside: 'nonsense' is not one of accept, refuse", "moderation: 'nonsense' is not one of none, hold",
+      "limits.formats[0]: 'nonsense' is not one of jpeg, heif, avif, png, webp",
+      "metadata: 'nonsense' is not one of strip",
+      "variants.photo.large.format: 'nonsense' is not one of jpeg, webp, avif",
+      "variants: 'nonsense' is not one of photo.large, photo.medium, photo.small, photo.square, avatar, avatar.small",
+      "fields.day.type: 'nonsense' is not one of text, number, date, boolean",
+      "items.of: 'nonsense' is not one of place, post",
+    ] {
+      #expect(found.first { $0 == expected } != nil, "\(expected)")
+    }
+    // Swift's own texts name types.
+    for text in ["Cannot initialize", "Could not convert"] {
+      #expect(found.first { $0.contains(text) } == nil)
+    }
+  }
+
   @Test("colours are parsed as #RRGGBB only")
   func colors() {
     #expect(RGBColor("#FF8001") == RGBColor(red: 255, green: 128, blue: 1))

@@ -1,7 +1,7 @@
 /// A JSON document in `jobs/` that says what a kind of collection consists of.
 package struct CollectionDefinition: Codable, Sendable, Hashable {
   /// What the items of a collection are.
-  package enum ItemKind: String, Codable, Sendable, CaseIterable {
+  package enum ItemKind: String, NamedCases, Sendable {
     case place
     case post
   }
@@ -72,7 +72,7 @@ package struct CollectionDefinition: Codable, Sendable, Hashable {
 
 /// A field of a collection or of an item.
 package struct CollectionField: Codable, Sendable, Hashable {
-  package enum ValueType: String, Codable, Sendable, CaseIterable {
+  package enum ValueType: String, NamedCases, Sendable {
     case text
     case number
     /// Such as `2026-11-20`.

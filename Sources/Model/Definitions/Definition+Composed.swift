@@ -2,7 +2,7 @@ extension Definition {
   /// The frame of a composition.
   package struct Canvas: Codable, Sendable, Hashable {
     /// The scaling of a frame to a rectangle of another aspect ratio.
-    package enum Fit: String, Codable, Sendable {
+    package enum Fit: String, NamedCases, Sendable {
       /// Fills the rectangle and crops the rest.
       case crop
       /// Shows the entire frame; the rest has the canvas's colour. An inset takes the frame's aspect ratio.
@@ -25,7 +25,7 @@ extension Definition {
   /// The composed video.
   package struct Composed: Codable, Sendable, Hashable {
     /// The arrangement of the two clips on the canvas.
-    package enum Layout: String, Codable, Sendable, CaseIterable {
+    package enum Layout: String, NamedCases, Sendable {
       /// The background fills the canvas; the foreground is drawn on top, in the inset.
       case inset
       /// The foreground is the left half, the background the right one.
@@ -35,7 +35,7 @@ extension Definition {
     }
 
     /// The source of the audio.
-    package enum AudioSource: String, Codable, Sendable {
+    package enum AudioSource: String, NamedCases, Sendable {
       /// The foreground's audio; if it has none, the background's; if neither has any, no audio.
       case foreground
     }
@@ -61,7 +61,7 @@ extension Definition {
   /// The position and size of the foreground in the layout `inset`.
   package struct Inset: Codable, Sendable, Hashable {
     /// A corner of the canvas.
-    package enum Corner: String, Codable, Sendable, CaseIterable {
+    package enum Corner: String, NamedCases, Sendable {
       case topLeft = "top-left"
       case topRight = "top-right"
       case bottomLeft = "bottom-left"

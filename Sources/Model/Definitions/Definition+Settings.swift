@@ -2,7 +2,7 @@ extension Definition {
   /// A playable clip of one camera.
   package struct Clip: Codable, Sendable, Hashable {
     /// The way the clip is made.
-    package enum Mode: String, Codable, Sendable {
+    package enum Mode: String, NamedCases, Sendable {
       /// Copies the packets if every player can play them, and encodes the clip otherwise.
       case remuxOrEncode = "remux-or-encode"
     }
@@ -19,7 +19,7 @@ extension Definition {
   /// An image taken from a clip or from the composition.
   package struct Still: Codable, Sendable, Hashable {
     /// The video that the frame is taken from.
-    package enum Source: String, Codable, Sendable {
+    package enum Source: String, NamedCases, Sendable {
       case front
       case back
       case composed
@@ -56,7 +56,7 @@ extension Definition {
   /// The settings of a video encoder.
   package struct VideoEncoding: Codable, Sendable, Hashable {
     /// A codec by its common name.
-    package enum Codec: String, Codable, Sendable {
+    package enum Codec: String, NamedCases, Sendable {
       case h264
     }
 

@@ -26,7 +26,7 @@ package struct Definition: Codable, Sendable, Hashable {
     version = try container.decode(Int.self, forKey: .version)
     deadlineSeconds = try container.decode(Int.self, forKey: .deadlineSeconds)
     attempts = try container.decode(Int.self, forKey: .attempts)
-    inputs = try container.decode([InputName: Input].self, forKey: .inputs)
+    inputs = try container.decode(named: InputName.allCases, forKey: .inputs)
     limits = try container.decode(Limits.self, forKey: .limits)
     moment = try container.decodeIfPresent(Moment.self, forKey: .moment)
     window = try container.decodeIfPresent(Window.self, forKey: .window)
@@ -42,7 +42,7 @@ extension Definition {
   /// The requirements on one input.
   package struct Input: Codable, Sendable, Hashable {
     /// A type of media.
-    package enum Kind: String, Codable, Sendable {
+    package enum Kind: String, NamedCases, Sendable {
       case video
     }
 
@@ -54,7 +54,7 @@ extension Definition {
   /// The checks that two clips belong to one moment; every key is optional.
   package struct Moment: Codable, Sendable, Hashable {
     /// The treatment of clips that may not belong to one moment.
-    package enum Doubt: String, Codable, Sendable {
+    package enum Doubt: String, NamedCases, Sendable {
       case warn
       case refuse
     }

@@ -69,7 +69,7 @@ package enum AllowedCodecs {
 }
 
 /// The family of a container, by its brand.
-package enum ContainerName: String, Codable, Sendable {
+package enum ContainerName: String, NamedCases, Sendable {
   case mov
   case mp4
   case threeGP = "3gp"

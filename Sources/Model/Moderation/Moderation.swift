@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 /// Whether posts of a definition are shown before a moderator has decided about them.
-package enum ModerationRule: String, Codable, Sendable, CaseIterable {
+package enum ModerationRule: String, NamedCases, Sendable {
   /// They are shown as soon as their media are ready.
   case none
   /// They are held until a decision.

@@ -1,7 +1,7 @@
 /// A JSON document in `jobs/` that says what is made from photos; the database stores it under its hash.
 package struct PhotoDefinition: Codable, Sendable, Hashable {
   /// The treatment of metadata about place, device and person.
-  package enum Metadata: String, Codable, Sendable {
+  package enum Metadata: String, NamedCases, Sendable {
     /// No output contains any.
     case strip
   }
@@ -31,7 +31,7 @@ package struct PhotoDefinition: Codable, Sendable, Hashable {
     attempts = try container.decode(Int.self, forKey: .attempts)
     photos = try container.decode(Int.self, forKey: .photos)
     limits = try container.decode(PhotoLimits.self, forKey: .limits)
-    variants = try container.decode([Role: PhotoVariant].self, forKey: .variants)
+    variants = try container.decode(named: Role.allCases.filter(\.isVariant), forKey: .variants)
     metadata = try container.decode(Metadata.self, forKey: .metadata)
     moderation = try container.decodeIfPresent(ModerationRule.self, forKey: .moderation)
     keepSources = try container.decode(Bool.self, forKey: .keepSources)

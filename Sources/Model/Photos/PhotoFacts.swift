@@ -42,7 +42,7 @@ package struct PhotoFacts: Codable, Sendable, Hashable {
 }
 
 /// A file format of photos.
-package enum PhotoFormat: String, Codable, Sendable, CaseIterable {
+package enum PhotoFormat: String, NamedCases, Sendable {
   case jpeg
   /// HEIF with HEVC, as iPhones write it.
   case heif

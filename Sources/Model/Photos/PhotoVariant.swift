@@ -1,7 +1,7 @@
 /// The settings of one variant of a photo.
 package struct PhotoVariant: Codable, Sendable, Hashable {
   /// The file format of a variant.
-  package enum Format: String, Codable, Sendable {
+  package enum Format: String, NamedCases, Sendable {
     case jpeg, webp, avif
 
     /// The media type (RFC 6838).

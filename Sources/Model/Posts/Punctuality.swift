@@ -82,7 +82,7 @@ extension Definition {
   /// How posts are judged by the daily window; every key is optional.
   package struct Window: Codable, Sendable, Hashable {
     /// What happens to a post that is not on time.
-    package enum Treatment: String, Codable, Sendable {
+    package enum Treatment: String, NamedCases, Sendable {
       case accept
       case refuse
     }
