@@ -1,5 +1,6 @@
 import FoundationEssentials
 internal import HTTPServer
+internal import Model
 internal import Postgres
 package import Store
 
@@ -54,7 +55,7 @@ package struct Quotas: Sendable, Hashable {
 
   private static func exceeded(_ sender: Sender) -> Problem {
     let limits = [
-      sender.quota.posts.map { "\($0) posts" }, sender.quota.bytes.map { "\($0) bytes of media" },
+      sender.quota.posts.map { CountText.text($0, "post") }, sender.quota.bytes.map { "\($0) bytes of media" },
     ].compactMap { $0 }.joined(separator: " and ")
     let rest = 86_400 - Int(Date.now.timeIntervalSince1970) % 86_400
     return ProblemKind.quotaExceeded.problem(

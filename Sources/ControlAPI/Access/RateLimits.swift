@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import Model
 internal import Platform
 
 /// The rate limits of this process: requests of one API key or address, and submissions of one author.
@@ -68,7 +69,9 @@ package final class RateLimits: Sendable {
 
   private func takeRequest(_ name: String, by sender: String) throws(Problem) {
     let limit = Rate(perMinute: configuration.requestsPerMinute)
-    try take(.requests, name, limit, "This \(sender) sends more than \(limit.perMinute) requests per minute.")
+    try take(
+      .requests, name, limit, "This \(sender) sends more than \(CountText.text(limit.perMinute, "request")) per minute."
+    )
   }
 
   /// Counts a submission; throws a problem with status 429 if the limit is exceeded.
@@ -76,7 +79,7 @@ package final class RateLimits: Sendable {
     let limit = Rate(perMinute: configuration.submissionsPerMinute)
     try take(
       .submissions, "author \(tenant) \(author)", limit,
-      "This author sends more than \(limit.perMinute) submissions per minute.")
+      "This author sends more than \(CountText.text(limit.perMinute, "submission")) per minute.")
   }
 
   /// Counts an attempt to register, or to sign in with a user name, before its password is looked at; throws a problem

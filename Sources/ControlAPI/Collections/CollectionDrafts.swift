@@ -67,7 +67,8 @@ struct CollectionChange {
       }
     }
     let most = kind.items.max
-    let list: [JSONValue]? = reader.value("items", "expected a list of up to \(most) items") { value in
+    let list: [JSONValue]? = reader.value("items", "expected a list of up to \(CountText.text(most, "item"))") {
+      value in
       if case .array(let values) = value, values.count <= most { values } else { nil }
     }
     guard let list else { return }

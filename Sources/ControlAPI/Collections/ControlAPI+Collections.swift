@@ -166,7 +166,7 @@ extension ControlAPI {
       case .unknownPosts(let posts):
         throw ProblemKind.invalid(posts.map { FieldError("items", "the post \($0) does not exist") })
       case .tooMany(let limit):
-        throw ProblemKind.invalid([FieldError("items", "expected a list of up to \(limit) items")])
+        throw ProblemKind.invalid([FieldError("items", "expected a list of up to \(CountText.text(limit, "item"))")])
       }
     }
   }

@@ -43,7 +43,7 @@ extension ControlAPI {
     } catch let refusal as QuarantineRefusal {
       throw MediaRefusal(reasons: refusal.reasons).problem
     } catch let refusal as PunctualityRefusal {
-      let late = refusal.punctuality.lateSeconds.map { "It is \($0) seconds late." }
+      let late = refusal.punctuality.lateSeconds.map { "It is \(CountText.text($0, "second")) late." }
       throw ProblemKind.notOnTime.problem(late ?? "It was not recorded in a window.")
     } catch is AwaitedByOther {
       throw ProblemKind.uploadInUse.problem("Another post awaits an upload that the submission names.")

@@ -56,8 +56,8 @@ struct FormReader: ~Copyable {
     guard let part = Part(name) else { throw ProblemKind.unknown(part: name) }
     if case .media(.photo) = part, let photos = media[.photo], photos.count >= limits.photos {
       throw ProblemKind.unknownPart.problem(
-        "The form has more than \(limits.photos) photos.",
-        errors: [FieldError(name, "is sent more than \(limits.photos) times")])
+        "The form has more than \(CountText.text(limits.photos, "photo")).",
+        errors: [FieldError(name, "is sent more than \(CountText.text(limits.photos, "time"))")])
     }
     if isRepeated(part) { throw ProblemKind.repeated(part: name) }
     current = part

@@ -1,6 +1,7 @@
 internal import Blobs
 internal import HTTPServer
 internal import Metrics
+internal import Model
 package import Platform
 
 /// Limits the number of submissions that this process receives at the same time.
@@ -34,7 +35,7 @@ package final class UploadLimit: Sendable {
     guard isAdmitted else {
       onRefusal(client)
       throw ProblemKind.overloaded.problem(
-        "The limit of \(limit) concurrent submissions is reached.", headers: ["Retry-After": "5"])
+        "The limit of \(CountText.text(limit, "concurrent submission")) is reached.", headers: ["Retry-After": "5"])
     }
     defer { running.withLock { $0 -= 1 } }
     return try await body()

@@ -28,7 +28,7 @@ struct UploadReferences: Sendable {
         continue
       }
       if part == .photo, found.count > maxPhotos {
-        errors.append(FieldError(part.rawValue, "has more than \(maxPhotos) photos"))
+        errors.append(FieldError(part.rawValue, "has more than \(CountText.text(maxPhotos, "photo"))"))
       }
       ids[part] = found
     }

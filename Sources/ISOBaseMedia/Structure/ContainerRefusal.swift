@@ -39,7 +39,7 @@ extension ContainerRefusal: CustomStringConvertible {
     case .noVideoTrack(let handlers):
       "the file has no video track, only "
         + (handlers.prefix(Self.maxNamedTracks).map { "'\($0)'" }
-        + (handlers.count > Self.maxNamedTracks ? ["\(handlers.count - Self.maxNamedTracks) others"] : []))
+        + (handlers.count > Self.maxNamedTracks ? [CountText.text(handlers.count - Self.maxNamedTracks, "other")] : []))
         .joined(separator: ", ")
     }
   }

@@ -85,7 +85,7 @@ private struct MoveResult: Encodable {
 
   var text: String {
     var lines = damaged.map { "not readable: \($0)" }
-    lines.append("copied \(copied) of \(blobs) blobs, \(bytes) bytes")
+    lines.append("copied \(copied) of \(CountText.text(blobs, "blob")), \(bytes) bytes")
     if moved {
       lines.append("the blobs of the database are in \(to): start every process with it as --blobs")
     } else {

@@ -67,9 +67,9 @@ extension CollectReport {
   /// The report as text.
   fileprivate var text: String {
     var lines = [
-      Self.line(retiredSets, "retired asset sets"), Self.line(orphanSets, "orphan asset sets"),
-      Self.line(blobs, "orphan blobs"), Self.line(orphanFiles, "orphan files"),
-      Self.line(stagedFiles, "abandoned staged files"), Self.line(answers, "expired idempotency keys"),
+      Self.line(retiredSets, "retired asset set"), Self.line(orphanSets, "orphan asset set"),
+      Self.line(blobs, "orphan blob"), Self.line(orphanFiles, "orphan file"),
+      Self.line(stagedFiles, "abandoned staged file"), Self.line(answers, "expired idempotency key"),
     ].compactMap(\.self).map { "\(isDryRun ? "would remove" : "removed") \($0)" }
     if let heldUntil {
       lines.append("no blobs are removed until \(JSON.text(of: heldUntil)), because of 'take5 gc hold'")
@@ -77,9 +77,9 @@ extension CollectReport {
     return lines.isEmpty ? "nothing to remove" : lines.joined(separator: "\n")
   }
 
-  private static func line(_ count: Int, _ noun: String) -> String? { count == 0 ? nil : "\(count) \(noun)" }
+  private static func line(_ count: Int, _ noun: String) -> String? { count == 0 ? nil : CountText.text(count, noun) }
 
   private static func line(_ amount: Amount, _ noun: String) -> String? {
-    amount.count == 0 ? nil : "\(amount.count) \(noun), \(amount.bytes) bytes"
+    amount.count == 0 ? nil : "\(CountText.text(amount.count, noun)), \(amount.bytes) bytes"
   }
 }

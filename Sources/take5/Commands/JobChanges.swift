@@ -44,7 +44,7 @@ extension Subcommand {
         .usage, "only unfinished jobs can be cancelled", remedy: "use --state scheduled, available or executing")
     }
     return try await change(
-      arguments, filter, done: "cancelled, or are being stopped by their workers",
+      arguments, filter, done: "cancelled, or being stopped by a worker",
       reason: "not found, or already finished"
     ) { store in
       BatchChange { ids, session in
@@ -81,19 +81,22 @@ extension Subcommand {
         try Console.print(
           json
             ? #"{"matched":\#(count),"changed":0}"#
-            : count == 0 ? "no jobs found" : "would change \(selected) of \(count) jobs")
+            : count == 0 ? "no jobs found" : "would change \(selected) of \(CountText.text(count, "job"))")
         return .success
       }
       guard limit != nil || arguments.has("--all") else {
         throw CommandFailure(
-          .usage, "the filter selects \(count) jobs",
+          .usage, "the filter selects \(CountText.text(count, "job"))",
           remedy: "use --all to change all of them, --limit N for the newest, or --dry-run")
       }
-      Console.note("\(selected) of \(count) jobs")
+      Console.note("\(selected) of \(CountText.text(count, "job"))")
       let changed = try await change(Store(blobs: ClosedBlobStore())).run(filter, max: selected, pool) { processed in
         if selected > processed { Console.note("\(processed) of \(selected)") }
       }
-      try Console.print(json ? #"{"matched":\#(count),"changed":\#(changed)}"# : "\(changed) jobs are \(done)")
+      try Console.print(
+        json
+          ? #"{"matched":\#(count),"changed":\#(changed)}"#
+          : "\(CountText.text(changed, "job")) \(changed == 1 ? "is" : "are") \(done)")
       return .success
     }
   }

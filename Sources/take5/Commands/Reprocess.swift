@@ -84,7 +84,7 @@ extension Subcommand {
     if arguments.has("--json") {
       try Console.print(try JSON.text(plan))
     } else {
-      try Console.print("would reprocess \(plan.items) posts and images")
+      try Console.print("would reprocess \(plan.items == 1 ? "1 post or image" : "\(plan.items) posts and images")")
       for line in plan.lines { try Console.print(line) }
     }
     return .success

@@ -107,8 +107,10 @@ private struct VerifyResult: Encodable {
       lines.append("  \(finding.remedy)")
     }
     lines += failures.map { "not repaired: \($0.object.kind) \($0.object.id): \($0.reason)" }
-    var counts = "\(checked.blobs) blobs with \(checked.bytes) bytes, \(checked.sets) asset sets, "
-    counts += "\(checked.posts) posts, \(checked.images) images, \(checked.users) users and \(checked.files) files"
+    var counts = "\(CountText.text(checked.blobs, "blob")) with \(checked.bytes) bytes, "
+    counts += "\(CountText.text(checked.sets, "asset set")), \(CountText.text(checked.posts, "post")), "
+    counts += "\(CountText.text(checked.images, "image")), \(CountText.text(checked.users, "user")) and "
+    counts += CountText.text(checked.files, "file")
     if let media = checked.media { counts += ", \(media) media decoded" }
     lines.append("checked \(counts)")
     lines.append(whole ? "the store is consistent" : Self.summary(of: findings))

@@ -105,7 +105,9 @@ struct JobReport: Encodable {
       "state",
       state.rawValue + (isCancelling ? ", being cancelled" : isParked ? ", throttled by its limit" : ""))
     add("queue", queue + ", kind \(kind)" + (priority.map { ", priority \($0)" } ?? ""))
-    add("attempts", "\(attempt) of \(maxAttempts)" + (lost > 0 ? ", lost by its worker \(lost) times" : ""))
+    add(
+      "attempts",
+      "\(attempt) of \(maxAttempts)" + (lost > 0 ? ", lost by its worker \(CountText.text(lost, "time"))" : ""))
     if state == .executing { add("progress", "\(Int(progress * 100)) %  \(stage ?? "")") }
     add("author", author)
     add("request", request)

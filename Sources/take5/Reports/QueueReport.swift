@@ -142,7 +142,9 @@ struct QueueReport: Encodable {
     for rows in tables { table.add(rows.table, "\(rows.live)", "\(rows.dead)") }
     let holders = horizon.map { holder in
       let details = [holder.application, holder.state].filter { !$0.isEmpty }.joined(separator: ", ")
-      let duration = holder.seconds.map { "for " + DurationText.text($0) } ?? "for \(holder.transactions) transactions"
+      let duration =
+        holder.seconds.map { "for " + DurationText.text($0) }
+        ?? "for \(CountText.text(holder.transactions, "transaction"))"
       return "dead rows cannot be removed because of \(holder.kind) \(holder.name) (\(details)) \(duration)"
     }
     return table.lines + holders

@@ -98,8 +98,8 @@ struct ReprocessPlan: Encodable {
 
   private static func text(_ hours: Double) -> String {
     let minutes = hours * 60
-    if minutes < 1 { return "\(Int((minutes * 60).rounded(.up))) seconds" }
-    if hours < 1 { return "\(Int(minutes.rounded(.up))) minutes" }
+    if minutes < 1 { return CountText.text(Int((minutes * 60).rounded(.up)), "second") }
+    if hours < 1 { return CountText.text(Int(minutes.rounded(.up)), "minute") }
     return "\((hours * 10).rounded() / 10) hours"
   }
 }
