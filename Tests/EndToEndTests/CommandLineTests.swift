@@ -76,6 +76,34 @@ struct CommandLineTests {
     #expect(try await Take5Command.run(["still", front, "-o", "\(folder.path)/none/still.jpg"]).status == 74)
   }
 
+  @Test("a name that ends like another format is refused; other endings are not")
+  func endings() async throws {
+    for (arguments, name, ending) in [
+      (["still", front], "still.PNG", ".jpg"), (["still", front], "still.mp4", ".jpg"),
+      (["compose", front, back], "moment.webm", ".mp4"),
+    ] {
+      let run = try await Take5Command.run(arguments + ["-o", "\(folder.path)/\(name)"])
+      #expect(run.status == 64 && run.errors.contains("\(name) ends like another format"), "\(name): \(run)")
+      #expect(run.errors.contains("ends in \(ending)"), "\(name): \(run)")
+    }
+    for name in ["still.JPEG", "still.0001", "a.png/still"] {
+      try? Folder.make("\(folder.path)/a.png")
+      #expect(try await Take5Command.run(["still", front, "-o", "\(folder.path)/\(name)"]).status == 0, "\(name)")
+    }
+  }
+
+  @Test("standard input is no input, and the message says so")
+  func standardInput() async throws {
+    for arguments in [
+      ["inspect", "-"], ["still", "-", "-o", "\(folder.path)/still.jpg"], ["validate", front, "-"],
+      ["submit", "photo", "-"],
+    ] {
+      let run = try await Take5Command.run(arguments)
+      #expect(run.status == 66, "\(arguments): \(run)")
+      #expect((run.output + run.errors).contains("an input cannot be standard input"), "\(arguments): \(run)")
+    }
+  }
+
   @Test("jobs are listed, shown and cancelled, and only dead jobs are retried")
   func jobs() async throws {
     let service = try await Service(workers: 0)
@@ -86,6 +114,8 @@ struct CommandLineTests {
     #expect(listed.output.contains(job))
     let shown = try await Take5Command.run(["jobs", "show", job, "--json"] + access)
     #expect(shown.output.contains(#""state":"available""#))
+    let selected = try await Take5Command.run(["jobs", "cancel", "--kind", "post"] + access)
+    #expect(selected.status == 64 && selected.errors.contains("the filter selects 1 job\n"), "\(selected)")
     #expect(try await Take5Command.run(["jobs", "retry", job] + access).status == 65)
     #expect(try await Take5Command.run(["jobs", "cancel", job] + access).status == 0)
     #expect(try await service.post(post.id).status == .failed)

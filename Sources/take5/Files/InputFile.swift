@@ -19,6 +19,11 @@ struct InputFile: ~Copyable {
   }
 
   private static func opened(_ path: String) throws(CommandFailure) -> Descriptor {
+    guard path != "-" else {
+      throw CommandFailure(
+        .inputMissing, "-: an input cannot be standard input, which is not seekable",
+        remedy: "save it to a file and pass the path of the file; write ./- for a file of that name")
+    }
     do {
       // Opening a FIFO blocks until a process opens it for writing: the type is checked first.
       let kind = try FileIdentity.kind(of: path)

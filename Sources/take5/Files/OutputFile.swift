@@ -26,6 +26,26 @@ struct OutputFile: ~Copyable {
   /// Whether a path means standard output; then nothing but the file may be written to it.
   static func isStandardOutput(_ path: String) -> Bool { standardOutputs.contains(path) }
 
+  /// Endings of names that say what a file is; programs open it by them.
+  private static let mediaEndings: Set<String> = [
+    "jpg", "jpeg", "png", "webp", "avif", "heic", "heif", "gif", "bmp", "tif", "tiff", "mp4", "m4v", "mov", "3gp",
+    "mkv",
+    "webm", "avi", "mp3", "m4a", "wav",
+  ]
+
+  /// Refuses a name that ends like one of another format than the one that is written, with status 64. Other endings say nothing.
+  ///
+  /// - Parameter endings: those of the format, of which the first is the usual one.
+  static func check(_ path: String, is format: String, endings: [String]) throws(CommandFailure) {
+    let name = path.split(separator: "/").last ?? ""
+    guard let dot = name.lastIndex(of: ".") else { return }
+    let ending = name[name.index(after: dot)...].lowercased()
+    guard mediaEndings.contains(ending), !endings.contains(ending) else { return }
+    throw CommandFailure(
+      .usage, "the output is \(format), and \(path) ends like another format",
+      remedy: "choose a name that ends in .\(endings[0])")
+  }
+
   /// Opens a file for `path`. Status 74 if the folder cannot be written to or the path exists, 64 if the path is an
   /// input.
   ///

@@ -20,11 +20,12 @@ extension Subcommand {
       throw CommandFailure(
         .usage, "no output given", remedy: "name a file with -o OUT.mp4 or a folder with --outputs DIR")
     }
+    if let destination { try OutputFile.check(destination, is: "MP4", endings: ["mp4", "m4v"]) }
     let foreground = try arguments.choice("--foreground", of: Camera.self) ?? .front
     let alone = try arguments.choice("--alone", of: Camera.self)
     guard arguments.operands.count == (alone == nil ? 2 : 1) else {
       throw CommandFailure(
-        .usage, "\(arguments.operands.count) clips given",
+        .usage, "\(CountText.text(arguments.operands.count, "clip")) given",
         remedy: "name the front and the back clip, or one clip with --alone")
     }
     var media = try await LocalMedia(arguments)
@@ -96,6 +97,7 @@ extension Subcommand {
     guard let destination = arguments.value("--output") else {
       throw CommandFailure(.usage, "no output given", remedy: "name a file with -o OUT.jpg")
     }
+    try OutputFile.check(destination, is: "JPEG", endings: ["jpg", "jpeg"])
     let seconds = try arguments.seconds("--at") ?? 0
     let longEdge = try arguments.number("--long-edge")
     let quality = try arguments.number("--quality") ?? 85

@@ -111,7 +111,7 @@ struct InspectResult: Encodable {
     lines.append("  container  \(facts.container.rawValue), \(facts.bytes) bytes")
     lines.append("  video      \(stream)")
     var time = duration.map { "\(VerdictText.rounded($0)) s" } ?? "unknown"
-    if let frames = report?.frames { time += ", \(frames) frames" }
+    if let frames = report?.frames { time += ", \(CountText.text(frames, "frame"))" }
     if let rate = framesPerSecond { time += ", \(VerdictText.rounded(rate)) per second" }
     lines.append("  time       \(time)")
     let color = video.color
@@ -119,7 +119,8 @@ struct InspectResult: Encodable {
     lines.append(
       "  colour     range \(color.range), matrix \(color.matrix), primaries \(color.primaries), "
         + "transfer \(color.transfer)\(range)")
-    let audio = facts.audio.map { "\($0.codec), \($0.sampleRate) Hz, \($0.channels) channels" } ?? "none"
+    let audio =
+      facts.audio.map { "\($0.codec), \($0.sampleRate) Hz, \(CountText.text($0.channels, "channel"))" } ?? "none"
     lines.append("  audio      \(audio)")
     if !facts.unusedStreams.isEmpty { lines.append("  unused     \(facts.unusedStreams.joined(separator: ", "))") }
     lines += Self.metadataLines(facts.identifying)
@@ -127,7 +128,8 @@ struct InspectResult: Encodable {
   }
 
   private func text(of photo: PhotoFacts) -> [String] {
-    var image = "\(photo.display.width)x\(photo.display.height) upright, \(photo.model), \(photo.bits) bits"
+    var image =
+      "\(photo.display.width)x\(photo.display.height) upright, \(photo.model), \(CountText.text(photo.bits, "bit"))"
     if photo.hasAlpha { image += ", with transparency" }
     if photo.isAnimated { image += ", animated" }
     if photo.transform != .identity { image += ", \(photo.transform.summary)" }
