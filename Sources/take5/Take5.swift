@@ -20,7 +20,8 @@ struct Take5 {
 
   static let commands: [Subcommand] = [
     .`init`, .serve, .worker, .submitPost, .submitPhoto, .submitMarker, .submitReaction, .submitProfileImage,
-    .submitThumbnail, .submitPlacePhoto, .jobsList, .jobsShow, .jobsRetry, .jobsCancel, .jobsStats, .jobsWatch,
+    .submitThumbnail, .submitPlacePhoto, .postsList, .postsShow, .postsSave, .jobsList, .jobsShow, .jobsRetry,
+    .jobsCancel, .jobsStats, .jobsWatch,
     .keysCreate,
     .keysList, .keysRevoke, .keysRotate, .cronList, .cronSet, .cronRemove, .cronPause, .cronResume, .cronRun,
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,

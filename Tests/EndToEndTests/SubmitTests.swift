@@ -77,6 +77,186 @@ struct SubmitTests {
   }
 }
 
+/// What `take5 submit` prints and where, and how it ends.
+@Suite("take5 submit and its result", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+struct SubmitResultTests {
+  /// A service without workers: nothing is processed.
+  private let service: Service
+  private let photo: String
+
+  init() async throws {
+    service = try await Service(workers: 0)
+    photo = try Clips.write(StoreCommandTests.photo((90, 120, 60)), "photo.jpg", in: service.folder)
+  }
+
+  private func submit(_ arguments: [String], environment: [String: String] = [:]) async throws -> Take5Command {
+    try await Take5Command.run(
+      ["submit"] + arguments + ["--server", service.url], environment: environment, in: service.folder.path)
+  }
+
+  private static func json(_ text: some StringProtocol) throws -> API.Value {
+    try JSONDecoder().decode(API.Value.self, from: Data(text.utf8))
+  }
+
+  @Test("files that the service refuses end the command with status 65 and the reasons, also without --wait")
+  func arrival() async throws {
+    let text = try Clips.write(Array("not a clip, and no photo".utf8), "text.mp4", in: service.folder)
+    let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
+    // It is refused before its last byte.
+    let bytes = try TemporaryFile.bytes(of: Clips.front.write())
+    let large = try Clips.write(Clips.padded(bytes, by: 1 << 20, filler: 7), "large.mp4", in: service.folder)
+    let post = try #require(
+      try Self.json(try await submit(["marker", "--title", "Here", "--json"]).output)["id"]?.text)
+    let refused: [(arguments: [String], code: String)] = [
+      (["post", back, back], "same_file_twice"), (["post", text, back], "unsupported_container"),
+      (["photo", photo, text], "unsupported_container"), (["photo", large], "unsupported_container"),
+      (["marker", text], "unsupported_container"),
+    ]
+    for (arguments, code) in refused {
+      let run = try await submit(arguments)
+      #expect(run.status == 65 && run.output.contains("is rejected\n  "), "\(arguments): \(run)")
+      #expect(run.output.contains("\(code): "), "\(arguments): \(run)")
+      let json = try await submit(arguments + ["--json"])
+      let result = try Self.json(json.output)
+      #expect(json.status == 65 && result["status"]?.text == "rejected", "\(arguments): \(json)")
+      #expect(result["reasons"]?.items.contains { $0["code"]?.text == code } == true, "\(arguments): \(json)")
+    }
+    let second = try await submit(["photo", photo, text])
+    #expect(second.output.contains("\n  photo 2: unsupported_container: "), "\(second)")
+    for arguments in [
+      ["reaction", post, text], ["profile-image", "ada", text], ["thumbnail", "spring", text],
+      ["place-photo", "gate", large],
+    ] {
+      let run = try await submit(arguments)
+      #expect(run.status == 65 && run.output.isEmpty, "\(arguments): \(run)")
+      // The reasons, each once; what programs should do with them is not for people.
+      #expect(run.errors.split(separator: "\n").count == 1, "\(arguments): \(run)")
+      #expect(run.errors.components(separatedBy: "The file is").count == 2, "\(arguments): \(run)")
+    }
+    #expect(try await service.count("SELECT count(*)::int FROM post WHERE status <> 'rejected'") == 1)
+    for table in ["image", "job", "asset", "blob"] {
+      #expect(try await service.count("SELECT count(*)::int FROM \(table)") == 0, "\(table)")
+    }
+    try await service.stop()
+  }
+
+  @Test("a key that may not read submits, and the command says that the outcome is not known")
+  func withoutReading() async throws {
+    let created = try await Take5Command.run([
+      "keys", "create", "phone", "--scopes", "submit", "--json", "--data", service.data,
+    ])
+    let key = try #require(try Self.json(created.output)["key"]?.text)
+    // The service learns of the key a moment later.
+    while try await service.get("/v1/posts").status != 401 {}
+    let run = try await submit(["photo", photo], environment: ["TAKE5_API_KEY": key])
+    #expect(run.status == 0 && run.output.contains("is processing"), "\(run)")
+    #expect(run.errors.contains("scope 'read'"), "\(run)")
+    let without = try await submit(["photo", photo])
+    #expect(without.status == 64 && !without.errors.contains("Authorization"), "\(without)")
+    #expect(without.errors.contains("--api-key-file") && without.errors.contains("TAKE5_API_KEY"), "\(without)")
+    try await service.stop()
+  }
+
+  @Test("--save refuses a folder with a file of a name that the media may get, before anything is sent")
+  func existing() async throws {
+    let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
+    let folder = "\(service.folder.path)/saved"
+    try Folder.make(folder)
+    let id = "\(PublicID.now())"
+    let cases: [(arguments: [String], name: String)] = [
+      (["post", front, front], "clip.back.mp4"), (["post", front, front], "preview.webp"),
+      (["photo", photo, photo], "2.photo.small.webp"), (["marker", photo], "1.photo.large.jpg"),
+      (["marker", front], "clip.mp4"), (["reaction", id, photo], "photo.medium.avif"),
+      (["profile-image", "ada", photo], "avatar.jpg"),
+    ]
+    for (arguments, name) in cases {
+      let path = try Clips.write([1], "saved/\(name)", in: service.folder)
+      let run = try await submit(arguments + ["--save", folder])
+      #expect(run.status == 74 && run.errors.contains("\(path) already exists"), "\(arguments): \(run)")
+      #expect(unlink(path) == 0)
+    }
+    // Inputs are never replaced.
+    let input = "\(folder)/1.photo.large.jpg"
+    #expect(link(photo, input) == 0)
+    let forced = try await submit(["photo", input, "--save", folder, "--force"])
+    #expect(forced.status == 64 && forced.errors.contains("\(input) is an input"), "\(forced)")
+    #expect(!service.process.log.contains("/v1/uploads"))
+    // A file with the name of other media does not matter: the service gets the submission, and refuses it.
+    let run = try await submit(["post", front, front, "--save", folder])
+    #expect(run.status == 65, "\(run)")
+    #expect(try Folder.names(in: folder) == ["1.photo.large.jpg"])
+    try await service.stop()
+  }
+
+  /// Starts the submission of a photo that waits, and returns its id once the command looks at the post.
+  private func waiting(_ more: [String]) async throws -> (command: RunningTake5, id: String) {
+    let command = try RunningTake5()
+    _ = try await command.start(
+      ["submit", "photo", photo, "--server", service.url] + more, printsFirstLine: false)
+    #expect(await command.waitForLog("take5: created post "))
+    let id = try #require(command.log.split(separator: " ").last.map(String.init))
+    #expect(PublicID(id) != nil)
+    #expect(await service.process.waitForLog("path=/v1/posts/\(id)"))
+    return (command, id)
+  }
+
+  @Test("the id is known before the media are processed, and after Ctrl-C 'take5 posts save' continues")
+  func interrupted() async throws {
+    let folder = "\(service.folder.path)/a folder"
+    let (command, id) = try await waiting(["--save", folder])
+    await command.send(signal: SIGINT)
+    #expect(await command.wait() == 130)
+    let remedy = "'take5 posts save \(id) '\(folder)' --server \(service.url)' continues"
+    #expect(command.log.contains("take5: interrupted by a signal; post \(id) is stored\n"), "\(command.log)")
+    #expect(command.log.contains(remedy), "\(command.log)")
+    #expect(access(folder, F_OK) != 0)
+    let (unsaved, second) = try await waiting(["--wait", "--json"])
+    await unsaved.send(signal: SIGTERM)
+    #expect(await unsaved.wait() == 130)
+    #expect(unsaved.log.contains("'take5 posts show \(second) "), "\(unsaved.log)")
+
+    let worker = try await service.worker()
+    let saved = try await Take5Command.run(["posts", "save", id, folder, "--server", service.url])
+    #expect(saved.status == 0 && saved.output.contains("post \(id) is ready"), "\(saved)")
+    #expect(try Folder.names(in: folder).contains("1.photo.large.jpg"))
+    await worker.send(signal: SIGTERM)
+    _ = await worker.wait()
+    try await service.stop()
+  }
+
+  @Test("a save that fails in the end names the post and the command that continues")
+  func unsaved() async throws {
+    let folder = "\(service.folder.path)/saved"
+    let (command, id) = try await waiting(["--save", folder])
+    try Folder.make(folder)
+    _ = try Clips.write([1], "saved/1.photo.large.jpg", in: service.folder)
+    let worker = try await service.worker()
+    #expect(await command.wait() == 74)
+    #expect(command.log.contains("already exists; post \(id) is stored\n"), "\(command.log)")
+    #expect(command.log.contains("use --force to replace it; 'take5 posts save \(id) "), "\(command.log)")
+    #expect(try Folder.names(in: folder) == ["1.photo.large.jpg"])
+    await worker.send(signal: SIGTERM)
+    _ = await worker.wait()
+    try await service.stop()
+  }
+
+  @Test("a location may have blanks, and the message says what is wrong with one")
+  func locations() async throws {
+    let valid = try await submit(["marker", "--title", "Here", "--location", " 52.5, 13.4 "])
+    #expect(valid.status == 0, "\(valid)")
+    #expect(try await service.count("SELECT count(*)::int FROM post WHERE latitude = 52.5 AND longitude = 13.4") == 1)
+    for (text, problem) in [
+      ("52.5,200", "the longitude from -180 to 180"), ("-91,0", "the latitude must be from -90 to 90"),
+      ("52.5", "two numbers are required"), ("52.5,13.4,7", "two numbers are required"),
+      ("52.5,,13.4", "two numbers are required"), ("5 2.5,13.4", "two numbers are required"),
+    ] {
+      let run = try await submit(["marker", "--title", "Here", "--location", text])
+      #expect(run.status == 64 && run.errors.contains(problem), "\(text): \(run)")
+    }
+    try await service.stop()
+  }
+}
+
 /// `--server` with TLS and with proxies.
 @Suite("take5 submit --server", .tags(.process), .serialized)
 struct ServerOptionTests {

@@ -92,6 +92,18 @@ extension CommandFailure {
     }
   }
 
+  /// Translates an error that may follow from the cancellation of the command.
+  init(cancellable error: any Error) {
+    self = Task.isCancelled ? .interrupted : CommandFailure(error)
+  }
+
+  /// The same failure with one more sentence and one more remedy; unchanged if no reader is left to see them.
+  func adding(_ text: String, remedy other: String) -> CommandFailure {
+    guard let message else { return self }
+    return CommandFailure(
+      status, "\(message); \(text)", remedy: [remedy, other].compactMap(\.self).joined(separator: "; "))
+  }
+
   /// Translates a failure of the media process that the media did not cause.
   ///
   /// - Parameter path: the output that was to be written.

@@ -110,6 +110,8 @@ extension Option {
     "--grace", "SECONDS", .anySeconds, variable: "TAKE5_GRACE", default: "86400",
     help: "grace period for which replaced outputs stay readable")
 
+  /// The options of a command that is a client of a service.
+  static let serviceAccess: [Option] = [.giveUpAfter, .server, .certificates, .apiKey, .json]
   /// The options that name the store.
   static let store: [Option] = [
     .data, .database, .database.file, .pooling, BlobOptions.blobs, BlobOptions.next,

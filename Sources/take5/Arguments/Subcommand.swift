@@ -84,7 +84,8 @@ enum Interruption {
   /// The time for an orderly end. A command that is killed later leaves no files behind either.
   private static let timeout = Duration.seconds(5)
 
-  /// Runs `work`. The first signal cancels it; any error after that becomes `.interrupted`.
+  /// Runs `work`. The first signal cancels it; any error after that becomes `.interrupted`, unless it says what the command leaves
+  /// behind.
   static func run(
     until signals: StopSignals, _ work: @escaping @Sendable () async throws -> ExitStatus
   ) async throws -> ExitStatus {
@@ -104,7 +105,9 @@ enum Interruption {
     do {
       return try await task.value
     } catch {
-      throw isInterrupted.isCancelled ? CommandFailure.interrupted : error
+      guard isInterrupted.isCancelled else { throw error }
+      if let failure = error as? CommandFailure, failure.status == .interrupted { throw failure }
+      throw CommandFailure.interrupted
     }
   }
 }

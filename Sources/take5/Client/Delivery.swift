@@ -43,6 +43,8 @@ struct Delivery: Sendable {
   private var sendsBytesFirst = false
   /// The response to the submission.
   private(set) var answer: HTTPResponse?
+  /// Whether the service has refused a file after it had stored the submission, which it rejects for that.
+  private(set) var isRefused = false
   /// Whether the last response shows something new, after which failures count from one again.
   private(set) var hasProgressed = false
 
@@ -58,6 +60,7 @@ struct Delivery: Sendable {
 
   /// The next request; nil if all is done.
   var next: Step? {
+    if isRefused { return nil }
     if answer == nil, let missing = uploads.firstIndex(where: { $0.id == nil }) { return .create(missing) }
     let submission = Step.submit(uploads.compactMap(\.id))
     if answer == nil, !sendsBytesFirst { return submission }
@@ -132,10 +135,16 @@ struct Delivery: Sendable {
       return nil
     case 409: uploads[file] = .unsure(id)
     case 400 where response.problem == "completed-upload": uploads[file] = .unsure(id)
-    default: throw CommandFailure(response)
+    default:
+      guard answer != nil, Self.refusals.contains(response.problem) else { throw CommandFailure(response) }
+      isRefused = true
+      return nil
     }
     return TemporaryFailure(response)
   }
+
+  /// The problems of a file that lasts: the service rejects the post that names it.
+  private static let refusals: Set<String?> = ["media_rejected", "digest_mismatch"]
 
   /// Takes the response to the submission.
   private mutating func submitted(_ response: HTTPResponse) throws -> TemporaryFailure? {

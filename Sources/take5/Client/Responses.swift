@@ -1,5 +1,15 @@
+import FoundationEssentials
 import HTTPClient
 import Model
+
+/// The kind of resource that a submission creates.
+enum MediaResource: String, Sendable {
+  case post
+  case image
+
+  /// The path of one of them in the API.
+  func path(of id: PublicID) -> String { "/v1/\(rawValue)s/\(id)" }
+}
 
 /// The fields of a post or an image that the command line reads from the API.
 struct MediaResponse: Decodable {
@@ -26,6 +36,14 @@ struct MediaResponse: Decodable {
   }
 
   let id: PublicID
+  /// The kind of post, or of image.
+  let kind: String
+  /// Nil for an image that its owner has submitted.
+  let author: String?
+  let visibility: Visibility?
+  let title: String?
+  let caption: String?
+  let createdAt: Date
   let status: Status
   let reasons: [Reason]
   let job: JobResponse?
@@ -45,6 +63,13 @@ struct MediaResponse: Decodable {
     }
     return named
   }
+}
+
+/// A page of a list of posts.
+struct PageResponse: Decodable {
+  let items: [MediaResponse]
+  /// The cursor of the next page; nil on the last one.
+  let next: String?
 }
 
 /// The fields of a job that the command line reads from the API.
@@ -91,9 +116,18 @@ extension CommandFailure {
       case 502, 503, 504, 507: .unavailable
       default: .internal
       }
-    let reasons = (problem?.reasons ?? []).map { "; \($0.code.rawValue): \($0.detail)" }.joined()
-    let text =
-      problem.map { $0.detail.map { "\($0)" } ?? $0.title } ?? "the service responded with status \(response.status)"
-    self.init(status, text + reasons, remedy: problem?.remedy)
+    if let reasons = problem?.reasons, !reasons.isEmpty {
+      // The detail of the problem joins those of the reasons, and each of them ends with its remedy.
+      let texts = reasons.map { VerdictText.line(of: $0) }
+      self.init(status, "the media are rejected: \(texts.joined(separator: "; "))")
+      return
+    }
+    let text = problem.map { $0.detail ?? $0.title } ?? "the service responded with status \(response.status)"
+    self.init(status, text, remedy: response.status == 401 ? Self.keyRemedy : problem?.remedy)
   }
+
+  /// The remedy of the service is for programs that write header fields themselves.
+  private static let keyRemedy =
+    "name a file with an API key by \(Option.apiKey.name), or set \(OtherVariable.apiKey.name); "
+    + "'take5 keys create' makes a key"
 }

@@ -55,6 +55,9 @@ final class SendingProgress: Sendable {
     show(sent)
   }
 
+  /// Writes a line in the place of the bar.
+  func note(_ line: String) { bar.note(line) }
+
   /// Erases the bar.
   func clear() { bar.clear() }
 }

@@ -4,7 +4,8 @@ import HTTPClient
 import Model
 
 extension ServiceClient {
-  /// Sends a submission and its files until they have arrived, and returns the post or image that it creates.
+  /// Sends a submission and its files until they have arrived, and returns the post or image that it creates. Prints the id as
+  /// soon as the service has stored it, because the bytes of the files may take long.
   ///
   /// - Parameter key: the `Idempotency-Key`, so that a repetition creates nothing twice.
   func submit(_ submission: Submission, key: String) async throws -> MediaResponse {
@@ -12,27 +13,41 @@ extension ServiceClient {
     var delivery = Delivery(lengths: submission.files.map(\.length))
     let progress = SendingProgress(total: submission.files.map(\.length).reduce(0, +))
     defer { progress.clear() }
-    while let step = delivery.next {
-      let request = try request(for: step, of: submission, digests, key: key)
-      let arrived = delivery.arrived
-      let outcome = try await outcome(of: request) { sent in
-        if case .append = step { progress.show(arrived + sent) }
+    var stored: MediaResponse?
+    do {
+      while let step = delivery.next {
+        let request = try request(for: step, of: submission, digests, key: key)
+        let arrived = delivery.arrived
+        let outcome = try await outcome(of: request) { sent in
+          if case .append = step { progress.show(arrived + sent) }
+        }
+        let failure = try delivery.receive(outcome, of: step)
+        if stored == nil, let answer = delivery.answer {
+          let media = try Self.read(MediaResponse.self, from: answer)
+          if !submission.files.isEmpty { progress.note("take5: created \(submission.resource.rawValue) \(media.id)") }
+          stored = media
+        }
+        if delivery.hasProgressed { progressed() }
+        if let failure {
+          try await pause(after: failure, progress)
+        } else if case .locate = step {
+          progress.goOn(at: delivery.arrived)
+        }
       }
-      let failure = try delivery.receive(outcome, of: step)
-      if delivery.hasProgressed { progressed() }
-      if let failure {
-        try await pause(after: failure, progress)
-      } else if case .locate = step {
-        progress.goOn(at: delivery.arrived)
-      }
+    } catch {
+      guard let stored else { throw error }
+      let name = "\(submission.resource.rawValue) \(stored.id)"
+      throw CommandFailure(cancellable: error).adding(
+        "\(name) awaits the rest of its files",
+        remedy: "run the command again for another one: \(name) is rejected when its uploads expire")
     }
-    guard let answer = delivery.answer else { preconditionFailure("a delivery ended without an answer") }
-    return try await stored(try Self.read(MediaResponse.self, from: answer), submission.resource, delivery)
+    guard let stored else { preconditionFailure("a delivery ended without an answer") }
+    return try await checked(stored, submission.resource, delivery)
   }
 
   /// Reads a submission again whose upload is gone: it became a part of the post, the post was rejected, or it is lost.
-  private func stored(
-    _ media: MediaResponse, _ resource: Submission.Resource, _ delivery: Delivery
+  private func checked(
+    _ media: MediaResponse, _ resource: MediaResource, _ delivery: Delivery
   ) async throws -> MediaResponse {
     guard delivery.hasTaken else { return media }
     let current = try await self.media(media.id, resource)

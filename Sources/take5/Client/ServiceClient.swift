@@ -33,13 +33,37 @@ final class ServiceClient: Sendable {
   }
 
   /// Reads a post or an image.
-  func media(_ id: PublicID, _ resource: Submission.Resource) async throws -> MediaResponse {
-    try await get("/v1/\(resource.rawValue)s/\(id)")
+  func media(_ id: PublicID, _ resource: MediaResource) async throws -> MediaResponse {
+    try await get(resource.path(of: id))
   }
 
-  /// Reads a job once it has finished, or after `seconds`.
-  func job(_ id: PublicID, waiting seconds: Int) async throws -> JobResponse {
-    try await get("/v1/jobs/\(id)?wait=\(seconds)")
+  /// Reads a post or an image; nil if the service responds with one of these statuses.
+  func media(_ id: PublicID, _ resource: MediaResource, unless statuses: Set<Int>) async throws -> MediaResponse? {
+    try await get(resource.path(of: id), unless: statuses)
+  }
+
+  /// Lists posts, newest first.
+  ///
+  /// - Parameters:
+  ///   - parameters: those of the list, without its pages.
+  ///   - limit: the maximum number of posts.
+  func posts(_ parameters: [(name: String, value: String)], limit: Int) async throws -> [MediaResponse] {
+    let query = parameters.map { "\($0.name)=\(Submission.escaped($0.value))&" }.joined()
+    var posts: [MediaResponse] = []
+    var cursor = ""
+    while posts.count < limit {
+      let size = min(limit - posts.count, PageRequest.limits.upperBound)
+      let page: PageResponse = try await get("/v1/posts?\(query)limit=\(size)\(cursor)")
+      posts += page.items
+      guard let next = page.next else { break }
+      cursor = "&cursor=\(Submission.escaped(next))"
+    }
+    return posts
+  }
+
+  /// Reads a job once it has finished, or after `seconds`; nil if the service does not have it any more.
+  func job(_ id: PublicID, waiting seconds: Int) async throws -> JobResponse? {
+    try await get("/v1/jobs/\(id)?wait=\(seconds)", unless: [404])
   }
 
   /// Downloads a media file into an open file.
@@ -56,19 +80,30 @@ final class ServiceClient: Sendable {
     try Self.read(Value.self, from: try await answered(HTTPRequest("GET", path)))
   }
 
+  private func get<Value: Decodable & Sendable>(_ path: String, unless statuses: Set<Int>) async throws -> Value? {
+    let response = try await answered(HTTPRequest("GET", path), accepting: statuses)
+    return statuses.contains(response.status) ? nil : try Self.read(Value.self, from: response)
+  }
+
   /// Something is done: failures count from one again.
   func progressed() { retries.withLock { $0.progressed() } }
 
   /// Sends a request until it is answered, and returns the response.
   ///
-  /// - Parameter file: receives the body of the response.
-  private func answered(_ request: HTTPRequest, into file: OpenFile? = nil) async throws -> HTTPResponse {
+  /// - Parameters:
+  ///   - statuses: those that are no failures, besides the successful ones.
+  ///   - file: receives the body of the response.
+  private func answered(
+    _ request: HTTPRequest, accepting statuses: Set<Int> = [], into file: OpenFile? = nil
+  ) async throws -> HTTPResponse {
     while true {
       let outcome = try await outcome(of: request, into: file)
       guard let failure = TemporaryFailure(outcome) else {
         progressed()
         let response = try outcome.get()
-        guard 200..<300 ~= response.status else { throw CommandFailure(response) }
+        guard 200..<300 ~= response.status || statuses.contains(response.status) else {
+          throw CommandFailure(response)
+        }
         return response
       }
       try await pause(after: failure, SendingProgress(total: 0))

@@ -5,20 +5,11 @@ import Platform
 
 /// A submission to a service: its request, and the files that it names.
 struct Submission: Sendable {
-  /// The kind of resource that the submission creates.
-  enum Resource: String, Sendable {
-    case post
-    case image
-  }
-
-  /// The time between two looks for the job of a post.
-  private static let pollInterval = Duration.milliseconds(300)
-
   let method: String
   let path: String
   let fields: any Encodable & Sendable
   let files: [SubmittedFile]
-  let resource: Resource
+  let resource: MediaResource
 
   static func post(_ draft: PostDraft, _ files: [SubmittedFile]) -> Submission {
     Submission(method: "POST", path: "/v1/posts", fields: draft, files: files, resource: .post)
@@ -44,62 +35,18 @@ struct Submission: Sendable {
   /// Submits the media, waits and saves if the options ask for it, and prints the result.
   func run(_ arguments: Arguments) async throws -> ExitStatus {
     let service = try ServiceClient(arguments)
-    let folder = arguments.value("--save")
-    let isJSON = arguments.has(Option.json.name)
-    // A folder that cannot be written to is an error before anything is sent.
-    let outputFolder = try folder.map { path throws(CommandFailure) in try OutputFolder(path) }
-    var media = try await service.submit(self, key: "\(PublicID.now())")
-    let waits = arguments.has("--wait") || arguments.has("--explain") || folder != nil
-    if waits { media = try await started(media, service) }
-    guard waits && media.job != nil || media.status == .rejected else {
-      try Console.print(
-        isJSON
-          ? try JSON.text(["id": media.id.description])
-          : "\(resource.rawValue) \(media.id) is \(media.status.rawValue)")
-      return .success
+    let folder = arguments.value("--save").map { path in
+      SavedMedia(
+        folder: path, replacing: arguments.has(Option.force.name), inputs: Set(files.map(\.identity)))
     }
-    var finished: JobResponse?
-    if waits, let job = media.job {
-      finished = try await wait(for: job.id, of: service)
-      media = try await service.media(media.id, resource)
-    }
-    var saved: [MediaName: String] = [:]
-    if let outputFolder, !media.assetsByName.isEmpty {
-      saved = try await SavedMedia(
-        folder: outputFolder.path, replacing: arguments.has(Option.force.name), service: service
-      )
-      .save(media)
-    }
-    let result = SubmitResult(resource, media, job: finished, saved: saved) { service.url(of: $0) }
-    try Console.print(isJSON ? try JSON.text(result) : result.text(explains: arguments.has("--explain")))
-    return switch media.status {
-    case .ready, .held: .success
-    case .rejected: .rejected
-    default: .unavailable
-    }
-  }
-
-  /// Waits until a post has a job, or needs none. A post that is stored before its files have arrived gets it later than its
-  /// response.
-  private func started(_ submitted: MediaResponse, _ service: ServiceClient) async throws -> MediaResponse {
-    var media = submitted
-    while media.job == nil, media.status == .processing {
-      media = try await service.media(submitted.id, resource)
-      if media.job == nil, media.status == .processing { try await Task.sleep(for: Self.pollInterval) }
-    }
-    return media
-  }
-
-  private func wait(for job: PublicID, of service: ServiceClient) async throws -> JobResponse {
-    let bar = ProgressBar("processing")
-    defer { bar.clear() }
-    while true {
-      // A progress bar needs an update every second; without one, the service responds when the job finishes.
-      let current = try await service.job(job, waiting: Console.isErrorTerminal ? 1 : 30)
-      if current.state.isFinal { return current }
-      bar.show(current.progress, stage: current.state == .executing ? current.stage ?? "" : "waiting for a worker")
-      try Task.checkCancellation()
-    }
+    // Before anything is sent: what is saved may come minutes later.
+    try folder?.check(fileNames)
+    let media = try await service.submit(self, key: "\(PublicID.now())")
+    return try await StoredMedia(
+      service: service, resource: resource, id: media.id,
+      waits: arguments.has("--wait") || arguments.has("--explain") || folder != nil, folder: folder,
+      arguments: arguments
+    ).finish(media)
   }
 }
 
@@ -140,12 +87,13 @@ struct SubmittedFile: Sendable {
   let field: String
   /// Its length in bytes when it was opened.
   let length: Int64
+  let identity: FileIdentity
   private let path: String
   private let file: OpenFile
 
   /// Opens a file that the command line names. It must be regular: it is read again from where the connection was lost.
   init(_ field: String, path: String) throws(CommandFailure) {
-    _ = try InputFile(.clip, path: path)
+    identity = try InputFile(.clip, path: path).identity
     self.field = field
     self.path = path
     do throws(SystemError) {

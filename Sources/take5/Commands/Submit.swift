@@ -5,12 +5,13 @@ extension Subcommand {
   private static let author = Option("--author", "NAME", default: "me", help: "author, as the app names them")
   private static let alternativeText = Option(
     "--alternative-text", "TEXT", help: "what the media show, for those who do not see them")
-  private static let resultOptions = [
-    Option("--wait", help: "wait until the media are processed, and show the progress"),
-    Option("--save", "DIR", help: "wait, and save all assets in this folder"),
-    Option("--explain", help: "wait, and print the decisions with their reasons"),
-    .force, .giveUpAfter, .server, .certificates, .apiKey, .json,
-  ]
+  private static let resultOptions =
+    [
+      Option("--wait", help: "wait until the media are processed, and show the progress"),
+      Option("--save", "DIR", help: "wait, and save all assets in this folder"),
+      Option("--explain", help: "wait, and print the decisions with their reasons"),
+      .force,
+    ] + Option.serviceAccess
   private static let postOptions = [
     author, Option("--title", "TEXT", help: "title of the post"),
     Option("--caption", "TEXT", help: "caption of the post"), alternativeText,
@@ -62,10 +63,7 @@ extension Subcommand {
     options: [author, alternativeText] + resultOptions,
     example: "take5 submit reaction 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70 still.jpg --author grace --wait"
   ) { arguments in
-    guard let post = PublicID(arguments.operands[0]) else {
-      throw CommandFailure(
-        .usage, "'\(arguments.operands[0])' is not the id of a post", remedy: "'take5 submit post' prints the id")
-    }
+    let post = try postID(arguments.operands[0])
     return try await image("POST", "/v1/posts/\(post)/reactions", arguments)
   }
 
@@ -111,15 +109,7 @@ extension PostDraft {
     caption = arguments.value("--caption")
     alternativeText = arguments.value("--alternative-text")
     visibility = try arguments.choice("--visibility", of: Visibility.self) ?? .public
-    if let text = arguments.value("--location") {
-      let numbers = text.split(separator: ",").compactMap { Double($0) }
-      guard numbers.count == 2, let point = Coordinate(latitude: numbers[0], longitude: numbers[1]) else {
-        throw CommandFailure(
-          .usage, "'\(text)' is not a location: two numbers are required",
-          remedy: "write latitude and longitude in degrees, such as 52.52,13.405")
-      }
-      location = point
-    }
+    location = try arguments.value("--location").map { text throws(CommandFailure) in try Coordinate(argument: text) }
     if let text = arguments.value("--captured-at") {
       guard let date = JSON.date(from: text) else {
         throw CommandFailure(
@@ -127,5 +117,27 @@ extension PostDraft {
       }
       capturedAt = date
     }
+  }
+}
+
+extension Coordinate {
+  /// Parses `LAT,LON` with or without blanks; status 64 if it is not valid.
+  fileprivate init(argument text: String) throws(CommandFailure) {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    let numbers = parts.compactMap { part in
+      Double(part.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " "))
+    }
+    let problem: String
+    if parts.count != 2 || numbers.count != 2 {
+      problem = "two numbers are required"
+    } else if let point = Coordinate(latitude: numbers[0], longitude: numbers[1]) {
+      self = point
+      return
+    } else {
+      problem = "the latitude must be from -90 to 90, and the longitude from -180 to 180"
+    }
+    throw CommandFailure(
+      .usage, "'\(text)' is not a location: \(problem)",
+      remedy: "write latitude and longitude in degrees, such as 52.52,13.405")
   }
 }

@@ -40,9 +40,10 @@ extension Subcommand {
   /// The words of the name.
   var words: [String] { name.split(separator: " ").map(String.init) }
 
-  /// The values of the operands, of which the first decides: files, or fixed words.
+  /// The values of the operands, of which the first decides: files, or fixed words; or the last, if it is a folder.
   var operandValues: OptionValues {
     guard let first = operands.first else { return .none }
+    if operands.last == "DIR" { return .folder }
     let name = first.filter { !"[]…".contains($0) }
     return ["FRONT", "BACK", "CLIP", "FILE"].contains(name) || operands.last == "FILE"
       ? .file : OptionValues(placeholder: name)

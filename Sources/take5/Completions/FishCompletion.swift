@@ -40,6 +40,7 @@ enum FishCompletion {
     }
     switch command.operandValues {
     case .file: return options + ["\(condition) -F"]
+    case .folder: return options + ["\(condition) -a '(__fish_complete_directories)'"]
     case .choice(let choices): return options + ["\(condition) -a \(quoted(choices.joined(separator: " ")))"]
     default: return options
     }

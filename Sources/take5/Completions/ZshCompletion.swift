@@ -61,7 +61,7 @@ enum ZshCompletion {
 
   private static func operands(_ command: Subcommand) -> String? {
     switch command.operandValues {
-    case .file, .choice: "*:\(escaped(command.operands[0])):\(action(command.operandValues))"
+    case .file, .folder, .choice: "*:\(escaped(command.operands[0])):\(action(command.operandValues))"
     default: nil
     }
   }

@@ -68,7 +68,7 @@ struct QuarantineReport: Encodable {
   private static func command(
     _ media: QuarantinedMedia, _ inputs: [InputName], _ limits: MediaCrash.Limits?, in folder: String
   ) -> String {
-    func path(_ name: String) -> String { quoted("\(folder)/\(name)") }
+    func path(_ name: String) -> String { ShellWord.quoted("\(folder)/\(name)") }
     let files = inputs.map { path($0.rawValue) }
     let isProbe = media.crash.stage == MediaCrash.Stage.probe.rawValue
     var words = ["take5"]
@@ -84,12 +84,6 @@ struct QuarantineReport: Encodable {
     words += ["--definition", path(QuarantineExport.definition)]
     if let limits { words += ["--media-memory", "\(limits.memory >> 20)"] }
     return words.joined(separator: " ")
-  }
-
-  /// A path as one word of a shell.
-  private static func quoted(_ path: String) -> String {
-    path.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0)) }
-      ? path : "'\(path.replacing("'", with: #"'\''"#))'"
   }
 
   /// A table of quarantined inputs.

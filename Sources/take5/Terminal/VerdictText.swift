@@ -20,9 +20,13 @@ enum VerdictText {
   }
 
   /// One reason, indented.
-  static func text(of reason: Reason) -> String {
-    let input = reason.input.map { "\($0.rawValue): " } ?? ""
-    return "  \(input)\(reason.code.rawValue): \(reason.detail)"
+  static func text(of reason: Reason) -> String { "  \(line(of: reason))" }
+
+  /// One reason, such as `photo 2: empty_file: The file is empty. ...`.
+  static func line(of reason: Reason) -> String {
+    let number = reason.photo.map { " \($0 + 1)" } ?? ""
+    let input = reason.input.map { "\($0.rawValue)\(number): " } ?? ""
+    return "\(input)\(reason.code.rawValue): \(reason.detail)"
   }
 
   private static func text(of warning: Warning) -> String {
@@ -34,7 +38,7 @@ enum VerdictText {
     let video = report.facts.video
     var parts = ["\(video.codec) \(video.display.width)x\(video.display.height)"]
     if let seconds = report.decodedSeconds ?? report.facts.duration { parts.append("\(rounded(seconds)) s") }
-    if let frames = report.frames { parts.append("\(frames) frames") }
+    if let frames = report.frames { parts.append(CountText.text(frames, "frame")) }
     parts.append(report.facts.audio.map { "\($0.codec) \($0.sampleRate) Hz" } ?? "no audio")
     return parts.joined(separator: ", ")
   }
