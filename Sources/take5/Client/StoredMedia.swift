@@ -14,18 +14,17 @@ struct StoredMedia: Sendable {
   let folder: SavedMedia?
   let arguments: Arguments
 
-  /// Waits and saves as far as the options ask for it, prints the result, and returns the exit status.
-  ///
-  /// A failure names the post and the command that goes on with it.
-  func finish(_ media: MediaResponse) async throws -> ExitStatus {
+  /// As `result(of:)`, for what the command itself has submitted: a failure names the post and the command that continues.
+  func finish(_ submitted: MediaResponse) async throws -> ExitStatus {
     do {
-      return try await finished(media)
+      return try await result(of: submitted)
     } catch {
       throw CommandFailure(cancellable: error).adding("\(resource.rawValue) \(id) is stored", remedy: remedy)
     }
   }
 
-  private func finished(_ submitted: MediaResponse) async throws -> ExitStatus {
+  /// Waits and saves as far as the options ask for it, prints the result, and returns the exit status.
+  func result(of submitted: MediaResponse) async throws -> ExitStatus {
     var media = try await judged(submitted)
     var job: JobResponse?
     if waits, let id = media.job?.id {
@@ -91,7 +90,7 @@ struct StoredMedia: Sendable {
       guard let setting = arguments.setting(option.name), case .option = setting.source else { return nil }
       return " \(option.name) \(ShellWord.quoted(setting.text))"
     }.joined()
-    if let folder { return "'take5 posts save \(id) \(ShellWord.quoted(folder.folder))\(options)' continues" }
-    return "'take5 posts show \(id)\(options)' shows its state, 'take5 posts save \(id) DIR\(options)' saves its media"
+    if let folder { return "to continue: take5 posts save \(id) \(ShellWord.quoted(folder.folder))\(options)" }
+    return "to look: take5 posts show \(id)\(options); to save: take5 posts save \(id) DIR\(options)"
   }
 }

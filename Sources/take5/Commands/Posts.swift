@@ -32,7 +32,11 @@ extension Subcommand {
       if let value { parameters.append((name: name, value: value)) }
     }
     let posts = try await service.posts(parameters, limit: try arguments.number("--limit") ?? 20)
-    let reports = posts.map { MediaReport(.post, $0) { service.url(of: $0) } }
+    let reports = posts.map { post in
+      var report = MediaReport(.post, post) { service.url(of: $0) }
+      report.decisions = nil
+      return report
+    }
     if arguments.has(Option.json.name) {
       for report in reports { try Console.print(try JSON.text(report)) }
     } else if reports.isEmpty {
@@ -69,7 +73,7 @@ extension Subcommand {
     let (resource, media) = try await find(arguments, service)
     return try await StoredMedia(
       service: service, resource: resource, id: media.id, waits: true, folder: folder, arguments: arguments
-    ).finish(media)
+    ).result(of: media)
   }
 
   /// Reads the post or the image that the first operand names; status 66 if there is none.

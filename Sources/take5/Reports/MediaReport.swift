@@ -15,7 +15,8 @@ struct MediaReport: Encodable {
   /// The job that processes it; nil if it has no media, or its files have not arrived or were refused.
   let job: PublicID?
   let reasons: [Reason]
-  let decisions: [Decision]
+  /// Nil in a list, for which no job is read.
+  var decisions: [Decision]?
   /// By role, the path that the asset was saved to, or its URL.
   let assets: [Role: String]
   /// The assets of each photo of a photo post.
@@ -134,6 +135,7 @@ struct MediaReport: Encodable {
   }
 
   private var decisionLines: [String] {
-    decisions.isEmpty ? [] : ["decisions:"] + decisions.map(VerdictText.text(of:))
+    guard let decisions, !decisions.isEmpty else { return [] }
+    return ["decisions:"] + decisions.map(VerdictText.text(of:))
   }
 }
