@@ -73,7 +73,7 @@ libraries=$(cd "$work/linked" && dpkg-shlibdeps -O take5 take5-media 2>"$work/wa
   exit 1
 }
 
-for script in postinst prerm postrm; do install -m 755 "$packaging/debian/$script" "$root/DEBIAN/$script"; done
+for script in preinst postinst prerm postrm; do install -m 755 "$packaging/debian/$script" "$root/DEBIAN/$script"; done
 echo /etc/take5/take5.conf >"$root/DEBIAN/conffiles"
 chmod -R u=rwX,go=rX "$root"
 (cd "$root" && find . -path ./DEBIAN -prune -o -path ./etc -prune -o -type f -printf '%P\n' | sort | xargs md5sum) \
