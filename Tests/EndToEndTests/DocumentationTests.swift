@@ -13,10 +13,6 @@ struct DocumentationTests {
     "all commands in the documents succeed",
     arguments: [
       ["README.md"],
-      [
-        "docs/api.md", "docs/places.md", "docs/collections.md", "docs/moderation.md", "docs/uploads.md",
-        "docs/api-events.md", "docs/api-operating.md",
-      ],
       ["docs/operations.md", "docs/configuration.md"],
       ["docs/reprocessing.md"],
       ["docs/backup.md"],
@@ -29,14 +25,33 @@ struct DocumentationTests {
       !others.contains { line.hasPrefix($0) }
     }
     #expect(lines.count > 5)
-    let script = lines.joined(separator: "\n").replacing("http://127.0.0.1:8080", with: service.url)
-    let run = try await shell(script, service)
+    let run = try await shell(lines, service)
     #expect(run.status == 0, "\(run.output)")
     try await service.stop()
-    guard paths.contains("docs/api.md") else { return }
-    // The commands mint user tokens, get a ticket, make a link and create a key.
-    for prefix in ["t5u_", "t5e_", "t5l_", "t5_"] { #expect(!service.process.log.contains(prefix), "\(prefix)") }
-    let requests = service.process.log.split(separator: "\n").filter { $0.contains("request  ") }.map(Self.request)
+  }
+
+  /// Each example has a service without content, a shell and a folder of its own: it needs nothing that another has made.
+  @Test("each example in the documents of the API runs on its own, and together they request every operation")
+  func examples() async throws {
+    let names = ["api", "places", "collections", "moderation", "uploads", "api-events", "api-operating"]
+    var requests: [(method: String, segments: [Substring])] = []
+    for path in names.map({ "docs/\($0).md" }) {
+      let examples = try Document(path).blocks(of: "sh")
+      #expect(examples.count > 2, "\(path)")
+      for example in examples {
+        let log = try await withDatabase { database in
+          let service = try await Service(["--database", database.connectionString])
+          let run = try await shell(
+            ["set -o pipefail"] + example.lines, service, ["TAKE5_DATABASE_URL": database.connectionString])
+          #expect(run.status == 0, "\(path), '\(example.heading)': \(run.output)")
+          try await service.stop()
+          return service.process.log
+        }
+        // The commands mint user tokens, get a ticket, make a link and create a key.
+        for prefix in ["t5u_", "t5e_", "t5l_", "t5_"] { #expect(!log.contains(prefix), "\(prefix)") }
+        requests += log.split(separator: "\n").filter { $0.contains("request  ") }.map(Self.request)
+      }
+    }
     for (method, template) in try Self.operations() {
       let segments = template.split(separator: "/")
       let isShown = requests.contains { request in
@@ -161,7 +176,11 @@ struct DocumentationTests {
     }
   }
 
-  private func shell(_ script: String, _ service: Service) async throws -> (status: Int32?, output: String) {
+  /// Runs commands that the documents write for the service at the address of the default.
+  private func shell(
+    _ lines: [String], _ service: Service, _ environment: [String: String] = [:]
+  ) async throws -> (status: Int32?, output: String) {
+    let script = lines.joined(separator: "\n").replacing("http://127.0.0.1:8080", with: service.url)
     let folder = service.folder.path
     guard symlink("\(Document.root)/samples", "\(folder)/samples") == 0 else { throw SystemError(call: "symlink") }
     guard mkdir("\(folder)/bin", 0o755) == 0, symlink(Take5Binary.path, "\(folder)/bin/take5") == 0 else {
@@ -169,12 +188,12 @@ struct DocumentationTests {
     }
     return try await onThread("test-shell") { () throws in
       let output = try Descriptor(unnamedIn: "/tmp")
-      var configuration = ChildProcess.Configuration(path: "/bin/sh", arguments: ["-eux", "-c", script])
+      var configuration = ChildProcess.Configuration(path: "/bin/bash", arguments: ["-eux", "-c", script])
       configuration.environment = [
         "PATH": "\(folder)/bin:/usr/bin:/bin", "TAKE5_SERVER": service.url, "TAKE5_DATA": service.data,
         // Another program may listen on the port of the default.
         "TAKE5_LISTEN": "127.0.0.1:0",
-      ]
+      ].merging(environment) { $1 }
       configuration.directory = folder
       configuration.descriptors = [nil, output.number, output.number]
       let ending = try ChildProcess(configuration).wait()

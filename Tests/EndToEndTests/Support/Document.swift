@@ -15,21 +15,35 @@ struct Document {
     text = String(decoding: try Descriptor(reading: "\(Self.root)/\(path)").contents(), as: UTF8.self)
   }
 
+  /// A code block, and the heading above it.
+  struct Block {
+    let heading: String
+    var lines: [String] = []
+  }
+
   /// The lines of the shell code blocks.
   var commands: [String] { lines(of: "sh") }
 
   /// The lines of the code blocks in a language.
-  func lines(of language: String) -> [String] {
-    var lines: [String] = []
-    var isInside = false
+  func lines(of language: String) -> [String] { blocks(of: language).flatMap(\.lines) }
+
+  /// The code blocks in a language.
+  func blocks(of language: String) -> [Block] {
+    var blocks: [Block] = []
+    var heading = ""
+    var (isFenced, isInside) = (false, false)
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       if line.hasPrefix("```") {
-        isInside = line == "```\(language)"
+        isFenced.toggle()
+        isInside = isFenced && line == "```\(language)"
+        if isInside { blocks.append(Block(heading: heading)) }
       } else if isInside {
-        lines.append(String(line))
+        blocks[blocks.count - 1].lines.append(String(line))
+      } else if !isFenced && line.hasPrefix("#") {
+        heading = String(line.drop { $0 == "#" || $0 == " " })
       }
     }
-    return lines
+    return blocks
   }
 }
 
