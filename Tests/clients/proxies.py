@@ -1,7 +1,9 @@
-"""nginx in front of the service, as docs/deploying.md sets it up, with and without TLS."""
+"""nginx in front of the service, with the location of docs/deploying.md, with and without TLS."""
 
 import base64
 import hashlib
+import pathlib
+import re
 import socket
 import subprocess
 
@@ -26,6 +28,14 @@ class Certificate:
         self.hash = base64.b64encode(hashlib.sha256(public).digest()).decode()
 
 
+def location(upstream, more):
+    """Returns the location of docs/deploying.md for a service at a port, with more directives."""
+    text = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "deploying.md").read_text()
+    directives = re.search(r"^```nginx\n.*?^  location / {\n(.*?)^  }$", text, re.M | re.S)[1]
+    assert "http://127.0.0.1:8080;" in directives
+    return "location / {\n" + directives.replace("http://127.0.0.1:8080;", f"http://127.0.0.1:{upstream};") + more + "\n}"
+
+
 class Nginx:
     """nginx, which passes requests to the service, and serves a web page at several origins."""
 
@@ -43,6 +53,8 @@ class Nginx:
         pages = folder / "pages"
         pages.mkdir()
         (pages / "index.html").write_bytes(page.read_bytes())
+        # An address of its own: what comes from a trusted proxy gets no interim responses.
+        address = f"proxy_bind {Nginx.ADDRESS};"
         with_tls = f"ssl http2; ssl_certificate {certificate.path}; ssl_certificate_key {certificate.key}"
         configuration = folder / "nginx.conf"
         configuration.write_text(f"""
@@ -54,20 +66,7 @@ class Nginx:
               server {{
                 listen 127.0.0.1:{plain};
                 listen 127.0.0.1:{tls} {with_tls};
-                location / {{
-                  proxy_pass http://127.0.0.1:{upstream};
-                  # An address of its own: what comes from a trusted proxy gets no interim responses.
-                  proxy_bind {Nginx.ADDRESS};
-                  proxy_http_version 1.1;
-                  proxy_set_header Connection "";
-                  proxy_set_header Host $http_host;
-                  proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-                  proxy_set_header X-Forwarded-Proto $scheme;
-                  proxy_request_buffering off;
-                  proxy_buffering off;
-                  proxy_read_timeout 90s;
-                  client_max_body_size 0;
-                }}
+                {location(upstream, address)}
               }}
               server {{
                 listen 127.0.0.1:{app} {with_tls};

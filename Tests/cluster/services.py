@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -78,43 +79,36 @@ class Take5:
         return status, path.read_text()
 
 
-# Uploads in parts lie on the machine that receives them: what names one goes where the credential of its user goes. Anything else
-# goes to the machine that answers.
 NGINX = """
 daemon off; user root; pid {folder}/nginx.pid; error_log {folder}/error.log warn; worker_processes 2;
 events {{ worker_connections 512; }}
 http {{
   access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
   fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
-  upstream api-1 {{ server {first}:8080 max_fails=0; }}
-  upstream api-2 {{ server {second}:8080 max_fails=0; }}
-  upstream any {{ server {first}:8080 fail_timeout=2s; server {second}:8080 fail_timeout=2s; }}
-  split_clients "$http_authorization$http_take5_user" $home {{ 50% api-1; * api-2; }}
-  map "$uri $content_type" $api {{ default any; ~^/v1/uploads $home; ~application/json $home; }}
+  {upstreams}
   server {{
     listen {address}:80;
-    location / {{
-      proxy_pass http://$api;
-      proxy_http_version 1.1;
-      proxy_set_header Connection "";
-      proxy_set_header Host $http_host;
-      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
-      proxy_set_header X-Forwarded-Proto $scheme;
-      proxy_request_buffering off;
-      proxy_buffering off;
-      proxy_connect_timeout 2s;
-      proxy_read_timeout 90s;
-      client_max_body_size 0;
-    }}
+    {location}
   }}
 }}
 """
 
 
+def proxy_configuration(folder, address, first, second):
+    """The configuration of docs/deploying.md, with the lines of its section about several machines."""
+    text = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "deploying.md").read_text()
+    server, upstreams = re.findall(r"^```nginx\n(.*?)^```$", text, re.M | re.S)
+    location = re.search(r"^  location / {\n.*?^  }$", server, re.M | re.S)[0]
+    assert "proxy_pass http://127.0.0.1:8080;" in location
+    location = location.replace("http://127.0.0.1:8080;", "http://$api;\n    proxy_connect_timeout 2s;")
+    upstreams = upstreams.replace("10.0.0.1:", f"{first}:").replace("10.0.0.2:", f"{second}:")
+    return NGINX.format(folder=folder, address=address, upstreams=upstreams, location=location)
+
+
 def start_proxy(program, machine, apis, folder, logs):
     folder = folder / "nginx"
     folder.mkdir()
-    (folder / "nginx.conf").write_text(NGINX.format(folder=folder, address=machine.address, first=apis[0].address, second=apis[1].address))
+    (folder / "nginx.conf").write_text(proxy_configuration(folder, machine.address, *(api.address for api in apis)))
     return Service("proxy", machine, logs, [program, "-c", folder / "nginx.conf", "-p", folder])
 
 

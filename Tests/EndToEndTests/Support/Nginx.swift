@@ -4,7 +4,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-/// A reverse proxy in front of a service: Debian's nginx with the configuration of docs/operations.md and a temporary
+/// A reverse proxy in front of a service: Debian's nginx with the configuration of docs/deploying.md and a temporary
 /// folder.
 struct Nginx {
   let port: UInt16
@@ -26,7 +26,7 @@ struct Nginx {
     let location =
       isPlain
       ? "location / { proxy_pass http://127.0.0.1:8080; }"
-      : try Document("docs/operations.md").lines(of: "nginx").joined(separator: "\n")
+      : try Self.location()
     try #require(location.contains("http://127.0.0.1:8080"))
     let security = certificate.map { "ssl_certificate \($0.path); ssl_certificate_key \($0.key);" } ?? ""
     let authorization = apiKey.map { " proxy_set_header Authorization 'Bearer \($0)';" } ?? ""
@@ -63,6 +63,13 @@ struct Nginx {
   func stop() async {
     await process.send(signal: SIGTERM)
     _ = await process.wait()
+  }
+
+  /// The location in the configuration of the document.
+  private static func location() throws -> String {
+    let lines = try Document("docs/deploying.md").lines(of: "nginx").drop { $0 != "  location / {" }
+    let end = try #require(lines.firstIndex(of: "  }"))
+    return lines[...end].joined(separator: "\n")
   }
 
   /// A port that no process listens on at this moment.
