@@ -1,11 +1,18 @@
 # shellcheck shell=bash
-# A bare Debian that boots its own systemd, in namespaces of this machine: no process, mount, address or unit of the one is the
-# other's. run.sh reads this file.
+# Bare Debians that boot a systemd of their own, in namespaces of this machine: no process, mount, address or unit of the one is
+# the other's. run.sh reads this file.
 
 release=bookworm
 mirror=http://deb.debian.org/debian
 # What a server has before take5 is installed: an init, and what the test itself looks with.
 bare_packages=systemd,systemd-sysv,dbus,ca-certificates,curl,iproute2,procps,sudo,jq
+
+# The folder with a folder for each machine, and of each machine the process that has booted it, and its init.
+machines=
+declare -A booted=() init=()
+# The machine that commands are for, and its file system.
+machine=
+root=
 
 # Makes the cached file system of the bare Debian, once.
 make_base() {
@@ -22,36 +29,50 @@ make_base() {
     sys-kernel-tracing.mount sys-fs-fuse-connections.mount apt-daily.timer apt-daily-upgrade.timer; do
     ln -sf /dev/null "$base/etc/systemd/system/$unit"
   done
-  echo machine >"$base/etc/hostname"
-  echo 127.0.0.1 localhost machine >"$base/etc/hosts"
   # This installation need not survive a power cut.
   echo force-unsafe-io >"$base/etc/dpkg/dpkg.cfg.d/test"
   touch "$base/.complete"
 }
 
-# Puts a writable layer over the base: $machine/root.
-make_root() {
+# The machine of a name is the one that commands are for.
+on() {
+  machine=$1
+  root=$machines/$machine/root
+}
+
+# Makes a machine of a name: a writable layer over the base.
+make_machine() {
   local base=$1
-  mkdir -p "$machine/upper" "$machine/work" "$machine/root"
-  mount -t overlay overlay -o "lowerdir=$base,upperdir=$machine/upper,workdir=$machine/work" "$machine/root"
+  on "$2"
+  local folder=$machines/$machine
+  mkdir -p "$folder/upper" "$folder/work" "$folder/cgroup" "$root"
+  mount -t overlay overlay -o "lowerdir=$base,upperdir=$folder/upper,workdir=$folder/work" "$root"
+  mount -t cgroup2 cgroup2 "$folder/cgroup"
+  echo "$machine" >"$root/etc/hostname"
+  echo "127.0.0.1 localhost $machine" >"$root/etc/hosts"
+  booted[$machine]=
 }
 
 # Downloads packages with all that they need into the machine's cache, since the booted machine has no network.
 download() {
-  cp /etc/resolv.conf "$machine/root/etc/resolv.conf"
-  chroot "$machine/root" apt-get update -qq
-  chroot "$machine/root" apt-get install -qq --yes --download-only "$@" >/dev/null
+  cp /etc/resolv.conf "$root/etc/resolv.conf"
+  chroot "$root" apt-get update -qq
+  chroot "$root" apt-get install -qq --yes --download-only "$@" >/dev/null
 }
 
-# Boots the machine, and waits until its units have started.
+# Boots the machine, and waits until its units have started. A folder of this machine becomes its /var/lib/take5.
 boot() {
-  local cgroup=$machine/cgroup
-  mkdir -p "$cgroup"
-  unshare --mount --uts --ipc --net --pid --cgroup --fork --kill-child -- bash -euc '
-    root=$1
+  local cgroup=$machines/$machine/cgroup/take5-$machine.$$ console=$machines/$machine/console.log shared=${1:-}
+  mkdir "$cgroup" "$cgroup/shell"
+  [ -z "$shared" ] || mkdir -p "$root/var/lib/take5"
+  # The cgroup is the root of those that its systemd makes.
+  bash -euc 'echo $$ >"$1/cgroup.procs"; shift; exec unshare --mount --uts --ipc --net --pid --cgroup --fork --kill-child -- "$@"' bash \
+    "$cgroup" bash -euc '
+    root=$1 shared=$2
     ip link set lo up
     mount --make-rprivate /
     mount --bind "$root" "$root"
+    [ -z "$shared" ] || mount --bind "$shared" "$root/var/lib/take5"
     mount -t proc proc "$root/proc"
     mount -t sysfs -o ro sysfs "$root/sys"
     mount -t tmpfs -o mode=755 tmpfs "$root/run"
@@ -71,30 +92,58 @@ boot() {
     pivot_root . mnt
     umount -l mnt
     exec env -i container=take5-test PATH=/usr/sbin:/usr/bin:/sbin:/bin /sbin/init
-  ' bash "$machine/root" </dev/null >"$machine/console.log" 2>&1 &
-  booted=$!
-  local tries
-  for tries in $(seq 600); do
-    init=$(pgrep --parent "$booted" | head -n 1) && [ -n "$init" ] && inside systemctl is-system-running --wait >/dev/null 2>&1 && return
+  ' bash "$root" "$shared" </dev/null >"$console" 2>&1 &
+  booted[$machine]=$!
+  for _ in $(seq 600); do
+    init[$machine]=$(pgrep --parent "${booted[$machine]}" | head -n 1) && [ -n "${init[$machine]}" ] &&
+      inside systemctl is-system-running --wait >/dev/null 2>&1 && return
     [ "$(inside systemctl is-system-running 2>/dev/null)" != degraded ] || return 0
-    [ -d "/proc/$booted" ] || break
+    [ -d "/proc/${booted[$machine]}" ] || break
     sleep 0.1
   done
-  echo "the machine did not boot:" >&2
-  cat "$machine/console.log" >&2
+  echo "the machine $machine did not boot:" >&2
+  cat "$console" >&2
   return 1
 }
 
-# Runs a command in the booted machine.
+# Runs a command in the booted machine, in a cgroup of its own.
 inside() {
-  nsenter --target "$init" --mount --uts --ipc --net --pid --cgroup --root -- \
+  bash -c 'echo $$ >"$1"; shift; exec nsenter "$@"' bash "$machines/$machine/cgroup/take5-$machine.$$/shell/cgroup.procs" --target "${init[$machine]}" --mount --uts --ipc --net --pid --cgroup --root -- \
     env -i --chdir=/ PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
 }
 
-# Ends the machine with all of its processes, and removes its layer.
+# A cable between two booted machines. The first one has the address 10.0.0.1, the second one 10.0.0.2.
+connect() {
+  local number=0 name
+  # The program of the machine, and the processes of this one.
+  nsenter --target "${init[$1]}" --mount --net -- ip link add cable type veth peer name cable netns "${init[$2]}"
+  for name in "$1" "$2"; do
+    number=$((number + 1))
+    on "$name"
+    inside ip address add "10.0.0.$number/24" dev cable
+    inside ip link set cable up
+  done
+}
+
+# Ends a machine with all of its processes, and removes its layer.
 end_machine() {
-  [ -z "${booted:-}" ] || { kill -KILL "$booted" 2>/dev/null && wait "$booted" 2>/dev/null; } || true
-  booted=
-  umount -R "$machine/root" 2>/dev/null || umount -l "$machine/root" 2>/dev/null || true
-  rm -rf "$machine"
+  on "$1"
+  local cgroup=$machines/$machine/cgroup
+  [ -z "${booted[$machine]}" ] || { kill -KILL "${booted[$machine]}" 2>/dev/null && wait "${booted[$machine]}" 2>/dev/null; } || true
+  umount -R "$root" 2>/dev/null || umount -l "$root" 2>/dev/null || true
+  # Once its last process has ended.
+  for _ in $(seq 50); do
+    find "$cgroup/take5-$machine.$$" -depth -type d -exec rmdir {} + 2>/dev/null || true
+    [ -d "$cgroup/take5-$machine.$$" ] || break
+    sleep 0.1
+  done
+  umount "$cgroup" 2>/dev/null || true
+  rm -rf "${machines:?}/$machine"
+  unset "booted[$machine]" "init[$machine]"
+}
+
+# Ends all machines.
+end_machines() {
+  local name
+  for name in "${!booted[@]}"; do end_machine "$name"; done
 }

@@ -1,8 +1,9 @@
 #!/bin/bash
 # run.sh PROGRAMS NEXT: tests the Debian package that 'make package' has built of the programs in the folder PROGRAMS, and the package
-# of those in the folder NEXT, which have the next version, in a bare Debian with systemd. Needs root.
+# of those in the folder NEXT, which have the next version, in bare Debians with systemd. Needs root.
 #
-# The commands of README.md and docs/deploying.md run as they stand there; the test fails if a section with commands has not run.
+# The first day of an operator, an upgrade and the way back, and the end. The commands of README.md, docs/deploying.md and
+# docs/backup.md run as they stand there; the test fails if a section of docs/deploying.md with commands has not run.
 set -euo pipefail
 checkout=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$checkout"
@@ -13,8 +14,17 @@ next_programs=$2
 [ "$(id -u)" = 0 ] || { echo "run.sh: a machine in namespaces needs root" >&2; exit 1; }
 
 mkdir -p .build/packaging
-machine=$(mktemp -d "$checkout/.build/packaging/machine.XXXXXX")
-trap 'status=$?; [ $status = 0 ] || report_failure; end_machine; exit $status' EXIT
+work=$(mktemp -d "$checkout/.build/packaging/run.XXXXXX")
+machines=$work/machines
+trap finish EXIT
+
+finish() {
+  local code=$?
+  [ $code = 0 ] || report_failure
+  end_machines
+  rm -rf "$work"
+  exit $code
+}
 
 step() { printf '\n== %s (after %s s)\n' "$*" "$SECONDS"; }
 fail() {
@@ -23,23 +33,23 @@ fail() {
 }
 equal() { [ "$2" = "$3" ] || fail "$1: '$2' instead of '$3'"; }
 report_failure() {
-  [ -n "${init:-}" ] || return 0
-  echo "the log of the machine:" >&2
+  [ -n "$machine" ] && [ -n "${init[$machine]:-}" ] || return 0
+  echo "the log of the machine '$machine':" >&2
   inside journalctl --no-pager --lines 60 --output cat -u 'take5*' >&2 || true
 }
 
-# The lines of the code blocks in a language below a heading of a document.
+# The lines of the code blocks in a language below a heading of a document, or of the block with a number.
 blocks() {
-  awk -v heading="$2" -v language="${3:-sh}" '
-    /^```/ { inside = !inside && found && $0 == "```" language; fenced = !fenced; next }
+  awk -v heading="$2" -v language="${3:-sh}" -v number="${4:-0}" '
+    /^```/ { inside = !inside && found && $0 == "```" language; fenced = !fenced; count += inside; next }
     !fenced && /^#+ / { found = $0 ~ "^#+ " heading "$" }
-    inside' "$1"
+    inside && (!number || count == number)' "$1"
 }
 sections_run=
-# Runs the commands below a heading in the machine's folder /root/server.
+# Runs the commands below a heading, or the block of them with a number, in the machine's folder /root/server.
 document() {
   local text
-  text=$(blocks "$1" "$2")
+  text=$(blocks "$1" "$2" sh "${3:-0}")
   [ -n "$text" ] || fail "$1 has no commands below '$2'"
   sections_run="$sections_run|$1#$2|"
   inside bash -c "cd /root/server && set -eux && $text" </dev/null || fail "$1, '$2'"
@@ -51,17 +61,27 @@ query() { inside sudo -u take5 take5 database -- psql --no-psqlrc --tuples-only 
 posts() { query "SELECT count(*) FROM post WHERE status = '$1'"; }
 # Waits until no job waits or executes.
 drained() {
-  local tries
-  for tries in $(seq 300); do
+  for _ in $(seq 300); do
     [ "$(query 'SELECT count(*) FROM job')" != 0 ] || return 0
     sleep 1
   done
   fail "jobs did not end: $(query 'SELECT state, attempt, last_error FROM job')"
 }
 submit() {
-  inside take5 submit post /usr/share/doc/take5/examples/front.mp4 /usr/share/doc/take5/examples/back.mp4 \
-    --author ada "$@" </dev/null
+  inside take5 submit post /usr/share/doc/take5/examples/front.mp4 /usr/share/doc/take5/examples/back.mp4 --author bob "$@" </dev/null
 }
+status() { inside curl --silent --output /dev/null --write-out '%{http_code}' "$@"; }
+# The warnings and errors of doctor, which a service in order has not: what an administrator cannot change is none.
+findings() { inside sudo -u take5 take5 doctor --json </dev/null | jq -r '.results[] | select(.level != "ok")'; }
+# The mean difference of two stills of the machine, from 0 to 255, in the quarters at the top left, the top right, the bottom left and
+# the bottom right.
+difference() {
+  paste <(pixels "$1") <(pixels "$2") | awk '
+    { y = int((NR - 1) / 90); x = (NR - 1) % 90; quarter = 2 * (y >= 80) + (x >= 45); sum[quarter] += $1 > $2 ? $1 - $2 : $2 - $1; count[quarter]++ }
+    END { if (NR != 90 * 160) exit 1; for (i = 0; i < 4; i++) printf "%s%d", i ? " " : "", sum[i] / count[i]; print "" }'
+}
+# The grey values of a still of 720x1280, an eighth of it in each direction, one in a line.
+pixels() { inside djpeg -grayscale -scale 1/8 -pnm "$1" | tail -c $((90 * 160)) | od -An -v -t u1 -w1; }
 deb_of() { echo ".build/package/take5_$1-1_$(dpkg --print-architecture).deb"; }
 
 this=$(Sources/Packaging/version.sh)
@@ -70,15 +90,15 @@ next=$(Sources/Packaging/version.sh next)
 step "the package of version $this"
 deb=$(deb_of "$this")
 [ -e "$deb" ] || fail "$deb is missing: 'make package'"
-cp "$deb" "$machine/first.deb"
-mkdir "$machine/again"
-cmp "$deb" "$(Sources/Packaging/deb.sh "$programs" "$machine/again")" || fail "the same programs gave another package"
-make --no-print-directory install PROGRAMS="$programs" DESTDIR="$machine/local" PREFIX=/usr/local
-equal "what 'make install' installs" "$("$machine/local/usr/local/bin/take5" version | head -n 1)" "take5 $this"
-grep -q '^ExecStart=/usr/local/bin/take5 serve$' "$machine/local/usr/local/lib/systemd/system/take5.service" || fail "another PREFIX in the unit"
-echo 'slots = 2' >"$machine/local/etc/take5/take5.conf"
-make --no-print-directory install PROGRAMS="$programs" DESTDIR="$machine/local" PREFIX=/usr/local
-equal "the configuration after a second 'make install'" "$(cat "$machine/local/etc/take5/take5.conf")" 'slots = 2'
+cp "$deb" "$work/first.deb"
+mkdir "$work/again"
+cmp "$deb" "$(Sources/Packaging/deb.sh "$programs" "$work/again")" || fail "the same programs gave another package"
+make --no-print-directory install PROGRAMS="$programs" DESTDIR="$work/local" PREFIX=/usr/local
+equal "what 'make install' installs" "$("$work/local/usr/local/bin/take5" version | head -n 1)" "take5 $this"
+grep -q '^ExecStart=/usr/local/bin/take5 serve$' "$work/local/usr/local/lib/systemd/system/take5.service" || fail "another PREFIX in the unit"
+echo 'slots = 2' >"$work/local/etc/take5/take5.conf"
+make --no-print-directory install PROGRAMS="$programs" DESTDIR="$work/local" PREFIX=/usr/local
+equal "the configuration after a second 'make install'" "$(cat "$work/local/etc/take5/take5.conf")" 'slots = 2'
 echo "$(stat --format %s "$deb") bytes; installed: $(dpkg-deb --field "$deb" Installed-Size) KiB"
 lintian --allow-root --fail-on error --show-overrides "$deb"
 
@@ -90,26 +110,32 @@ restrictions() { sed -n '/^# What the service cannot do/,/^$/p' "$1"; }
 equal "the restrictions of the worker" "$(restrictions Sources/Packaging/take5-worker@.service)" "$(restrictions Sources/Packaging/take5.service)"
 
 step "the package of version $next"
-next_deb=$(TAKE5_VERSION=$next Sources/Packaging/deb.sh "$next_programs" "$machine/next")
+next_deb=$(TAKE5_VERSION=$next Sources/Packaging/deb.sh "$next_programs" "$work/next")
 
 step "a bare $release"
 base=$checkout/.build/packaging/$release
 make_base "$base"
-make_root "$base"
-server=$machine/root/root/server
-mkdir -p "$server"
-cp "$deb" "$server/"
-download "/root/server/$(basename "$deb")" nginx
+# Makes a machine of a name, with the package and what it will install in reach.
+prepare() {
+  make_machine "$base" "$1"
+  mkdir -p "$root/root/server"
+  cp "$deb" "$root/root/server/"
+  download "/root/server/$(basename "$deb")" "${@:2}"
+}
+prepare server nginx openssl libjpeg-turbo-progs
+server=$root/root/server
 boot
 inside bash -c '! compgen -G "/usr/lib/swift*" && ! command -v swift take5' >/dev/null || fail "the machine is not bare"
 files() { inside find / -xdev \( -path /root -o -path /tmp -o -path '/var/cache/*' -o -path '/var/log/*' \) -prune -o -print | sort; }
-files >"$machine/files.before"
+files >"$work/files.before"
 
 step "README.md: from the package to the first composed video"
 begin=$SECONDS
 document README.md "Install"
 echo "$((SECONDS - begin)) s"
 equal "commands" "$(blocks README.md Install | grep -cv '^ ')" 3
+equal "what doctor finds" "$(findings)" ""
+equal "clusters beside the embedded one" "$(inside pg_lsclusters --no-header)" ""
 inside take5 inspect /root/server/moment/composed.mp4 >/dev/null || fail "the composed video cannot be decoded"
 equal "Swift's libraries" "$(inside find / -xdev -name 'libswift*' -o -xdev -name 'libFoundation*' | wc -l)" 0
 for program in /usr/bin/take5 /usr/libexec/take5/take5-media; do
@@ -124,18 +150,18 @@ inside man -w take5 >/dev/null 2>&1 || inside test -s /usr/share/man/man1/take5.
 
 step "the walls, as the unit has them and as a shell has them"
 walls() { jq -r '.results[] | select(.check == "walls") | "\(.subject) \(.level)"' "$1"; }
-inside sudo -u take5 take5 doctor --json --sandbox required >"$machine/shell.json" || true
+inside sudo -u take5 take5 doctor --json --sandbox required >"$work/shell.json" || true
 # The installed unit with another command, and folders of its own.
 inside sh -c 'sed -e "s|^Type=.*|Type=oneshot|" -e "s|^ExecStart=.*|ExecStart=/usr/bin/take5 doctor --json --sandbox required|" \
   -e "/^Restart/d" -e "s|^RuntimeDirectory=.*|RuntimeDirectory=doctor|" -e "s|^WorkingDirectory=.*|WorkingDirectory=%t/doctor|" \
   -e "/^UMask/a StandardOutput=file:/run/walls.json" -e "/^UMask/a SuccessExitStatus=1" \
   /lib/systemd/system/take5.service >/run/systemd/system/take5-doctor.service; systemctl daemon-reload; systemctl start take5-doctor'
-inside cat /run/walls.json >"$machine/unit.json"
-walls "$machine/unit.json"
-equal "the number of walls" "$(walls "$machine/unit.json" | wc -l)" 13
-equal "the walls under the unit" "$(walls "$machine/unit.json")" "$(walls "$machine/shell.json")"
+inside cat /run/walls.json >"$work/unit.json"
+walls "$work/unit.json"
+equal "the number of walls" "$(walls "$work/unit.json" | wc -l)" 13
+equal "the walls under the unit" "$(walls "$work/unit.json")" "$(walls "$work/shell.json")"
 # A machine in namespaces has no controller of memory to delegate.
-equal "walls that are down" "$(walls "$machine/unit.json" | grep -v ' ok$' | grep -cv '^cgroup ')" 0
+equal "walls that are down" "$(walls "$work/unit.json" | grep -v ' ok$' | grep -cv '^cgroup ')" 0
 equal "walls of the service that are down" \
   "$(inside curl -fsS http://127.0.0.1:8080/metrics | grep '^take5_sandbox_wall' | grep -v cgroup | grep -cv ' 1$')" 0
 echo "under the unit: $(inside systemd-analyze security --no-pager take5.service | tail -n 1)"
@@ -147,26 +173,100 @@ serve=(take5 serve --listen 192.0.2.1:8081 --slots 0)
 equal "a service off loopback without a key" "$(inside sudo -u take5 "${serve[@]}" >/dev/null 2>&1 || echo $?)" 64
 document docs/deploying.md "The first key"
 key=$(inside cat /root/server/key)
-status() { inside curl --silent --output /dev/null --write-out '%{http_code}' "$@"; }
 equal "a request without the key" "$(status http://127.0.0.1:8080/v1/posts)" 401
 equal "a request with the key" "$(status -H "Authorization: Bearer $key" http://127.0.0.1:8080/v1/posts)" 200
 inside systemd-run --quiet --unit off-loopback --uid take5 --service-type notify "${serve[@]}"
 equal "off loopback without the key" "$(status http://192.0.2.1:8081/v1/posts)" 401
 equal "off loopback with the key" "$(status -H "Authorization: Bearer $key" http://192.0.2.1:8081/v1/posts)" 200
 inside systemctl stop off-loopback
-inside apt-get install --yes -qq nginx >/dev/null 2>&1
-openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=take5.example.org -addext subjectAltName=DNS:take5.example.org \
-  -keyout "$server/key.pem" -out "$server/certificate.pem" 2>/dev/null
-inside install -D -m 600 /root/server/key.pem /etc/ssl/private/take5.example.org.pem
-inside install -D -m 644 /root/server/certificate.pem /etc/ssl/certs/take5.example.org.pem
 blocks docs/deploying.md "TLS" nginx >"$server/take5.nginx"
 document docs/deploying.md "TLS"
 inside sh -c 'echo 127.0.0.1 take5.example.org >>/etc/hosts'
-secure=(--server https://take5.example.org --cacert /root/server/certificate.pem --api-key-file /root/server/key)
+certificate=/etc/ssl/certs/take5.example.org.pem
+secure=(--server https://take5.example.org --cacert "$certificate" --api-key-file /root/server/key)
 submit "${secure[@]}" --save /root/server/secure
 inside test -s /root/server/secure/composed.mp4 || fail "no video came through nginx"
-equal "TLS without a key" "$(status --cacert /root/server/certificate.pem https://take5.example.org/v1/posts)" 401
+equal "TLS without a key" "$(status --cacert "$certificate" https://take5.example.org/v1/posts)" 401
+equal "the scheme of an upload" "$(inside curl --silent --output /dev/null --write-out '%header{location}' --cacert "$certificate" \
+  -H "Authorization: Bearer $key" -H 'Tus-Resumable: 1.0.0' -H 'Upload-Length: 5' --request POST https://take5.example.org/v1/uploads | cut -d / -f 1-3)" \
+  https://take5.example.org
 equal "the address of the service" "$(inside ss -Htln 'sport = 8080' | awk '{ print $4 }')" 127.0.0.1:8080
+equal "what doctor finds behind nginx" "$(findings)" ""
+
+step "docs/deploying.md: another definition"
+inside apt-get install --yes -qq libjpeg-turbo-progs >/dev/null
+document docs/deploying.md "Change the definition"
+drained
+submit "${secure[@]}" --save /root/server/changed
+# The inset has moved from the top left to the bottom right; the other quarters show the same.
+moved() {
+  local quarters
+  quarters=$(difference /root/server/secure/poster.jpg "$1")
+  echo "differences of the quarters: $quarters"
+  awk '{ exit !($1 > 10 && $2 < 5 && $3 < 5 && $4 > 10) }' <<<"$quarters" || fail "the inset of $1 has not moved"
+}
+moved /root/server/changed/poster.jpg
+# The first moment through nginx, made again.
+first=$(query "SELECT public_id FROM post WHERE author = 'bob' ORDER BY id LIMIT 1")
+poster=$(inside curl --silent --fail-with-body -H "Authorization: Bearer $key" "http://127.0.0.1:8080/v1/posts/$first" | jq -r .assets.poster.url)
+inside curl --silent --fail-with-body -H "Authorization: Bearer $key" --output /root/server/reprocessed.jpg "http://127.0.0.1:8080${poster#http://127.0.0.1:8080}"
+moved /root/server/reprocessed.jpg
+
+step "docs/backup.md: a backup, and the same service on another machine"
+all_posts() { query "SELECT string_agg(public_id || ' ' || status, ',' ORDER BY id) FROM post"; }
+before=$(all_posts)
+document docs/backup.md "On a server" 1
+prepare restored
+boot
+inside sh -c 'apt-get install --yes -qq /root/server/take5_*.deb' >/dev/null 2>&1
+# As scp would copy them.
+mkdir -p "$root/var/backups"
+cp -a "$machines/server/root/var/backups/take5" "$root/var/backups/"
+cp "$server/key" "$root/root/server/key"
+inside chown -R take5: /var/backups/take5
+document docs/backup.md "On a server" 2
+equal "the posts of the restored service" "$(all_posts)" "$before"
+equal "the restored service without the key" "$(status http://127.0.0.1:8080/v1/posts)" 401
+submit --api-key-file /root/server/key --save /root/server/moment >/dev/null
+inside sudo -u take5 take5 verify --deep
+end_machine restored
+
+step "docs/deploying.md: a database of one's own, and a worker on another machine"
+mkdir "$work/shared"
+prepare database postgresql
+boot "$work/shared"
+prepare worker
+boot "$work/shared"
+connect database worker
+for name in database worker; do
+  on "$name"
+  inside adduser --quiet --system --group --uid 870 take5
+  inside sh -c 'echo 10.0.0.1 db.example.org >>/etc/hosts'
+done
+on database
+inside apt-get install --yes -qq postgresql >/dev/null 2>&1
+inside sh -c 'apt-get install --yes -qq --no-install-recommends /root/server/take5_*.deb' >/dev/null 2>&1
+document docs/deploying.md "A database of your own"
+inside sh -c 'echo "slots = 0" >>/etc/take5/take5.conf; systemctl restart take5'
+on worker
+document docs/deploying.md "Workers on other machines"
+equal "servers of PostgreSQL on the machine of the worker" "$(inside pgrep -c postgres || true)" 0
+on database
+submit --save /root/server/moment >/dev/null
+equal "the machine that has made the moment" "$(query "SELECT DISTINCT host FROM job_done JOIN worker ON worker.id = worker_id")" worker
+equal "the cluster of the system, which stays" "$(inside pg_lsclusters --no-header | awk '{ print $1, $2, $4 }')" "15 main online"
+inside sudo -u take5 take5 verify
+end_machine worker
+end_machine database
+
+step "docs/deploying.md: a user who leaves"
+on server
+equal "the posts of the user before" "$(query "SELECT count(*) FROM post WHERE author = 'ada'")" 1
+document docs/deploying.md "Export and delete a user"
+equal "the beginning of the archive" "$(inside head -c 2 /root/server/ada.zip)" PK
+drained
+equal "the posts of the user afterwards" "$(query "SELECT count(*) FROM post WHERE author = 'ada'")" 0
+equal "ready posts of others" "$(posts ready)" 2
 
 step "docs/deploying.md: workers, and an upgrade with jobs in flight"
 document docs/deploying.md "Workers"
@@ -175,7 +275,7 @@ inside systemctl is-active take5-worker@1 >/dev/null
 inside sh -c 'mkdir -p /opt/old/bin /opt/old/libexec/take5 && cp /usr/bin/take5 /opt/old/bin && cp /usr/libexec/take5/take5-media /opt/old/libexec/take5'
 inside systemd-run --quiet --unit old-worker --uid take5 /opt/old/bin/take5 worker
 for _ in 1 2 3 4 5 6 7 8; do submit "${secure[@]}" >/dev/null; done
-for tries in $(seq 100); do
+for _ in $(seq 100); do
   [ "$(query "SELECT count(*) FROM job WHERE state = 'x'")" -lt 2 ] || break
   sleep 0.1
 done
@@ -199,14 +299,15 @@ process=$(inside systemctl show -P MainPID old-worker)
 old_jobs=$(query "SELECT count(*) FROM job_done JOIN worker ON worker.id = worker_id WHERE process = $process")
 new_jobs=$(query "SELECT count(*) FROM job_done JOIN worker ON worker.id = worker_id WHERE process <> $process")
 echo "the worker of $this completed $old_jobs jobs, those of $next $new_jobs of the registered ones"
-[ "$old_jobs" -gt 0 ] && [ "$new_jobs" -gt 0 ] || fail "the versions did not share the queue"
+[ "$old_jobs" -gt 0 ] || fail "the worker of $this completed no job"
+[ "$new_jobs" -gt 0 ] || fail "the workers of $next completed no job"
 inside sudo -u take5 take5 verify
 inside systemctl stop old-worker
 
 step "docs/deploying.md: the way back"
 submit "${secure[@]}" >/dev/null
 rm "$server"/*.deb
-cp "$machine/first.deb" "$server/$(basename "$deb")"
+cp "$work/first.deb" "$server/$(basename "$deb")"
 document docs/deploying.md "The way back"
 equal "the version" "$(inside take5 version | head -n 1)" "take5 $this"
 submit "${secure[@]}" >/dev/null
@@ -233,16 +334,14 @@ inside sh -c 'apt-get install --yes -qq /root/server/take5_*.deb' >/dev/null 2>&
 equal "posts after an installation again" "$(posts ready)" 16
 inside grep -q '^# of the administrator' /etc/take5/take5.conf || fail "an installation changed the configuration"
 document docs/deploying.md "Remove"
-files >"$machine/files.after"
-equal "files of take5 after purge" "$(comm -13 "$machine/files.before" "$machine/files.after" | grep take5 | grep -v '^/etc/nginx/\|^/etc/ssl/\|^/opt/old' || true)" ""
-equal "files of its user after purge" "$(inside find / -xdev \( -user take5 -o -group take5 \) -not -path '/proc/*')" ""
+files >"$work/files.after"
+equal "files of take5 after purge" "$(comm -13 "$work/files.before" "$work/files.after" | grep take5 | grep -v '^/etc/nginx/\|^/etc/ssl/\|^/opt/old\|^/var/backups/' || true)" ""
+equal "files of its user after purge" "$(inside find / -xdev \( -user take5 -o -group take5 \) -not -path '/proc/*' -not -path '/var/backups/*')" ""
 equal "processes of its user" "$(inside pgrep -u take5 || true)" ""
 inside getent passwd take5
 
 step "all sections with commands have run"
-for file in docs/deploying.md; do
-  while read -r heading; do
-    case "$sections_run" in *"|$file#$heading|"*) ;; *) fail "$file, '$heading' has commands that do not run" ;; esac
-  done < <(sections "$file")
-done
+while read -r heading; do
+  case "$sections_run" in *"|docs/deploying.md#$heading|"*) ;; *) fail "docs/deploying.md, '$heading' has commands that do not run" ;; esac
+done < <(sections docs/deploying.md)
 printf '\npassed in %s s\n' "$SECONDS"
