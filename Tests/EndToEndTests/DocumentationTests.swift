@@ -3,6 +3,7 @@ import Glibc
 import HTTPClient
 import MediaProcess
 import Platform
+import Postgres
 import PostgresTesting
 import Take5Testing
 import Testing
