@@ -145,4 +145,34 @@ struct UploadLengthTests {
       #expect(created.status == 413)
     }
   }
+
+  @Test("a body whose end is over every number is refused, and the upload goes on", arguments: UploadDialect.allCases)
+  func endIsNoNumber(dialect: UploadDialect) async throws {
+    func send(_ method: String, _ path: String, _ fields: [(String, String)], _ api: RunningAPI) async throws
+      -> ClientResponse
+    {
+      let lines = fields.map { "\($0.0): \($0.1)\r\n" }.joined()
+      return try await exchange(
+        "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(lines)Content-Length: \(Int64.max)\r\n"
+          + "Expect: 100-continue\r\n\r\n",
+        port: api.port)
+    }
+    try await RunningAPI.with { api in
+      // An upload of tus has a length.
+      for length in dialect == .tus ? [10] : [nil, 10] {
+        let path = try await dialect.create(length, api)
+        #expect(try await dialect.send("a", at: 0, to: path, isLast: false, api).status < 300)
+        for isLast in [false, true] {
+          let refused = try await send("PATCH", path, dialect.part(at: 1, isLast: isLast), api)
+          #expect(refused.status == (dialect == .tus || length == nil ? 413 : 400))
+        }
+        #expect(try await dialect.send("b", at: 1, to: path, isLast: false, api).status < 300)
+      }
+      for isLast in [false, true] {
+        let type = dialect == .tus ? [("Content-Type", UploadDialect.tusContent), ("Upload-Length", "10")] : []
+        let fields = dialect.named + dialect.completeness(isLast) + type
+        #expect(try await send("POST", "/v1/uploads", fields, api).status == 413)
+      }
+    }
+  }
 }

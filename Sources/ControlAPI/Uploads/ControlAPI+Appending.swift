@@ -55,8 +55,7 @@ extension ControlAPI {
     let state = try file.synchronizedState()
     guard state.offset == appending.offset else { throw Self.offset(state.offset, not: appending.offset) }
     if state.isWhole { return try await repeated(appending, of: state.offset, request, dialect) }
-    let record = try await known(appending, of: current, request)
-    try check(request.head.contentLength, from: state.offset, of: record.length, dialect)
+    let record = try await known(appending, of: current, request, dialect)
     if let length = record.length, state.offset == 0 { try file.reserve(length) }
     let content = contents.take(record.id, upTo: state.offset) ?? content(of: record)
     let rest = { (offset: Int64) in
@@ -174,14 +173,17 @@ extension ControlAPI {
   }
 
   /// Returns the record with the length that a request says; throws a problem if an earlier one has said another, or if the
-  /// client's quota does not permit the bytes that it is about to send.
+  /// length, the maximum or the client's quota does not permit the bytes that it is about to send.
   private func known(
-    _ appending: UploadDialect.Appending, of record: UploadRecord, _ request: Request
+    _ appending: UploadDialect.Appending, of record: UploadRecord, _ request: Request, _ dialect: UploadDialect
   ) async throws -> UploadRecord {
     let length = appending.length
     try check(length, is: record.length)
     try check(length: length)
-    let end = length ?? record.length ?? request.head.contentLength.map { appending.offset + $0 }
+    let count = request.head.contentLength
+    // Before any sum: a body may be said to have 2^63 - 1 bytes.
+    try check(count, from: appending.offset, of: length ?? record.length, dialect)
+    let end = length ?? record.length ?? count.map { appending.offset + $0 }
     let charged = try await charge(request, to: record, upTo: end)
     guard charged != record.charged || length != nil && length != record.length else { return record }
     let changed = try blobs.uploads().update(record.id) { record in

@@ -144,11 +144,13 @@ enum UploadDialect: Sendable, Hashable, CaseIterable {
       throw ProblemKind.uploadLength.problem("The body begins at \(offset), and Upload-Length is \(length).")
     }
     guard let content = head.contentLength else { return length }
-    let (end, overflows) = offset.addingReportingOverflow(content)
-    if let length, overflows || (isComplete ? end != length : end > length) {
+    let (sum, overflows) = offset.addingReportingOverflow(content)
+    // As a number of tus that is too large.
+    let end = overflows ? .max : sum
+    if let length, isComplete ? end != length : end > length {
       throw ProblemKind.uploadLength.problem("The body ends at \(end), and Upload-Length is \(length).")
     }
-    return isComplete && !overflows ? end : length
+    return isComplete ? end : length
   }
 
   /// A number of tus. One that is too large is the largest: it is as much over every limit.
