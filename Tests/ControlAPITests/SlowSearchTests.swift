@@ -1,6 +1,5 @@
 import HTTPTesting
 import Platform
-import Postgres
 import Testing
 
 @testable import ControlAPI
@@ -16,54 +15,9 @@ struct SlowSearchTests {
       "POST", "/v1/posts/search", port: api.port, headers: [("Content-Type", "application/json")], body: body)
   }
 
-  /// A table lock that blocks every list of posts.
-  private final class Lock: Sendable {
-    private let isHeld = OneShot<Void>()
-    private let release: Event
-
-    init() throws { release = try Event() }
-
-    func hold(_ url: DatabaseURL) async throws {
-      try await onThread("lock") { [self] in
-        // Also fulfilled on an error, so that `wait` returns.
-        defer { isHeld.fulfil(()) }
-        try Session.connect(url, timeout: .seconds(5)).transaction { session in
-          try session.execute("LOCK TABLE post IN ACCESS EXCLUSIVE MODE")
-          isHeld.fulfil(())
-          release.wait()
-        }
-      }
-    }
-
-    func wait() async { await isHeld.value }
-
-    func unlock() { release.signal() }
-  }
-
+  /// Runs a body while every list of posts waits.
   private static func whileLocked(_ api: RunningAPI, _ body: () async throws -> Void) async throws {
-    let lock = try Lock()
-    async let holding: Void = lock.hold(api.url)
-    await lock.wait()
-    do {
-      try await body()
-      lock.unlock()
-    } catch {
-      lock.unlock()
-      throw error
-    }
-    try await holding
-  }
-
-  /// Returns the number of statements that wait for a lock.
-  private static func waiting(_ api: RunningAPI) async throws -> Int {
-    try await api.pool.run { session in
-      try session.execute(
-        """
-        SELECT count(*) AS count FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock'
-        """
-      ).single().get("count")
-    }
+    try await api.whileLocked("post", in: "ACCESS EXCLUSIVE MODE", body)
   }
 
   @Test("a search that exceeds its timeout gets 422")
@@ -88,10 +42,10 @@ struct SlowSearchTests {
       try await withThrowingTaskGroup(of: Int.self) { group in
         try await Self.whileLocked(api) {
           for _ in 0..<12 { group.addTask { try await Self.search(api).status } }
-          while try await Self.waiting(api) == 0 {}
+          while try await api.waitingStatements() == 0 {}
           #expect(try await api.get("/readyz").status == 200)
           #expect(try await api.get("/v1/window").status == 200)
-          #expect(try await Self.waiting(api) == 1)
+          #expect(try await api.waitingStatements() == 1)
         }
         for try await status in group { #expect(status == 200) }
       }
@@ -118,10 +72,10 @@ struct SlowSearchTests {
           disconnect.wait()
         }
         await sent.value
-        while try await Self.waiting(api) == 0 {}
+        while try await api.waitingStatements() == 0 {}
         disconnect.signal()
         try await client
-        while try await Self.waiting(api) > 0 {}
+        while try await api.waitingStatements() > 0 {}
       }
       #expect(try await Self.search(api).status == 200)
     }

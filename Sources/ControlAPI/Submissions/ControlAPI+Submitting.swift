@@ -63,7 +63,9 @@ extension ControlAPI {
           form.draft, sources: sources, definition: definition, isHeld: isHeld, request: request.jobRequest, session
         )
       }
-      let submission = try StoredSubmission(.post(id), store, viewer, urls, session)
+      guard let submission = try StoredSubmission(.post(id), store, viewer, urls, session) else {
+        throw Self.postNotFound("\(id)")
+      }
       // Last, because other submissions of the senders wait for the commit.
       try Quotas.charge(senders, DailyUsage(posts: 1, bytes: bytes), store, session)
       return submission
@@ -118,8 +120,9 @@ extension ControlAPI {
       guard let source else { throw upload.refusal ?? ProblemKind.missing(parts: ["image"]) }
       let id = try store.submitImage(
         draft, for: viewer, source: source, definition: definition, request: request.jobRequest, session)
-      guard let id else { throw Self.postNotFound(owner) }
-      let submission = try StoredSubmission(.image(id), store, viewer, urls, session)
+      guard let id, let submission = try StoredSubmission(.image(id), store, viewer, urls, session) else {
+        throw Self.postNotFound(owner)
+      }
       try Quotas.charge(senders, DailyUsage(bytes: bytes), store, session)
       return submission
     }

@@ -19,10 +19,11 @@ struct StoredSubmission: Sendable {
 
   /// Reads a post or an image that the caller's transaction has inserted. It is accepted if it is still to be processed,
   /// otherwise created.
-  init(_ subject: Subject, _ store: Store, _ viewer: Viewer, _ urls: MediaURLs, _ session: Session) throws {
-    guard let content = try subject.content(store, viewer, urls, session) else {
-      preconditionFailure("the inserted \(subject) is missing")
-    }
+  ///
+  /// Nil if the viewer does not see it: of a post, another transaction may have committed a block, the end of a friendship or a
+  /// decision of a moderator since the post was found.
+  init?(_ subject: Subject, _ store: Store, _ viewer: Viewer, _ urls: MediaURLs, _ session: Session) throws {
+    guard let content = try subject.content(store, viewer, urls, session) else { return nil }
     self.subject = subject
     job = content.job
     status = content.isProcessing ? .accepted : .created
