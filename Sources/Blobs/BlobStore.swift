@@ -27,6 +27,9 @@ package protocol BlobStore: Sendable {
   /// reached.
   func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor
 
+  /// Opens a published blob whose bytes have been compared with its hash and length; throws `.damaged` if they differ.
+  func openVerified(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor
+
   /// Removes a blob; returns whether it existed. Readers that have it open are not affected.
   @discardableResult
   func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool
@@ -107,17 +110,30 @@ extension BlobStore {
     of hash: SHA256Digest, bytes: Int64, rate: ReadRate?
   ) throws(BlobError) -> BlobDamage? {
     do throws(BlobError) {
-      let file = try open(hash, bytes: bytes)
-      do throws(SystemError) {
-        let digest = if let rate { try rate.digest(of: file) } else { try SHA256.digest(of: file) }
-        return digest == hash ? nil : .corrupt
-      } catch {
-        throw BlobError.system(error)
-      }
+      _ = try openVerified(hash, bytes: bytes, rate: rate)
+      return nil
     } catch {
       guard let damage = error.damage else { throw error }
       return damage
     }
+  }
+
+  package func openVerified(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor {
+    try openVerified(hash, bytes: bytes, rate: nil)
+  }
+
+  private func openVerified(
+    _ hash: SHA256Digest, bytes: Int64, rate: ReadRate?
+  ) throws(BlobError) -> Descriptor {
+    let file = try open(hash, bytes: bytes)
+    let digest: SHA256Digest
+    do throws(SystemError) {
+      digest = if let rate { try rate.digest(of: file) } else { try SHA256.digest(of: file) }
+    } catch {
+      throw .system(error)
+    }
+    guard digest == hash else { throw .damaged(hash, .corrupt) }
+    return file
   }
 
   /// Checks that the store can be reached and has room for a small file.

@@ -42,6 +42,10 @@ package struct MovingBlobStore: InspectableBlobStore {
     try first { (store) throws(BlobError) in try store.open(hash) }
   }
 
+  package func openVerified(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor {
+    try first { (store) throws(BlobError) in try store.openVerified(hash, bytes: bytes) }
+  }
+
   package func openUncached(_ hash: SHA256Digest) throws(BlobError) -> Descriptor {
     try first { (store) throws(BlobError) in try store.openUncached(hash) }
   }

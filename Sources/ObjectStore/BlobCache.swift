@@ -30,8 +30,14 @@ final class BlobCache: Sendable {
     }
   }
 
-  func insert(_ blob: SealedBlob) throws(BlobError) {
-    try store.publish(blob, replacing: false)
+  /// Removes a copy that is not the blob, such as one on a bad sector.
+  func removeDamaged(_ hash: SHA256Digest, bytes: Int64, rate: ReadRate? = nil) throws(BlobError) {
+    guard let damage = try store.damage(of: hash, bytes: bytes, rate: rate), damage != .missing else { return }
+    try store.remove(hash)
+  }
+
+  func insert(_ blob: SealedBlob, replacing: Bool = false) throws(BlobError) {
+    try store.publish(blob, replacing: replacing)
     let known = bytes.withLock { bytes in
       bytes = bytes.map { $0 + blob.bytes }
       return bytes

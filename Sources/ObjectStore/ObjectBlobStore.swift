@@ -9,7 +9,7 @@ package import Platform
 /// what is read is kept in it up to a limit.
 ///
 /// The content of an object never changes: its name is that of its bytes. The store verifies the SHA-256 as it receives them, and
-/// what is read is verified before it is used.
+/// what is read from it is verified before it is used. A copy may rot: it says nothing about the object.
 package struct ObjectBlobStore: BlobStore {
   let client: S3Client
   let cache: BlobCache
@@ -72,7 +72,7 @@ package struct ObjectBlobStore: BlobStore {
   package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
     let length = try Self.wrap { try client.length(of: Self.key(blob.hash, client)) }
     if replacing || length != blob.bytes { try upload(blob, onlyNew: length == nil && !replacing) }
-    try cache.insert(blob)
+    try cache.insert(blob, replacing: replacing)
   }
 
   private func upload(_ blob: SealedBlob, onlyNew: Bool) throws(BlobError) {
@@ -88,6 +88,12 @@ package struct ObjectBlobStore: BlobStore {
     guard blob.hash == hash else { throw .damaged(hash, .corrupt) }
     try cache.insert(blob)
     return try blob.duplicate()
+  }
+
+  /// A copy is compared with the hash, and fetched again if it differs.
+  package func openVerified(_ hash: SHA256Digest, bytes: Int64) throws(BlobError) -> Descriptor {
+    try cache.removeDamaged(hash, bytes: bytes)
+    return try open(hash, bytes: bytes)
   }
 
   private func download(_ hash: SHA256Digest) throws(BlobError) -> SealedBlob {
@@ -112,10 +118,11 @@ package struct ObjectBlobStore: BlobStore {
 
   package func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool { try Self.contains(hash, in: client) }
 
-  /// Reads the object, not the copy on this machine.
+  /// Reads the object. A copy on this machine that differs is removed, and is no damage of the blob.
   package func damage(
     of hash: SHA256Digest, bytes: Int64, rate: ReadRate?
   ) throws(BlobError) -> BlobDamage? {
+    try cache.removeDamaged(hash, bytes: bytes, rate: rate)
     do throws(BlobError) {
       let blob = try download(hash)
       if blob.bytes != bytes { return blob.bytes < bytes ? .truncated : .corrupt }

@@ -83,6 +83,42 @@ struct BucketTests {
     }
   }
 
+  @Test("a source whose copy on the machine of a worker has rotted is read from the bucket again, and is kept")
+  func rottenCopy() async throws {
+    try await withDatabase { database in
+      let more = ["--database", database.connectionString, "--blobs", Self.url()]
+      let service = try await Service(workers: 0, more, environment: Self.keys())
+      let (front, back) = (
+        try Clips.write(Clips.front, "front.mp4", in: service.folder),
+        try Clips.write(Clips.back, "back.mp4", in: service.folder)
+      )
+      let post = try await service.submitted(front: front, back: back)
+      let copies = try Self.copies(in: service.data)
+      #expect(copies.count == 2)
+      for copy in copies {
+        #expect(chmod(copy, 0o600) == 0)
+        let file = try #require(fopen(copy, "r+"))
+        fputs(String(repeating: "rotten ", count: 1000), file)
+        fclose(file)
+      }
+      let worker = try RunningTake5()
+      _ = try await worker.start(
+        ["worker", "--data", service.data] + more, environment: Self.keys(), printsFirstLine: false)
+      var stored = post
+      while stored.status == .processing, let job = post.job {
+        _ = try await service.get("\(job.url)?wait=60")
+        stored = try await service.post(post.id)
+      }
+      #expect(stored.status == .ready, "\(stored.reasons) \(worker.log)")
+      await worker.send(signal: SIGTERM)
+      #expect(await worker.wait() == 0)
+      #expect(try await service.stop() == 0)
+      let verified = try await Take5Command.run(
+        ["verify", "--deep", "--data", service.data] + more, environment: Self.keys())
+      #expect(verified.status == 0, "\(verified.output)")
+    }
+  }
+
   @Test(
     "clients are redirected to the bucket, which sends the right type and ranges, and who may not see a post is not")
   func redirect() async throws {

@@ -89,7 +89,7 @@ struct DamageTests {
     }
   }
 
-  @Test("opening a source checks its length, and checking the sources finds other damage")
+  @Test("opening a source finds its damage, and so does checking the sources once they are open")
   func sources() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.submit("front", "back")
@@ -98,7 +98,9 @@ struct DamageTests {
       try work.checkSources(in: fixture.blobs)
       #expect(try work.open(moment.front, in: fixture.blobs).size() == 5)
       try corrupt("front", fixture)
-      #expect(try work.open(moment.front, in: fixture.blobs).size() == 5)
+      #expect(throws: BlobError.damaged(moment.front, .corrupt)) {
+        _ = try work.open(moment.front, in: fixture.blobs).number
+      }
       #expect(throws: BlobError.damaged(moment.front, .corrupt)) { try work.checkSources(in: fixture.blobs) }
       #expect(truncate(fixture.blobs.location(of: moment.front), 2) == 0)
       #expect(throws: BlobError.damaged(moment.front, .truncated)) {

@@ -223,25 +223,46 @@ struct MediaHandlerTests {
     }
   }
 
+  @Test("a source that is damaged in the storage is read by no media process, and the damage is recorded")
+  func damagedSource() async throws {
+    try await WorkerFixture.with { fixture in
+      let post = try await fixture.submit()
+      let held = try await fixture.claim()
+      try Self.damage(fixture.blobs.location(of: try await fixture.source(of: held.job)))
+      let media = FakeMedia()
+      #expect(await fixture.handler(media).handle(held, isAlone: true, log: WorkerFixture.log) == .unknown)
+      #expect(media.requests.withLock { $0.isEmpty })
+      #expect(try await fixture.post(post).status == .processing)
+      #expect(try await fixture.job(held.job.publicID).state == .scheduled)
+      #expect(fixture.metrics.text().contains(#"take5_blobs_damaged_total{kind="corrupt"} 1"#))
+    }
+  }
+
   @Test(
-    "a source that is damaged in the storage rejects no media, and the damage is recorded", arguments: [true, false])
-  func damagedSource(isRejected: Bool) async throws {
+    "a source that is damaged while it is read rejects no media, and the damage is recorded", arguments: [true, false])
+  func damagedMeanwhile(isRejected: Bool) async throws {
     try await WorkerFixture.with { fixture in
       let post = try await fixture.submit()
       let held = try await fixture.claim()
       let path = fixture.blobs.location(of: try await fixture.source(of: held.job))
-      // The same length, so that only the hash shows the damage.
-      try #require(chmod(path, 0o600) == 0)
-      let file = try #require(fopen(path, "r+"))
-      fputs("PHOTO", file)
-      fclose(file)
-      let media =
-        isRejected ? FakeMedia(reason: Reason(.corruptVideo, input: nil, detail: "broken")) : failing(.internal)
+      let media = FakeMedia(reason: isRejected ? Reason(.corruptVideo, input: nil, detail: "broken") : nil) {
+        () async throws(MediaFailure) in
+        #expect(throws: Never.self) { try Self.damage(path) }
+        if !isRejected { throw MediaFailure(.internal, "by the test") }
+      }
       #expect(await fixture.handler(media).handle(held, isAlone: true, log: WorkerFixture.log) == .unknown)
       #expect(try await fixture.post(post).status == .processing)
       #expect(try await fixture.job(held.job.publicID).state == .scheduled)
       #expect(fixture.metrics.text().contains(#"take5_blobs_damaged_total{kind="corrupt"} 1"#))
     }
+  }
+
+  /// Changes a file to one of the same length, so that only the hash shows the damage.
+  private static func damage(_ path: String) throws {
+    try #require(chmod(path, 0o600) == 0)
+    let file = try #require(fopen(path, "r+"))
+    fputs("PHOTO", file)
+    fclose(file)
   }
 
   // MARK: Ends of jobs

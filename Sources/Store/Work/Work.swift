@@ -93,18 +93,18 @@ package struct Work: Sendable {
 
 /// The source files that an attempt reads.
 extension Work {
-  /// Opens a source. Throws `.damaged` or `.missing` if the file does not exist or has another length than the
-  /// submitted one.
+  /// Opens a source. Throws `.missing` if the file does not exist, and `.damaged` if its bytes are not the submitted ones: no
+  /// verdict rests on them.
   package func open(_ source: SHA256Digest, in blobs: any BlobStore) throws(BlobError) -> Descriptor {
     guard let bytes = sources[source] else { throw .missing(source) }
-    do { return try blobs.open(source, bytes: bytes) } catch {
+    do { return try blobs.openVerified(source, bytes: bytes) } catch {
       // A read error of one file is damage of that file, not an outage of the storage.
       guard case .system = error, let damage = error.damage else { throw error }
       throw .damaged(source, damage)
     }
   }
 
-  /// Reads all sources completely, and throws `.damaged` for one whose hash is wrong: then the storage is the cause of
+  /// Reads all sources completely once more, and throws `.damaged` for one whose hash is wrong: then the storage is the cause of
   /// a failed attempt, not the submitted media.
   package func checkSources(in blobs: any BlobStore) throws(BlobError) {
     for (hash, bytes) in sources.sorted(by: { $0.key < $1.key }) {
