@@ -97,6 +97,30 @@ struct AccountTests {
     }
   }
 
+  @Test("a profile of an account is replaced with a user name, the same or another, and never without one")
+  func profile() async throws {
+    try await Self.with { api in
+      let registered = try await Self.register(
+        api, #"{"user_name":"Ada","password":"correct horse","email":"ada@example.org"}"#)
+      let (token, id) = (try UserClient.bearer(registered), try #require(registered.json["user"].text))
+      let path = "/v1/users/\(id)"
+      _ = try await api.createKey("t5-profiles", [.change, .read])
+      for credential in [token, [("Authorization", "Bearer t5-profiles")]] {
+        for body in [#"{"bio":"Hello"}"#, #"{"user_name":null,"bio":"Hello"}"#] {
+          let refused = try await UserClient.send("PUT", path, credential, body, api)
+          #expect(refused.status == 400 && UserClient.kind(refused) == "invalid_fields")
+          #expect(refused.json["errors"].elements.map { $0["field"].text } == ["user_name"])
+        }
+      }
+      let kept = try await api.get(path, headers: token).json
+      #expect(kept["user_name"].text == "Ada" && kept["email"].text == "ada@example.org" && kept["bio"] == .null)
+      #expect(try await Self.signIn(api).status == 201)
+      let renamed = try await UserClient.send("PUT", path, token, #"{"user_name":"eve","bio":"Hello"}"#, api)
+      #expect(renamed.status == 200 && renamed.json["bio"].text == "Hello")
+      #expect(try await [Self.signIn(api, "eve").status, Self.signIn(api).status] == [201, 401])
+    }
+  }
+
   @Test("a failed sign-in does not show whether the name exists")
   func failures() async throws {
     try await Self.with { api in

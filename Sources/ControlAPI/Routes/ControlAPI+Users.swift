@@ -57,6 +57,8 @@ extension ControlAPI {
       }
       guard let user else { throw Self.userNotFound(id) }
       return try respond(to: request, with: user)
+    } catch is UserNameRequired {
+      throw ProblemKind.invalid([FieldError("user_name", "is required: the user signs in with it")])
     } catch is UserNameTaken {
       throw ProblemKind.userNameTaken.problem("Another user has the user name '\(profile.userName ?? "")'.")
     }

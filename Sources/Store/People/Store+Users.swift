@@ -6,6 +6,9 @@ import Queue
 /// The error for a user name that another user has.
 package struct UserNameTaken: Error, Sendable, Hashable {}
 
+/// The error for a profile without a user name of a user who signs in with one.
+package struct UserNameRequired: Error, Sendable, Hashable {}
+
 /// Users and their profiles.
 extension Store {
   /// Reads a user; nil if there is none, or if the user has blocked the viewer.
@@ -39,7 +42,8 @@ extension Store {
   /// Creates or replaces the profile of a user, who need not have posted before.
   ///
   /// - Parameter check: receives the user before the change, nil if there is none; an error from it prevents the change.
-  /// - Throws: `OwnershipRefusal` unless the viewer is the user; `UserNameTaken`, `ForgottenRefusal`. The caller must roll back.
+  /// - Throws: `OwnershipRefusal` unless the viewer is the user; `UserNameTaken`, `UserNameRequired`, `ForgottenRefusal`. The caller
+  ///   must roll back.
   package func save(
     _ profile: Profile, of id: String, for viewer: Viewer, _ session: Session,
     check: (AppUser?) throws -> Void = { _ in }
@@ -48,6 +52,7 @@ extension Store {
     try requireUsers(id, allowingSuspended: viewer == .unrestricted, in: session)
     try session.execute(Self.statements["lock_users"], .texts([id]))
     try check(user(id, for: viewer, session))
+    if profile.userName == nil, try account(of: id, session) != nil { throw UserNameRequired() }
     do {
       try session.execute(
         Self.statements["save_profile"], .text(id), .text(profile.userName), .text(profile.name),
