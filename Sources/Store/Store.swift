@@ -130,6 +130,8 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   case noDefinition(PublicID)
   /// The definition that the job refers to does not decode, for the given reason.
   case unreadableDefinition(PublicID, String)
+  /// The definition that the job refers to is for clips and the sources are photos, or the other way round.
+  case otherMedia(PublicID)
   /// The subject has no source of this role.
   case noSource(Subject, Role)
   /// The subject got other outputs while these were made.
@@ -153,6 +155,7 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case .unknownKind(let kind, let id): "unknown kind '\(kind)' of job \(id)"
     case .noDefinition(let id): "the definition of job \(id) is not stored"
     case .unreadableDefinition(let id, let reason): "the definition of job \(id) cannot be read: \(reason)"
+    case .otherMedia(let id): "the definition of job \(id) is for other media than the sources"
     case .outputsChanged(let subject): "\(subject) got other outputs while these were made"
     case .itemEnded(let subject): "the reprocessing of \(subject) was completed by another attempt"
     case .noSource(let subject, let role): "\(subject) has no \(role.rawValue)"

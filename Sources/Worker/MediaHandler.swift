@@ -46,7 +46,7 @@ struct MediaHandler: JobHandler {
       }
       work = found
     } catch let error as StoreError where held.job.kind == ReprocessJob.kind && !error.mayBeNewer {
-      // The subject was deleted: it needs no new outputs.
+      // The subject was deleted, and needs no new outputs, or another attempt would fail as this one.
       await record.write(.superseded(.failed("\(error)")))
       return .unknown
     } catch {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HTTPTesting
+import MediaFixtures
 import Model
 import Platform
 import PostgresTesting
@@ -81,6 +82,46 @@ struct ReprocessCommandTests {
     #expect(try await service.count("SELECT count(*)::int FROM asset_set WHERE retired_at IS NOT NULL") == 4)
     let verified = try await Take5Command.run(["verify", "--deep"] + access)
     #expect(verified.status == 0, "\(verified.output)")
+    try await service.stop()
+  }
+
+  @Test("media of every kind are made again by the definition of these media, by a worker and locally")
+  func kinds() async throws {
+    let (service, _, photo) = try await service()
+    let api = try service.api()
+    let (image, clip) = (try StoreCommandTests.photo((90, 20, 180)), try TemporaryFile.bytes(of: Clips.front.write()))
+    let marker = Array(#"{"kind":"marker","author":"ada"}"#.utf8)
+    for (method, path, parts) in [
+      ("POST", "/v1/posts", [("post", marker), ("image", image)]),
+      ("POST", "/v1/posts", [("post", marker), ("video", clip)]),
+      ("POST", "/v1/posts/\(photo)/reactions", [("author", Array("bob".utf8)), ("image", image)]),
+      ("PUT", "/v1/users/ada/profile-image", [("image", image)]),
+      ("PUT", "/v1/itineraries/i1/thumbnail", [("image", image)]), ("POST", "/v1/places/p1/photos", [("image", image)]),
+    ] {
+      let stored = try await api.submit(path, parts.map { (name: $0.0, bytes: $0.1) }, method: method)
+      #expect(stored["status"]?.text == "ready", "\(path) \(stored.status)")
+    }
+    let access = ["--data", service.data, "--json"]
+    let plan = try json(try await Take5Command.run(["reprocess", "--dry-run"] + access))
+    let parts = plan["parts"]?.items ?? []
+    // The sources of a reaction, a profile image and a thumbnail are not kept.
+    #expect(plan["items"]?.number == 5 && parts.count == 5 && plan["without_sources"]?.number == 3, "\(plan)")
+    for part in parts {
+      #expect(part["made_by"] == part["made_again_by"] && part["same"] == .boolean(true), "\(part)")
+    }
+    for local in [[], ["--local"]] {
+      let forced = try await Take5Command.run(["reprocess", "--force"] + local + access)
+      #expect(forced.status == 0, "\(forced.errors)")
+      #expect(try json(forced)["items"]?["done"]?.number == 5, "\(forced.output)")
+    }
+    // A definition that is given is for the markers with its media alone.
+    for name in ["photo-post", "marker-video"] {
+      let path = "\(service.folder.path)/\(name).json"
+      try Descriptor(writing: path, replacing: true).write(Array(try Document("jobs/\(name).json").text.utf8))
+      let run = try json(
+        try await Take5Command.run(["reprocess", "--definition", path, "--kind", "marker", "--force"] + access))
+      #expect(run["items"]?["done"]?.number == 1 && run["total"]?.number == 1)
+    }
     try await service.stop()
   }
 

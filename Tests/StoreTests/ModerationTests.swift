@@ -76,7 +76,7 @@ struct ModerationTests {
       #expect(try await fixture.post(approved).status == .ready)
       // The outputs of a hidden post are made again as those of others are.
       let request = ReprocessRequest(
-        ReprocessSelection(), definitions: [.take5: try StoredDefinition(Definitions.take5Post())])
+        ReprocessSelection(), definitions: [.take5: [try StoredDefinition(Definitions.take5Post())]])
       let groups = try await pool.run { try store.summarize(request, $0) }
       #expect(groups.map(\.subjects).reduce(0, +) == 2)
     }

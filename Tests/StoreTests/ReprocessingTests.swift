@@ -120,6 +120,34 @@ struct ReprocessingTests {
     }
   }
 
+  @Test("a marker is made again by the definition of its media, those of a clip or of a photo")
+  func markers() async throws {
+    try await StoreFixture.with { fixture in
+      let (clips, photos) = (try Definitions.markerVideo(), try #require(try Definitions.photo("photo-post")))
+      for (role, definition) in [(Role.sourceClip, MediaDefinition.clips(clips)), (.sourcePhoto, .photos(photos))] {
+        let source = NewAsset(role: role, type: "image/jpeg", content: try fixture.seal(role.rawValue))
+        _ = try await fixture.pool.transaction { [store = fixture.store] session in
+          try store.submitPost(
+            PostDraft(kind: .marker, author: "ada"), sources: [source], definition: definition, request: nil, session)
+        }
+        try await fixture.publish(fixture.claim(), role.rawValue)
+      }
+      func names(_ definitions: [StoredDefinition]) async throws -> [String] {
+        let request = ReprocessRequest(ReprocessSelection(), definitions: [.marker: definitions])
+        let groups = try await fixture.pool.run { [store = fixture.store] in try store.summarize(request, $0) }
+        #expect(groups.allSatisfy { $0.subjects == 1 && $0.isSame && $0.madeName == $0.definition.name })
+        return groups.map(\.definition.name)
+      }
+      let all = [try StoredDefinition(photos), try StoredDefinition(clips)]
+      #expect(try await names(all) == ["marker-video", "photo-post"])
+      #expect(try await names([all[0]]) == ["photo-post"])
+      let run = try await fixture.startRun { $0.definitions = [.marker: all] }
+      #expect(try await fixture.schedule() == 2)
+      for _ in 0..<2 { try await fixture.publish(fixture.claim(from: ReprocessJob.queue), "again", recipe: 2) }
+      #expect(try await fixture.counts(run).done == 2)
+    }
+  }
+
   @Test("an item of a local run gets only one outcome")
   func fencing() async throws {
     try await StoreFixture.with { fixture in
@@ -294,7 +322,7 @@ extension StoreFixture {
   private func request(_ selection: ReprocessSelection) throws -> ReprocessRequest {
     var definition = try Definitions.take5Post()
     definition.version += 1
-    return ReprocessRequest(selection, definitions: [.take5: try StoredDefinition(definition)])
+    return ReprocessRequest(selection, definitions: [.take5: [try StoredDefinition(definition)]])
   }
 
   fileprivate func summarize(_ selection: ReprocessSelection) async throws -> [ReprocessGroup] {

@@ -88,6 +88,23 @@ struct LocalReprocessingTests {
     }
   }
 
+  @Test("an item whose definition is for other media than its sources fails, and the run completes")
+  func otherMedia() async throws {
+    try await WorkerFixture.with { fixture in
+      let run = try await run(fixture)
+      _ = try await fixture.submitMoment()
+      try await fixture.pool.run {
+        _ = try $0.execute(
+          "UPDATE reprocess_item SET definition = (SELECT hash FROM definition WHERE name = 'take5-post')")
+      }
+      let media = FakeMedia()
+      try await local(fixture, media).run(run, until: CancellationFlag())
+      #expect(try await items(fixture) == Items(outcomes: ["failed": 1]))
+      #expect(try await state(run, fixture) == .completed)
+      #expect(media.requests.withLock { $0.isEmpty })
+    }
+  }
+
   @Test("after a crash the item is tried once more, and the second quarantines its media")
   func crashes() async throws {
     for (times, outcome) in [(1, "done"), (2, "failed")] {

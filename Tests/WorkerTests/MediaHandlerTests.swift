@@ -349,6 +349,33 @@ struct MediaHandlerTests {
     }
   }
 
+  @Test("an item whose definition is for other media than its sources fails at once, and its run ends")
+  func otherMedia() async throws {
+    try await WorkerFixture.with { fixture in
+      let post = try await fixture.submit()
+      try await fixture.attempt(FakeMedia())
+      _ = try await fixture.submitMoment()
+      let id = try await fixture.reprocess()
+      try await fixture.pool.run {
+        _ = try $0.execute(
+          "UPDATE job SET definition = (SELECT hash FROM definition WHERE name = 'take5-post') WHERE kind = 'reprocess'"
+        )
+      }
+      let held = try await fixture.claim(from: ReprocessJob.queue)
+      let media = FakeMedia()
+      #expect(await fixture.handler(media).handle(held, isAlone: true, log: WorkerFixture.log) == .unknown)
+      #expect(media.requests.withLock { $0.isEmpty })
+      #expect(try await fixture.post(post).status == .ready)
+      let (run, failures) = try await fixture.pool.transaction { [store = fixture.store] session in
+        _ = try store.scheduleRuns(session)
+        let run = try #require(try store.run(id, session))
+        return (run, try store.failures(of: run, limit: 2, session).map(\.error))
+      }
+      #expect(run.state == .completed)
+      #expect(failures.count == 1 && failures.first?.contains("other media") == true, "\(failures)")
+    }
+  }
+
   @Test("the job of an item ends at once without a subject, with an outcome, or if the run is cancelled")
   func items() async throws {
     for statement: Statement in [

@@ -103,7 +103,7 @@ struct WorkerFixture {
   ///   - rate: items per second; nil: no limit.
   func reprocess(isLocal: Bool = false, isForced: Bool = false, rate: Double? = nil) async throws -> PublicID {
     var request = ReprocessRequest(
-      ReprocessSelection(), definitions: [.photo: try StoredDefinition(try photoDefinition)])
+      ReprocessSelection(), definitions: [.photo: [try StoredDefinition(try photoDefinition)]])
     (request.isLocal, request.isForced, request.rate) = (isLocal, isForced, rate)
     let run = try await pool.transaction { [store, request] session in
       let run = try store.createRun(request, session)

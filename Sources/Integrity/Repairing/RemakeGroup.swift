@@ -43,7 +43,7 @@ package struct RemakeGroup: Sendable, Hashable {
     selection.kinds = [kind]
     selection.statuses = Set(ReprocessSelection.Status.allCases)
     selection.ids = subjects.map(\.id)
-    var request = ReprocessRequest(selection, definitions: [kind: definition])
+    var request = ReprocessRequest(selection, definitions: [kind: [definition]])
     request.isLocal = isLocal
     request.isForced = true
     // Damaged media are not served until the run ends.

@@ -4,8 +4,8 @@ package import Model
 /// An operator's request for a run.
 package struct ReprocessRequest: Sendable {
   package var selection: ReprocessSelection
-  /// The definition for each kind; kinds without a definition are not processed.
-  package var definitions: [SubjectKind: StoredDefinition]
+  /// The definitions for each kind, one for clips or one for photos or both; what has no definition is not processed.
+  package var definitions: [SubjectKind: [StoredDefinition]]
   /// Whether replaced outputs stay permanently, instead of for the grace period.
   package var keepsOld = false
   /// Whether outputs are made again even if their recipe has not changed.
@@ -17,7 +17,7 @@ package struct ReprocessRequest: Sendable {
   /// Items per second; nil: no limit.
   package var rate: Double?
 
-  package init(_ selection: ReprocessSelection, definitions: [SubjectKind: StoredDefinition]) {
+  package init(_ selection: ReprocessSelection, definitions: [SubjectKind: [StoredDefinition]]) {
     self.selection = selection
     self.definitions = definitions
   }
@@ -74,19 +74,17 @@ package struct ReprocessSelection: Codable, Sendable, Hashable {
 package enum SubjectKind: String, Codable, Sendable, CaseIterable {
   case take5, photo, marker, reaction, profile, itinerary, place
 
-  /// The name of the definition that the service uses for this kind.
-  package var definitionName: String {
+  /// The names of the definitions that the service uses for this kind.
+  package var definitionNames: [String] {
     switch self {
-    case .take5: "take5-post"
-    case .marker: "marker-video"
-    case .photo: "photo-post"
-    case .reaction: "reaction"
-    case .profile: "profile-image"
-    case .itinerary: "itinerary-thumbnail"
-    case .place: "place-photo"
+    case .take5: ["take5-post"]
+    // With a clip or with a photo.
+    case .marker: ["marker-video", "photo-post"]
+    case .photo: ["photo-post"]
+    case .reaction: ["reaction"]
+    case .profile: ["profile-image"]
+    case .itinerary: ["itinerary-thumbnail"]
+    case .place: ["place-photo"]
     }
   }
-
-  /// Whether the sources are clips, which need a `Definition`, and not photos, which need a `PhotoDefinition`.
-  package var isVideo: Bool { self == .take5 || self == .marker }
 }

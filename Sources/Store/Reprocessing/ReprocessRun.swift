@@ -68,9 +68,11 @@ package struct ReprocessCounts: Sendable, Hashable, Codable {
   package var ended: Int { done + skipped + failed + cancelled }
 }
 
-/// The subjects of a selection that have the same kind and whose current outputs were made by the same definition.
+/// The subjects of a selection that have the same kind, and the same definitions of their current and their next outputs.
 package struct ReprocessGroup: Sendable, Hashable {
   package let kind: SubjectKind
+  /// The definition of the run for them.
+  package let definition: StoredDefinition
   /// The name of the definition of the current outputs; nil if there are none.
   package let madeName: String?
   package let madeVersion: Int?

@@ -8,13 +8,16 @@ import Queue
 extension Store {
   static let runStatements = Statements(topic: "reprocessing", PackageResources.Reprocessing_sql)
 
-  /// Summarizes the subjects of a request, by kind and by the definition of the current outputs.
+  /// Summarizes the subjects of a request, by kind and by the definitions of the current and the next outputs.
   package func summarize(_ request: ReprocessRequest, _ session: Session) throws -> [ReprocessGroup] {
-    try session.execute(
+    let definitions = Dictionary(
+      request.definitions.values.joined().map { ($0.hash.bytes, $0) }, uniquingKeysWith: { first, _ in first })
+    return try session.execute(
       Self.runStatements["summarize"], Self.parameters(of: request, hasSources: true)
-    ).map { row in
-      ReprocessGroup(
-        kind: try row.enumValue("kind"), madeName: try row.get("made_name"),
+    ).compactMap { row in
+      guard let definition = definitions[try row.get("definition", as: [UInt8].self)] else { return nil }
+      return ReprocessGroup(
+        kind: try row.enumValue("kind"), definition: definition, madeName: try row.get("made_name"),
         madeVersion: try row.get("made_version"), isSame: try row.get("is_same"), subjects: try row.get("subjects"),
         seconds: try row.get("seconds"))
     }
@@ -30,7 +33,7 @@ extension Store {
   /// Creates a run with an item for each subject that is selected now, in the caller's transaction; nil if there are
   /// none.
   package func createRun(_ request: ReprocessRequest, _ session: Session) throws -> PublicID? {
-    for definition in Set(request.definitions.values) { try insert(definition, session) }
+    for definition in Set(request.definitions.values.joined()) { try insert(definition, session) }
     let id = PublicID.now()
     let number: Int64 = try session.execute(
       Self.runStatements["insert_run"], .text(id.description),
@@ -112,11 +115,13 @@ extension Store {
     let selection = request.selection
     let wanted = request.definitions.filter { selection.kinds.isEmpty || selection.kinds.contains($0.key) }
       .sorted { $0.key.rawValue < $1.key.rawValue }
+      .flatMap { kind, definitions in definitions.map { (kind: kind, definition: $0) } }
     func time(_ date: Date?) -> Parameter {
       .timestamp(microseconds: date.map { Int64(($0.timeIntervalSince1970 * 1e6).rounded()) })
     }
     return [
-      .texts(wanted.map(\.key.rawValue)), .byteStrings(wanted.map(\.value.hash.bytes)), .bool(hasSources),
+      .texts(wanted.map(\.kind.rawValue)), .byteStrings(wanted.map(\.definition.hash.bytes)),
+      .texts(wanted.map { $0.definition.isForClips ? "true" : "false" }), .bool(hasSources),
       .texts(selection.statuses.map(\.rawValue).sorted()), .text(selection.definition),
       .integer(selection.versionBelow.map(Int64.init)), time(selection.createdAfter), time(selection.createdBefore),
       .text(selection.author), selection.ids.map { .texts($0.map(\.description)) } ?? .null,

@@ -1,45 +1,50 @@
 -- fragment: subjects
--- The posts and images of a selection, the newest first. A parameter that is NULL does not filter.
+-- The posts and images of a selection, the newest first, each with the definition for its kind and its media. A parameter that is
+-- NULL does not filter.
 SELECT subject.subject_kind, subject.subject, subject.kind, wanted.definition, subject.job,
   made.hash AS made_by, made.name AS made_name, made.version AS made_version
 FROM (
   SELECT 'post' AS subject_kind, public_id AS subject, kind,
     -- The media of what moderators hold or have hidden are ready.
-    CASE WHEN status IN ('held', 'hidden') THEN 'ready' ELSE status END AS status, author, created_at, job, asset_set_id, source_set_id
+    CASE WHEN status IN ('held', 'hidden') THEN 'ready' ELSE status END AS status, author, created_at, job, asset_set_id, source_set_id,
+    -- A marker has a clip or a photo.
+    kind = 'take5' OR kind = 'marker' AND EXISTS (
+      SELECT FROM asset WHERE asset.asset_set_id IN (source_set_id, post.asset_set_id) AND asset.role IN ('source.clip', 'clip')) AS has_clips
   FROM post WHERE status IN ('ready', 'held', 'hidden', 'failed')
   UNION ALL
-  SELECT 'image', public_id, kind, status, coalesce(author, owner), created_at, job, asset_set_id, source_set_id
+  SELECT 'image', public_id, kind, status, coalesce(author, owner), created_at, job, asset_set_id, source_set_id, false
   FROM image WHERE status IN ('ready', 'failed')) AS subject
-JOIN unnest($1::text[], $2::bytea[]) AS wanted (kind, definition) ON wanted.kind = subject.kind
+JOIN unnest($1::text[], $2::bytea[], $3::boolean[]) AS wanted (kind, definition, is_for_clips)
+  ON wanted.kind = subject.kind AND wanted.is_for_clips = subject.has_clips
 LEFT JOIN asset_set AS current_set ON current_set.id = subject.asset_set_id
 LEFT JOIN definition AS made ON made.hash = current_set.definition
-WHERE (subject.source_set_id IS NOT NULL) = $3::boolean
-  AND subject.status = ANY ($4::text[])
-  AND ($5::text IS NULL OR made.name = $5)
-  AND ($6::int IS NULL OR made.version < $6)
-  AND ($7::timestamptz IS NULL OR subject.created_at >= $7)
-  AND ($8::timestamptz IS NULL OR subject.created_at < $8)
-  AND ($9::text IS NULL OR subject.author = $9)
-  AND ($10::uuid[] IS NULL OR subject.subject = ANY ($10))
-  AND ($11::text IS NULL OR NOT EXISTS (
-    SELECT FROM asset WHERE asset.asset_set_id = subject.asset_set_id AND asset.role = $11))
-  AND ($12::text IS NULL
-    OR EXISTS (SELECT FROM job_dead WHERE public_id = subject.job AND strpos(lower(last_error), lower($12)) > 0)
-    OR EXISTS (SELECT FROM job_done WHERE public_id = subject.job AND strpos(lower(last_error), lower($12)) > 0)
+WHERE (subject.source_set_id IS NOT NULL) = $4::boolean
+  AND subject.status = ANY ($5::text[])
+  AND ($6::text IS NULL OR made.name = $6)
+  AND ($7::int IS NULL OR made.version < $7)
+  AND ($8::timestamptz IS NULL OR subject.created_at >= $8)
+  AND ($9::timestamptz IS NULL OR subject.created_at < $9)
+  AND ($10::text IS NULL OR subject.author = $10)
+  AND ($11::uuid[] IS NULL OR subject.subject = ANY ($11))
+  AND ($12::text IS NULL OR NOT EXISTS (
+    SELECT FROM asset WHERE asset.asset_set_id = subject.asset_set_id AND asset.role = $12))
+  AND ($13::text IS NULL
+    OR EXISTS (SELECT FROM job_dead WHERE public_id = subject.job AND strpos(lower(last_error), lower($13)) > 0)
+    OR EXISTS (SELECT FROM job_done WHERE public_id = subject.job AND strpos(lower(last_error), lower($13)) > 0)
     OR EXISTS (SELECT FROM reprocess_item AS item
-               WHERE item.subject = subject.subject AND strpos(lower(item.error), lower($12)) > 0))
+               WHERE item.subject = subject.subject AND strpos(lower(item.error), lower($13)) > 0))
 ORDER BY subject.created_at DESC, subject.subject DESC
-LIMIT $13::bigint
+LIMIT $14::bigint
 
 -- name: summarize
--- The subjects of a selection by kind and by the definition of their current outputs: their number, and the mean time
--- of a sample of their jobs.
+-- The subjects of a selection by kind and by the definitions of their current and their next outputs: their number, and the mean
+-- time of a sample of their jobs.
 WITH chosen AS MATERIALIZED ({subjects})
-SELECT kind, made_name, made_version, definition = made_by IS TRUE AS is_same, count(*) AS subjects,
+SELECT kind, definition, made_name, made_version, definition = made_by IS TRUE AS is_same, count(*) AS subjects,
   (SELECT avg(extract(epoch FROM finished_at - started_at))::float8
    FROM job_done
    WHERE outcome = 'a' AND public_id = ANY ((array_agg(chosen.job ORDER BY chosen.subject DESC))[1:200])) AS seconds
-FROM chosen GROUP BY kind, made_name, made_version, is_same ORDER BY kind, made_name, made_version
+FROM chosen GROUP BY kind, definition, made_name, made_version, is_same ORDER BY kind, made_name, made_version, definition
 
 -- name: insert_run
 INSERT INTO reprocess_run (public_id, selection, keeps_old, is_forced, is_local, priority, rate)
@@ -48,7 +53,7 @@ RETURNING id
 
 -- name: insert_items
 INSERT INTO reprocess_item (run_id, subject_kind, subject, definition)
-SELECT $14::bigint, subject_kind, subject, definition FROM ({subjects}) AS chosen
+SELECT $15::bigint, subject_kind, subject, definition FROM ({subjects}) AS chosen
 RETURNING run_id
 
 -- name: may_remake

@@ -122,18 +122,20 @@ package struct StoredDefinition: Sendable, Hashable {
   package let version: Int
   package let attempts: Int
   package let deadlineSeconds: Int
+  /// Whether the inputs are clips, otherwise photos.
+  package let isForClips: Bool
   let body: [UInt8]
   package let hash: SHA256Digest
 
   package init(_ definition: Definition) throws {
     try self.init(
-      definition.name, definition.version, definition.attempts, definition.deadlineSeconds,
+      definition.name, definition.version, definition.attempts, definition.deadlineSeconds, isForClips: true,
       try JSON.encode(definition))
   }
 
   package init(_ definition: PhotoDefinition) throws {
     try self.init(
-      definition.name, definition.version, definition.attempts, definition.deadlineSeconds,
+      definition.name, definition.version, definition.attempts, definition.deadlineSeconds, isForClips: false,
       try JSON.encode(definition))
   }
 
@@ -144,11 +146,14 @@ package struct StoredDefinition: Sendable, Hashable {
     }
   }
 
-  private init(_ name: String, _ version: Int, _ attempts: Int, _ deadlineSeconds: Int, _ body: [UInt8]) throws {
+  private init(
+    _ name: String, _ version: Int, _ attempts: Int, _ deadlineSeconds: Int, isForClips: Bool, _ body: [UInt8]
+  ) throws {
     self.name = name
     self.version = version
     self.attempts = attempts
     self.deadlineSeconds = deadlineSeconds
+    self.isForClips = isForClips
     self.body = body
     hash = SHA256.digest(of: try JSON.canonical(body))
   }

@@ -48,6 +48,7 @@ extension Store {
 
   func read<Body: Decodable>(_ definition: [UInt8], of job: PublicID) throws(StoreError) -> Body {
     do { return try JSON.decode(Body.self, from: definition) } catch {
+      if (try? JSON.decode(MediaDefinition.self, from: definition)) != nil { throw .otherMedia(job) }
       throw .unreadableDefinition(job, JSON.reason(error))
     }
   }

@@ -76,7 +76,7 @@ extension Subcommand {
       return try await pool.run { session in
         try session.snapshot { session in
           ReprocessPlan(
-            try store.summarize(request, session), of: request,
+            try store.summarize(request, session),
             withoutSources: try store.countWithoutSources(request, session))
         }
       }

@@ -12,10 +12,9 @@ extension ReprocessRequest {
     var definitions = try Self.builtIn()
     if let path = arguments.value("--definition") {
       let definition = try Self.definition(path)
-      let kinds = try Self.kinds(of: definition, in: path, among: selection.kinds)
-      for kind in kinds { definitions[kind] = definition.stored }
       // The run is limited to the kinds that the definition applies to.
-      selection.kinds = kinds
+      selection.kinds = try Self.kinds(of: definition, in: path, among: selection.kinds, definitions)
+      definitions = Dictionary(uniqueKeysWithValues: selection.kinds.map { ($0, [definition]) })
     }
     self.init(selection, definitions: definitions)
     keepsOld = arguments.has("--keep-old")
@@ -30,24 +29,20 @@ extension ReprocessRequest {
     }
   }
 
-  /// The built-in definition of each kind.
-  private static func builtIn() throws -> [SubjectKind: StoredDefinition] {
-    try SubjectKind.allCases.reduce(into: [:]) { definitions, kind in
-      definitions[kind] =
-        switch kind {
-        case .take5: try StoredDefinition(Definitions.take5Post())
-        case .marker: try StoredDefinition(Definitions.markerVideo())
-        default: try Definitions.photo(kind.definitionName).map { try StoredDefinition($0) }
-        }
+  /// The built-in definitions of each kind.
+  private static func builtIn() throws -> [SubjectKind: [StoredDefinition]] {
+    let clips = [try Definitions.take5Post(), try Definitions.markerVideo()]
+    let stored =
+      try clips.map { try StoredDefinition($0) } + Definitions.photos().values.map { try StoredDefinition($0) }
+    return SubjectKind.allCases.reduce(into: [:]) { definitions, kind in
+      definitions[kind] = stored.filter { kind.definitionNames.contains($0.name) }
     }
   }
 
-  private static func definition(_ path: String) throws -> (stored: StoredDefinition, isVideo: Bool) {
+  private static func definition(_ path: String) throws -> StoredDefinition {
     let bytes = try InputText.read(path)
     do {
-      let definition = try JSON.decode(MediaDefinition.self, from: bytes)
-      if case .clips = definition { return (try StoredDefinition(definition), true) }
-      return (try StoredDefinition(definition), false)
+      return try StoredDefinition(try JSON.decode(MediaDefinition.self, from: bytes))
     } catch {
       throw CommandFailure(
         .usage, "\(path) is not a definition: \(JSON.reason(error))",
@@ -55,21 +50,24 @@ extension ReprocessRequest {
     }
   }
 
-  /// The kinds that a definition applies to: those of `--kind`, or those that its name belongs to.
+  /// The kinds that a definition applies to: those of `--kind`, or those that its name belongs to. Of a marker it is the media, a
+  /// clip or a photo.
   private static func kinds(
-    of definition: (stored: StoredDefinition, isVideo: Bool), in path: String, among requested: Set<SubjectKind>
+    of definition: StoredDefinition, in path: String, among requested: Set<SubjectKind>,
+    _ builtIn: [SubjectKind: [StoredDefinition]]
   ) throws(CommandFailure) -> Set<SubjectKind> {
-    let named = Set(SubjectKind.allCases.filter { $0.definitionName == definition.stored.name })
+    let named = Set(SubjectKind.allCases.filter { $0.definitionNames.contains(definition.name) })
     let kinds = requested.isEmpty ? named : requested
     guard !kinds.isEmpty else {
       throw CommandFailure(
-        .usage, "\(path) has the name '\(definition.stored.name)', which no kind of media uses",
+        .usage, "\(path) has the name '\(definition.name)', which no kind of media uses",
         remedy: "name the kinds to reprocess with --kind")
     }
-    if let wrong = kinds.first(where: { $0.isVideo != definition.isVideo }) {
+    let wrong = kinds.first { kind in builtIn[kind]?.contains { $0.isForClips == definition.isForClips } != true }
+    if let wrong {
       throw CommandFailure(
         .usage,
-        "\(path) is a definition for \(definition.isVideo ? "clips" : "photos"), and kind '\(wrong.rawValue)' has none",
+        "\(path) is a definition for \(definition.isForClips ? "clips" : "photos"), and kind '\(wrong.rawValue)' has none",
         remedy: "use another --kind, or omit it")
     }
     return kinds

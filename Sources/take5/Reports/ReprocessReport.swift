@@ -52,7 +52,7 @@ struct ReprocessReport: Encodable {
 
 /// The items that a run would process, as `take5 reprocess --dry-run` prints them.
 struct ReprocessPlan: Encodable {
-  /// The items of one kind whose outputs were made with one definition.
+  /// The items of one kind whose outputs were made with one definition, and would be made with one.
   struct Part: Encodable {
     let kind: SubjectKind
     /// The name and version of the definition, such as `take5-post 1`; nil if there are no outputs.
@@ -69,12 +69,11 @@ struct ReprocessPlan: Encodable {
   let hours: Double?
   let parts: [Part]
 
-  init(_ groups: [ReprocessGroup], of request: ReprocessRequest, withoutSources: Int) {
+  init(_ groups: [ReprocessGroup], withoutSources: Int) {
     parts = groups.map { group in
-      let definition = request.definitions[group.kind]
-      return Part(
+      Part(
         kind: group.kind, madeBy: group.madeName.map { "\($0) \(group.madeVersion ?? 0)" },
-        madeAgainBy: definition.map { "\($0.name) \($0.version)" } ?? "", same: group.isSame, items: group.subjects)
+        madeAgainBy: "\(group.definition.name) \(group.definition.version)", same: group.isSame, items: group.subjects)
     }
     items = groups.reduce(0) { $0 + $1.subjects }
     self.withoutSources = withoutSources
