@@ -37,7 +37,9 @@ static void handle_message(j_common_ptr info, int level) {
   const struct jpeg_error_mgr *manager = info->err;
   switch (manager->msg_code) {
     case JWRN_ADOBE_XFORM:
-    case JWRN_JFIF_MAJOR: return;
+    case JWRN_JFIF_MAJOR:
+    // A sequential scan has no use for its spectral selection and approximation; some cameras write zeros there.
+    case JWRN_NOT_SEQUENTIAL: return;
     case JWRN_EXTRANEOUS_DATA:
       if (manager->msg_parm.i[0] <= padding_limit && manager->msg_parm.i[1] == end_of_image) return;
   }

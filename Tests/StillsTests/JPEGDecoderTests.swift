@@ -102,6 +102,35 @@ struct JPEGDecoderTests {
     }
   }
 
+  /// Replaces the spectral selection and the approximation (Ss, Se, Ah and Al) in the header of the first scan.
+  private func replaceParameters(_ bytes: inout [UInt8], with parameters: [UInt8]) throws {
+    let segments = JPEGSegments(bytes)
+    let scan = try segments.payloads[#require(segments.markers.firstIndex(of: 0xDA))]
+    let offset = scan + 1 + 2 * Int(bytes[scan])
+    bytes.replaceSubrange(offset..<offset + 3, with: parameters)
+  }
+
+  @Test(
+    "a sequential scan is read whatever its spectral selection and approximation are",
+    arguments: [[0, 0, 0], [0, 0, 0x10], [5, 10, 0x21], [63, 63, 0xFF]] as [[UInt8]])
+  func sequentialParameters(_ parameters: [UInt8]) throws {
+    var bytes = try sample(progressive: false)
+    let image = try JPEGDecoder.decode(bytes, limits: limits)
+    try replaceParameters(&bytes, with: parameters)
+    #expect(try JPEGDecoder.decode(bytes, limits: limits).bytes == image.bytes)
+  }
+
+  @Test("a progressive scan that refines before a first scan is damaged")
+  func progressiveParameters() throws {
+    var bytes = try sample(progressive: true)
+    try replaceParameters(&bytes, with: [0, 0, 0x10])
+    guard case .malformed(let message) = try failure(bytes) else {
+      Issue.record("a wrong progression gives another error")
+      return
+    }
+    #expect(message.contains("progression"))
+  }
+
   @Test("12-bit samples are unsupported")
   func twelveBits() throws {
     var bytes = try JPEGEncoder(quality: 85, isProgressive: false).encode(.gradient(width: 16, height: 16))
