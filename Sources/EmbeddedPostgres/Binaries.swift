@@ -38,24 +38,23 @@ struct Binaries: Equatable {
     }
   }
 
+  /// The folders that are searched for programs: those of `TAKE5_POSTGRES_BIN` if it is set, otherwise Debian's and
+  /// those of `PATH`.
+  static func folders(_ environment: (String) -> String?) -> [String] {
+    if let chosen = environment("TAKE5_POSTGRES_BIN") { return chosen.split(separator: ":").map(String.init) }
+    let debian = "/usr/lib/postgresql"
+    let versions = ((try? Folder.names(in: debian)) ?? []).compactMap(Int.init).sorted(by: >)
+    return versions.map { "\(debian)/\($0)/bin" } + (environment("PATH") ?? "").split(separator: ":").map(String.init)
+  }
+
   /// Finds the programs of a version; throws if they are not installed.
-  ///
-  /// Searches only the folders of `TAKE5_POSTGRES_BIN` if it is set, otherwise Debian's folders and `PATH`.
   static func find(
     _ wanted: Wanted, environment: (String) -> String?
   ) throws(EmbeddedPostgresError) -> Binaries {
-    var folders: [String] = []
-    if let chosen = environment("TAKE5_POSTGRES_BIN") {
-      folders = chosen.split(separator: ":").map(String.init)
-    } else {
-      let debian = "/usr/lib/postgresql"
-      let versions = ((try? Folder.names(in: debian)) ?? []).compactMap(Int.init).sorted(by: >)
-      folders = versions.map { "\(debian)/\($0)/bin" }
-      folders += (environment("PATH") ?? "").split(separator: ":").map(String.init)
-    }
+    let folders = folders(environment)
     let found = folders.compactMap { folder -> Binaries? in
       guard access("\(folder)/initdb", X_OK) == 0, access("\(folder)/postgres", X_OK) == 0 else { return nil }
-      return version(of: folder).map { Binaries(folder: folder, version: $0) }
+      return version(of: folder, program: "postgres").map { Binaries(folder: folder, version: $0) }
     }
     let usable = found.filter { $0.version >= minVersion && (wanted.number ?? $0.version) == $0.version }
     if let best = usable.max(by: { $0.version < $1.version }) { return best }
@@ -72,10 +71,10 @@ struct Binaries: Equatable {
   }
 
   // From the path, as Debian names its folders, or from the output "postgres (PostgreSQL) 15.4 (Debian 15.4-1)".
-  private static func version(of folder: String) -> Int? {
+  static func version(of folder: String, program: String) -> Int? {
     let parts = folder.split(separator: "/")
     if parts.last == "bin", let version = parts.dropLast().last.flatMap({ Int($0) }) { return version }
-    guard let pipe = popen("'\(folder.replacing("'", with: "'\\''"))/postgres' --version", "r") else { return nil }
+    guard let pipe = popen("'\(folder.replacing("'", with: "'\\''"))/\(program)' --version", "r") else { return nil }
     defer { pclose(pipe) }
     var line = [CChar](repeating: 0, count: 128)
     guard fgets(&line, Int32(line.count), pipe) != nil else { return nil }

@@ -54,6 +54,14 @@ package struct DatabaseFacts: Sendable, Hashable {
     return ((start + end) / 2 - database, (end - start) / 2)
   }
 
+  /// Whether the database has tables, of take5 or of another program.
+  package static func isInUse(_ session: Session) throws(PostgresError) -> Bool {
+    try session.execute(Store.statements["has_relations"]).single().get("has_relations")
+  }
+
+  /// The major version of the server, such as 15.
+  package var majorVersion: Int { versionNumber / 10_000 }
+
   /// The migrations that the next start of a service applies.
   package var pending: [Migration] { StoreMigrations.all.filter { !applied.contains($0.version) } }
 

@@ -35,6 +35,9 @@ extension Store {
     try !session.execute(Self.statements["revoke_api_key"], .integer(id)).isEmpty
   }
 
+  /// The statement that revokes all API keys, for a script.
+  package static var keyRevocation: String { statements["revoke_api_keys"].text }
+
   /// Reads the keys that media URLs are verified with; the first one signs. If there is none, a key is created in the
   /// caller's transaction.
   package func signingKeys(_ session: Session) throws(PostgresError) -> [SigningKey] {

@@ -28,7 +28,8 @@ struct Take5 {
     .usersList, .usersShow, .usersResetPassword, .usersDisable, .usersEnable,
     .moderationList, .moderationShow, .moderationApprove, .moderationHide, .moderationSuspend,
     .quarantineList, .quarantineShow, .quarantineExport, .quarantineRelease,
-    .validate, .inspect, .compose, .still, .photo, .verify, .gc, .gcHold, .gcRelease, .blobsMove, .database,
+    .validate, .inspect, .compose, .still, .photo, .backup, .restore, .verify, .gc, .gcHold, .gcRelease, .blobsMove,
+    .database,
     .databaseUpgrade, .migrate,
     .doctor, .config, .completions, .manual, .version,
   ]

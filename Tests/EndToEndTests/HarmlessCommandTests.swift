@@ -55,7 +55,7 @@ struct HarmlessCommandTests {
       ["verify", "--json"], ["verify", "--deep"], ["reprocess", "--dry-run"], ["reprocess", "status"],
       ["quarantine", "list"],
       ["migrate"],
-      ["database", "--", "true"],
+      ["database", "--", "true"], ["backup", "OUT"],
     ].map { Command(arguments: $0, hasStore: true) }
   private static let endless = [
     Command(arguments: ["jobs", "watch"], hasStore: true, isEndless: true),

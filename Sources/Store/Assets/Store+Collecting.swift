@@ -143,6 +143,12 @@ extension Store {
     try session.execute(Self.collecting["drop_hold"]).first?.get("was_held") ?? false
   }
 
+  /// Ends the hold that ends at a time, unless another process has prolonged it since.
+  package func releaseCollecting(heldUntil end: Date, _ session: Session) throws(PostgresError) {
+    let microseconds = Int64((end.timeIntervalSince1970 * 1e6).rounded())
+    try session.execute(Self.collecting["drop_own_hold"], .timestamp(microseconds: microseconds))
+  }
+
   /// Returns the end of the hold; nil: there is none.
   package func collectingHold(_ session: Session) throws -> Date? {
     try session.execute(Self.collecting["hold"]).first.map { Date(microseconds: try $0.get("ends_at")) }

@@ -34,6 +34,10 @@ RETURNING ends_at
 -- name: drop_hold
 DELETE FROM collection_hold RETURNING ends_at > clock_timestamp() AS was_held
 
+-- name: drop_own_hold
+-- Not one that another process has prolonged since.
+DELETE FROM collection_hold WHERE ends_at <= $1::timestamptz
+
 -- name: lock_blob
 -- The row is locked before its references are checked: a writer of the same bytes waits for the result.
 SELECT FROM blob WHERE hash = $1 FOR UPDATE

@@ -193,6 +193,15 @@ DELETE FROM idempotent_answer WHERE (tenant, key) IN (
 SELECT count(*) AS answers FROM idempotent_answer
 WHERE created_at < clock_timestamp() - make_interval(secs => $1::float8)
 
+-- name: has_relations
+-- Whether a database is in use; what belongs to an extension does not count.
+SELECT EXISTS (
+  SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+  WHERE nspname NOT IN ('pg_catalog', 'information_schema') AND nspname !~ '^pg_(toast|temp)'
+    AND NOT EXISTS (
+      SELECT FROM pg_depend
+      WHERE classid = 'pg_class'::regclass AND objid = pg_class.oid AND deptype = 'e')) AS has_relations
+
 -- name: insert_api_key
 INSERT INTO api_key (name, hash, scopes) VALUES ($1, $2, $3::text[]) RETURNING id
 
@@ -201,6 +210,9 @@ SELECT id, name, hash, array_to_string(scopes, ' ') AS scopes, created_at, revok
 
 -- name: revoke_api_key
 UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1::bigint AND revoked_at IS NULL RETURNING id
+
+-- name: revoke_api_keys
+UPDATE api_key SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL
 
 -- name: lock_signing_keys
 LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE

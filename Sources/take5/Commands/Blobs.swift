@@ -1,4 +1,5 @@
 import Blobs
+import Crypto
 import Integrity
 import Model
 import Postgres
@@ -10,7 +11,7 @@ extension Subcommand {
     abstract: "Copy all blobs to another store and make it that of the database; the service runs meanwhile.",
     options: [
       Option("--to", "URL", help: "the other store: s3://BUCKET/PREFIX?endpoint=URL, or folder for the data folder"),
-      Option("--parallel", "N", .integer(1...64), default: "4", help: "blobs that are copied at the same time"),
+      .parallelCopies,
       Option("--leave-damaged", help: "end the move although some blobs cannot be read, and leave these behind"),
       Option("--cancel", help: "cancel a move that has not ended: the blobs stay where they are"),
     ] + Option.storeAccess,

@@ -52,14 +52,9 @@ extension Subcommand {
     var configuration = ChildProcess.Configuration(path: "/usr/bin/env", arguments: arguments.operands)
     configuration.environment = Take5.environment().merging(database.url.environment) { _, ours in ours }
     configuration.descriptors = [0, 1, 2]
-    let program = RunningProgram()
     let ending: ChildProcess.Ending
     do {
-      ending = try await withTaskCancellationHandler {
-        try await onThread("database") { [configuration] in try program.run(configuration) }
-      } onCancel: {
-        program.stop()
-      }
+      ending = try await ProgramGroup.run { [configuration] programs in try programs.run(configuration) }
     } catch {
       await database.close()
       throw CommandFailure(.io, "\(arguments.operands[0]) could not be started: \(error)")
@@ -72,38 +67,7 @@ extension Subcommand {
       throw CommandFailure(
         .usage, "program \(arguments.operands[0]) not found",
         remedy: "install the PostgreSQL client programs (Debian: apt-get install postgresql-client), or pass the path")
-    case .exited(let status): throw CommandFailure(.io, "\(arguments.operands[0]) exited with status \(status)")
-    case .killed(let signal): throw CommandFailure(.io, "\(arguments.operands[0]) was terminated by signal \(signal)")
-    }
-  }
-}
-
-/// A child process that SIGTERM stops when the command is cancelled.
-private final class RunningProgram: Sendable {
-  private struct State {
-    var process: Int32?
-    var isStopped = false
-  }
-
-  private let state = Locked(State())
-
-  func run(_ configuration: ChildProcess.Configuration) throws(SystemError) -> ChildProcess.Ending {
-    let child = try ChildProcess(configuration)
-    let id = child.id
-    let isStopped = state.withLock { state in
-      state.process = id
-      return state.isStopped
-    }
-    if isStopped { kill(id, SIGTERM) }
-    let ending = child.wait()
-    state.withLock { $0.process = nil }
-    return ending
-  }
-
-  func stop() {
-    state.withLock { state in
-      state.isStopped = true
-      if let process = state.process { kill(process, SIGTERM) }
+    case let ending: throw CommandFailure(.io, "\(arguments.operands[0]) \(ending.reason)")
     }
   }
 }

@@ -124,8 +124,8 @@ private struct CreatedKey: Encodable {
   let key: String
 }
 
-/// An API key in `take5 keys list`.
-private struct KeyReport: Encodable {
+/// An API key in `take5 keys list` and in the result of `take5 restore`.
+struct KeyReport: Encodable {
   let id: Int64
   let name: String
   let scopes: [String]

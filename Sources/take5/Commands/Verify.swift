@@ -100,9 +100,9 @@ private struct VerifyResult: Encodable {
 
   /// The result as text.
   var text: String {
-    var lines = repaired.map { "repaired: \(Self.line($0))" }
+    var lines = repaired.map { "repaired: \($0.line)" }
     for finding in findings {
-      lines.append(Self.line(finding))
+      lines.append(finding.line)
       lines += finding.subjects.map { "  of \($0)" }
       lines.append("  \(finding.remedy)")
     }
@@ -117,11 +117,6 @@ private struct VerifyResult: Encodable {
     return lines.joined(separator: "\n")
   }
 
-  private static func line(_ finding: Finding) -> String {
-    "\(finding.severity.rawValue)  \(finding.code.rawValue)  "
-      + "\(finding.object.kind) \(finding.object.id): \(finding.detail)"
-  }
-
   private static func summary(of findings: [Finding]) -> String {
     let parts = Severity.allCases.reversed().compactMap { severity in
       let count = findings.count { $0.severity == severity }
@@ -129,4 +124,9 @@ private struct VerifyResult: Encodable {
     }
     return "the store is inconsistent: \(parts.joined(separator: ", "))"
   }
+}
+
+extension Finding {
+  /// The finding as one line of text.
+  var line: String { "\(severity.rawValue)  \(code.rawValue)  \(object.kind) \(object.id): \(detail)" }
 }

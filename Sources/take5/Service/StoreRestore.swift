@@ -1,0 +1,199 @@
+import Blobs
+import EmbeddedPostgres
+import FoundationEssentials
+import Integrity
+import Logging
+import Model
+import Platform
+import Postgres
+import Store
+
+/// Makes a store from a backup: its blobs first, then its database in one transaction, so that an interruption leaves an
+/// empty database, into which the next run restores.
+struct StoreRestore: Sendable {
+  private let folder: BackupFolder
+  private let arguments: Arguments
+  private let parallel: Int
+
+  init(_ folder: BackupFolder, _ arguments: Arguments) throws(CommandFailure) {
+    self.folder = folder
+    self.arguments = arguments
+    parallel = try arguments.number(Option.parallelCopies.name) ?? 4
+  }
+
+  private var data: String { arguments.value(Option.data.name) ?? "" }
+
+  func run() async throws -> RestoreResult {
+    let manifest = try manifest()
+    let place = try BlobOptions.place(arguments.value(BlobOptions.blobs.name), arguments)
+    try checkEmpty(place, for: manifest)
+    try checkPrograms(for: manifest)
+    let dump = "\(folder.path)/\(manifest.dump.file)"
+    guard try await DatabaseDump.digest(of: dump).hash == manifest.dump.sha256 else {
+      throw CommandFailure(
+        .io, "\(dump) is damaged: its SHA-256 is not that of the backup", remedy: "name another backup")
+    }
+    let database = try await DatabaseAccess.open(
+      arguments, connections: parallel + 1, isMigrating: false, isCreating: true, log: Logger(lowest: .warning))
+    let outcome: Result<RestoreResult, any Error>
+    do {
+      outcome = .success(try await restore(manifest, DatabaseDump(path: dump, url: database.url), to: place, database))
+    } catch {
+      outcome = .failure(error)
+    }
+    await database.close()
+    return try outcome.get()
+  }
+
+  private func manifest() throws -> BackupManifest {
+    guard let manifest = try folder.manifest() else {
+      let message =
+        folder.isUnfinished
+        ? "the first backup into \(folder.path) has not ended" : "no backup found in \(folder.path)"
+      throw CommandFailure(.inputMissing, message, remedy: "name a folder that 'take5 backup' has written")
+    }
+    guard manifest.schema <= StoreMigrations.all.map(\.version).max() ?? 0 else {
+      throw CommandFailure(
+        .rejected, "the backup is that of take5 \(manifest.version), which is newer than this program",
+        remedy: "restore it with that version or a newer one")
+    }
+    return manifest
+  }
+
+  /// Refuses a place that has blobs, unless they are those of this store: an interrupted run has copied them.
+  private func checkEmpty(_ place: BlobOptions.Place, for manifest: BackupManifest) throws {
+    let found: PublicID?
+    do {
+      found = try place.place.id()
+    } catch let error as BlobError {
+      throw CommandFailure(.io, "the blobs in \(place.name) cannot be used: \(error)", remedy: place.remedy)
+    }
+    if found == manifest.store { return }
+    let isFolder = place.bucket == nil && Folder.isFolder(place.name)
+    guard try found == nil && (!isFolder || Folder.names(in: place.name).isEmpty) else { throw occupied(place.name) }
+  }
+
+  private func occupied(_ name: String) -> CommandFailure {
+    CommandFailure(
+      .rejected, "there is a store in \(name), and a backup is restored only where there is none",
+      remedy: "stop its service and move it away, or name another folder with --data, or an empty database with "
+        + "--database")
+  }
+
+  /// Refuses a new embedded server that is older than that of the backup, before it is created.
+  private func checkPrograms(for manifest: BackupManifest) throws {
+    if try arguments.secret(.database) == nil {
+      try checkVersion(try EmbeddedPostgres.installedVersion(), for: manifest)
+    }
+  }
+
+  private func checkVersion(_ version: Int, for manifest: BackupManifest) throws(CommandFailure) {
+    guard version >= manifest.postgres else {
+      throw CommandFailure(
+        .rejected, "the backup is that of PostgreSQL \(manifest.postgres), and this server has version \(version)",
+        remedy: "use PostgreSQL \(manifest.postgres) or newer (Debian: apt-get install postgresql-\(manifest.postgres))"
+      )
+    }
+  }
+
+  private func restore(
+    _ manifest: BackupManifest, _ dump: DatabaseDump, to place: BlobOptions.Place, _ database: DatabaseAccess
+  ) async throws -> RestoreResult {
+    let pool = database.pool
+    let (isInUse, facts) = try await pool.run { session in
+      (try DatabaseFacts.isInUse(session), try DatabaseFacts(session))
+    }
+    guard !isInUse else { throw occupied(database.isEmbedded ? data : database.url.description) }
+    try checkVersion(facts.majorVersion, for: manifest)
+    let programs = try ClientPrograms(.restore, .shell, forServer: facts.majorVersion)
+    let rows = try await dump.rows(with: programs)
+    try Folder.make(data, mode: 0o700)
+    let (blobs, _) = try place.place.open(manifest.store)
+    let copied = try await copyBlobs(rows, to: blobs)
+    let revokes = arguments.has("--revoke-keys")
+    try await dump.restore(with: programs, then: revokes ? [Store.keyRevocation] : [])
+    try await pool.run { session in
+      try Migrator(StoreMigrations.all).migrate(session)
+      try session.executeScript("ANALYZE", name: "ANALYZE")
+    }
+    // A move that had not ended has ended here: these are the blobs.
+    try await pool.transaction { session in
+      _ = try Store.cancelMove(session)
+      _ = try Store.openBlobs(in: place.place, isAdopting: true, session)
+    }
+    let store = Store(blobs: blobs)
+    let progress = StageProgress()
+    let verifier = Verifier(pool: pool, store: store, blobs: blobs, parallel: parallel) { stage, fraction in
+      progress.show(stage, fraction)
+    }
+    defer { progress.clear() }
+    let report = try await verifier.run()
+    let keys = try await pool.run { session in try store.apiKeys(session) }
+    return RestoreResult(
+      manifest, copied, findings: report.findings, keys: keys.filter { $0.revokedAt == nil }, keysRevoked: revokes)
+  }
+
+  private func copyBlobs(
+    _ rows: DumpedRows, to blobs: any InspectableBlobStore
+  ) async throws -> BlobCopy.Report {
+    let bar = ProgressBar("copying")
+    defer { bar.clear() }
+    return try await BlobCopy(
+      from: try FolderBlobStore(folder: folder.blobs), to: blobs, parallel: parallel, readsPresent: true
+    ) { fraction in
+      bar.show(fraction)
+    }.run(rows)
+  }
+}
+
+/// The result that `take5 restore` prints.
+struct RestoreResult: Encodable {
+  /// The time of the backup, and the version of take5 that made it.
+  let createdAt: Date
+  let version: String
+  let counts: BackupManifest.Counts
+  /// The number of blobs that were copied, and of their bytes.
+  let copied: Int
+  let copiedBytes: Int64
+  /// What a verification has found.
+  let findings: [Finding]
+  /// The API keys that are valid.
+  let keys: [KeyReport]
+  /// Whether all keys were revoked.
+  let keysRevoked: Bool
+
+  init(
+    _ manifest: BackupManifest, _ copy: BlobCopy.Report, findings: [Finding], keys: [StoredKey], keysRevoked: Bool
+  ) {
+    createdAt = manifest.createdAt
+    version = manifest.version
+    counts = manifest.counts
+    copied = copy.copied
+    copiedBytes = copy.bytes
+    self.findings = findings
+    self.keys = keys.map(KeyReport.init)
+    self.keysRevoked = keysRevoked
+  }
+
+  /// Whether a verification has found nothing but orphans.
+  var isWhole: Bool { findings.allSatisfy { $0.severity == .orphan } }
+
+  var text: String {
+    var lines = findings.map { "\($0.line)\n  \($0.remedy)" }
+    let time = JSON.text(of: createdAt)
+    lines.append("restored the backup of \(time), made by take5 \(version): \(counts.text)")
+    lines.append("the store was verified, and is \(isWhole ? "consistent" : "not consistent: see above")")
+    if keysRevoked {
+      lines.append("all API keys are revoked: 'take5 keys create' makes new ones")
+    } else if keys.isEmpty {
+      lines.append("no API key is valid, as at that time")
+    } else {
+      lines.append(
+        "API keys are as they were at that time: one that was revoked since is valid again. These are valid:")
+      lines += keys.map { "  \($0.line)" }
+      lines.append("'take5 keys revoke NUMBER' revokes one; 'take5 restore --revoke-keys' would have revoked all")
+    }
+    lines.append("tokens and passwords of users, and media URLs that were signed, are as they were at that time, too")
+    return lines.joined(separator: "\n")
+  }
+}
