@@ -62,6 +62,29 @@ struct OrdinaryUserTests {
   }
 
   @Test(
+    "a user who may not use a store is refused with the name of its owner, and not sent to create another one",
+    .enabled(if: geteuid() == 0, "only root can become another user"))
+  func denied() async throws {
+    let folder = try folder()
+    let data = "\(folder.path)/data"
+    #expect(try await run(as: nil, folder, ["init", "--data", data]).status == 0)
+    #expect(chmod(data, 0o700) == 0)
+    for command in [
+      ["jobs", "list"], ["keys", "list"], ["gc", "hold"], ["verify"], ["database", "--data", data, "--", "true"],
+      ["database", "upgrade"], ["backup", "\(folder.path)/backup"], ["serve", "--listen", "127.0.0.1:0"],
+    ] {
+      let options = command.contains("--data") ? [] : ["--data", data]
+      let refused = try await run(as: "65534", folder, command + options)
+      #expect(refused.status == 74, "\(command): \(refused)")
+      #expect(refused.errors.contains("belongs to user root") && refused.errors.contains("sudo -u root take5"))
+      #expect(!refused.errors.contains("take5 init"), "\(refused)")
+    }
+    let doctor = try await run(as: "65534", folder, ["doctor", "--data", data, "--listen", "127.0.0.1:0"])
+    #expect(doctor.status == 1 && doctor.output.contains("sudo -u root take5"), "\(doctor)")
+    #expect(!doctor.output.contains("take5 init"), "\(doctor)")
+  }
+
+  @Test(
     "where the machine permits no user and no namespace, the default works with a warning, and required refuses",
     .enabled(if: geteuid() == 0, "only root can take the walls away"))
   func missing() async throws {

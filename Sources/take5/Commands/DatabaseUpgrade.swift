@@ -20,6 +20,7 @@ extension Subcommand {
         remedy: "upgrade the PostgreSQL of --database with its own programs, such as pg_upgrade")
     }
     let folder = arguments.value(Option.data.name) ?? ".take5"
+    if let denial = StoreOwner.denial(of: folder) { throw denial }
     var configuration = EmbeddedPostgres.Configuration(dataFolder: folder)
     let bar = ProgressBar("copying")
     configuration.report = { bar.note("take5: \($0)") }

@@ -56,6 +56,7 @@ enum BlobOptions {
     onExchange: @escaping @Sendable (S3Exchange) -> Void = { _ in }
   ) async throws -> any InspectableBlobStore {
     let data = folder(arguments)
+    if let denial = StoreOwner.denial(of: data) { throw denial }
     let place = try place(arguments.value(blobs.name), arguments, onExchange: onExchange)
     // What a bucket has of the folder are files of this machine alone.
     let isCreating = isCreating || place.bucket != nil

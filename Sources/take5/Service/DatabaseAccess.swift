@@ -126,6 +126,7 @@ struct DatabaseAccess: Sendable {
   private static func start(
     in folder: String, isCreating: Bool, isService: Bool, log: Logger
   ) async throws -> EmbeddedPostgres {
+    if let denial = StoreOwner.denial(of: folder) { throw denial }
     var configuration = EmbeddedPostgres.Configuration(dataFolder: folder)
     configuration.isService = isService
     configuration.createsMissing = isCreating
