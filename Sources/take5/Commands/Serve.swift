@@ -86,6 +86,7 @@ extension Subcommand {
     let provider = try await identity?.provider(log)
     let configuration = try WorkerConfiguration(arguments, slots: max(slots, 1))
     let definitions = try ServedDefinitions.read(arguments)
+    try APIServer.check(exposure.address, named: arguments.value("--listen") ?? "")
     let sandbox = slots == 0 ? nil : try await Sandbox.measured(configuration.media)
     let database = try await DatabaseAccess.open(
       arguments, connections: slots + configuration.backgroundSlots + 8, timeout: .seconds(30),

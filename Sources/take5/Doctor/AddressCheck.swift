@@ -29,25 +29,39 @@ extension DoctorCheck {
     _ option: String, _ text: String, _ error: ServerError, owner: ListeningProcess?
   ) -> CheckResult {
     let subject = String(option.dropFirst(2))
+    if case .cannotListen(let cause) = error, cause.code == EADDRINUSE, let owner, owner.name == "take5" {
+      return .ok("address", subject, "process \(owner.id) listens on \(text): take5, which is running")
+    }
+    return .error("address", subject, CommandFailure(error, listeningOn: text, option, owner: owner))
+  }
+}
+
+extension CommandFailure {
+  /// The failure of a command that cannot listen on the address of an option.
+  ///
+  /// - Parameter owner: the process that listens on the port, as far as this user can see it.
+  init(_ error: ServerError, listeningOn text: String, _ option: String, owner: ListeningProcess?) {
     guard case .cannotListen(let cause) = error else {
-      return .error("address", subject, "\(error)", remedy: "name an address of this machine with \(option)")
+      self.init(.unavailable, "\(error)", remedy: "name an address of this machine with \(option)")
+      return
     }
     switch cause.code {
+    case EADDRINUSE where owner?.name == "take5":
+      self.init(
+        .unavailable, "take5 runs already: its process \(owner?.id ?? 0) listens on \(text)",
+        remedy: "stop that process, or choose another address with \(option)")
     case EADDRINUSE:
-      if let owner, owner.name == "take5" {
-        return .ok("address", subject, "process \(owner.id) listens on \(text): take5, which is running")
-      }
       let name = owner.map { "process \($0.id) (\($0.name))" } ?? "a process of another user"
-      return .error(
-        "address", subject, "\(name) listens on \(text)",
+      self.init(
+        .unavailable, "\(name) listens on \(text)",
         remedy: "stop that process, or choose another address with \(option)")
     case EACCES:
-      return .error(
-        "address", subject, "\(text) cannot be bound: \(cause.reason)",
+      self.init(
+        .unavailable, "\(text) cannot be bound: \(cause.reason)",
         remedy: "choose a port from 1024 with \(option), or give the service CAP_NET_BIND_SERVICE")
     default:
-      return .error(
-        "address", subject, "\(text) cannot be bound: \(cause.reason)",
+      self.init(
+        .unavailable, "\(text) cannot be bound: \(cause.reason)",
         remedy: "name an address of this machine with \(option)")
     }
   }

@@ -7,6 +7,14 @@ import Tracing
 
 /// The HTTP server of the API, with its log and metrics.
 enum APIServer {
+  /// Checks that a server can listen on an address, before anything is created for it; status 69 if not.
+  static func check(_ address: ListenAddress, named text: String) throws(CommandFailure) {
+    do throws(ServerError) { _ = try ListeningSocket(host: address.host, port: address.port) } catch {
+      throw CommandFailure(
+        error, listeningOn: text, "--listen", owner: ListeningProcess.find(port: address.port))
+    }
+  }
+
   /// Binds and listens; status 69 if the address is in use or not available on this machine.
   static func listen(
     _ configuration: ServerConfiguration, api: ControlAPI, log: Logger, metrics: Metrics, refusals: RefusalLog,
