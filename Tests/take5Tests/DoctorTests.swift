@@ -70,7 +70,7 @@ struct DoctorResultTests {
   func walls() {
     let walls = SandboxTests.walls(down: [.user, .cgroup])
     for (mode, level) in [(SandboxMode.available, CheckResult.Level.warning), (.off, .warning), (.required, .error)] {
-      let results = DoctorCheck.results(walls, mode)
+      let results = DoctorCheck.results(walls, mode, lacksDelegation: true)
       #expect(results.map(\.subject) == Wall.allCases.map(\.rawValue))
       for result in results {
         switch result.subject {
@@ -80,6 +80,14 @@ struct DoctorResultTests {
         }
       }
     }
+  }
+
+  @Test("a cgroup that no unit could delegate is no warning")
+  func undelegated() {
+    let results = DoctorCheck.results(SandboxTests.walls(down: [.cgroup]), .available, lacksDelegation: false)
+    let cgroup = results.first { $0.subject == "cgroup" }
+    #expect(cgroup?.level == .info && cgroup?.remedy == nil && cgroup?.detail.contains("reason") == true)
+    #expect(DoctorReport(results).text.hasSuffix("\nno problems found"))
   }
 
   private static let healthy = DatabaseFacts(

@@ -66,6 +66,17 @@ struct SandboxTests {
     }
   }
 
+  @Test("a cgroup that is down is a warning only where a unit could delegate it", arguments: [true, false])
+  func cgroup(lacksDelegation: Bool) throws {
+    let lines = Locked<[String]>([])
+    let log = Logger(format: .text) { line in lines.withLock { $0.append(line) } }
+    try Sandbox(.available, .success(Self.walls(down: [.cgroup]))).report(
+      to: log, Metrics(), lacksDelegation: lacksDelegation)
+    let logged = lines.withLock { $0 }
+    #expect(logged.count == 1 && logged[0].contains("warning") == lacksDelegation, "\(logged)")
+    #expect(logged[0].contains("Delegate=yes") == lacksDelegation && logged[0].contains("reason=reason"))
+  }
+
   @Test("off is one warning")
   func off() throws {
     let lines = Locked<[String]>([])

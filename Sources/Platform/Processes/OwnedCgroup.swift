@@ -68,7 +68,7 @@ extension MemoryCgroup {
 
   /// Whether the manager of the machine leaves the cgroup to this program: it belongs to the user, or systemd has marked
   /// it (systemd.resource-control(5), `Delegate=`).
-  private var isDelegated: Bool {
+  package var isDelegated: Bool {
     if geteuid() != 0 { return access("\(folder)/cgroup.procs", W_OK) == 0 }
     return csystem_has_attribute(folder, "user.delegate", CChar(UInt8(ascii: "1"))) != 0
   }

@@ -44,6 +44,8 @@ struct DoctorSubject: Sendable {
 struct CheckResult: Encodable, Sendable, Hashable {
   enum Level: String, Encodable, Sendable {
     case ok
+    /// The service works, and there is nothing to do.
+    case info
     /// The service works, but not as well or as safely as it can.
     case warning
     /// The service does not start, or does not work.
@@ -56,7 +58,7 @@ struct CheckResult: Encodable, Sendable, Hashable {
   let level: Level
   /// What was found, in one line.
   let detail: String
-  /// What to do about it; nil if nothing is wrong.
+  /// What to do about it; nil if there is nothing to do.
   let remedy: String?
 
   private init(_ check: String, _ subject: String, _ level: Level, _ detail: String, remedy: String?) {
@@ -69,6 +71,10 @@ struct CheckResult: Encodable, Sendable, Hashable {
 
   static func ok(_ check: String, _ subject: String, _ detail: String) -> CheckResult {
     CheckResult(check, subject, .ok, detail, remedy: nil)
+  }
+
+  static func info(_ check: String, _ subject: String, _ detail: String) -> CheckResult {
+    CheckResult(check, subject, .info, detail, remedy: nil)
   }
 
   static func warning(_ check: String, _ subject: String, _ detail: String, remedy: String) -> CheckResult {

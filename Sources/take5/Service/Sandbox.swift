@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import MediaProcess
 import Metrics
@@ -55,8 +56,19 @@ struct Sandbox: Sendable {
     }
   }
 
+  /// Whether this program has no cgroup that it may divide because the unit of its service does not delegate one.
+  ///
+  /// A shell and a container have no such unit, and a kernel without the controller of memory has nothing to delegate: an
+  /// administrator can do nothing about that.
+  static var lacksDelegation: Bool {
+    guard Take5.environment()["INVOCATION_ID"] != nil, let cgroup = MemoryCgroup(of: getpid()) else { return false }
+    return !cgroup.isDelegated
+  }
+
   /// Logs the walls that are down, and sets the metric of each wall.
-  func report(to log: Logger, _ metrics: Metrics) {
+  ///
+  /// - Parameter lacksDelegation: whether the cgroup can be put up.
+  func report(to log: Logger, _ metrics: Metrics, lacksDelegation: Bool = Sandbox.lacksDelegation) {
     for report in walls {
       metrics.set(
         "take5_sandbox_wall", "Whether a wall around media processes stood when this process started.",
@@ -66,6 +78,10 @@ struct Sandbox: Sendable {
       return log.warning("media processes have no walls", ["sandbox": mode.rawValue, "remedy": Self.offRemedy])
     }
     for report in walls where !report.isUp {
+      guard report.wall != .cgroup || lacksDelegation else {
+        log.info("media processes have no cgroup of their own", ["reason": report.detail])
+        continue
+      }
       log.warning(
         "a wall around media processes is down",
         ["wall": report.wall.rawValue, "reason": report.detail, "remedy": report.wall.remedy])
