@@ -52,18 +52,25 @@ struct Take5 {
       Console.writeError(Help.text(of: commands))
       return .usage
     }
+    // 'take5 help jobs list' is 'take5 jobs list --help'.
+    if first == "help", arguments.count > 1 {
+      return try await dispatch(Array(arguments.dropFirst()) + ["--help"], environment)
+    }
     if ["--help", "-h", "help"].contains(first) {
       try Console.write(Help.text(of: commands))
       return .success
     }
     let name = first == "--version" ? "version" : first
     let pair = arguments.prefix(2).joined(separator: " ")
+    let group = commands.filter { !$0.isHidden && $0.name.hasPrefix(first + " ") }
     guard let command = commands.first(where: { $0.name == pair }) ?? commands.first(where: { $0.name == name }) else {
-      throw unknown(arguments)
+      guard !group.isEmpty, ["--help", "-h"].contains(arguments.dropFirst().first) else { throw unknown(arguments, group) }
+      try Console.write(Help.text(of: group, named: first))
+      return .success
     }
     let rest = Array(arguments.dropFirst(command.name.split(separator: " ").count))
     if rest.prefix(while: { $0 != "--" }).contains(where: { $0 == "--help" || $0 == "-h" }) {
-      try Console.write(Help.text(of: command))
+      try Console.write(Help.text(of: command, among: command.name == first ? group : []))
       return .success
     }
     try Failpoints.check(Failpoint.all)
@@ -88,8 +95,8 @@ struct Take5 {
     return arguments
   }
 
-  private static func unknown(_ arguments: [String]) -> CommandFailure {
-    let group = commands.filter { !$0.isHidden && $0.name.hasPrefix(arguments[0] + " ") }
+  /// - Parameter group: the commands that begin with the first argument.
+  private static func unknown(_ arguments: [String], _ group: [Subcommand]) -> CommandFailure {
     let names = commands.filter { !$0.isHidden }.flatMap { [$0.name, String($0.name.prefix { $0 != " " })] }
     let nearest = NearestName.of(arguments[0], among: names).map { ": did you mean '\($0)'?" } ?? ""
     let message =
@@ -97,7 +104,9 @@ struct Take5 {
       ? "unknown command '\(arguments[0])'\(nearest)"
       : "'\(arguments[0])' needs a subcommand: "
         + group.map { String($0.name.dropFirst(arguments[0].count + 1)) }.joined(separator: ", ")
-    return CommandFailure(.usage, message, remedy: "'take5 --help' lists the commands")
+    let remedy =
+      group.isEmpty ? "'take5 --help' lists the commands" : "'take5 \(arguments[0]) --help' describes them"
+    return CommandFailure(.usage, message, remedy: remedy)
   }
 
   private static func report(_ failure: CommandFailure) -> ExitStatus {

@@ -150,6 +150,21 @@ struct CommandLineTests {
       let help = try await Take5Command.run(command.split(separator: " ").map(String.init) + ["--help"])
       #expect(help.status == 0 && help.output.contains("example: take5 \(command)"), "\(command)")
     }
+    // A group has a help of its own, and 'help' stands before any command or group.
+    for arguments in [["jobs", "--help"], ["help", "jobs"], ["users", "-h"], ["help", "submit"]] {
+      let group = arguments.first { $0 != "help" } ?? ""
+      let help = try await Take5Command.run(arguments)
+      #expect(help.status == 0 && help.output.contains("usage: take5 \(group) COMMAND"), "\(help)")
+      let listed = help.output.split(separator: "\n").filter { $0.hasPrefix("  ") }
+      #expect(listed.count > 4 && listed.allSatisfy { $0.hasPrefix("  \(group) ") }, "\(help)")
+    }
+    let named = try await Take5Command.run(["help", "jobs", "list"])
+    #expect(try await named.output == Take5Command.run(["jobs", "list", "--help"]).output)
+    #expect(try await Take5Command.run(["reprocess", "--help"]).output.contains("  reprocess status "))
+    let unknown = try await Take5Command.run(["help", "nonsense"])
+    #expect(unknown.status == 64 && unknown.errors.contains("unknown command 'nonsense'"), "\(unknown)")
+    let port = try await Take5Command.run(["serve", "--port", "8080"])
+    #expect(port.status == 64 && port.errors.contains("did you mean '--listen'?"), "\(port)")
     #expect(try await Take5Command.run([]).status == 64)
     #expect(try await Take5Command.run(["jobs"]).status == 64)
     #expect(try await Take5Command.run(["compose", front, back]).status == 64)

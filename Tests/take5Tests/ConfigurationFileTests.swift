@@ -101,6 +101,10 @@ struct NearestNameTests {
     #expect(NearestName.of("loglevel", among: names) == "log-level")
     #expect(NearestName.of("date", among: names) == "data")
     #expect(NearestName.of("port", among: names) == nil)
+    for name in ["--port", "--host", "--bind", "--address"] {
+      #expect(NearestName.ofOption(name, among: ["--poll", "--listen"]) == "--listen")
+      #expect(NearestName.ofOption(name, among: ["--data"]) == nil)
+    }
     #expect(NearestName.of("", among: names) == nil)
     #expect(NearestName.of("x", among: []) == nil)
   }

@@ -177,7 +177,9 @@ struct Arguments: Sendable {
 
   private static func unknown(_ name: String, _ command: Subcommand) -> CommandFailure {
     let names = command.options.map(\.name) + ["--help"]
-    guard let nearest = NearestName.of(name, among: names) else { return usage("unknown option '\(name)'", command) }
+    guard let nearest = NearestName.ofOption(name, among: names) else {
+      return usage("unknown option '\(name)'", command)
+    }
     return CommandFailure(
       .usage, "unknown option '\(name)': did you mean '\(nearest)'?", remedy: helpRemedy(command))
   }

@@ -1,5 +1,15 @@
 /// The name that a misspelt one stands for, as a hint: keys of the configuration file, variables, options, commands.
 enum NearestName {
+  /// The option or key of this program for what other programs call so, such as `--port`; otherwise the nearest one.
+  ///
+  /// Not for variables: Kubernetes sets `TAKE5_PORT` for a service of this name.
+  static func ofOption(_ name: String, among names: [String]) -> String? {
+    let usual = ["port": "listen", "host": "listen", "bind": "listen", "address": "listen"]
+    func word(_ name: String) -> String { String(name.drop { $0 == "-" }) }
+    if let meant = usual[word(name)], let found = names.first(where: { word($0) == meant }) { return found }
+    return of(name, among: names)
+  }
+
   /// The nearest of the names, the first of several; nil if none is near: one change for each three letters, at most
   /// three.
   static func of(_ name: String, among names: some Sequence<String>) -> String? {

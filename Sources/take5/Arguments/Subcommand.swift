@@ -119,30 +119,46 @@ enum Help {
 
   /// The help of the program: a list of its commands.
   static func text(of commands: [Subcommand]) -> String {
-    let shown = commands.filter { !$0.isHidden }
-    let width = (shown.map { synopsis($0).count }.max() ?? 0) + 2
-    let lines = shown.map { command in
+    """
+    take5: \(abstract)
+
+    usage: take5 COMMAND [OPTIONS]
+
+    \(lines(of: commands.filter { !$0.isHidden }))
+
+    'take5 COMMAND --help' describes a command, or a group of commands such as 'jobs'. Exit status:
+    \(Paragraph.wrapped(statuses, width: 110).joined(separator: "\n"))
+
+    """
+  }
+
+  /// The help of a group of commands: a list of them.
+  static func text(of group: [Subcommand], named name: String) -> String {
+    """
+    usage: take5 \(name) COMMAND [OPTIONS]
+
+    \(lines(of: group))
+
+    'take5 \(name) COMMAND --help' describes a command.
+
+    """
+  }
+
+  private static func lines(of commands: [Subcommand]) -> String {
+    let width = (commands.map { synopsis($0).count }.max() ?? 0) + 2
+    return commands.map { command in
       let synopsis = synopsis(command)
       return "  \(synopsis)\(String(repeating: " ", count: width - synopsis.count))\(command.abstract)"
-    }
-    return """
-      take5: \(abstract)
-
-      usage: take5 COMMAND [OPTIONS]
-
-      \(lines.joined(separator: "\n"))
-
-      'take5 COMMAND --help' describes a command. Exit status:
-      \(Paragraph.wrapped(statuses, width: 110).joined(separator: "\n"))
-
-      """
+    }.joined(separator: "\n")
   }
 
   private static let statuses =
     ExitStatus.meanings.map { "\($0.rawValue) \($1)" }.joined(separator: ", ") + "."
 
   /// The help of one command.
-  static func text(of command: Subcommand) -> String {
+  ///
+  /// - Parameter group: the commands whose names begin with that of this one.
+  static func text(of command: Subcommand, among group: [Subcommand] = []) -> String {
     var text = "\(command.abstract)\n\nusage: take5 \(synopsis(command)) [OPTIONS]\n"
     let all = command.allOptions.map { option -> (String, String) in
       let short = option.short.map { "\($0), " } ?? ""
@@ -155,6 +171,7 @@ enum Help {
     for (syntax, help) in all {
       text += "  \(syntax)\(String(repeating: " ", count: width - syntax.count))\(help)\n"
     }
+    if !group.isEmpty { text += "\n\(lines(of: group))\n" }
     return text + "\nexample: \(command.example)\n"
   }
 

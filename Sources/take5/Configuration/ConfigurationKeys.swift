@@ -17,7 +17,7 @@ struct ConfigurationKeys: Sendable {
     let keys = options.compactMap(\.key)
     return file.entries.filter { !keys.contains($0.key) }.map { entry in
       let former = options.first { $0.formerName == "--" + entry.key }?.key
-      let hint = (former ?? NearestName.of(entry.key, among: keys)).map { ": did you mean '\($0)'?" } ?? ""
+      let hint = (former ?? NearestName.ofOption(entry.key, among: keys)).map { ": did you mean '\($0)'?" } ?? ""
       return ConfigurationFile.Problem(
         line: entry.line, message: "unknown key '\(entry.key)'\(hint)",
         remedy: "'take5 config --example' prints all keys")
