@@ -21,12 +21,15 @@ extension JobQueue {
 
   /// Renews a worker's lease.
   ///
-  /// - Parameter jobs: the jobs that the worker holds.
+  /// - Parameters:
+  ///   - jobs: the jobs that the worker holds.
+  ///   - recent: what it has done within the last hour.
   package static func heartbeat(
-    worker: Int64, holding jobs: [(id: Int64, token: Int64)], _ session: Session
-  ) throws(PostgresError) -> HeartbeatReply {
+    worker: Int64, holding jobs: [(id: Int64, token: Int64)], recent: RecentAttempts? = nil, _ session: Session
+  ) throws -> HeartbeatReply {
     let rows = try session.execute(
-      statements["heartbeat"], .integer(worker), .integers(jobs.map(\.id)), .integers(jobs.map(\.token)))
+      statements["heartbeat"], .integer(worker), .integers(jobs.map(\.id)), .integers(jobs.map(\.token)),
+      .text(try recent.map { try JSON.text($0.kinds) }))
     var reply = HeartbeatReply()
     for row in rows {
       guard let token = try row.get("token", as: Int64?.self) else {

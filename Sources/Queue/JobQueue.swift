@@ -60,6 +60,7 @@ package enum QueueMigrations {
       Migration(version: 4, name: "faults", PackageResources.v0004_faults_sql),
       Migration(version: 5, name: "single", PackageResources.v0005_single_sql),
       Migration(version: 6, name: "traces", PackageResources.v0006_traces_sql),
+      Migration(version: 7, name: "recent", PackageResources.v0007_recent_sql),
     ]
   }
 }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import HTTPClient
 import HTTPTesting
 import MediaFixtures
 import Model
@@ -102,6 +103,32 @@ struct JobCommandTests {
     #expect(try await Take5Command.run(["jobs", "watch", PublicID.now().description] + access).status == 66)
     let shown = try await Take5Command.run(["jobs", "show", jobs[0]] + access)
     #expect(shown.output.contains("attempts    1 of") && shown.output.contains("finished"))
+    try await service.stop()
+  }
+
+  @Test("the statistics and the metrics of the service say what each worker has done within the last hour")
+  func figuresByWorker() async throws {
+    let (service, access, _) = try await service(submissions: 1)
+    let worker = try await service.worker()
+    #expect(await worker.waitForLog("post published"), "\(worker.log)")
+    let process = try #require(await worker.process)
+    var figures: API.Value?
+    while figures == nil {
+      // The next heartbeat has them.
+      let stats = try await Take5Command.run(["jobs", "stats", "--json"] + access)
+      let value = try JSONDecoder().decode(API.Value.self, from: Data(stats.output.utf8))
+      figures = value["workers"]?.items.first { $0["process"]?.number == Int(process) }?["last_hour"]?[0]
+    }
+    #expect(figures?["kind"]?.text == "post" && figures?["completed"]?.number == 1, "\(String(describing: figures))")
+    #expect(figures?["failed"]?.number == 0 && figures?["p95_seconds"] == figures?["p50_seconds"])
+    let text = try await Take5Command.run(["jobs", "stats"] + access).output
+    #expect(text.contains("LAST HOUR OF WORKER"), "\(text)")
+    let metrics = String(decoding: try await service.get("/metrics").body, as: UTF8.self).split(separator: "\n")
+    let label = "process=\"\(process)\""
+    #expect(metrics.contains { $0.hasPrefix("take5_worker_attempts{") && $0.contains(label) && $0.hasSuffix(" 1") })
+    #expect(metrics.contains { $0.hasPrefix("take5_worker_attempt_seconds{") && $0.contains(label) })
+    await worker.send(signal: SIGTERM)
+    _ = await worker.wait()
     try await service.stop()
   }
 

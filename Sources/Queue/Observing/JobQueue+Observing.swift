@@ -104,6 +104,8 @@ package struct WorkerRecord: Sendable, Hashable {
   package let isAlive: Bool
   /// The number of jobs that the worker holds.
   package let jobs: Int
+  /// What it has done within the last hour, as of that heartbeat; empty for a worker of an earlier version.
+  package let recent: RecentAttempts
 
   init(_ row: Row) throws(PostgresError) {
     id = try row.get("id")
@@ -113,5 +115,6 @@ package struct WorkerRecord: Sendable, Hashable {
     heartbeatAgeSeconds = try row.get("silence")
     isAlive = try row.get("is_alive")
     jobs = try row.get("jobs")
+    recent = try RecentAttempts(row.get("recent", as: String?.self))
   }
 }

@@ -5,7 +5,9 @@ package import Postgres
 /// The gauges of the queue for Prometheus; all processes of one database report the same values.
 package enum QueueGauges {
   package static func measure(_ session: Session) throws(PostgresError) -> [MetricGauge] {
-    try depths(JobQueue.depths(session)) + workers(session) + health(JobQueue.health(session))
+    let workers = try JobQueue.workers(session)
+    return try depths(JobQueue.depths(session)) + counts(workers) + workers.flatMap(recent)
+      + health(JobQueue.health(session))
   }
 
   private static func depths(_ depths: [QueueDepth]) -> [MetricGauge] {
@@ -26,13 +28,36 @@ package enum QueueGauges {
     }
   }
 
-  private static func workers(_ session: Session) throws(PostgresError) -> [MetricGauge] {
-    let counts = try session.execute(JobQueue.observing["worker_counts"]).single()
+  private static func counts(_ workers: [WorkerRecord]) -> [MetricGauge] {
     let help = "Workers, by whether their last heartbeat is within their lease."
+    let alive = workers.count { $0.isAlive }
     return [
-      MetricGauge("take5_workers", help, ["state": "alive"], Double(try counts.get("alive", as: Int.self))),
-      MetricGauge("take5_workers", help, ["state": "silent"], Double(try counts.get("silent", as: Int.self))),
+      MetricGauge("take5_workers", help, ["state": "alive"], Double(alive)),
+      MetricGauge("take5_workers", help, ["state": "silent"], Double(workers.count - alive)),
     ]
+  }
+
+  /// What a worker has done, for the question which one is slow.
+  private static func recent(_ worker: WorkerRecord) -> [MetricGauge] {
+    worker.recent.kinds.sorted { $0.key < $1.key }.flatMap { kind, figures in
+      func labels(_ name: String, _ value: String) -> MetricLabels {
+        [
+          "worker": "\(worker.id)", "host": worker.host, "process": "\(worker.process)", "kind": kind, name: value,
+        ]
+      }
+      let attempts = "Attempts that a worker has ended within the last hour, by result."
+      let duration = "Time of the attempts that a worker has ended within the last hour."
+      return [
+        MetricGauge(
+          "take5_worker_attempts", attempts, labels("result", "completed"), Double(figures.completed)),
+        MetricGauge(
+          "take5_worker_attempts", attempts, labels("result", "failed"), Double(figures.failed)),
+        MetricGauge(
+          "take5_worker_attempt_seconds", duration, labels("quantile", "0.5"), figures.p50),
+        MetricGauge(
+          "take5_worker_attempt_seconds", duration, labels("quantile", "0.95"), figures.p95),
+      ]
+    }
   }
 
   static func health(_ health: QueueHealth) -> [MetricGauge] {

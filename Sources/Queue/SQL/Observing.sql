@@ -55,14 +55,9 @@ ORDER BY kind
 
 -- name: workers
 SELECT id, host, process, started_at, extract(epoch FROM clock_timestamp() - beat_at)::float8 AS silence,
-  beat_at >= clock_timestamp() - make_interval(secs => lease_seconds) AS is_alive,
+  beat_at >= clock_timestamp() - make_interval(secs => lease_seconds) AS is_alive, recent,
   (SELECT count(*) FROM job WHERE job.worker_id = worker.id AND state = 'x') AS jobs
 FROM worker ORDER BY id
-
--- name: worker_counts
-SELECT count(*) FILTER (WHERE beat_at >= clock_timestamp() - make_interval(secs => lease_seconds)) AS alive,
-  count(*) FILTER (WHERE beat_at < clock_timestamp() - make_interval(secs => lease_seconds)) AS silent
-FROM worker
 
 -- name: horizon
 -- What holds back the xmin horizon, so that VACUUM cannot remove dead rows. A role without pg_read_all_stats sees no

@@ -11,7 +11,7 @@ DELETE FROM worker WHERE id = $1
 -- Returns the leases that the worker has lost, the jobs that are to be cancelled, and whether the worker's row is gone.
 -- The commit does not wait for the disk: if a crash loses the new time, the lease only ends earlier.
 WITH renewed AS (
-  UPDATE worker SET beat_at = clock_timestamp()
+  UPDATE worker SET beat_at = clock_timestamp(), recent = $4::jsonb
   WHERE id = $1 AND set_config('synchronous_commit', 'off', true) = 'off'
   RETURNING id)
 SELECT held.token, job.token IS DISTINCT FROM held.token AS lost, job.cancel_at IS NOT NULL AS cancelled,

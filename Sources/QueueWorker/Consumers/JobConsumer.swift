@@ -164,7 +164,9 @@ final class JobConsumer: Sendable {
       await handler.handle(job, isAlone: held.count == 1, log: log)
     }
     job.endTrace()
-    context.metrics.took(start.duration(to: .now) / .seconds(1), kind: job.job.kind)
+    let seconds = start.duration(to: .now) / .seconds(1)
+    context.metrics.took(seconds, kind: job.job.kind)
+    context.held.ended.record(job.job.kind, outcome: job.outcome, seconds: seconds, at: clock.now)
     note(health)
   }
 

@@ -76,8 +76,9 @@ final class Heartbeat: Sendable {
 
   private func send() async throws {
     let jobs = held.all.map { (id: $0.job.id, token: $0.job.token) }
+    let recent = held.ended.figures(at: clock.now)
     let reply = try await connection.run(timeout: configuration.heartbeatInterval) { [worker] session in
-      try JobQueue.heartbeat(worker: worker, holding: jobs, session)
+      try JobQueue.heartbeat(worker: worker, holding: jobs, recent: recent, session)
     }
     for token in reply.lost { held[token]?.stop(.leaseLost) }
     for token in reply.cancelled { held[token]?.stop(.cancelled) }

@@ -93,10 +93,13 @@ package final class HeldJob: Sendable {
     metrics.end(kind: job.kind, outcome: outcome)
   }
 
+  /// How the attempt has ended; nil while it runs.
+  var outcome: String? { state.withLock { $0.outcome } }
+
   /// Ends the span of the attempt.
   func endTrace() {
     endStage()
-    trace?.end(job, outcome: state.withLock { $0.outcome })
+    trace?.end(job, outcome: outcome)
   }
 
   /// Counts an input that the attempt quarantined.
@@ -114,6 +117,8 @@ package final class HeldJob: Sendable {
 /// The jobs that this worker holds, by token: the next attempt at a job may start here before the last one has returned.
 final class HeldJobs: Sendable {
   private let jobs = Locked<[Int64: HeldJob]>([:])
+  /// The attempts at jobs that are not held any more.
+  let ended = AttemptWindow()
 
   func add(_ held: HeldJob) { jobs.withLock { $0[held.job.token] = held } }
 

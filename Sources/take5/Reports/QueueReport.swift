@@ -49,6 +49,22 @@ struct QueueReport: Encodable {
     /// The age of the last heartbeat.
     let beatAgeSeconds: Double
     let jobs: Int
+    /// What it has done within the last hour, by the kind of jobs.
+    let lastHour: [Recent]
+  }
+
+  struct Recent: Encodable {
+    let kind: String
+    let completed: Int
+    let failed: Int
+    let p50Seconds: Double
+    let p95Seconds: Double
+
+    init(_ kind: String, _ figures: RecentAttempts.Figures) {
+      self.kind = kind
+      (completed, failed) = (figures.completed, figures.failed)
+      (p50Seconds, p95Seconds) = (figures.p50, figures.p95)
+    }
   }
 
   struct Holder: Encodable {
@@ -86,7 +102,8 @@ struct QueueReport: Encodable {
     self.workers = workers.map {
       Worker(
         number: $0.id, host: $0.host, process: $0.process, startedAt: $0.startedAt, isAlive: $0.isAlive,
-        beatAgeSeconds: $0.heartbeatAgeSeconds, jobs: $0.jobs)
+        beatAgeSeconds: $0.heartbeatAgeSeconds, jobs: $0.jobs,
+        lastHour: $0.recent.kinds.sorted { $0.key < $1.key }.map { Recent($0.key, $0.value) })
     }
     horizon = health.holders.map {
       Holder(
@@ -99,9 +116,10 @@ struct QueueReport: Encodable {
   /// The report as text.
   var text: String {
     let parts = [
-      depthLines, Self.lines(lastHour, "LAST HOUR"), Self.lines(lastDay, "LAST DAY"), workerLines, vacuumLines,
+      depthLines, Self.lines(lastHour, "LAST HOUR"), Self.lines(lastDay, "LAST DAY"), workerLines, recentLines,
+      vacuumLines,
     ]
-    return parts.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
+    return parts.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
   }
 
   /// The number of jobs for each queue, kind and state.
@@ -135,6 +153,19 @@ struct QueueReport: Encodable {
         DurationText.text(worker.beatAgeSeconds), "\(worker.jobs)", JSON.text(of: worker.startedAt))
     }
     return table.isEmpty ? ["no workers"] : table.lines
+  }
+
+  /// What each worker has done, for the question which one is slow.
+  private var recentLines: [String] {
+    var table = TextTable("LAST HOUR OF WORKER", "HOST", "PROCESS", "KIND", "COMPLETED", "FAILED", "P50", "P95")
+    for worker in workers {
+      for recent in worker.lastHour {
+        table.add(
+          "\(worker.number)", worker.host, "\(worker.process)", recent.kind, "\(recent.completed)", "\(recent.failed)",
+          DurationText.text(recent.p50Seconds), DurationText.text(recent.p95Seconds))
+      }
+    }
+    return table.isEmpty ? [] : table.lines
   }
 
   private var vacuumLines: [String] {
