@@ -116,7 +116,7 @@ struct StartFailure: Equatable {
         "checkpoint record", "could not open file", "could not read file", "could not open directory", "invalid",
         "checksum",
       ],
-      "Files of the database are damaged or missing: restore a backup (docs/backup.md)"
+      "Files of the database are damaged or missing: restore a backup with 'take5 restore'"
     ),
   ]
 }

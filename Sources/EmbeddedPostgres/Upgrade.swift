@@ -125,7 +125,7 @@ package struct Upgrade {
     } catch {
       throw EmbeddedPostgresError(
         "the file system of \(layout.home) cannot exchange two folders (\(error))",
-        remedy: "Make a backup and restore it into a new store of the other version: docs/backup.md")
+        remedy: "Make a backup with 'take5 backup', and restore it into a new store of the other version")
     }
     // A folder whose version is not that of its name is another's.
     for (path, version) in try layout.formerClusters() where Layout.version(of: path) == version {

@@ -53,4 +53,24 @@ struct BinariesTests {
       #expect(error?.remedy?.contains("TAKE5_POSTGRES_BIN") == true)
     }
   }
+
+  @Test("the client programs are those of the server's version, otherwise the next newer ones")
+  func clients() throws {
+    var folders: [Int: String] = [:]
+    for version in [14, 16, 17] {
+      let bin = try install(version)
+      for name in ["pg_dump", "pg_restore"] {
+        _ = try Descriptor(writing: "\(bin)/\(name)", replacing: true, mode: 0o755)
+      }
+      folders[version] = bin
+    }
+    let all = folders.values.joined(separator: ":")
+    func dump(_ names: [ClientPrograms.Name] = [.dump, .restore], server version: Int) throws -> String {
+      try ClientPrograms(names, forServer: version) { $0 == "TAKE5_POSTGRES_BIN" ? all : nil }.path(.dump)
+    }
+    #expect(try dump(server: 14) == "\(folders[14] ?? "")/pg_dump")
+    #expect(try dump(server: 15) == "\(folders[16] ?? "")/pg_dump")
+    #expect(throws: EmbeddedPostgresError.self) { try dump(server: 18) }
+    #expect(throws: EmbeddedPostgresError.self) { try dump([.restore, .shell], server: 14) }
+  }
 }

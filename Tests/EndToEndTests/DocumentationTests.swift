@@ -14,7 +14,7 @@ struct DocumentationTests {
     "all commands in the documents succeed",
     arguments: [
       ["README.md"],
-      ["docs/operations.md", "docs/configuration.md"],
+      ["docs/operations.md", "docs/configuration.md", "docs/definition.md"],
       ["docs/reprocessing.md"],
       ["docs/backup.md"],
     ])

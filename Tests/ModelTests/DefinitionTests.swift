@@ -36,7 +36,7 @@ struct DefinitionTests {
       (#""poster": 5"#, "outputs.poster: "),
       (#""preview": {"from": "back", "at": 0, "quality": 1}"#, "outputs.preview.seconds is missing"),
       (#""composed": {"from": "back", "at": 0, "long_edge": 9, "quality": 1}"#, "outputs.composed.layout is missing"),
-      (#""clip.back": {"mode": "copy"}"#, "outputs.clip.back.mode: "),
+      (#""clip.back": {"mode": "copy"}"#, "outputs.clip.back.mode: 'copy' is not one of remux-or-encode"),
       (
         #""thumbnail.front": {"from": "front", "at": 0, "quality": 1, "long_edge": "9"}"#,
         "outputs.thumbnail.front.long_edge: "

@@ -87,7 +87,8 @@ extension Option {
     "--listen-database", "URL", .database, variable: "TAKE5_LISTEN_DATABASE_URL",
     help: "direct URL of the same database for LISTEN behind a pooler; without it the queue is polled")
   static let definition = Option(
-    "--definition", "FILE", help: "use this definition instead of the built-in one (jobs/take5-post.json)")
+    "--definition", "FILE",
+    help: "use this definition instead of the built-in one, which 'take5 definition show take5-post' prints")
   static let foreground = Option(
     "--foreground", "front|back", default: "front", help: "camera that is shown in the inset")
   static let latency = Option(

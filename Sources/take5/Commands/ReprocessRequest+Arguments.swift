@@ -46,7 +46,7 @@ extension ReprocessRequest {
     } catch {
       throw CommandFailure(
         .usage, "\(path) is not a definition: \(JSON.reason(error))",
-        remedy: "compare it with jobs/take5-post.json or jobs/photo-post.json")
+        remedy: "compare it with that of 'take5 definition show take5-post' or 'take5 definition show photo-post'")
     }
   }
 

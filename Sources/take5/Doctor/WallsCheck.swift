@@ -18,7 +18,8 @@ extension DoctorCheck {
       if report.isUp { return .ok("walls", name, "up: \(report.detail)") }
       if report.wall == .cgroup, mode != .off, !lacksDelegation {
         return .info(
-          "walls", name, "down here: \(report.detail); a service has one where its unit delegates it, as take5.service does")
+          "walls", name,
+          "down here: \(report.detail); a service has one where its unit delegates it, as take5.service does")
       }
       let remedy = mode == .off ? Sandbox.offRemedy : report.wall.remedy
       return mode == .required && !report.isOptional

@@ -39,7 +39,8 @@ struct LocalMedia {
       return try JSON.decode(Definition.self, from: text)
     } catch {
       throw CommandFailure(
-        .usage, "\(path) is not a definition: \(JSON.reason(error))", remedy: "compare it with jobs/take5-post.json")
+        .usage, "\(path) is not a definition: \(JSON.reason(error))",
+        remedy: "compare it with that of 'take5 definition show take5-post'")
     }
   }
 

@@ -30,7 +30,8 @@ struct LocalPhotos {
       return try JSON.decode(PhotoDefinition.self, from: text)
     } catch {
       throw CommandFailure(
-        .usage, "\(name) is not a definition: \(JSON.reason(error))", remedy: "compare it with jobs/photo-post.json")
+        .usage, "\(name) is not a definition: \(JSON.reason(error))",
+        remedy: "compare it with that of 'take5 definition show photo-post'")
     }
   }
 

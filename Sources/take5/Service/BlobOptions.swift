@@ -95,7 +95,7 @@ enum BlobOptions {
     do throws(S3Location.Invalid) { location = try S3Location(text) } catch {
       throw CommandFailure(
         .usage, "'\(text)' is not a bucket: \(error)",
-        remedy: "write it as s3://BUCKET/PREFIX?endpoint=https://HOST:PORT (docs/object-store.md)")
+        remedy: "write it as s3://BUCKET/PREFIX?endpoint=https://HOST:PORT")
     }
     let source = S3CredentialSource(environment: Take5.environment())
     let client = S3Client(

@@ -8,17 +8,15 @@ import Platform
 enum ServedDefinitions {
   static let option = Option(
     "--definitions", "DIR", variable: "TAKE5_DEFINITIONS",
-    help: "folder with definitions that replace built-in ones of the same name, each a file *.json (docs/definition.md)"
-  )
+    help: "folder with definitions that replace built-in ones of the same name, each a file *.json; "
+      + "'take5 definition list' lists them")
 
   /// Reads the definitions. That of moments is the one that `--definition` names, if it is given.
   static func read(_ arguments: Arguments) throws -> SubmissionDefinitions {
-    var definitions = SubmissionDefinitions(
-      moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos(),
-      collections: try CollectionKinds.read(arguments))
+    var definitions = try SubmissionDefinitions.builtIn(collections: CollectionKinds.read(arguments))
     if let folder = arguments.value(option.name) {
       for (path, bytes) in try DefinitionFolder.files(in: folder, option) {
-        try DefinitionFolder.decode(path, "docs/definition.md") {
+        try DefinitionFolder.decode(path) {
           try definitions.replace(with: JSON.decode(MediaDefinition.self, from: bytes))
         }
       }
@@ -43,13 +41,11 @@ enum DefinitionFolder {
   }
 
   /// Decodes the definition of a file with a closure; its errors become a failure that names the file.
-  ///
-  /// - Parameter document: what explains such definitions.
-  static func decode(_ path: String, _ document: String, _ read: () throws -> Void) throws(CommandFailure) {
+  static func decode(_ path: String, _ read: () throws -> Void) throws(CommandFailure) {
     do { try read() } catch {
       throw CommandFailure(
         .configuration, "\(path) is no valid definition: \(JSON.reason(error))",
-        remedy: "correct the file (\(document)), or remove it")
+        remedy: "correct the file, or remove it; 'take5 definition show NAME' prints a built-in one")
     }
   }
 }
@@ -60,6 +56,20 @@ private struct UnfitDefinition: Error, CustomStringConvertible {
 }
 
 extension SubmissionDefinitions {
+  /// The definitions that are built in.
+  static func builtIn(collections: [String: CollectionDefinition] = [:]) throws -> SubmissionDefinitions {
+    SubmissionDefinitions(
+      moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos(),
+      collections: collections)
+  }
+
+  /// The same definitions with another one in the place of that of its name; throws if it cannot be used there.
+  func replacing(_ definition: MediaDefinition) throws -> SubmissionDefinitions {
+    var copy = self
+    try copy.replace(with: definition)
+    return copy
+  }
+
   /// Replaces the definition of the same name.
   fileprivate mutating func replace(with definition: MediaDefinition) throws {
     switch definition {
