@@ -149,4 +149,37 @@ struct AccessTests {
     let status = try await exchange(head + "\r\n" + (method == "POST" ? "{}" : ""), port: port).status
     return status != 401 && status != 403
   }
+
+  @Test("a key is revoked by its name, unless several valid keys have it; the secret of URLs changes on purpose")
+  func keyNames() async throws {
+    let service = try await Service(workers: 0)
+    func take5(_ arguments: String...) async throws -> Take5Command {
+      try await Take5Command.run(arguments + ["--data", service.data])
+    }
+    for name in ["app", "backup", "app"] { #expect(try await take5("keys", "create", name).status == 0) }
+    let ambiguous = try await take5("keys", "revoke", "app")
+    #expect(ambiguous.status == 64, "\(ambiguous)")
+    #expect(ambiguous.errors.contains("1  app  ") && ambiguous.errors.contains("3  app  "), "\(ambiguous)")
+    #expect(try await take5("keys", "revoke", "backup").output == "key 2 is revoked\n")
+    #expect(try await take5("keys", "revoke", "1").output == "key 1 is revoked\n")
+    // One of the name is left.
+    #expect(try await take5("keys", "revoke", "app").output == "key 3 is revoked\n")
+    #expect(try await take5("keys", "revoke", "none").status == 66)
+
+    let secrets = "SELECT count(*) FROM signing_key WHERE retires_at IS NULL OR retires_at > now()"
+    let newest = "SELECT max(id) FROM signing_key"
+    let before = try await service.count(newest)
+    let former = try await take5("keys", "rotate")
+    #expect(former.status == 64 && former.errors.contains("rotate-signing"), "\(former)")
+    #expect(former.errors.contains("take5 keys create") && former.errors.contains("take5 keys revoke"), "\(former)")
+    let asked = try await take5("keys", "rotate-signing")
+    #expect(asked.status == 64 && asked.errors.contains("become invalid at once"), "\(asked)")
+    #expect(try await service.count(newest) == before)
+    #expect(try await take5("keys", "rotate-signing", "--keep").status == 0)
+    #expect(try await service.count(secrets) == 2)
+    #expect(try await take5("keys", "rotate-signing", "--yes").status == 0)
+    #expect(try await service.count(secrets) == 1)
+    #expect(try await service.count(newest) == before + 2)
+    try await service.stop()
+  }
 }

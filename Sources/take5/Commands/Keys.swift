@@ -55,30 +55,52 @@ extension Subcommand {
   }
 
   static let keysRevoke = Subcommand(
-    "keys revoke", abstract: "Revoke an API key; services refuse it within seconds.", operands: ["NUMBER"],
-    options: Option.storeAccess, example: "take5 keys revoke 3"
+    "keys revoke", abstract: "Revoke an API key by its number or its name; services refuse it within seconds.",
+    operands: ["KEY"], options: Option.storeAccess, example: "take5 keys revoke app-backend"
   ) { arguments in
-    guard let id = Int64(arguments.operands[0]) else {
-      throw CommandFailure(.usage, "'\(arguments.operands[0])' is not the number of a key", remedy: keysRemedy)
-    }
-    let known = try await DatabaseAccess.use(arguments) { pool in
+    let operand = arguments.operands[0]
+    let id = try await DatabaseAccess.use(arguments) { pool in
       let store = Store(blobs: ClosedBlobStore())
       return try await pool.transaction { session in
-        _ = try store.revoke(key: id, session)
-        return try store.apiKeys(session).contains { $0.id == id }
+        let key = try key(operand, among: try store.apiKeys(session))
+        _ = try store.revoke(key: key.id, session)
+        return key.id
       }
     }
-    guard known else { throw CommandFailure(.inputMissing, "key \(id) not found", remedy: keysRemedy) }
     try Console.print(arguments.has("--json") ? "{\"id\":\(id),\"revoked\":true}" : "key \(id) is revoked")
     return .success
   }
 
-  static let keysRotate = Subcommand(
-    "keys rotate", abstract: "Sign media URLs with a new secret; URLs that were signed before become invalid.",
-    options: [Option("--keep", help: "keep URLs that were signed before valid until they expire")] + Option.storeAccess,
-    example: "take5 keys rotate"
+  /// The key with a number or a name. A name may be that of several: the valid one among them.
+  private static func key(_ operand: String, among keys: [StoredKey]) throws(CommandFailure) -> StoredKey {
+    if let number = Int64(operand), let key = keys.first(where: { $0.id == number }) { return key }
+    let named = keys.filter { $0.name == operand }
+    let valid = named.filter { $0.revokedAt == nil }
+    guard valid.count < 2 else {
+      for key in valid { Console.note(KeyReport(key).line) }
+      throw CommandFailure(
+        .usage, "\(valid.count) valid keys have the name '\(operand)'", remedy: "revoke one of them by its number")
+    }
+    guard let key = valid.first ?? named.last else {
+      throw CommandFailure(.inputMissing, "no key has the number or the name '\(operand)'", remedy: keysRemedy)
+    }
+    return key
+  }
+
+  static let keysRotateSigning = Subcommand(
+    "keys rotate-signing",
+    abstract: "Sign media URLs with a new secret, so that earlier URLs become invalid; it replaces no API key.",
+    options: [
+      Option("--keep", help: "keep URLs that were signed before valid until they expire"), Confirmation.option,
+    ] + Option.storeAccess,
+    example: "take5 keys rotate-signing --keep"
   ) { arguments in
     let revoking = !arguments.has("--keep")
+    if revoking {
+      try Confirmation.require(
+        "all media URLs that were signed until now become invalid at once, and apps must get new ones; "
+          + "API keys stay as they are", arguments)
+    }
     let seconds = revoking ? 0 : Double(MediaURLs.maxLifetime)
     try await DatabaseAccess.use(arguments) { pool in
       let store = Store(blobs: ClosedBlobStore())
