@@ -22,14 +22,14 @@ struct Take5 {
     .`init`, .serve, .worker, .submitPost, .submitPhoto, .submitMarker, .submitReaction, .submitProfileImage,
     .submitThumbnail, .submitPlacePhoto, .postsList, .postsShow, .postsSave, .jobsList, .jobsShow, .jobsRetry,
     .jobsCancel, .jobsStats, .jobsWatch,
-    .keysCreate,
-    .keysList, .keysRevoke, .keysRotate, .cronList, .cronSet, .cronRemove, .cronPause, .cronResume, .cronRun,
+    .keysCreate, .keysList, .keysRevoke, .keysRotateSigning, .cronList, .cronSet, .cronRemove, .cronPause, .cronResume,
+    .cronRun,
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
-    .usersList, .usersShow, .usersResetPassword, .usersDisable, .usersEnable,
+    .usersList, .usersShow, .usersResetPassword, .usersDisable, .usersEnable, .usersExport, .usersDelete,
     .moderationList, .moderationShow, .moderationApprove, .moderationHide, .moderationSuspend,
     .quarantineList, .quarantineShow, .quarantineExport, .quarantineRelease,
-    .validate, .inspect, .compose, .still, .photo, .backup, .restore, .verify, .gc, .gcHold, .gcRelease, .blobsMove,
-    .database,
+    .validate, .inspect, .compose, .still, .photo, .definitionList, .definitionShow, .definitionCheck, .backup,
+    .restore, .verify, .gc, .gcHold, .gcRelease, .blobsMove, .database,
     .databaseUpgrade, .migrate,
     .doctor, .config, .completions, .manual, .version,
   ]
@@ -64,7 +64,9 @@ struct Take5 {
     let pair = arguments.prefix(2).joined(separator: " ")
     let group = commands.filter { !$0.isHidden && $0.name.hasPrefix(first + " ") }
     guard let command = commands.first(where: { $0.name == pair }) ?? commands.first(where: { $0.name == name }) else {
-      guard !group.isEmpty, ["--help", "-h"].contains(arguments.dropFirst().first) else { throw unknown(arguments, group) }
+      guard !group.isEmpty, ["--help", "-h"].contains(arguments.dropFirst().first) else {
+        throw unknown(arguments, group)
+      }
       try Console.write(Help.text(of: group, named: first))
       return .success
     }
@@ -97,6 +99,12 @@ struct Take5 {
 
   /// - Parameter group: the commands that begin with the first argument.
   private static func unknown(_ arguments: [String], _ group: [Subcommand]) -> CommandFailure {
+    if arguments.starts(with: ["keys", "rotate"]) {
+      return CommandFailure(
+        .usage,
+        "'keys rotate' is 'keys rotate-signing' now, which makes signed media URLs invalid and replaces no API key",
+        remedy: "to replace a key: 'take5 keys create NAME', then 'take5 keys revoke KEY'")
+    }
     let names = commands.filter { !$0.isHidden }.flatMap { [$0.name, String($0.name.prefix { $0 != " " })] }
     let nearest = NearestName.of(arguments[0], among: names).map { ": did you mean '\($0)'?" } ?? ""
     let message =

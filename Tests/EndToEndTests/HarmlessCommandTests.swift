@@ -51,7 +51,8 @@ struct HarmlessCommandTests {
   private static let storing =
     [
       ["jobs", "list"], ["jobs", "stats"], ["jobs", "show", "JOB"], ["keys", "list"], ["keys", "create", "lost"],
-      ["keys", "rotate", "--keep"], ["cron", "list"], ["gc", "--dry-run"], ["gc", "hold"], ["gc", "release"],
+      ["keys", "rotate-signing", "--keep"], ["users", "list"], ["cron", "list"], ["gc", "--dry-run"], ["gc", "hold"],
+      ["gc", "release"],
       ["verify", "--json"], ["verify", "--deep"], ["reprocess", "--dry-run"], ["reprocess", "status"],
       ["quarantine", "list"],
       ["migrate"],

@@ -74,4 +74,47 @@ struct UserCommandTests {
     let incomplete = try await Take5Command.run(["serve", "--jwt-keys", path, "--data", service.data])
     #expect(incomplete.status == 64 && incomplete.errors.contains("--jwt-issuer and --jwt-audience"), "\(incomplete)")
   }
+
+  @Test("any user is shown, exported as by the API, and deleted after a confirmation, with or without an account")
+  func usersWithoutAccount() async throws {
+    let service = try await Service(workers: 1, ["--lease", "3"])
+    let api = try service.api()
+    let ada = try await api.phone(of: "ada")
+    let post = try await ada.submit(
+      "/v1/posts", [("post", Array(#"{"kind":"photo"}"#.utf8)), ("photo", try StoreCommandTests.photo((9, 99, 9)))])
+    #expect(post["status"]?.text == "ready", "\(post.status)")
+    // Eve has commented, and has neither a profile nor a post.
+    let comments = "/v1/posts/\(try #require(post["id"]?.text))/comments"
+    #expect(try await api.send("POST", comments, #"{"author":"eve","text":"Nice"}"#).status == 201)
+    let shown = try await Self.take5(service, "users", "show", "ADA")
+    #expect(shown.status == 0 && shown.output.hasPrefix("ada  ada  created "), "\(shown)")
+    #expect(shown.output.contains("no account") && shown.output.contains("posts     1"), "\(shown)")
+    #expect(try await Self.take5(service, "users", "show", "eve").output.hasPrefix("eve  -  no profile  no account"))
+    #expect(try await Self.take5(service, "users", "show", "adda").status == 66)
+
+    let archive = "\(service.folder.path)/ada.zip"
+    let exported = try await Self.take5(service, "users", "export", "ada", "-o", archive)
+    #expect(exported.status == 0 && exported.output.contains("wrote \(archive)"), "\(exported)")
+    let program = "import sys, zipfile; print('\\n'.join(sorted(zipfile.ZipFile(sys.argv[1]).namelist())))"
+    let names = try await Take5Command.run(["-c", program, archive], program: "/usr/bin/python3").output
+    #expect(names.contains("profile.json\n") && names.contains("posts/1.json\n"), "\(names)")
+    #expect(names.contains("/source.photo.jpg\n") || names.contains("/source.photo."), "\(names)")
+    #expect(try await Self.take5(service, "users", "export", "ada", "-o", archive).status == 74)
+    #expect(try await Self.take5(service, "users", "export", "ada").status == 64)
+    #expect(try await Self.take5(service, "users", "export", "adda", "-o", "\(archive)2").status == 66)
+
+    let asked = try await Self.take5(service, "users", "delete", "ada")
+    #expect(asked.status == 64 && asked.errors.contains("1 post,") && asked.errors.contains("--yes"), "\(asked)")
+    #expect(try await service.count("SELECT count(*) FROM post") == 1)
+    #expect(try await Self.take5(service, "users", "delete", "adda", "--yes").status == 66)
+    for user in ["eve", "ada"] {
+      let deleted = try await Self.take5(service, "users", "delete", user, "--yes")
+      #expect(deleted.status == 0 && deleted.output.contains("take5 jobs show "), "\(deleted)")
+    }
+    while try await service.count("SELECT count(*) FROM forgetting") > 0 { await Task.yield() }
+    #expect(try await service.count("SELECT count(*) FROM post") == 0)
+    #expect(try await Self.take5(service, "users", "show", "ada").status == 66)
+    #expect(try await Self.take5(service, "users", "show", "eve").status == 66)
+    try await service.stop()
+  }
 }

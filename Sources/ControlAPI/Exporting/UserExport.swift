@@ -1,39 +1,37 @@
 internal import Archives
 internal import Blobs
 import FoundationEssentials
-internal import HTTPServer
 internal import Model
 internal import Platform
-internal import Postgres
-internal import Store
+package import Postgres
+package import Store
 
-/// Everything of a user as a ZIP archive, which is made while it is sent.
+/// Everything of a user as a ZIP archive, which is made while it is received.
 ///
-/// Records are read in pages, each from a snapshot of its own, and files in pieces. The next piece is made once the client has
-/// received the one before, so that neither the archive nor a file is ever in memory.
-struct UserExport: Sendable {
+/// Records are read in pages, each from a snapshot of its own, and files in pieces. The next piece is made once the receiver
+/// has the one before, so that neither the archive nor a file is ever in memory.
+package struct UserExport: Sendable {
   private static let pageSize = 100
   private static let pieceBytes = 256 << 10
 
-  let user: String
-  let store: Store
-  let database: Pool
-  let stream: BodyStream
+  private let user: String
+  private let store: Store
+  private let database: Pool
+  private let receive: @Sendable ([UInt8]) async throws -> Void
 
-  /// The client has disconnected, or its credential has ended.
-  private struct Ended: Error {}
-
-  /// Sends the archive. If that fails, the connection is closed before the body is complete.
-  func run() async {
-    do {
-      try await send()
-      stream.finish()
-    } catch {
-      stream.cut()
-    }
+  /// - Parameter receive: takes the next bytes of the archive.
+  package init(
+    user: String, store: Store, database: Pool, receive: @escaping @Sendable ([UInt8]) async throws -> Void
+  ) {
+    self.user = user
+    self.store = store
+    self.database = database
+    self.receive = receive
   }
 
-  private func send() async throws {
+  /// Makes the archive; returns the paths of the files that it lacks, because they were deleted meanwhile or are damaged.
+  @discardableResult
+  package func run() async throws -> [String] {
     var archive = try ArchiveWriter()
     var missing: [String] = []
     let (store, user) = (store, user)
@@ -62,6 +60,7 @@ struct UserExport: Sendable {
     if !missing.isEmpty { try await add(missing, as: "missing.json", to: &archive) }
     try archive.finish()
     try await flush(&archive)
+    return missing
   }
 
   private func addPosts(to archive: inout ArchiveWriter, _ missing: inout [String]) async throws {
@@ -144,11 +143,7 @@ struct UserExport: Sendable {
     }
   }
 
-  /// Sends what was made, and waits until the client has received it.
-  private func flush(_ archive: inout ArchiveWriter) async throws {
-    let bytes = archive.take()
-    guard bytes.isEmpty || stream.write(bytes), await stream.drained() else { throw Ended() }
-  }
+  private func flush(_ archive: inout ArchiveWriter) async throws { try await receive(archive.take()) }
 }
 
 /// The bytes of an asset, in the database or in a file.

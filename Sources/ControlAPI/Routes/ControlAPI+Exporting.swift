@@ -24,7 +24,10 @@ extension ControlAPI {
     let stream = BodyStream(heartbeat: []) { _ in lifetime.end() }
     lifetime.attach(try changes.streams.add(stream, of: request.caller))
     do {
-      lifetime.attach(try exports.start(UserExport(user: user, store: store, database: database, stream: stream)))
+      let export = UserExport(user: user, store: store, database: database) { bytes in
+        guard bytes.isEmpty || stream.write(bytes), await stream.drained() else { throw ExportEnded() }
+      }
+      lifetime.attach(try exports.start(export, sending: stream))
     } catch {
       lifetime.end()
       throw error
@@ -33,16 +36,20 @@ extension ControlAPI {
   }
 }
 
+/// The client of an export has disconnected, or its credential has ended.
+private struct ExportEnded: Error {}
+
 /// The exports that are being sent. Each has a thread, because it compresses and reads files.
 final class Exports: Sendable {
   static let max = 4
 
   private let running = Locked(0)
 
-  /// Starts an export; throws a problem if too many are running.
+  /// Starts an export; throws a problem if too many are running. If it fails, the connection is closed before the body is
+  /// complete.
   ///
   /// - Returns: a subscription to cancel when its stream has ended.
-  func start(_ export: UserExport) throws -> StreamSubscription {
+  func start(_ export: UserExport, sending stream: BodyStream) throws -> StreamSubscription {
     let isAdmitted = running.withLock { running in
       guard running < Self.max else { return false }
       running += 1
@@ -57,7 +64,12 @@ final class Exports: Sendable {
       throw error
     }
     let task = Task(executorPreference: executor) { [self] in
-      await export.run()
+      do {
+        try await export.run()
+        stream.finish()
+      } catch {
+        stream.cut()
+      }
       running.withLock { $0 -= 1 }
       executor.stop()
     }

@@ -43,6 +43,14 @@ extension Store {
     return (job, tokens + later)
   }
 
+  /// Whether a user is being deleted, and whether one is suspended.
+  package func standing(of user: String, _ session: Session) throws(PostgresError) -> (
+    isForgotten: Bool, isSuspended: Bool
+  ) {
+    let row = try session.execute(Self.forgetting["refusal_of_user"], .text(user)).single()
+    return (try row.get("is_forgotten"), try row.get("is_suspended"))
+  }
+
   /// Throws if one of the users is being deleted, or is suspended. Until the transaction ends, no deletion of them starts.
   ///
   /// Every function that stores something for a user calls it first.
@@ -53,9 +61,9 @@ extension Store {
     for user in users.compactMap(\.self) {
       try session.execute(Self.forgetting["lock_user_shared"], .text(user))
       // A statement of its own: it sees what was committed while the lock was waited for.
-      let refusal = try session.execute(Self.forgetting["refusal_of_user"], .text(user)).single()
-      if try refusal.get("is_forgotten") { throw ForgottenRefusal(user: user) }
-      if try refusal.get("is_suspended"), !allowingSuspended { throw SuspendedRefusal(user: user) }
+      let standing = try standing(of: user, session)
+      if standing.isForgotten { throw ForgottenRefusal(user: user) }
+      if standing.isSuspended, !allowingSuspended { throw SuspendedRefusal(user: user) }
     }
   }
 }

@@ -19,6 +19,15 @@ extension Store {
     return session.isInTransaction ? try read(session) : try session.snapshot(read)
   }
 
+  /// Finds a user of whom something is stored, by the id or by the user name in any case; returns the id, nil if there is
+  /// none.
+  package func findUser(_ name: String, _ session: Session) throws(PostgresError) -> String? {
+    if let id = try session.execute(Self.statements["find_user"], .text(name)).first?.get("id", as: String.self) {
+      return id
+    }
+    return try session.execute(Self.forgetting["is_mentioned"], .text(name)).single().get("is_mentioned") ? name : nil
+  }
+
   /// Reads users by their ids, in the order of these. Those who have blocked the viewer are missing.
   package func users(_ ids: Set<String>, for viewer: Viewer, _ session: Session) throws -> [AppUser] {
     try session.snapshot { session in

@@ -12,6 +12,16 @@ SELECT pg_advisory_xact_lock(hashtextextended('user:' || $1, 3))
 SELECT EXISTS (SELECT FROM forgetting WHERE user_id = $1) AS is_forgotten,
   EXISTS (SELECT FROM suspension WHERE user_id = $1) AS is_suspended
 
+-- name: is_mentioned
+-- Whether something of a user is stored: not every one has a profile or posts.
+SELECT EXISTS (SELECT FROM app_user WHERE id = $1) OR EXISTS (SELECT FROM comment WHERE author = $1)
+  OR EXISTS (SELECT FROM image WHERE author = $1) OR EXISTS (SELECT FROM image WHERE kind = 'profile' AND owner = $1)
+  OR EXISTS (SELECT FROM relation WHERE user_id = $1)
+  OR EXISTS (SELECT FROM relation WHERE target = $1 AND kind IN ('friend', 'request', 'block', 'blocked'))
+  OR EXISTS (SELECT FROM collection WHERE author = $1) OR EXISTS (SELECT FROM collection_member WHERE user_id = $1)
+  OR EXISTS (SELECT FROM place_note WHERE user_id = $1) OR EXISTS (SELECT FROM report WHERE author = $1)
+  OR EXISTS (SELECT FROM user_token WHERE user_id = $1) AS is_mentioned
+
 -- name: insert_forgetting
 INSERT INTO forgetting (job, user_id) VALUES ($1::uuid, $2) ON CONFLICT (user_id) DO NOTHING RETURNING job
 

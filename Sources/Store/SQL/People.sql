@@ -24,6 +24,10 @@ app_user.id, app_user.user_name, app_user.name, app_user.given_name, app_user.fa
 -- name: user
 SELECT {user_columns($2)} FROM app_user WHERE app_user.id = $1 AND {knows(app_user.id, $2)}
 
+-- name: find_user
+-- The user with an id, otherwise the one with a user name.
+SELECT id FROM app_user WHERE id = $1 OR lower(user_name) = lower($1) ORDER BY id <> $1 LIMIT 1
+
 -- name: users_by_id
 SELECT {user_columns($2)} FROM app_user WHERE app_user.id = ANY ($1::text[]) AND {knows(app_user.id, $2)} ORDER BY app_user.id
 

@@ -2,7 +2,9 @@ import ControlAPI
 import Crypto
 import FoundationEssentials
 import Model
+import Platform
 import Postgres
+import Queue
 import Store
 
 extension Subcommand {
@@ -23,10 +25,73 @@ extension Subcommand {
   }
 
   static let usersShow = Subcommand(
-    "users show", abstract: "Show the account of a user.", operands: ["NAME"], options: Option.storeAccess,
-    example: "take5 users show ada"
+    "users show", abstract: "Show a user, with or without an account, by the id or the user name.", operands: ["USER"],
+    options: Option.storeAccess, example: "take5 users show ada"
   ) { arguments in
-    try print(try await change(arguments) { _, account, _ in account }, arguments)
+    let report = try await DatabaseAccess.use(arguments) { pool in
+      let store = Store(blobs: ClosedBlobStore())
+      return try await pool.transaction { session in try UserReport(arguments.operands[0], store, session) }
+    }
+    try Console.print(arguments.has(Option.json.name) ? try JSON.text(report) : report.text)
+    return .success
+  }
+
+  static let usersDelete = Subcommand(
+    "users delete", abstract: "Delete a user with everything that mentions the user, such as posts and comments.",
+    operands: ["USER"], options: [Confirmation.option] + Option.storeAccess, example: "take5 users delete ada"
+  ) { arguments in
+    let (user, job, tokens) = try await DatabaseAccess.use(arguments) { pool in
+      let store = Store(blobs: ClosedBlobStore())
+      let report = try await pool.transaction { session in
+        try UserReport(arguments.operands[0], store, session)
+      }
+      try Confirmation.require(
+        "user \(report.user) is deleted with \(Counted.text(report.posts, "post")), their media, and all comments, "
+          + "reactions and relations; nothing brings them back but a backup", arguments)
+      let (job, tokens) = try await pool.transaction { session in
+        let started = try store.forget(report.user, request: nil, session) { _ in }
+        try JobQueue.notify(queue: JobKinds.taskQueue, session)
+        return started
+      }
+      return (report.user, job, tokens)
+    }
+    let deletion = UserDeletion(user: user, job: job, tokens: tokens.count)
+    try Console.print(arguments.has(Option.json.name) ? try JSON.text(deletion) : deletion.text)
+    return .success
+  }
+
+  static let usersExport = Subcommand(
+    "users export", abstract: "Write everything of a user into a ZIP archive, as the user can export it.",
+    operands: ["USER"],
+    options: [
+      Option("--output", "FILE", short: "-o", help: "file for the archive; - is standard output"), .force,
+    ] + Option.storeAccess,
+    example: "take5 users export ada -o ada.zip"
+  ) { arguments in
+    guard let path = arguments.value("--output") else {
+      throw CommandFailure(.usage, "no output given", remedy: "name a file with -o FILE")
+    }
+    let name = arguments.operands[0]
+    let result = try await StoreIntegrity.use(arguments) { integrity in
+      let user = try await integrity.pool.run { session in try integrity.store.findUser(name, session) }
+      guard let user else { throw unknownUser(name) }
+      let file = try OutputFile(path: path, replacing: arguments.has(Option.force.name), protecting: [])
+      let content = OpenFile(try file.descriptor.duplicate())
+      let executor = try ThreadExecutor(name: "export", threads: 1)
+      defer { executor.stop() }
+      // Compression and files block a thread.
+      let missing = try await withTaskExecutorPreference(executor) {
+        try await UserExport(user: user, store: integrity.store, database: integrity.pool) { bytes in
+          try Task.checkCancellation()
+          try content.descriptor.write(bytes)
+        }.run()
+      }
+      let bytes = try content.descriptor.size()
+      try file.commit()
+      return ExportedUser(user: user, file: path, bytes: bytes, missing: missing)
+    }
+    try arguments.printResult(
+      arguments.has(Option.json.name) ? try JSON.text(result) : result.text, writing: path)
     return .success
   }
 
@@ -76,14 +141,21 @@ extension Subcommand {
     let account = try await DatabaseAccess.use(arguments) { pool in
       let store = Store(blobs: ClosedBlobStore())
       return try await pool.transaction { session in
-        try store.account(named: name, session).flatMap { try body(store, $0, session) }
+        let account = try store.account(named: name, session) ?? store.account(of: name, session)
+        return try account.flatMap { try body(store, $0, session) }
       }
     }
     guard let account else {
       throw CommandFailure(
-        .inputMissing, "no account has the user name '\(name)'", remedy: "'take5 users list' lists the accounts")
+        .inputMissing, "no account has the user name or the id '\(name)'",
+        remedy: "'take5 users list' lists the accounts")
     }
     return account
+  }
+
+  fileprivate static func unknownUser(_ name: String) -> CommandFailure {
+    CommandFailure(
+      .inputMissing, "no user has the id or the user name '\(name)'", remedy: "'take5 users list' lists the accounts")
   }
 
   private static func print(_ account: Account, _ arguments: Arguments) throws {
@@ -124,5 +196,76 @@ private struct AccountReport: Encodable {
   var line: String {
     let state = disabledAt.map { "disabled \(JSON.text(of: $0))" } ?? "active"
     return "\(user)  \(userName ?? "-")  created \(JSON.text(of: createdAt))  \(state)"
+  }
+}
+
+/// A user, as `take5 users show` prints one.
+private struct UserReport: Encodable {
+  let user: String
+  let userName: String?
+  let name: String?
+  /// The time since which there is the account or, without one, the user; nil: the user has neither a profile nor posts.
+  let createdAt: Date?
+  let disabledAt: Date?
+  let hasAccount: Bool
+  let posts: Int
+  let friends: Int
+  let isSuspended: Bool
+  let isBeingDeleted: Bool
+
+  /// Reads the user whose id or user name is given; status 66 if nothing of such a user is stored.
+  init(_ text: String, _ store: Store, _ session: Session) throws {
+    guard let id = try store.findUser(text, session) else { throw Subcommand.unknownUser(text) }
+    let stored = try store.user(id, for: .user(id), session)
+    let account = try store.account(of: id, session)
+    let standing = try store.standing(of: id, session)
+    user = id
+    (userName, name) = (stored?.profile.userName, stored?.profile.name)
+    createdAt = account?.createdAt ?? stored?.createdAt
+    disabledAt = account?.disabledAt
+    hasAccount = account != nil
+    (posts, friends) = (stored?.posts ?? 0, stored?.friends ?? 0)
+    (isBeingDeleted, isSuspended) = (standing.isForgotten, standing.isSuspended)
+  }
+
+  var text: String {
+    let state = hasAccount ? disabledAt.map { "disabled \(JSON.text(of: $0))" } ?? "active" : "no account"
+    let created = createdAt.map { "created \(JSON.text(of: $0))" } ?? "no profile"
+    var lines = ["\(user)  \(userName ?? "-")  \(created)  \(state)"]
+    if let name { lines.append("  name      \(name)") }
+    lines.append("  posts     \(posts)")
+    lines.append("  friends   \(friends)")
+    if isSuspended { lines.append("  suspended by a moderator") }
+    if isBeingDeleted { lines.append("  being deleted") }
+    return lines.joined(separator: "\n")
+  }
+}
+
+/// The result that `take5 users delete` prints.
+private struct UserDeletion: Encodable {
+  let user: String
+  let job: PublicID
+  /// The number of tokens that were revoked.
+  let tokens: Int
+
+  var text: String {
+    """
+    the deletion of \(user) has started, and \(Counted.text(tokens, "token")) \(tokens == 1 ? "is" : "are") revoked
+    a worker deletes everything else: 'take5 jobs show \(job)' shows when it has ended
+    """
+  }
+}
+
+/// The result that `take5 users export` prints.
+private struct ExportedUser: Encodable {
+  let user: String
+  let file: String
+  let bytes: Int64
+  /// The paths in the archive of the files that it lacks.
+  let missing: [String]
+
+  var text: String {
+    let lacking = missing.map { "missing: \($0)" } + ["wrote \(file) with everything of \(user), \(bytes) bytes"]
+    return lacking.joined(separator: "\n")
   }
 }
