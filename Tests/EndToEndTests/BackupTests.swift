@@ -195,6 +195,14 @@ struct BackupTests {
     try await kill(at: "blob.link.before")
     #expect(try Descriptor(reading: "\(backup)/backup.json").contents() == manifest)
 
+    // A signal ends the hold as well as the backup; a kill leaves it until it expires.
+    #expect(try await take5(["gc", "release", "--data", service.data]).status == 0)
+    let stopped = try await stoppedBackup(service, to: "\(backup)-2")
+    await stopped.send(signal: SIGTERM)
+    await stopped.send(signal: SIGCONT)
+    #expect(await stopped.wait() == 130, "\(stopped.log)")
+    #expect(try await take5(["gc", "release", "--data", service.data]).status == 1)
+
     // A restoration that is killed goes on, too.
     let interrupted = try await take5(
       ["restore", backup, "--data", data], environment: ["TAKE5_FAILPOINTS": "blob.link.after=kill"])
@@ -291,6 +299,11 @@ struct BackupTests {
         let again = try await take5(
           ["restore", backup, "--data", "\(data)-2", "--database", other.connectionString])
         #expect(again.status == 65, "\(again)")
+        // Settings of pg_dump's session would become those of other clients.
+        let pooled = try await take5(["backup", backup, "--data", service.data, "--pooling", "transaction"] + url)
+        #expect(pooled.status == 64 && pooled.errors.contains("--listen-database"), "\(pooled)")
+        try await backUp(
+          service, to: backup, url + ["--pooling", "transaction", "--listen-database", database.connectionString])
       }
       try await service.stop()
     }

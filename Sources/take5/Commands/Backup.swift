@@ -14,7 +14,7 @@ extension Subcommand {
     options: [
       Option("--quick", help: "compare blobs that the backup already has by their lengths, without reading them"),
       .parallelCopies,
-    ] + Option.storeAccess,
+    ] + Option.storeAccess + Option.listening,
     example: "take5 backup /var/backups/take5"
   ) { arguments in
     let folder = BackupFolder(arguments.operands[0])

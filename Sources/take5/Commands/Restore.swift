@@ -10,7 +10,7 @@ extension Subcommand {
     options: [
       Option("--revoke-keys", help: "revoke all API keys, among them those that were revoked after the backup"),
       .parallelCopies,
-    ] + Option.storeAccess,
+    ] + Option.storeAccess + Option.listening,
     example: "take5 restore /var/backups/take5 --data restored"
   ) { arguments in
     let folder = BackupFolder(arguments.operands[0])

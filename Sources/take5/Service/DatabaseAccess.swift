@@ -19,6 +19,17 @@ struct DatabaseAccess: Sendable {
 
   var url: DatabaseURL { address.url }
 
+  /// The address for programs such as `pg_dump`, which change settings of their session: through a pooler in transaction
+  /// mode these would become those of other clients. Status 64 if the server cannot be reached past the pooler.
+  func programURL() throws(CommandFailure) -> DatabaseURL {
+    guard let direct = url.listenerURL else {
+      throw CommandFailure(
+        .usage, "the database cannot be dumped or restored through a pooler in transaction mode",
+        remedy: "name the server itself with --listen-database, or with --database")
+    }
+    return direct
+  }
+
   /// Whether the server is the embedded one, which some take5 process owns.
   var isEmbedded: Bool { embedded != nil }
 

@@ -57,9 +57,10 @@ struct StoreBackup: Sendable {
 
   private func run(_ id: PublicID, _ facts: DatabaseFacts) async throws -> Report {
     let programs = try ClientPrograms(.dump, .restore, forServer: facts.majorVersion)
+    let url = try database.programURL()
     let time = Date()
     let name = try folder.createDump(at: time)
-    let dump = DatabaseDump(path: "\(folder.path)/\(name)", url: database.url)
+    let dump = DatabaseDump(path: "\(folder.path)/\(name)", url: url)
     // A hold is that of the store, not of its copy.
     try await dump.write(with: programs, withoutRowsOf: "collection_hold")
     let rows = try await dump.rows(with: programs)

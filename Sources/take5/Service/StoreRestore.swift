@@ -37,7 +37,8 @@ struct StoreRestore: Sendable {
       arguments, connections: parallel + 1, isMigrating: false, isCreating: true, log: Logger(lowest: .warning))
     let outcome: Result<RestoreResult, any Error>
     do {
-      outcome = .success(try await restore(manifest, DatabaseDump(path: dump, url: database.url), to: place, database))
+      let dump = DatabaseDump(path: dump, url: try database.programURL())
+      outcome = .success(try await restore(manifest, dump, to: place, database))
     } catch {
       outcome = .failure(error)
     }
