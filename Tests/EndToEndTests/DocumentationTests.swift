@@ -3,7 +3,6 @@ import Glibc
 import HTTPClient
 import MediaProcess
 import Platform
-import Postgres
 import PostgresTesting
 import Take5Testing
 import Testing
@@ -40,14 +39,11 @@ struct DocumentationTests {
       let examples = try Document(path).blocks(of: "sh")
       #expect(examples.count > 2, "\(path)")
       for example in examples {
-        let log = try await withDatabase { database in
-          let service = try await Service(["--database", database.connectionString])
-          let run = try await shell(
-            ["set -o pipefail"] + example.lines, service, ["TAKE5_DATABASE_URL": database.connectionString])
-          #expect(run.status == 0, "\(path), '\(example.heading)': \(run.output)")
-          try await service.stop()
-          return service.process.log
-        }
+        let service = try await Service()
+        let run = try await shell(["set -o pipefail"] + example.lines, service)
+        #expect(run.status == 0, "\(path), '\(example.heading)': \(run.output)")
+        try await service.stop()
+        let log = service.process.log
         // The commands mint user tokens, get a ticket, make a link and create a key.
         for prefix in ["t5u_", "t5e_", "t5l_", "t5_"] { #expect(!log.contains(prefix), "\(prefix)") }
         requests += log.split(separator: "\n").filter { $0.contains("request  ") }.map(Self.request)
@@ -178,9 +174,7 @@ struct DocumentationTests {
   }
 
   /// Runs commands that the documents write for the service at the address of the default.
-  private func shell(
-    _ lines: [String], _ service: Service, _ environment: [String: String] = [:]
-  ) async throws -> (status: Int32?, output: String) {
+  private func shell(_ lines: [String], _ service: Service) async throws -> (status: Int32?, output: String) {
     let script = lines.joined(separator: "\n").replacing("http://127.0.0.1:8080", with: service.url)
     let folder = service.folder.path
     guard symlink("\(Document.root)/samples", "\(folder)/samples") == 0 else { throw SystemError(call: "symlink") }
@@ -194,7 +188,7 @@ struct DocumentationTests {
         "PATH": "\(folder)/bin:/usr/bin:/bin", "TAKE5_SERVER": service.url, "TAKE5_DATA": service.data,
         // Another program may listen on the port of the default.
         "TAKE5_LISTEN": "127.0.0.1:0",
-      ].merging(environment) { $1 }
+      ]
       configuration.directory = folder
       configuration.descriptors = [nil, output.number, output.number]
       let ending = try ChildProcess(configuration).wait()
