@@ -241,8 +241,7 @@ test-cluster: build nginx ## send 5,000 jobs to nine machines, two databases amo
 test-players: setup ## check the outputs with ten independent programs, some minutes
 	@$(call install,$(TEST_PLAYERS_PACKAGES))
 	@rm -rf .build/players
-	$(SWIFT) build $(BUILD) --build-tests
-	$(SWIFT) test $(BUILD) --skip-build --filter PlayersTests
+	@SWIFT='$(SWIFT)' FLAGS='$(BUILD)' Tests/run.sh PlayersTests
 
 # The version is in one file of C: the programs of the next version are compiled and linked in a minute.
 test-package: package ## install, upgrade and purge the package in a bare Debian with systemd, ten minutes, as root

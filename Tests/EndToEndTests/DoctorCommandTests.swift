@@ -191,7 +191,7 @@ struct DoctorCommandTests {
 
   @Test("a folder of another store, and too little space, are errors")
   func otherStore() async throws {
-    let (one, other) = (try await Service(workers: 0), try await Service(workers: 0))
+    let (one, other) = (try await Service(workers: 0), try await Service(workers: 0, makesStore: true))
     try await other.stop()
     try Folder.remove("\(one.data)/blobs")
     guard symlink("\(other.data)/blobs", "\(one.data)/blobs") == 0 else { throw SystemError(call: "symlink") }

@@ -3,6 +3,7 @@ import Glibc
 import Logging
 import Platform
 import Postgres
+import Queue
 import Store
 
 /// The database of a command: the one that `--database` names, or the embedded one of the data folder.
@@ -68,9 +69,13 @@ struct DatabaseAccess: Sendable {
         try access.address.check(session)
         guard isMigrating else { return [] }
         guard try isCreating || Migrator.hasSchema(session) else { throw storeNotFound(in: access.url.description) }
-        return try Migrator(StoreMigrations.all).migrate(session) { error in
+        let applied = try Migrator(StoreMigrations.all).migrate(session) { error in
           log.warning("the schema is locked by another session; trying again", ["error": "\(error)"])
         }
+        // Before the first job of this process ends: its row fails if it goes to the default partition while the partition of
+        // its day is attached.
+        if isCreating || isService { try JobQueue.prepareHistory(session) }
+        return applied
       }
       access.isNew = applied.count == StoreMigrations.all.count
       for migration in applied {

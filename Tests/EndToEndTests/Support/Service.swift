@@ -19,14 +19,16 @@ struct Service {
 
   /// Starts the service and waits until it listens.
   ///
-  /// - Parameter folder: the parent of the data folder; nil for a new temporary folder.
+  /// - Parameters:
+  ///   - folder: the parent of the data folder; nil for a new temporary folder.
+  ///   - makesStore: whether the service makes its store; otherwise it gets a copy of one that `take5 init` has made.
   init(
     workers: Int = 1, _ more: [String] = [], program: String = Take5Binary.path, environment: [String: String] = [:],
-    apiKey: String? = nil, in folder: TemporaryFolder? = nil
+    apiKey: String? = nil, in folder: TemporaryFolder? = nil, makesStore: Bool = false
   ) async throws {
     let folder = try folder ?? TemporaryFolder(prefix: "take5-service")
     self.folder = folder
-    if access("\(folder.path)/data", F_OK) != 0 { try await EmptyStore.copy(to: "\(folder.path)/data") }
+    if !makesStore && access("\(folder.path)/data", F_OK) != 0 { try await EmptyStore.copy(to: "\(folder.path)/data") }
     process = try RunningTake5()
     url = try await process.start(
       [
