@@ -3,6 +3,8 @@
 # to run it again. SECONDS is what the build took. Fails if a test failed or a process of tests did not end well.
 use strict;
 use warnings;
+use utf8;
+binmode $_, ":utf8" for *STDIN, *STDOUT;
 $| = 1;
 my ($built) = @ARGV;
 my $begin = time;

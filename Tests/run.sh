@@ -27,7 +27,7 @@ built=$SECONDS
 run() {
   local width=$1 status=0
   shift
-  SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$width .build/release/take5PackageTests.xctest \
+  NO_COLOR=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=$width .build/release/take5PackageTests.xctest \
     --testing-library swift-testing "$@" 2>&1 || status=$?
   echo "== status $status"
 }
