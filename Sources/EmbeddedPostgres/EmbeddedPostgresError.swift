@@ -106,7 +106,7 @@ struct StartFailure: Equatable {
     ),
     (["shared memory block"], "End the PostgreSQL processes that still use the folder of the database"),
     (
-      ["/dev/shm", "shared memory segment", "anonymous shared memory", "Cannot allocate memory"],
+      ["shared memory segment", "anonymous shared memory", "Cannot allocate memory"],
       "Give the machine or the container more memory, or a larger /dev/shm (for a container: --shm-size)"
     ),
     (["lock file"], "Another PostgreSQL server uses this folder: stop it"),

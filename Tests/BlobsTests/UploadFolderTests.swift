@@ -65,7 +65,7 @@ struct UploadFolderTests {
 
   @Test("expired uploads are removed, also without a record, and those of a user who is deleted")
   func removing() throws {
-    let expired = try create(expiring: .now)
+    let expired = try create(expiring: .now.addingTimeInterval(-1))
     let kept = try create(of: "ada")
     let other = try create(of: "bob")
     // A process ended between the file and the record, a day ago and just now.
@@ -88,7 +88,9 @@ struct UploadFolderTests {
       id: PublicID(milliseconds: 1_700_000_000_000, random: &random), user: "ada", length: nil, metadata: nil,
       createdAt: .now, expiresAt: .distantFuture)
     try uploads.create(old)
-    let (young, expired, adas) = (try create(of: "ada"), try create(expiring: .now), try create(of: "ada"))
+    let (young, expired, adas) = (
+      try create(of: "ada"), try create(expiring: .now.addingTimeInterval(-1)), try create(of: "ada")
+    )
     for (id, text) in [(old.id, "{"), (young.id, "")] {
       try Data(text.utf8).write(to: URL(filePath: "\(folder.path)/uploads/\(id).json"))
       #expect(try uploads.record(id) == nil)
