@@ -5,18 +5,18 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The targets to build, and what to run of them: all if nothing is named. PlayersTests and UpgradeTests need programs that
-# `make test` does not install.
+# The targets to build, and what to run of them: all if nothing is named. PlayersTests needs programs that `make test` does
+# not install.
 targets=() filters=()
 for name in "$@"; do
   if [ -d "Tests/$name" ]; then
-    target=$name filter="^$name\\."
-  else
-    target=$(grep -lrE "^(struct|final class|actor|enum) $name\\b" Tests/*Tests --include='*.swift' | head -1 | cut -d/ -f2)
-    filter="^$target\\.$name/"
+    targets+=("$name") filters+=(--filter "^$name\\.")
+    continue
   fi
-  [ -n "$target" ] || { echo "run.sh: no target and no suite has the name $name" >&2; exit 64; }
-  targets+=("$target") filters+=(--filter "$filter")
+  # A suite: the targets that declare it.
+  mapfile -t declaring < <(grep -lrE "^(struct|final class|actor|enum) $name\\b" Tests/*Tests --include='*.swift' | cut -d/ -f2 | sort -u)
+  [ ${#declaring[@]} -gt 0 ] || { echo "run.sh: no target and no suite has the name $name" >&2; exit 64; }
+  for target in "${declaring[@]}"; do targets+=("$target") filters+=(--filter "^$target\\.$name/"); done
 done
 [ $# -gt 0 ] || mapfile -t targets < <(cd Tests && printf '%s\n' *Tests | grep -v PlayersTests)
 

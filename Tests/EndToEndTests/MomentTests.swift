@@ -17,7 +17,7 @@ struct MomentTests {
     "a composition has the colours, the frame counters and the audio of the right clips",
     arguments: [Camera.front, .back])
   func markedPair(foreground: Camera) async throws {
-    let service = try await Service()
+    let service = try await Service(shipped: true)
     let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
     let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
     let run = try await service.submitAndWait(front: front, back: back, foreground: foreground)
@@ -59,7 +59,7 @@ struct MomentTests {
 
   @Test("media have strong ETags, the job has its verdict, and sources are not served")
   func serving() async throws {
-    let service = try await Service()
+    let service = try await Service(shipped: true)
     let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
     let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
     let post = try await post(of: service.submitAndWait(front: front, back: back), service)

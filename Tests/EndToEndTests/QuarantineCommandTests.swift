@@ -20,7 +20,7 @@ struct QuarantineCommandTests {
 
   @Test("media that crash the media process twice are shown, exported and refused, and accepted after the release")
   func life() async throws {
-    let service = try await Service(workers: 1)
+    let service = try await Service(workers: 1, shipped: true)
     #expect(try await quarantine(service, "list").output == "nothing is quarantined\n")
     // Large frames, so that the encoder runs long enough.
     let front = try Clips.write(
@@ -80,7 +80,7 @@ struct QuarantineCommandTests {
   @Test(
     "a clip that crashes the media process without the other too is refused with every other clip until its release")
   func clip() async throws {
-    let service = try await Service(workers: 1)
+    let service = try await Service(workers: 1, shipped: true)
     func write(_ color: MarkColor, _ frequency: Double) throws -> String {
       let clip = MarkedClip(color, width: 1080, height: 1920, tone: .init(frequency))
       return try Clips.write(clip, "\(color).mp4", in: service.folder)

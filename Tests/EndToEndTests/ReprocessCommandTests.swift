@@ -17,7 +17,7 @@ struct ReprocessCommandTests {
 
   /// Starts a service and submits a moment and a photo post, which become ready.
   private func service(_ more: [String] = []) async throws -> (service: Service, moment: PublicID, photo: String) {
-    let service = try await Service(more)
+    let service = try await Service(more, shipped: true)
     let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
     let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
     let moment = try await service.submitted(front: front, back: back)

@@ -1,3 +1,5 @@
+import Definitions
+import Model
 import Platform
 import PostgresTesting
 import Take5Testing
@@ -9,8 +11,14 @@ enum EmptyStore {
     folder.keepUntilExit()
     let made = try await Take5Command.run(["init", "--data", "\(folder.path)/data"])
     guard made.status == 0 else { throw EmptyStoreError(message: "take5 init failed: \(made.errors)") }
+    var definition = try Definitions.take5Post()
+    (definition.canvas.width, definition.canvas.height) = (270, 480)
+    _ = try Clips.write(try JSON.encode(definition), "small.json", in: folder)
     return folder
   }
+
+  /// The path of the built-in definition with a sixteenth of the pixels: most tests look at none of them.
+  static func smallDefinition() async throws -> String { "\(try await original.value.path)/small.json" }
 
   /// Copies the store to a path where there is nothing yet.
   static func copy(to data: String) async throws {

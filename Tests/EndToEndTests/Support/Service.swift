@@ -21,20 +21,23 @@ struct Service {
   ///
   /// - Parameters:
   ///   - folder: the parent of the data folder; nil for a new temporary folder.
+  ///   - shipped: whether moments are composed by the built-in definition, not by one with fewer pixels.
   ///   - makesStore: whether the service makes its store; otherwise it gets a copy of one that `take5 init` has made.
   init(
     workers: Int = 1, _ more: [String] = [], program: String = Take5Binary.path, environment: [String: String] = [:],
-    apiKey: String? = nil, in folder: TemporaryFolder? = nil, makesStore: Bool = false
+    apiKey: String? = nil, in folder: TemporaryFolder? = nil, shipped: Bool = false, makesStore: Bool = false
   ) async throws {
     let folder = try folder ?? TemporaryFolder(prefix: "take5-service")
     self.folder = folder
     if !makesStore && access("\(folder.path)/data", F_OK) != 0 { try await EmptyStore.copy(to: "\(folder.path)/data") }
+    let isDefined = shipped || more.contains { $0.hasPrefix("--definition") }
+    let definition = isDefined ? [] : ["--definition", try await EmptyStore.smallDefinition()]
     process = try RunningTake5()
     url = try await process.start(
       [
         "serve", "--listen", "127.0.0.1:0", "--slots", "\(workers)", "--data", "\(folder.path)/data", "--log-level",
         "debug", "--log-format", "text",
-      ] + more, program: program, environment: environment)
+      ] + definition + more, program: program, environment: environment)
     let address = try #require(ServerAddress(url: url), "the service did not start: \(process.log)")
     client = HTTPClient(server: address, apiKey: apiKey)
   }

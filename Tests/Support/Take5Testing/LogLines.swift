@@ -57,6 +57,9 @@ final class LogLines: Sendable {
     }
   }
 
+  /// Waits until all processes that write the lines have ended.
+  func waitForEnd() async { _ = await wait(for: "", from: .max) }
+
   private func add(_ line: String) {
     let acts = state.withLock { state in
       let due = state.actions.indices.filter { state.actions[$0].times > 0 && line.contains(state.actions[$0].text) }

@@ -50,11 +50,12 @@ package actor RunningTake5 {
     if let process { kill(process, signal) }
   }
 
-  /// Waits until the process exits; returns its exit status, or nil if a signal ended it.
-  package func wait() -> Int32? {
+  /// Waits until the process exits and its log is read; returns its exit status, or nil if a signal ended it.
+  package func wait() async -> Int32? {
     guard let child = child.take() else { return nil }
     let ending = child.wait()
     process = nil
+    await lines.waitForEnd()
     guard case .exited(let status) = ending else { return nil }
     return status
   }
