@@ -41,7 +41,10 @@ extension ServiceClient {
         "\(name) awaits the rest of its files",
         remedy: "run the command again for another one: \(name) is rejected when its uploads expire")
     }
-    guard let stored else { preconditionFailure("a delivery ended without an answer") }
+    guard let stored else {
+      throw CommandFailure(
+        .unavailable, "the service did not say what it stored", remedy: "check that --server names a take5 service")
+    }
     return try await checked(stored, submission.resource, delivery)
   }
 
