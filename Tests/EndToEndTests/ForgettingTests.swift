@@ -105,10 +105,10 @@ struct ForgettingTests {
     WHERE id = (SELECT id FROM post WHERE author = 'ada' ORDER BY id OFFSET 80 LIMIT 1) FOR UPDATE
     """
 
-  /// The tables with a row that mentions Ada.
+  /// A row that mentions Ada of each table that has one.
   private static let mentions = """
-    SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
-      AND (xpath('/row/found/text()', query_to_xml(format(
-        'SELECT count(*) AS found FROM %I AS row WHERE row::text ~ ''\\mada\\M''', relname), false, true, '')))[1]::text <> '0'
+    SELECT relname || ': ' || (found)[1]::text FROM pg_class, xpath('/row/found/text()', query_to_xml(format(
+      'SELECT row::text AS found FROM %I AS row WHERE row::text ~ ''\\mada\\M'' LIMIT 1', relname), false, true, '')) AS found
+    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND cardinality(found) > 0
     """
 }

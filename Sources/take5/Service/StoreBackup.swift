@@ -164,6 +164,8 @@ struct DatabaseDump: Sendable {
     var configuration = ChildProcess.Configuration(path: programs.path(name), arguments: arguments)
     configuration.environment = Take5.environment().merging(url.environment) { _, ours in ours }
     configuration.newSession = true
+    // PostgreSQL's programs complain of a working folder that their user may not enter, such as root's.
+    configuration.directory = path.hasPrefix("/") ? "/" : nil
     return configuration
   }
 
