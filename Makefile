@@ -78,7 +78,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet lint format clean
+.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -163,18 +163,26 @@ test-upgrade: setup postgresql-17 ## change the embedded server to another major
 	@$(call install,$(TEST_PACKAGES))
 	@SWIFT='$(SWIFT)' FLAGS='$(BUILD)' Tests/run.sh UpgradeTests
 
-test-asan: setup pgbouncer nginx ## run the unit tests with AddressSanitizer; ONLY=KernelsTests builds a part
-	$(call sanitized,address,asan,$(ASAN))
+test-asan: setup pgbouncer nginx build-asan ## run the unit tests with AddressSanitizer; ONLY=KernelsTests builds a part
+	$(call sanitized,address,asan)
 
-test-tsan: setup pgbouncer nginx ## run the unit tests with ThreadSanitizer; ONLY=PlatformTests builds a part
-	$(call sanitized,thread,tsan,$(TSAN))
+test-tsan: setup pgbouncer nginx build-tsan ## run the unit tests with ThreadSanitizer; ONLY=PlatformTests builds a part
+	$(call sanitized,thread,tsan)
+
+build-asan:
+	TAKE5_TESTS='$(or $(ONLY),$(SANITIZED))' $(SWIFT) build $(ASAN) --build-tests
+
+build-tsan:
+	TAKE5_TESTS='$(or $(ONLY),$(SANITIZED))' $(SWIFT) build $(TSAN) --build-tests
+
+build-fuzz:
+	TAKE5_FUZZING=1 $(SWIFT) build $(FUZZING) --product take5-fuzz
 
 # The media programs and the mutator come from a build without a sanitizer: Tests/Sanitizers/run.sh says why.
 define sanitized
 	$(SWIFT) build $(BUILD) --product take5-media
 	$(SWIFT) build $(BUILD) --product hostile-media
 	$(SWIFT) build $(BUILD) --product mutate
-	TAKE5_TESTS='$(or $(ONLY),$(SANITIZED))' $(SWIFT) build $(3) --build-tests
 	Tests/Sanitizers/run.sh $(1) .build/$(2) .build --skip '$(WAITING)'
 	Tests/Sanitizers/run.sh $(1) .build/$(2) .build --filter '$(WAITING)'
 endef
@@ -183,8 +191,7 @@ test-mutants: setup ## break each guard of the worker, and check that a test of 
 	$(SWIFT) build $(BUILD) --build-tests
 	Tests/Support/mutants/mutants.py .build
 
-fuzz: setup ## fuzz every parser of hostile bytes for SECONDS each, two at a time
-	$(SWIFT) build $(FUZZING) --product take5-fuzz
+fuzz: setup build-fuzz ## fuzz every parser of hostile bytes for SECONDS each, two at a time
 	Tests/Fuzzing/fuzz.sh .build/fuzz $(SECONDS)
 
 test-chaos: setup ## kill, freeze and cut off workers, API and PostgreSQL while they work, half an hour

@@ -19,9 +19,14 @@ let unoptimised = settings + [.unsafeFlags(["-Onone"])]
 /// The test targets that are built, with what they depend on; nil: the whole package.
 let testTargets = Context.environment["TAKE5_TESTS"]?.split(separator: " ").map(String.init)
 
+/// The targets that a build for fuzzing does not optimise: they parse little, and with a fuzzer's instructions they take half of that build.
+let sparedTargets: Set = Context.environment["TAKE5_FUZZING"] == nil ? [] : ["ControlAPI", "Store"]
+
 /// A Swift target of ours: no target may see what is not named here.
 func target(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
-  .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+  .target(
+    name: name, dependencies: dependencies, resources: resources,
+    swiftSettings: sparedTargets.contains(name) ? unoptimised : settings)
 }
 
 /// A program of ours. The linker leaves the functions of libraries that it opens to the dynamic linker, which binds them
