@@ -35,6 +35,8 @@ MUTATE := .build/release/mutate
 DEMO := .build/demo
 # One build for the programs that a developer runs and for the tests: optimised, with what is internal exported, which tests see, and
 # without what only a debugger reads, which takes a fifth of the time. The programs that are installed and measured are built apart (SHIPPED).
+# Such a build spares targets that compute little (Package.swift).
+export TAKE5_QUICK := 1
 BUILD := -c release -Xswiftc -enable-testing -debug-info-format none
 # Tests that wait for servers and timers have a process of their own: tests that compute hold the threads that serve them.
 WAITING := ^(Postgres|EmbeddedPostgres|HTTPServer|HTTPClient|Queue|QueueWorker|Blobs|Store|Integrity|ControlAPI)Tests
@@ -49,6 +51,7 @@ SANITIZED := $(filter-out ChaosTests EndToEndTests PlayersTests,$(notdir $(wildc
 SOURCES := Sources Tests Benchmarks jobs Package.swift
 
 # What is installed: Swift's libraries are part of the programs, and no program looks for libraries in its own folder.
+programs package test-package bench-video bench-photo bench-read bench-crowd bench-fleet bench-queue: export TAKE5_QUICK :=
 SHIPPED := -c release --static-swift-stdlib --disable-local-rpath --scratch-path .build/programs
 PROGRAMS := .build/programs/release
 # Where 'make install' installs; DESTDIR is the folder of a package.
@@ -96,8 +99,7 @@ toolchain:
 	  echo "$(SWIFT) is too old or does not start: Swift 6.3 is required. Its output:"; $(SWIFT) --version; exit 1; }
 
 build: setup ## build the programs, .build/release/take5 and .build/release/take5-media
-	$(SWIFT) build $(BUILD) --product take5
-	$(SWIFT) build $(BUILD) --product take5-media
+	TAKE5_TARGETS='take5 take5-media' $(SWIFT) build $(BUILD)
 
 programs: setup ## build the programs that are installed, with Swift's libraries inside, in .build/programs/release
 	$(SWIFT) build $(SHIPPED) --product take5
@@ -170,19 +172,17 @@ test-tsan: setup pgbouncer nginx build-tsan ## run the unit tests with ThreadSan
 	$(call sanitized,thread,tsan)
 
 build-asan:
-	TAKE5_TESTS='$(or $(ONLY),$(SANITIZED))' $(SWIFT) build $(ASAN) --build-tests
+	TAKE5_TARGETS='$(or $(ONLY),$(SANITIZED))' $(SWIFT) build $(ASAN) --build-tests
 
 build-tsan:
-	TAKE5_TESTS='$(or $(ONLY),$(SANITIZED))' $(SWIFT) build $(TSAN) --build-tests
+	TAKE5_TARGETS='$(or $(ONLY),$(SANITIZED))' $(SWIFT) build $(TSAN) --build-tests
 
 build-fuzz:
-	TAKE5_FUZZING=1 $(SWIFT) build $(FUZZING) --product take5-fuzz
+	$(SWIFT) build $(FUZZING) --product take5-fuzz
 
 # The media programs and the mutator come from a build without a sanitizer: Tests/Sanitizers/run.sh says why.
 define sanitized
-	$(SWIFT) build $(BUILD) --product take5-media
-	$(SWIFT) build $(BUILD) --product hostile-media
-	$(SWIFT) build $(BUILD) --product mutate
+	TAKE5_TARGETS='take5-media hostile-media mutate' $(SWIFT) build $(BUILD)
 	Tests/Sanitizers/run.sh $(1) .build/$(2) .build --skip '$(WAITING)'
 	Tests/Sanitizers/run.sh $(1) .build/$(2) .build --filter '$(WAITING)'
 endef

@@ -16,17 +16,18 @@ let settings: [SwiftSetting] = [
 /// What computes nothing is compiled without optimisation, in a fifth of the time: the command line, tests and what they share.
 let unoptimised = settings + [.unsafeFlags(["-Onone"])]
 
-/// The test targets that are built, with what they depend on; nil: the whole package.
-let testTargets = Context.environment["TAKE5_TESTS"]?.split(separator: " ").map(String.init)
+/// The targets that are built, with what they depend on; nil: the whole package.
+let named = Context.environment["TAKE5_TARGETS"]?.split(separator: " ").map(String.init)
 
-/// The targets that a build for fuzzing does not optimise: they parse little, and with a fuzzer's instructions they take half of that build.
-let sparedTargets: Set = Context.environment["TAKE5_FUZZING"] == nil ? [] : ["ControlAPI", "Store"]
+/// The targets that builds for developers, tests and fuzzers do not optimise: requests and statements, which compute little and whose
+/// modules are the longest to compile, one after the other. What is installed and measured is optimised.
+let spared: Set = Context.environment["TAKE5_QUICK"] == "1" ? ["ControlAPI", "Integrity", "Store"] : []
 
 /// A Swift target of ours: no target may see what is not named here.
 func target(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
   .target(
     name: name, dependencies: dependencies, resources: resources,
-    swiftSettings: sparedTargets.contains(name) ? unoptimised : settings)
+    swiftSettings: spared.contains(name) ? unoptimised : settings)
 }
 
 /// A program of ours. The linker leaves the functions of libraries that it opens to the dynamic linker, which binds them
@@ -46,7 +47,7 @@ func program(_ name: String, _ dependencies: [Target.Dependency], _ settings: [S
 func benchmark(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "Benchmarks/\(name)", resources: resources,
-    swiftSettings: testTargets == nil ? settings : unoptimised)
+    swiftSettings: named == nil ? settings : unoptimised)
 }
 
 /// What several test targets share. What computes pixels is optimised.
@@ -355,9 +356,9 @@ let package = Package(
   ]
 )
 
-// `make test` builds nothing that tests do not need, and `make test ONLY=StoreTests` a part in a part of the time.
-if let testTargets {
-  var missing = testTargets
+// `make demo` builds two programs at once, `make test` nothing that tests do not need, and `make test ONLY=StoreTests` a part of them.
+if let named {
+  var missing = named
   var found: [String: Target] = [:]
   while let name = missing.popLast() {
     guard found[name] == nil, let target = package.targets.first(where: { $0.name == name }) else { continue }

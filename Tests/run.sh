@@ -20,7 +20,7 @@ for name in "$@"; do
 done
 [ $# -gt 0 ] || mapfile -t targets < <(cd Tests && printf '%s\n' *Tests | grep -v PlayersTests)
 
-TAKE5_TESTS="${targets[*]}" $SWIFT build $FLAGS --build-tests
+TAKE5_TARGETS="${targets[*]}" $SWIFT build $FLAGS --build-tests
 built=$SECONDS
 
 # run WIDTH ARGUMENT…: runs tests in a process of their own, WIDTH at a time.
