@@ -174,7 +174,9 @@ struct WallTests {
       status = Dictionary(lines) { $1 }
     }
     #expect((status["CapEff"] == "0000000000000000") == walls[.capabilities]?.isUp)
-    #expect(status["CapPrm"] == status["CapEff"] && status["CapBnd"] == status["CapEff"])
+    #expect(status["CapPrm"] == status["CapEff"])
+    // An ordinary user without namespaces may not empty the bounding set, of which no_new_privs leaves nothing to gain.
+    if geteuid() == 0 || walls[.mounts]?.isUp == true { #expect(status["CapBnd"] == status["CapEff"]) }
     #expect((status["NoNewPrivs"] == "1") == walls[.noNewPrivileges]?.isUp)
     #expect((status["Seccomp"] == "2") == walls[.seccomp]?.isUp)
     if geteuid() == 0 {
