@@ -12,7 +12,7 @@ my ($passed, $failed, $unwell) = (0, 0, 0);
 my (%skipped, %running, %places, @issues);
 
 while (my $line = <STDIN>) {
-  if ($line =~ /^◇ Test (.*) started\.$/) {
+  if ($line =~ /^◇ Test (?!run started|case )(.*) started\.$/) {
     $running{$1} = 1;
   } elsif ($line =~ /^([✔✘]) Test (?!run with|case )(.*?)(?: with \d+ test cases?)? (?:passed|failed) after /) {
     delete $running{$2};
@@ -23,9 +23,10 @@ while (my $line = <STDIN>) {
     $places{$1} = 1;
     push @issues, $line;
     print $line;
-  } elsif ($line =~ /^↳ / && @issues) {
+  } elsif ($line =~ /^↳ (?!Testing Library|Target Platform)/ && @issues) {
     $issues[-1] .= "  $line" if length $issues[-1] < 4000;
-  } elsif ($line =~ /^[✔✘] Suite / || $line =~ /^[✔✘] Test run with /) {
+  } elsif ($line =~ /^[✔✘] (Suite |Test run with )/) {
+    %running = () if $1 ne 'Suite ';
     print $line;
   } elsif ($line =~ /^== status (\d+)$/) {
     # EX_UNAVAILABLE: the build has no such tests.

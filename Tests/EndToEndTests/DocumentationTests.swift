@@ -7,7 +7,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Documents", .tags(.process), .serialized)
+@Suite("Documents", .tags(.process))
 struct DocumentationTests {
   @Test(
     "all commands in the documents succeed",
@@ -30,24 +30,17 @@ struct DocumentationTests {
     try await service.stop()
   }
 
+  /// What was requested: the method, and the segments of the path.
+  private typealias Request = (method: String, segments: [Substring])
+
   /// Each example has a service without content, a shell and a folder of its own: it needs nothing that another has made.
   @Test("each example in the documents of the API runs on its own, and together they request every operation")
   func examples() async throws {
     let names = ["api", "places", "collections", "moderation", "uploads", "api-events", "api-operating"]
-    var requests: [(method: String, segments: [Substring])] = []
-    for path in names.map({ "docs/\($0).md" }) {
-      let examples = try Document(path).blocks(of: "sh")
-      #expect(examples.count > 2, "\(path)")
-      for example in examples {
-        let service = try await Service()
-        let run = try await shell(["set -o pipefail"] + example.lines, service)
-        #expect(run.status == 0, "\(path), '\(example.heading)': \(run.output)")
-        try await service.stop()
-        let log = service.process.log
-        // The commands mint user tokens, get a ticket, make a link and create a key.
-        for prefix in ["t5u_", "t5e_", "t5l_", "t5_"] { #expect(!log.contains(prefix), "\(prefix)") }
-        requests += log.split(separator: "\n").filter { $0.contains("request  ") }.map(Self.request)
-      }
+    var requests: [Request] = []
+    try await withThrowingTaskGroup(of: [Request].self) { group in
+      for name in names { group.addTask { try await self.requests(ofExamplesIn: "docs/\(name).md") } }
+      for try await some in group { requests += some }
     }
     for (method, template) in try Self.operations() {
       let segments = template.split(separator: "/")
@@ -59,8 +52,26 @@ struct DocumentationTests {
     }
   }
 
+  /// Runs the examples of a document, one after the other, and returns what was requested.
+  private func requests(ofExamplesIn path: String) async throws -> [Request] {
+    var requests: [Request] = []
+    let examples = try Document(path).blocks(of: "sh")
+    #expect(examples.count > 2, "\(path)")
+    for example in examples {
+      let service = try await Service()
+      let run = try await shell(["set -o pipefail"] + example.lines, service)
+      #expect(run.status == 0, "\(path), '\(example.heading)': \(run.output)")
+      try await service.stop()
+      let log = service.process.log
+      // The commands mint user tokens, get a ticket, make a link and create a key.
+      for prefix in ["t5u_", "t5e_", "t5l_", "t5_"] { #expect(!log.contains(prefix), "\(prefix)") }
+      requests += log.split(separator: "\n").filter { $0.contains("request  ") }.map(Self.request)
+    }
+    return requests
+  }
+
   /// The method and the path in a line of the access log.
-  private static func request(_ line: Substring) -> (method: String, segments: [Substring]) {
+  private static func request(_ line: Substring) -> Request {
     func value(_ name: String) -> Substring {
       line.split(separator: " ").first { $0.hasPrefix(name + "=") }?.dropFirst(name.count + 1) ?? ""
     }

@@ -107,8 +107,8 @@ struct ForgettingTests {
 
   /// A row that mentions Ada of each table that has one.
   private static let mentions = """
-    SELECT relname || ': ' || (found)[1]::text FROM pg_class, xpath('/row/found/text()', query_to_xml(format(
-      'SELECT row::text AS found FROM %I AS row WHERE row::text ~ ''\\mada\\M'' LIMIT 1', relname), false, true, '')) AS found
+    SELECT relname || ': ' || (found)[1]::text FROM pg_class, xpath('/table/row/found/text()', query_to_xml(format(
+      'SELECT row::text AS found FROM %I AS row WHERE row::text ~ ''\\mada\\M'' LIMIT 1', relname), false, false, '')) AS found
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND cardinality(found) > 0
     """
 }

@@ -66,6 +66,11 @@ package struct Resampler: ~Copyable {
     var target = AVChannelLayout()
     av_channel_layout_default(&target, 2)
     guard frame.pointer.pointee.ch_layout.order != AV_CHANNEL_ORDER_UNSPEC else { return false }
+    // Most frames: the matrix of 64 by 64 channels takes more time than the frame's samples.
+    guard av_channel_layout_compare(&frame.pointer.pointee.ch_layout, &target) != 0 else { return true }
+    var mono = AVChannelLayout()
+    av_channel_layout_default(&mono, 1)
+    guard av_channel_layout_compare(&frame.pointer.pointee.ch_layout, &mono) != 0 else { return true }
     let status = withUnsafeTemporaryAllocation(of: Double.self, capacity: maxChannels * maxChannels) { matrix in
       swr_build_matrix2(
         &frame.pointer.pointee.ch_layout, &target, 1, 1, 1, 1, 1, matrix.baseAddress, maxChannels,
