@@ -295,9 +295,10 @@ bench-http: programs nginx ## measure uploads against nginx and openssl, small r
 	@$(call install,$(BENCH_HTTP_PACKAGES))
 	Benchmarks/http/bench.py --take5 $(PROGRAMS)/take5 --nginx $(NGINX) --write docs/benchmarks/http.md
 
-lint: ## check the sources against the formatter's rules, and all texts against the glossary
+lint: ## check the sources against the formatter's rules, all texts against the glossary, and what reads requests for Characters
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
 	@.ci/words
+	@.ci/characters
 
 format: ## format the sources
 	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)

@@ -44,6 +44,24 @@ struct AccessTests {
     #expect((admitted?.credential == .operatorKey) == isAdmitted)
   }
 
+  @Test("a bearer token begins behind the blank, whatever its first character combines with")
+  func combiningBearer() throws {
+    let head = try Self.head("GET", "/v1/posts", ["Authorization": "Bearer \u{301}x"])
+    #expect(head.bearer?.utf8.count == 3)
+  }
+
+  @Test("a request uses the share of the user that it acts as, else of the API key, and else of the address")
+  func shares() {
+    func holder(_ credential: Caller.Credential, _ user: String?) -> ShareHolder? {
+      Caller(credential: credential, user: user).shareHolder
+    }
+    #expect(holder(.key(7), "ada") == .user(Array("ada".utf8)))
+    #expect(holder(.key(7), nil) == .key("7"))
+    #expect(holder(.operatorKey, nil) == .key(Caller.operatorName))
+    for credential in [Caller.Credential.none, .signature, .stranger] { #expect(holder(credential, "ada") == nil) }
+    #expect(ShareHolder.user(Array("\u{E9}".utf8)) != .user(Array("e\u{301}".utf8)))
+  }
+
   @Test("before the first refresh only the operator's key is valid")
   func unknownKeys() throws {
     let access = Self.access(nil)

@@ -15,19 +15,10 @@ struct LimitTests {
     ])
   }
 
-  /// A client with the header field `Authorization` has authenticated.
-  private struct Authorized: Principal {
-    let isAuthenticated: Bool
-  }
-
-  private static let authenticating: Route.Admission = { (head, _) throws(Problem) in
-    .known(Authorized(isAuthenticated: head.headers["Authorization"] != nil))
-  }
-
   /// `/wait` responds with a stream that does not end, `/hello` immediately.
   private static let waiting = Router(routes: [
     Route("GET", "/wait", admission: Route.open) { _ in Response(.ok, body: .stream(BodyStream())) },
-    Route("GET", "/hello", admission: authenticating) { request in
+    Route("GET", "/hello", admission: Route.open) { request in
       Response(.ok, body: .bytes(Array(request.client.description.utf8)))
     },
   ])
@@ -85,14 +76,6 @@ struct LimitTests {
         var silent: [Client] = []
         for _ in 0..<10 { silent.append(try Client(port: port)) }
         #expect(try slow.status() == 429)
-        // An authenticated connection is accepted and stays open.
-        let authenticated = try Client(port: port)
-        let request = "GET /hello HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\n\r\n"
-        try authenticated.connection.send(request)
-        #expect(try authenticated.status() == 200)
-        for _ in 0..<10 { silent.append(try Client(port: port)) }
-        try authenticated.connection.send(request)
-        #expect(try authenticated.status() == 200)
         #expect(silent[0].connection.receiveRest().isEmpty)
       }
     }
@@ -116,36 +99,6 @@ struct LimitTests {
         try new.connection.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(try new.status() == 200)
         withExtendedLifetime(lingering) {}
-      }
-    }
-  }
-
-  @Test("at the limit of connections, idle ones are closed and authenticated ones stay open")
-  func makesRoom() async throws {
-    var configuration = ServerConfiguration()
-    configuration.networkThreads = 1
-    configuration.maxConnections = 3
-    let router = Self.hello(admission: Self.authenticating)
-    try await withServer(configuration, router: router) { server in
-      let port = server.port
-      try await onThread("client") {
-        var authenticated = try ClientConnection(port: port)
-        try authenticated.send("GET /hello HTTP/1.1\r\nHost: x\r\nAuthorization: a\r\n\r\n")
-        #expect(try authenticated.receive().status == 200)
-        var idle: [Client] = []
-        for _ in 0..<2 {
-          idle.append(try Client(port: port))
-          try idle[idle.count - 1].connection.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
-          #expect(try idle[idle.count - 1].connection.receive().status == 200)
-        }
-        for _ in 0..<5 {
-          var new = try ClientConnection(port: port)
-          try new.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
-          #expect(try new.receive().status == 200)
-        }
-        #expect(idle[0].connection.receiveRest().isEmpty)
-        try authenticated.send("GET /hello HTTP/1.1\r\nHost: x\r\n\r\n")
-        #expect(try authenticated.receive().status == 200)
       }
     }
   }
@@ -203,8 +156,14 @@ struct LimitTests {
       (["127.0.0.0/8", "10.0.0.0/8"], "192.0.2.7, 10.1.2.3", "192.0.2.7"),
       (["127.0.0.1"], "192.0.2.7, 10.1.2.3", "10.1.2.3"),
       (["127.0.0.1"], "2001:db8::7", "2001:db8::7"),
-      (["127.0.0.1"], "unknown", "127.0.0.1"),
-      (["127.0.0.1"], "192.0.2.7, unknown", "127.0.0.1"),
+      (["127.0.0.1"], "unknown, 192.0.2.7", "192.0.2.7"),
+      (["127.0.0.1"], "192.0.2.7:555", "192.0.2.7"),
+      (["127.0.0.1"], "[2001:db8::7]:555", "2001:db8::7"),
+      (["127.0.0.1"], "[2001:db8::7]", "2001:db8::7"),
+      (["127.0.0.1"], "10.1.2.3,\t192.0.2.7 ,", "192.0.2.7"),
+      // What combines with the comma, before it (U+0600) or after it (U+0301), hides no client.
+      (["127.0.0.1"], "10.1.2.3\u{600}, 192.0.2.7", "192.0.2.7"),
+      (["127.0.0.1"], "10.1.2.3,\u{301}, 192.0.2.7", "192.0.2.7"),
       (["127.0.0.1"], "", "127.0.0.1"),
       (["10.0.0.0/8"], "192.0.2.7", "127.0.0.1"),
       ([], "192.0.2.7", "127.0.0.1"),
@@ -215,6 +174,21 @@ struct LimitTests {
     try await withServer(configuration, router: Self.hello()) { server in
       let response = try await request("GET", "/hello", port: server.port, headers: [("X-Forwarded-For", field)])
       #expect(response.text == client)
+    }
+  }
+
+  @Test(
+    "a client that a trusted proxy does not name by its address is refused, and not taken for the proxy",
+    arguments: [
+      "unknown", "192.0.2.7, unknown", "192.0.2.7, \u{301}", "unknown, 10.1.2.3", "192.0.2.7:", "192.0.2.7:65536",
+      "192.0.2.7:x", "[2001:db8::7", "[2001:db8::7]x", "[]", "2001:db8::7%eth0", "192.0.2.7\u{600}",
+    ])
+  func unknownClient(field: String) async throws {
+    var configuration = ServerConfiguration()
+    configuration.trustedProxies = ["127.0.0.1", "10.0.0.0/8"].compactMap { AddressRange($0) }
+    try await withServer(configuration, router: Self.hello()) { server in
+      let response = try await request("GET", "/hello", port: server.port, headers: [("X-Forwarded-For", field)])
+      #expect(response.status == 400)
     }
   }
 

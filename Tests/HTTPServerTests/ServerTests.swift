@@ -277,7 +277,7 @@ struct ServerTests {
 
   private struct Named: Principal {
     let name: String
-    var isAuthenticated: Bool { true }
+    var shareHolder: ShareHolder? { .user(Array(name.utf8)) }
   }
 
   private static let refuse: Route.Admission = { (_, _) throws(Problem) in

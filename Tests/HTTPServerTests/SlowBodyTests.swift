@@ -70,6 +70,37 @@ struct SlowBodyTests {
     }
   }
 
+  @Test("a body of single bytes ends with 408, also if it has no end", arguments: ["10", "1000000", nil])
+  func trickle(length: String?) async throws {
+    var configuration = ServerConfiguration()
+    configuration.shortBodyTimeout = .milliseconds(200)
+    configuration.bodyTimeout = .milliseconds(200)
+    configuration.minBodyRate = 1 << 20
+    let router = Router(routes: [
+      Route("POST", "/count", bodyLimit: length == nil ? 1000 : 1 << 20, admission: Route.open) { request in
+        for try await _ in request.body {}
+        return Response(.ok)
+      }
+    ])
+    try await withServer(configuration, router: router) { server in
+      let port = server.port
+      let status = try await onThread("client") {
+        var connection = try ClientConnection(port: port)
+        let framing = length.map { "Content-Length: \($0)" } ?? "Transfer-Encoding: chunked"
+        try connection.send("POST /count HTTP/1.1\r\nHost: x\r\n\(framing)\r\n\r\n")
+        if length == nil { try connection.send("3e8;") }
+        // Of ten bytes the last one is not sent.
+        var sent = 1
+        while sent < Int(length ?? "250") ?? 0, !connection.isReadable(within: 20) {
+          try connection.send("x")
+          sent += 1
+        }
+        return try connection.receive().status
+      }
+      #expect(status == 408)
+    }
+  }
+
   @Test("of a body that is refused by its first half MiB, the system acknowledges at most 1 MB")
   func early() async throws {
     try await withServer(router: Self.router()) { server in

@@ -39,7 +39,7 @@ extension AccessControl {
       try check(caller, scopes, access)
       return .known(caller)
     }
-    if let digest, bearer?.hasPrefix(UserToken.prefix) == true {
+    if let digest, bearer?.utf8.starts(with: UserToken.prefix.utf8) == true {
       let name = UserTokenCache.Name.hash(digest)
       if let token = tokens.cached(name) { return .known(try admit(token, head, from: client, to: access)) }
       // The query counts for the address: a client that guesses tokens is limited like one without a key.

@@ -33,6 +33,9 @@ struct Caller: Principal, Hashable {
     }
   }
 
+  /// A key that acts as a user uses the share of the user: the back-end of an app serves all of its users.
+  var shareHolder: ShareHolder? { isAuthenticated ? user.map { .user(Array($0.utf8)) } ?? .key(tenant) : nil }
+
   var viewer: Viewer { credential == .stranger ? .stranger : Viewer(user: user) }
 
   /// The token of the client; nil if it has another credential.

@@ -152,8 +152,8 @@ package final class IdentityProvider: Sendable {
 
   /// Returns the reader with a name in a media URL; nil if its key does not belong to the key set any more.
   func reader(_ name: String, user: String?) -> MediaURLs.Reader? {
-    guard let user, name.hasPrefix(Self.readerPrefix),
-      let digest = SHA256Digest(hex: name.dropFirst(Self.readerPrefix.count)), key(digest) != nil
+    guard let user, name.utf8.starts(with: Self.readerPrefix.utf8),
+      let digest = SHA256Digest(hex: Substring(name.utf8.dropFirst(Self.readerPrefix.utf8.count))), key(digest) != nil
     else { return nil }
     return reader(IdentityToken(user: user, expires: .max, key: digest))
   }

@@ -90,7 +90,7 @@ package final class RateLimits: Sendable {
       "There were too many attempts to sign in or to register from this address.")
     guard let name else { return }
     try take(
-      .attempts, "sign-in as \(name.lowercased())", configuration.attemptsOfName,
+      .attempts, "sign-in as \(name.lowercasedASCII)", configuration.attemptsOfName,
       "There were too many attempts to sign in with this user name.")
   }
 

@@ -8,11 +8,12 @@ extension RequestHead {
 
   /// The bearer token (RFC 6750, section 2.1); nil without one.
   var bearer: String? {
-    let parts = (headers["Authorization"] ?? "").split(separator: " ", maxSplits: 1)
-    guard headers.values("Authorization").count == 1, parts.count == 2, parts[0].lowercased() == "bearer" else {
-      return nil
-    }
-    return String(parts[1].drop { $0 == " " })
+    let blank = UInt8(ascii: " ")
+    let parts = (headers["Authorization"] ?? "").utf8.split(separator: blank, maxSplits: 1)
+    guard headers.values("Authorization").count == 1, parts.count == 2,
+      Substring(parts[0]).lowercasedASCII == "bearer"
+    else { return nil }
+    return String(Substring(parts[1].drop { $0 == blank }))
   }
 
   /// Returns the user that the request acts as; nil without the header field.
@@ -42,7 +43,8 @@ extension AccessControl {
       throw ProblemKind.foreignHost.problem("The request was forwarded by a proxy, which other machines may reach.")
     }
     guard let host = head.host,
-      host == "localhost" || host.hasSuffix(".localhost") || IPAddress(host)?.isLoopback == true
+      host == "localhost" || host.utf8.suffix(10).elementsEqual(".localhost".utf8)
+        || IPAddress(host)?.isLoopback == true
     else {
       throw ProblemKind.foreignHost.problem("The request is for \(head.host ?? "no host"), which is not this machine.")
     }

@@ -66,7 +66,7 @@ extension ControlAPI {
     }
   }
 
-  private func admission(to access: RouteAccess) -> Route.Admission {
+  func admission(to access: RouteAccess) -> Route.Admission {
     { [control = self.access] (head, client) throws(Problem) in try control.admit(head, from: client, to: access) }
   }
 }

@@ -12,14 +12,14 @@ internal import Store
 extension ControlAPI {
   var serviceRoutes: [Route] {
     [
-      route("GET", "/livez", access: .unlimited, handler: readLiveness),
+      Route("/livez", admission: admission(to: .unlimited), answer: readLiveness),
       route("GET", "/readyz", access: .anyone, handler: readReadiness),
       route("GET", "/metrics", access: .key([.admin]), handler: readMetrics),
       route("GET", "/openapi.json", access: .unlimited, handler: Self.readDocument),
     ]
   }
 
-  private func readLiveness(_ request: Request) throws -> Response {
+  private func readLiveness(_ request: Request) throws(Problem) -> Response {
     guard isLive() else {
       throw ProblemKind.databaseUnavailable.problem(
         "The embedded database has been unavailable for too long; restart the service.",

@@ -40,18 +40,21 @@ package struct HeaderFields: Sendable, Hashable, ExpressibleByDictionaryLiteral 
 
   /// The elements of a comma-separated list field, of all its field lines (RFC 9110, section 5.6.1).
   package func list(_ name: String) -> [Substring] {
-    values(name).flatMap { $0.split(separator: ",") }.map(\.trimmingBlanks).filter { !$0.isEmpty }
+    values(name).flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }.map { Substring($0).trimmingBlanks }
+      .filter { !$0.isEmpty }
   }
 
   private static func equal(_ left: String, _ right: String) -> Bool {
-    left.utf8.count == right.utf8.count
-      && zip(left.utf8, right.utf8).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }
+    left.utf8.elementsEqual(right.utf8) { $0.lowercasedASCII == $1.lowercasedASCII }
   }
 }
 
 extension HeaderFields: Sequence {
   package func makeIterator() -> IndexingIterator<[Field]> { fields.makeIterator() }
 }
+
+// Text of the protocol is split, trimmed and compared as bytes: to a Character belongs also what combines with it, so that a
+// comma beside a combining character would be no comma. `make lint` refuses Characters here.
 
 extension UInt8 {
   /// The byte, with an ASCII uppercase letter converted to lowercase.
@@ -90,12 +93,12 @@ extension UInt8 {
 
 extension StringProtocol {
   /// The text, with ASCII uppercase letters converted to lowercase.
-  var lowercasedASCII: String { String(decoding: utf8.map(\.lowercasedASCII), as: UTF8.self) }
+  package var lowercasedASCII: String { String(decoding: utf8.map(\.lowercasedASCII), as: UTF8.self) }
 
   /// The text without leading and trailing spaces and tabs.
   var trimmingBlanks: Substring {
-    let isBlank: (Unicode.Scalar) -> Bool = { $0 == " " || $0 == "\t" }
-    var rest = Substring(self).unicodeScalars
+    let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
+    var rest = Substring(self).utf8
     while let first = rest.first, isBlank(first) { rest.removeFirst() }
     while let last = rest.last, isBlank(last) { rest.removeLast() }
     return Substring(rest)

@@ -79,6 +79,10 @@ extension Problem {
     .tooManyRequests, detail: "Your address has reached the maximum number of connections or concurrent requests.",
     remedy: "Close connections, or use them for several requests.", headers: ["Retry-After": "1"])
 
+  static let tooManyOfCredential = Problem(
+    .tooManyRequests, detail: "Your API key or user has reached the maximum number of concurrent requests.",
+    remedy: "Wait until other requests have ended.", headers: ["Retry-After": "1"])
+
   static let tooManyStreams = Problem(
     .serviceUnavailable, detail: "The server has reached its maximum number of event streams.",
     remedy: "Try again in a moment, or poll the state instead.", headers: ["Retry-After": "5"])

@@ -77,12 +77,14 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 
   /// Parses `"…"` or `W/"…"`.
   init?(_ text: some StringProtocol) {
-    var rest = text.trimmingBlanks
-    isWeak = rest.hasPrefix("W/")
+    let quote = UInt8(ascii: "\"")
+    var rest = text.trimmingBlanks.utf8
+    isWeak = rest.starts(with: "W/".utf8)
     if isWeak { rest = rest.dropFirst(2) }
-    guard rest.utf8.count >= 2, rest.hasPrefix("\""), rest.hasSuffix("\"") else { return nil }
-    opaque = String(rest.dropFirst().dropLast())
-    if opaque.utf8.contains(UInt8(ascii: "\"")) { return nil }
+    guard rest.count >= 2, rest.first == quote, rest.last == quote else { return nil }
+    rest = rest.dropFirst().dropLast()
+    if rest.contains(quote) { return nil }
+    opaque = String(Substring(rest))
   }
 
   package var description: String { (isWeak ? "W/" : "") + "\"\(opaque)\"" }
@@ -100,10 +102,10 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Strong comparison (RFC 9110, section 8.8.3.2).
-  func isSame(as other: EntityTag) -> Bool { !isWeak && !other.isWeak && opaque == other.opaque }
+  func isSame(as other: EntityTag) -> Bool { !isWeak && !other.isWeak && isEquivalent(to: other) }
 
   /// Weak comparison (RFC 9110, section 8.8.3.2).
-  func isEquivalent(to other: EntityTag) -> Bool { opaque == other.opaque }
+  func isEquivalent(to other: EntityTag) -> Bool { opaque.utf8.elementsEqual(other.opaque.utf8) }
 }
 
 /// A single range of a Range field (RFC 9110, section 14.1.2).
@@ -116,11 +118,11 @@ enum ByteRange: Hashable {
   /// Parses a Range field; nil if it requests several ranges, has another unit or is malformed. The server ignores such
   /// a field.
   init?(field: String) {
-    let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[0].trimmingBlanks.lowercasedASCII == "bytes", !parts[1].contains(",") else {
-      return nil
-    }
-    let ends = parts[1].trimmingBlanks.split(separator: "-", omittingEmptySubsequences: false)
+    let parts = field.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, Substring(parts[0]).trimmingBlanks.lowercasedASCII == "bytes" else { return nil }
+    // A further range has a comma, which is no digit.
+    let ends = Substring(parts[1]).trimmingBlanks.utf8
+      .split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
     guard ends.count == 2 else { return nil }
     switch (Self.number(ends[0]), Self.number(ends[1])) {
     case (let first?, let last?):
@@ -149,8 +151,8 @@ enum ByteRange: Hashable {
   }
 
   // A number beyond Int64 is beyond the end of every file: the largest number has the same effect.
-  private static func number(_ text: Substring) -> Int64? {
-    guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
-    return Int64(text) ?? .max - 1
+  private static func number(_ digits: Substring.UTF8View) -> Int64? {
+    guard !digits.isEmpty, digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+    return Int64(Substring(digits)) ?? .max
   }
 }

@@ -34,13 +34,14 @@ package struct Request: Sendable {
 
 /// The client of a request, as the application identifies it.
 package protocol Principal: Sendable {
-  /// Whether the client has authenticated. Its connections and requests do not count for its address.
-  var isAuthenticated: Bool { get }
+  /// The user or the API key that the client has authenticated as: its requests use this share, and not that of its address. Nil: it
+  /// has not authenticated.
+  var shareHolder: ShareHolder? { get }
 }
 
 /// The client of a route that admits everyone.
 package struct Anonymous: Principal {
-  package var isAuthenticated: Bool { false }
+  package var shareHolder: ShareHolder? { nil }
 
   package init() {}
 }

@@ -7,6 +7,9 @@ package struct RequestHead: Sendable, Hashable {
   /// How the length of the body is determined.
   let framing: Framing
 
+  /// The largest length of a body. No client sends more, and sums of a few such lengths do not overflow: a longer one counts as this.
+  package static let maxBodyBytes: Int64 = 1 << 60
+
   /// A version of HTTP/1; the server supports no other.
   package enum Version: String, Sendable {
     case http10 = "HTTP/1.0"
@@ -21,13 +24,14 @@ package struct RequestHead: Sendable, Hashable {
 
   /// The requested host in lowercase, without its port; nil if the request names none.
   package var host: String? {
-    guard let authority else { return nil }
-    if authority.hasPrefix("[") {
-      guard let end = authority.firstIndex(of: "]") else { return nil }
-      let rest = authority[authority.index(after: end)...]
-      return rest.isEmpty || rest.hasPrefix(":") ? authority[..<end].dropFirst().lowercasedASCII : nil
+    guard let text = authority?.utf8 else { return nil }
+    if text.first == UInt8(ascii: "[") {
+      guard let end = text.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+      let rest = text[end...].dropFirst()
+      guard rest.isEmpty || rest.first == UInt8(ascii: ":") else { return nil }
+      return Substring(text[..<end].dropFirst()).lowercasedASCII
     }
-    return authority.prefix { $0 != ":" }.lowercasedASCII
+    return Substring(text.prefix { $0 != UInt8(ascii: ":") }).lowercasedASCII
   }
 
   /// The requested host with its port; a target in absolute form overrides the Host field (RFC 9112, section 3.2.2).
@@ -46,7 +50,7 @@ package struct RequestHead: Sendable, Hashable {
 
   /// Whether the client waits for 100 Continue before it sends the body (RFC 9110, section 10.1.1).
   var expectsContinue: Bool {
-    version == .http11 && hasBody && headers["Expect"]?.lowercasedASCII == "100-continue"
+    version == .http11 && hasBody && !headers.list("Expect").isEmpty
   }
 
   /// Whether the connection does not persist after the response (RFC 9112, section 9.3).
@@ -77,41 +81,43 @@ package struct RequestTarget: Sendable, Hashable {
   /// percent-decoding.
   package init?(_ target: String) {
     guard target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
-    var rest = Substring(target)
-    if rest.hasPrefix("/") {
+    let (slash, mark) = (UInt8(ascii: "/"), UInt8(ascii: "?"))
+    var rest = Substring(target).utf8
+    if rest.first == slash {
       authority = nil
     } else {
-      guard let scheme = ["http://", "https://"].first(where: { target.lowercasedASCII.hasPrefix($0) }) else {
-        return nil
-      }
-      rest = rest.dropFirst(scheme.count)
-      let authority = rest.prefix { $0 != "/" && $0 != "?" }
-      guard !authority.isEmpty, authority.utf8.allSatisfy(\.isHostCharacter) else { return nil }
-      self.authority = String(authority)
+      let start = target.lowercasedASCII.utf8
+      guard let scheme = ["http://", "https://"].first(where: { start.starts(with: $0.utf8) }) else { return nil }
+      rest = rest.dropFirst(scheme.utf8.count)
+      let authority = rest.prefix { $0 != slash && $0 != mark }
+      guard !authority.isEmpty, authority.allSatisfy(\.isHostCharacter) else { return nil }
+      self.authority = String(Substring(authority))
       rest = rest[authority.endIndex...]
-      if rest.isEmpty { rest = "/" }
+      if rest.isEmpty { rest = Substring("/").utf8 }
     }
-    let path = rest.prefix { $0 != "?" }
+    let path = rest.prefix { $0 != mark }
     var segments: [String] = []
-    for segment in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-      guard let decoded = Self.decode(segment) else { return nil }
+    for segment in path.dropFirst().split(separator: slash, omittingEmptySubsequences: false) {
+      guard let decoded = Self.decode(Substring(segment)) else { return nil }
       segments.append(decoded)
     }
     var query: [QueryItem] = []
-    for pair in rest[path.endIndex...].dropFirst().split(separator: "&") {
-      let name = pair.prefix { $0 != "=" }
-      guard let decodedName = Self.decode(name, plusIsBlank: true),
-        let value = Self.decode(pair[name.endIndex...].dropFirst(), plusIsBlank: true)
+    for pair in rest[path.endIndex...].dropFirst().split(separator: UInt8(ascii: "&")) {
+      let name = pair.prefix { $0 != UInt8(ascii: "=") }
+      guard let decodedName = Self.decode(Substring(name), plusIsBlank: true),
+        let value = Self.decode(Substring(pair[name.endIndex...].dropFirst()), plusIsBlank: true)
       else { return nil }
       query.append(QueryItem(name: decodedName, value: value))
     }
-    self.path = String(path)
+    self.path = String(Substring(path))
     self.segments = segments
     self.query = query
   }
 
   /// The first value of a query parameter.
-  package func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
+  package func queryValue(_ name: String) -> String? {
+    query.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+  }
 
   /// Decodes percent-encoded text; nil if the encoding is invalid, or if the result is not UTF-8 or contains NUL.
   package static func decode(_ text: Substring, plusIsBlank: Bool = false) -> String? {

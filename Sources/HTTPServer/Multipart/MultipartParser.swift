@@ -35,7 +35,7 @@ package struct MultipartParser: Sendable {
   /// - Parameter boundary: the parameter of the Content-Type, without the two hyphens.
   package init(boundary: String, limits: MultipartLimits) throws(MultipartError) {
     let isValid = boundary.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F || $0 == 0x20 }
-    guard isValid, (1...70).contains(boundary.utf8.count), !boundary.hasSuffix(" ") else { throw .badBoundary }
+    guard isValid, (1...70).contains(boundary.utf8.count), boundary.utf8.last != 0x20 else { throw .badBoundary }
     delimiter = Array("\r\n--\(boundary)".utf8)
     self.limits = limits
   }

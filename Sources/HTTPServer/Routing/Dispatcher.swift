@@ -24,9 +24,8 @@ final class Dispatcher: Sendable {
     headLimits = HeadParser.Limits(requestLine: configuration.requestLineBytes, head: configuration.headBytes)
     limits = Locked(
       ConnectionLimits(
-        connections: min(configuration.maxConnections, max(64, ThisProcess.openFilesLimit - Self.reservedFiles)),
-        perAddress: configuration.maxPerAddress,
-        streams: configuration.maxStreams))
+        configuration,
+        connections: min(configuration.maxConnections, max(64, ThisProcess.openFilesLimit - Self.reservedFiles))))
   }
 
   /// Whether the server refuses further requests.
@@ -45,10 +44,11 @@ final class Dispatcher: Sendable {
 
   /// Counts a connection; returns the reason if a limit does not permit it.
   func open(from peer: IPAddress) -> Refusal? {
-    limits.withLock { limits in
-      guard isTrusted(peer) || limits.begin(from: peer) else { return .address }
+    let holder = shareHolder(of: peer)
+    return limits.withLock { limits in
+      if let holder, !limits.begin(holder) { return .address }
       guard limits.open() else {
-        if !isTrusted(peer) { limits.end(from: peer) }
+        if let holder { limits.end(holder) }
         return .connections
       }
       return nil
@@ -56,50 +56,57 @@ final class Dispatcher: Sendable {
   }
 
   /// Removes a closed connection from the count.
-  ///
-  /// - Parameter isReleased: whether the connection no longer counts for its address.
-  func close(from peer: IPAddress, isReleased: Bool) {
-    limits.withLock { $0.close() }
-    if !isReleased { release(peer) }
+  func close(from peer: IPAddress) {
+    let holder = shareHolder(of: peer)
+    limits.withLock { limits in
+      limits.close()
+      if let holder { limits.end(holder) }
+    }
   }
 
-  /// Stops counting a connection for its address, because its client has authenticated.
+  /// Stops counting a connection for its address while a request counts for the credential.
   func release(_ peer: IPAddress) {
-    if !isTrusted(peer) { limits.withLock { $0.end(from: peer) } }
+    if let holder = shareHolder(of: peer) { limits.withLock { $0.end(holder) } }
   }
+
+  /// Counts a connection for its address again, after an authenticated request.
+  func resume(_ peer: IPAddress) {
+    if let holder = shareHolder(of: peer) { limits.withLock { $0.resume(holder) } }
+  }
+
+  /// The share that a connection uses, other than an authenticated request; nil for a trusted proxy.
+  func shareHolder(of peer: IPAddress) -> ShareHolder? { isTrusted(peer) ? nil : .address(peer.site) }
+
+  /// How much of their shares clients use.
+  func counts(of holders: [ShareHolder?]) -> [Int] {
+    limits.withLock { limits in holders.map { $0.map(limits.count) ?? 0 } }
+  }
+
+  /// How many connections of an address must be closed before there is room for one more.
+  func excess(of peer: IPAddress) -> Int { limits.withLock { $0.excess(of: .address(peer.site)) } }
 
   /// Counts a stream; false if the limit does not permit it.
   func beginStream() -> Bool { limits.withLock { $0.openStream() } }
 
   func endStream() { limits.withLock { $0.closeStream() } }
 
-  func report(_ refusal: Refusal, _ client: IPAddress) { observer.onRefusal(refusal, client) }
+  func report(_ refusal: Refusal, _ client: ShareHolder) { observer.onRefusal(refusal, client) }
 
   private func isTrusted(_ address: IPAddress) -> Bool {
     configuration.trustedProxies.contains { $0.contains(address) }
   }
 
-  /// The client as reported by trusted proxies: the last address in X-Forwarded-For that is not a trusted proxy.
-  private func client(_ headers: HeaderFields, from peer: IPAddress) -> IPAddress {
-    var client = peer
-    for text in headers.list("X-Forwarded-For").reversed() {
-      guard isTrusted(client), let next = IPAddress(text) else { break }
-      client = next
-    }
-    return client
-  }
-
   // MARK: Requests
 
   /// Starts a request by its head.
-  func begin(_ head: RequestHead, from peer: IPAddress) -> (context: RequestContext, isAuthenticated: Bool) {
+  func begin(_ head: RequestHead, from peer: IPAddress) -> RequestContext {
     let id = head.headers[RequestID.headerName].flatMap(RequestID.init) ?? RequestID()
-    let client = client(head.headers, from: peer)
+    var client = peer
     let commonFields = router.commonFields(head)
-    func start(_ route: Route?, counting: IPAddress? = nil) -> RequestContext {
+    func start(_ route: Route?) -> RequestContext {
       requests.begin()
       return RequestContext(
-        requestID: id, head: head, route: route, client: client, countedAddress: counting, commonFields: commonFields,
+        requestID: id, head: head, route: route, client: client, commonFields: commonFields,
         trace: observer.trace(head),
         state: RequestState(
           hasBody: head.hasBody,
@@ -111,11 +118,16 @@ final class Dispatcher: Sendable {
       return context
     }
 
-    if isClosing { return (refuse(.stopping), false) }
+    do throws(Problem) {
+      client = try head.headers.client(from: peer, isTrusted: isTrusted)
+    } catch {
+      return refuse(error)
+    }
+    if isClosing { return refuse(.stopping) }
     if let preflight = configuration.allowedOrigins.preflight(head) {
       let context = start(nil)
       context.respond(preflight)
-      return (context, false)
+      return context
     }
     do throws(Problem) {
       let match = try router.match(head, from: client)
@@ -123,23 +135,37 @@ final class Dispatcher: Sendable {
         throw .bodyTooLarge(limit: match.route.bodyLimit)
       }
       // The connections of a trusted proxy do not count; the concurrent requests of each client behind it do.
-      let counted = client != peer && !match.isAuthenticated ? client : nil
-      if let counted, !limits.withLock({ $0.begin(from: counted) }) {
-        report(.address, counted)
-        throw .tooManyFromAddress
-      }
-      let context = start(match.isRefused ? nil : match.route, counting: counted)
+      let holder = match.shareHolder ?? (client == peer ? nil : .address(client.site))
+      if let holder, match.route.answer == nil { try take(holder) }
+      let context = start(match.isRefused ? nil : match.route)
       let request = Request(
         head: head, id: id, client: client, isProxied: isTrusted(peer), principal: Anonymous(),
         parameters: match.parameters,
         body: RequestBody(context: context))
-      let task = handlers.start(waitsForDisk: match.route.waitsForDisk) {
+      if let answer = match.route.answer {
+        context.respond(Self.response(to: request, answer))
+        return context
+      }
+      if let holder { _ = context.use(holder) }
+      let task = handlers.start(for: holder ?? .address(client.site), waitsForDisk: match.route.waitsForDisk) {
         await self.handle(request, match, context)
       }
       if match.route.isSafe { context.whenAbandoned { task.cancel() } }
-      return (context, match.isAuthenticated)
+      return context
     } catch {
-      return (refuse(error), false)
+      return refuse(error)
+    }
+  }
+
+  private static func response(to request: Request, _ answer: Route.Answer) -> Response {
+    do throws(Problem) { return try answer(request) } catch { return error.response }
+  }
+
+  /// Counts a request for a share; throws a problem with status 429 if it is used up.
+  private func take(_ holder: ShareHolder) throws(Problem) {
+    guard limits.withLock({ $0.begin(holder) }) else {
+      report(holder.limit, holder)
+      throw holder.isCredential ? .tooManyOfCredential : .tooManyFromAddress
     }
   }
 
@@ -147,7 +173,7 @@ final class Dispatcher: Sendable {
   func refuse(_ problem: Problem, from peer: IPAddress) -> RequestContext {
     requests.begin()
     let context = RequestContext(
-      requestID: RequestID(), head: nil, route: nil, client: peer, countedAddress: nil, commonFields: [:],
+      requestID: RequestID(), head: nil, route: nil, client: peer, commonFields: [:],
       state: RequestState(hasBody: true, limits: .init(body: 0, buffered: 0)))
     context.respond(problem.response)
     return context
@@ -159,7 +185,12 @@ final class Dispatcher: Sendable {
     do {
       switch match.admitted {
       case .known(let principal): request.principal = principal
-      case .pending(let admit): request.principal = try await admit()
+      case .pending(let admit):
+        request.principal = try await admit()
+        if let holder = request.principal.shareHolder {
+          try take(holder)
+          if let former = context.use(holder) { limits.withLock { $0.end(former) } }
+        }
       }
       guard let trace = context.trace, trace.isSampled else {
         return context.respond(try await match.route.handler(request))
@@ -228,9 +259,8 @@ final class Dispatcher: Sendable {
   ///
   /// - Parameter isLogged: whether the access log has an entry; connections over the limit are only counted.
   func end(_ context: RequestContext, isComplete: Bool, isLogged: Bool) {
-    context.finish()
     defer { requests.end() }
-    if let counted = context.countedAddress { limits.withLock { $0.end(from: counted) } }
+    if let holder = context.finish() { limits.withLock { $0.end(holder) } }
     guard isLogged else { return }
     let response = context.sent
     observer.onAccess(

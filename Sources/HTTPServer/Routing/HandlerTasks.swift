@@ -10,31 +10,35 @@ final class HandlerTasks: Sendable {
     var isCancelled = false
   }
 
-  private let executor: ThreadExecutor
-  private let diskExecutor: ThreadExecutor
+  private let threads: ClientThreads
+  private let diskThreads: ClientThreads
   private let shared = Locked(Shared())
   private let next = Atomic<UInt64>(0)
   private let activity = ActivityCount()
 
   /// - Parameters:
-  ///   - threads: the number of threads for most handlers.
-  ///   - diskThreads: the number of threads for handlers that wait for the disk.
+  ///   - threads: the number of threads that most handlers of one client may occupy.
+  ///   - diskThreads: the number of threads that handlers of one client which wait for the disk may occupy.
   init(threads: Int, diskThreads: Int) throws(SystemError) {
-    executor = try ThreadExecutor(name: "http-handler", threads: threads)
-    diskExecutor = try ThreadExecutor(name: "http-upload", threads: diskThreads)
+    self.threads = try ClientThreads(name: "http-handler", maxPerClient: threads)
+    self.diskThreads = try ClientThreads(name: "http-upload", maxPerClient: diskThreads)
   }
 
   deinit {
-    executor.stop()
-    diskExecutor.stop()
+    threads.stop()
+    diskThreads.stop()
   }
 
-  /// Starts a task; after `cancelAll()` it is cancelled from the start.
-  func start(waitsForDisk: Bool, _ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+  /// Starts a task for a client; after `cancelAll()` it is cancelled from the start.
+  func start(
+    for client: ShareHolder, waitsForDisk: Bool, _ work: @escaping @Sendable () async -> Void
+  ) -> Task<Void, Never> {
     activity.begin()
     let number = next.add(1, ordering: .relaxed).newValue
-    let task = Task(executorPreference: waitsForDisk ? diskExecutor : executor) {
+    let threads = waitsForDisk ? diskThreads : threads
+    let task = Task(executorPreference: threads.begin(client)) {
       await work()
+      threads.end(client)
       self.remove(number)
     }
     // The lock does not include the creation of the task, which wakes a thread: all network threads use this lock.

@@ -30,8 +30,8 @@ package struct Router: Sendable {
     /// Whether the path has no such route: `route` refuses the request once its client is known.
     var isRefused = false
 
-    /// Whether the client is known and has authenticated.
-    var isAuthenticated: Bool { if case .known(let principal) = admitted { principal.isAuthenticated } else { false } }
+    /// The credential of the client; nil if it has none, or if it is not known yet.
+    var shareHolder: ShareHolder? { if case .known(let principal) = admitted { principal.shareHolder } else { nil } }
   }
 
   /// Returns the route for a head; throws 404, 405 with Allow, or the problem of the admission.
@@ -77,6 +77,8 @@ package struct Route: Sendable {
   package typealias Admission = @Sendable (RequestHead, IPAddress) throws(Problem) -> Admitted
   /// Handles a request; a thrown `Problem` becomes the response, any other error becomes 500.
   package typealias Handler = @Sendable (Request) async throws -> Response
+  /// Responds to a request at once.
+  package typealias Answer = @Sendable (Request) throws(Problem) -> Response
 
   /// Admits every request as anonymous. It has to be named: a route without an admission does not compile.
   package static let open: Admission = { (_, _) throws(Problem) in .known(Anonymous()) }
@@ -97,6 +99,8 @@ package struct Route: Sendable {
   let isResumable: Bool
   let admission: Admission
   let handler: Handler
+  /// Takes the place of the handler, on the network thread: nothing that other requests do delays it.
+  let answer: Answer?
 
   /// - Parameters:
   ///   - method: GET also handles HEAD.
@@ -113,12 +117,29 @@ package struct Route: Sendable {
     self.method = method
     pattern = PathPattern(template)
     self.template = template
-    self.bodyLimit = bodyLimit
+    self.bodyLimit = min(bodyLimit, RequestHead.maxBodyBytes)
     self.isSafe = isSafe ?? (method == "GET")
     self.waitsForDisk = waitsForDisk
     self.isResumable = isResumable
     self.admission = admission
     self.handler = handler
+    answer = nil
+  }
+
+  /// Creates a route of GET whose requests need neither a body nor a handler's thread.
+  ///
+  /// - Parameter answer: must not wait for anything.
+  package init(_ template: String, admission: @escaping Admission, answer: @escaping Answer) {
+    method = "GET"
+    pattern = PathPattern(template)
+    self.template = template
+    bodyLimit = 0
+    isSafe = true
+    waitsForDisk = false
+    isResumable = false
+    self.admission = admission
+    handler = { try answer($0) }
+    self.answer = answer
   }
 }
 
@@ -141,9 +162,9 @@ struct PathPattern: Sendable, Hashable {
   private let segments: [Segment]
 
   init(_ pattern: String) {
-    segments = pattern.split(separator: "/").map { segment in
-      segment.hasPrefix("{") && segment.hasSuffix("}")
-        ? .capture(String(segment.dropFirst().dropLast())) : .literal(String(segment))
+    segments = pattern.utf8.split(separator: UInt8(ascii: "/")).map { segment in
+      segment.first == UInt8(ascii: "{") && segment.last == UInt8(ascii: "}")
+        ? .capture(String(Substring(segment.dropFirst().dropLast()))) : .literal(String(Substring(segment)))
     }
   }
 
@@ -156,7 +177,7 @@ struct PathPattern: Sendable, Hashable {
     var values: [String: String] = [:]
     for (segment, text) in zip(segments, path) {
       switch segment {
-      case .literal(let literal): if literal != text { return nil }
+      case .literal(let literal): if !literal.utf8.elementsEqual(text.utf8) { return nil }
       case .capture(let name):
         if text.isEmpty { return nil }
         values[name] = text

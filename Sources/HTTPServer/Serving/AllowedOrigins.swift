@@ -34,10 +34,12 @@ package struct AllowedOrigins: Sendable, Hashable {
   /// Whether a text is an origin as browsers serialize it (RFC 6454, section 6.1): in lower case, without the default port and
   /// without a path.
   private static func isOrigin(_ text: String) -> Bool {
-    guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }
-    let authority = text.dropFirst(scheme.count)
-    return !authority.isEmpty && !authority.hasSuffix(scheme == "https://" ? ":443" : ":80")
-      && authority.utf8.allSatisfy { byte in
+    let isSecure = text.utf8.starts(with: "https://".utf8)
+    guard isSecure || text.utf8.starts(with: "http://".utf8) else { return false }
+    let authority = text.utf8.dropFirst(isSecure ? 8 : 7)
+    let port = isSecure ? ":443" : ":80"
+    return !authority.isEmpty && !authority.suffix(port.utf8.count).elementsEqual(port.utf8)
+      && authority.allSatisfy { byte in
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
         default: ".-:[]".utf8.contains(byte)

@@ -45,13 +45,15 @@ final class Connection {
   /// The number of bytes that may still be discarded while the connection lingers.
   private var discardable = maxDiscardedBytes
   private var window = ReceiveWindow()
-  /// Whether a request was authenticated. The connection then does not count for its address and is not closed at a
-  /// limit.
-  private(set) var isAuthenticated = false
+  /// The time that the client has left for the body.
+  private var bodyTime: BodyTime?
+  /// Whether the connection counts for its address: not during an authenticated request.
+  private var countsForAddress = true
   /// Whether the connection exceeds a limit; it is not counted.
   private(set) var isRejected = false
   private var deadline: ContinuousClock.Instant
-  private var lastProgress: ContinuousClock.Instant
+  /// The time when the client last sent or received something.
+  private(set) var lastProgress: ContinuousClock.Instant
   /// The events that are registered for the socket, at least those in `wanted`.
   var watched: EventPoll.Condition = [.readable, .finished]
 
@@ -70,19 +72,25 @@ final class Connection {
   var peer: IPAddress { socket.peer }
   var isClosed: Bool { phase == .closed }
 
-  /// The time since when the connection is idle, so that it may be closed at a limit; nil if it must stay open.
-  var idleSince: ContinuousClock.Instant? {
-    if isAuthenticated || isRejected { return nil }
+  /// Whether the connection may be closed for others at a limit: it is idle, or its client has not authenticated and does not read
+  /// or, at the limit of all connections, sends a body.
+  func mayClose(at limit: Refusal) -> Bool {
+    if isRejected { return false }
     return switch phase {
-    case .reading where context == nil: lastProgress
-    case .sending where isBlocked: lastProgress
-    case .lingering: lastProgress
-    case .reading, .waiting, .sending, .closed: nil
+    case .reading: context.map { limit == .connections && !$0.isAuthenticated } ?? true
+    case .sending: isBlocked && context?.isAuthenticated == false
+    case .lingering: true
+    case .waiting, .closed: false
     }
   }
 
-  /// Whether a head has been received in part.
-  var isWithinHead: Bool { if case .reading = phase { context == nil && reader.isWithinHead } else { false } }
+  /// The share that the connection uses; nil for a trusted proxy without a request, and for a connection that is not counted.
+  var shareHolder: ShareHolder? {
+    isRejected || isClosed ? nil : context?.shareHolder ?? dispatcher.shareHolder(of: peer)
+  }
+
+  /// Whether the client has sent a part of a request, so that it waits for a response.
+  var isWithinRequest: Bool { if case .reading = phase { context != nil || reader.isWithinHead } else { false } }
 
   /// The events that the connection waits for.
   var wanted: EventPoll.Condition {
@@ -117,6 +125,7 @@ final class Connection {
 
   /// Continues after the handler or the stream has made progress.
   func wake(buffer: UnsafeMutableRawBufferPointer) {
+    releaseAddress()
     sendInterim()
     switch phase {
     case .waiting:
@@ -137,7 +146,7 @@ final class Connection {
     writer?.stream?.sendHeartbeat(at: now, after: configuration.heartbeat)
     switch phase {
     case .reading where context != nil:
-      if now >= deadline || isInactive { timeOut() }
+      if now >= deadline || isInactive || bodyTime?.isOver(at: now) == true { timeOut() }
     case .reading:
       // Between two requests, the connection is closed without a response.
       if reader.isWithinHead { if now >= deadline { refuse(.tooSlow) } } else if isInactive { close() }
@@ -166,6 +175,12 @@ final class Connection {
     run()
   }
 
+  /// Closes the connection for others although it is busy; a handler that only reads is cancelled.
+  func evict() {
+    context?.abandon()
+    close()
+  }
+
   /// Closes the connection in any phase.
   func close() {
     guard phase != .closed else { return }
@@ -183,6 +198,7 @@ final class Connection {
       let now = ContinuousClock.now
       if context == nil && !reader.isWithinHead { deadline = now + dispatcher.configuration.headTimeout }
       lastProgress = now
+      bodyTime?.received(count, at: now)
       if context?.isResumable == true {
         deadline += .seconds(Int64(count)) / dispatcher.configuration.minReceiveRate
       }
@@ -249,13 +265,12 @@ final class Connection {
   }
 
   private func begin(_ head: RequestHead) {
-    let (context, isAuthenticated) = dispatcher.begin(head, from: peer)
-    if isAuthenticated && !self.isAuthenticated {
-      self.isAuthenticated = true
-      dispatcher.release(peer)
-    }
+    let context = dispatcher.begin(head, from: peer)
     self.head = head
     self.context = context
+    bodyTime = BodyTime(
+      maxBytes: context.maxBodyBytes, isResumable: context.isResumable, dispatcher.configuration)
+    releaseAddress()
     window.begin(head, on: socket)
     deadline = .now + dispatcher.configuration.requestTimeout
     let step = context.headArrived(waker)
@@ -264,13 +279,23 @@ final class Connection {
     perform(step)
   }
 
+  /// Stops counting the connection for its address once its request counts for a credential.
+  private func releaseAddress() {
+    guard countsForAddress, !isRejected, context?.isAuthenticated == true else { return }
+    countsForAddress = false
+    dispatcher.release(peer)
+  }
+
   private func perform(_ step: RequestState.Step) {
     switch step {
     case .proceed:
       phase = .reading
       lastProgress = .now
+      bodyTime?.resume(at: lastProgress)
       sendContinue()
-    case .wait: phase = .waiting
+    case .wait:
+      phase = .waiting
+      bodyTime?.pause(at: .now)
     case .respond(let response, let isEarly): send(response, isEarly: isEarly)
     case .close: close()
     }
@@ -337,7 +362,7 @@ final class Connection {
         isStreaming = true
       } else {
         stream.end()
-        dispatcher.report(.streams, peer)
+        dispatcher.report(.streams, context.shareHolder ?? .address(context.client))
         response = Problem.tooManyStreams.response
         context.replaceSent(response)
       }
@@ -399,7 +424,10 @@ final class Connection {
     if isStreaming { dispatcher.endStream() }
     isStreaming = false
     dispatcher.end(context, isComplete: isComplete, isLogged: !isRejected)
+    if !countsForAddress { dispatcher.resume(peer) }
+    countsForAddress = true
     self.context = nil
+    bodyTime = nil
     head = nil
     hasSentContinue = false
   }

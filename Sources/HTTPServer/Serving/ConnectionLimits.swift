@@ -6,24 +6,36 @@ package enum Refusal: String, Sendable, CaseIterable {
   case connections
   /// The maximum number of connections, or concurrent requests, of one address.
   case address
+  /// The maximum number of concurrent requests of one API key.
+  case key
+  /// The maximum number of concurrent requests of one user.
+  case user
   /// The maximum number of streamed responses.
   case streams
 }
 
-/// The numbers of connections, requests and streams, with their limits.
+/// The numbers of connections, of their shares and of streams, with their limits.
+///
+/// A connection counts for its address, and during an authenticated request for the credential. That of a trusted proxy counts for
+/// no address, but its requests for their clients.
 struct ConnectionLimits: Sendable {
   private let maxConnections: Int
-  private let maxPerAddress: Int
   private let maxStreams: Int
+  private let maxPerAddress: Int
+  private let maxPerKey: Int
+  private let maxPerUser: Int
 
   private(set) var connections = 0
   private(set) var streams = 0
-  private var byAddress: [IPAddress: Int] = [:]
+  private var shares: [ShareHolder: Int] = [:]
 
-  init(connections: Int, perAddress: Int, streams: Int) {
+  /// - Parameter connections: the maximum number of connections.
+  init(_ configuration: ServerConfiguration, connections: Int) {
     maxConnections = connections
-    maxPerAddress = perAddress
-    maxStreams = streams
+    maxStreams = configuration.maxStreams
+    maxPerAddress = configuration.maxPerAddress
+    maxPerKey = configuration.maxPerKey
+    maxPerUser = configuration.maxPerUser
   }
 
   /// Counts a connection; false, without counting it, at the limit.
@@ -35,17 +47,33 @@ struct ConnectionLimits: Sendable {
 
   mutating func close() { connections -= 1 }
 
-  /// Counts a connection or a request of an address; false, without counting it, at the limit.
-  mutating func begin(from address: IPAddress) -> Bool {
-    let count = byAddress[address.site, default: 0]
-    guard count < maxPerAddress else { return false }
-    byAddress[address.site] = count + 1
+  /// Counts a connection or a request for a share; false, without counting it, at the limit.
+  mutating func begin(_ holder: ShareHolder) -> Bool {
+    guard excess(of: holder) < 1 else { return false }
+    resume(holder)
     return true
   }
 
-  mutating func end(from address: IPAddress) {
-    guard let count = byAddress[address.site] else { return }
-    byAddress[address.site] = count > 1 ? count - 1 : nil
+  /// Counts a connection for its address again, also beyond the limit.
+  mutating func resume(_ holder: ShareHolder) { shares[holder, default: 0] += 1 }
+
+  mutating func end(_ holder: ShareHolder) {
+    guard let count = shares[holder] else { return }
+    shares[holder] = count > 1 ? count - 1 : nil
+  }
+
+  /// What counts for a share.
+  func count(of holder: ShareHolder) -> Int { shares[holder, default: 0] }
+
+  /// How many must end before a share has room for one more; zero or less: it has.
+  func excess(of holder: ShareHolder) -> Int {
+    let most =
+      switch holder {
+      case .address: maxPerAddress
+      case .key: maxPerKey
+      case .user: maxPerUser
+      }
+    return count(of: holder) - most + 1
   }
 
   mutating func openStream() -> Bool {

@@ -21,6 +21,8 @@ final class NetworkThread {
   private var isAcceptingPaused = false
   private var connections: [UInt64: Connection] = [:]
   private var nextNumber: UInt64 = 2
+  /// The time before which no busy connection is looked for to be closed, because there was none.
+  private var nextEviction = ContinuousClock.now
   /// The connections whose timeouts have not been checked since the last tick.
   private var unticked: [UInt64] = []
 
@@ -28,7 +30,9 @@ final class NetworkThread {
     self.dispatcher = dispatcher
     self.endpoint = endpoint
     let configuration = dispatcher.configuration
-    let shortest = min(configuration.headTimeout, configuration.requestTimeout, configuration.heartbeat)
+    let shortest = min(
+      configuration.headTimeout, configuration.requestTimeout, configuration.shortBodyTimeout,
+      configuration.bodyTimeout, configuration.heartbeat)
     tickInterval = min(.milliseconds(250), shortest / 4)
     spare = try? Descriptor(reading: "/dev/null")
   }
@@ -87,7 +91,7 @@ final class NetworkThread {
     }
     guard connection.isClosed else { return }
     connections[connection.number] = nil
-    if !connection.isRejected { dispatcher.close(from: connection.peer, isReleased: connection.isAuthenticated) }
+    if !connection.isRejected { dispatcher.close(from: connection.peer) }
   }
 
   private func watch(_ connection: Connection, for conditions: EventPoll.Condition) {
@@ -123,11 +127,15 @@ final class NetworkThread {
       guard isListening, let socket = acceptOne() else { return }
       let peer = socket.peer
       var refusal = dispatcher.open(from: peer)
-      if let first = refusal, makeRoom(for: peer, at: first) { refusal = dispatcher.open(from: peer) }
+      // The address may have no room, and after it the server.
+      for _ in 0..<2 {
+        guard let limit = refusal, makeRoom(for: peer, at: limit) else { break }
+        refusal = dispatcher.open(from: peer)
+      }
       let connection = Connection(socket, number: nextNumber, dispatcher: dispatcher, mailbox: endpoint.mailbox)
       nextNumber += 1
       if let refusal {
-        dispatcher.report(refusal, peer)
+        dispatcher.report(refusal, .address(peer))
         connection.reject(refusal.problem)
       }
       connections[connection.number] = connection
@@ -148,7 +156,7 @@ final class NetworkThread {
       _ = makeRoom(for: nil, at: .connections)
       spare = nil
       let refused = try? StreamSocket.accept(from: endpoint.listener)
-      if let refused { dispatcher.report(.connections, refused.peer) }
+      if let refused { dispatcher.report(.connections, .address(refused.peer)) }
       spare = try? Descriptor(reading: "/dev/null")
       watchListener(false)
       return nil
@@ -160,26 +168,61 @@ final class NetworkThread {
     if isListening { endpoint.setAccepting(isWatched) }
   }
 
-  /// Closes some of the connections that have been idle longest; false if no connection is idle.
+  /// Closes some connections, those that have been idle longest of the clients that have most; false if no connection may be closed.
   ///
   /// - Parameter peer: the new client; at the limit of its address, only connections from this address are closed.
-  private func makeRoom(for peer: IPAddress?, at refusal: Refusal) -> Bool {
-    let idle = connections.values.compactMap { connection in
-      refusal == .address && connection.peer.site != peer?.site
-        ? nil : connection.idleSince.map { (connection: connection, since: $0) }
-    }
+  private func makeRoom(for peer: IPAddress?, at limit: Refusal) -> Bool {
+    let isOfAddress = limit == .address
+    let idle = ranked { $0.mayClose(at: limit) && (!isOfAddress || $0.peer.site == peer?.site) }.sorted(by: <)
+    if idle.isEmpty { return !isOfAddress && evictBusy() }
     // Several at once, because further connections are likely to follow.
-    for (connection, _) in idle.sorted(by: { $0.since < $1.since }).prefix(max(1, idle.count / 16)) {
-      dispatcher.report(refusal, connection.peer)
-      if connection.isWithinHead {
-        dispatcher.close(from: connection.peer, isReleased: false)
-        connection.reject(refusal.problem)
+    let excess = isOfAddress ? peer.map(dispatcher.excess) ?? 1 : 1
+    for connection in idle.prefix(max(1, excess, idle.count / 16)).map(\.connection) {
+      dispatcher.report(limit, .address(connection.peer))
+      if connection.isWithinRequest {
+        dispatcher.close(from: connection.peer)
+        connection.reject(limit.problem)
       } else {
         connection.close()
       }
       update(connection)
     }
-    return !idle.isEmpty
+    return true
+  }
+
+  /// Closes a busy connection of the client that has most, so that others are served; false if no client has more than is spared.
+  private func evictBusy() -> Bool {
+    // Looking at thousands of connections takes a while: not for each of many that are refused.
+    let now = ContinuousClock.now
+    guard now >= nextEviction else { return false }
+    guard let first = ranked(where: { $0.shareHolder != nil }).min(),
+      first.count > dispatcher.configuration.sparedConnections
+    else {
+      nextEviction = now + tickInterval
+      return false
+    }
+    dispatcher.report(.connections, first.connection.shareHolder ?? .address(first.connection.peer))
+    first.connection.evict()
+    update(first.connection)
+    return true
+  }
+
+  private func ranked(where isIncluded: (Connection) -> Bool) -> [Ranked] {
+    let found = connections.values.filter(isIncluded)
+    return zip(found, dispatcher.counts(of: found.map(\.shareHolder))).map { Ranked(connection: $0, count: $1) }
+  }
+
+  /// A connection, and how much its client has of what its share counts: the first to close is one of the client that has most, and
+  /// of those the one without progress for longest.
+  private struct Ranked: Comparable {
+    let connection: Connection
+    let count: Int
+
+    static func < (left: Ranked, right: Ranked) -> Bool {
+      (right.count, left.connection.lastProgress) < (left.count, right.connection.lastProgress)
+    }
+
+    static func == (left: Ranked, right: Ranked) -> Bool { left.connection === right.connection }
   }
 }
 
@@ -188,6 +231,7 @@ extension Refusal {
     switch self {
     case .connections: .tooManyConnections
     case .address: .tooManyFromAddress
+    case .key, .user: .tooManyOfCredential
     case .streams: .tooManyStreams
     }
   }

@@ -16,18 +16,20 @@ package final class RequestContext: Sendable {
   /// The template of the route; nil if there is none.
   let route: String?
   let client: IPAddress
-  /// The address for which the request counts, if any.
-  let countedAddress: IPAddress?
   /// The header fields of every response.
   let commonFields: HeaderFields
   /// Whether the client of a late request goes on from what has arrived.
   let isResumable: Bool
+  /// The maximum length of the body, in bytes.
+  let maxBodyBytes: Int64
   /// The span of the request; nil if it is not traced.
   let trace: TraceContext?
   let start = ContinuousClock.now
 
   private struct Shared {
     var state: RequestState
+    /// The share that the request uses; nil: its connection does.
+    var shareHolder: ShareHolder?
     var waker: Waker?
     var reader: CheckedContinuation<Result<[UInt8]?, BodyError>, Never>?
     var sent: Response?
@@ -43,8 +45,8 @@ package final class RequestContext: Sendable {
   private let shared: Locked<Shared>
 
   init(
-    requestID: RequestID, head: RequestHead?, route: Route?, client: IPAddress, countedAddress: IPAddress?,
-    commonFields: HeaderFields, trace: TraceContext? = nil, state: RequestState
+    requestID: RequestID, head: RequestHead?, route: Route?, client: IPAddress, commonFields: HeaderFields,
+    trace: TraceContext? = nil, state: RequestState
   ) {
     self.requestID = requestID
     method = head?.method ?? ""
@@ -53,8 +55,9 @@ package final class RequestContext: Sendable {
     origin = head?.headers["Origin"]
     self.route = route?.template
     isResumable = route?.isResumable ?? false
+    let bodyLimit = route?.bodyLimit ?? 0
+    maxBodyBytes = min(head?.contentLength ?? bodyLimit, bodyLimit)
     self.client = client
-    self.countedAddress = countedAddress
     self.commonFields = commonFields
     self.trace = trace
     shared = Locked(Shared(state: state))
@@ -183,18 +186,37 @@ package final class RequestContext: Sendable {
     wake?()
   }
 
+  /// Lets the request use a share; returns the share that it does not use any more: the former one, or this one if the request has
+  /// ended.
+  func use(_ holder: ShareHolder) -> ShareHolder? {
+    shared.withLock { shared in
+      if shared.isFinished { return holder }
+      defer { shared.shareHolder = holder }
+      return shared.shareHolder
+    }
+  }
+
+  /// The share that the request uses; nil: its connection does.
+  var shareHolder: ShareHolder? { shared.withLock(\.shareHolder) }
+
+  /// Whether the client is known and has authenticated.
+  var isAuthenticated: Bool { shareHolder?.isCredential == true }
+
   /// Ends the request; a response that has not been sent is discarded.
-  func finish() {
-    let (wake, response) = shared.withLock { shared in
+  ///
+  /// - Returns: the share that the request has used, if any.
+  func finish() -> ShareHolder? {
+    let (wake, response, holder) = shared.withLock { shared in
       shared.isFinished = true
       shared.cancel = nil
       shared.waker = nil
       shared.connection = nil
       shared.state.fail(.disconnected, cutting: true)
-      return (Self.readerWaker(&shared), shared.sent ?? shared.state.takeResponse())
+      return (Self.readerWaker(&shared), shared.sent ?? shared.state.takeResponse(), shared.shareHolder.take())
     }
     wake?()
     response?.body.stream?.end()
+    return holder
   }
 
   // MARK: Under the lock

@@ -9,17 +9,25 @@ package struct ServerConfiguration: Sendable {
 
   /// The number of threads that move bytes between sockets and memory.
   package var networkThreads = 2
-  /// The number of threads that run handlers: more than there are processors only wake each other.
+  /// The number of threads that handlers of one client may occupy, and there is one more: more than there are processors only wake
+  /// each other.
   package var handlerThreads = max(2, ThisProcess.processors)
-  /// The number of threads that run handlers that wait for the disk; the file system writes what several wait for at once.
+  /// The same of handlers that wait for the disk; the file system writes what several wait for at once.
   package var diskThreads = 8
 
   /// The maximum number of open connections, if the limit of open files permits it. At the limit, the server closes
-  /// connections that are idle or slow and not authenticated.
+  /// connections that are idle, do not read, or receive a body without a credential: of the client that has most.
   package var maxConnections = 16_384
-  /// The maximum number of unauthenticated connections from one address, of which the idle ones are closed first; also
-  /// the maximum number of concurrent requests of one address behind a trusted proxy.
+  /// The maximum number of connections from one address, other than those with an authenticated request in progress, of which the
+  /// idle ones are closed first; also the maximum number of concurrent requests of one address behind a trusted proxy.
   package var maxPerAddress = 1024
+  /// The maximum number of concurrent requests of one API key: the back-end of an app serves all of its users.
+  package var maxPerKey = 4096
+  /// The maximum number of concurrent requests of one user.
+  package var maxPerUser = 64
+  /// The number of connections of one client that stay open at the limit of connections, whatever they do. Of a client with more,
+  /// also busy ones are closed if none is idle.
+  package var sparedConnections = 16
   /// The maximum number of streamed responses.
   package var maxStreams = 12_288
   /// Reverse proxies whose connections are not limited, and whose X-Forwarded-For determines the client's address.
@@ -40,6 +48,14 @@ package struct ServerConfiguration: Sendable {
   package var headTimeout: Duration = .seconds(30)
   /// The maximum time from the end of the head to the start of the response.
   package var requestTimeout: Duration = .seconds(600)
+  /// The length of a body, in bytes, up to which it is short.
+  package var shortBodyBytes: Int64 = 64 << 10
+  /// The maximum time for which the server waits for a short body.
+  package var shortBodyTimeout: Duration = .seconds(10)
+  /// The time for which the server waits for a longer body beyond what `minBodyRate` permits: the longest pause.
+  package var bodyTimeout: Duration = .seconds(60)
+  /// The minimum rate of a longer body, in bytes per second.
+  package var minBodyRate: Int64 = 1 << 10
   /// The rate of a body, in bytes per second, at which a resumable request may go on for longer than `requestTimeout`.
   package var minReceiveRate: Int64 = 8 << 10
   /// The minimum rate at which a client must receive a response, in bytes per second; `headTimeout` is added to the

@@ -9,8 +9,8 @@ package struct ServerObserver: Sendable {
   package var onFailure: @Sendable (any Error, Request) -> Void
   /// Called with the cause when a handler throws a problem that has one.
   package var onOutage: @Sendable (String, Request) -> Void
-  /// Called when a limit refuses a connection, a request or a stream.
-  package var onRefusal: @Sendable (Refusal, IPAddress) -> Void
+  /// Called when a limit refuses a connection, a request or a stream, with the client.
+  package var onRefusal: @Sendable (Refusal, ShareHolder) -> Void
   /// Returns the span of a request that begins; nil if the request is not traced.
   package var trace: @Sendable (RequestHead) -> TraceContext?
 
@@ -18,7 +18,7 @@ package struct ServerObserver: Sendable {
     onAccess: @escaping @Sendable (AccessRecord) -> Void = { _ in },
     onFailure: @escaping @Sendable (any Error, Request) -> Void = { _, _ in },
     onOutage: @escaping @Sendable (String, Request) -> Void = { _, _ in },
-    onRefusal: @escaping @Sendable (Refusal, IPAddress) -> Void = { _, _ in },
+    onRefusal: @escaping @Sendable (Refusal, ShareHolder) -> Void = { _, _ in },
     trace: @escaping @Sendable (RequestHead) -> TraceContext? = { _ in nil }
   ) {
     self.onAccess = onAccess

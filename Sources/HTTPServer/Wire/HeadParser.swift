@@ -80,7 +80,7 @@ struct HeadParser {
     }
     let framing = try framing(version, headers)
     try checkHost(version, headers)
-    if let expectation = headers["Expect"], expectation.lowercasedASCII != "100-continue" {
+    guard headers.list("Expect").allSatisfy({ $0.lowercasedASCII == "100-continue" }) else {
       throw Problem(
         .expectationFailed, detail: "The only supported expectation is 100-continue.", remedy: "Send no Expect.")
     }
@@ -142,7 +142,7 @@ struct HeadParser {
       guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let length = Int64(text) else {
         throw .malformedRequest("Content-Length is not a number of bytes.")
       }
-      return length == 0 ? .none : .length(length)
+      return length == 0 ? .none : .length(min(length, RequestHead.maxBodyBytes))
     }
     guard !codings.isEmpty else { return .none }
     guard version == .http11 else { throw .malformedRequest("\(version.rawValue) has no Transfer-Encoding.") }

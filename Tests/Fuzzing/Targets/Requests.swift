@@ -76,7 +76,7 @@ extension FuzzTarget {
     if case .part(let range) = representation.selection(method: head.method, headers: head.headers) {
       expect(!range.isEmpty && range.lowerBound >= 0 && range.upperBound <= 1000, "an impossible range")
     }
-    for address in head.headers.list("X-Forwarded-For") { _ = IPAddress(address) }
+    for address in head.headers.list("X-Forwarded-For") { _ = IPAddress(forwarded: address) }
     _ = ControlAPI.preferredWait(head.headers)
     _ = head.headers["Content-Type"].flatMap(HeaderParameters.init)
     _ = head.headers[RequestID.headerName].flatMap(RequestID.init)

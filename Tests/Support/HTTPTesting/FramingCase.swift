@@ -87,6 +87,9 @@ package struct FramingCase: Sendable, CustomStringConvertible {
     FramingCase("a target of CONNECT", "CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n"),
     FramingCase("TLS", "\u{16}\u{3}\u{1}\0\u{1}\0", 400),
     FramingCase("an unknown expectation", "GET /hello HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n", 417),
+    FramingCase(
+      "an unknown expectation behind a known one",
+      "GET /hello HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nExpect: x\r\n\r\n", 417),
 
     // Chunks.
     FramingCase(chunks: "5\nhello\r\n0\r\n\r\n", of: "bare LF after a chunk's size"),

@@ -1,0 +1,30 @@
+package import Platform
+
+/// The client whose share a connection or a request uses: a credential, or an address without one.
+package enum ShareHolder: Sendable, Hashable, CustomStringConvertible {
+  case address(IPAddress)
+  /// An API key that acts as no user, by its name.
+  case key(String)
+  /// A user, by the bytes of the id: texts of the same characters may be ids of two users.
+  case user([UInt8])
+
+  package var description: String {
+    switch self {
+    case .address(let address): "\(address)"
+    case .key(let name): "key \(name)"
+    case .user(let id): "user \(String(decoding: id, as: UTF8.self))"
+    }
+  }
+
+  /// Whether the client has authenticated.
+  var isCredential: Bool { if case .address = self { false } else { true } }
+
+  /// The limit that the share has.
+  var limit: Refusal {
+    switch self {
+    case .address: .address
+    case .key: .key
+    case .user: .user
+    }
+  }
+}

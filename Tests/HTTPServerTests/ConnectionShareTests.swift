@@ -1,0 +1,228 @@
+import HTTPServer
+import HTTPTesting
+import Platform
+import Testing
+
+/// Tests of what one client may occupy.
+@Suite("The connections and threads that one client can occupy", .tags(.network), .timeLimit(.minutes(15)))
+struct ConnectionShareTests {
+  /// A client whose header field `Authorization` is `key NAME` or `user NAME` has authenticated.
+  private struct Named: Principal {
+    let shareHolder: ShareHolder?
+
+    init(_ head: RequestHead) {
+      let words = (head.headers["Authorization"] ?? "").split(separator: " ").map(String.init)
+      shareHolder = words.count < 2 ? nil : words[0] == "key" ? .key(words[1]) : .user(Array(words[1].utf8))
+    }
+  }
+
+  private static let known: Route.Admission = { (head, _) throws(Problem) in .known(Named(head)) }
+  private static let pending: Route.Admission = { (head, _) throws(Problem) in .pending { Named(head) } }
+
+  /// `/wait` responds with a stream that does not end, `/count` with the length of the body, `/hello` immediately.
+  private static func router(_ admission: @escaping Route.Admission = known) -> Router {
+    Router(routes: [
+      Route("GET", "/wait", admission: admission) { _ in Response(.ok, body: .stream(BodyStream())) },
+      Route("POST", "/count", bodyLimit: 1 << 20, admission: admission) { request in
+        Response(.ok, body: .bytes(Array("\(try await request.body.collect(upTo: 1 << 20).count)".utf8)))
+      },
+      Route("GET", "/hello", admission: admission) { _ in Response(.ok) },
+    ])
+  }
+
+  private static var configuration: ServerConfiguration {
+    var configuration = ServerConfiguration()
+    configuration.networkThreads = 1
+    return configuration
+  }
+
+  @Test(
+    "a user and a key have a number of concurrent requests, from all addresses, and others are served",
+    arguments: ["user ada", "key 7"], [false, true])
+  func credentials(name: String, isPending: Bool) async throws {
+    var configuration = Self.configuration
+    (configuration.maxPerUser, configuration.maxPerKey) = (2, 2)
+    let (refusals, continuation) = AsyncStream.makeStream(of: String.self)
+    let observer = ServerObserver(onRefusal: { continuation.yield("\($0.rawValue): \($1)") })
+    let router = Self.router(isPending ? Self.pending : Self.known)
+    try await withServer(configuration, router: router, observer: observer) { server in
+      let port = server.port
+      try await onThread("client") {
+        var streams = try (1...2).map { try Client("/wait", port, from: "127.0.0.\($0)", as: name) }
+        for stream in streams { #expect(try stream.connection.receiveHead().hasPrefix("HTTP/1.1 200")) }
+        let refused = try Client("/hello", port, from: "127.0.0.3", as: name).connection.receive()
+        #expect(refused.status == 429)
+        #expect(refused.headers["retry-after"] == "1")
+        for other in ["user bob", "key 8", nil] { #expect(try Client("/hello", port, as: other).status() == 200) }
+        streams.removeLast()
+        // The server notices that the client has left.
+        while try Client("/hello", port, as: name).status() != 200 {}
+      }
+    }
+    continuation.finish()
+    let first = await refusals.first { _ in true }
+    #expect(first == "\(name.prefix { $0 != " " }): \(name)")
+  }
+
+  @Test("an idle connection counts for its address, although its client has authenticated")
+  func idle() async throws {
+    var configuration = Self.configuration
+    configuration.maxPerAddress = 3
+    try await withServer(configuration, router: Self.router()) { server in
+      let port = server.port
+      let load = try await onThread("client") {
+        var clients = try (0..<10).map { _ in
+          let client = try Client("/hello", port, as: "user ada")
+          #expect(try client.status() == 200)
+          return client
+        }
+        let load = server.load
+        // During a request the connection counts for the user alone.
+        clients += try (0..<5).map { _ in
+          let client = try Client("/wait", port, as: "user ada")
+          #expect(try client.connection.receiveHead().hasPrefix("HTTP/1.1 200"))
+          return client
+        }
+        #expect(server.load.connections >= 5)
+        #expect(try Client("/hello", port).status() == 200)
+        withExtendedLifetime(clients) {}
+        return load
+      }
+      #expect(load.connections == 3)
+    }
+  }
+
+  @Test("at the limit of connections, idle ones of the address that has most are closed")
+  func makesRoom() async throws {
+    var configuration = Self.configuration
+    configuration.maxConnections = 6
+    try await withServer(configuration, router: Self.router()) { server in
+      let port = server.port
+      try await onThread("client") {
+        // The one that has been idle longest.
+        let alone = try Client("/hello", port, from: "127.0.0.2")
+        #expect(try alone.status() == 200)
+        let many = try (0..<5).map { _ in
+          let client = try Client("/hello", port, as: "user ada")
+          #expect(try client.status() == 200)
+          return client
+        }
+        for _ in 0..<3 { #expect(try Client("/hello", port, from: "127.0.0.3").status() == 200) }
+        #expect(many[0].connection.receiveRest().isEmpty)
+        try alone.send("/hello")
+        #expect(try alone.status() == 200)
+      }
+    }
+  }
+
+  @Test("at the limit of connections, a body without a credential gives way, and one with a credential does not")
+  func bodies() async throws {
+    var configuration = Self.configuration
+    configuration.maxConnections = 4
+    try await withServer(configuration, router: Self.router()) { server in
+      let port = server.port
+      try await onThread("client") {
+        let slow = try (1...4).map { number in
+          let client = try Client(port, from: "127.0.0.\(number)")
+          let name = number == 1 ? "Authorization: user ada\r\n" : ""
+          try client.connection.send(
+            "POST /count HTTP/1.1\r\nHost: x\r\n\(name)Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+          #expect(try client.connection.receiveHead().hasPrefix("HTTP/1.1 100"))
+          return client
+        }
+        for number in 5...6 { #expect(try Client("/hello", port, from: "127.0.0.\(number)").status() == 200) }
+        #expect(try slow[1].status() == 503)
+        try slow[0].connection.send("ab")
+        #expect(try slow[0].connection.receive().text == "2")
+      }
+    }
+  }
+
+  @Test("if no connection is idle, a busy one of the client that has most is closed, and a new client is served")
+  func busy() async throws {
+    var configuration = Self.configuration
+    configuration.maxConnections = 6
+    configuration.sparedConnections = 2
+    try await withServer(configuration, router: Self.router()) { server in
+      let port = server.port
+      try await onThread("client") {
+        let streams = try ["bob", "ada", "ada", "ada", "ada", "eve"].enumerated().map { number, user in
+          let client = try Client("/wait", port, from: "127.0.0.\(number + 1)", as: "user \(user)")
+          #expect(try client.connection.receiveHead().hasPrefix("HTTP/1.1 200"))
+          return client
+        }
+        let new = try (11...12).map { number in
+          let client = try Client("/wait", port, from: "127.0.0.\(number)", as: "user new\(number)")
+          #expect(try client.connection.receiveHead().hasPrefix("HTTP/1.1 200"))
+          return client
+        }
+        for number in 1...2 { #expect(streams[number].connection.receiveRest().isEmpty) }
+        // No client has more than is spared.
+        #expect(try Client("/hello", port, from: "127.0.0.13").status() == 503)
+        for client in [streams[0], streams[3], streams[5]] + new { #expect(!client.isReadable(within: 0)) }
+      }
+    }
+  }
+
+  @Test("a route that answers at once needs no thread of handlers, and the handlers of one client leave one to others")
+  func threads() async throws {
+    let isReleased = try Event()
+    let (starts, start) = AsyncStream.makeStream(of: Void.self)
+    let router = Router(routes: [
+      Route("GET", "/block", admission: Self.known) { _ in
+        start.yield()
+        isReleased.wait()
+        return Response(.ok)
+      },
+      Route("GET", "/hello", admission: Self.known) { _ in Response(.ok) },
+      Route("/live", admission: Route.open) { _ in Response(.ok) },
+    ])
+    var configuration = ServerConfiguration()
+    configuration.handlerThreads = 2
+    try await withServer(configuration, router: router) { server in
+      let port = server.port
+      func send(_ path: String, as name: String?) async throws -> Client {
+        try await onThread("client") { try Client(path, port, as: name) }
+      }
+      func isAnswered(_ path: String, as name: String?) async throws -> Bool {
+        try await onThread("client") { try Client(path, port, as: name).isReadable(within: 10_000) }
+      }
+      var started = starts.makeAsyncIterator()
+      var blocked: [Client] = []
+      for _ in 0..<6 { blocked.append(try await send("/block", as: "user ada")) }
+      for _ in 0..<2 { _ = await started.next() }
+      #expect(try await isAnswered("/hello", as: "user bob"))
+      #expect(try await isAnswered("/hello", as: nil))
+      // Now others hold the last thread too.
+      blocked.append(try await send("/block", as: "user bob"))
+      _ = await started.next()
+      #expect(try await isAnswered("/live", as: nil))
+      isReleased.signal()
+      for client in blocked { #expect(try await onThread("client") { try client.status() } == 200) }
+    }
+  }
+}
+
+/// A connection as a class, so that an array can store it.
+private final class Client: @unchecked Sendable {
+  var connection: ClientConnection
+
+  init(_ port: UInt16, from address: String? = nil) throws {
+    connection = try ClientConnection(port: port, from: address)
+  }
+
+  /// Sends a request without a body.
+  convenience init(_ path: String, _ port: UInt16, from address: String? = nil, as name: String? = nil) throws {
+    try self.init(port, from: address)
+    try send(path, as: name)
+  }
+
+  func send(_ path: String, as name: String? = nil) throws {
+    let field = name.map { "Authorization: \($0)\r\n" } ?? ""
+    try connection.send("GET \(path) HTTP/1.1\r\nHost: x\r\n\(field)\r\n")
+  }
+
+  func status() throws -> Int { try connection.receive().status }
+
+  func isReadable(within milliseconds: Int32) -> Bool { connection.isReadable(within: milliseconds) }
+}
