@@ -10,6 +10,7 @@ package import Store
 package struct ControlAPI: Sendable {
   let database: Pool
   let lists: Pool
+  let listTurns: ListTurns
   let store: Store
   let blobs: any BlobStore
   let mediaSpace: MediaSpace
@@ -47,6 +48,7 @@ package struct ControlAPI: Sendable {
   ///   - quotas: what users and API keys may send on a day.
   ///   - scrub: receives the blobs that are served, so that their content is verified later.
   ///   - passwords: compares the passwords of accounts; nil: the service has no accounts.
+  ///   - listPatience: the time for which a list waits for its turn.
   ///   - redirectsMedia: whether clients read media from the blob store itself, if that has URLs.
   ///   - isLive: whether the process works; `/livez` returns 503 otherwise, and a supervisor should restart the process.
   package init(
@@ -54,10 +56,12 @@ package struct ControlAPI: Sendable {
     access: AccessControl, changes: Changes, metrics: Metrics, minFree: Int64 = 256 << 20,
     uploads: UploadLimit = UploadLimit(), uploadLifetime: Double = 86_400, quotas: Quotas = Quotas(), scrub: ScrubQueue,
     passwords: PasswordWork? = nil, redirectsMedia: Bool = false,
+    listPatience: Duration = .seconds(5),
     isLive: @escaping @Sendable () -> Bool = { true }
   ) {
     self.database = database
     self.lists = lists
+    listTurns = ListTurns(connections: lists.size, patience: listPatience)
     self.store = store
     self.blobs = blobs
     self.definitions = definitions

@@ -1,5 +1,6 @@
 internal import CArgon2
 internal import Platform
+@_spi(_Unicode) import Swift
 
 /// The hash of a password by Argon2id (RFC 9106; libargon2), with its parameters and a salt of its own.
 ///
@@ -18,7 +19,17 @@ package struct PasswordHash: Sendable, Hashable {
   /// A stored hash.
   package init(text: String) { self.text = text }
 
-  /// Hashes a password; blocks.
+  /// The form of a password that is hashed, so that it does not depend on the keyboard: that of the profile OpaqueString (RFC
+  /// 8265, section 4.2.2). Each space is U+0020, and characters are composed (NFC).
+  package static func prepared(_ password: String) -> String {
+    var scalars = String.UnicodeScalarView()
+    for scalar in password.unicodeScalars {
+      scalars.append(scalar.properties.generalCategory == .spaceSeparator ? " " : scalar)
+    }
+    return String(String.UnicodeScalarView(String(scalars)._nfc))
+  }
+
+  /// Hashes a password in its prepared form; blocks.
   package init(of password: String) {
     Library.load()
     var random = SystemRandomNumberGenerator()
@@ -26,7 +37,7 @@ package struct PasswordHash: Sendable, Hashable {
     let length = argon2_encodedlen(
       Self.passes, Self.memoryKiB, Self.lanes, UInt32(Self.saltBytes), UInt32(Self.hashBytes), Argon2_id)
     var text = [CChar](repeating: 0, count: length)
-    let bytes = Array(password.utf8)
+    let bytes = Array(Self.prepared(password).utf8)
     let status = argon2id_hash_encoded(
       Self.passes, Self.memoryKiB, Self.lanes, bytes, bytes.count, salt, salt.count, Self.hashBytes, &text, length)
     // It fails only without memory.
@@ -35,9 +46,15 @@ package struct PasswordHash: Sendable, Hashable {
   }
 
   /// Whether a password is the hashed one, compared in constant time; blocks.
+  ///
+  /// Older hashes are of the bytes as they were typed: these are compared too if they are others.
   package func isOf(_ password: String) -> Bool {
+    let (typed, prepared) = (Array(password.utf8), Array(Self.prepared(password).utf8))
+    return isOf(prepared) || typed != prepared && isOf(typed)
+  }
+
+  private func isOf(_ bytes: [UInt8]) -> Bool {
     Library.load()
-    let bytes = Array(password.utf8)
     return argon2id_verify(text, bytes, bytes.count) == ARGON2_OK.rawValue
   }
 }

@@ -45,7 +45,7 @@ struct EventReader: ~Copyable {
           block.first { $0.hasPrefix(name + ": ") }.map { String($0.dropFirst(name.count + 2)) }
         }
         guard let id = field("id"), let name = field("event"), let data = field("data") else { continue }
-        let value = try JSONDecoder().decode(JSONValue.self, from: Data(data.utf8))
+        let value = try JSONValue(text: Array(data.utf8))
         return Event(id: id, name: name, data: value)
       }
       guard let chunk = try connection.receiveChunk() else { return nil }

@@ -36,7 +36,7 @@ struct ExportTests {
       #expect(unpacked == 0)
       func json(_ name: String) throws -> JSONValue {
         let bytes = try Descriptor(reading: "\(folder.path)/\(name)").contents()
-        return try JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+        return try JSONValue(text: bytes)
       }
       #expect(try json("profile.json")["email"] == .string("ada@example.org"))
       let relations = try json("relations/1.json").elements

@@ -143,6 +143,42 @@ struct ListTests {
     }
   }
 
+  @Test("a search in an area is of authors and statuses as a list is")
+  func searched() async throws {
+    try await RunningAPI.with { api in
+      var posts: [String] = []
+      for (hour, author) in ["ada", "bob", "carl", "bob"].enumerated() {
+        posts.append(
+          try await Self.post(api, at: "2026-11-20T0\(hour):00:00Z", author: author, latitude: 50, longitude: 10))
+      }
+      try await api.pool.run { [posts] session in
+        _ = try session.execute("UPDATE post SET status = 'failed' WHERE public_id = $1::uuid", .text(posts[3]))
+      }
+      func search(_ filters: String) async throws -> ClientResponse {
+        let square = "[[0,40],[20,40],[20,60],[0,60],[0,40]]"
+        return try await request(
+          "POST", "/v1/posts/search", port: api.port, headers: [("Content-Type", "application/json")],
+          body: Array(#"{"polygon":{"type":"Polygon","coordinates":[\#(square)]}\#(filters)}"#.utf8))
+      }
+      for (filters, expected) in [
+        ("", "210"), (#","author":"bob""#, "1"), (#","author":["bob","ada"]"#, "10"), (#","author":[]"#, "210"),
+        (#","status":["failed","ready"]"#, "3210"), (#","status":["failed"],"author":["bob"]"#, "3"),
+        (#","status":[]"#, "210"), (#","status":["failed"],"author":["ada"]"#, ""),
+      ] {
+        let titles = Self.titles(try await search(filters)).map { String($0.prefix(13).suffix(1)) }
+        #expect(titles.joined() == expected, "\(filters)")
+      }
+      for (wrong, field) in [
+        (#","author":[7]"#, "author"), (#","author":"""#, "author"), (#","author":["a","\u0000"]"#, "author"),
+        (#","author":\#(Array(repeating: "ada", count: 101))"#, "author"), (#","status":["gone"]"#, "status"),
+        (#","status":"ready""#, "status"),
+      ] {
+        let response = try await search(wrong)
+        #expect(response.status == 400 && response.json["errors"][0]["field"] == .string(field), "\(wrong)")
+      }
+    }
+  }
+
   @Test("the calendar has an entry for each day with posts in the requested time zone")
   func calendar() async throws {
     try await RunningAPI.with { api in

@@ -44,6 +44,14 @@ struct RunningAPI: Sendable {
     /// Whether only this machine can connect to the service.
     var isLoopback = true
     var searchLimit = Duration.seconds(2)
+    /// The number of lists that run at the same time.
+    var listConnections = 1
+    /// The time for which a list waits for its turn.
+    var listPatience = Duration.seconds(20)
+    /// The time for which what only reads waits for a lock; nil: as long as it takes.
+    var readLockLimit: Duration?
+    /// The number of connections that what only reads leaves to others.
+    var reservedConnections = 0
     var limits = RateLimits.Configuration()
     var provider: IdentityProvider?
     /// Nil: the service has no accounts.
@@ -79,7 +87,8 @@ struct RunningAPI: Sendable {
       let blobs = setting.wrap(try FolderBlobStore(folder: blobFolder))
       let store = Store(blobs: blobs)
       let pool = Pool(
-        setting.database ?? url, size: 3, timeout: setting.database == nil ? setting.timeout : .milliseconds(50))
+        (setting.database ?? url).with(readLockLimit: setting.readLockLimit), size: 3,
+        reserved: setting.reservedConnections, timeout: setting.database == nil ? setting.timeout : .milliseconds(50))
       var definitions = SubmissionDefinitions(
         moment: try Definitions.take5Post(), clip: try Definitions.markerVideo(), photos: try Definitions.photos(),
         collections: try Definitions.collections())
@@ -95,7 +104,9 @@ struct RunningAPI: Sendable {
       let keys = Pool(url, size: 1)
       try await access.refresh(store, keys)
       await keys.close()
-      let lists = Pool((setting.database ?? url).with(statementLimit: setting.searchLimit), size: 1)
+      let lists = Pool(
+        (setting.database ?? url).with(statementLimit: setting.searchLimit).with(readLockLimit: setting.readLockLimit),
+        size: setting.listConnections)
       var listened = setting.database ?? url
       listened.pooling = setting.listens ? .session : .transaction
       let changes = try Changes(
@@ -107,6 +118,7 @@ struct RunningAPI: Sendable {
           changes: changes,
           metrics: Metrics(), minFree: setting.minFree, uploads: setting.uploads,
           uploadLifetime: setting.uploadLifetime, quotas: setting.quotas, scrub: scrub, passwords: setting.passwords,
+          listPatience: setting.listPatience,
           isLive: { setting.isLive })
       }
       let api = machine(blobs)
@@ -183,10 +195,13 @@ extension MultipartForm {
 
 extension ClientResponse {
   /// The body as JSON; null if it is not JSON.
-  var json: JSONValue { (try? JSONDecoder().decode(JSONValue.self, from: Data(body))) ?? .null }
+  var json: JSONValue { (try? JSONValue(text: body)) ?? .null }
 }
 
 extension JSONValue {
+  /// Reads a text of the service, of any size.
+  init(text: [UInt8]) throws { self = try JSONReader.value(of: text, maxDepth: 64, maxValues: .max) }
+
   /// A member of an object; null if it is absent.
   subscript(_ name: String) -> JSONValue {
     if case .object(let members) = self { members[name] ?? .null } else { .null }

@@ -20,7 +20,7 @@ struct SlowSearchTests {
     try await api.whileLocked("post", in: "ACCESS EXCLUSIVE MODE", body)
   }
 
-  @Test("a search that exceeds its timeout gets 422")
+  @Test("a search of a large area that exceeds its timeout gets 422")
   func tooLong() async throws {
     var setting = RunningAPI.Setting()
     setting.searchLimit = .milliseconds(50)
@@ -31,6 +31,72 @@ struct SlowSearchTests {
         #expect(response.json["type"] == .string("urn:take5:problem:query_too_slow"))
       }
       #expect(try await Self.search(api).status == 200)
+    }
+  }
+
+  @Test("a list that meets a slow database gets 503: only a large area or distance is at fault itself")
+  func slowDatabase() async throws {
+    var setting = RunningAPI.Setting()
+    setting.searchLimit = .milliseconds(50)
+    try await RunningAPI.with(setting) { api in
+      try await Self.whileLocked(api) {
+        for query in [
+          "", "?author=ada", "?near=13,52", "?near=13,52&sort=distance", "?box=13,52,13.1,52.1", "?place=lake",
+        ] {
+          let response = try await api.get("/v1/posts\(query)")
+          #expect(response.status == 503 && response.headers["retry-after"] != nil, "\(query)")
+          #expect(response.json["type"].text == "urn:take5:problem:database_unavailable", "\(query)")
+        }
+        for query in ["?box=-90,-40,90,40", "?near=13,52&radius=100000&sort=distance"] {
+          #expect(try await api.get("/v1/posts\(query)").status == 422, "\(query)")
+        }
+      }
+    }
+  }
+
+  @Test("what reads gets 503 if it waits for a lock for too long, also a list with time left")
+  func locks() async throws {
+    var setting = RunningAPI.Setting()
+    setting.searchLimit = .seconds(3600)
+    setting.readLockLimit = .milliseconds(50)
+    try await RunningAPI.with(setting) { api in
+      let post = try await ListTests.post(api, at: "2026-11-20T01:00:00Z")
+      try await Self.whileLocked(api) {
+        for path in ["/v1/posts", "/v1/posts/\(post)"] {
+          let response = try await api.get(path)
+          #expect(response.status == 503 && response.headers["retry-after"] != nil, "\(path)")
+          #expect(response.json["type"].text == "urn:take5:problem:database_unavailable", "\(path)")
+        }
+        #expect(try await Self.search(api).status == 503)
+      }
+      // The same connections wait for as long as it takes when they write.
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        try await Self.whileLocked(api) {
+          group.addTask {
+            try await request("DELETE", "/v1/posts/\(post)", port: api.port).status
+          }
+          while try await api.waitingStatements() == 0 {}
+        }
+        for try await status in group { #expect(status == 204) }
+      }
+    }
+  }
+
+  @Test("requests that read behind a lock leave connections to others")
+  func reserved() async throws {
+    var setting = RunningAPI.Setting()
+    setting.reservedConnections = 1
+    try await RunningAPI.with(setting) { api in
+      let post = try await ListTests.post(api, at: "2026-11-20T01:00:00Z")
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        try await Self.whileLocked(api) {
+          for _ in 0..<10 { group.addTask { try await api.get("/v1/posts/\(post)").status } }
+          while try await api.waitingStatements() < 2 {}
+          #expect(try await api.get("/readyz").status == 200)
+          #expect(try await api.waitingStatements() == 2)
+        }
+        for try await status in group { #expect(status == 200) }
+      }
     }
   }
 

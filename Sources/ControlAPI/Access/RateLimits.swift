@@ -9,10 +9,13 @@ package final class RateLimits: Sendable {
     package var requestsPerMinute = 60_000
     /// The limit of one author.
     package var submissionsPerMinute = 600
-    /// The attempts to sign in that one user name has at once, and those that it gets back each minute: who guesses
-    /// passwords has 1,450 in a day.
+    /// The attempts to sign in that one user name has at once from one address, and those that it gets back each minute:
+    /// who guesses passwords from there has 1,450 in a day.
     package var attemptsOfName = Rate(perMinute: 1, burst: 10)
-    /// The same for one address, to sign in or to register: many users may share it.
+    /// The same from all addresses that the name has not signed in from lately: who has any number of them has 14,500
+    /// guesses in a day.
+    package var attemptsOfNameElsewhere = Rate(perMinute: 10, burst: 100)
+    /// The same for one address, to sign in with any name or to register: many users may share it.
     package var attemptsOfAddress = Rate(perMinute: 10, burst: 60)
 
     package init() {}
@@ -40,10 +43,11 @@ package final class RateLimits: Sendable {
   /// The number of buckets above which full ones are removed.
   private static let maxBuckets = 100_000
 
-  private let configuration: Configuration
+  let configuration: Configuration
   private let now: @Sendable () -> Double
   private let onRefusal: @Sendable (Limit, String) -> Void
   private let buckets = Locked<[String: TokenBucket]>([:])
+  let signIns = Locked(RecentSignIns())
 
   /// - Parameters:
   ///   - now: returns the time in seconds since an arbitrary origin; it must not go back.
@@ -82,29 +86,24 @@ package final class RateLimits: Sendable {
       "This author sends more than \(CountText.text(limit.perMinute, "submission")) per minute.")
   }
 
-  /// Counts an attempt to register, or to sign in with a user name, before its password is looked at; throws a problem
-  /// with status 429 if a limit is exceeded. Whether the name exists does not matter.
-  func countAttempt(of client: IPAddress, name: String? = nil) throws(Problem) {
-    try take(
-      .attempts, "sign-in from \(client.site)", configuration.attemptsOfAddress,
-      "There were too many attempts to sign in or to register from this address.")
-    guard let name else { return }
-    try take(
-      .attempts, "sign-in as \(name.lowercasedASCII)", configuration.attemptsOfName,
-      "There were too many attempts to sign in with this user name.")
+  func take(_ limit: Limit, _ name: String, _ rate: Rate, _ detail: String) throws(Problem) {
+    if let wait = take(name, rate) { throw refusal(limit, name, wait, detail) }
   }
 
-  private func take(_ limit: Limit, _ name: String, _ rate: Rate, _ detail: String) throws(Problem) {
+  /// Takes a token of the bucket with a name; returns nil on success, otherwise the seconds until a token is available.
+  func take(_ name: String, _ rate: Rate) -> Double? {
     let time = now()
-    let wait = buckets.withLock { buckets in
+    return buckets.withLock { buckets in
       if buckets.count >= Self.maxBuckets, buckets[name] == nil {
         buckets = buckets.filter { !$0.value.isFull(now: time) }
       }
       return buckets[name, default: TokenBucket(rate, now: time)].take(now: time)
     }
-    guard let wait else { return }
+  }
+
+  func refusal(_ limit: Limit, _ name: String, _ wait: Double, _ detail: String) -> Problem {
     onRefusal(limit, name)
-    throw ProblemKind.tooManyRequests.problem(
+    return ProblemKind.tooManyRequests.problem(
       detail, headers: ["Retry-After": "\(max(1, Int(wait.rounded(.up))))"])
   }
 }

@@ -1,3 +1,4 @@
+internal import Crypto
 internal import HTTPServer
 internal import Model
 
@@ -67,9 +68,9 @@ extension FieldReader {
     integer("expires_in", in: 1...UserToken.maxLifetime) ?? UserToken.defaultLifetime
   }
 
-  /// Reads a password that exists, of any length that a password may have had.
+  /// Reads a password that exists, of any length that a password may have had: a character may be typed as four.
   fileprivate mutating func password(_ name: String) -> String? {
-    text(name, limit: Account.maxPassword, isRequired: true, allowsEmpty: false)
+    text(name, limit: 4 * Account.maxPassword, isRequired: true, allowsEmpty: false)
   }
 
   fileprivate mutating func newPassword() -> String? {
@@ -79,7 +80,8 @@ extension FieldReader {
       isRequired: true
     ) { value in
       guard case .string(let text) = value,
-        Account.minPassword...Account.maxPassword ~= text.unicodeScalars.count, !text.unicodeScalars.contains("\0")
+        Account.minPassword...Account.maxPassword ~= PasswordHash.prepared(text).unicodeScalars.count,
+        !text.unicodeScalars.contains("\0")
       else { return nil }
       return text
     }

@@ -9,14 +9,14 @@ internal import Store
 extension ControlAPI {
   var collectionMemberRoutes: [Route] {
     [
-      route("GET", "/v1/collections/{id}/members", access: .key([.read]), handler: listMembers),
+      route("GET", "/v1/collections/{id}/members", access: .key([.read]), readsQuery: true, handler: listMembers),
       route(
         "PUT", "/v1/collections/{id}/members/{user}", access: .key([.submit]), bodyLimit: Int64(JSONBody.maxBytes),
-        handler: addMember),
+        readsQuery: true, handler: addMember),
       route("DELETE", "/v1/collections/{id}/members/{user}", access: .key([.delete]), handler: removeMember),
       route("POST", "/v1/collections/{id}/link", access: .key([.submit]), handler: createLink),
       route("DELETE", "/v1/collections/{id}/link", access: .key([.delete]), handler: deleteLink),
-      route("GET", "/v1/collections/{id}/activity", access: .key([.read]), handler: listActivity),
+      route("GET", "/v1/collections/{id}/activity", access: .key([.read]), readsQuery: true, handler: listActivity),
     ]
   }
 

@@ -12,8 +12,8 @@ extension ControlAPI {
     let imageLimit = definitions.photos.values.map(\.limits.bytes).max().map { $0 + 1 << 20 } ?? 0
     return [
       route("POST", "/v1/collections", access: .key([.submit]), bodyLimit: limit, handler: createCollection),
-      route("GET", "/v1/collections", access: .key([.read]), handler: listCollections),
-      route("GET", "/v1/collections/{id}", access: .keyOrLink([.read]), handler: readCollection),
+      route("GET", "/v1/collections", access: .key([.read]), readsQuery: true, handler: listCollections),
+      route("GET", "/v1/collections/{id}", access: .keyOrLink([.read]), readsQuery: true, handler: readCollection),
       route(
         "PATCH", "/v1/collections/{id}", access: .key([.change, .read]), bodyLimit: limit, handler: changeCollection),
       route("DELETE", "/v1/collections/{id}", access: .key([.delete]), handler: deleteCollection),
@@ -80,7 +80,7 @@ extension ControlAPI {
     let (store, urls) = (store, access.mediaURLs(for: request))
     let listed = Set(
       (roles.isEmpty ? Set(ListedRole.allCases) : roles).compactMap { StoredCollection.Role(rawValue: $0.rawValue) })
-    let collections = try await queryList {
+    let collections = try await queryList(for: request) {
       try store.collections(of: user, as: listed, kind: kind, page, $0)
     }
     return try .uncached(PageResponse(collections) { CollectionResponse($0, urls) })

@@ -1,4 +1,3 @@
-import FoundationEssentials
 internal import HTTPServer
 
 /// Reads request bodies that are one JSON object.
@@ -26,14 +25,19 @@ enum JSONBody {
     return (bytes, try fields(of: bytes, part: "body"))
   }
 
+  /// The maximum depth of nesting. Without a limit, a body of a few kilobytes could overflow the stack.
+  static let maxDepth = 16
+  /// The maximum number of values in a body. An area with the most corners has less than half of them.
+  static let maxValues = 10_000
+
   /// Decodes the fields of a JSON object; `part` is its name in error messages.
   static func fields(of bytes: [UInt8], part: String) throws(Problem) -> [String: JSONValue] {
     let value: JSONValue
-    do {
-      value = try JSONDecoder().decode(JSONValue.self, from: Data(bytes))
+    do throws(JSONReader.Refusal) {
+      value = try JSONReader.value(of: bytes, maxDepth: maxDepth, maxValues: maxValues)
     } catch {
       throw ProblemKind.malformedJSON.problem(
-        "The \(part) is not valid JSON.", errors: [FieldError(part, "is not valid JSON in UTF-8")])
+        "The \(part) is not valid JSON.", errors: [FieldError(part, error.detail)])
     }
     guard case .object(let fields) = value else {
       throw ProblemKind.malformedJSON.problem(
@@ -44,7 +48,7 @@ enum JSONBody {
 }
 
 /// Any JSON value. It is the first step of decoding a body whose invalid fields are all reported.
-enum JSONValue: Decodable, Sendable, Hashable {
+enum JSONValue: Sendable, Hashable {
   case null
   case boolean(Bool)
   case number(Double)
@@ -53,28 +57,4 @@ enum JSONValue: Decodable, Sendable, Hashable {
   case object([String: JSONValue])
 
   var isNumber: Bool { if case .number = self { true } else { false } }
-
-  /// The maximum depth of nesting. Without a limit, a body of a few kilobytes could overflow the stack.
-  private static let maxDepth = 16
-
-  init(from decoder: any Decoder) throws {
-    guard decoder.codingPath.count <= Self.maxDepth else {
-      throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "nested deeper than \(Self.maxDepth) levels"))
-    }
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try? container.decode(Bool.self) {
-      self = .boolean(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode([JSONValue].self) {
-      self = .array(value)
-    } else {
-      self = .object(try container.decode([String: JSONValue].self))
-    }
-  }
 }

@@ -14,7 +14,10 @@ struct PostSearch: Sendable {
     filter.area = reader.value("polygon", "expected a GeoJSON Polygon or MultiPolygon (RFC 7946)", isRequired: true) {
       MapArea(geoJSON: $0)
     }
-    filter.authors = Set([reader.text("author", limit: MaxLength.name, allowsEmpty: false)].compactMap(\.self))
+    filter.authors =
+      reader.value("author", "expected 1 to \(MaxLength.name) characters, or a list of up to 100 such texts") {
+        Self.authors($0)
+      } ?? []
     filter.kind = reader.choice("kind", of: PostKind.self)
     filter.place = reader.text("place", limit: MaxLength.name, allowsEmpty: false)
     filter.from = reader.time("from").map { Int64(($0.timeIntervalSince1970 * 1e6).rounded()) }
@@ -23,6 +26,10 @@ struct PostSearch: Sendable {
       Self.set($0)
     }
     filter.visibilities = visibilities.flatMap { $0.isEmpty ? nil : $0 } ?? [.public]
+    let statuses: Set<PostStatus>? = reader.value(
+      "status", "expected a list of " + PostStatus.allCases.map(\.rawValue).joined(separator: ", ")
+    ) { Self.set($0) }
+    filter.statuses = statuses.flatMap { $0.isEmpty ? nil : $0 } ?? [.ready]
     var page = PageRequest()
     if let limit = reader.integer("limit", in: PageRequest.limits) { page.limit = limit }
     page.after = reader.value("cursor", "expected the value of `next` from the previous page") { value in
@@ -32,6 +39,14 @@ struct PostSearch: Sendable {
     guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
     self.filter = filter
     self.page = page
+  }
+
+  /// Reads one author, or a list.
+  private static func authors(_ value: JSONValue) -> Set<String>? {
+    let values = if case .array(let values) = value { values } else { [value] }
+    let texts = values.compactMap { value -> String? in if case .string(let text) = value { text } else { nil } }
+    let areValid = texts.allSatisfy { 1...MaxLength.name ~= $0.unicodeScalars.count && !$0.unicodeScalars.contains("\0") }
+    return texts.count == values.count && texts.count <= 100 && areValid ? Set(texts) : nil
   }
 
   private static func set<Value: RawRepresentable<String> & Hashable>(_ value: JSONValue) -> Set<Value>? {

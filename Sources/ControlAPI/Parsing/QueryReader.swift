@@ -145,6 +145,12 @@ struct QueryReader {
     return read(text) ?? refuse(name, "expected \(expected)")
   }
 
+  /// Throws a problem that names every parameter.
+  static func requireNone(_ target: RequestTarget) throws(Problem) {
+    var reader = QueryReader(target)
+    try reader.finish()
+  }
+
   /// Throws a problem that names every invalid or unknown parameter.
   mutating func finish() throws(Problem) {
     for name in values.keys.sorted() { errors.append(FieldError(name, "is unknown; remove it")) }

@@ -10,12 +10,15 @@ extension ControlAPI {
   var accountRoutes: [Route] {
     let limit = Int64(JSONBody.maxBytes)
     return [
-      route("POST", "/v1/accounts", access: .anyone, bodyLimit: limit, handler: register),
-      route("POST", "/v1/sessions", access: .anyone, bodyLimit: limit, handler: signIn),
+      route("POST", "/v1/accounts", access: .anyone, bodyLimit: Self.maxAccountBytes, handler: register),
+      route("POST", "/v1/sessions", access: .anyone, bodyLimit: Self.maxAccountBytes, handler: signIn),
       route("PUT", "/v1/accounts/current/password", access: .userToken, bodyLimit: limit, handler: changePassword),
       route("PUT", "/v1/users/{id}/password", access: .key([.tokens]), bodyLimit: limit, handler: resetPassword),
     ]
   }
+
+  /// The maximum length of a body of a client without a credential, in bytes.
+  private static let maxAccountBytes: Int64 = 4 << 10
 
   private func enabledPasswords() throws(Problem) -> PasswordWork {
     guard let passwords else { throw ProblemKind.accountsOff.problem("The service was started without accounts.") }
@@ -24,8 +27,9 @@ extension ControlAPI {
 
   private func register(_ request: Request) async throws -> Response {
     let passwords = try enabledPasswords()
+    try access.limits.countRegistration(from: request.client)
     let draft = try RegistrationDraft(fields: try await JSONBody.fields(of: request))
-    try access.limits.countAttempt(of: request.client)
+    guard !Profile.isReserved(userName: draft.userName) else { throw Self.userNameTaken(draft.userName) }
     let store = store
     // Before the work: a name that is taken costs no hash.
     guard try await database.read({ try store.account(named: draft.userName, $0) }) == nil else {
@@ -45,15 +49,20 @@ extension ControlAPI {
       throw Self.userNameTaken(draft.userName)
     }
     guard let token else { throw Self.signInFailed }
+    access.limits.recordSignIn(as: draft.userName, from: request.client)
     return try Self.minted(token, text)
   }
 
   private func signIn(_ request: Request) async throws -> Response {
     let passwords = try enabledPasswords()
+    let attempt = try access.limits.beginSignIn(from: request.client)
     let draft = try SignInDraft(fields: try await JSONBody.fields(of: request))
-    try access.limits.countAttempt(of: request.client, name: draft.userName)
+    // A name that no user can have is not looked up, and takes as long as one that no user has.
+    let name = Profile.isUserName(draft.userName) ? draft.userName : nil
+    try access.limits.count(attempt, as: name)
     let store = store
-    let account = try await database.read { try store.account(named: draft.userName, $0) }
+    var account: Account?
+    if let name { account = try await database.read { try store.account(named: name, $0) } }
     let isRight = try await passwords.isRight(
       draft.password, account.map { PasswordHash(text: $0.passwordHash) })
     guard let account, isRight else { throw Self.signInFailed }
@@ -65,6 +74,7 @@ extension ControlAPI {
     }
     // The account was changed since it was read.
     guard let token else { throw Self.signInFailed }
+    access.limits.recordSignIn(as: draft.userName, from: request.client)
     return try Self.minted(token, text)
   }
 
@@ -78,7 +88,7 @@ extension ControlAPI {
     guard let account = try await database.read({ try store.account(of: user, $0) }) else {
       throw Self.accountNotFound(user)
     }
-    try access.limits.countAttempt(of: request.client, name: account.userName ?? user)
+    try access.limits.countPasswordChange(by: token.id)
     let former = PasswordHash(text: account.passwordHash)
     guard try await passwords.isRight(draft.former ?? "", former) else { throw Self.wrongPassword }
     let hash = try await passwords.hash(draft.password)
@@ -118,6 +128,6 @@ extension ControlAPI {
   }
 
   private static func userNameTaken(_ name: String) -> Problem {
-    ProblemKind.userNameTaken.problem("Another user has the user name '\(name)'.")
+    ProblemKind.userNameTaken.problem("The user name '\(name)' is taken or reserved.")
   }
 }

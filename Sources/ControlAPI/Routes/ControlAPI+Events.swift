@@ -8,7 +8,7 @@ internal import Store
 extension ControlAPI {
   var eventRoutes: [Route] {
     [
-      route("GET", "/v1/events", access: .keyOrTicket([.read]), handler: readUserEvents),
+      route("GET", "/v1/events", access: .keyOrTicket([.read]), readsQuery: true, handler: readUserEvents),
       route("POST", "/v1/events/tickets", access: .key([.read]), handler: createTicket),
     ]
   }

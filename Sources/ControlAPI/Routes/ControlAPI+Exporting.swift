@@ -10,8 +10,6 @@ extension ControlAPI {
   }
 
   private func exportUser(_ request: Request) async throws -> Response {
-    var reader = QueryReader(request.target)
-    try reader.finish()
     let user = try name(request)
     guard request.caller.viewer.owns(user) else { throw Caller.notYours("The request acts as another user.") }
     let headers: HeaderFields = [

@@ -9,9 +9,9 @@ internal import Store
 extension ControlAPI {
   var jobRoutes: [Route] {
     [
-      route("GET", "/v1/jobs/{id}", access: .key([.read]), handler: readJob),
+      route("GET", "/v1/jobs/{id}", access: .key([.read]), readsQuery: true, handler: readJob),
       route("GET", "/v1/jobs/{id}/events", access: .key([.read]), handler: readEvents),
-      route("GET", "/v1/jobs", access: .key([.admin]), handler: listJobs),
+      route("GET", "/v1/jobs", access: .key([.admin]), readsQuery: true, handler: listJobs),
       route("POST", "/v1/jobs/{id}/retry", access: .key([.admin]), handler: retryJob),
       route("POST", "/v1/jobs/{id}/cancel", access: .key([.admin]), handler: cancelJob),
     ]
@@ -37,8 +37,6 @@ extension ControlAPI {
 
   /// Streams the changes of a job until it is finished. A client that reconnects sends the id of its last event.
   private func readEvents(_ request: Request) async throws -> Response {
-    var reader = QueryReader(request.target)
-    try reader.finish()
     let id = try Self.jobID(request)
     let headers = Self.eventHeaders
     let events = JobEvents(lastID: request.headers["Last-Event-ID"])
@@ -91,7 +89,9 @@ extension ControlAPI {
     try reader.finish()
     // One row more than the page has shows whether there is a next page.
     filter.limit = limit + 1
-    let jobs = try await queryList { [filter] session in try JobQueue.list(filter, session) }
+    let jobs = try await queryList(for: request, isWide: filter.error != nil) { [filter] session in
+      try JobQueue.list(filter, session)
+    }
     let page = jobs.prefix(limit)
     return try .uncached(
       PageResponse(
@@ -99,8 +99,6 @@ extension ControlAPI {
   }
 
   private func retryJob(_ request: Request) async throws -> Response {
-    var reader = QueryReader(request.target)
-    try reader.finish()
     let id = try Self.jobID(request)
     let isChanged = try await database.transaction { [store] session in
       guard let queue = try store.retry(jobs: [id], session)[id] else { return false }
@@ -112,8 +110,6 @@ extension ControlAPI {
   }
 
   private func cancelJob(_ request: Request) async throws -> Response {
-    var reader = QueryReader(request.target)
-    try reader.finish()
     let id = try Self.jobID(request)
     let isChanged = try await database.transaction { [store] session in
       guard try store.cancel(job: id, session) != .notLive else { return false }

@@ -10,12 +10,12 @@ internal import Store
 extension ControlAPI {
   var listRoutes: [Route] {
     [
-      route("GET", "/v1/posts", access: .key([.read]), handler: listPosts),
+      route("GET", "/v1/posts", access: .key([.read]), readsQuery: true, handler: listPosts),
       route(
         "POST", "/v1/posts/search", access: .key([.read]), bodyLimit: Int64(JSONBody.maxBytes), isSafe: true,
         handler: searchPosts),
-      route("GET", "/v1/users/{id}/calendar", access: .key([.read]), handler: readCalendar),
-      route("GET", "/v1/users/{id}/feed", access: .key([.read]), handler: readFeed),
+      route("GET", "/v1/users/{id}/calendar", access: .key([.read]), readsQuery: true, handler: readCalendar),
+      route("GET", "/v1/users/{id}/feed", access: .key([.read]), readsQuery: true, handler: readFeed),
       route("GET", "/v1/window", access: .key([.read]), handler: readWindow),
     ]
   }
@@ -72,8 +72,6 @@ extension ControlAPI {
   }
 
   private func searchPosts(_ request: Request) async throws -> Response {
-    var query = QueryReader(request.target)
-    try query.finish()
     let search = try PostSearch(fields: try await JSONBody.fields(of: request))
     return try await respond(to: request, search.filter, search.page)
   }
@@ -83,16 +81,26 @@ extension ControlAPI {
     to request: Request, _ filter: PostFilter, _ page: PageRequest, for viewer: Viewer? = nil
   ) async throws -> Response {
     let (store, viewer, urls) = (store, viewer ?? request.caller.viewer, access.mediaURLs(for: request))
-    let posts = try await queryList { try store.posts(filter, for: viewer, page, $0) }
+    let posts = try await queryList(for: request, isWide: filter.isWide) {
+      try store.posts(filter, for: viewer, page, $0)
+    }
     return try .uncached(PageResponse(posts) { PostResponse($0, urls) })
   }
 
-  /// Runs a query that may scan many rows. It uses the pool `lists`, so that slow lists do not delay other requests.
-  func queryList<Items: Sendable>(_ body: @Sendable (Session) throws -> Items) async throws -> Items {
+  /// Runs a query that may scan many rows, in the turn of its client. It uses the pool `lists`, so that slow lists do not delay other
+  /// requests.
+  ///
+  /// - Parameter isWide: whether the query may read so many rows that it is at fault itself if it takes too long. Otherwise the
+  ///   database is.
+  func queryList<Items: Sendable>(
+    for request: Request, isWide: Bool = false, _ body: @Sendable (Session) throws -> Items
+  ) async throws -> Items {
     do {
-      return try await lists.read(body)
-    } catch let error as PostgresError where error.isCanceled {
+      return try await listTurns.run(for: request.occupant) { try await lists.read(body) }
+    } catch let error as PostgresError where error.isCanceled && isWide {
       throw ProblemKind.queryTooSlow.problem("The query exceeded the statement timeout of lists.")
+    } catch is TooManyNearby {
+      throw ProblemKind.queryTooSlow.problem("Too much lies at nearly the same distance from the point.")
     }
   }
 
@@ -127,8 +135,6 @@ extension ControlAPI {
   }
 
   private func readWindow(_ request: Request) async throws -> Response {
-    var reader = QueryReader(request.target)
-    try reader.finish()
     let store = store
     return try await database.read { session in
       let next = try JobQueue.nextFiring(ofKind: WindowJob.kind, session)

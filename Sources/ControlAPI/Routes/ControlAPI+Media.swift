@@ -9,7 +9,7 @@ internal import Store
 /// The route of media files.
 extension ControlAPI {
   var mediaRoutes: [Route] {
-    [route("GET", "/v1/media/{asset}", access: .media([.read]), handler: readMedia)]
+    [route("GET", "/v1/media/{asset}", access: .media([.read]), readsQuery: true, handler: readMedia)]
   }
 
   /// The end of the year 9999, in seconds since 1970-01-01 UTC.

@@ -9,12 +9,12 @@ extension ControlAPI {
   var moderationRoutes: [Route] {
     let limit = Int64(JSONBody.maxBytes)
     return [
-      route("GET", "/v1/moderation/cases", access: .key([.moderate]), handler: listCases),
+      route("GET", "/v1/moderation/cases", access: .key([.moderate]), readsQuery: true, handler: listCases),
       route("POST", "/v1/moderation/cases", access: .key([.moderate]), bodyLimit: limit, handler: openCase),
       route("GET", "/v1/moderation/cases/{id}", access: .key([.moderate]), handler: readCase),
       route(
         "POST", "/v1/moderation/cases/{id}/decision", access: .key([.moderate]), bodyLimit: limit, handler: decideCase),
-      route("GET", "/v1/moderation/events", access: .key([.moderate])) {
+      route("GET", "/v1/moderation/events", access: .key([.moderate]), readsQuery: true) {
         try await streamEvents(of: Store.moderators, $0)
       },
     ]

@@ -9,13 +9,13 @@ internal import Store
 extension ControlAPI {
   var placeRoutes: [Route] {
     [
-      route("GET", "/v1/places", access: .key([.read]), handler: listPlaces),
+      route("GET", "/v1/places", access: .key([.read]), readsQuery: true, handler: listPlaces),
       route("GET", "/v1/places/{id}", access: .key([.read]), handler: readPlace),
       route(
         "PUT", "/v1/places/{id}", access: .key([.change, .read]), bodyLimit: Int64(JSONBody.maxBytes),
         handler: describePlace),
-      route("GET", "/v1/places/{id}/users", access: .key([.read]), handler: listPlaceUsers),
-      route("GET", "/v1/map", access: .key([.read]), handler: readMap),
+      route("GET", "/v1/places/{id}/users", access: .key([.read]), readsQuery: true, handler: listPlaceUsers),
+      route("GET", "/v1/map", access: .key([.read]), readsQuery: true, handler: readMap),
     ]
   }
 
@@ -37,7 +37,7 @@ extension ControlAPI {
     }
     try reader.finish()
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
-    let places = try await queryList { [filter, page] session in
+    let places = try await queryList(for: request, isWide: filter.isWide) { [filter, page] session in
       ids.isEmpty
         ? try store.places(filter, for: viewer, page, session)
         : Page(items: try store.places(ids, for: viewer, session), next: nil)
@@ -93,7 +93,7 @@ extension ControlAPI {
     guard let area else { throw ProblemKind.invalidQuery.problem("The box is invalid.") }
     let map = ActivityMap(area, from: from, to: to, now: Date())
     let store = store
-    let cells = try await queryList { try store.activity(map, $0) }
+    let cells = try await queryList(for: request) { try store.activity(map, $0) }
     return try .uncached(ActivityMapResponse(map, cells))
   }
 }
@@ -102,7 +102,7 @@ extension ControlAPI {
 extension ControlAPI {
   var noteRoutes: [Route] {
     [
-      route("GET", "/v1/users/{id}/notes", access: .key([.read]), handler: listNotes),
+      route("GET", "/v1/users/{id}/notes", access: .key([.read]), readsQuery: true, handler: listNotes),
       route("GET", "/v1/users/{id}/notes/{place}", access: .key([.read]), handler: readNote),
       route(
         "PUT", "/v1/users/{id}/notes/{place}", access: .key([.submit]), bodyLimit: Int64(JSONBody.maxBytes),

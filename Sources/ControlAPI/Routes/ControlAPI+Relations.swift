@@ -12,7 +12,7 @@ extension ControlAPI {
     let list = "/v1/users/{id}/\(kind.path)"
     let single = "\(list)/{other}"
     var routes = [
-      route("GET", list, access: .key([.read])) { try await listRelations($0, kind) },
+      route("GET", list, access: .key([.read]), readsQuery: true) { try await listRelations($0, kind) },
       route("GET", single, access: .key([.read])) { try await readRelation($0, kind) },
       route("PUT", single, access: .key([.submit])) { try await relate($0, kind) },
       route("DELETE", single, access: .key([.delete])) { try await unrelate($0, kind) },
@@ -21,7 +21,7 @@ extension ControlAPI {
     case .user: break
     case .post, .place:
       let template = "/v1/\(kind.target.rawValue)s/{id}/\(kind.path)"
-      routes.append(route("GET", template, access: .key([.read])) { try await listUsers($0, kind) })
+      routes.append(route("GET", template, access: .key([.read]), readsQuery: true) { try await listUsers($0, kind) })
     }
     return routes
   }

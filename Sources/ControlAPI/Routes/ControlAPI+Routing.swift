@@ -41,11 +41,13 @@ extension ControlAPI {
   ///
   /// - Parameters:
   ///   - bodyLimit: the maximum length of the body, in bytes; without it the route accepts no body.
+  ///   - readsQuery: whether the handler reads the parameters of the query; without it the route accepts none.
   ///   - isSafe: whether the handler changes nothing; nil: only a handler of GET.
   ///   - waitsForDisk: whether the handler receives files, and waits until they are on the disk.
   ///   - isResumable: whether the client of a late request goes on from what has arrived.
   func route(
-    _ method: String, _ template: String, access: RouteAccess, bodyLimit: Int64 = 0, isSafe: Bool? = nil,
+    _ method: String, _ template: String, access: RouteAccess, bodyLimit: Int64 = 0, readsQuery: Bool = false,
+    isSafe: Bool? = nil,
     waitsForDisk: Bool = false, isResumable: Bool = false, handler: @escaping Route.Handler
   ) -> Route {
     Route(
@@ -53,6 +55,7 @@ extension ControlAPI {
       admission: admission(to: access)
     ) { request in
       do {
+        if !readsQuery { try QueryReader.requireNone(request.target) }
         return try await handler(request)
       } catch is OwnershipRefusal {
         throw Caller.notYours("It belongs to another user than the one that the request acts as.")

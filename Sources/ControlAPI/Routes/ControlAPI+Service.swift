@@ -13,7 +13,8 @@ extension ControlAPI {
   var serviceRoutes: [Route] {
     [
       Route("/livez", admission: admission(to: .unlimited), answer: readLiveness),
-      route("GET", "/readyz", access: .anyone, handler: readReadiness),
+      // What a probe adds to the path does not matter: the service would be taken for dead.
+      route("GET", "/readyz", access: .anyone, readsQuery: true, handler: readReadiness),
       route("GET", "/metrics", access: .key([.admin]), handler: readMetrics),
       route("GET", "/openapi.json", access: .unlimited, handler: Self.readDocument),
     ]

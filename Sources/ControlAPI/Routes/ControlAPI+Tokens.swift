@@ -12,7 +12,7 @@ extension ControlAPI {
       route(
         "POST", "/v1/users/{id}/tokens", access: .key([.tokens]), bodyLimit: Int64(JSONBody.maxBytes),
         handler: mintToken),
-      route("GET", "/v1/users/{id}/tokens", access: .key([.tokens]), handler: listTokens),
+      route("GET", "/v1/users/{id}/tokens", access: .key([.tokens]), readsQuery: true, handler: listTokens),
       route("DELETE", "/v1/users/{id}/tokens", access: .key([.tokens]), handler: revokeTokens),
       route("DELETE", "/v1/users/{id}/tokens/{token}", access: .key([.tokens]), handler: revokeToken),
       route("DELETE", "/v1/tokens/current", access: .userToken, handler: revokeCurrentToken),

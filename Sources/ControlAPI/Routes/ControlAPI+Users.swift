@@ -7,7 +7,7 @@ internal import Store
 extension ControlAPI {
   var userRoutes: [Route] {
     [
-      route("GET", "/v1/users", access: .key([.read]), handler: searchUsers),
+      route("GET", "/v1/users", access: .key([.read]), readsQuery: true, handler: searchUsers),
       route("GET", "/v1/users/{id}", access: .key([.read]), handler: readUser),
       route(
         "PUT", "/v1/users/{id}", access: .key([.change, .read]), bodyLimit: Int64(JSONBody.maxBytes), handler: saveUser),
@@ -25,7 +25,7 @@ extension ControlAPI {
     let limit = ids.isEmpty ? reader.number("limit", in: PageRequest.limits) ?? PageRequest().limit : ids.count
     try reader.finish()
     let (store, viewer, urls) = (store, request.caller.viewer, access.mediaURLs(for: request))
-    let users = try await queryList { session in
+    let users = try await queryList(for: request) { session in
       ids.isEmpty
         ? try store.users(like: text, for: viewer, limit: limit, session) : try store.users(ids, for: viewer, session)
     }
@@ -60,7 +60,7 @@ extension ControlAPI {
     } catch is UserNameRequired {
       throw ProblemKind.invalid([FieldError("user_name", "is required: the user signs in with it")])
     } catch is UserNameTaken {
-      throw ProblemKind.userNameTaken.problem("Another user has the user name '\(profile.userName ?? "")'.")
+      throw ProblemKind.userNameTaken.problem("The user name '\(profile.userName ?? "")' is taken or reserved.")
     }
   }
 

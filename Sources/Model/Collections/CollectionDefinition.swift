@@ -111,12 +111,13 @@ package enum CollectionValue: Codable, Sendable, Hashable {
 
   package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if let value = try? container.decode(Bool.self) {
-      self = .boolean(value)
+    // Texts are the most frequent: each type that does not fit costs an error.
+    if let value = try? container.decode(String.self) {
+      self = .text(value)
     } else if let value = try? container.decode(Double.self) {
       self = .number(value)
     } else {
-      self = .text(try container.decode(String.self))
+      self = .boolean(try container.decode(Bool.self))
     }
   }
 

@@ -40,6 +40,25 @@ package struct Profile: Sendable, Hashable {
         }
       }
   }
+
+  /// The text by which user names are told apart: the same name with ASCII letters in lower case. The database has the same
+  /// rule, `lower(user_name COLLATE "C")`, whatever its locale.
+  package static func folded(userName: String) -> String {
+    String(decoding: userName.utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }, as: UTF8.self)
+  }
+
+  /// Whether a user name is one that no user takes: it is part of a path, or could be taken for the service itself.
+  package static func isReserved(userName: String) -> Bool {
+    reservedUserNames.contains(folded(userName: userName))
+      || userName.utf8.allSatisfy([UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-")].contains)
+  }
+
+  private static let reservedUserNames: Set<String> = [
+    "abuse", "account", "accounts", "admin", "administrator", "anonymous", "api", "current", "everyone", "guest", "help",
+    "info", "me", "mod", "moderation", "moderator", "moderators", "nobody", "null", "official", "operator", "owner",
+    "postmaster", "root", "security", "self", "service", "staff", "superuser", "support", "sysadmin", "system", "take5",
+    "team", "undefined", "webmaster",
+  ]
 }
 
 /// A user as a viewer sees it.

@@ -31,11 +31,18 @@ package actor Connection {
   package func run<Result: Sendable>(
     timeout: Duration = .seconds(5), _ body: @Sendable (Session) throws -> Result
   ) throws -> Result {
+    try run(timeout: timeout, isReading: false, body)
+  }
+
+  private func run<Result: Sendable>(
+    timeout: Duration, isReading: Bool, _ body: @Sendable (Session) throws -> Result
+  ) throws -> Result {
     let session = try open(timeout: timeout)
     defer {
       // A transaction that a body left open must not be continued by the next body.
       if session.isInTransaction || session.isReadOnly { self.session = nil }
     }
+    try session.setReading(isReading)
     return try body(session)
   }
 
@@ -43,7 +50,7 @@ package actor Connection {
   func read<Result: Sendable>(
     timeout: Duration, _ read: CancellableRead, _ body: @Sendable (Session) throws -> Result
   ) throws -> Result {
-    try run(timeout: timeout) { session in
+    try run(timeout: timeout, isReading: true) { session in
       guard read.begin(session.cancellation) else { throw CancellationError() }
       defer { read.end() }
       return try body(session)

@@ -18,6 +18,10 @@ package struct DatabaseURL: Sendable, Hashable {
   /// The `statement_timeout`; nil: the server's default.
   package private(set) var statementLimit: Duration?
 
+  /// The `lock_timeout` of what only reads; nil: the server's default. A reader waits for a lock only where a table is changed as a
+  /// whole, and then for long.
+  package private(set) var readLockLimit: Duration?
+
   // No other function of libpq is called before there is an address.
   private static let isLibraryLoaded: Void = SharedLibraries.open("libpq.so.5")
 
@@ -77,6 +81,13 @@ package struct DatabaseURL: Sendable, Hashable {
   package func with(statementLimit: Duration?) -> DatabaseURL {
     var copy = self
     copy.statementLimit = statementLimit
+    return copy
+  }
+
+  /// The same address with another `lock_timeout` of what only reads.
+  package func with(readLockLimit: Duration?) -> DatabaseURL {
+    var copy = self
+    copy.readLockLimit = readLockLimit
     return copy
   }
 

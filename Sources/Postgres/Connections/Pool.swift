@@ -5,15 +5,23 @@ internal import Platform
 /// A lock guards it, and no actor: taking a free connection suspends no task and wakes no thread.
 package final class Pool: Sendable {
   private let url: DatabaseURL
-  private let size: Int
+  /// The maximum number of connections.
+  package let size: Int
+  private let reserved: Int
   private let timeout: Duration
   private let shared = Locked(State())
 
+  /// What a caller uses a connection for, which bounds how many of them are used so at a time.
+  private enum Use {
+    case ordinary, reading, patient
+  }
+
   private struct State {
-    var idle: [Connection] = []
+    /// With what each was used for last.
+    var idle: [(connection: Connection, use: Use)] = []
     var opened = 0
-    /// The connections that patient callers use.
-    var patient = 0
+    /// The connections in use.
+    var used: [Use: Int] = [:]
     var waiters: [Waiter] = []
     var nextWaiter = 0
     var isClosed = false
@@ -21,7 +29,7 @@ package final class Pool: Sendable {
 
   private struct Waiter {
     let id: Int
-    let isPatient: Bool
+    let use: Use
     let continuation: CheckedContinuation<Connection, any Error>
     let timer: Task<Void, Never>
   }
@@ -30,12 +38,14 @@ package final class Pool: Sendable {
   ///
   /// - Parameters:
   ///   - size: the maximum number of connections; each has a thread.
+  ///   - reserved: the number of connections that `read` leaves to others, so that readers who wait for a lock do not take all.
   ///   - timeout: the time that a caller waits for a free connection (`isExhausted`), and then for the server
   ///     (`isUnavailable`).
-  package init(_ url: DatabaseURL, size: Int, timeout: Duration = .seconds(5)) {
+  package init(_ url: DatabaseURL, size: Int, reserved: Int = 0, timeout: Duration = .seconds(5)) {
     precondition(size > 0)
     self.url = url
     self.size = size
+    self.reserved = reserved
     self.timeout = timeout
   }
 
@@ -50,8 +60,9 @@ package final class Pool: Sendable {
     timeout: Duration? = nil, checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
     let timeout = timeout ?? self.timeout
-    let connection = try await acquire(timeout: checkout ?? timeout, isPatient: checkout != nil)
-    defer { release(connection, isPatient: checkout != nil) }
+    let use = checkout == nil ? Use.ordinary : .patient
+    let connection = try await acquire(timeout: checkout ?? timeout, use)
+    defer { release(connection, use) }
     return try await connection.run(timeout: timeout, body)
   }
 
@@ -67,13 +78,14 @@ package final class Pool: Sendable {
     try await run(timeout: timeout, checkout: checkout) { session in try session.transaction(body) }
   }
 
-  /// Runs a `body` that only reads; if the task is cancelled, the statement that runs is cancelled.
+  /// Runs a `body` that only reads; if the task is cancelled, the statement that runs is cancelled. A lock is waited for no
+  /// longer than `readLockLimit` of the URL (`isLockTimeout`).
   package func read<Result: Sendable>(
     timeout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
     let timeout = timeout ?? self.timeout
-    let connection = try await acquire(timeout: timeout, isPatient: false)
-    defer { release(connection, isPatient: false) }
+    let connection = try await acquire(timeout: timeout, .reading)
+    defer { release(connection, .reading) }
     let read = CancellableRead()
     do {
       let result = try await withTaskCancellationHandler {
@@ -107,8 +119,8 @@ package final class Pool: Sendable {
 
   private static let closed = PostgresError(.unavailable, "the connection pool is closed")
 
-  private func acquire(timeout: Duration, isPatient: Bool) async throws -> Connection {
-    if let connection = try shared.withLock({ state in try take(&state, isPatient) }) { return connection }
+  private func acquire(timeout: Duration, _ use: Use) async throws -> Connection {
+    if let connection = try shared.withLock({ state in try take(&state, use) }) { return connection }
     let id = shared.withLock { state in
       defer { state.nextWaiter += 1 }
       return state.nextWaiter
@@ -123,11 +135,11 @@ package final class Pool: Sendable {
               .exhausted, "all \(size) connections were busy for \(timeout)",
               remedy: "Raise the pool's size or lower the load"))
         }
-        let waiter = Waiter(id: id, isPatient: isPatient, continuation: continuation, timer: timer)
+        let waiter = Waiter(id: id, use: use, continuation: continuation, timer: timer)
         let outcome = Result {
           try shared.withLock { state -> Connection? in
             // One may have been released since.
-            if let connection = try take(&state, isPatient) { return connection }
+            if let connection = try take(&state, use) { return connection }
             state.waiters.append(waiter)
             return nil
           }
@@ -144,10 +156,12 @@ package final class Pool: Sendable {
   }
 
   /// Takes an idle or a new connection; nil if the caller must wait.
-  private func take(_ state: inout State, _ isPatient: Bool) throws(PostgresError) -> Connection? {
+  private func take(_ state: inout State, _ use: Use) throws(PostgresError) -> Connection? {
     guard !state.isClosed else { throw Self.closed }
-    guard mayUse(state, isPatient) else { return nil }
-    var connection = state.idle.popLast()
+    guard mayUse(state, use) else { return nil }
+    // One that was last used in the same way has the settings for it.
+    let index = state.idle.lastIndex { $0.use == use } ?? state.idle.indices.last
+    var connection = index.map { state.idle.remove(at: $0).connection }
     if connection == nil, state.opened < size {
       do throws(SystemError) {
         connection = try Connection(url, name: "postgres-\(state.opened + 1)")
@@ -156,22 +170,30 @@ package final class Pool: Sendable {
         throw PostgresError(.unavailable, "cannot start the thread of a connection: \(error)")
       }
     }
-    if connection != nil, isPatient { state.patient += 1 }
+    if connection != nil { state.used[use, default: 0] += 1 }
     return connection
   }
 
-  private func mayUse(_ state: State, _ isPatient: Bool) -> Bool { !isPatient || state.patient < max(1, size / 2) }
+  private func mayUse(_ state: State, _ use: Use) -> Bool {
+    let most =
+      switch use {
+      case .ordinary: size
+      case .reading: max(1, size - reserved)
+      case .patient: max(1, size / 2)
+      }
+    return state.used[use, default: 0] < most
+  }
 
-  private func release(_ connection: Connection, isPatient: Bool) {
+  private func release(_ connection: Connection, _ use: Use) {
     let waiter = shared.withLock { state -> Waiter? in
-      if isPatient { state.patient -= 1 }
+      state.used[use, default: 0] -= 1
       if state.isClosed { return nil }
-      guard let index = state.waiters.firstIndex(where: { mayUse(state, $0.isPatient) }) else {
-        state.idle.append(connection)
+      guard let index = state.waiters.firstIndex(where: { mayUse(state, $0.use) }) else {
+        state.idle.append((connection, use))
         return nil
       }
       let waiter = state.waiters.remove(at: index)
-      if waiter.isPatient { state.patient += 1 }
+      state.used[waiter.use, default: 0] += 1
       return waiter
     }
     if let waiter { Self.finish(waiter, with: .success(connection)) }

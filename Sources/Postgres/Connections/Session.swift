@@ -10,7 +10,10 @@ package final class Session {
   // False in transaction pooling: the next transaction may use another server connection, which lacks the statements.
   private let preparesStatements: Bool
   // In transaction pooling other clients use the server connection in between: each transaction sets its limits again.
-  let limitsOfTransaction: String
+  private let limits: String
+  private let readLockLimit: Duration?
+  // Whether locks are waited for as by what only reads.
+  private var isReading = false
   private var prepared: [Statement: String] = [:]
   // The ends of pipelines whose results are still unread.
   var unreadPipelines = 0
@@ -41,14 +44,32 @@ package final class Session {
     var limits = ["idle_in_transaction_session_timeout = \(url.idleTransactionLimit.wholeMilliseconds)"]
     if let limit = url.statementLimit { limits.append("statement_timeout = \(limit.wholeMilliseconds)") }
     if preparesStatements {
-      limitsOfTransaction = ""
+      self.limits = ""
+      readLockLimit = url.readLockLimit
       try executeScript(limits.map { "SET \($0)" }.joined(separator: "; "), name: "SET")
     } else {
-      limitsOfTransaction = limits.map { "; SET LOCAL \($0)" }.joined()
+      self.limits = limits.map { "; SET LOCAL \($0)" }.joined()
+      readLockLimit = url.readLockLimit
     }
   }
 
   deinit { PQfinish(handle) }
+
+  /// The settings that each transaction makes; empty if those of the session remain.
+  var limitsOfTransaction: String {
+    guard !limits.isEmpty, isReading, let readLockLimit else { return limits }
+    return limits + "; SET LOCAL lock_timeout = \(readLockLimit.wholeMilliseconds)"
+  }
+
+  /// Sets how long the following statements wait for locks: those of a body that only reads, or those of any other.
+  func setReading(_ isReading: Bool) throws(PostgresError) {
+    guard let readLockLimit, isReading != self.isReading else { return }
+    if preparesStatements {
+      let value = isReading ? "\(readLockLimit.wholeMilliseconds)" : "DEFAULT"
+      try executeScript("SET lock_timeout = \(value)", name: "SET")
+    }
+    self.isReading = isReading
+  }
 
   /// Connects on the calling thread, with growing pauses while the server is unreachable or starting.
   ///

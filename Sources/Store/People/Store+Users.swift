@@ -60,16 +60,25 @@ extension Store {
     try viewer.require(owner: id)
     try requireUsers(id, allowingSuspended: viewer == .unrestricted, in: session)
     try session.execute(Self.statements["lock_users"], .texts([id]))
-    try check(user(id, for: viewer, session))
+    let user = try user(id, for: viewer, session)
+    try check(user)
+    try Self.checkReserved(profile.userName, of: user, for: viewer)
     if profile.userName == nil, try account(of: id, session) != nil { throw UserNameRequired() }
     do {
       try session.execute(
         Self.statements["save_profile"], .text(id), .text(profile.userName), .text(profile.name),
         .text(profile.givenName), .text(profile.familyName), .text(profile.bio), .text(profile.birthDate),
         .text(profile.email))
-    } catch let error where error.constraint == "app_user_user_name" {
+    } catch let error where ["app_user_user_name", "app_user_folded_user_name"].contains(error.constraint) {
       throw UserNameTaken()
     }
+  }
+
+  /// Throws `UserNameTaken` if a user takes a reserved name. A back-end may give one to a user, who then keeps it.
+  private static func checkReserved(_ name: String?, of user: AppUser?, for viewer: Viewer) throws(UserNameTaken) {
+    guard viewer != .unrestricted, let name, Profile.isReserved(userName: name) else { return }
+    let former = user?.profile.userName.map(Profile.folded(userName:))
+    guard former == Profile.folded(userName: name) else { throw UserNameTaken() }
   }
 
   private func users(of rows: Rows, _ viewer: Viewer, _ session: Session) throws -> [AppUser] {

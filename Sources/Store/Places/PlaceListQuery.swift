@@ -7,13 +7,13 @@ struct PlaceListQuery {
   private var conditions: [String] = []
   private let order: PlaceOrder
 
-  /// The number of map cells of an area whose places are found by the index of positions. For a larger area the first of all
-  /// places are filtered.
-  private static let maxCells = 400
   /// What distances are subtracted from, in millimeters: the nearest has the largest key.
   private static let farthest = Int64(Nearness.distances.upperBound) * 1000
 
-  init(_ filter: PlaceFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest) {
+  /// - Parameter nearest: of a list by distance, what is read for the piece.
+  init(
+    _ filter: PlaceFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, _ nearest: NearestFirst? = nil
+  ) {
     order = filter.order
     parameters = [
       .integer(page.after?.time ?? .max), .integer(page.after?.id ?? .max), .integer(page.limit + 1), viewer.parameter,
@@ -25,10 +25,20 @@ struct PlaceListQuery {
       ]
       conditions.append("\(Self.distance) <= $7::bigint")
     }
+    if let nearest {
+      // The parameters 8 and 9.
+      parameters += [.double(nearest.longitude), .integer(nearest.count)]
+      if let area = filter.area {
+        let within = area.condition(from: parameters.count + 1)
+        parameters += within.parameters
+        conditions.append(within.text)
+      }
+    }
     if let category = filter.category { require("categories @> ARRAY[$]", .text(category)) }
     if let piece {
       let polygon = Parameter.text(PostListQuery.polygon(piece.ring))
-      if piece.cells(limit: Self.maxCells) != nil {
+      // The places of a small area are found by the index of positions. For a larger one the first of all places are filtered.
+      if nearest != nil || piece.cells(limit: PostListQuery.maxCells) != nil {
         require("position <@ $::polygon", polygon)
       } else {
         // The planner takes every polygon for a small one, and would read all places; of CASE it expects half of the rows.
@@ -39,7 +49,7 @@ struct PlaceListQuery {
 
   /// The statement, whose parameters are `parameters`.
   var statement: Statement {
-    let base = Store.statements["places"]
+    let base = order == .distance ? Store.statements["places_by_distance"] : Store.statements["places"]
     let filters = conditions.map { $0 + " AND " }.joined()
     let key =
       switch order {
@@ -49,7 +59,8 @@ struct PlaceListQuery {
       }
     return Statement(
       name: "\(base.name).\(order.rawValue).\(filters)",
-      text: base.text.replacing("CONDITIONS ", with: filters).replacing("ORDER_KEY", with: key))
+      text: base.text.replacing("CONDITIONS ", with: filters).replacing("ORDER_KEY", with: key)
+        .replacing("DISTANCE", with: Self.distance))
   }
 
   private static let distance = PostListQuery.distance(latitude: "$5::float8", longitude: "$6::float8")

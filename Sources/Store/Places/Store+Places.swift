@@ -3,6 +3,11 @@ package import Model
 package import Postgres
 import Queue
 
+extension PlaceFilter {
+  /// Whether the list may read many more rows than it has, as that of posts.
+  package var isWide: Bool { area?.isWide == true || near?.isWide == true }
+}
+
 /// Places and what users note about them. Triggers keep the counters.
 extension Store {
   /// Reads a place with its latest photo; nil if there is none that is known.
@@ -27,12 +32,15 @@ extension Store {
   ) throws -> Page<StoredPlace> {
     try session.snapshot { session in
       var rows: [(row: Row, cursor: PageCursor)] = []
-      for piece in (filter.area ?? filter.near?.area).map({ $0.pieces.map(Optional.some) }) ?? [nil] {
-        let query = PlaceListQuery(filter, viewer, piece, page)
-        rows += try session.execute(query.statement, query.parameters).map { row in
+      let isByDistance = filter.order == .distance
+      if isByDistance { try session.execute(Self.statements["read_in_order_of_index"]) }
+      let area = isByDistance ? filter.near?.area : filter.area ?? filter.near?.area
+      for piece in area.map({ $0.pieces.map(Optional.some) }) ?? [nil] {
+        rows += try self.rows(filter, viewer, piece, page, session).map { row in
           (row, PageCursor(time: try row.get("key"), id: try row.get("number")))
         }
       }
+      if isByDistance { try session.execute(Self.statements["read_in_any_order"]) }
       // The pieces do not overlap but at their edges.
       var seen: Set<Int64> = []
       rows = rows.filter { seen.insert($0.cursor.id).inserted }
@@ -41,6 +49,20 @@ extension Store {
       return Page(
         items: try places(of: shown.map(\.row), session), next: rows.count > page.limit ? shown.last?.cursor : nil)
     }
+  }
+
+  private func rows(
+    _ filter: PlaceFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, _ session: Session
+  ) throws -> [Row] {
+    if filter.order == .distance, let near = filter.near, let piece {
+      var nearest = NearestFirst(near, piece, limit: page.limit)
+      return try nearest.rows { nearest in
+        let query = PlaceListQuery(filter, viewer, piece, page, nearest)
+        return Array(try session.execute(query.statement, query.parameters))
+      }
+    }
+    let query = PlaceListQuery(filter, viewer, piece, page)
+    return Array(try session.execute(query.statement, query.parameters))
   }
 
   /// Describes a place. The user who has described it first changes the description, and so does a client that acts as no user.

@@ -11,14 +11,17 @@ struct PostListQuery {
 
   /// The number of map cells of an area of five by five degrees. For a larger area the newest of all posts are filtered
   /// instead, because many of them lie in it.
-  private static let maxCells = 400
+  static let maxCells = 400
 
   /// The beginning of the year 1 and the end of the year 9999, in microseconds since 1970-01-01 UTC.
   private static let times: (first: Int64, last: Int64) = (-62_135_596_800_000_000, 253_402_300_799_000_000)
 
-  init(_ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest) {
+  /// - Parameter nearest: of a list by distance, what is read for the piece.
+  init(
+    _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, _ nearest: NearestFirst? = nil
+  ) {
     self.filter = filter
-    cells = piece?.cells(limit: Self.maxCells)
+    cells = nearest == nil ? piece?.cells(limit: Self.maxCells) : nil
     // By the time of submission, `to` is the end of the first page.
     let isByChange = filter.updatedSince != nil
     var end = PageCursor(time: isByChange ? Self.times.last : filter.to ?? Self.times.last, id: 0)
@@ -38,7 +41,15 @@ struct PostListQuery {
         .double(near.center.latitude), .double(near.center.longitude), .integer(near.meters * 1000),
       ]
     }
-    if filter.order == .distance { parameters.append(.integer(first.time)) }
+    if let nearest {
+      // The parameters 11 to 13.
+      parameters += [.integer(first.time), .double(nearest.longitude), .integer(nearest.count)]
+      if let area = filter.area {
+        let within = area.condition(from: parameters.count + 1)
+        parameters += within.parameters
+        conditions.append(within.text)
+      }
+    }
     if let since = filter.updatedSince {
       require("updated_at >= $::timestamptz", .timestamp(microseconds: since))
       if let to = filter.to { require("created_at < $::timestamptz", .timestamp(microseconds: to)) }

@@ -3,6 +3,16 @@ package import Model
 package import Postgres
 import Queue
 
+extension PostFilter {
+  /// Whether the list may read many more rows than it has: of a large area, or of what is far from a point.
+  package var isWide: Bool { area?.isWide == true || near?.isWide == true }
+}
+
+extension Nearness {
+  /// Whether the circle is larger than that of a list without a radius, and may have many more rows than a page.
+  var isWide: Bool { meters > 5000 }
+}
+
 /// Lists of posts, the newest first. An index yields each page.
 extension Store {
   /// Whether the viewer sees a post with this id.
@@ -16,6 +26,8 @@ extension Store {
   ) throws -> Page<Post> {
     try session.snapshot { session in
       let end = ContinuousClock.now + Self.maxListTime
+      let isByDistance = filter.order == .distance
+      if isByDistance { try session.execute(Self.statements["read_in_order_of_index"]) }
       var rows = try pieces(of: filter).flatMap { piece in
         // Each statement has its own timeout. After the limit, or if the request was cancelled, no further one starts.
         guard .now < end, !Task.isCancelled else {
@@ -23,6 +35,7 @@ extension Store {
         }
         return try self.rows(filter, viewer, piece, page, session)
       }
+      if isByDistance { try session.execute(Self.statements["read_in_any_order"]) }
       let cursor =
         filter.order == .distance ? Self.nearCursor : filter.updatedSince == nil ? Self.cursor : Self.changeCursor
       if filter.area ?? filter.near?.area != nil {
@@ -80,12 +93,20 @@ extension Store {
   private static let maxListTime = Duration.seconds(3)
 
   private func pieces(of filter: PostFilter) -> [MapArea.Piece?] {
-    (filter.area ?? filter.near?.area).map { $0.pieces.map(Optional.some) } ?? [nil]
+    let area = filter.order == .distance ? filter.near?.area : filter.area ?? filter.near?.area
+    return area.map { $0.pieces.map(Optional.some) } ?? [nil]
   }
 
   private func rows(
     _ filter: PostFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, _ session: Session
   ) throws -> [Row] {
+    if filter.order == .distance, let near = filter.near, let piece {
+      var nearest = NearestFirst(near, piece, limit: page.limit)
+      return try nearest.rows { nearest in
+        let query = PostListQuery(filter, viewer, piece, page, nearest)
+        return Array(try session.execute(query.statement, query.parameters))
+      }
+    }
     let query = PostListQuery(filter, viewer, piece, page)
     return Array(try session.execute(query.statement, query.parameters))
   }

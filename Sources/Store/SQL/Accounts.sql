@@ -8,7 +8,7 @@ account JOIN app_user ON app_user.id = account.user_id
 INSERT INTO account (user_id, password_hash) VALUES ($1, $2)
 
 -- name: account_named
-SELECT {account_columns} FROM {accounts} WHERE lower(app_user.user_name) = lower($1)
+SELECT {account_columns} FROM {accounts} WHERE lower(app_user.user_name COLLATE "C") = lower($1 COLLATE "C")
 
 -- name: account_of_user
 SELECT {account_columns} FROM {accounts} WHERE account.user_id = $1

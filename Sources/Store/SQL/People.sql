@@ -26,7 +26,7 @@ SELECT {user_columns($2)} FROM app_user WHERE app_user.id = $1 AND {knows(app_us
 
 -- name: find_user
 -- The user with an id, otherwise the one with a user name.
-SELECT id FROM app_user WHERE id = $1 OR lower(user_name) = lower($1) ORDER BY id <> $1 LIMIT 1
+SELECT id FROM app_user WHERE id = $1 OR lower(user_name COLLATE "C") = lower($1 COLLATE "C") ORDER BY id <> $1 LIMIT 1
 
 -- name: users_by_id
 SELECT {user_columns($2)} FROM app_user WHERE app_user.id = ANY ($1::text[]) AND {knows(app_user.id, $2)} ORDER BY app_user.id
@@ -37,9 +37,10 @@ SELECT {user_columns($2)} FROM app_user WHERE app_user.id = ANY ($1::text[]) AND
 -- each. Each step has a limit, so that the cost depends on how many spellings there are, not on how many users.
 WITH starting AS (
   (SELECT id, 0 AS place FROM app_user
-   WHERE lower(user_name) ~>=~ lower($1::text) AND lower(user_name) ~<=~ (lower($1::text) || chr(1114111))
+   WHERE lower(user_name COLLATE "C") >= lower($1::text COLLATE "C")
+     AND lower(user_name COLLATE "C") <= lower($1::text COLLATE "C") || chr(1114111)
      AND user_name IS NOT NULL AND {knows(app_user.id, $2)}
-   ORDER BY lower(user_name) USING ~<~ LIMIT $3::int)
+   ORDER BY lower(user_name COLLATE "C") LIMIT $3::int)
   UNION ALL
   (SELECT id, 1 FROM app_user
    WHERE folded_name ~>=~ folded_name($1::text) AND folded_name ~<=~ (folded_name($1::text) || chr(1114111))
@@ -73,7 +74,7 @@ found AS (
   FROM (SELECT id, place, 0.0 AS distance FROM starting UNION ALL SELECT id, place, distance FROM alike) AS candidate
   GROUP BY id)
 SELECT {user_columns($2)} FROM found JOIN app_user ON app_user.id = found.id
-ORDER BY found.place, found.distance, lower(app_user.user_name), app_user.id LIMIT $3::int
+ORDER BY found.place, found.distance, lower(app_user.user_name COLLATE "C"), app_user.id LIMIT $3::int
 
 -- name: tolerate_errors
 -- How alike a word must be: one wrong letter in a word of four. Until the end of the transaction.

@@ -81,15 +81,24 @@ WHERE CONDITIONS (ORDER_TIME, id) < ($1::timestamptz, $2::bigint) AND created_at
 ORDER BY ORDER_TIME DESC, id DESC LIMIT $6::int
 
 -- name: posts_by_distance
--- Those near a point, the nearest first. DISTANCE is replaced by the distance from it, in millimeters.
-SELECT * FROM (
+-- Those near a point, the nearest first. DISTANCE is replaced by the distance from it on a great circle, in millimeters. As many are read
+-- as $13 says, in the order of an index: NearestFirst knows whether these are enough.
+SELECT *, count(*) OVER () AS found, max(degrees) OVER () AS reach FROM (
   SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
-    window_state, late_seconds, DRAFT_COLUMNS, DISTANCE AS distance
+    window_state, late_seconds, DRAFT_COLUMNS, DISTANCE AS distance, position <-> point($12::float8, $8::float8) AS degrees
   FROM post
   WHERE CONDITIONS created_at < $1::timestamptz AND created_at >= $3::timestamptz
-    AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, $7)}) AS near
-WHERE distance <= $10::bigint AND (distance, id) > ($11::bigint, $2::bigint)
+    AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, $7)}
+    AND DISTANCE <= $10::bigint AND (DISTANCE, id) > ($11::bigint, $2::bigint)
+  ORDER BY position <-> point($12::float8, $8::float8) LIMIT $13::int) AS near
 ORDER BY distance, id LIMIT $6::int
+
+-- name: read_in_order_of_index
+-- The planner takes every polygon for a small one, and would read all that lies in it before it sorts.
+SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('enable_seqscan', 'off', true)
+
+-- name: read_in_any_order
+SELECT set_config('enable_sort', 'on', true), set_config('enable_bitmapscan', 'on', true), set_config('enable_seqscan', 'on', true)
 
 -- name: lock_post
 -- The lock order is: the jobs, then the post, then the rows that refer to it.

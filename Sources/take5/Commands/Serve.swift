@@ -29,6 +29,9 @@ extension Subcommand {
         "--address-connections", "N", .integer(1...1_000_000), variable: "TAKE5_ADDRESS_CONNECTIONS", default: "1024",
         help: "maximum connections of one address without a key"),
       Option(
+        "--address-attempts", "N", .integer(1...1_000_000), variable: "TAKE5_ADDRESS_ATTEMPTS", default: "10",
+        help: "maximum attempts per minute to sign in or to register from one address; at once, six times as many"),
+      Option(
         "--trusted-proxy", "ADDRESSES", .addresses, variable: "TAKE5_TRUSTED_PROXY",
         help: "reverse proxies whose X-Forwarded-For is trusted, such as 192.0.2.1,10.0.0.0/8"),
       Option(
@@ -217,6 +220,9 @@ extension Subcommand {
     limits.requestsPerMinute = try arguments.number("--key-requests") ?? limits.requestsPerMinute
     limits.submissionsPerMinute =
       try arguments.number("--author-submissions") ?? limits.submissionsPerMinute
+    if let attempts = try arguments.number("--address-attempts") {
+      limits.attemptsOfAddress = RateLimits.Rate(perMinute: attempts, burst: 6 * attempts)
+    }
     return limits
   }
 

@@ -17,6 +17,10 @@ struct DatabaseAccess: Sendable {
 
   /// The statement timeout of a service, none of whose statements scans the entire store.
   static let statementLimit = Duration.seconds(120)
+  /// The time for which a reading request of a service waits for a lock: the client gets 503, and others the connection.
+  private static let readLockLimit = Duration.seconds(1)
+  /// The number of connections of a service that reading requests leave to others.
+  private static let reservedConnections = 2
 
   var url: DatabaseURL { address.url }
 
@@ -50,17 +54,21 @@ struct DatabaseAccess: Sendable {
     idleTransactionLimit: Duration = .seconds(30), statementLimit: Duration? = nil, isMigrating: Bool = true,
     isCreating: Bool = false, isService: Bool = false, log: Logger
   ) async throws -> DatabaseAccess {
+    let readLockLimit = isService ? Self.readLockLimit : nil
+    let reserved = isService ? reservedConnections : 0
     var access: DatabaseAccess
     if let address = try DatabaseAddress(arguments)?.with(
-      idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit)
+      idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit, readLockLimit: readLockLimit)
     {
-      access = DatabaseAccess(address: address, pool: Pool(address.url, size: connections), embedded: nil)
+      let pool = Pool(address.url, size: connections, reserved: reserved)
+      access = DatabaseAccess(address: address, pool: pool, embedded: nil)
     } else {
       let folder = arguments.value("--data") ?? ".take5"
       let embedded = try await start(in: folder, isCreating: isCreating, isService: isService, log: log)
       let address = DatabaseAddress(embedded.url).with(
-        idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit)
-      access = DatabaseAccess(address: address, pool: Pool(address.url, size: connections), embedded: embedded)
+        idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit, readLockLimit: readLockLimit)
+      let pool = Pool(address.url, size: connections, reserved: reserved)
+      access = DatabaseAccess(address: address, pool: pool, embedded: embedded)
     }
     let waitingNote = isService ? nil : Task { await noteWaiting() }
     defer { waitingNote?.cancel() }

@@ -39,10 +39,13 @@ struct DatabaseAddress: Sendable {
     direct = nil
   }
 
-  /// Returns a copy with other limits for idle transactions and statements.
-  func with(idleTransactionLimit: Duration, statementLimit: Duration?) -> DatabaseAddress {
+  /// Returns a copy with other limits for idle transactions, statements, and locks that readers wait for.
+  func with(
+    idleTransactionLimit: Duration, statementLimit: Duration?, readLockLimit: Duration?
+  ) -> DatabaseAddress {
     var copy = self
     copy.url = url.with(idleTransactionLimit: idleTransactionLimit).with(statementLimit: statementLimit)
+      .with(readLockLimit: readLockLimit)
     return copy
   }
 

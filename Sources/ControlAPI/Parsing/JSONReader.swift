@@ -1,0 +1,208 @@
+/// Reads one JSON text (RFC 8259) in a single pass over its bytes: the first byte of a value decides what it is.
+///
+/// Of members with the same name the first is used. A byte order mark in front of the text is skipped.
+struct JSONReader {
+  /// What a JSON text may not have; the text says what is wrong with it.
+  struct Refusal: Error, Hashable {
+    let detail: String
+  }
+
+  private let bytes: [UInt8]
+  private let maxDepth: Int
+  private var index = 0
+  private var remainingValues: Int
+
+  /// - Parameters:
+  ///   - maxDepth: the maximum number of arrays and objects around a value.
+  ///   - maxValues: the maximum number of values, with arrays and objects.
+  static func value(of bytes: [UInt8], maxDepth: Int, maxValues: Int) throws(Refusal) -> JSONValue {
+    var reader = JSONReader(bytes: bytes, maxDepth: maxDepth, remainingValues: maxValues)
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.index = 3 }
+    let value = try reader.value(depth: 0)
+    guard reader.next() == nil else { throw malformed }
+    return value
+  }
+
+  private init(bytes: [UInt8], maxDepth: Int, remainingValues: Int) {
+    self.bytes = bytes
+    self.maxDepth = maxDepth
+    self.remainingValues = remainingValues
+  }
+
+  private static let malformed = Refusal(detail: "is not valid JSON in UTF-8")
+
+  /// The next byte that is no white space, at `index`; nil at the end.
+  private mutating func next() -> UInt8? {
+    while index < bytes.count {
+      switch bytes[index] {
+      case 0x20, 0x09, 0x0A, 0x0D: index += 1
+      default: return bytes[index]
+      }
+    }
+    return nil
+  }
+
+  /// Skips white space and a byte; returns false if another one is there.
+  private mutating func skip(_ byte: Unicode.Scalar) -> Bool {
+    guard next() == UInt8(ascii: byte) else { return false }
+    index += 1
+    return true
+  }
+
+  private mutating func value(depth: Int) throws(Refusal) -> JSONValue {
+    guard depth <= maxDepth else { throw Refusal(detail: "is nested deeper than \(maxDepth) levels") }
+    guard remainingValues > 0 else { throw Refusal(detail: "has too many values") }
+    remainingValues -= 1
+    switch next() {
+    case UInt8(ascii: "{"): return .object(try members(depth: depth + 1))
+    case UInt8(ascii: "["): return .array(try elements(depth: depth + 1))
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "t"): return try literal("true", .boolean(true))
+    case UInt8(ascii: "f"): return try literal("false", .boolean(false))
+    case UInt8(ascii: "n"): return try literal("null", .null)
+    default: return .number(try number())
+    }
+  }
+
+  private mutating func literal(_ text: StaticString, _ value: JSONValue) throws(Refusal) -> JSONValue {
+    let end = index + text.utf8CodeUnitCount
+    guard end <= bytes.count, text.withUTF8Buffer({ bytes[index..<end].elementsEqual($0) }) else { throw Self.malformed }
+    index = end
+    return value
+  }
+
+  private mutating func members(depth: Int) throws(Refusal) -> [String: JSONValue] {
+    index += 1
+    var members: [String: JSONValue] = [:]
+    if skip("}") { return members }
+    repeat {
+      guard next() == UInt8(ascii: "\"") else { throw Self.malformed }
+      let name = try string()
+      guard skip(":") else { throw Self.malformed }
+      let value = try value(depth: depth)
+      if members[name] == nil { members[name] = value }
+    } while skip(",")
+    guard skip("}") else { throw Self.malformed }
+    return members
+  }
+
+  private mutating func elements(depth: Int) throws(Refusal) -> [JSONValue] {
+    index += 1
+    var elements: [JSONValue] = []
+    if skip("]") { return elements }
+    repeat { elements.append(try value(depth: depth)) } while skip(",")
+    guard skip("]") else { throw Self.malformed }
+    return elements
+  }
+}
+
+extension JSONReader {
+  /// Reads a number (section 6); it may be no larger than a double.
+  private mutating func number() throws(Refusal) -> Double {
+    let start = index
+    skipSign("-")
+    let leadingZero = index < bytes.count && bytes[index] == UInt8(ascii: "0")
+    let digits = skipDigits()
+    guard digits > 0, digits == 1 || !leadingZero else { throw Self.malformed }
+    if index < bytes.count, bytes[index] == UInt8(ascii: ".") {
+      index += 1
+      guard skipDigits() > 0 else { throw Self.malformed }
+    }
+    if index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "e") {
+      index += 1
+      if !skipSign("-") { skipSign("+") }
+      guard skipDigits() > 0 else { throw Self.malformed }
+    }
+    guard let number = Double(String(decoding: bytes[start..<index], as: UTF8.self)), number.isFinite else {
+      throw Self.malformed
+    }
+    return number
+  }
+
+  @discardableResult
+  private mutating func skipSign(_ sign: Unicode.Scalar) -> Bool {
+    guard index < bytes.count, bytes[index] == UInt8(ascii: sign) else { return false }
+    index += 1
+    return true
+  }
+
+  private mutating func skipDigits() -> Int {
+    let start = index
+    while index < bytes.count, 0x30...0x39 ~= bytes[index] { index += 1 }
+    return index - start
+  }
+
+  /// Reads a string (section 7) from its opening quotation mark.
+  private mutating func string() throws(Refusal) -> String {
+    index += 1
+    var unescaped: [UInt8] = []
+    var start = index
+    while index < bytes.count {
+      switch bytes[index] {
+      case UInt8(ascii: "\""):
+        let rest = bytes[start..<index]
+        index += 1
+        let text =
+          unescaped.isEmpty
+          ? String(validating: rest, as: UTF8.self) : String(validating: unescaped + rest, as: UTF8.self)
+        guard let text else { throw Self.malformed }
+        return text
+      case UInt8(ascii: "\\"):
+        unescaped += bytes[start..<index]
+        index += 1
+        unescaped += String(try escaped()).utf8
+        start = index
+      case 0..<0x20: throw Self.malformed
+      default: index += 1
+      }
+    }
+    throw Self.malformed
+  }
+
+  /// Reads what stands behind a backslash.
+  private mutating func escaped() throws(Refusal) -> Unicode.Scalar {
+    guard index < bytes.count else { throw Self.malformed }
+    let byte = bytes[index]
+    index += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{C}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "u"): return try codePoint()
+    default: throw Self.malformed
+    }
+  }
+
+  /// Reads the four digits behind `\u`; of a surrogate, the other one as well. One alone stands for no character.
+  private mutating func codePoint() throws(Refusal) -> Unicode.Scalar {
+    var value = try fourDigits()
+    if 0xD800...0xDBFF ~= value {
+      guard index + 1 < bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
+        throw Self.malformed
+      }
+      index += 2
+      let low = try fourDigits()
+      guard 0xDC00...0xDFFF ~= low else { throw Self.malformed }
+      value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
+    }
+    guard let scalar = Unicode.Scalar(value) else { throw Self.malformed }
+    return scalar
+  }
+
+  private mutating func fourDigits() throws(Refusal) -> UInt32 {
+    guard index + 4 <= bytes.count else { throw Self.malformed }
+    var value: UInt32 = 0
+    for byte in bytes[index..<index + 4] {
+      switch byte {
+      case 0x30...0x39: value = value << 4 | UInt32(byte - 0x30)
+      case 0x41...0x46, 0x61...0x66: value = value << 4 | UInt32((byte | 0x20) - 0x57)
+      default: throw Self.malformed
+      }
+    }
+    index += 4
+    return value
+  }
+}
