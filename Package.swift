@@ -165,8 +165,8 @@ let package = Package(
     target(
       "ControlAPI",
       [
-        "Archives", "Blobs", "COpenAPI", "Crypto", "HTTPServer", "ISOBaseMedia", "JOSE", "Metrics", "Model", "Platform",
-        "Postgres", "Queue", "Store", "StreamValidation", "Tracing",
+        "Archives", "Blobs", "COpenAPI", "Crypto", "HTTPServer", "ISOBaseMedia", "JOSE", "Logging", "Metrics", "Model",
+        "Platform", "Postgres", "Queue", "Store", "StreamValidation", "Tracing",
       ]),
     program("take5-media", ["Media", "MediaProcess", "Model", "Platform", "Sandbox", "Stills"]),
     program(
@@ -320,8 +320,8 @@ let package = Package(
     tests(
       "ControlAPITests",
       [
-        "Blobs", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting", "JOSE", "Metrics",
-        "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "TokenTesting",
+        "Blobs", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting", "JOSE", "Logging",
+        "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "TokenTesting",
       ]),
     tests(
       "ChaosTests",

@@ -72,8 +72,9 @@ class Form:
         self._moment = Moment()
 
     def requests(self, index):
-        content = self._moment.new(f"author-{index}")
-        return [phones.Request("POST", "/v1/posts", self._moment.headers, content, 0, len(content), SECONDS)]
+        author = f"author-{index}"
+        content, headers = self._moment.new(author), self._moment.headers | {"Take5-User": author}
+        return [phones.Request("POST", "/v1/posts", headers, content, 0, len(content), SECONDS)]
 
 
 def send(way, address, results):

@@ -19,6 +19,8 @@ package protocol BlobStore: Sendable {
 
   /// Makes a sealed blob durable and readable under its hash.
   ///
+  /// Throws `.missing` if the blob is that of an upload which has been removed.
+  ///
   /// - Parameter replacing: whether to replace an existing blob, because it is known to be damaged; otherwise an
   ///   existing blob does not change.
   func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError)

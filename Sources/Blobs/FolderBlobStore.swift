@@ -96,6 +96,8 @@ package struct FolderBlobStore: BlobStore {
         try Folder.synchronize("\(folder)/\(Self.prefix(of: blob.hash))")
       }
     } catch {
+      // Another request has removed the upload that the blob is of, or used it.
+      if error.code == ENOENT, let name = blob.name, access(name.path, F_OK) != 0 { throw .missing(blob.hash) }
       throw .system(error)
     }
   }

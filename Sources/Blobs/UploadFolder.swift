@@ -9,6 +9,8 @@ package struct UploadRecord: Codable, Sendable, Hashable {
   package let id: PublicID
   /// The user that it belongs to; nil: the client acted as no user.
   package let user: String?
+  /// The API key that it counts for, if it belongs to no user; nil: none.
+  package let key: String?
   /// The length in bytes; nil: the client has not said it yet.
   package var length: Int64?
   /// What the client has sent as `Upload-Metadata`, for the client.
@@ -16,7 +18,10 @@ package struct UploadRecord: Codable, Sendable, Hashable {
   /// The SHA-256 that the client has announced, in hexadecimal digits; nil: it has announced none.
   package var digest: String?
   package let createdAt: Date
+  /// When it expires at the latest.
   package let expiresAt: Date
+  /// The seconds without a byte after which it expires, unless it is whole or a post awaits it; nil: it does not.
+  package let idle: Double?
   /// Why nothing can be made of the upload; nil: nothing is known against it.
   package var refusal: Reason?
   /// The post that awaits the upload; nil: no submission that is stored names it.
@@ -36,17 +41,26 @@ package struct UploadRecord: Codable, Sendable, Hashable {
   }
 
   package init(
-    id: PublicID = .now(), user: String?, length: Int64?, metadata: String?, digest: String? = nil, createdAt: Date,
-    expiresAt: Date
+    id: PublicID = .now(), user: String?, key: String? = nil, length: Int64?, metadata: String?, digest: String? = nil,
+    createdAt: Date, expiresAt: Date, idle: Double? = nil
   ) {
     self.id = id
     self.user = user
+    self.key = key
     self.length = length
     self.metadata = metadata
     self.digest = digest
     self.createdAt = createdAt
     self.expiresAt = expiresAt
+    self.idle = idle
   }
+
+  /// Whether its numbers are some that a service writes: a file may be damaged, and sums of others would overflow.
+  fileprivate var isSound: Bool {
+    (length ?? 0) >= 0 && (charged ?? 0) >= 0 && 0...Self.maxIdle ~= (idle ?? 0)
+  }
+
+  private static let maxIdle = 1e9
 }
 
 /// Files that clients send in parts: a folder of the blob store with a file `<id>` of the bytes that have arrived, and its
@@ -103,7 +117,8 @@ package struct UploadFolder: Sendable {
   package func record(_ id: PublicID) throws(BlobError) -> UploadRecord? {
     do throws(SystemError) {
       let text = try Descriptor(reading: "\(path(id)).json").contents()
-      return try? JSON.decode(UploadRecord.self, from: text)
+      guard let record = try? JSON.decode(UploadRecord.self, from: text), record.isSound else { return nil }
+      return record
     } catch {
       guard error.code == ENOENT else { throw .system(error) }
       try store.checkID()
@@ -121,6 +136,11 @@ package struct UploadFolder: Sendable {
       return nil
     }
     return UploadFile(Descriptor(owning: file), path: path(id))
+  }
+
+  /// The state of the file of an upload, which may not be on the disk yet; nil if there is none.
+  package func state(of id: PublicID) -> UploadFile.State? {
+    FolderBlobStore.status(path(id)).map { UploadFile.State($0) }
   }
 
   /// Removes an upload; returns whether it existed. A blob that it has become is not affected.
@@ -149,12 +169,30 @@ package struct UploadFolder: Sendable {
     }
   }
 
+  /// Returns when an upload expires, as it is now: its last byte may have come, or a post may await it.
+  package func expiry(of record: UploadRecord) -> Date {
+    guard let idle = record.idle, record.awaited == nil, let status = FolderBlobStore.status(path(record.id)),
+      !UploadFile.State(status).isWhole
+    else { return record.expiresAt }
+    // Nothing but bytes changes the file.
+    return min(record.expiresAt, Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec) + idle))
+  }
+
   /// Removes the uploads that have expired, or that have no record and are a day old; returns their number.
   package func removeExpired(now: Date) throws(BlobError) -> Int {
+    func isExpired(_ id: PublicID) throws(BlobError) -> Bool {
+      try (record(id).map(expiry) ?? Date(timeIntervalSince1970: id.seconds + 24 * 3600)) <= now
+    }
     var removed = 0
-    for id in try all() {
-      let expiry = try record(id)?.expiresAt ?? Date(timeIntervalSince1970: id.seconds + 24 * 3600)
-      if expiry <= now, try remove(id) { removed += 1 }
+    for id in try all() where try isExpired(id) {
+      // Asked again while no writer appends: what gets a byte meanwhile stays.
+      let isRemoved =
+        if let file = try open(id) {
+          try file.locked { () throws(BlobError) in try isExpired(id) ? remove(id) : false }
+        } else {
+          try remove(id)
+        }
+      if isRemoved { removed += 1 }
     }
     return removed
   }
@@ -202,6 +240,16 @@ package final class UploadFile: Sendable {
     package let offset: Int64
     /// Whether these are all.
     package let isWhole: Bool
+
+    package init(offset: Int64, isWhole: Bool) {
+      self.offset = offset
+      self.isWhole = isWhole
+    }
+
+    init(_ status: stat) {
+      offset = Int64(status.st_size)
+      isWhole = status.st_mode & S_IWUSR == 0
+    }
   }
 
   private let file: Descriptor
@@ -252,10 +300,11 @@ package final class UploadFile: Sendable {
     }
   }
 
-  /// Marks the file as whole, so that no writer appends to it; false if its length is another one.
+  /// Marks the file as whole, so that no writer appends to it; false if its length is another one, or it has been removed.
   package func complete(at offset: Int64) throws(BlobError) -> Bool {
     try lockedFile { () throws(SystemError) in
-      guard try state().offset == offset else { return false }
+      let status = try status()
+      guard State(status).offset == offset, status.st_nlink > 0 else { return false }
       guard fchmod(file.number, 0o440) == 0 else { throw SystemError(call: "fchmod", subject: path) }
       try file.synchronize()
       return true
@@ -276,10 +325,12 @@ package final class UploadFile: Sendable {
     }
   }
 
-  private func state() throws(SystemError) -> State {
+  private func state() throws(SystemError) -> State { State(try status()) }
+
+  private func status() throws(SystemError) -> stat {
     var status = stat()
     guard fstat(file.number, &status) == 0 else { throw SystemError(call: "fstat", subject: path) }
-    return State(offset: Int64(status.st_size), isWhole: status.st_mode & S_IWUSR == 0)
+    return status
   }
 
   private func lockedFile(_ body: () throws(SystemError) -> Bool) throws(BlobError) -> Bool {

@@ -1,7 +1,9 @@
 package import Blobs
 import HTTPServer
+package import Logging
 package import Metrics
 package import Model
+package import Platform
 package import Postgres
 package import Store
 
@@ -14,12 +16,13 @@ package struct ControlAPI: Sendable {
   let store: Store
   let blobs: any BlobStore
   let mediaSpace: MediaSpace
-  let uploads: UploadLimit
-  let uploadParts = UploadLimit(max: maxUploadParts)
+  let submissions: SharedLimit
+  let uploadParts: SharedLimit
+  let openUploads: OpenUploads
   let uploadTurns = UploadTurns()
   let contents = ArrivingContents()
   let awaitingPosts = AwaitingPosts()
-  let uploadLifetime: Double
+  let uploadTimes: UploadTimes
   let quotas: Quotas
   let definitions: SubmissionDefinitions
   let access: AccessControl
@@ -28,12 +31,21 @@ package struct ControlAPI: Sendable {
   let isLive: @Sendable () -> Bool
   let scrub: ScrubQueue
   let exports = Exports()
+  let waits = SharedLimit("waiting request", max: maxWaits, userShare: userWaits)
+  let log: Logger
   let passwords: PasswordWork?
   let redirectsMedia: Bool
 
-  /// The maximum number of parts of uploads that are received at the same time. A part needs no database connection, and
-  /// less memory than a submission.
+  /// The default maximum number of submissions that are received at the same time, and the share of a user.
+  package static let maxSubmissions = 1024
+  static let userSubmissions = 16
+  /// The maximum number of parts of uploads that are received at the same time, and the share of a user. A part needs no
+  /// database connection, and less memory than a submission.
   static let maxUploadParts = 4096
+  static let userUploadParts = 64
+  /// The maximum number of requests that wait for a job, and the share of a user.
+  static let maxWaits = 8192
+  static let userWaits = 16
 
   /// - Parameters:
   ///   - lists: a second pool for the same database, with a statement timeout, for lists that may scan many rows.
@@ -43,8 +55,10 @@ package struct ControlAPI: Sendable {
   ///   - changes: notifies waiting clients; its `run()` must run while the API is served.
   ///   - metrics: the registry that the API counts in and that `/metrics` returns.
   ///   - minFree: the free space in bytes below which no media are accepted.
-  ///   - uploads: limits the number of concurrent submissions.
-  ///   - uploadLifetime: the lifetime of an upload that no stored submission has used, in seconds.
+  ///   - maxSubmissions: the maximum number of submissions that are received at the same time.
+  ///   - openUploads: what one client may have in uploads that no submission has used.
+  ///   - onUploadRefusal: called with the address of each client that has too many submissions or parts of uploads; it must
+  ///     not block.
   ///   - quotas: what users and API keys may send on a day.
   ///   - scrub: receives the blobs that are served, so that their content is verified later.
   ///   - passwords: compares the passwords of accounts; nil: the service has no accounts.
@@ -54,9 +68,10 @@ package struct ControlAPI: Sendable {
   package init(
     database: Pool, lists: Pool, store: Store, blobs: any BlobStore, definitions: SubmissionDefinitions,
     access: AccessControl, changes: Changes, metrics: Metrics, minFree: Int64 = 256 << 20,
-    uploads: UploadLimit = UploadLimit(), uploadLifetime: Double = 86_400, quotas: Quotas = Quotas(), scrub: ScrubQueue,
-    passwords: PasswordWork? = nil, redirectsMedia: Bool = false,
-    listPatience: Duration = .seconds(5),
+    maxSubmissions: Int = ControlAPI.maxSubmissions, uploadTimes: UploadTimes = UploadTimes(),
+    openUploads: OpenUploads.Limits = OpenUploads.Limits(), quotas: Quotas = Quotas(), scrub: ScrubQueue,
+    passwords: PasswordWork? = nil, redirectsMedia: Bool = false, listPatience: Duration = .seconds(5), log: Logger,
+    onUploadRefusal: @escaping @Sendable (IPAddress) -> Void = { _ in },
     isLive: @escaping @Sendable () -> Bool = { true }
   ) {
     self.database = database
@@ -72,17 +87,33 @@ package struct ControlAPI: Sendable {
     self.scrub = scrub
     self.passwords = passwords
     self.redirectsMedia = redirectsMedia
-    mediaSpace = MediaSpace(blobs: blobs, minFree: minFree)
-    self.uploads = uploads
-    self.uploadLifetime = uploadLifetime
+    self.openUploads = OpenUploads(openUploads, maxBytes: definitions.maxBytes)
+    mediaSpace = MediaSpace(blobs: blobs, minFree: minFree, uploads: self.openUploads)
+    let submissions = SharedLimit(
+      "concurrent submission", max: maxSubmissions, userShare: Self.userSubmissions, onRefusal: onUploadRefusal)
+    self.submissions = submissions
+    uploadParts = SharedLimit(
+      "concurrent upload part", max: Self.maxUploadParts, userShare: Self.userUploadParts,
+      onRefusal: onUploadRefusal)
+    self.uploadTimes = uploadTimes
     self.quotas = quotas
+    self.log = log
     metrics.measure {
       [
-        MetricGauge("take5_uploads", "Submissions that are being received.", [:], Double(uploads.count)),
+        MetricGauge("take5_uploads", "Submissions that are being received.", [:], Double(submissions.count)),
         MetricGauge("take5_event_streams", "Open streams of events.", [:], Double(changes.streams.count)),
       ]
     }
   }
+}
+
+/// How long uploads that no submission has used live, in seconds.
+package struct UploadTimes: Sendable, Hashable {
+  package var lifetime = 86_400.0
+  /// The lifetime without a byte of an upload that is not whole, unless a post awaits it.
+  package var idle = 3600.0
+
+  package init() {}
 }
 
 /// The definitions that submissions are processed with.
@@ -108,6 +139,9 @@ package struct SubmissionDefinitions: Sendable {
     self.photos = photos
     self.collections = collections
   }
+
+  /// The maximum length of a file of any submission.
+  var maxBytes: Int64 { max(moment.limits.bytes, clip.limits.bytes, photos.values.map(\.limits.bytes).max() ?? 0) }
 
   /// Whether the definition for a kind of posts holds them.
   func holds(_ kind: PostKind) -> Bool {

@@ -15,7 +15,8 @@ package struct DailyQuota: Sendable, Hashable {
 
   /// Whether a sender that has sent `sent` today may send more.
   package func permits(_ more: DailyUsage, after sent: DailyUsage) -> Bool {
-    posts.map { sent.posts + more.posts <= $0 } ?? true && bytes.map { sent.bytes + more.bytes <= $0 } ?? true
+    // None of the numbers is negative, so that no difference overflows.
+    posts.map { more.posts <= $0 - sent.posts } ?? true && bytes.map { more.bytes <= $0 - sent.bytes } ?? true
   }
 }
 

@@ -107,6 +107,55 @@ struct UploadFolderTests {
     #expect(try uploads.record(expired.id) == nil)
   }
 
+  @Test("an upload without a byte for a time has expired, unless it is whole or a post awaits it")
+  func idle() throws {
+    let records = try (0..<3).map { _ in
+      let record = UploadRecord(
+        user: nil, length: 1, metadata: nil, createdAt: .now, expiresAt: .distantFuture, idle: 60)
+      try uploads.create(record)
+      return record
+    }
+    let (idle, whole, awaited) = (records[0], records[1], records[2])
+    let file = try #require(try uploads.open(whole.id))
+    #expect(try append("a", at: 0, to: file) && file.complete(at: 1))
+    _ = try uploads.update(awaited.id) { $0.awaited = .init(post: .now(), part: "front") }
+    #expect(try uploads.removeExpired(now: .now.addingTimeInterval(30)) == 0)
+    #expect(try uploads.removeExpired(now: .now.addingTimeInterval(70)) == 1)
+    #expect(try Set(uploads.all()) == [whole.id, awaited.id] && uploads.record(idle.id) == nil)
+  }
+
+  @Test("an upload that was removed while its last byte came is not whole, and is no blob")
+  func removedMeanwhile() throws {
+    let store = try FolderBlobStore(folder: folder.path)
+    let record = try create()
+    let file = try #require(try uploads.open(record.id))
+    #expect(try append("abc", at: 0, to: file))
+    let blob = try file.sealed(hash: nil)
+    #expect(try uploads.remove(record.id))
+    #expect(try !file.complete(at: 3))
+    #expect(throws: BlobError.missing(blob.hash)) { try store.publish(blob) }
+  }
+
+  @Test(
+    "a record with numbers that no service writes is a damaged one",
+    arguments: [
+      #""length":-1"#, #""length":-9223372036854775808"#, #""charged":-9223372036854775808"#, #""charged":-1"#,
+      #""length":9223372036854775808"#, #""idle":-1"#, #""idle":1e300"#, #""idle":1e400"#,
+      #""expires_at":"99999999-01-01T00:00:00Z""#,
+    ])
+  func numbers(member: String) throws {
+    let record = try create(of: "ada")
+    let path = "\(folder.path)/uploads/\(record.id).json"
+    let text = String(decoding: try Descriptor(reading: path).contents(), as: UTF8.self)
+    let name = try #require(member.split(separator: ":").first)
+    let rest = text.dropFirst().split(separator: ",").filter { !$0.hasPrefix(name) }.joined(separator: ",")
+    let end = rest.hasSuffix("}") ? "" : "}"
+    try Data("{\(member),\(rest)\(end)".utf8).write(to: URL(filePath: path))
+    #expect(try uploads.record(record.id) == nil)
+    #expect(try uploads.update(record.id) { $0.refusal = nil } == nil)
+    #expect(try uploads.removeExpired(now: .now) == 0)
+  }
+
   @Test("a record is read as it was written")
   func records() throws {
     let record = try create(of: "ada")

@@ -1,6 +1,7 @@
 import BoxTesting
 import Crypto
 import FoundationEssentials
+import Glibc
 import HTTPTesting
 import Model
 import Platform
@@ -108,18 +109,76 @@ struct AwaitedUploadTests {
   )
   func elsewhere() async throws {
     for (lifetime, status) in [(86_400.0, "processing"), (2, "rejected")] {
-      try await RunningAPI.with(.init(uploadLifetime: lifetime)) { api in
+      var setting = RunningAPI.Setting()
+      setting.uploadTimes.lifetime = lifetime
+      try await RunningAPI.with(setting) { api in
         let clips = [boxedClip(seed: 1), boxedClip(seed: 2)]
         let paths = [try await Self.create(clips[0], api), try await Self.create(clips[1], api)]
         let post = try #require(try await Self.moment(paths.map(Self.id), api).json["id"].text)
         // Until the shorter lifetime is over, the post waits.
         var json = try await api.get("/v1/posts/\(post)").json
         repeat {
-          try await api.reconsiderAllElsewhere()
+          await api.otherMachine.reconsiderAll()
           json = try await api.get("/v1/posts/\(post)").json
         } while lifetime < 10 && json["status"] == .string("processing")
         #expect(json["status"] == .string(status))
       }
+    }
+  }
+
+  @Test("a post that cannot be looked at is named in the log, and keeps no other post from being processed")
+  func failure() async throws {
+    let lines = Locked<[String]>([])
+    var setting = RunningAPI.Setting()
+    setting.log = { line in lines.withLock { $0.append(line) } }
+    try await RunningAPI.with(setting) { api in
+      let clips = [boxedClip(seed: 1), boxedClip(seed: 2)]
+      var posts: [(id: String, uploads: [PublicID])] = []
+      for key in ["one", "two"] {
+        let paths = [try await Self.create(clips[0], api), try await Self.create(clips[1], api)]
+        let post = try #require(try await Self.moment(paths.map(Self.id), key: key, api).json["id"].text)
+        posts.append((post, paths.compactMap { PublicID(Self.id($0)) }))
+      }
+      // The files of the second one become whole without a request, so that only a round finds it.
+      for (id, clip) in zip(posts[1].uploads, clips) {
+        let file = try #require(try api.blobs.uploads().open(id))
+        #expect(try clip.withUnsafeBytes { try file.append($0, at: 0) } && file.complete(at: Int64(clip.count)))
+      }
+      let path = "\(api.blobFolder)/uploads/\(posts[0].uploads[0])"
+      #expect(unlink(path) == 0 && mkdir(path, 0o700) == 0)
+      await api.api.reconsiderAll()
+      let second = try await api.get("/v1/posts/\(posts[1].id)").json
+      #expect(second["job"] != .null)
+      #expect(try await api.get("/v1/posts/\(posts[0].id)").json["status"] == .string("processing"))
+      let failures = { lines.withLock { $0.filter { $0.contains("could not be looked at") } } }
+      #expect(failures().contains { $0.contains(posts[0].id) } && !failures().contains { $0.contains(posts[1].id) })
+      // The same if a request names it.
+      let count = failures().count
+      api.awaitingPosts.reconsider(try #require(PublicID(posts[0].id)))
+      while failures().count == count { await Task.yield() }
+      #expect(rmdir(path) == 0)
+    }
+  }
+
+  @Test("a submission whose upload another request removes meanwhile gets 404")
+  func removedMeanwhile() async throws {
+    try await RunningAPI.with { api in
+      let id = try await UploadTests.upload(PhotoSubmissionTests.jpeg, api)
+      let submit = { @Sendable in
+        try await request(
+          "POST", "/v1/posts", port: api.port, headers: [("Content-Type", "application/json")],
+          body: Array(#"{"kind":"photo","author":"ada","photo":{"upload":"\#(id)"}}"#.utf8))
+      }
+      let submission = try await api.whileLocked("blob", in: "SHARE MODE") {
+        let submission = Task { try await submit() }
+        while try await api.waitingStatements() == 0 {}
+        #expect(
+          try await request("DELETE", "/v1/uploads/\(id)", port: api.port, headers: UploadTests.tus).status == 204)
+        return submission
+      }
+      let refused = try await submission.value
+      #expect(refused.status == 404 && UserClient.kind(refused) == "upload_not_found")
+      #expect(try await api.get("/v1/posts?author=ada").json["items"].elements.isEmpty)
     }
   }
 

@@ -79,6 +79,19 @@ struct ExportTests {
     }
   }
 
+  @Test("without the storage an archive ends early, and names no file as missing")
+  func outage() async throws {
+    try await RunningAPI.with { api in
+      let submitted = try await api.submit(.moment())
+      #expect(submitted.status == 202)
+      let away = "\(api.blobFolder)-away"
+      #expect(rename(api.blobFolder, away) == 0)
+      await #expect(throws: (any Error).self) { try await api.get("/v1/users/ada/export") }
+      #expect(rename(away, api.blobFolder) == 0)
+      #expect(try await api.get("/v1/users/ada/export").status == 200)
+    }
+  }
+
   private static func python(_ program: String, _ arguments: String...) async throws -> Int32? {
     try await onThread("python") {
       let child = try ChildProcess(

@@ -96,6 +96,26 @@ struct MediaTests {
     }
   }
 
+  @Test("the largest numbers of a range are beyond every file")
+  func hugeRanges() async throws {
+    try await RunningAPI.with { api in
+      let assets = try await Self.publish(api).post["assets"]
+      for (role, bytes) in [("composed", Self.video), ("poster", Self.image)] {
+        let url = try #require(assets[role]["url"].text)
+        for number in ["\(Int64.max)", "\(UInt64.max)", "99999999999999999999"] {
+          for (range, expected) in [("1-\(number)", Array(bytes.dropFirst())), ("-\(number)", bytes)] {
+            let part = try await api.get(url, headers: [("Range", "bytes=\(range)")])
+            #expect(part.status == 206 && part.body == expected, "\(range)")
+          }
+          for range in ["\(number)-", "\(number)-\(number)"] {
+            #expect(try await api.get(url, headers: [("Range", "bytes=\(range)")]).status == 416, "\(range)")
+          }
+        }
+        #expect(try await api.get(url, headers: [("Range", "bytes=\(Int64.min)")]).status == 200)
+      }
+    }
+  }
+
   /// Returns the path and the hash of an asset's file.
   private static func file(_ role: Role, _ api: RunningAPI) async throws -> (path: String, hash: SHA256Digest) {
     let bytes = try await api.pool.run { session in

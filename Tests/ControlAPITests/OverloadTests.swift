@@ -9,13 +9,14 @@ import Testing
 @Suite("Overload", .tags(.database, .network), .timeLimit(.minutes(15)))
 struct OverloadTests {
   /// Submits a moment and sends the second half of its body when the gate is closed; returns the status of the response.
-  private static func submitSlowly(_ port: UInt16, _ gate: Channel<Int>) async throws -> Int {
+  static func submitSlowly(_ port: UInt16, as user: String? = nil, _ gate: Channel<Int>) async throws -> Int {
     try await onThread("client") {
-      let form = MultipartForm.moment()
+      let form = MultipartForm.moment(post: #"{"author":"\#(user ?? "ada")"}"#)
       let (type, body) = (form.contentType, form.bytes)
       var connection = try ClientConnection(port: port)
       try connection.send(
-        "POST /v1/posts HTTP/1.1\r\nHost: localhost\r\nContent-Type: \(type)\r\nContent-Length: \(body.count)\r\n\r\n")
+        "POST /v1/posts HTTP/1.1\r\nHost: localhost\r\nContent-Type: \(type)\r\nContent-Length: \(body.count)\r\n"
+          + "\(user.map { "Take5-User: \($0)\r\n" } ?? "")\r\n")
       try connection.send(Array(body.prefix(body.count / 2)))
       _ = gate.take()
       try connection.send(Array(body.dropFirst(body.count / 2)))
@@ -23,26 +24,32 @@ struct OverloadTests {
     }
   }
 
-  private static func admitted(_ count: Int, by limit: UploadLimit) async throws {
-    while limit.count < count { try await Task.sleep(for: .milliseconds(2)) }
+  static func admitted(_ count: Int, by limit: SharedLimit) async {
+    while limit.count < count { await Task.yield() }
+  }
+
+  /// The head of the response to a submission that waits for it before it sends its body.
+  static func headOfRefusal(_ port: UInt16, as user: String? = nil) async throws -> String {
+    let form = MultipartForm.moment()
+    return try await onThread("client") {
+      var connection = try ClientConnection(port: port)
+      try connection.send(
+        "POST /v1/posts HTTP/1.1\r\nHost: localhost\r\nContent-Type: \(form.contentType)\r\n"
+          + "\(user.map { "Take5-User: \($0)\r\n" } ?? "")"
+          + "Content-Length: \(form.bytes.count)\r\nExpect: 100-continue\r\n\r\n")
+      return try connection.receiveHead()
+    }
   }
 
   @Test("a submission beyond the limit is refused before its body, and the admitted ones are stored")
   func tooMany() async throws {
-    let limit = UploadLimit(max: 2)
-    try await RunningAPI.with(.init(uploads: limit)) { api in
+    try await RunningAPI.with(.init(maxSubmissions: 2)) { api in
       let gate = Channel<Int>(capacity: 1)
-      async let first = Self.submitSlowly(api.port, gate)
-      async let second = Self.submitSlowly(api.port, gate)
-      try await Self.admitted(2, by: limit)
+      async let first = Self.submitSlowly(api.port, as: "ada", gate)
+      async let second = Self.submitSlowly(api.port, as: "bob", gate)
+      await Self.admitted(2, by: api.api.submissions)
       let form = MultipartForm.moment()
-      let refused = try await onThread("client") {
-        var connection = try ClientConnection(port: api.port)
-        try connection.send(
-          "POST /v1/posts HTTP/1.1\r\nHost: localhost\r\nContent-Type: \(form.contentType)\r\n"
-            + "Content-Length: \(form.bytes.count)\r\nExpect: 100-continue\r\n\r\n")
-        return try connection.receiveHead()
-      }
+      let refused = try await Self.headOfRefusal(api.port)
       #expect(refused.hasPrefix("HTTP/1.1 503 "))
       #expect(refused.lowercased().contains("retry-after: "))
       #expect(try await api.submit(form).json["type"] == .string("urn:take5:problem:overloaded"))
@@ -57,15 +64,14 @@ struct OverloadTests {
 
   @Test("slow uploads hold no database connection, and wait for one longer than readers")
   func smallPool() async throws {
-    let limit = UploadLimit()
-    try await RunningAPI.with(.init(uploads: limit, timeout: .milliseconds(100))) { api in
+    try await RunningAPI.with(.init(timeout: .milliseconds(100))) { api in
       let count = 40
       let gate = Channel<Int>(capacity: 1)
       let release = Channel<Int>(capacity: 1)
       let (held, port) = (Shared(0), api.port)
       let statuses = try await withThrowingTaskGroup(of: Int?.self) { group in
         for _ in 0..<count { group.addTask { try await Self.submitSlowly(port, gate) } }
-        try await Self.admitted(count, by: limit)
+        await Self.admitted(count, by: api.api.submissions)
         #expect(try await api.get(Self.noPost).status == 404)
 
         // All connections of the pool are in use for longer than the timeout of a reader.

@@ -5,6 +5,7 @@ import Definitions
 import FoundationEssentials
 import HTTPServer
 import HTTPTesting
+import Logging
 import Metrics
 import Model
 import Platform
@@ -28,8 +29,9 @@ struct RunningAPI: Sendable {
   let scrub: ScrubQueue
   let changes: Changes
   let awaitingPosts: AwaitingPosts
-  /// The round over all posts that await uploads, of another machine with an empty folder.
-  let reconsiderAllElsewhere: @Sendable () async throws -> Void
+  let api: ControlAPI
+  /// Another machine, with an empty folder.
+  let otherMachine: ControlAPI
   let routes: [Route]
 
   static let template = TestTemplate(name: "control_api") { session in
@@ -58,8 +60,11 @@ struct RunningAPI: Sendable {
     var passwords: PasswordWork?
     var minFree: Int64 = 0
     var isLive = true
-    var uploads = UploadLimit()
-    var uploadLifetime: Double = 86_400
+    var maxSubmissions = ControlAPI.maxSubmissions
+    var uploadTimes = UploadTimes()
+    var openUploads = OpenUploads.Limits()
+    /// Receives the lines of the log.
+    var log: @Sendable (String) -> Void = { _ in }
     var quotas = Quotas()
     /// The timeout of a request for a connection from the pool.
     var timeout = Duration.seconds(20)
@@ -109,17 +114,18 @@ struct RunningAPI: Sendable {
         size: setting.listConnections)
       var listened = setting.database ?? url
       listened.pooling = setting.listens ? .session : .transaction
+      let log = Logger(format: .text, write: setting.log)
       let changes = try Changes(
-        database: pool, store: store, url: listened, access: access, maxStreamsPerUser: setting.streamsPerUser)
+        database: pool, store: store, url: listened, access: access, userStreams: setting.streamsPerUser,
+        log: log)
       let scrub = ScrubQueue()
       let machine = { [definitions] (blobs: any BlobStore) in
         ControlAPI(
           database: pool, lists: lists, store: store, blobs: blobs, definitions: definitions, access: access,
           changes: changes,
-          metrics: Metrics(), minFree: setting.minFree, uploads: setting.uploads,
-          uploadLifetime: setting.uploadLifetime, quotas: setting.quotas, scrub: scrub, passwords: setting.passwords,
-          listPatience: setting.listPatience,
-          isLive: { setting.isLive })
+          metrics: Metrics(), minFree: setting.minFree, maxSubmissions: setting.maxSubmissions,
+          uploadTimes: setting.uploadTimes, openUploads: setting.openUploads, quotas: setting.quotas, scrub: scrub,
+          passwords: setting.passwords, listPatience: setting.listPatience, log: log, isLive: { setting.isLive })
       }
       let api = machine(blobs)
       let other = machine(try FolderBlobStore(folder: "\(folder.path)/other"))
@@ -128,8 +134,7 @@ struct RunningAPI: Sendable {
         try await body(
           RunningAPI(
             port: server.port, url: url, pool: pool, store: store, access: access, blobs: blobs, blobFolder: blobFolder,
-            scrub: scrub, changes: changes, awaitingPosts: api.awaitingPosts,
-            reconsiderAllElsewhere: { try await other.reconsiderAll() },
+            scrub: scrub, changes: changes, awaitingPosts: api.awaitingPosts, api: api, otherMachine: other,
             routes: api.router.routes))
       }
       for task in tasks { task.cancel() }

@@ -181,7 +181,7 @@ struct UploadDialectTests {
       (.digestMismatch, "digest-mismatching-values"), (.uploadWhole, nil),
     ] {
       func found(_ dialect: UploadDialect) -> String {
-        dialect.completing(kind.problem("x"), nil, offset: nil, isFinal: false, limit: nil).type
+        dialect.completing(kind.problem("x"), nil, offset: nil, expiresAt: nil, isFinal: false, limit: nil).type
       }
       let registered = type.map { "https://iana.org/assignments/http-problem-types#\($0)" }
       #expect(found(.draft) == registered ?? kind.type)

@@ -1,4 +1,6 @@
 import HTTPTesting
+import Platform
+import Store
 import Testing
 
 @testable import ControlAPI
@@ -143,6 +145,56 @@ struct UploadLengthTests {
         "POST", "/v1/uploads", port: api.port,
         headers: dialect.named + dialect.completeness(false) + [("Upload-Length", length)], body: [])
       #expect(created.status == 413)
+    }
+  }
+
+  @Test("the largest numbers are refused at each step, and the upload goes on", arguments: UploadDialect.allCases)
+  func largest(dialect: UploadDialect) async throws {
+    try await RunningAPI.with { api in
+      let path = try await dialect.create(dialect == .tus ? 10 : nil, api)
+      #expect(try await dialect.send("a", at: 0, to: path, isLast: false, api).status < 300)
+      // A structured field has at most 15 digits; one with more is none.
+      for number in ["999999999999999", "\(Int64.max)", "\(UInt64.max)", "99999999999999999999"] {
+        let fields = dialect.part(at: 0, isLast: false).filter { $0.0 != "Upload-Offset" }
+        let offset = try await request(
+          "PATCH", path, port: api.port, headers: fields + [("Upload-Offset", number)], body: [1])
+        #expect(offset.status == (dialect == .tus || number.utf8.count == 15 ? 409 : 400), "\(number)")
+        for isLast in [false, true] {
+          let created = try await request(
+            "POST", "/v1/uploads", port: api.port,
+            headers: dialect.named + dialect.completeness(isLast) + [("Upload-Length", number)], body: [])
+          let isRead = dialect == .tus || number.utf8.count == 15
+          #expect(created.status == (isRead ? (dialect == .tus || !isLast ? 413 : 400) : 201), "\(number) \(isLast)")
+        }
+        if dialect == .draft {
+          let length = try await dialect.send(
+            "b", at: 1, to: path, isLast: true, with: [("Upload-Length", number)], api)
+          // What is no length says nothing.
+          if number.utf8.count == 15 { #expect(length.status == 400, "\(number)") }
+        }
+        #expect(try await dialect.head(path, api).status < 300)
+      }
+    }
+  }
+
+  @Test("the bytes of an upload with a damaged record are refused", arguments: UploadDialect.allCases)
+  func damagedRecord(dialect: UploadDialect) async throws {
+    var setting = RunningAPI.Setting()
+    setting.quotas.key.bytes = 1000
+    try await RunningAPI.with(setting) { api in
+      for member in [#""length":-9223372036854775808"#, #""charged":-9223372036854775808"#] {
+        let path = try await dialect.create(10, api)
+        #expect(try await dialect.send("a", at: 0, to: path, isLast: false, api).status < 300)
+        let name = try #require(member.split(separator: ":").first)
+        let file = "\(api.blobFolder)/uploads/\(path.dropFirst("/v1/uploads/".count)).json"
+        let text = String(decoding: try Descriptor(reading: file).contents(), as: UTF8.self)
+        let rest = text.dropFirst().split(separator: ",").filter { !$0.hasPrefix(name) }.joined(separator: ",")
+        try Descriptor(writing: file, replacing: true).write(
+          Array("{\(member),\(rest)\(rest.hasSuffix("}") ? "" : "}")".utf8))
+        #expect(try await dialect.send("b", at: 1, to: path, isLast: false, api).status == 404)
+        #expect(try await dialect.head(path, api).status == 404)
+        #expect(try await request("DELETE", path, port: api.port, headers: dialect.named).status == 404)
+      }
     }
   }
 

@@ -225,6 +225,60 @@ struct UserEventTests {
   }
 }
 
+/// Failures that concern one user.
+@Suite("Events that cannot be read", .tags(.database, .network), .timeLimit(.minutes(15)))
+struct UnreadableEventTests {
+  @Test("an error of the events of a user is logged with the user, and other users get theirs")
+  func failure() async throws {
+    let lines = Locked<[String]>([])
+    var setting = RunningAPI.Setting()
+    setting.log = { line in lines.withLock { $0.append(line) } }
+    try await RunningAPI.with(setting) { api in
+      try await api.pool.run { session in
+        try session.executeScript(
+          """
+          ALTER TABLE user_event RENAME TO stored_event;
+          CREATE FUNCTION kind_of(text, text) RETURNS text LANGUAGE plpgsql AS $$
+          BEGIN IF $1 <> 'ada' THEN RAISE 'unreadable'; END IF; RETURN $2; END $$;
+          CREATE VIEW user_event AS
+          SELECT user_id, number, kind_of(user_id, kind) AS kind, actor, post, subject, created_at FROM stored_event;
+          """, name: "test")
+      }
+      let others = (0..<8).map { "bob-\($0)" }
+      let (port, gate) = (api.port, Channel<Int>(capacity: 1))
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for other in others {
+          group.addTask {
+            try await onThread("client") {
+              let reader = try EventReader.open(port: port, "/v1/events", [("Take5-User", other)])
+              _ = gate.take()
+              _ = consume reader
+            }
+          }
+        }
+        async let received = api.events(2, of: "ada")
+        while api.changes.streams.count < 9 { await Task.yield() }
+        // All at once, so that one round looks at all of these users.
+        try await api.pool.transaction { session in
+          try session.executeScript(
+            """
+            INSERT INTO stored_event (user_id, number, kind)
+            SELECT * FROM unnest('{ada,\(others.joined(separator: ","))}'::text[]) AS receiver, (SELECT 1, 'comment') AS event;
+            INSERT INTO user_event_count SELECT user_id, 1 FROM stored_event;
+            """, name: "test")
+        }
+        api.changes.events.readAll()
+        #expect(try await received.map(\.name) == ["start", "comment"])
+        while !others.allSatisfy({ other in lines.withLock { $0.contains { $0.contains(other) } } }) {
+          await Task.yield()
+        }
+        gate.close()
+        try await group.waitForAll()
+      }
+    }
+  }
+}
+
 extension RunningAPI {
   func execute(_ statement: Statement) async throws {
     try await pool.run { session in _ = try session.execute(statement) }

@@ -25,16 +25,48 @@ struct LimitsDocumentTests {
   }
 
   static let rows: [Row] = {
-    let lines = (try? Document("docs/limits.md").text.split(separator: "\n")) ?? []
-    return lines.filter { $0.hasPrefix("| ") && !$0.hasPrefix("| limit |") }.map { line in
-      Row(cells: line.dropFirst(2).dropLast(2).split(separator: " | ").map(String.init))
-    }
+    rows { $0 != Self.shareSection }
   }()
+
+  /// The rows of what one client can occupy, whose columns are others.
+  static let shares: [Row] = rows { $0 == Self.shareSection }
+
+  private static let shareSection = "## What one client can occupy"
+
+  private static func rows(in isSection: (String) -> Bool) -> [Row] {
+    var section = ""
+    var rows: [Row] = []
+    for line in (try? Document("docs/limits.md").text.split(separator: "\n")) ?? [] {
+      if line.hasPrefix("## ") { section = String(line) }
+      guard isSection(section), line.hasPrefix("| "), !["| limit |", "| resource |"].contains(where: line.hasPrefix)
+      else { continue }
+      rows.append(Row(cells: line.dropFirst(2).dropLast(2).split(separator: " | ").map(String.init)))
+    }
+    return rows
+  }
 
   @Test("every row has six cells, and no two rows are the same limit")
   func complete() {
     #expect(Self.rows.count > 60)
     for row in Self.rows { #expect(row.cells.count == 6, "\(row)") }
+  }
+
+  @Test("what one client can occupy is that of the constants, and ends in codes that exist, with tests that exist")
+  func shareRows() throws {
+    #expect(Self.shares.count >= 8)
+    for row in Self.shares {
+      #expect(row.cells.count == 9, "\(row)")
+      let (path, name) = (
+        String(row.cells[7].split(separator: "(../")[1].dropLast()), try #require(Row.quoted(row.cells[7]).first)
+      )
+      let text = try Document(path).text
+      #expect(text.contains(name), "\(row): \(path) has no \(name)")
+      if let expected = Self.numbers(name, text) { #expect(Self.numbers(inCell: row.cells[2]) == expected, "\(row)") }
+      for code in Row.quoted(row.cells[4]) {
+        #expect((try? Document("docs/problems/\(code).md")) != nil, "\(row): \(code)")
+      }
+    }
+    try Self.expectTests(of: Self.shares) { Row.quoted($0.cells[8]) }
   }
 
   @Test("the values are those of the constants and of the built-in definitions")
@@ -64,12 +96,14 @@ struct LimitsDocumentTests {
   }
 
   @Test("the tests exist")
-  func tests() throws {
+  func tests() throws { try Self.expectTests(of: Self.rows, \.tests) }
+
+  private static func expectTests(of rows: [Row], _ tests: (Row) -> [String]) throws {
     let files = try FileManager.default.subpathsOfDirectory(atPath: "\(Document.root)/Tests")
       .filter { $0.hasSuffix("Tests.swift") }.map { try Document("Tests/\($0)").text }
-    for row in Self.rows {
-      #expect(!row.tests.isEmpty, "\(row)")
-      for test in row.tests {
+    for row in rows {
+      #expect(!tests(row).isEmpty, "\(row)")
+      for test in tests(row) {
         let parts = test.split(separator: ".")
         let exists = files.contains { text in
           text.contains("struct \(parts[0]) ") && (parts.count == 1 || text.contains("func \(parts[1])("))

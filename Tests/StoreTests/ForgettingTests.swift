@@ -3,6 +3,7 @@ import Crypto
 import Definitions
 import FoundationEssentials
 import Model
+import Platform
 import Postgres
 import Queue
 import Testing
@@ -13,6 +14,43 @@ import Testing
 struct ForgettingTests {
   /// The user who is deleted. No other text in the database contains the name.
   private static let user = "forgotten-ada/ä\"1"
+
+  @Test("a deletion that is requested while another one ends is another one")
+  func ending() async throws {
+    try await StoreFixture.with { fixture in
+      let (store, pool) = (fixture.store, fixture.pool)
+      let first = try await pool.transaction { session in
+        // After the conflict with the deletion that is running, and before it is read, the statement waits for a lock.
+        try session.executeScript(
+          """
+          CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS $$
+          BEGIN PERFORM pg_advisory_xact_lock(4711); RETURN NULL; END $$;
+          CREATE TRIGGER wait_for_test AFTER INSERT ON forgetting FOR EACH STATEMENT EXECUTE FUNCTION wait_for_test();
+          """, name: "test")
+        return try store.forget(Self.user, request: nil, session, check: { _ in }).job
+      }
+      let isHeld = OneShot<Void>()
+      let gate = Channel<Int>(capacity: 1)
+      async let holding: Void = onThread("lock") {
+        defer { isHeld.fulfil(()) }
+        try Session.connect(fixture.url, timeout: .seconds(5)).transaction { session in
+          try session.execute("SELECT pg_advisory_xact_lock(4711)")
+          isHeld.fulfil(())
+          _ = gate.take()
+        }
+      }
+      await isHeld.value
+      async let second = pool.transaction { session in
+        try store.forget(Self.user, request: nil, session, check: { _ in }).job
+      }
+      while try await fixture.count("pg_locks WHERE locktype = 'advisory' AND NOT granted") == 0 {}
+      try await pool.run { _ = try $0.execute("DELETE FROM forgetting") }
+      gate.close()
+      try await holding
+      #expect(try await second != first)
+      #expect(try await fixture.count("forgetting") == 1)
+    }
+  }
 
   @Test("nothing mentions the user afterwards, whatever interrupts the batches, and what is of others stays")
   func complete() async throws {

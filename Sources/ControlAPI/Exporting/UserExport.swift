@@ -126,20 +126,31 @@ package struct UserExport: Sendable {
   private func add(
     _ files: [ExportedFile], _ date: Date, to archive: inout ArchiveWriter, _ missing: inout [String]
   ) async throws {
-    let store = store
     for file in files {
-      guard let stored = try await database.read({ try store.asset(file.asset.id, for: .unrestricted, $0) }),
-        let content = try? FileContent(stored, store)
-      else {
+      guard let content = try await content(of: file) else {
         missing.append(file.path)
         continue
       }
-      let bytes = stored.asset.bytes
+      let bytes = file.asset.bytes
       try archive.begin(file.path, bytes: bytes, modifiedAt: Int(date.timeIntervalSince1970), .none)
       for offset in stride(from: 0, to: bytes, by: Self.pieceBytes) {
         try archive.write(try content.bytes(at: offset, count: Int(min(Int64(Self.pieceBytes), bytes - offset))))
         try await flush(&archive)
       }
+    }
+  }
+
+  /// Opens a file; nil if it was deleted in the meantime or is damaged. Another error says nothing of the file, and ends the
+  /// archive.
+  private func content(of file: ExportedFile) async throws -> FileContent? {
+    let store = store
+    guard let stored = try await database.read({ try store.asset(file.asset.id, for: .unrestricted, $0) }) else {
+      return nil
+    }
+    do {
+      return try FileContent(stored, store)
+    } catch let error as BlobError where error.damage != nil {
+      return nil
     }
   }
 

@@ -37,6 +37,7 @@ package enum ProblemKind: String, Sendable, CaseIterable {
   case uploadNotReady = "upload_not_ready"
   case uploadInUse = "upload_in_use"
   case uploadTooLarge = "upload_too_large"
+  case tooManyUploads = "too_many_uploads"
   case uploadContent = "upload_content"
   case uploadVersion = "upload_version"
   case digestMismatch = "digest_mismatch"
@@ -183,6 +184,11 @@ package enum ProblemKind: String, Sendable, CaseIterable {
       (.tooManyRequests, "The quota of the day is used", "Send no more before the time in `Retry-After` has passed.")
     case .uploadTooLarge:
       (.contentTooLarge, "The upload is too large", "Record or export it at a lower resolution or bit rate.")
+    case .tooManyUploads:
+      (
+        .tooManyRequests, "The client has too many open uploads",
+        "Submit what names the uploads, remove those in uploads that are no longer needed with DELETE, or wait for the time in `Retry-After`."
+      )
     case .uploadContent:
       (
         .unsupportedMediaType, "The body has no bytes of an upload",

@@ -41,7 +41,7 @@ extension ControlAPI {
     position.window = min(position.window, now.window)
     let lifetime = StreamLifetime()
     let stream = UserEventStream(user: user, at: position, isNew: given == nil) { lifetime.end() }
-    lifetime.attach(try changes.streams.add(stream.body, of: request.caller))
+    lifetime.attach(try changes.streams.add(stream.body, of: request))
     lifetime.attach(changes.events.subscribe(stream))
     return Response(.ok, headers: Self.eventHeaders, body: .stream(stream.body))
   }

@@ -20,12 +20,12 @@ extension ControlAPI {
     let lifetime = StreamLifetime()
     // An archive has no place for heartbeats.
     let stream = BodyStream(heartbeat: []) { _ in lifetime.end() }
-    lifetime.attach(try changes.streams.add(stream, of: request.caller))
+    lifetime.attach(try changes.streams.add(stream, of: request))
     do {
       let export = UserExport(user: user, store: store, database: database) { bytes in
         guard bytes.isEmpty || stream.write(bytes), await stream.drained() else { throw ExportEnded() }
       }
-      lifetime.attach(try exports.start(export, sending: stream))
+      lifetime.attach(try exports.start(export, for: request.occupant, sending: stream))
     } catch {
       lifetime.end()
       throw error
@@ -39,36 +39,33 @@ private struct ExportEnded: Error {}
 
 /// The exports that are being sent. Each has a thread, because it compresses and reads files.
 final class Exports: Sendable {
-  static let max = 4
+  /// The maximum number of exports, and the share of a user.
+  static let maxExports = 4
+  static let userExports = 1
 
-  private let running = Locked(0)
+  private let limit = SharedLimit("running export", max: maxExports, userShare: userExports, retryAfter: 30)
 
   /// Starts an export; throws a problem if too many are running. If it fails, the connection is closed before the body is
   /// complete.
   ///
   /// - Returns: a subscription to cancel when its stream has ended.
-  func start(_ export: UserExport, sending stream: BodyStream) throws -> StreamSubscription {
-    let isAdmitted = running.withLock { running in
-      guard running < Self.max else { return false }
-      running += 1
-      return true
-    }
-    guard isAdmitted else {
-      throw ProblemKind.overloaded.problem("Too many exports are being sent.", headers: ["Retry-After": "30"])
-    }
+  func start(
+    _ export: UserExport, for occupant: Occupant, sending stream: BodyStream
+  ) throws -> StreamSubscription {
+    try limit.take(occupant)
     let executor: ThreadExecutor
     do { executor = try ThreadExecutor(name: "export", threads: 1) } catch {
-      running.withLock { $0 -= 1 }
+      limit.leave(occupant)
       throw error
     }
-    let task = Task(executorPreference: executor) { [self] in
+    let task = Task(executorPreference: executor) { [limit] in
       do {
         try await export.run()
         stream.finish()
       } catch {
         stream.cut()
       }
-      running.withLock { $0 -= 1 }
+      limit.leave(occupant)
       executor.stop()
     }
     return StreamSubscription { task.cancel() }

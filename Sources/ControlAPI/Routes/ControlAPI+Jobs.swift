@@ -23,7 +23,11 @@ extension ControlAPI {
     try reader.finish()
     let id = try Self.jobID(request)
     var job = try await self.job(id, for: request)
-    if seconds > 0, let ended = try await changes.jobs.end(of: id, within: .seconds(seconds)) { job = ended }
+    if seconds > 0, !job.state.isFinal,
+      let ended = try await waits.admit(request, { try await changes.jobs.end(of: id, within: .seconds(seconds)) })
+    {
+      job = ended
+    }
     return try .uncached(JobResponse(job))
   }
 
@@ -46,7 +50,7 @@ extension ControlAPI {
     }
     // The job is read after subscribing: a change in between is never missed.
     do {
-      events.attach(try changes.streams.add(events.stream, of: request.caller))
+      events.attach(try changes.streams.add(events.stream, of: request))
       events.attach(changes.jobs.subscribe(to: id) { events.send($0) })
       events.begin(with: try await job(id, for: request))
     } catch {

@@ -34,7 +34,7 @@ extension ControlAPI {
     let store = store
     try await database.run { try store.check($0) }
     try blobs.check()
-    try mediaSpace.check()
+    try mediaSpace.checkFree()
     return Self.healthy("ready")
   }
 

@@ -1,3 +1,4 @@
+internal import Blobs
 internal import Crypto
 internal import HTTPServer
 internal import Model
@@ -45,6 +46,9 @@ extension ControlAPI {
     } catch let refusal as PunctualityRefusal {
       let late = refusal.punctuality.lateSeconds.map { "It is \(CountText.text($0, "second")) late." }
       throw ProblemKind.notOnTime.problem(late ?? "It was not recorded in a window.")
+    } catch BlobError.missing {
+      // Another request has removed or used it since it was looked up.
+      throw ProblemKind.uploadNotFound.problem("An upload that the submission names does not exist.")
     } catch is AwaitedByOther {
       throw ProblemKind.uploadInUse.problem("Another post awaits an upload that the submission names.")
     } catch let fault as Store.IdempotencyFault {

@@ -27,7 +27,7 @@ extension ControlAPI {
       if let replayed = await replay(of: request) { return await response(to: request, awaitingJobOf: replayed) }
       try mediaSpace.check(for: request)
       try await checkQuota(request, posts: template == Self.postsTemplate ? 1 : 0, bytes: mediaSpace.bytes(of: request))
-      let stored = try await uploads.admit(request.client) { try await submit(request) }
+      let stored = try await submissions.admit(request) { try await submit(request) }
       return await response(to: request, awaitingJobOf: stored)
     }
   }

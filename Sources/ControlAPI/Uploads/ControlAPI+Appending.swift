@@ -56,14 +56,13 @@ extension ControlAPI {
     guard state.offset == appending.offset else { throw Self.offset(state.offset, not: appending.offset) }
     if state.isWhole { return try await repeated(appending, of: state.offset, request, dialect) }
     let record = try await known(appending, of: current, request, dialect)
-    if let length = record.length, state.offset == 0 { try file.reserve(length) }
     let content = contents.take(record.id, upTo: state.offset) ?? content(of: record)
     let rest = { (offset: Int64) in
       (record.length ?? request.head.contentLength.map { state.offset + $0 }).map { $0 - offset }
     }
     if let reason = try content.append(file, upTo: state.offset) { try refuse(reason, rest: rest(state.offset)) }
     do {
-      try await receive(request, dialect, into: file, content, of: record.length, rest: rest)
+      try await receive(request, dialect, into: file, content, of: record, rest: rest)
     } catch {
       contents.keep(content, of: record.id)
       throw error
@@ -125,6 +124,9 @@ extension ControlAPI {
   /// The number of bytes after which a client of a draft learns that they are on the disk.
   private static let reportedBytes: Int64 = 4 << 20
 
+  /// The number of bytes for which space is reserved ahead of those that have arrived, if the length is known.
+  private static let reservedBytes: Int64 = 4 << 20
+
   /// What is computed of an upload from its first byte on. A file that a post awaits is judged as the part that it is.
   private func content(of record: UploadRecord) -> ArrivingContent {
     let part = record.awaited.flatMap { SubmissionPart(rawValue: $0.part) }
@@ -132,9 +134,11 @@ extension ControlAPI {
   }
 
   private func receive(
-    _ request: Request, _ dialect: UploadDialect, into file: UploadFile, _ content: ArrivingContent, of length: Int64?,
-    rest: (Int64) -> Int64?
+    _ request: Request, _ dialect: UploadDialect, into file: UploadFile, _ content: ArrivingContent,
+    of record: UploadRecord, rest: (Int64) -> Int64?
   ) async throws {
+    let length = record.length
+    var reserved = content.offset
     let interim = dialect == .draft ? dialect.interim(request) : nil
     var reported = content.offset
     for try await chunk in request.body {
@@ -144,6 +148,13 @@ extension ControlAPI {
         // The current draft, section 4.4.2: the upload is invalid from here on.
         if dialect == .draft, length != nil { throw UploadOverrun(problem: problem) }
         throw problem
+      }
+      let end = offset + Int64(chunk.count)
+      if let length, end > reserved {
+        // Neither is more than the length.
+        reserved = end + min(length - end, Self.reservedBytes)
+        try file.reserve(reserved)
+        openUploads.reserve(reserved, of: record.id)
       }
       let isAppended = try chunk.withUnsafeBytes { bytes in try file.append(bytes, at: offset) }
       guard isAppended else { throw Self.offset(try file.synchronizedState().offset, not: offset) }
@@ -191,6 +202,7 @@ extension ControlAPI {
       record.charged = charged
     }
     guard let changed else { throw Self.uploadNotFound("\(record.id)") }
+    openUploads.update(changed)
     return changed
   }
 

@@ -1,5 +1,6 @@
 internal import Blobs
 import FoundationEssentials
+internal import Logging
 internal import Model
 internal import Platform
 internal import Postgres
@@ -22,29 +23,75 @@ final class AwaitingPosts: Sendable {
 /// outage prevents is done by the next round over all these posts.
 extension ControlAPI {
   private static let roundInterval = Duration.seconds(30)
+  private static let expiryInterval = Duration.seconds(300)
 
-  /// Processes posts as their uploads become whole, until the task is cancelled.
+  /// The number of posts that are looked at together: the media of one may take long on their way to a bucket.
+  private static let concurrentPosts = 4
+
+  /// Processes posts as their uploads become whole, and removes uploads that have expired, until the task is cancelled.
   package func run() async {
     await withDiscardingTaskGroup { group in
+      group.addTask { await reconsiderChanged() }
       group.addTask {
-        for await post in awaitingPosts.changed { try? await reconsider(post, isRound: false) }
+        repeat { await reconsiderAll() } while (try? await Task.sleep(for: Self.roundInterval)) != nil
       }
       group.addTask {
-        repeat {
-          try? await reconsiderAll()
-        } while (try? await Task.sleep(for: Self.roundInterval)) != nil
+        repeat { await removeExpired() } while (try? await Task.sleep(for: Self.expiryInterval)) != nil
+      }
+    }
+  }
+
+  /// Removes the uploads of this machine that have expired: a worker with another folder does not have them.
+  private func removeExpired() async {
+    do {
+      try await onThread("uploads") { [blobs, openUploads] in
+        _ = try blobs.uploads().removeExpired(now: .now)
+        try openUploads.read(blobs.uploads())
+      }
+    } catch {
+      log.warning("the uploads could not be read", ["error": "\(error)"])
+    }
+  }
+
+  private func reconsiderChanged() async {
+    await withTaskGroup(of: Void.self) { group in
+      var running = 0
+      for await post in awaitingPosts.changed {
+        if running == Self.concurrentPosts {
+          await group.next()
+          running -= 1
+        }
+        group.addTask { await tryToReconsider(post, isRound: false) }
+        running += 1
       }
     }
   }
 
   /// Looks at the posts of all machines.
-  func reconsiderAll() async throws {
+  func reconsiderAll() async {
     var last: PublicID?
-    repeat {
-      let posts = try await database.run { [store, last] in try store.postsAwaitingUploads(after: last, $0) }
-      for post in posts { try await reconsider(post, isRound: true) }
-      last = posts.last
-    } while last != nil
+    do {
+      repeat {
+        let posts = try await database.run { [store, last] in try store.postsAwaitingUploads(after: last, $0) }
+        try await posts.forEach(concurrently: Self.concurrentPosts) { post in
+          await tryToReconsider(post, isRound: true)
+        } receive: { _, _ in
+        }
+        last = posts.last
+      } while last != nil
+    } catch {
+      logFailure(error, [:])
+    }
+  }
+
+  /// Looks at a post. What keeps it from being processed keeps no other post from it, and the next round looks at it again.
+  private func tryToReconsider(_ post: PublicID, isRound: Bool) async {
+    do { try await reconsider(post, isRound: isRound) } catch { logFailure(error, ["post": "\(post)"]) }
+  }
+
+  private func logFailure(_ error: any Error, _ subject: KeyValuePairs<String, String?>) {
+    guard !Task.isCancelled else { return }
+    log.with(subject).warning("a post that awaits uploads could not be looked at", ["error": "\(error)"])
   }
 
   /// Processes a post if all of its uploads are whole; rejects it if one of them is refused, has expired or was deleted.
@@ -52,17 +99,22 @@ extension ControlAPI {
   /// - Parameter isRound: whether the post is one of any machine: an upload that is not here may be on another one, as long as an
   ///   upload lives.
   private func reconsider(_ post: PublicID, isRound: Bool) async throws {
-    let mayBeElsewhere = isRound && post.seconds + uploadLifetime > Date.now.timeIntervalSince1970
+    let mayBeElsewhere = isRound && post.seconds + uploadTimes.lifetime > Date.now.timeIntervalSince1970
     let (draft, awaited) = try await database.run { [store] session in
       (try store.post(post, for: .unrestricted, session)?.draft, try store.awaitedUploads(of: post, session))
     }
     guard let draft, !awaited.isEmpty else { return }
     do {
       guard
-        let (sources, definition) = try await onThread("uploads", { try sources(of: draft, awaited, mayBeElsewhere) })
-      else {
-        return
-      }
+        let (sources, definition) = try await onThread(
+          "uploads",
+          {
+            let found = try sources(of: draft, awaited, mayBeElsewhere)
+            // Before the transaction, so that no lock is held meanwhile.
+            for source in found?.0 ?? [] { try blobs.prepare(source.content) }
+            return found
+          })
+      else { return }
       try await database.transaction { [store] session in
         guard try store.process(post, sources: sources, definition: definition, session) else { return }
         try JobQueue.notify(queue: PostJob.queue, session)

@@ -12,15 +12,19 @@ extension ControlAPI {
     let creation = try dialect.creation(request.head)
     try check(length: creation.length)
     try check(request.head.contentLength, from: 0, of: creation.length, dialect)
+    let digest = try ReprDigest.sha256(request.headers)?.hex
+    // An API key that acts as no user may create those of all users of an app.
+    if let user = request.caller.user { try access.countSubmission(of: user, request) }
     let now = Date.now
     var record = UploadRecord(
-      user: request.caller.user, length: creation.length, metadata: creation.metadata,
-      digest: try ReprDigest.sha256(request.headers)?.hex, createdAt: now,
-      expiresAt: now.addingTimeInterval(uploadLifetime))
-    return try await uploadParts.admit(request.client) {
+      user: request.caller.user, key: request.caller.user == nil ? request.caller.tenant : nil, length: creation.length,
+      metadata: creation.metadata, digest: digest, createdAt: now,
+      expiresAt: now.addingTimeInterval(uploadTimes.lifetime), idle: uploadTimes.idle)
+    return try await uploadParts.admit(request) {
       try mediaSpace.check(reserving: creation.length ?? 0)
-      record.charged = try await charge(request, to: record, upTo: creation.length ?? request.head.contentLength)
-      try blobs.uploads().create(record)
+      try await openUploads.create(&record, in: blobs.uploads()) { record in
+        record.charged = try await charge(request, to: record, upTo: creation.length ?? request.head.contentLength)
+      }
       created = record
       let location = Self.location(of: record.id, for: request.head)
       let isAnnounced = creation.hasContent && announce(record, at: location, request, dialect)
@@ -49,7 +53,7 @@ extension ControlAPI {
   ) -> Bool {
     guard var fields = dialect.interim(request) else { return false }
     fields["Location"] = location
-    fields["Upload-Limit"] = dialect.limit(expiresAt: record.expiresAt, maxBytes: maxUploadBytes)
+    fields["Upload-Limit"] = dialect.limit(expiresAt: expiry(of: record), maxBytes: maxUploadBytes)
     request.sendInterim(.uploadResumptionSupported, fields)
     return true
   }
@@ -72,13 +76,16 @@ extension ControlAPI {
     _ record: UploadRecord, _ request: Request, _ dialect: UploadDialect, isHead: Bool
   ) async throws -> Response {
     let isObserved = !isHead && dialect == .draft && request.headers["Upload-Draft-Interop-Version"] == nil
-    if isObserved { return .json(.ok, try JSON.encode(UploadResponse(record, try state(of: record)))) }
+    if isObserved {
+      return .json(.ok, try JSON.encode(UploadResponse(record, try state(of: record), expiresAt: expiry(of: record))))
+    }
     let state = try await uploadTurns.take(record.id, request) {
       // Read again: the request that has ended may have changed it.
       let record = try blobs.uploads().record(record.id) ?? record
       return try await self.state(of: record, for: dialect, request, isHead: isHead)
     }
-    var headers = dialect.headers(state, expiresAt: record.expiresAt, maxBytes: maxUploadBytes)
+    let expiresAt = expiry(of: record)
+    var headers = dialect.headers(state, expiresAt: expiresAt, maxBytes: maxUploadBytes)
     if dialect == .tus {
       headers["Upload-Metadata"] = record.metadata
       if state.length == nil { headers["Upload-Defer-Length"] = "1" }
@@ -87,7 +94,7 @@ extension ControlAPI {
       return Response(.noContent, headers: headers)
     }
     if isHead && request.method != "HEAD" { return Response(.ok, headers: headers) }
-    return .json(.ok, try JSON.encode(UploadResponse(record, state)), headers: headers)
+    return .json(.ok, try JSON.encode(UploadResponse(record, state, expiresAt: expiresAt)), headers: headers)
   }
 
   /// The state of an upload on the turn of a request that reads it.
@@ -116,8 +123,8 @@ extension ControlAPI {
     // It lasts, whatever the request says.
     if let reason = record.refusal { throw UploadRefusal(reason) }
     let appending = try dialect.appending(request.head)
-    let state = try await uploadParts.admit(request.client) {
-      try mediaSpace.check()
+    let state = try await uploadParts.admit(request) {
+      try mediaSpace.checkFree()
       return try await append(request, dialect, appending, to: record)
     }
     // The last response of a draft is that of a creation with all bytes.
@@ -131,6 +138,7 @@ extension ControlAPI {
     try request.checkVersion(of: nil)
     _ = try await uploadTurns.take(record.id, request) { try blobs.uploads().remove(record.id) }
     contents.forget(record.id)
+    openUploads.remove(record.id)
     return Response(.noContent)
   }
 
@@ -138,7 +146,7 @@ extension ControlAPI {
     _ status: Status, _ state: UploadDialect.State, _ record: UploadRecord, _ request: Request,
     _ dialect: UploadDialect, location: String?
   ) -> Response {
-    var headers = dialect.headers(state, expiresAt: record.expiresAt, maxBytes: maxUploadBytes)
+    var headers = dialect.headers(state, expiresAt: expiry(of: record), maxBytes: maxUploadBytes)
     headers["Location"] = location
     if state.isWhole { ReprDigest.add(contents.hash(of: record.id), to: &headers, askedBy: request.headers) }
     return Response(status, headers: headers)
@@ -162,7 +170,7 @@ private struct UploadResponse: Encodable {
   let createdAt: Date
   let expiresAt: Date
 
-  init(_ record: UploadRecord, _ state: UploadDialect.State) {
+  init(_ record: UploadRecord, _ state: UploadDialect.State, expiresAt: Date) {
     id = record.id
     offset = state.offset
     length = state.length
@@ -170,7 +178,7 @@ private struct UploadResponse: Encodable {
     reason = record.refusal
     post = record.awaited?.post
     createdAt = record.createdAt
-    expiresAt = record.expiresAt
+    self.expiresAt = expiresAt
   }
 
   private enum CodingKeys: String, CodingKey {

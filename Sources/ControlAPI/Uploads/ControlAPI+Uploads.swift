@@ -24,15 +24,11 @@ extension ControlAPI {
 
   /// The header fields of every response to a request of uploads.
   func uploadFields(_ head: RequestHead) -> HeaderFields {
-    UploadDialect.commonFields(head, limits: (maxUploadBytes, uploadLifetime))
+    UploadDialect.commonFields(head, limits: (maxUploadBytes, uploadTimes.lifetime))
   }
 
   /// The maximum length of an upload: that of the largest file of any submission.
-  var maxUploadBytes: Int64 {
-    max(
-      definitions.moment.limits.bytes, definitions.clip.limits.bytes,
-      definitions.photos.values.map(\.limits.bytes).max() ?? 0)
-  }
+  var maxUploadBytes: Int64 { definitions.maxBytes }
 
   static func uploadNotFound(_ id: String) -> Problem {
     ProblemKind.uploadNotFound.problem("The upload \(id) does not exist.")
@@ -92,9 +88,9 @@ extension ControlAPI {
     }
     let offset = record.flatMap { record in try? state(of: record).offset }
     return dialect.completing(
-      problem, record, offset: offset, isFinal: error is UploadRefusal,
+      problem, record, offset: offset, expiresAt: record.map(expiry), isFinal: error is UploadRefusal,
       limit: dialect.limit(
-        expiresAt: record?.expiresAt ?? .now.addingTimeInterval(uploadLifetime), maxBytes: maxUploadBytes))
+        expiresAt: record.map(expiry) ?? .now.addingTimeInterval(uploadTimes.lifetime), maxBytes: maxUploadBytes))
   }
 
   private static func wrongMethod(_ request: Request, allowed: String) -> Problem {
@@ -124,10 +120,13 @@ extension ControlAPI {
 
   /// Reads an upload of a caller; nil if it does not exist, has expired, or is another client's.
   func record(_ id: PublicID, of caller: Caller) throws -> UploadRecord? {
-    guard let record = try blobs.uploads().record(id), record.expiresAt > .now, caller.viewer.owns(record.user)
+    guard let record = try blobs.uploads().record(id), caller.viewer.owns(record.user), expiry(of: record) > .now
     else { return nil }
     return record
   }
+
+  /// Returns when an upload expires, as it is now.
+  func expiry(of record: UploadRecord) -> Date { (try? blobs.uploads().expiry(of: record)) ?? record.expiresAt }
 
   func state(of record: UploadRecord) throws -> UploadDialect.State {
     guard let state = try blobs.uploads().open(record.id)?.synchronizedState() else {

@@ -85,15 +85,16 @@ extension UploadDialect {
   /// - Parameters:
   ///   - record: the upload; nil: the request found or made none.
   ///   - offset: the number of bytes that have arrived; nil: the upload does not exist.
+  ///   - expiresAt: when the upload expires.
   ///   - isFinal: whether nothing can be made of the upload, so that its bytes do not help.
   func completing(
-    _ problem: Problem, _ record: UploadRecord?, offset: Int64?, isFinal: Bool, limit: String?
+    _ problem: Problem, _ record: UploadRecord?, offset: Int64?, expiresAt: Date?, isFinal: Bool, limit: String?
   ) -> Problem {
     var problem = problem
     name(&problem, record)
     guard problem.status != .notFound else { return problem }
     switch self {
-    case .tus: if let record { problem.headers["Upload-Expires"] = Self.expiry(record.expiresAt) }
+    case .tus: if let expiresAt { problem.headers["Upload-Expires"] = Self.expiry(expiresAt) }
     case .draft01: if let offset { problem.headers["Upload-Offset"] = "\(offset)" }
     case .draft:
       problem.headers["Upload-Complete"] = isFinal ? "?1" : "?0"

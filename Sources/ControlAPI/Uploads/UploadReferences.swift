@@ -85,7 +85,8 @@ extension ControlAPI {
   /// Records in the uploads that a post awaits them, so that the last byte of the last one starts its job.
   func register(_ uploads: [AwaitedUpload], awaitedBy post: PublicID) throws {
     for awaited in uploads {
-      _ = try blobs.uploads().update(awaited.upload) { $0.awaited = .init(post: post, part: awaited.part) }
+      let record = try blobs.uploads().update(awaited.upload) { $0.awaited = .init(post: post, part: awaited.part) }
+      if let record { openUploads.update(record) }
     }
     // The last byte may have come before the record said so.
     awaitingPosts.reconsider(post)
@@ -95,8 +96,10 @@ extension ControlAPI {
   /// here, expires.
   func remove(_ uploads: [PublicID]) {
     for id in uploads {
+      // try?: what remains expires.
       _ = try? blobs.uploads().remove(id)
       contents.forget(id)
+      openUploads.remove(id)
     }
   }
 }

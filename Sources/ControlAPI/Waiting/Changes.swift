@@ -1,3 +1,4 @@
+package import Logging
 package import Platform
 package import Postgres
 internal import Queue
@@ -18,12 +19,13 @@ package final class Changes: Sendable {
   /// - Parameter url: the database of the listening connection.
   package init(
     database: Pool, store: Store, url: DatabaseURL, access: AccessControl,
-    maxStreamsPerUser: Int = OpenStreams.defaultMaxPerUser
+    userStreams: Int = OpenStreams.userStreams, log: Logger
   ) throws(SystemError) {
-    let (jobs, events) = (JobChangeNotifier(database: database), UserEventNotifier(store: store, database: database))
+    let jobs = JobChangeNotifier(database: database, log: log)
+    let events = UserEventNotifier(store: store, database: database, log: log)
     self.jobs = jobs
     self.events = events
-    streams = OpenStreams(store: store, database: database, access: access, maxPerUser: maxStreamsPerUser)
+    streams = OpenStreams(store: store, database: database, access: access, share: userStreams)
     let channels = [QueueChannel.changes, Store.eventChannel, Store.windowChannel]
     let started = try Listener(url, channels: channels) { report in
       switch report {

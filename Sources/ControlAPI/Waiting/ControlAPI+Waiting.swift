@@ -15,8 +15,10 @@ extension ControlAPI {
   /// The submission is already stored. An error while waiting therefore does not fail the request.
   func response(to request: Request, awaitingJobOf stored: StoredSubmission) async -> Response {
     var response = stored.response
+    // try?: the client reads the post or the image later. One that has its share of requests that wait gets no more of them.
     guard stored.status == .accepted, let seconds = Self.preferredWait(request.headers), let subject = stored.subject,
-      let finished = try? await finished(subject, stored.job, within: .seconds(seconds), request)
+      let finished = try? await waits.admit(
+        request, { try await finished(subject, stored.job, within: .seconds(seconds), request) })
     else { return response }
     response.status = .ok
     response.body = .bytes(finished)

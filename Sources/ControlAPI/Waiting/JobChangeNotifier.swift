@@ -1,3 +1,4 @@
+internal import Logging
 internal import Model
 internal import Platform
 internal import Postgres
@@ -8,9 +9,13 @@ final class JobChangeNotifier: Sendable {
   typealias Subscriber = @Sendable (JobRecord) -> Void
 
   private let database: Pool
+  private let log: Logger
   private let subscriptions = Subscriptions<PublicID, Subscriber>()
 
-  init(database: Pool) { self.database = database }
+  init(database: Pool, log: Logger) {
+    self.database = database
+    self.log = log
+  }
 
   /// Notifies subscribers until the task is cancelled.
   func run() async { await subscriptions.run(notify) }
@@ -51,10 +56,13 @@ final class JobChangeNotifier: Sendable {
   func readAll() { subscriptions.reportChanges() }
 
   private func notify(_ jobs: [PublicID]) async {
-    // If the database is unavailable, the next poll reads the jobs.
-    guard let records = try? await database.run({ try JobQueue.find(jobs, $0) }) else { return }
-    for record in records {
-      for subscriber in subscriptions.subscribers(of: record.publicID) { subscriber(record) }
+    do {
+      for record in try await database.run({ try JobQueue.find(jobs, $0) }) {
+        for subscriber in subscriptions.subscribers(of: record.publicID) { subscriber(record) }
+      }
+    } catch {
+      // The next poll reads the jobs.
+      if !Task.isCancelled { log.warning("changes of jobs could not be read", ["error": "\(error)"]) }
     }
   }
 }

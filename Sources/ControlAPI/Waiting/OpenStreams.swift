@@ -10,8 +10,9 @@ internal import Store
 /// still valid, so that a stream ends like any other use of a credential that is revoked or expires.
 final class OpenStreams: Sendable {
   static let checkInterval = AccessControl.refreshInterval
-  /// The maximum number of streams of one acting user in this process.
-  package static let defaultMaxPerUser = 16
+  /// The maximum number of streams in this process, and the share of a user.
+  static let maxStreams = 12_288
+  package static let userStreams = 16
   /// The time for which streams of user tokens stay open if the database does not confirm the tokens.
   private static let maxUnconfirmed = Duration.seconds(10)
 
@@ -22,49 +23,41 @@ final class OpenStreams: Sendable {
 
   private struct State {
     var streams: [Int: Stream] = [:]
-    var perUser: [UserKey: Int] = [:]
     var next = 0
   }
 
   private let store: Store
   private let database: Pool
   private let access: AccessControl
-  private let maxPerUser: Int
+  private let limit: SharedLimit
   private let state = Locked(State())
 
-  init(store: Store, database: Pool, access: AccessControl, maxPerUser: Int) {
+  /// - Parameter share: the maximum number of streams of one user.
+  init(store: Store, database: Pool, access: AccessControl, share: Int) {
     self.store = store
     self.database = database
     self.access = access
-    self.maxPerUser = maxPerUser
+    limit = SharedLimit(
+      "open stream", max: Self.maxStreams, userShare: share, refusal: .tooManyStreams, retryAfter: 10)
   }
 
-  /// Adds the stream of a client; throws a problem if its user has too many.
+  /// Adds the stream of a client; throws a problem if the client has too many.
   ///
   /// - Returns: a subscription to cancel when the stream has ended.
-  func add(_ body: BodyStream, of caller: Caller) throws(Problem) -> StreamSubscription {
-    let user = caller.user.map { UserKey($0) }
-    let number: Int? = state.withLock { state in
-      if let user {
-        guard state.perUser[user, default: 0] < maxPerUser else { return nil }
-        state.perUser[user, default: 0] += 1
-      }
+  func add(_ body: BodyStream, of request: Request) throws(Problem) -> StreamSubscription {
+    let (caller, occupant) = (request.caller, request.occupant)
+    try limit.take(occupant)
+    let number = state.withLock { state in
       state.next += 1
       state.streams[state.next] = Stream(caller: caller, body: body)
       return state.next
     }
-    guard let number else {
-      throw ProblemKind.tooManyStreams.problem(
-        "The user has \(maxPerUser) open streams.", headers: ["Retry-After": "10"])
-    }
-    return StreamSubscription { [weak self] in self?.remove(number, user) }
+    return StreamSubscription { [weak self] in self?.remove(number, occupant) }
   }
 
-  private func remove(_ number: Int, _ user: UserKey?) {
-    state.withLock { state in
-      guard state.streams.removeValue(forKey: number) != nil, let user, let count = state.perUser[user] else { return }
-      state.perUser[user] = count > 1 ? count - 1 : nil
-    }
+  private func remove(_ number: Int, _ occupant: Occupant) {
+    let isRemoved = state.withLock { $0.streams.removeValue(forKey: number) != nil }
+    if isRemoved { limit.leave(occupant) }
   }
 
   /// Ends streams whose credentials are no longer valid, until the task is cancelled.

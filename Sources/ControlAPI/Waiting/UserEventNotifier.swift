@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import Logging
 internal import Model
 internal import Platform
 internal import Postgres
@@ -20,11 +21,13 @@ final class UserEventNotifier: Sendable {
 
   private let store: Store
   private let database: Pool
+  private let log: Logger
   private let streams = Subscriptions<UserKey, UserEventStream>()
 
-  init(store: Store, database: Pool) {
+  init(store: Store, database: Pool, log: Logger) {
     self.store = store
     self.database = database
+    self.log = log
   }
 
   /// Sends a stream its events until the subscription is cancelled.
@@ -35,7 +38,16 @@ final class UserEventNotifier: Sendable {
   }
 
   /// Sends events until the task is cancelled. If the database is unavailable, the next poll sends them.
-  func run() async { await streams.run { users in try? await send(to: users) } }
+  func run() async {
+    await streams.run { users in
+      do { try await send(to: users) } catch { logFailure(error, [:]) }
+    }
+  }
+
+  private func logFailure(_ error: any Error, _ subject: KeyValuePairs<String, String?>) {
+    guard !Task.isCancelled else { return }
+    log.with(subject).warning("events could not be sent", ["error": "\(error)"])
+  }
 
   /// Sends a user's events that a notification announces.
   func receive(_ user: String) { streams.reportChange(of: UserKey(user)) }
@@ -55,7 +67,12 @@ final class UserEventNotifier: Sendable {
           let position = stream.position
           try await windows.read(after: position.window, store, database)
           stream.send(windows.changes)
-          try await send(stream, after: position.number, last: last[user] ?? 0)
+          do {
+            try await send(stream, after: position.number, last: last[user] ?? 0)
+          } catch  where OutageProblem.problem(for: error) == nil {
+            // It concerns one user alone.
+            logFailure(error, ["user": user.text])
+          }
         }
       }
     }

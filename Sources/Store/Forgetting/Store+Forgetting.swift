@@ -28,10 +28,9 @@ extension Store {
     try session.execute(Self.forgetting["lock_user"], .text(user))
     try check(self.user(user, for: .unrestricted, session))
     let job = PublicID.now()
-    let inserted = try session.execute(
-      Self.forgetting["insert_forgetting"], .text(job.description), .text(user))
-    guard !inserted.isEmpty else {
-      let row = try session.execute(Self.forgetting["job_of_forgetting"], .text(user)).single()
+    while try session.execute(Self.forgetting["insert_forgetting"], .text(job.description), .text(user)).isEmpty {
+      // The deletion that is running may end in between; this is another one then.
+      guard let row = try session.execute(Self.forgetting["job_of_forgetting"], .text(user)).first else { continue }
       return (try row.publicID("job"), tokens)
     }
     // A token may have been minted before the lock.

@@ -49,11 +49,27 @@ extension Subcommand {
           "who sends media of a bucket: the service, or the bucket itself, to whose signed URLs clients are redirected"
       ),
       Option(
-        "--uploads", "N", .integer(1...100_000), variable: "TAKE5_UPLOADS", default: "\(UploadLimit.defaultMax)",
-        help: "maximum submissions that are received at the same time"),
+        "--uploads", "N", .integer(1...100_000), variable: "TAKE5_UPLOADS",
+        default: "\(ControlAPI.maxSubmissions)",
+        help: "maximum submissions that are received at the same time; one API key has at most half of them"),
       Option(
         "--upload-lifetime", "SECONDS", .seconds(1...2_592_000), variable: "TAKE5_UPLOAD_LIFETIME", default: "86400",
         help: "lifetime of an upload in parts that no submission has used"),
+      Option(
+        "--upload-idle", "SECONDS", .seconds(1...2_592_000), variable: "TAKE5_UPLOAD_IDLE", default: "3600",
+        help: "lifetime without a byte of an upload in parts that is not whole and that no post awaits"),
+      Option(
+        "--user-open-uploads", "N", .integer(1...1_000_000), variable: "TAKE5_USER_OPEN_UPLOADS", default: "32",
+        help: "maximum uploads in parts of one user that no submission has used"),
+      Option(
+        "--user-open-mib", "MIB", .integer(1...1 << 30), variable: "TAKE5_USER_OPEN_MIB", default: "1024",
+        help: "maximum length of these uploads together"),
+      Option(
+        "--key-open-uploads", "N", .integer(1...1_000_000), variable: "TAKE5_KEY_OPEN_UPLOADS", default: "4096",
+        help: "maximum uploads in parts of one API key, acting as no user, that no submission has used"),
+      Option(
+        "--key-open-mib", "MIB", .integer(1...1 << 30), variable: "TAKE5_KEY_OPEN_MIB", default: "65536",
+        help: "maximum length of these uploads together"),
       Option(
         "--user-daily-posts", "N", .integer(1...1_000_000), variable: "TAKE5_USER_DAILY_POSTS",
         help: "maximum posts of one user a day, in UTC; unlimited by default"),
@@ -133,17 +149,16 @@ extension Subcommand {
       queue: scrub, recorder: DamageRecorder(store: store, blobs: blobs, log: log, metrics: metrics),
       pool: database.pool)
     let lists = Pool(database.url.with(statementLimit: .seconds(2)), size: 4)
-    let changes = try Changes(database: database.pool, store: store, url: database.url, access: access)
+    let changes = try Changes(database: database.pool, store: store, url: database.url, access: access, log: log)
     let liveness = DatabaseLiveness(at: .now)
     let api = ControlAPI(
       database: database.pool, lists: lists, store: store, blobs: blobs, definitions: definitions,
       access: access, changes: changes, metrics: metrics,
       minFree: try minFree(arguments),
-      uploads: UploadLimit(
-        max: try arguments.number("--uploads") ?? UploadLimit.defaultMax,
-        onRefusal: { client in refusals.report("uploads", client: client.description) }),
-      uploadLifetime: try arguments.seconds("--upload-lifetime") ?? 86_400, quotas: try quotas(arguments),
-      scrub: scrub, passwords: passwords, redirectsMedia: arguments.value("--serve-media") == "redirect",
+      maxSubmissions: try arguments.number("--uploads") ?? ControlAPI.maxSubmissions,
+      uploadTimes: try uploadTimes(arguments), openUploads: try openUploads(arguments), quotas: try quotas(arguments),
+      scrub: scrub, passwords: passwords, redirectsMedia: arguments.value("--serve-media") == "redirect", log: log,
+      onUploadRefusal: { client in refusals.report("uploads", client: client.description) },
       isLive: { [isEmbedded = database.isEmbedded] in !isEmbedded || liveness.isRecent(at: .now) })
     let server = try APIServer.listen(
       serverConfiguration, api: api, log: log, metrics: metrics, refusals: refusals, tracer: tracer)
@@ -223,6 +238,24 @@ extension Subcommand {
     if let attempts = try arguments.number("--address-attempts") {
       limits.attemptsOfAddress = RateLimits.Rate(perMinute: attempts, burst: 6 * attempts)
     }
+    return limits
+  }
+
+  private static func uploadTimes(_ arguments: Arguments) throws(CommandFailure) -> UploadTimes {
+    var times = UploadTimes()
+    times.lifetime = try arguments.seconds("--upload-lifetime") ?? times.lifetime
+    times.idle = try arguments.seconds("--upload-idle") ?? times.idle
+    return times
+  }
+
+  private static func openUploads(_ arguments: Arguments) throws(CommandFailure) -> OpenUploads.Limits {
+    func read(_ client: String, _ limit: inout OpenUploads.Limit) throws(CommandFailure) {
+      limit.uploads = try arguments.number("--\(client)-open-uploads") ?? limit.uploads
+      limit.bytes = try arguments.number("--\(client)-open-mib").map { Int64($0) << 20 } ?? limit.bytes
+    }
+    var limits = OpenUploads.Limits()
+    try read("user", &limits.user)
+    try read("key", &limits.key)
     return limits
   }
 

@@ -1,0 +1,130 @@
+internal import HTTPServer
+internal import Model
+internal import Platform
+internal import Store
+
+/// The limit of something that is in progress at the same time in this process, such as submissions that are received: of all
+/// clients together, and of each one. So one client never takes the places of all others.
+final class SharedLimit: Sendable {
+  private struct State {
+    var count = 0
+    var held: [Occupant: Int] = [:]
+  }
+
+  private enum Refusal {
+    case all
+    case share(Int)
+  }
+
+  private let name: String
+  private let max: Int
+  private let userShare: Int
+  private let refusal: ProblemKind
+  private let seconds: Int
+  private let onRefusal: @Sendable (IPAddress) -> Void
+  private let state = Locked(State())
+
+  /// - Parameters:
+  ///   - name: what is limited, in the singular.
+  ///   - max: the limit of all clients together. An API key that acts as no user may serve all users of an app, and has
+  ///     half of it.
+  ///   - userShare: the share of a user.
+  ///   - refusal: the problem of a client that has its share.
+  ///   - seconds: the time after which a refused client tries again.
+  ///   - onRefusal: called with the address of each refused client; it must not block.
+  init(
+    _ name: String, max: Int, userShare: Int, refusal: ProblemKind = .tooManyRequests,
+    retryAfter seconds: Int = 5, onRefusal: @escaping @Sendable (IPAddress) -> Void = { _ in }
+  ) {
+    self.name = name
+    self.max = max
+    self.userShare = userShare
+    self.refusal = refusal
+    self.seconds = seconds
+    self.onRefusal = onRefusal
+  }
+
+  /// The number of what is in progress.
+  var count: Int { state.withLock(\.count) }
+
+  /// Runs `body` in a place of the client; throws a problem if the client has its share (429), or if all places are taken (503).
+  func admit<Result>(_ request: Request, _ body: () async throws -> Result) async throws -> Result {
+    let occupant = request.occupant
+    do throws(Problem) {
+      try take(occupant)
+    } catch {
+      onRefusal(request.client)
+      throw error
+    }
+    defer { leave(occupant) }
+    return try await body()
+  }
+
+  /// Takes a place until `leave`; throws the same problems.
+  func take(_ occupant: Occupant) throws(Problem) {
+    let refusal: Refusal? = state.withLock { state in
+      let (held, share) = (state.held[occupant, default: 0], share(of: occupant))
+      guard held < share else { return .share(share) }
+      guard state.count < max else { return .all }
+      state.count += 1
+      state.held[occupant] = held + 1
+      return nil
+    }
+    let headers: HeaderFields = ["Retry-After": "\(seconds)"]
+    switch refusal {
+    case nil: return
+    case .share(let share):
+      throw self.refusal.problem("\(occupant.name) has \(CountText.text(share, name)).", headers: headers)
+    case .all:
+      throw ProblemKind.overloaded.problem("The limit of \(CountText.text(max, name)) is reached.", headers: headers)
+    }
+  }
+
+  func leave(_ occupant: Occupant) {
+    state.withLock { state in
+      guard let held = state.held[occupant] else { return }
+      state.count -= 1
+      state.held[occupant] = held > 1 ? held - 1 : nil
+    }
+  }
+
+  private func share(of occupant: Occupant) -> Int {
+    switch occupant {
+    case .user: userShare
+    case .key, .address: Swift.max(1, max / 2)
+    }
+  }
+}
+
+/// A client as the limits of what is in progress know it.
+enum Occupant: Sendable, Hashable {
+  /// The user that the client acts as.
+  case user(UserKey)
+  /// The API key of a client that acts as no user.
+  case key(String)
+  /// The address of a client without a credential.
+  case address(IPAddress)
+
+  init(_ caller: Caller, at address: IPAddress) {
+    if let user = caller.user {
+      self = .user(UserKey(user))
+    } else if caller.isAuthenticated {
+      self = .key(caller.tenant)
+    } else {
+      self = .address(address.site)
+    }
+  }
+
+  /// For people.
+  var name: String {
+    switch self {
+    case .user: "The user"
+    case .key: "The API key"
+    case .address: "The address"
+    }
+  }
+}
+
+extension Request {
+  var occupant: Occupant { Occupant(caller, at: client) }
+}

@@ -1,0 +1,62 @@
+internal import Blobs
+internal import HTTPServer
+internal import Metrics
+internal import Model
+
+/// The free space of the blob store, checked before media are accepted.
+struct MediaSpace: Sendable {
+  let blobs: any BlobStore
+  /// The free space in bytes below which no media are accepted.
+  let minFree: Int64
+  /// The uploads whose bytes have not all come yet.
+  let uploads: OpenUploads
+
+  /// Throws a problem with status 503 if there is too little free space beside what is promised to uploads.
+  ///
+  /// - Parameter bytes: the number of bytes that are about to be sent.
+  func check(reserving bytes: Int64 = 0) throws { try check(for: uploads.promisedBytes, and: bytes) }
+
+  /// Throws a problem with status 503 if there is too little free space as it is: for the bytes of an upload, which were promised.
+  func checkFree() throws { try check(for: 0, and: 0) }
+
+  private func check(for promised: Int64, and bytes: Int64) throws {
+    // Neither is negative, so that no difference overflows.
+    guard let free = try blobs.freeBytes(), free - promised < minFree || free - promised - minFree < bytes else {
+      return
+    }
+    throw ProblemKind.storageLow.problem(
+      "The storage has \(max(0, free - promised) >> 20) MiB of free space; \(minFree >> 20) MiB are reserved.",
+      headers: ["Retry-After": "60"])
+  }
+
+  /// Throws a problem if there is too little free space for a submission. The space is checked again when a part with media
+  /// begins.
+  func check(for request: Request) throws {
+    let bytes = bytes(of: request)
+    if bytes > 0 || request.head.contentLength == nil { try check(reserving: bytes) }
+  }
+
+  /// The number of bytes of media that a submission may be about to send, as far as its head says. A short form may contain only
+  /// text, which needs no space for media.
+  func bytes(of request: Request) -> Int64 {
+    let length = request.head.contentLength ?? 0
+    return length > SubmissionForm.maxTextFormBytes ? length : 0
+  }
+
+  /// The free space and the minimum; none if the store cannot be reached or has no limit.
+  var gauges: [MetricGauge] {
+    guard let free = try? blobs.freeBytes() else { return [] }
+    return [
+      MetricGauge("take5_storage_free_bytes", "Free space for media.", [:], Double(free)),
+      MetricGauge(
+        "take5_storage_min_free_bytes", "Free space below which submissions with media are refused.", [:],
+        Double(minFree)),
+    ]
+  }
+
+  /// Creates a staged file if there is enough free space.
+  func stage() throws -> StagedBlob {
+    try check()
+    return try blobs.stage()
+  }
+}
