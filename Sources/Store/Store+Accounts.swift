@@ -13,7 +13,7 @@ extension Store {
   /// - Throws: `UserNameTaken`. The caller must roll back.
   package func register(_ profile: Profile, password: PasswordHash, _ session: Session) throws -> String {
     let user = PublicID.now().description
-    try save(profile, of: user, for: .unrestricted, session)
+    try save(ProfileChange(profile), of: user, for: .unrestricted, session)
     try session.execute(Self.accountStatements["insert_account"], .text(user), .text(password.text))
     return user
   }

@@ -114,8 +114,10 @@ package enum StoreMigrations {
       Migration(version: 127, name: "place_positions", PackageResources.v0127_place_positions_sql),
       Migration(version: 128, name: "upload_traces", PackageResources.v0128_upload_traces_sql),
       Migration(version: 129, name: "moving", PackageResources.v0129_moving_sql),
+      Migration(version: 130, name: "descriptions", PackageResources.v0130_descriptions_sql),
       Migration(version: 131, name: "user_names", PackageResources.v0131_user_names_sql),
       Migration(version: 132, name: "post_positions", PackageResources.v0132_post_positions_sql),
+      Migration(version: 134, name: "subjects_offsets", PackageResources.v0134_subjects_offsets_sql),
     ]
   }
 }

@@ -25,7 +25,7 @@ struct Take5 {
     .keysCreate, .keysList, .keysRevoke, .keysRotateSigning, .cronList, .cronSet, .cronRemove, .cronPause, .cronResume,
     .cronRun,
     .reprocess, .reprocessStatus, .reprocessPause, .reprocessResume, .reprocessCancel,
-    .usersList, .usersShow, .usersResetPassword, .usersDisable, .usersEnable, .usersExport, .usersDelete,
+    .usersList, .usersShow, .usersRename, .usersResetPassword, .usersDisable, .usersEnable, .usersExport, .usersDelete,
     .moderationList, .moderationShow, .moderationApprove, .moderationHide, .moderationSuspend,
     .quarantineList, .quarantineShow, .quarantineExport, .quarantineRelease,
     .validate, .inspect, .compose, .still, .photo, .definitionList, .definitionShow, .definitionCheck, .backup,

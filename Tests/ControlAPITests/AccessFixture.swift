@@ -73,13 +73,13 @@ struct AccessFixture: Sendable {
       let token = try store.insertToken(
         of: "ada", hash: SHA256.digest(of: Array("\(post)".utf8)), minter: .operatorKey, grant: nil, lifetime: 60,
         session)
-      try store.save(Profile(userName: "ada"), of: "ada", for: .unrestricted, session)
+      try store.save(ProfileChange(Profile(userName: "ada")), of: "ada", for: .unrestricted, session)
       for (kind, target) in Self.relations(post: post, place: place) {
         _ = try store.relate("ada", kind, to: target, for: .unrestricted, session)
         guard kind == .friend else { continue }
         _ = try store.relate(target, kind, to: "ada", for: .unrestricted, session)
       }
-      try store.describe(place, PlaceDescription(name: "Here"), for: .user("ada"), session) { _ in }
+      _ = try store.describe(place, PlaceDescription(name: "Here"), for: .user("ada"), session) { _ in }
       _ = try store.note("Mine", of: "ada", about: place, session) { _ in }
       var placeComments: [String: PublicID] = [:]
       for user in ["bob", "ada"] {
@@ -236,6 +236,7 @@ struct AccessFixture: Sendable {
     switch "\(row.method) \(row.template)" {
     case "GET /v1/users": path += "?query=ada"
     case "PUT /v1/users/{id}": return .init(path, json: #"{"user_name":"ada"}"#)
+    case "PATCH /v1/users/{id}": return .init(path, json: #"{"bio":"calm"}"#)
     case "GET /v1/posts": path += "?author=ada&\(every)"
     case "GET /v1/users/{id}/calendar": path += "?month=\(month)"
     case "POST /v1/posts": return .init(path, json: #"{\#(named)"kind":"marker","title":"There"}"#)

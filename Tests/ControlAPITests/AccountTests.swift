@@ -80,7 +80,7 @@ struct AccountTests {
       #expect(try await Self.signIn(api, "ada", "battery staple").status == 401)
       // A name of a user without an account is taken too.
       try await api.pool.run { [store = api.store] session in
-        try store.save(Profile(userName: "bob"), of: "b", for: .unrestricted, session)
+        try store.save(ProfileChange(Profile(userName: "bob")), of: "b", for: .unrestricted, session)
       }
       let profile = try await Self.register(api, #"{"user_name":"BOB","password":"correct horse"}"#)
       #expect(profile.status == 409 && UserClient.kind(profile) == "user_name_taken")
@@ -112,9 +112,13 @@ struct AccountTests {
           #expect(refused.json["errors"].elements.map { $0["field"].text } == ["user_name"])
         }
       }
+      let erased = try await UserClient.send("PATCH", path, token, #"{"user_name":null}"#, api)
+      #expect(erased.status == 400 && erased.json["errors"].elements.map { $0["field"].text } == ["user_name"])
       let kept = try await api.get(path, headers: token).json
       #expect(kept["user_name"].text == "Ada" && kept["email"].text == "ada@example.org" && kept["bio"] == .null)
       #expect(try await Self.signIn(api).status == 201)
+      let patched = try await UserClient.send("PATCH", path, token, #"{"bio":"Hello"}"#, api).json
+      #expect(patched["user_name"].text == "Ada" && patched["email"].text == "ada@example.org")
       let renamed = try await UserClient.send("PUT", path, token, #"{"user_name":"eve","bio":"Hello"}"#, api)
       #expect(renamed.status == 200 && renamed.json["bio"].text == "Hello")
       #expect(try await [Self.signIn(api, "eve").status, Self.signIn(api).status] == [201, 401])

@@ -54,6 +54,46 @@ struct CallersTests {
     }
   }
 
+  @Test(
+    "a post that was rejected, has failed, is held or is hidden is to each client what a private one is",
+    arguments: AccessTable.Client.allCases)
+  func statuses(client: AccessTable.Client) async throws {
+    let table = try AccessTable()
+    let source = try await IdentityProviderTests.Source()
+    var setting = RunningAPI.Setting()
+    setting.provider = await source.provider()
+    try await RunningAPI.with(setting) { api in
+      let clients = try await Clients(api, source)
+      try await clients.relate(client)
+      // Those of the post, and of what belongs to it: others answer the same whatever the post is.
+      let rows = table.rows.filter { row in row.responses.values.contains { Set($0).count > 1 } }
+      #expect(rows.count > 20)
+      for row in rows {
+        for status in PostStatus.allCases where status != .ready {
+          let fixture = try await AccessFixture(api, visibility: .public)
+          let change =
+            switch status {
+            case .held: "moderation = 'hold', status = status"
+            case .hidden: "moderation = 'hide', status = status"
+            case .processing, .ready, .rejected, .failed: "status = '\(status.rawValue)'"
+            }
+          try await api.execute("UPDATE post SET \(change) WHERE public_id = '\(fixture.post)'")
+          var sent = fixture.request(row, author: client == .key ? "ada" : nil)
+          if row.template == "/v1/posts", row.method == "GET" { sent.path += "&status=\(status.rawValue)" }
+          let response = try await clients.send(row, sent, as: client)
+          var found = "\(response.status)"
+          // The search and the calendar have what is ready.
+          let isOfReady = ["/v1/posts/search", "/v1/users/{id}/calendar"].contains(row.template)
+          let isList = isOfReady || row.template == "/v1/posts"
+          if response.status == 200, isList, !response.text.contains("\(fixture.post)") { found += " without" }
+          var expected = row.responses[client]?[status == .processing ? 0 : 2]
+          if isOfReady, expected == "200" { expected = "200 without" }
+          #expect(found == expected, "\(row.method) \(row.template) \(row.note), \(status.rawValue)")
+        }
+      }
+    }
+  }
+
   @Test("a key without a scope of the row is refused, and so is every credential that is not valid")
   func others() async throws {
     let table = try AccessTable()

@@ -64,6 +64,14 @@ struct ChangeTests {
       #expect(changed.json["visibility"] == .string("friends"))
       #expect(changed.json["place"]["coordinate"]["longitude"] == .number(2))
       #expect(changed.json["title"] == .string("2026-11-20T01:00:00Z"))
+      // A merge patch names what changes in the place too; nothing of another place stays.
+      let named = try await Self.send("PATCH", path, #"{"place":{"id":"p2","name":"Pier"}}"#, api)
+      #expect(
+        named.json["place"]["name"].text == "Pier" && named.json["place"]["coordinate"]["longitude"] == .number(2))
+      let unnamed = try await Self.send("PATCH", path, #"{"place":{"id":"p2","name":null}}"#, api)
+      #expect(unnamed.json["place"]["name"] == .null && unnamed.json["place"]["coordinate"]["longitude"] == .number(2))
+      let other = try await Self.send("PATCH", path, #"{"place":{"id":"p3","name":"Quay"}}"#, api)
+      #expect(other.json["place"]["name"].text == "Quay" && other.json["place"]["coordinate"] == .null)
       let without = try await Self.send("PATCH", path, #"{"title":null,"place":null}"#, api)
       #expect(without.json["title"] == .null && without.json["place"] == .null)
       #expect(try await Self.send("PATCH", path, #"{"caption":null}"#, api).status == 400)

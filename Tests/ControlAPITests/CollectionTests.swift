@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPTesting
 import Model
+import Postgres
 import PostgresTesting
 import Testing
 
@@ -34,6 +35,38 @@ struct CollectionTests {
 
   private static func version(_ api: RunningAPI, _ path: String, as user: String) async throws -> String {
     try #require(try await send(api, "GET", path, as: user).headers["etag"])
+  }
+
+  @Test("an album counts for each viewer the posts that this viewer sees")
+  func countedItems() async throws {
+    try await UserClient.with { api in
+      var items: [String] = []
+      for visibility in ["public", "private", "friends"] {
+        let post = try await UserClient.post(api, visibility)
+        items.append(#"{"post":"\#(post.split(separator: "/").last ?? "")"}"#)
+      }
+      let album = #"{"kind":"album","name":"Lake","items":[\#(items.joined(separator: ","))]}"#
+      let path = try await Self.create(api, album)
+      try await Self.share(api, path, with: "bob", as: "viewer")
+      func counted(as user: String, _ listed: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let read = try await Self.send(api, "GET", path, as: user).json
+        let list = try await Self.send(api, "GET", "/v1/collections", as: user).json["items"][0]
+        #expect(read["items"].elements.count == listed, sourceLocation: sourceLocation)
+        for counts in [read["counts"], list["counts"]] {
+          #expect(counts["items"] == .number(Double(listed)), sourceLocation: sourceLocation)
+        }
+      }
+      try await counted(as: "ada", 3)
+      try await counted(as: "bob", 1)
+      let link = try await Self.send(api, "POST", "\(path)/link", as: "ada").json["url"].text
+      let open = try await api.get(try #require(link)).json
+      #expect(open["counts"]["items"] == .number(1) && open["items"].elements.count == 1)
+      #expect(try await Self.send(api, "GET", path).json["counts"]["items"] == .number(3))
+      // A post that is rejected is in no album but its author's.
+      try await api.execute("UPDATE post SET status = 'rejected' WHERE visibility = 'public'")
+      try await counted(as: "ada", 3)
+      try await counted(as: "bob", 0)
+    }
   }
 
   @Test("what a collection consists of is said by its definition, and errors name each field")

@@ -68,7 +68,7 @@ struct PlaceTests {
     }
   }
 
-  @Test("the first user who describes a place changes it, no other user does, and two at once lose nothing")
+  @Test("each user has one description of a place, a back-end has the last word, and two at once lose nothing")
   func describing() async throws {
     try await UserClient.with { api in
       _ = try await Self.post(api, by: "ada", at: "lake")
@@ -77,12 +77,12 @@ struct PlaceTests {
       let described = try await Self.send(api, "PUT", path, as: "bob", full)
       #expect(described.status == 200 && described.json["author"].text == "bob")
       #expect(described.json["categories"].elements.compactMap(\.text) == ["swim", "quiet"])
-      // A description replaces all of what was said, and posts change nothing of it any more.
-      #expect(described.json["coordinate"] == .null)
-      _ = try await Self.post(api, by: "ada", at: "lake")
-      #expect(try await Self.send(api, "GET", path).json["name"].text == "Lake")
-      #expect(try await Self.send(api, "PUT", path, as: "ada", "{}").status == 403)
-      let version = try #require(described.headers["etag"])
+      // What posts say is shown all the same.
+      #expect(
+        described.json["name"].text == "Named by a post" && described.json["coordinate"]["longitude"] == .number(9.5))
+      let empty = try await Self.send(api, "PUT", path, as: "ada", "{}")
+      #expect(empty.status == 200 && empty.json["rating"] == .number(4.5))
+      let version = try #require(empty.headers["etag"])
       func change(_ version: String) async throws -> Int {
         try await UserClient.send(
           "PUT", path, UserClient.backend + [("Take5-User", "bob"), ("If-Match", version)], full, api
@@ -90,15 +90,106 @@ struct PlaceTests {
       }
       #expect(try await change(version) == 200)
       #expect(try await change(version) == 412)
-      // A back-end changes everything, and the author stays.
+      let fewer = try await Self.send(api, "PUT", path, as: "bob", #"{"rating":3}"#)
+      #expect(fewer.json["rating"] == .number(3) && fewer.json["categories"] == .array([]))
       let changed = try await Self.send(api, "PUT", path, #"{"name":"Pond"}"#)
       #expect(changed.json["author"].text == "bob" && changed.json["name"].text == "Pond")
+      // What it leaves out is what posts say, so that the place stays on the map, and nothing of what users say besides.
+      #expect(changed.json["coordinate"]["longitude"] == .number(9.5) && changed.json["rating"] == .null)
+      #expect(try await Self.send(api, "PUT", path, as: "bob", full).json["name"].text == "Pond")
       let wrong = try await Self.send(
         api, "PUT", path,
         #"{"rating":6,"price_level":0,"categories":["a","a"],"stars":1,"coordinate":{"latitude":91,"longitude":0}}"#)
       #expect(
         Set(wrong.json["errors"].elements.compactMap { $0["field"].text })
           == ["rating", "price_level", "categories", "stars", "coordinate.latitude"])
+    }
+  }
+
+  @Test("no user alone moves or renames a place where others have posted, before or after them")
+  func agreeing() async throws {
+    try await UserClient.with { api in
+      let wrong = #"{"name":"CLOSED","coordinate":{"latitude":0,"longitude":0},"rating":0}"#
+      func shown() async throws -> (name: String?, longitude: JSONValue) {
+        let place = try await Self.send(api, "GET", "/v1/places/hall", as: "eve").json
+        return (place["name"].text, place["coordinate"]["longitude"])
+      }
+      // Without a post it is what the only user says.
+      #expect(try await Self.send(api, "PUT", "/v1/places/hall", as: "carl", wrong).status == 200)
+      #expect(try await shown() == ("CLOSED", .number(0)))
+      _ = try await Self.post(api, by: "ada", at: "hall")
+      #expect(try await shown() == ("Named by a post", .number(9.5)))
+      #expect(try await Self.send(api, "PUT", "/v1/places/hall", as: "carl", wrong).status == 200)
+      var moved: [String] = []
+      for _ in 0..<3 { moved.append(try await Self.post(api, by: "carl", at: "hall", longitude: -170)) }
+      #expect(try await shown() == ("Named by a post", .number(9.5)))
+      #expect(try await Self.ids("box=9,47,10,48", as: "eve", api) == ["hall"])
+      // The nearest to all others, of which none need be the same.
+      for (user, longitude) in [("bob", 9.51), ("dora", 9.52), ("fred", 9.53)] {
+        _ = try await Self.post(api, by: user, at: "hall", longitude: longitude)
+      }
+      #expect(try await shown().longitude == .number(9.51))
+      for user in ["m1", "m2", "m3", "m4", "m5"] { _ = try await Self.post(api, by: user, at: "hall", longitude: -170) }
+      #expect(try await shown().longitude == .number(-170))
+      // The back-end has the last word.
+      let right = #"{"name":"Hall","coordinate":{"latitude":47.5,"longitude":9.6}}"#
+      #expect(try await Self.send(api, "PUT", "/v1/places/hall", right).status == 200)
+      #expect(try await shown() == ("Hall", .number(9.6)))
+      for post in moved { #expect(try await Self.send(api, "DELETE", post).status == 204) }
+      #expect(try await shown() == ("Hall", .number(9.6)))
+    }
+  }
+
+  @Test("of what users only say, most decide; a place that no user describes any more stays as it was")
+  func majorities() async throws {
+    try await UserClient.with { api in
+      for (user, rating) in [("ada", 1), ("bob", 5), ("eve", 5)] {
+        let name = rating == 1 ? "Shed" : "Barn"
+        let body = #"{"name":"\#(name)","rating":\#(rating),"coordinate":{"latitude":1,"longitude":\#(rating)}}"#
+        #expect(try await Self.send(api, "PUT", "/v1/places/barn", as: user, body).status == 200)
+      }
+      let place = try await Self.send(api, "GET", "/v1/places/barn").json
+      #expect(
+        place["name"].text == "Barn" && place["rating"] == .number(5) && place["coordinate"]["longitude"] == .number(5))
+      let post = try await Self.post(api, by: "ada", at: "barn")
+      #expect(try await Self.send(api, "GET", "/v1/places/barn").json["name"].text == "Named by a post")
+      #expect(try await Self.send(api, "DELETE", post).status == 204)
+      #expect(try await Self.send(api, "GET", "/v1/places/barn").json["name"].text == "Barn")
+      let only = try await Self.post(api, by: "ada", at: "mill")
+      #expect(try await Self.send(api, "PUT", "/v1/users/eve/favourites/mill", as: "eve").status == 200)
+      #expect(try await Self.send(api, "DELETE", only).status == 204)
+      let mill = try await Self.send(api, "GET", "/v1/places/mill").json
+      #expect(mill["name"].text == "Named by a post" && mill["counts"]["posts"] == .number(0))
+    }
+  }
+
+  @Test("neither a count of collections nor the order by saves shows a user what others keep for themselves")
+  func savings() async throws {
+    try await UserClient.with { api in
+      for user in ["ada", "bob"] { _ = try await Self.send(api, "PUT", "/v1/users/\(user)", as: user, "{}") }
+      for place in ["lake", "hut"] { _ = try await Self.send(api, "PUT", "/v1/places/\(place)", #"{"name":"x"}"#) }
+      _ = try await Self.send(api, "PUT", "/v1/users/ada/favourites/hut", as: "ada")
+      var trips: [String] = []
+      for _ in 0..<2 {
+        let trip = #"{"kind":"itinerary","name":"Trip","items":[{"place":"lake"}]}"#
+        let created = try await Self.send(api, "POST", "/v1/collections", as: "ada", trip)
+        trips.append(try #require(created.headers["location"]))
+      }
+      func collections(as user: String?) async throws -> [JSONValue] {
+        let place = try await Self.send(api, "GET", "/v1/places/lake", as: user).json
+        let listed = try await Self.send(api, "GET", "/v1/places?id=lake", as: user).json["items"][0]
+        return [place["counts"]["collections"], listed["counts"]["collections"]]
+      }
+      #expect(try await collections(as: nil) == [.number(2), .number(2)])
+      #expect(try await collections(as: "ada") == [.number(2), .number(2)])
+      #expect(try await collections(as: "bob") == [.number(0), .number(0)])
+      #expect(try await Self.ids("sort=saves", as: "bob", api) == ["hut", "lake"])
+      #expect(try await Self.ids("sort=saves", api) == ["lake", "hut"])
+      let shared = try await Self.send(api, "PUT", "\(trips[0])/members/bob", as: "ada", #"{"role":"viewer"}"#)
+      #expect(shared.status == 204)
+      #expect(try await collections(as: "bob") == [.number(1), .number(1)])
+      _ = try await Self.send(api, "PUT", "/v1/users/ada/blocks/bob", as: "ada")
+      #expect(try await collections(as: "bob") == [.number(0), .number(0)])
     }
   }
 

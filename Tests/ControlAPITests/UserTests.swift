@@ -69,8 +69,57 @@ struct UserTests {
       }
       let refused = try await Self.put("/v1/users/ada", as: "bob", "{}", api)
       #expect(refused.status == 403 && UserClient.kind(refused) == "not_yours")
-      let replaced = try await Self.put("/v1/users/ada", #"{"name":"Ada"}"#, api)
+      // A user name that is given up is another's: only null does so.
+      let forgotten = try await Self.put("/v1/users/ada", #"{"name":"Ada"}"#, api)
+      #expect(forgotten.status == 400 && forgotten.json["errors"].elements.map { $0["field"].text } == ["user_name"])
+      #expect(try await Self.get("/v1/users/ada", api).json["name"] == .string("Ada Lovelace"))
+      let replaced = try await Self.put("/v1/users/ada", #"{"name":"Ada","user_name":null}"#, api)
       #expect(replaced.json["name"] == .string("Ada") && replaced.json["user_name"] == .null)
+      #expect(replaced.json["email"] == .null && replaced.json["bio"] == .null)
+    }
+  }
+
+  @Test("a patch changes the members that it names, null erases one, and those of two patches at once hold both")
+  func patches() async throws {
+    try await UserClient.with { api in
+      let path = "/v1/users/ada"
+      func patch(_ body: String, as user: String? = "ada", _ headers: [(String, String)] = []) async throws
+        -> ClientResponse
+      {
+        try await Self.send("PATCH", path, as: user, body, headers, api)
+      }
+      // As with PUT, a user need not be known.
+      #expect(try await patch(#"{"user_name":"Ada.L"}"#, [("If-Match", "*")]).status == 412)
+      #expect(try await patch(#"{"user_name":"Ada.L"}"#).status == 200)
+      #expect(try await Self.put(path, as: "ada", Self.profile, api).status == 200)
+      let changed = try await patch(#"{"bio":null,"name":"Ada"}"#)
+      let expected = try await Self.get(path, as: "ada", api)
+      #expect(
+        changed.status == 200 && changed.json == expected.json && changed.headers["etag"] == expected.headers["etag"])
+      #expect(changed.json["bio"] == .null && changed.json["name"].text == "Ada")
+      #expect(changed.json["user_name"].text == "Ada.L" && changed.json["email"].text == "ada@example.com")
+      #expect(changed.json["birth_date"].text == "1985-12-10" && changed.json["given_name"].text == "Ada")
+      let merge = try await request(
+        "PATCH", path, port: api.port,
+        headers: UserClient.backend + [("Content-Type", "application/merge-patch+json")], body: Array("{}".utf8))
+      #expect(merge.status == 200 && merge.json["email"].text == "ada@example.com")
+      let version = try #require(merge.headers["etag"])
+      #expect(try await patch(#"{"bio":"Notes"}"#, as: nil, [("If-Match", version)]).status == 200)
+      #expect(try await patch(#"{"bio":"Late"}"#, as: nil, [("If-Match", version)]).status == 412)
+      #expect(try await patch("{}", as: "bob").status == 403)
+      let wrong = try await patch(#"{"age":3,"email":"a@b@c"}"#)
+      #expect(wrong.status == 400 && wrong.json["errors"].elements.count == 2)
+      try await withThrowingTaskGroup { group in
+        for member in ["name", "given_name", "family_name", "bio"] {
+          group.addTask {
+            #expect(
+              try await Self.send("PATCH", "/v1/users/eve", as: "eve", #"{"\#(member)":"x"}"#, [], api).status == 200)
+          }
+        }
+        try await group.waitForAll()
+      }
+      let eve = try await Self.get("/v1/users/eve", api).json
+      #expect(["name", "given_name", "family_name", "bio"].allSatisfy { eve[$0].text == "x" })
     }
   }
 

@@ -54,6 +54,31 @@ struct ViewerURLTests {
     }
   }
 
+  @Test("the path of a job is for the author of its post or image, and for a back-end")
+  func jobs() async throws {
+    try await UserClient.with { api in
+      let created = try await api.submit(.moment(), headers: UserClient.backend)
+      let post = try #require(created.headers["location"])
+      #expect(
+        created.json["job"]["url"].text?.hasPrefix("/v1/jobs/") == true && created.json["offset_seconds"] == .null)
+      var form = MultipartForm()
+      form.add("image", filename: "a.jpg", contentType: "image/jpeg", PhotoSubmissionTests.jpeg)
+      let reaction = try await request(
+        "POST", "\(post)/reactions", port: api.port,
+        headers: UserClient.backend + [("Take5-User", "ada"), ("Content-Type", form.contentType)], body: form.bytes)
+      let image = try #require(reaction.json["url"].text)
+      for (user, isTold) in [("ada", true), ("bob", false), (nil, true)] as [(String?, Bool)] {
+        let acting = UserClient.backend + (user.map { [("Take5-User", $0)] } ?? [])
+        for path in [post, image] {
+          let job = try await api.get(path, headers: acting).json["job"]
+          #expect((job["url"].text != nil) == isTold && job["state"].text == "available", "\(path)")
+        }
+        let listed = try await api.get("/v1/posts?status=processing", headers: acting).json["items"][0]
+        #expect((listed["job"]["url"].text != nil) == isTold)
+      }
+    }
+  }
+
   /// The changes in docs/access.md.
   enum Change: String, CaseIterable {
     case none

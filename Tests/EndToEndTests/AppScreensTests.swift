@@ -91,11 +91,11 @@ struct AppScreensTests {
     // the talk about an event
     #expect(try await bob.send("POST", "/v1/posts/\(hidden)/comments", #"{"text":"On my way"}"#).status == 201)
     #expect(try await eve.send("GET", "/v1/posts/\(hidden)/comments").status == 404)
-    // the description of a place is that of the user who gave it
+    // each user describes a place, and what most of them say is shown
     let described =
       #"{"name":"Lake","categories":["swim"],"rating":4.5,"price_level":1,"coordinate":{"latitude":47.5,"longitude":9.5}}"#
     #expect(try await bob.send("PUT", "/v1/places/lake", described)["rating"] != nil)
-    #expect(try await eve.send("PUT", "/v1/places/lake", "{}").status == 403)
+    #expect(try await eve.send("PUT", "/v1/places/lake", "{}")["rating"]?.number != nil)
     #expect(try await eve.send("GET", "/v1/places?category=swim")["items", 0, "id"]?.text == "lake")
     // a user's own notes
     #expect(try await ada.send("PUT", "/v1/users/ada/notes/lake", #"{"text":"Cold"}"#).status == 200)
@@ -163,11 +163,12 @@ struct AppScreensTests {
     #expect(list.status == 201)
     _ = try await bob.send("PUT", "/v1/users/bob/favourites/tower")
     let tower = try await eve.send("GET", "/v1/places/tower")
-    #expect(tower["counts", "favourites"]?.number == 1 && tower["counts", "collections"]?.number == 2)
+    #expect(tower["counts", "favourites"]?.number == 1 && tower["counts", "collections"]?.number == 0)
+    #expect(try await ada.send("GET", "/v1/places/tower")["counts", "collections"]?.number == 2)
     #expect(tower["photo", "photo.medium"] != nil)
     #expect(try await eve.send("GET", "/v1/places?sort=saves")["items", 0, "id"]?.text == "tower")
     #expect(try await ada.send("DELETE", path).status == 204)
-    #expect(try await eve.send("GET", "/v1/places/tower")["counts", "collections"]?.number == 1)
+    #expect(try await ada.send("GET", "/v1/places/tower")["counts", "collections"]?.number == 1)
     let verified = try await Take5Command.run(["verify", "--data", service.data])
     #expect(verified.status == 0, "\(verified)")
     #expect(try await service.stop() == 0)

@@ -41,9 +41,24 @@ struct UserCommandTests {
     #expect(try await signIn(password).status == 403)
     #expect(try await Self.take5(service, "users", "enable", "ada").output.hasSuffix("  active\n"))
     #expect(try await signIn(password).status == 201)
+    // An account that has lost its name, as older versions let it: every command takes the id, and one gives a name back.
+    try await service.execute("UPDATE app_user SET user_name = NULL WHERE id = '\(user)'")
+    #expect(try await Self.take5(service, "users", "list").output.hasPrefix("\(user)  -  created "))
+    #expect(try await Self.take5(service, "users", "show", user).output.hasPrefix("\(user)  -  created "))
+    let again = try await Self.take5(service, "users", "reset-password", user)
+    #expect(again.status == 0 && again.output.hasPrefix("new password of \(user): "), "\(again)")
+    #expect(try await api.send("PUT", "/v1/users/b", #"{"user_name":"bob"}"#).status == 200)
+    #expect(try await Self.take5(service, "users", "rename", user, "BOB").status == 65)
+    #expect(try await Self.take5(service, "users", "rename", user, "a b").status == 64)
+    let renamed = try await Self.take5(service, "users", "rename", user, "ada")
+    #expect(renamed.status == 0 && renamed.output.hasPrefix("\(user)  ada  created "), "\(renamed)")
+    let word = again.output.split(separator: "\n").first?.split(separator: " ").last.map(String.init)
+    #expect(try await signIn(try #require(word)).status == 201)
+    #expect(try await Self.take5(service, "users", "rename", "ADA", "Ada.L").output.hasPrefix("\(user)  Ada.L  "))
+    #expect(try await Self.take5(service, "users", "rename", "nobody", "x").status == 66)
     for command in ["show", "reset-password", "disable", "enable"] {
-      let missing = try await Self.take5(service, "users", command, "bob")
-      #expect(missing.status == 66 && missing.errors.contains("'bob'"), "\(missing)")
+      let missing = try await Self.take5(service, "users", command, "carl")
+      #expect(missing.status == 66 && missing.errors.contains("'carl'"), "\(missing)")
     }
     try await service.stop()
     for secret in ["correct horse", "wrong horse", password, token, "argon2", "ada@example.org"] {

@@ -105,7 +105,7 @@ extension IntegrityFixture {
     try await pool.run { session in
       try session.execute(
         """
-        SELECT concat_ws(' ', id, post_count, author_count, favourite_count, collection_count,
+        SELECT concat_ws(' ', id, latitude, longitude, post_count, author_count, favourite_count, collection_count,
           (SELECT string_agg(concat_ws(' ', item_count, member_count, comment_count), ',') FROM collection), (SELECT sum(posts) FROM place_user),
           (SELECT string_agg(concat_ws(' ', period, level, cell, posts, longitudes), ',' ORDER BY period, level, cell) FROM map_activity))
         FROM place

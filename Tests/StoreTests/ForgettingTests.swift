@@ -83,6 +83,7 @@ struct ForgettingTests {
         ("place WHERE comment_count = 1", 1), ("collection", 1), ("collection_member", 0),
         ("collection WHERE member_count = 0 AND comment_count = 0 AND item_count = 1", 1), ("collection_activity", 3),
         ("place WHERE collection_count = 1", 1), ("moderation_case", 2), ("report", 0), ("suspension", 0),
+        ("place_description", 1), ("place WHERE name = 'Lake'", 2),
       ] {
         #expect(try await fixture.count(table) == rows, "\(table)")
       }
@@ -172,7 +173,8 @@ extension StoreFixture {
       let mine = try session.execute("SELECT public_id FROM post WHERE author = $1 LIMIT 1", .text(user)).single()
       _ = try store.comment(
         on: .post(mine.publicID("public_id")), for: .unrestricted, author: "bob", text: "Nice", session)
-      try store.save(Profile(userName: "forgotten-name", email: "a@b"), of: user, for: .unrestricted, session)
+      try store.save(
+        ProfileChange(Profile(userName: "forgotten-name", email: "a@b")), of: user, for: .unrestricted, session)
       for (first, second) in [(user, "bob"), ("bob", user), (user, "eve"), ("carl", user)] {
         _ = try store.relate(first, .friend, to: second, for: .unrestricted, session)
       }
@@ -181,7 +183,7 @@ extension StoreFixture {
         _ = try store.relate("bob", kind, to: "\(mine.publicID("public_id"))", for: .unrestricted, session)
       }
       for author in ["bob", user] {
-        try store.describe(
+        _ = try store.describe(
           "lake of \(author == user ? "one" : "bob")", PlaceDescription(name: "Lake"), for: .user(author), session
         ) { _ in }
         _ = try store.note("Closed on Mondays", of: author, about: "lake of one", session) { _ in }

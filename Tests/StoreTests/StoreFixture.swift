@@ -101,7 +101,9 @@ struct StoreFixture {
     }
   }
 
-  static let accepted = Verdict(reasons: [], inputs: [:], decisions: [])
+  static let accepted = Verdict(
+    reasons: [], inputs: [:], moment: MomentReport(offsetSeconds: 0.18, confidence: 0.9, recordedDifference: nil),
+    decisions: [])
 
   /// Collects the released blobs.
   func collect() async throws {

@@ -22,6 +22,8 @@ struct WorkingTests {
       #expect(post.job?.state == .completed)
       #expect(post.job?.progress == 1)
       #expect(Set(post.assets.keys) == [.composed, .image])
+      // For every viewer, of whom most may not read the job.
+      #expect(post.offsetSeconds == 0.18)
       let composed = try #require(post.assets[.composed])
       #expect(composed.width == 1080 && composed.height == 1920 && composed.duration == 5)
       #expect(try fixture.content(SHA256.digest(of: Array("composed ".utf8))) == "composed ")

@@ -59,6 +59,24 @@ struct ExportedImage: Encodable {
   }
 }
 
+/// What a user has said of a place, in the archive of the user; unknown values are null.
+struct ExportedDescription: Encodable {
+  let place: String
+  let description: PlaceDescription
+
+  private enum CodingKeys: String, CodingKey { case place, name, coordinate, categories, rating, priceLevel }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(place, forKey: .place)
+    try container.encode(description.name, forKey: .name)
+    try container.encode(description.coordinate, forKey: .coordinate)
+    try container.encode(description.categories, forKey: .categories)
+    try container.encode(description.rating, forKey: .rating)
+    try container.encode(description.priceLevel, forKey: .priceLevel)
+  }
+}
+
 /// A media file in an archive.
 struct ExportedFile: Encodable {
   let asset: Asset

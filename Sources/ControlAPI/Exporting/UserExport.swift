@@ -53,6 +53,12 @@ package struct UserExport: Sendable {
     try await add(pagesOf: "notes", to: &archive) { last, session in
       try store.notes(by: user, after: last, limit: Self.pageSize, session)
     }
+    try await add(pagesOf: "places", to: &archive) { last, session in
+      let described = try store.descriptions(by: user, after: last, limit: Self.pageSize, session)
+      return (
+        described.items.map { ExportedDescription(place: $0.place, description: $0.description) }, described.last
+      )
+    }
     try await add(pagesOf: "reports", to: &archive) { last, session in
       let reports = try store.reports(by: user, after: last, limit: Self.pageSize, session)
       return (reports.items.map(ReportResponse.init), reports.last)

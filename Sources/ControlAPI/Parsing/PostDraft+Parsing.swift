@@ -136,8 +136,10 @@ extension PostChange {
   /// every invalid field.
   init(fields: [String: JSONValue]) throws(Problem) {
     var reader = FieldReader(fields, path: "")
-    func change<Value>(_ name: String, _ value: Value?) -> Change<Value> {
-      fields[name] == nil ? .keep : .set(value)
+    func change<Value>(
+      _ name: String, _ value: Value?, of object: [String: JSONValue]? = nil
+    ) -> MemberChange<Value> {
+      (object ?? fields)[name] == nil ? .keep : .set(value)
     }
     let title = reader.text("title", limit: MaxLength.name)
     let caption = reader.text("caption", limit: MaxLength.text)
@@ -148,9 +150,15 @@ extension PostChange {
     let foreground = reader.choice("foreground", of: Camera.self)
     let errors = reader.finish()
     guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
+    let named: [String: JSONValue] = if case .object(let members)? = fields["place"] { members } else { [:] }
+    let placeChange = place.map { place in
+      PlaceChange(
+        id: place.id, name: change("name", place.name, of: named),
+        coordinate: change("coordinate", place.coordinate, of: named))
+    }
     self.init(
       title: change("title", title), caption: change("caption", caption),
-      alternativeText: change("alternative_text", alternativeText), place: change("place", place),
+      alternativeText: change("alternative_text", alternativeText), place: change("place", placeChange),
       location: change("location", location), visibility: visibility, foreground: foreground)
   }
 }

@@ -5,10 +5,13 @@ internal import Model
 struct ImageResponse: Encodable {
   private let image: StoredImage
   private let urls: MediaURLs
+  private let viewer: Viewer
 
-  init(_ image: StoredImage, _ urls: MediaURLs) {
+  /// - Parameter viewer: who reads it, as in the response of a post.
+  init(_ image: StoredImage, _ urls: MediaURLs, for viewer: Viewer = .unrestricted) {
     self.image = image
     self.urls = urls
+    self.viewer = viewer
   }
 
   /// The path of an image.
@@ -27,7 +30,9 @@ struct ImageResponse: Encodable {
     try container.encode(image.draft.alternativeText, forKey: .alternativeText)
     try container.encode(image.status, forKey: .status)
     try container.encode(image.createdAt, forKey: .createdAt)
-    try container.encode(image.job.map(JobSummaryResponse.init), forKey: .job)
+    try container.encode(
+      image.job.map { JobSummaryResponse($0, isReadable: viewer.owns(image.draft.author ?? image.draft.owner)) },
+      forKey: .job)
     try container.encode(image.reasons, forKey: .reasons)
     try container.encode(
       image.assets.filter { !$0.key.isSource }.mapValues { AssetResponse($0, urls, isPublic: image.isPublic) },

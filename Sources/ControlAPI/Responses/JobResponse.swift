@@ -31,18 +31,24 @@ struct JobResponse: Encodable {
   }
 }
 
-/// The JSON of a job inside a post or an image.
+/// The JSON of a job inside a post or an image; `url` is null for a client that the job is not for.
 struct JobSummaryResponse: Encodable {
-  let id: PublicID
-  let state: JobState
-  let progress: Double
-  let url: String
+  private let job: JobSummary
+  private let isReadable: Bool
 
-  init(_ job: JobSummary) {
-    id = job.id
-    state = job.state
-    progress = job.progress
-    url = Self.path(job.id)
+  init(_ job: JobSummary, isReadable: Bool) {
+    self.job = job
+    self.isReadable = isReadable
+  }
+
+  private enum CodingKeys: String, CodingKey { case id, state, progress, url }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(job.id, forKey: .id)
+    try container.encode(job.state, forKey: .state)
+    try container.encode(job.progress, forKey: .progress)
+    try container.encode(isReadable ? Self.path(job.id) : nil, forKey: .url)
   }
 
   /// The path of a job.

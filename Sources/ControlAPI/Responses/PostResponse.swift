@@ -5,17 +5,20 @@ internal import Model
 struct PostResponse: Encodable {
   private let post: Post
   private let urls: MediaURLs
+  private let viewer: Viewer
 
-  init(_ post: Post, _ urls: MediaURLs) {
+  /// - Parameter viewer: who reads it; the path of the job is for the author, and for a client that acts as no user.
+  init(_ post: Post, _ urls: MediaURLs, for viewer: Viewer = .unrestricted) {
     self.post = post
     self.urls = urls
+    self.viewer = viewer
   }
 
   /// The path of a post.
   static func path(_ id: PublicID) -> String { "/v1/posts/\(id)" }
 
   private enum CodingKeys: String, CodingKey {
-    case id, status, createdAt, updatedAt, job, counts, window, reasons, assets, photos
+    case id, status, createdAt, updatedAt, job, counts, window, offsetSeconds, reasons, assets, photos
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -25,9 +28,11 @@ struct PostResponse: Encodable {
     try container.encode(post.status, forKey: .status)
     try container.encode(post.createdAt, forKey: .createdAt)
     try container.encode(post.updatedAt, forKey: .updatedAt)
-    try container.encode(post.job.map(JobSummaryResponse.init), forKey: .job)
+    try container.encode(
+      post.job.map { JobSummaryResponse($0, isReadable: viewer.owns(post.draft.author)) }, forKey: .job)
     try container.encode(post.counts, forKey: .counts)
     try container.encode(post.punctuality.map(PunctualityResponse.init), forKey: .window)
+    try container.encode(post.offsetSeconds, forKey: .offsetSeconds)
     try container.encode(post.reasons, forKey: .reasons)
     let isPublic = post.isPublic
     let assets = post.assets.filter { !$0.key.isSource }.mapValues { AssetResponse($0, urls, isPublic: isPublic) }

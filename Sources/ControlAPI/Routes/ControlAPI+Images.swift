@@ -65,7 +65,7 @@ extension ControlAPI {
     guard let id = PublicID(text), let image = try await database.read({ try store.image(id, for: viewer, $0) }) else {
       throw ProblemKind.imageNotFound.problem("The image \(text) does not exist.")
     }
-    return try .versioned(ImageResponse(image, access.mediaURLs(for: request)), image)
+    return try .versioned(ImageResponse(image, access.mediaURLs(for: request), for: viewer), image)
   }
 
   private func listImages(_ request: Request, _ kind: ImageKind) async throws -> Response {
@@ -79,7 +79,7 @@ extension ControlAPI {
       if kind == .reaction, try !store.hasPost(owner, for: viewer, session) { throw Self.postNotFound(owner) }
       return try store.images(kind, of: owner, by: authors, for: viewer, page, session)
     }
-    return try .uncached(PageResponse(images) { ImageResponse($0, urls) })
+    return try .uncached(PageResponse(images) { ImageResponse($0, urls, for: viewer) })
   }
 
   /// Returns the current image of an owner: as JSON, or its bytes if the header field `Accept` names an image type.
@@ -98,7 +98,7 @@ extension ControlAPI {
         with: current.content, to: request, headers: ["Cache-Control": "private, no-cache", "Vary": "Accept"])
     }
     var response = try Response.versioned(
-      ImageResponse(current.image, access.mediaURLs(for: request)), current.image)
+      ImageResponse(current.image, access.mediaURLs(for: request), for: viewer), current.image)
     response.headers["Vary"] = "Accept"
     return response
   }

@@ -84,7 +84,7 @@ extension ControlAPI {
     let posts = try await queryList(for: request, isWide: filter.isWide) {
       try store.posts(filter, for: viewer, page, $0)
     }
-    return try .uncached(PageResponse(posts) { PostResponse($0, urls) })
+    return try .uncached(PageResponse(posts) { PostResponse($0, urls, for: viewer) })
   }
 
   /// Runs a query that may scan many rows, in the turn of its client. It uses the pool `lists`, so that slow lists do not delay other

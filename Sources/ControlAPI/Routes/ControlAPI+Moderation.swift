@@ -97,7 +97,7 @@ extension ControlAPI {
   }
 
   private static let unfit =
-    "expected \"approve\" or \"hide\" for posts and comments, \"approve\" or \"suspend\" for users"
+    "expected \"approve\" or \"suspend\" for users, \"approve\" or \"hide\" for everything else"
 
   private static func caseNotFound(_ id: String) -> Problem {
     ProblemKind.caseNotFound.problem("The case \(id) does not exist.")
@@ -128,6 +128,9 @@ struct CaseResponse: Encodable {
     case .post(let id): PostResponse.path(id)
     case .comment(let id): opened.commentSubject.map { CommentResponse.path(id, on: $0) }
     case .user(let id): UserResponse.path(id)
+    case .place(let id): StoredPlaceResponse.path(id)
+    case .image(let id): ImageResponse.path(id)
+    case .collection(let id): CollectionResponse.path(id)
     }
   }
 

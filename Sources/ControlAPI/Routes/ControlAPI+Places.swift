@@ -59,13 +59,13 @@ extension ControlAPI {
     let (store, viewer) = (store, request.caller.viewer)
     try access.countSubmission(of: viewer.user ?? "", request)
     let place = try await database.transaction { session in
-      try store.describe(id, description, for: viewer, session) { place in
+      let isDescribed = try store.describe(id, description, for: viewer, session) { place in
         guard place != nil || request.headers["If-Match"] == nil else {
           throw ProblemKind.outdatedVersion.problem("The place does not exist, so that If-Match names no version.")
         }
         try request.checkVersion(of: place)
       }
-      return try store.place(id, for: viewer, session)
+      return isDescribed ? try store.place(id, for: viewer, session) : nil
     }
     guard let place else { throw Self.placeNotFound(id) }
     return try .versioned(StoredPlaceResponse(place, access.mediaURLs(for: request)), place)

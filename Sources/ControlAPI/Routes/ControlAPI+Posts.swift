@@ -56,7 +56,7 @@ extension ControlAPI {
 
   /// Returns a post with its version in the header field `ETag`.
   private func respond(to request: Request, with post: Post) throws -> Response {
-    try .versioned(PostResponse(post, access.mediaURLs(for: request)), post)
+    try .versioned(PostResponse(post, access.mediaURLs(for: request), for: request.caller.viewer), post)
   }
 
   private func deletePost(_ request: Request) async throws -> Response {

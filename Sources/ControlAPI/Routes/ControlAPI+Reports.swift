@@ -47,25 +47,33 @@ extension ControlAPI {
     case .post(let id): postNotFound("\(id)")
     case .comment(let id): commentNotFound("\(id)")
     case .user(let id): userNotFound(id)
+    case .place(let id): placeNotFound(id)
+    case .image(let id): ProblemKind.imageNotFound.problem("The image \(id) does not exist.")
+    case .collection(let id): collectionNotFound("\(id)")
     }
   }
 }
 
 extension FieldReader {
-  /// Reads one of the fields `post`, `comment` and `user`.
+  /// Reads one of the fields `post`, `comment`, `user`, `place`, `image` and `collection`.
   mutating func moderationSubject() -> ModerationSubject? {
     func id(_ value: JSONValue) -> PublicID? { if case .string(let text) = value { PublicID(text) } else { nil } }
     let subjects = [
       value("post", "expected a UUID", id).map(ModerationSubject.post),
       value("comment", "expected a UUID", id).map(ModerationSubject.comment),
       text("user", limit: MaxLength.name, allowsEmpty: false).map(ModerationSubject.user),
+      text("place", limit: MaxLength.name, allowsEmpty: false).map(ModerationSubject.place),
+      value("image", "expected a UUID", id).map(ModerationSubject.image),
+      value("collection", "expected a UUID", id).map(ModerationSubject.collection),
     ].compactMap(\.self)
-    if subjects.count != 1, errors.isEmpty { refuse("post", "expected one of the fields post, comment and user") }
+    if subjects.count != 1, errors.isEmpty {
+      refuse("post", "expected one of the fields post, comment, user, place, image and collection")
+    }
     return subjects.first
   }
 }
 
-/// The JSON of a report: of `post`, `comment` and `user`, one has a value.
+/// The JSON of a report: of the keys of its subject one has a value.
 struct ReportResponse: Encodable {
   private let report: Report
 
@@ -92,18 +100,19 @@ struct ReportResponse: Encodable {
 struct SubjectResponse: Encodable {
   let subject: ModerationSubject
 
-  private enum CodingKeys: String, CodingKey { case post, comment, user }
+  private enum CodingKeys: String, CodingKey, CaseIterable { case post, comment, user, place, image, collection }
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    var (post, comment, user): (PublicID?, PublicID?, String?) = (nil, nil, nil)
-    switch subject {
-    case .post(let id): post = id
-    case .comment(let id): comment = id
-    case .user(let id): user = id
-    }
-    try container.encode(post, forKey: .post)
-    try container.encode(comment, forKey: .comment)
-    try container.encode(user, forKey: .user)
+    let (named, id): (CodingKeys, String) =
+      switch subject {
+      case .post(let id): (.post, "\(id)")
+      case .comment(let id): (.comment, "\(id)")
+      case .user(let id): (.user, id)
+      case .place(let id): (.place, id)
+      case .image(let id): (.image, "\(id)")
+      case .collection(let id): (.collection, "\(id)")
+      }
+    for key in CodingKeys.allCases { try container.encode(key == named ? id : nil, forKey: key) }
   }
 }

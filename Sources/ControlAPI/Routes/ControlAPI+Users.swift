@@ -10,7 +10,11 @@ extension ControlAPI {
       route("GET", "/v1/users", access: .key([.read]), readsQuery: true, handler: searchUsers),
       route("GET", "/v1/users/{id}", access: .key([.read]), handler: readUser),
       route(
-        "PUT", "/v1/users/{id}", access: .key([.change, .read]), bodyLimit: Int64(JSONBody.maxBytes), handler: saveUser),
+        "PUT", "/v1/users/{id}", access: .key([.change, .read]), bodyLimit: Int64(JSONBody.maxBytes)
+      ) { try await saveUser($0, replacesAll: true) },
+      route(
+        "PATCH", "/v1/users/{id}", access: .key([.change, .read]), bodyLimit: Int64(JSONBody.maxBytes)
+      ) { try await saveUser($0, replacesAll: false) },
     ]
   }
 
@@ -40,14 +44,14 @@ extension ControlAPI {
     return try respond(to: request, with: user)
   }
 
-  private func saveUser(_ request: Request) async throws -> Response {
+  private func saveUser(_ request: Request, replacesAll: Bool) async throws -> Response {
     let id = try name(request)
-    let profile = try Profile(fields: try await JSONBody.fields(of: request))
+    let change = try ProfileChange(fields: try await JSONBody.fields(of: request), replacesAll: replacesAll)
     try access.countSubmission(of: id, request)
     let (store, viewer) = (store, request.caller.viewer)
     do {
       let user = try await database.transaction { session in
-        try store.save(profile, of: id, for: viewer, session) { user in
+        try store.save(change, of: id, for: viewer, session) { user in
           guard user != nil || request.headers["If-Match"] == nil else {
             throw ProblemKind.outdatedVersion.problem("The user does not exist, so that If-Match names no version.")
           }
@@ -57,10 +61,15 @@ extension ControlAPI {
       }
       guard let user else { throw Self.userNotFound(id) }
       return try respond(to: request, with: user)
-    } catch is UserNameRequired {
-      throw ProblemKind.invalid([FieldError("user_name", "is required: the user signs in with it")])
+    } catch let error as UserNameRequired {
+      let reason =
+        error.signsIn
+        ? "is required: the user signs in with it"
+        : "is required: the user has one; repeat it, or write null to give it up"
+      throw ProblemKind.invalid([FieldError("user_name", reason)])
     } catch is UserNameTaken {
-      throw ProblemKind.userNameTaken.problem("The user name '\(profile.userName ?? "")' is taken or reserved.")
+      throw ProblemKind.userNameTaken.problem(
+        "The user name '\(change.userName.applied(to: nil) ?? "")' is taken or reserved.")
     }
   }
 
@@ -69,15 +78,31 @@ extension ControlAPI {
   }
 }
 
-extension Profile {
-  /// Reads the fields of a profile; absent fields are empty. Throws a problem that names every invalid field.
-  init(fields: [String: JSONValue]) throws(Problem) {
+extension ProfileChange {
+  /// Reads the members of a profile, or of a merge patch of it (RFC 7396); throws a problem that names every invalid member.
+  ///
+  /// - Parameter replacesAll: whether members that are absent are empty; the user name is never emptied so.
+  init(fields: [String: JSONValue], replacesAll: Bool) throws(Problem) {
     var reader = FieldReader(fields, path: "")
-    self.init(&reader)
+    let profile = Profile(&reader)
     let errors = reader.finish()
     guard errors.isEmpty else { throw ProblemKind.invalid(errors) }
+    self.init(profile)
+    isReplacement = replacesAll
+    if fields["user_name"] == nil { userName = .keep }
+    guard !replacesAll else { return }
+    for (name, member) in Self.members where fields[name] == nil { self[keyPath: member] = .keep }
   }
 
+  private static var members: [(name: String, member: WritableKeyPath<ProfileChange, MemberChange<String>>)] {
+    [
+      ("name", \.name), ("given_name", \.givenName), ("family_name", \.familyName), ("bio", \.bio),
+      ("birth_date", \.birthDate), ("email", \.email),
+    ]
+  }
+}
+
+extension Profile {
   /// Reads the fields of a profile; absent fields are empty.
   init(_ reader: inout FieldReader) {
     self.init(

@@ -204,7 +204,7 @@ ORDER BY blob.hash
 -- The counters of a post, as they should be.
 (SELECT count(*) FROM relation WHERE relation.target = {post}.public_id::text AND kind = 'like'),
   (SELECT count(*) FROM comment WHERE comment.post_id = {post}.id AND NOT is_hidden),
-  (SELECT count(*) FROM image WHERE image.post_id = {post}.id AND image.status = 'ready')
+  (SELECT count(*) FROM image WHERE image.post_id = {post}.id AND image.status = 'ready' AND NOT image.is_hidden)
 
 -- name: users
 SELECT id, (public_posts, friends_posts, private_posts, friends) IS DISTINCT FROM ({counts(page.id)}) AS is_wrong
@@ -296,7 +296,18 @@ present AS (
   INSERT INTO place_user (place_id, user_id, posts)
   SELECT place_id, author, count(*) FROM post WHERE place_id = $1 AND status = 'ready' AND visibility = 'public'
   GROUP BY place_id, author
-  ON CONFLICT (place_id, user_id) DO UPDATE SET posts = excluded.posts)
+  ON CONFLICT (place_id, user_id) DO UPDATE SET posts = excluded.posts),
+-- What posts say is said again, and what others say is touched: a trigger makes of all what is shown.
+said AS (
+  INSERT INTO place_description (place_id, user_id, rank, name, latitude, longitude)
+  SELECT place_id, author, 1, (array_agg(place_name ORDER BY id DESC) FILTER (WHERE place_name <> ''))[1],
+    (array_agg(place_latitude ORDER BY id DESC) FILTER (WHERE place_latitude IS NOT NULL))[1],
+    (array_agg(place_longitude ORDER BY id DESC) FILTER (WHERE place_longitude IS NOT NULL))[1]
+  FROM post
+  WHERE place_id = $1 AND status = 'ready' AND visibility = 'public' AND (place_name <> '' OR place_latitude IS NOT NULL)
+  GROUP BY place_id, author ORDER BY min(id)
+  ON CONFLICT (place_id, rank, user_id) DO UPDATE SET name = excluded.name, latitude = excluded.latitude, longitude = excluded.longitude),
+touched AS (UPDATE place_description SET rank = rank WHERE place_id = $1 AND rank <> 1)
 UPDATE place SET (post_count, author_count, favourite_count, collection_count, comment_count) = ({place_counts(place.id)}) WHERE id = $1
 
 -- name: activity

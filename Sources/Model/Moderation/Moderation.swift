@@ -14,13 +14,18 @@ package enum ModerationSubject: Sendable, Hashable {
   case comment(PublicID)
   /// The app's id of a user.
   case user(String)
+  /// The app's id of a place.
+  case place(String)
+  /// A reaction, a profile image, a thumbnail or a photo of a place.
+  case image(PublicID)
+  case collection(PublicID)
 }
 
 /// What a moderator decides. The raw values are part of the API and do not change.
 package enum ModerationDecision: String, Codable, Sendable, CaseIterable {
-  /// The post or the comment may be seen, the user may act: it releases what is held, and restores what was hidden or suspended.
+  /// The subject may be seen, or the user may act: it releases what is held, and restores what was hidden or suspended.
   case approve
-  /// Only the author sees the post or the comment.
+  /// Only the author sees the subject, and a place no user.
   case hide
   /// The service refuses every request that acts as the user.
   case suspend
@@ -28,8 +33,9 @@ package enum ModerationDecision: String, Codable, Sendable, CaseIterable {
   /// Whether it is a decision about such a subject.
   package func concerns(_ subject: ModerationSubject) -> Bool {
     switch (self, subject) {
-    case (.approve, _), (.hide, .post), (.hide, .comment), (.suspend, .user): true
-    case (.hide, .user), (.suspend, .post), (.suspend, .comment): false
+    case (.approve, _), (.suspend, .user): true
+    case (.hide, .user), (.suspend, _): false
+    case (.hide, _): true
     }
   }
 }
@@ -71,8 +77,9 @@ package struct ModerationCase: Sendable, Hashable {
   package let subject: ModerationSubject
   /// What a comment is on; nil for other subjects.
   package let commentSubject: CommentSubject?
-  /// The user whose post or comment it is, or who is the subject.
-  package let author: String
+  /// The user whose post, comment, image or collection it is, who has described the place first, or who is the subject; nil: there is
+  /// no such user.
+  package let author: String?
   package let cause: Cause
   package let createdAt: Date
   /// The number of reports.
@@ -81,7 +88,7 @@ package struct ModerationCase: Sendable, Hashable {
   package let outcome: Outcome?
 
   package init(
-    id: PublicID, subject: ModerationSubject, commentSubject: CommentSubject?, author: String, cause: Cause,
+    id: PublicID, subject: ModerationSubject, commentSubject: CommentSubject?, author: String?, cause: Cause,
     createdAt: Date, reports: Int, outcome: Outcome?
   ) {
     self.id = id

@@ -57,7 +57,7 @@ package struct PlaceDescription: Sendable, Hashable {
   }
 }
 
-/// The counters of a place, which are the same for every viewer.
+/// The counters of a place.
 package struct PlaceCounts: Codable, Sendable, Hashable {
   /// The number of public posts that are ready.
   package let posts: Int
@@ -65,7 +65,7 @@ package struct PlaceCounts: Codable, Sendable, Hashable {
   package let users: Int
   /// The number of users who favour it.
   package let favourites: Int
-  /// The number of collections that have it.
+  /// The number of collections with it that the viewer sees.
   package let collections: Int
   package let comments: Int
 
@@ -93,7 +93,7 @@ package struct PlaceFilter: Sendable, Hashable {
 package enum PlaceOrder: String, Sendable, CaseIterable {
   /// Those with most public posts first.
   case posts
-  /// Those that most users favour and most collections have first.
+  /// Those that most users favour first; for a client that acts as no user, with the collections that have it.
   case saves
   /// The nearest first, of those near a point.
   case distance

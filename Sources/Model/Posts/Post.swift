@@ -11,6 +11,8 @@ package struct Post: Sendable, Hashable {
   package let counts: PostCounts
   /// Whether it was posted on time; nil: it is no moment, or no window had opened by then.
   package let punctuality: Punctuality?
+  /// The time of an event in the front clip minus its time in the back clip, in seconds; nil: it is not known.
+  package let offsetSeconds: Double?
   /// The reasons of a rejection; empty otherwise.
   package let reasons: [Reason]
   /// The job that makes the outputs; nil for a post without media.
@@ -22,7 +24,7 @@ package struct Post: Sendable, Hashable {
 
   package init(
     id: PublicID, draft: PostDraft, status: PostStatus, createdAt: Date, updatedAt: Date,
-    counts: PostCounts = PostCounts(), punctuality: Punctuality? = nil,
+    counts: PostCounts = PostCounts(), punctuality: Punctuality? = nil, offsetSeconds: Double? = nil,
     reasons: [Reason], job: JobSummary?, assets: [Role: Asset], photos: [[Role: Asset]] = []
   ) {
     self.id = id
@@ -32,6 +34,7 @@ package struct Post: Sendable, Hashable {
     self.updatedAt = updatedAt
     self.counts = counts
     self.punctuality = punctuality
+    self.offsetSeconds = offsetSeconds
     self.reasons = reasons
     self.job = job
     self.assets = assets

@@ -85,6 +85,25 @@ package struct Place: Codable, Sendable, Hashable {
   }
 }
 
+/// A change of the place of a post: of what the post says of it, or to another place.
+package struct PlaceChange: Sendable, Hashable {
+  package let id: String
+  package let name: MemberChange<String>
+  package let coordinate: MemberChange<Coordinate>
+
+  package init(id: String, name: MemberChange<String>, coordinate: MemberChange<Coordinate>) {
+    self.id = id
+    self.name = name
+    self.coordinate = coordinate
+  }
+
+  /// Applies the change to a place. Nothing of another place stays.
+  func applied(to place: Place?) -> Place {
+    let same = place.flatMap { $0.id.utf8.elementsEqual(id.utf8) ? $0 : nil }
+    return Place(id: id, name: name.applied(to: same?.name), coordinate: coordinate.applied(to: same?.coordinate))
+  }
+}
+
 /// A geographic coordinate in degrees (WGS 84).
 package struct Coordinate: Codable, Sendable, Hashable {
   /// -90 to 90, positive to the north.
@@ -115,32 +134,18 @@ package struct Coordinate: Codable, Sendable, Hashable {
 
 /// A change of a post; properties that are `.keep` or nil stay the same.
 package struct PostChange: Sendable, Hashable {
-  /// A change of an optional value.
-  package enum Change<Value: Sendable & Hashable>: Sendable, Hashable {
-    case keep
-    case set(Value?)
-
-    /// Applies the change to a value.
-    package func applied(to value: Value?) -> Value? {
-      switch self {
-      case .keep: value
-      case .set(let new): new
-      }
-    }
-  }
-
-  package var title: Change<String>
-  package var caption: Change<String>
-  package var alternativeText: Change<String>
-  package var place: Change<Place>
-  package var location: Change<Coordinate>
+  package var title: MemberChange<String>
+  package var caption: MemberChange<String>
+  package var alternativeText: MemberChange<String>
+  package var place: MemberChange<PlaceChange>
+  package var location: MemberChange<Coordinate>
   package var visibility: Visibility?
   package var foreground: Camera?
 
   package init(
-    title: Change<String> = .keep, caption: Change<String> = .keep,
-    alternativeText: Change<String> = .keep, place: Change<Place> = .keep,
-    location: Change<Coordinate> = .keep, visibility: Visibility? = nil, foreground: Camera? = nil
+    title: MemberChange<String> = .keep, caption: MemberChange<String> = .keep,
+    alternativeText: MemberChange<String> = .keep, place: MemberChange<PlaceChange> = .keep,
+    location: MemberChange<Coordinate> = .keep, visibility: Visibility? = nil, foreground: Camera? = nil
   ) {
     self.title = title
     self.caption = caption
@@ -157,7 +162,7 @@ package struct PostChange: Sendable, Hashable {
     draft.title = title.applied(to: draft.title)
     draft.caption = caption.applied(to: draft.caption)
     draft.alternativeText = alternativeText.applied(to: draft.alternativeText)
-    draft.place = place.applied(to: draft.place)
+    if case .set(let change) = place { draft.place = change?.applied(to: draft.place) }
     draft.location = location.applied(to: draft.location)
     draft.visibility = visibility ?? draft.visibility
     draft.foreground = foreground ?? draft.foreground

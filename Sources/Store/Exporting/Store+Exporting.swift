@@ -61,6 +61,15 @@ extension Store {
     return (try rows.map(Self.note), try rows.last?.get("id") ?? number)
   }
 
+  /// Reads what a user has said of places, the oldest first, with the ids of the places.
+  package func descriptions(
+    by user: String, after number: Int64, limit: Int, _ session: Session
+  ) throws -> (items: [(place: String, description: PlaceDescription)], last: Int64) {
+    let rows = Array(
+      try session.execute(Self.exporting["descriptions_by_user"], .text(user), .integer(number), .integer(limit)))
+    return (try rows.map { (try $0.get("place_id"), try PlaceDescription($0)) }, try rows.last?.get("number") ?? number)
+  }
+
   /// Reads the relations that a user has, and has asked for, the oldest first. Who has blocked the user is not among them.
   package func relations(
     by user: String, after number: Int64, limit: Int, _ session: Session

@@ -97,7 +97,8 @@ extension Store {
       Self.forgetting["drop_relations_of_user_or_to"], Self.forgetting["drop_events_of_user"],
       Self.forgetting["drop_memberships_of_user"], Self.forgetting["blank_activity_of_user"],
       Self.forgetting["drop_reports_of_user"], Self.forgetting["drop_cases_of_user"],
-      Self.forgetting["drop_notes_of_user"], Self.forgetting["blank_places"], Self.forgetting["blank_events_by_user"],
+      Self.forgetting["drop_notes_of_user"], Self.forgetting["drop_descriptions_of_user"],
+      Self.forgetting["blank_places"], Self.forgetting["blank_events_by_user"],
       Self.forgetting["blank_jobs"], Self.forgetting["blank_dead_jobs"],
       Self.forgetting["blank_finished_jobs"],
     ]

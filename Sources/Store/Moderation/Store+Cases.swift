@@ -72,6 +72,10 @@ extension Store {
     switch locked {
     case .post(let post): try moderate(post, decision == .approve ? nil : .hide, session)
     case .comment(let comment): try setHidden(comment, decision == .hide, session)
+    case .place(let place): try session.execute(Self.statements["hide_place"], .text(place), .bool(decision == .hide))
+    case .image(let image): try setHidden(image: image, decision == .hide, session)
+    case .collection(let number):
+      try session.execute(Self.statements["hide_collection"], .integer(number), .bool(decision == .hide))
     case .user(let user):
       let statement = decision == .suspend ? Self.statements["suspend"] : Self.statements["reinstate"]
       try session.execute(statement, .text(user))
@@ -133,11 +137,24 @@ extension Store {
     if changed.affected > 0 { try count(isHidden ? -1 : 1, on: comment.subject, session) }
   }
 
+  /// Hides or shows a locked image. The count of the reactions to a post, which is locked, follows.
+  private func setHidden(image: PublicID, _ isHidden: Bool, _ session: Session) throws {
+    let changed = try session.execute(Self.statements["hide_image"], .text(image.description), .bool(isHidden))
+    guard let row = changed.first, try row.enumValue("kind") == ImageKind.reaction,
+      try row.enumValue("status") == ImageStatus.ready
+    else { return }
+    try session.execute(Self.statements["count_reactions"], .text(image.description), .integer(isHidden ? -1 : 1))
+  }
+
   /// What was locked for a report or a decision.
   enum LockedSubject {
     case post(PublicID)
     case comment(Comment)
     case user(String)
+    case place(String)
+    case image(PublicID)
+    /// The number of its row.
+    case collection(Int64)
   }
 
   /// Locks a subject, or what a comment is on; nil if the viewer does not see it.
@@ -157,18 +174,36 @@ extension Store {
       try requireUsers(id, allowingSuspended: true, in: session)
       try session.execute(Self.statements["add_author"], .text(id))
       return try session.execute(Self.statements["seen_user"], .text(id), viewer.parameter).isEmpty ? nil : .user(id)
+    case .place(let id):
+      let locked = try session.execute(Self.statements["lock_known_place"], .text(id), viewer.parameter)
+      return locked.isEmpty ? nil : .place(id)
+    case .image(let id):
+      guard let seen = try image(id, for: viewer, session) else { return nil }
+      if seen.draft.kind == .reaction {
+        let post = try session.execute(
+          Self.statements["lock_target_post"], .text(seen.draft.owner), viewer.parameter)
+        guard !post.isEmpty else { return nil }
+      }
+      return try session.execute(Self.statements["lock_image"], .text(id.description)).isEmpty ? nil : .image(id)
+    case .collection(let id):
+      return try lock(collection: id, for: viewer, session).map { .collection($0.number) }
     }
   }
 }
 
 extension ModerationSubject {
-  /// The parameters of a post, a comment and a user, of which one has a value.
+  /// The parameters of a post, a comment, a user, a place, an image and a collection, of which one has a value.
   fileprivate var parameters: [Parameter] {
+    var all = [Parameter](repeating: .text(nil), count: 6)
     switch self {
-    case .post(let id): [.text(id.description), .text(nil), .text(nil)]
-    case .comment(let id): [.text(nil), .text(id.description), .text(nil)]
-    case .user(let id): [.text(nil), .text(nil), .text(id)]
+    case .post(let id): all[0] = .text(id.description)
+    case .comment(let id): all[1] = .text(id.description)
+    case .user(let id): all[2] = .text(id)
+    case .place(let id): all[3] = .text(id)
+    case .image(let id): all[4] = .text(id.description)
+    case .collection(let id): all[5] = .text(id.description)
     }
+    return all
   }
 }
 
@@ -178,7 +213,7 @@ extension ModerationCase {
     var commentSubject: CommentSubject?
     if case .comment = subject {
       commentSubject =
-        if let place = try row.get("place_id", as: String?.self) {
+        if let place = try row.get("commented_place", as: String?.self) {
           .place(place)
         } else if try row.get("commented_collection", as: String?.self) != nil {
           .collection(try row.publicID("commented_collection"))

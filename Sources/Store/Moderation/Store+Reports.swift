@@ -5,7 +5,7 @@ import Queue
 
 /// What users report. A report opens a case about its subject, unless one is open.
 extension Store {
-  /// Stores what a user reports; nil if the viewer sees no such post, comment or user.
+  /// Stores what a user reports; nil if the viewer sees no such subject.
   ///
   /// The report of a user who has reported the subject since its case was opened is the first one: it changes nothing.
   ///
@@ -64,12 +64,19 @@ extension Report {
 }
 
 extension ModerationSubject {
-  /// Reads the columns `post`, `comment` and `user_id`, of which one has a value.
+  /// Reads the columns `user_id`, `place_id`, `comment`, `image`, `collection` and `post`, of which one has a value.
   init(_ row: Row) throws {
+    func isThere(_ column: String) throws -> Bool { try row.get(column, as: String?.self) != nil }
     if let user = try row.get("user_id", as: String?.self) {
       self = .user(user)
-    } else if try row.get("comment", as: String?.self) != nil {
+    } else if let place = try row.get("place_id", as: String?.self) {
+      self = .place(place)
+    } else if try isThere("comment") {
       self = .comment(try row.publicID("comment"))
+    } else if try isThere("image") {
+      self = .image(try row.publicID("image"))
+    } else if try isThere("collection") {
+      self = .collection(try row.publicID("collection"))
     } else {
       self = .post(try row.publicID("post"))
     }

@@ -6,8 +6,11 @@ import Queue
 /// The error for a user name that another user has.
 package struct UserNameTaken: Error, Sendable, Hashable {}
 
-/// The error for a profile without a user name of a user who signs in with one.
-package struct UserNameRequired: Error, Sendable, Hashable {}
+/// The error for a profile that would lose the user name.
+package struct UserNameRequired: Error, Sendable, Hashable {
+  /// Whether the user signs in with it; otherwise the profile was replaced without naming it.
+  package let signsIn: Bool
+}
 
 /// Users and their profiles.
 extension Store {
@@ -48,22 +51,31 @@ extension Store {
     }
   }
 
-  /// Creates or replaces the profile of a user, who need not have posted before.
+  /// Creates or changes the profile of a user, who need not have posted before.
   ///
   /// - Parameter check: receives the user before the change, nil if there is none; an error from it prevents the change.
   /// - Throws: `OwnershipRefusal` unless the viewer is the user; `UserNameTaken`, `UserNameRequired`, `ForgottenRefusal`. The caller
   ///   must roll back.
   package func save(
-    _ profile: Profile, of id: String, for viewer: Viewer, _ session: Session,
+    _ change: ProfileChange, of id: String, for viewer: Viewer, _ session: Session,
     check: (AppUser?) throws -> Void = { _ in }
   ) throws {
     try viewer.require(owner: id)
     try requireUsers(id, allowingSuspended: viewer == .unrestricted, in: session)
+    let known = try user(id, for: viewer, session)
+    // Also a user without a row is locked: of two changes at once each keeps what the other one says.
+    try session.execute(Self.statements["add_users"], .texts([id]))
     try session.execute(Self.statements["lock_users"], .texts([id]))
-    let user = try user(id, for: viewer, session)
-    try check(user)
-    try Self.checkReserved(profile.userName, of: user, for: viewer)
-    if profile.userName == nil, try account(of: id, session) != nil { throw UserNameRequired() }
+    let locked = try user(id, for: viewer, session)
+    if known == nil { try check(nil) } else { try check(locked) }
+    let former = locked?.profile ?? Profile()
+    let profile = change.applied(to: former)
+    try Self.checkReserved(profile.userName, of: locked, for: viewer)
+    try requireUserName(of: id, in: profile, change, former, session)
+    try write(profile, of: id, session)
+  }
+
+  private func write(_ profile: Profile, of id: String, _ session: Session) throws {
     do {
       try session.execute(
         Self.statements["save_profile"], .text(id), .text(profile.userName), .text(profile.name),
@@ -79,6 +91,16 @@ extension Store {
     guard viewer != .unrestricted, let name, Profile.isReserved(userName: name) else { return }
     let former = user?.profile.userName.map(Profile.folded(userName:))
     guard former == Profile.folded(userName: name) else { throw UserNameTaken() }
+  }
+
+  /// Throws if the user signs in with a name that the change removes, or if it replaces the profile without naming the user name.
+  private func requireUserName(
+    of id: String, in profile: Profile, _ change: ProfileChange, _ former: Profile, _ session: Session
+  ) throws {
+    let isForgotten = change.isReplacement && change.userName == .keep && former.userName != nil
+    guard profile.userName == nil || isForgotten else { return }
+    if try account(of: id, session) != nil { throw UserNameRequired(signsIn: true) }
+    if isForgotten { throw UserNameRequired(signsIn: false) }
   }
 
   private func users(of rows: Rows, _ viewer: Viewer, _ session: Session) throws -> [AppUser] {

@@ -6,6 +6,7 @@ struct PlaceListQuery {
   private(set) var parameters: [Parameter]
   private var conditions: [String] = []
   private let order: PlaceOrder
+  private let viewer: Viewer
 
   /// What distances are subtracted from, in millimeters: the nearest has the largest key.
   private static let farthest = Int64(Nearness.distances.upperBound) * 1000
@@ -15,6 +16,7 @@ struct PlaceListQuery {
     _ filter: PlaceFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, _ nearest: NearestFirst? = nil
   ) {
     order = filter.order
+    self.viewer = viewer
     parameters = [
       .integer(page.after?.time ?? .max), .integer(page.after?.id ?? .max), .integer(page.limit + 1), viewer.parameter,
     ]
@@ -54,11 +56,12 @@ struct PlaceListQuery {
     let key =
       switch order {
       case .posts: "post_count"
-      case .saves: "save_count"
+      // A user sees no more of others' collections than their number here would say.
+      case .saves: viewer == .unrestricted ? "save_count" : "favourite_count"
       case .distance: "(\(Self.farthest) - \(Self.distance))"
       }
     return Statement(
-      name: "\(base.name).\(order.rawValue).\(filters)",
+      name: "\(base.name).\(key).\(filters)",
       text: base.text.replacing("CONDITIONS ", with: filters).replacing("ORDER_KEY", with: key)
         .replacing("DISTANCE", with: Self.distance))
   }

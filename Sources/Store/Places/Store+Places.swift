@@ -65,24 +65,27 @@ extension Store {
     return Array(try session.execute(query.statement, query.parameters))
   }
 
-  /// Describes a place. The user who has described it first changes the description, and so does a client that acts as no user.
+  /// Stores what the viewer says of a place, in place of what the viewer has said before; false if the viewer may not know of the place.
+  ///
+  /// What a client that acts as no user says is shown, and of what users say that on which most of them agree.
   ///
   /// - Parameter check: receives the place before the change, nil if there is none; an error from it prevents the change.
-  /// - Throws: `OwnershipRefusal`, `ForgottenRefusal`. The caller must roll back.
+  /// - Throws: `ForgottenRefusal`. The caller must roll back.
   package func describe(
     _ id: String, _ description: PlaceDescription, for viewer: Viewer, _ session: Session,
     check: (StoredPlace?) throws -> Void
-  ) throws {
+  ) throws -> Bool {
     try requireUsers(viewer.user, in: session)
     try session.execute(Self.statements["add_place"], .text(id))
-    let locked = try session.execute(Self.statements["lock_place"], .text(id)).single()
-    if try locked.get("revision", as: Int64.self) > 0 { try viewer.require(owner: locked.get("author")) }
+    let isHidden: Bool = try session.execute(Self.statements["lock_place"], .text(id)).single().get("is_hidden")
+    guard !isHidden || viewer == .unrestricted else { return false }
     try check(place(id, for: viewer, session))
     try session.execute(
-      Self.statements["describe_place"], .text(id), .text(description.name),
+      Self.statements["describe_place"], .text(id), .text(viewer.user), .text(description.name),
       .double(description.coordinate?.latitude), .double(description.coordinate?.longitude),
-      .texts(description.categories), .double(description.rating), .integer(description.priceLevel.map(Int64.init)),
-      .text(viewer.user))
+      .texts(description.categories), .double(description.rating), .integer(description.priceLevel.map(Int64.init)))
+    try session.execute(Self.statements["count_description"], .text(id), .text(viewer.user))
+    return true
   }
 
   /// Reads a page of the users who have public posts at a place, in the order of their ids; nil if the place is not known.
@@ -92,7 +95,7 @@ extension Store {
     ofPlace id: String, after user: String?, limit: Int, for viewer: Viewer, _ session: Session
   ) throws -> (items: [PlaceUser], hasMore: Bool)? {
     try session.snapshot { session in
-      guard try !session.execute(Self.statements["has_place"], .text(id)).isEmpty else { return nil }
+      guard try !session.execute(Self.statements["has_place"], .text(id), viewer.parameter).isEmpty else { return nil }
       let users = try session.execute(
         Self.statements["users_of_place"], .text(id), .text(user ?? ""), .integer(limit + 1), viewer.parameter
       ).map { PlaceUser(user: try $0.get("user_id"), posts: try $0.get("posts")) }
@@ -105,17 +108,9 @@ extension Store {
       ofSets: rows.compactMap { try $0.get("asset_set_id", as: Int64?.self) }, session)
     return try rows.map { row in
       let set = try row.get("asset_set_id", as: Int64?.self)
-      var coordinate: Coordinate?
-      if let latitude = try row.get("latitude", as: Double?.self),
-        let longitude = try row.get("longitude", as: Double?.self)
-      {
-        coordinate = Coordinate(latitude: latitude, longitude: longitude)
-      }
       return StoredPlace(
         id: try row.get("id"),
-        description: PlaceDescription(
-          name: try row.get("name"), coordinate: coordinate, categories: try row.json("categories"),
-          rating: try row.get("rating"), priceLevel: try row.get("price_level")),
+        description: try PlaceDescription(row),
         author: try row.get("author"), createdAt: Date(microseconds: try row.get("created_at")),
         revision: try row.get("revision"),
         counts: PlaceCounts(
@@ -125,5 +120,20 @@ extension Store {
         photo: Dictionary((set.flatMap { assets[$0] } ?? []).map { ($0.role, $0) }) { first, _ in first },
         note: try row.get("note"))
     }
+  }
+}
+
+extension PlaceDescription {
+  /// Reads the columns of a description, the categories as JSON.
+  init(_ row: Row) throws {
+    var coordinate: Coordinate?
+    if let latitude = try row.get("latitude", as: Double?.self),
+      let longitude = try row.get("longitude", as: Double?.self)
+    {
+      coordinate = Coordinate(latitude: latitude, longitude: longitude)
+    }
+    self.init(
+      name: try row.get("name"), coordinate: coordinate, categories: try row.json("categories"),
+      rating: try row.get("rating"), priceLevel: try row.get("price_level"))
   }
 }

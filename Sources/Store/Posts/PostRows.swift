@@ -35,6 +35,7 @@ extension Store {
       punctuality: try row.get("window_state", as: String?.self).flatMap { Punctuality.State(rawValue: $0) }.map {
         Punctuality(state: $0, lateSeconds: try row.get("late_seconds"))
       },
+      offsetSeconds: try row.get("offset_seconds"),
       reasons: try row.reasons(),
       job: job.flatMap { jobs[$0] }, assets: assets,
       photos: photos.sorted { $0.key < $1.key }.map(\.value))

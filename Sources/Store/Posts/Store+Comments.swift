@@ -104,7 +104,7 @@ extension Store {
   private func sees(_ subject: CommentSubject, _ viewer: Viewer, _ session: Session) throws -> Bool {
     switch subject {
     case .post(let id): try hasPost(id.description, for: viewer, session)
-    case .place(let id): try !session.execute(Self.statements["has_place"], .text(id)).isEmpty
+    case .place(let id): try !session.execute(Self.statements["has_place"], .text(id), viewer.parameter).isEmpty
     case .collection(let id): try collection(id, for: viewer, session) != nil
     }
   }
@@ -116,7 +116,8 @@ extension Store {
       let rows = try session.execute(Self.statements["lock_target_post"], .text(id.description), viewer.parameter)
       return try rows.first.map { Owner(user: try $0.get("author")) }
     case .place(let id):
-      return try session.execute(Self.statements["lock_commented_place"], .text(id)).isEmpty ? nil : Owner(user: nil)
+      let locked = try session.execute(Self.statements["lock_known_place"], .text(id), viewer.parameter)
+      return locked.isEmpty ? nil : Owner(user: nil)
     case .collection(let id):
       return try lock(collection: id, for: viewer, session).map { Owner(user: $0.author) }
     }

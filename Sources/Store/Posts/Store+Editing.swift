@@ -112,8 +112,8 @@ extension Store {
     // The job is locked: the status no longer changes.
     guard let now = try image() else { return false }
     try check(self.image(now, session))
-    let isReady: Bool = try now.enumValue("status") == ImageStatus.ready
-    if kind == .reaction, isReady {
+    let isCounted = try now.enumValue("status") == ImageStatus.ready && !now.get("is_hidden", as: Bool.self)
+    if kind == .reaction, isCounted {
       try session.execute(Self.statements["count_reactions"], .text(id.description), .integer(-1))
     }
     let dropped = try session.execute(Self.statements["drop_image"], .text(id.description))

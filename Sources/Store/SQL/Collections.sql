@@ -5,15 +5,20 @@
 -- the secret that the viewer knows.
 CASE
   WHEN {viewer}::text IS NULL OR collection.author = {viewer}::text THEN 'author'
-  WHEN {unblocked(collection.author, {viewer})} THEN coalesce(
+  WHEN NOT collection.is_hidden AND {unblocked(collection.author, {viewer})} THEN coalesce(
     (SELECT role FROM collection_member AS member
      WHERE member.collection_id = collection.id AND member.user_id = {viewer}::text),
     CASE WHEN collection.link = {link}::bytea THEN 'link' END)
 END
 
--- fragment: collection_columns
+-- fragment: collection_columns(viewer)
+-- The items are those that the viewer sees.
 collection.id, collection.public_id, collection.kind, collection.author, collection.name, collection.fields::text AS fields,
-  collection.created_at, collection.updated_at, collection.revision, collection.item_count, collection.member_count,
+  collection.created_at, collection.updated_at, collection.revision, collection.member_count,
+  collection.item_count - (
+    SELECT count(*)::int FROM collection_item AS item JOIN post ON post.id = item.post_id
+    WHERE item.collection_id = collection.id
+      AND NOT {visible(post.author, post.visibility, post.moderation, post.status, {viewer})}) AS item_count,
   collection.comment_count, collection.link IS NOT NULL AS has_link
 
 -- fragment: cover(viewer)
@@ -23,25 +28,26 @@ LEFT JOIN LATERAL (
   SELECT asset_set_id, is_public FROM (
     (SELECT 0 AS place, image.asset_set_id, true AS is_public FROM image
      WHERE image.kind = 'itinerary' AND image.owner = collection.public_id::text AND image.asset_set_id IS NOT NULL
+       AND NOT image.is_hidden
      ORDER BY image.id DESC LIMIT 1)
     UNION ALL
     (SELECT 1, photo.asset_set_id, true FROM collection_item AS item CROSS JOIN LATERAL (
        SELECT image.asset_set_id FROM image
-       WHERE image.kind = 'place' AND image.owner = item.place_id AND image.asset_set_id IS NOT NULL
+       WHERE image.kind = 'place' AND image.owner = item.place_id AND image.asset_set_id IS NOT NULL AND NOT image.is_hidden
          AND {unblocked(image.author, {viewer})}
        ORDER BY image.id DESC LIMIT 1) AS photo
      WHERE item.collection_id = collection.id AND item.place_id IS NOT NULL ORDER BY item.position LIMIT 1)
     UNION ALL
     (SELECT 2, post.asset_set_id, {is_public(post)} FROM collection_item AS item JOIN post ON post.id = item.post_id
      WHERE item.collection_id = collection.id AND post.status = 'ready' AND post.asset_set_id IS NOT NULL
-       AND {visible(post.author, post.visibility, post.moderation, {viewer})}
+       AND {visible(post.author, post.visibility, post.moderation, post.status, {viewer})}
      ORDER BY item.position LIMIT 1)) AS candidate
   ORDER BY place LIMIT 1) AS cover ON true
 
 -- name: collection
 -- $4: the user whose view is to be recorded, unless that was done within the hour.
 SELECT * FROM (
-  SELECT {collection_columns}, cover.asset_set_id, cover.is_public, {collection_role($2, $3)} AS role,
+  SELECT {collection_columns($2)}, cover.asset_set_id, cover.is_public, {collection_role($2, $3)} AS role,
     $4::text IS NOT NULL AND NOT EXISTS (
       SELECT FROM collection_activity AS viewed
       WHERE viewed.collection_id = collection.id AND viewed.kind = 'viewed' AND viewed.user_id = $4
@@ -60,9 +66,9 @@ shared AS (
   SELECT collection.id, collection.created_at, member.role
   FROM collection_member AS member JOIN collection ON collection.id = member.collection_id
   WHERE member.user_id = $1 AND member.role = ANY ($2::text[]) AND ($3::text IS NULL OR collection.kind = $3)
-    AND (collection.created_at, collection.id) < ($4::timestamptz, $5::bigint) AND {unblocked(collection.author, $1)}
+    AND (collection.created_at, collection.id) < ($4::timestamptz, $5::bigint) AND NOT collection.is_hidden AND {unblocked(collection.author, $1)}
   ORDER BY collection.created_at DESC, collection.id DESC LIMIT $6::int)
-SELECT {collection_columns}, cover.asset_set_id, cover.is_public, listed.role, false AS is_new_view
+SELECT {collection_columns($1)}, cover.asset_set_id, cover.is_public, listed.role, false AS is_new_view
 FROM (SELECT * FROM own UNION ALL SELECT * FROM shared ORDER BY created_at DESC, id DESC LIMIT $6::int) AS listed
 JOIN collection ON collection.id = listed.id {cover($1)}
 ORDER BY listed.created_at DESC, listed.id DESC
@@ -71,7 +77,7 @@ ORDER BY listed.created_at DESC, listed.id DESC
 SELECT item.place_id, post.public_id AS post, item.fields::text AS fields
 FROM collection_item AS item LEFT JOIN post ON post.id = item.post_id
 WHERE item.collection_id = $1::bigint
-  AND (item.post_id IS NULL OR {visible(post.author, post.visibility, post.moderation, $2)})
+  AND (item.post_id IS NULL OR {visible(post.author, post.visibility, post.moderation, post.status, $2)})
 ORDER BY item.position, item.id
 
 -- name: collection_role
@@ -85,7 +91,7 @@ WHERE role IS NOT NULL
 
 -- name: lock_items
 -- The posts that are to be items, before the collection.
-SELECT public_id FROM post WHERE public_id = ANY ($1::uuid[]) AND {visible(author, visibility, moderation, $2)}
+SELECT public_id FROM post WHERE public_id = ANY ($1::uuid[]) AND {visible(author, visibility, moderation, status, $2)}
 ORDER BY id FOR KEY SHARE
 
 -- name: insert_collection
@@ -99,7 +105,7 @@ WHERE id = $1::bigint
 -- What the viewer does not see stays.
 DELETE FROM collection_item AS item
 WHERE item.collection_id = $1::bigint AND (item.post_id IS NULL OR EXISTS (
-  SELECT FROM post WHERE post.id = item.post_id AND {visible(post.author, post.visibility, post.moderation, $2)}))
+  SELECT FROM post WHERE post.id = item.post_id AND {visible(post.author, post.visibility, post.moderation, post.status, $2)}))
 
 -- name: move_items
 -- What has stayed follows the new items.

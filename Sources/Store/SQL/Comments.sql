@@ -5,12 +5,6 @@
 ({unblocked({comment}.author, {viewer})}
   AND (NOT {comment}.is_hidden OR {viewer}::text IS NULL OR {comment}.author = {viewer}::text))
 
--- name: lock_commented_place
-SELECT number FROM place WHERE id = $1 AND is_known FOR NO KEY UPDATE
-
--- name: has_place
-SELECT FROM place WHERE id = $1 AND is_known
-
 -- name: insert_comment
 INSERT INTO comment (public_id, author, text, post_id, place_id, collection_id)
 VALUES ($1::uuid, $2, $3, (SELECT id FROM post WHERE public_id = $4::uuid), $5, (SELECT id FROM collection WHERE public_id = $6::uuid))

@@ -30,6 +30,10 @@ SELECT id, public_id FROM collection WHERE author = $1 AND id > $2::bigint ORDER
 SELECT id, place_id, text, created_at, updated_at FROM place_note
 WHERE user_id = $1 AND id > $2::bigint ORDER BY id LIMIT $3::int
 
+-- name: descriptions_by_user
+SELECT number, place_id, name, latitude, longitude, array_to_json(categories)::text AS categories, rating, price_level
+FROM place_description WHERE user_id = $1 AND rank = 2 AND number > $2::bigint ORDER BY number LIMIT $3::int
+
 -- name: relations_by_user
 SELECT id, kind, target, created_at FROM relation
 WHERE user_id = $1 AND kind <> 'blocked' AND id > $2::bigint ORDER BY id LIMIT $3::int

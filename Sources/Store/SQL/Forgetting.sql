@@ -20,7 +20,7 @@ SELECT EXISTS (SELECT FROM app_user WHERE id = $1) OR EXISTS (SELECT FROM commen
   OR EXISTS (SELECT FROM relation WHERE target = $1 AND kind IN ('friend', 'request', 'block', 'blocked'))
   OR EXISTS (SELECT FROM collection WHERE author = $1) OR EXISTS (SELECT FROM collection_member WHERE user_id = $1)
   OR EXISTS (SELECT FROM place_note WHERE user_id = $1) OR EXISTS (SELECT FROM report WHERE author = $1)
-  OR EXISTS (SELECT FROM user_token WHERE user_id = $1) AS is_mentioned
+  OR EXISTS (SELECT FROM place_description WHERE user_id = $1) OR EXISTS (SELECT FROM user_token WHERE user_id = $1) AS is_mentioned
 
 -- name: insert_forgetting
 INSERT INTO forgetting (job, user_id) VALUES ($1::uuid, $2) ON CONFLICT (user_id) DO NOTHING RETURNING job
@@ -70,7 +70,7 @@ ORDER BY post.id FOR UPDATE
 UPDATE post SET reaction_count = reaction_count - gone.reactions
 FROM (
   SELECT post_id, count(*) AS reactions FROM image
-  WHERE public_id = ANY ($1::uuid[]) AND post_id IS NOT NULL AND status = 'ready' GROUP BY post_id) AS gone
+  WHERE public_id = ANY ($1::uuid[]) AND post_id IS NOT NULL AND status = 'ready' AND NOT is_hidden GROUP BY post_id) AS gone
 WHERE post.id = gone.post_id
 
 -- name: drop_images_among
@@ -139,8 +139,12 @@ DELETE FROM moderation_case WHERE id IN (SELECT id FROM moderation_case WHERE us
 -- name: drop_notes_of_user
 DELETE FROM place_note WHERE id IN (SELECT id FROM place_note WHERE user_id = $1 ORDER BY id LIMIT $2::int)
 
+-- name: drop_descriptions_of_user
+-- What others say of the place counts. Without a description it stays as it is: it belongs to the app.
+DELETE FROM place_description WHERE (place_id, rank, user_id) IN (
+  SELECT place_id, rank, user_id FROM place_description WHERE user_id = $1 ORDER BY number LIMIT $2::int)
+
 -- name: blank_places
--- A place stays with what is said of it: it belongs to the app.
 UPDATE place SET author = NULL WHERE id IN (SELECT id FROM place WHERE author = $1 ORDER BY id LIMIT $2::int)
 
 -- name: drop_responses_to_user

@@ -2,14 +2,17 @@
 
 -- fragment: case_columns
 opened.id, opened.public_id, opened.cause, opened.created_at, opened.decision, opened.decided_by, opened.note, opened.decided_at,
-  opened.user_id, post.public_id AS post, comment.public_id AS comment, comment.place_id,
+  opened.user_id, opened.place_id, post.public_id AS post, comment.public_id AS comment, image.public_id AS image,
+  collection.public_id AS collection, comment.place_id AS commented_place,
   (SELECT commented.public_id FROM post AS commented WHERE commented.id = comment.post_id) AS commented_post,
-  (SELECT collection.public_id FROM collection WHERE collection.id = comment.collection_id) AS commented_collection,
-  coalesce(post.author, comment.author, opened.user_id) AS author,
+  (SELECT commented.public_id FROM collection AS commented WHERE commented.id = comment.collection_id) AS commented_collection,
+  coalesce(post.author, comment.author, {maker(image)}, collection.author, place.author, opened.user_id) AS author,
   (SELECT count(*) FROM report WHERE report.case_id = opened.id) AS reports
 
 -- fragment: with_subjects
 LEFT JOIN post ON post.id = opened.post_id LEFT JOIN comment ON comment.id = opened.comment_id
+LEFT JOIN image ON image.id = opened.image_id LEFT JOIN collection ON collection.id = opened.collection_id
+LEFT JOIN place ON place.id = opened.place_id
 
 -- name: case
 SELECT {case_columns} FROM moderation_case AS opened {with_subjects} WHERE opened.public_id = $1::uuid
@@ -25,15 +28,18 @@ WHERE opened.decision IS NOT NULL AND (opened.created_at, opened.id) < ($1::time
 ORDER BY opened.created_at DESC, opened.id DESC LIMIT $3::int
 
 -- name: open_case_of
--- The open case about a subject, one of the three.
+-- The open case about a subject, one of the six.
 SELECT opened.public_id FROM moderation_case AS opened
 WHERE opened.decision IS NULL AND (
   opened.post_id = (SELECT id FROM post WHERE public_id = $1::uuid)
-  OR opened.comment_id = (SELECT id FROM comment WHERE public_id = $2::uuid) OR opened.user_id = $3)
+  OR opened.comment_id = (SELECT id FROM comment WHERE public_id = $2::uuid) OR opened.user_id = $3 OR opened.place_id = $4
+  OR opened.image_id = (SELECT id FROM image WHERE public_id = $5::uuid)
+  OR opened.collection_id = (SELECT id FROM collection WHERE public_id = $6::uuid))
 
 -- name: insert_case
-INSERT INTO moderation_case (public_id, post_id, comment_id, user_id, cause)
-SELECT $1::uuid, (SELECT id FROM post WHERE public_id = $2::uuid), (SELECT id FROM comment WHERE public_id = $3::uuid), $4, $5
+INSERT INTO moderation_case (public_id, post_id, comment_id, user_id, place_id, image_id, collection_id, cause)
+SELECT $1::uuid, (SELECT id FROM post WHERE public_id = $2::uuid), (SELECT id FROM comment WHERE public_id = $3::uuid), $4, $5,
+  (SELECT id FROM image WHERE public_id = $6::uuid), (SELECT id FROM collection WHERE public_id = $7::uuid), $8
 
 -- name: lock_case
 SELECT id FROM moderation_case WHERE public_id = $1::uuid FOR UPDATE
@@ -62,6 +68,16 @@ UPDATE post SET moderation = $2, status = status WHERE public_id = $1::uuid RETU
 -- name: hide_comment
 UPDATE comment SET is_hidden = $2::boolean WHERE public_id = $1::uuid AND is_hidden <> $2::boolean
 
+-- name: lock_image
+-- One whose outputs were made: no worker changes it any more.
+SELECT id FROM image WHERE public_id = $1::uuid AND status IN ('ready', 'replaced') FOR NO KEY UPDATE
+
+-- name: hide_image
+UPDATE image SET is_hidden = $2::boolean WHERE public_id = $1::uuid AND is_hidden <> $2::boolean RETURNING kind, status
+
+-- name: hide_collection
+UPDATE collection SET is_hidden = $2::boolean WHERE id = $1::bigint
+
 -- name: suspend
 INSERT INTO suspension (user_id) VALUES ($1) ON CONFLICT DO NOTHING
 
@@ -80,7 +96,9 @@ SELECT $1::uuid, id, $3, $4, $5 FROM moderation_case WHERE public_id = $2::uuid
 ON CONFLICT (case_id, author) DO NOTHING
 
 -- fragment: report_columns
-report.id, report.public_id, report.author, report.reason, report.text, report.created_at, opened.decided_at, opened.user_id,
+report.id, report.public_id, report.author, report.reason, report.text, report.created_at, opened.decided_at, opened.user_id, opened.place_id,
+  (SELECT image.public_id FROM image WHERE image.id = opened.image_id) AS image,
+  (SELECT collection.public_id FROM collection WHERE collection.id = opened.collection_id) AS collection,
   (SELECT post.public_id FROM post WHERE post.id = opened.post_id) AS post,
   (SELECT comment.public_id FROM comment WHERE comment.id = opened.comment_id) AS comment
 

@@ -5,11 +5,11 @@
 app_user.id, app_user.user_name, app_user.name, app_user.given_name, app_user.family_name, app_user.bio,
   to_char(app_user.birth_date, 'YYYY-MM-DD') AS birth_date, app_user.email, app_user.created_at, app_user.revision,
   app_user.friends,
-  CASE WHEN {visible(app_user.id, 'public', NULL, {viewer})} THEN app_user.public_posts ELSE 0 END
-  + CASE WHEN {visible(app_user.id, 'friends', NULL, {viewer})} THEN app_user.friends_posts ELSE 0 END
-  + CASE WHEN {visible(app_user.id, 'private', NULL, {viewer})} THEN app_user.private_posts ELSE 0 END AS posts,
+  CASE WHEN {visible(app_user.id, 'public', NULL, 'ready', {viewer})} THEN app_user.public_posts ELSE 0 END
+  + CASE WHEN {visible(app_user.id, 'friends', NULL, 'ready', {viewer})} THEN app_user.friends_posts ELSE 0 END
+  + CASE WHEN {visible(app_user.id, 'private', NULL, 'ready', {viewer})} THEN app_user.private_posts ELSE 0 END AS posts,
   (SELECT image.asset_set_id FROM image
-   WHERE image.kind = 'profile' AND image.owner = app_user.id AND image.asset_set_id IS NOT NULL
+   WHERE image.kind = 'profile' AND image.owner = app_user.id AND image.asset_set_id IS NOT NULL AND NOT image.is_hidden
    ORDER BY image.id DESC LIMIT 1) AS asset_set_id,
   (SELECT string_agg(kind, ' ') FROM relation
    WHERE relation.user_id = {viewer}::text AND relation.target = app_user.id) AS relations,
@@ -97,7 +97,7 @@ SELECT id FROM app_user WHERE id = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDAT
 
 -- name: lock_target_post
 -- The post, before the rows that refer to it.
-SELECT id, author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, $2)} FOR NO KEY UPDATE
+SELECT id, author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)} FOR NO KEY UPDATE
 
 -- name: relations_between
 SELECT user_id, target, kind, created_at FROM relation

@@ -1,29 +1,43 @@
 -- Places and what users note about them, and how many posts lie where. The fragments of visibility are those of Store.sql.
 
+-- fragment: known(place, viewer)
+-- Whether a viewer may know of a place. One that a moderator has hidden is for clients that act as no user.
+({place}.is_known AND (NOT {place}.is_hidden OR {viewer}::text IS NULL))
+
+-- fragment: collections_of_place(viewer)
+-- The number of collections with a place that the viewer sees. They are found by the viewer, who has few.
+CASE WHEN {viewer}::text IS NULL THEN place.collection_count ELSE (
+  SELECT count(*) FROM (
+    SELECT collection.id FROM collection WHERE collection.author = {viewer}::text
+    UNION ALL
+    SELECT collection.id FROM collection_member AS member JOIN collection ON collection.id = member.collection_id
+    WHERE member.user_id = {viewer}::text AND NOT collection.is_hidden AND {unblocked(collection.author, {viewer})}) AS seen
+  JOIN collection_item AS item ON item.collection_id = seen.id AND item.place_id = place.id) END
+
 -- fragment: place_columns(viewer)
 -- A place for a viewer, with the latest photo of it that the viewer sees, and the viewer's own note.
 place.number, place.id, place.name, place.latitude, place.longitude, array_to_json(place.categories)::text AS categories,
   place.rating, place.price_level, place.author, place.created_at, place.revision, place.post_count, place.author_count,
-  place.favourite_count, place.collection_count, place.comment_count,
+  place.favourite_count, {collections_of_place({viewer})} AS collection_count, place.comment_count,
   (SELECT image.asset_set_id FROM image
-   WHERE image.kind = 'place' AND image.owner = place.id AND image.asset_set_id IS NOT NULL
+   WHERE image.kind = 'place' AND image.owner = place.id AND image.asset_set_id IS NOT NULL AND NOT image.is_hidden
      AND {unblocked(image.author, {viewer})}
    ORDER BY image.id DESC LIMIT 1) AS asset_set_id,
   (SELECT place_note.text FROM place_note
    WHERE place_note.user_id = {viewer}::text AND place_note.place_id = place.id) AS note
 
 -- name: place
-SELECT {place_columns($2)} FROM place WHERE place.id = $1 AND is_known
+SELECT {place_columns($2)} FROM place WHERE place.id = $1 AND {known(place, $2)}
 
 -- name: places_by_id
-SELECT {place_columns($2)} FROM place WHERE place.id = ANY ($1::text[]) AND is_known ORDER BY place.id
+SELECT {place_columns($2)} FROM place WHERE place.id = ANY ($1::text[]) AND {known(place, $2)} ORDER BY place.id
 
 -- name: places
 -- CONDITIONS and ORDER_KEY are replaced: by the conditions of the list, and by what has the largest value in the first place.
 -- Which places are those of the page is decided by an index; their rows, photos and notes are read one by one, and OFFSET keeps it so.
 SELECT {place_columns($4)}, chosen.key FROM (
   SELECT number, ORDER_KEY AS key FROM place
-  WHERE CONDITIONS is_known AND (ORDER_KEY, number) < ($1::bigint, $2::bigint)
+  WHERE CONDITIONS {known(place, $4)} AND (ORDER_KEY, number) < ($1::bigint, $2::bigint)
   ORDER BY ORDER_KEY DESC, number DESC LIMIT $3::int) AS chosen
 CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSET 0) AS place
 ORDER BY chosen.key DESC, chosen.number DESC
@@ -43,12 +57,26 @@ ORDER BY chosen.key DESC, chosen.number DESC
 INSERT INTO place (id) VALUES ($1) ON CONFLICT DO NOTHING
 
 -- name: lock_place
-SELECT author, revision FROM place WHERE id = $1 FOR NO KEY UPDATE
+SELECT is_hidden FROM place WHERE id = $1 FOR NO KEY UPDATE
 
 -- name: describe_place
-UPDATE place SET name = $2, latitude = $3::float8, longitude = $4::float8, categories = $5::text[], rating = $6::float8,
-  price_level = $7::smallint, author = CASE revision WHEN 0 THEN $8 ELSE author END, revision = revision + 1
-WHERE id = $1
+-- What one says replaces what the same one has said. A trigger makes of it what is shown.
+INSERT INTO place_description (place_id, user_id, rank, name, latitude, longitude, categories, rating, price_level)
+VALUES ($1, coalesce($2, ''), CASE WHEN $2 IS NULL THEN 0 ELSE 2 END, $3, $4::float8, $5::float8, $6::text[], $7::float8, $8::smallint)
+ON CONFLICT (place_id, rank, user_id) DO UPDATE SET name = excluded.name, latitude = excluded.latitude,
+  longitude = excluded.longitude, categories = excluded.categories, rating = excluded.rating, price_level = excluded.price_level
+
+-- name: count_description
+UPDATE place SET author = CASE revision WHEN 0 THEN $2 ELSE author END, revision = revision + 1 WHERE id = $1
+
+-- name: lock_known_place
+SELECT number FROM place WHERE id = $1 AND {known(place, $2)} FOR NO KEY UPDATE
+
+-- name: has_place
+SELECT FROM place WHERE id = $1 AND {known(place, $2)}
+
+-- name: hide_place
+UPDATE place SET is_hidden = $2::boolean WHERE id = $1
 
 -- name: users_of_place
 -- Who has public posts at a place, by the ids of the users.

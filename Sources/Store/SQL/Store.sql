@@ -1,9 +1,10 @@
--- fragment: visible(author, visibility, moderation, viewer)
+-- fragment: visible(author, visibility, moderation, status, viewer)
 -- The rule of visibility, the only one: whether a viewer sees a post. A viewer of NULL is a client that acts as no user;
--- that of a client without a credential is empty, which is no user's id. A post that is held or hidden by moderation is for its author alone.
+-- that of a client without a credential is empty, which is no user's id. A post that is held or hidden by moderation is for its author alone,
+-- and so is one whose media were rejected or failed: there is nothing to show, and the words were for what is not there.
 -- Everything that belongs to a post (comments, reactions, media, counts) is as visible as the post.
 ({viewer}::text IS NULL OR {author} = {viewer}::text
-  OR {moderation} IS NULL AND (
+  OR {moderation} IS NULL AND {status} IN ('ready', 'processing') AND (
     {visibility} = 'public' AND {unblocked({author}, {viewer})}
     OR {visibility} = 'friends' AND (
       SELECT true FROM relation
@@ -20,15 +21,20 @@
 
 -- fragment: is_public(post)
 -- Whether everybody may see a post.
-({post}.visibility = 'public' AND {post}.moderation IS NULL)
+({post}.visibility = 'public' AND {post}.moderation IS NULL AND {post}.status IN ('ready', 'processing'))
 
 -- fragment: public_image(image)
--- Whether everybody may see an image: one that belongs to no post, or to a public one.
-coalesce((SELECT {is_public(post)} FROM post WHERE post.id = {image}.post_id), true)
+-- Whether everybody may see an image: one that belongs to no post, or to a public one, and that no moderator has hidden.
+(NOT {image}.is_hidden AND coalesce((SELECT {is_public(post)} FROM post WHERE post.id = {image}.post_id), true))
 
 -- fragment: maker(image)
 -- The user whose image it is.
 CASE {image}.kind WHEN 'profile' THEN {image}.owner ELSE {image}.author END
+
+-- fragment: shown_image(image, viewer)
+-- Whether a viewer who sees what an image is of sees the image. One that a moderator has hidden is for its author alone.
+({unblocked({maker({image})}, {viewer})}
+  AND (NOT {image}.is_hidden OR {viewer}::text IS NULL OR {maker({image})} = {viewer}::text))
 
 -- name: insert_definition
 INSERT INTO definition (hash, name, version, body) VALUES ($1, $2, $3::int, $4::jsonb) ON CONFLICT (hash) DO NOTHING
@@ -60,24 +66,24 @@ VALUES ($1::uuid, $2, $3::uuid, $4::bigint, $5, $6::int, CASE WHEN $7::boolean T
 
 -- name: post
 SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
-  window_state, late_seconds, DRAFT_COLUMNS
-FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, $2)}
+  window_state, late_seconds, offset_seconds, DRAFT_COLUMNS
+FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)}
 
 -- name: any_post
 -- The same for a client that acts as no user. For NULL the server would make another plan each time, without the subqueries,
 -- which takes longer than the query.
 SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
-  window_state, late_seconds, DRAFT_COLUMNS
+  window_state, late_seconds, offset_seconds, DRAFT_COLUMNS
 FROM post WHERE public_id = $1::uuid
 
 -- name: posts
 -- The caller inserts the conditions that choose an index first; those that follow apply to every list. ORDER_TIME is replaced by
 -- the column whose latest come first.
 SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
-  window_state, late_seconds, DRAFT_COLUMNS
+  window_state, late_seconds, offset_seconds, DRAFT_COLUMNS
 FROM post
 WHERE CONDITIONS (ORDER_TIME, id) < ($1::timestamptz, $2::bigint) AND created_at >= $3::timestamptz
-  AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, $7)}
+  AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, status, $7)}
 ORDER BY ORDER_TIME DESC, id DESC LIMIT $6::int
 
 -- name: posts_by_distance
@@ -85,10 +91,10 @@ ORDER BY ORDER_TIME DESC, id DESC LIMIT $6::int
 -- as $13 says, in the order of an index: NearestFirst knows whether these are enough.
 SELECT *, count(*) OVER () AS found, max(degrees) OVER () AS reach FROM (
   SELECT id, public_id, status, created_at, updated_at, reasons, job, asset_set_id, source_set_id, comment_count, reaction_count, like_count,
-    window_state, late_seconds, DRAFT_COLUMNS, DISTANCE AS distance, position <-> point($12::float8, $8::float8) AS degrees
+    window_state, late_seconds, offset_seconds, DRAFT_COLUMNS, DISTANCE AS distance, position <-> point($12::float8, $8::float8) AS degrees
   FROM post
   WHERE CONDITIONS created_at < $1::timestamptz AND created_at >= $3::timestamptz
-    AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, $7)}
+    AND status = ANY ($4::text[]) AND visibility = ANY ($5::text[]) AND {visible(author, visibility, moderation, status, $7)}
     AND DISTANCE <= $10::bigint AND (DISTANCE, id) > ($11::bigint, $2::bigint)
   ORDER BY position <-> point($12::float8, $8::float8) LIMIT $13::int) AS near
 ORDER BY distance, id LIMIT $6::int
@@ -102,14 +108,14 @@ SELECT set_config('enable_sort', 'on', true), set_config('enable_bitmapscan', 'o
 
 -- name: lock_post
 -- The lock order is: the jobs, then the post, then the rows that refer to it.
-SELECT id, author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, $2)} FOR UPDATE
+SELECT id, author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)} FOR UPDATE
 
 -- name: author_of_post
-SELECT author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, $2)}
+SELECT author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)}
 
 -- name: has_post
 -- The lock prevents the deletion of the post until the transaction ends.
-SELECT id FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, $2)} FOR KEY SHARE
+SELECT id FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)} FOR KEY SHARE
 
 -- name: jobs_of_post
 SELECT post.job FROM post WHERE post.public_id = $1::uuid AND post.job IS NOT NULL
@@ -159,7 +165,7 @@ DELETE FROM image WHERE public_id = $1::uuid RETURNING asset_set_id, source_set_
 WITH day AS (
   SELECT (taken_at AT TIME ZONE $2)::date AS date, id, public_id, asset_set_id, taken_at, {is_public(post)} AS is_public
   FROM post
-  WHERE author = $1 AND status = 'ready' AND visibility = ANY ($4::text[]) AND {visible(author, visibility, moderation, $5)}
+  WHERE author = $1 AND status = 'ready' AND visibility = ANY ($4::text[]) AND {visible(author, visibility, moderation, status, $5)}
     AND taken_at >= $3::timestamp AT TIME ZONE $2
     AND taken_at < ($3::timestamp + interval '1 month') AT TIME ZONE $2)
 SELECT DISTINCT ON (date) to_char(date, 'YYYY-MM-DD') AS date, public_id, asset_set_id, is_public,
@@ -284,15 +290,18 @@ WITH RECURSIVE sets (id) AS (
   SELECT asset_set_id FROM asset WHERE public_id = $1::uuid
   UNION SELECT asset_set.replaced_by FROM asset_set JOIN sets ON asset_set.id = sets.id
   WHERE asset_set.replaced_by IS NOT NULL)
-SELECT 1 FROM sets JOIN post ON post.asset_set_id = sets.id WHERE {visible(post.author, post.visibility, post.moderation, $2)}
+SELECT 1 FROM sets JOIN post ON post.asset_set_id = sets.id WHERE {visible(post.author, post.visibility, post.moderation, post.status, $2)}
 UNION ALL
 SELECT 1 FROM sets JOIN image ON image.asset_set_id = sets.id LEFT JOIN post ON post.id = image.post_id
-WHERE (image.post_id IS NULL OR {visible(post.author, post.visibility, post.moderation, $2)}) AND {unblocked({maker(image)}, $2)}
+WHERE (image.post_id IS NULL OR {visible(post.author, post.visibility, post.moderation, post.status, $2)}) AND {shown_image(image, $2)}
 
 -- name: publish
 UPDATE post SET status = 'ready', asset_set_id = $2::bigint, reasons = '[]'
 WHERE public_id = $1::uuid AND status = 'processing'
 RETURNING id, author, foreground, status
+
+-- name: set_offset
+UPDATE post SET offset_seconds = $2::float8 WHERE public_id = $1::uuid
 
 -- name: reject
 UPDATE post SET status = 'rejected', reasons = $2::jsonb WHERE public_id = $1::uuid AND status = 'processing' RETURNING public_id, author
@@ -316,11 +325,11 @@ VALUES ($1::uuid, $2, $3, $4, 'processing', $5::uuid, $6::bigint, (SELECT id FRO
 
 -- name: image
 SELECT image.id, image.public_id, image.kind, image.owner, image.author, image.alternative_text, image.status, image.created_at, image.reasons,
-  image.job, image.asset_set_id, image.source_set_id, post.author AS post_author,
+  image.job, image.asset_set_id, image.source_set_id, image.is_hidden, post.author AS post_author,
   {public_image(image)} AS is_public
 FROM image LEFT JOIN post ON post.id = image.post_id
-WHERE image.public_id = $1::uuid AND (image.post_id IS NULL OR {visible(post.author, post.visibility, post.moderation, $2)})
-  AND {unblocked({maker(image)}, $2)}
+WHERE image.public_id = $1::uuid AND (image.post_id IS NULL OR {visible(post.author, post.visibility, post.moderation, post.status, $2)})
+  AND {shown_image(image, $2)}
 
 -- name: lock_itinerary
 -- Serializes the submissions and deletions of thumbnails by users, who see each other's images after it.
@@ -336,14 +345,14 @@ LIMIT 1
 SELECT id, public_id, kind, owner, author, alternative_text, status, created_at, reasons, job, asset_set_id, source_set_id,
   {public_image(image)} AS is_public
 FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint
-  AND {unblocked({maker(image)}, $5)}
+  AND {shown_image(image, $5)}
 ORDER BY id DESC LIMIT $4::int
 
 -- name: images_of_authors
 SELECT id, public_id, kind, owner, author, alternative_text, status, created_at, reasons, job, asset_set_id, source_set_id,
   {public_image(image)} AS is_public
 FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND id < $3::bigint AND author = ANY ($6::text[])
-  AND {unblocked({maker(image)}, $5)}
+  AND {shown_image(image, $5)}
 ORDER BY id DESC LIMIT $4::int
 
 -- name: current_image
@@ -353,7 +362,7 @@ SELECT image.public_id AS image, image.author, image.alternative_text, image.sta
   asset.duration, asset.thumbhash, asset.color, asset_set.recipe,
   CASE WHEN asset.role = $3 THEN (SELECT inline_content FROM blob WHERE blob.hash = asset.blob) END AS inline_content,
   damage.kind AS damage, damage.error IS NOT NULL AS is_lost
-FROM (SELECT * FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND {unblocked({maker(image)}, $4)}
+FROM (SELECT * FROM image WHERE kind = $1 AND owner = $2 AND asset_set_id IS NOT NULL AND NOT is_hidden AND {shown_image(image, $4)}
       ORDER BY id DESC LIMIT 1) AS image
 JOIN asset_set ON asset_set.id = image.asset_set_id
 JOIN asset ON asset.asset_set_id = image.asset_set_id

@@ -21,6 +21,9 @@ extension Store {
   ) throws {
     // The fence comes first: it throws unless the worker holds the lease.
     try JobQueue.complete(job, .accepted, result: try JSON.encode(verdict), session)
+    if case .post(let id) = work.subject, let offset = verdict.moment?.offsetSeconds {
+      try session.execute(Self.statements["set_offset"], .text(id.description), .double(offset))
+    }
     if work.reprocessing != nil {
       return try replace(outputs, of: work, recipe: recipe, job: job.publicID, seconds: seconds, session)
     }

@@ -9,7 +9,12 @@ extension Subcommand {
     Option("--post", "ID", help: "the post with this id, instead of a case"),
     Option("--comment", "ID", help: "the comment with this id, instead of a case"),
     Option("--user", "ID", help: "this user, instead of a case"),
+    Option("--place", "ID", help: "this place, instead of a case"),
+    Option("--image", "ID", help: "the image with this id, instead of a case"),
+    Option("--collection", "ID", help: "the collection with this id, instead of a case"),
   ]
+
+  private static var names: String { subjects.map(\.name).joined(separator: ", ") }
 
   static let moderationList = Subcommand(
     "moderation list", abstract: "List the cases that wait for a decision, newest first.",
@@ -53,11 +58,11 @@ extension Subcommand {
   }
 
   static let moderationApprove = decision(
-    .approve, "Approve a post, a comment or a user: it releases what is held, hidden or suspended.",
+    .approve, "Approve a user or something of a user's: it releases what is held, hidden or suspended.",
     example: "take5 moderation approve --user mallory --note 'has apologized'")
 
   static let moderationHide = decision(
-    .hide, "Hide a post or a comment from all but its author.",
+    .hide, "Hide something from all but its author, or a place from all users.",
     example: "take5 moderation hide --post 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70 --note spam")
 
   static let moderationSuspend = decision(
@@ -73,7 +78,7 @@ extension Subcommand {
       let given = try arguments.operands.first.map(publicID)
       guard (subject == nil) != (given == nil) else {
         throw CommandFailure(
-          .usage, "name one thing to decide about", remedy: "pass the id of a case, or one of --post, --comment, --user"
+          .usage, "name one thing to decide about", remedy: "pass the id of a case, or one of \(names)"
         )
       }
       let note = arguments.value(note.name)
@@ -97,16 +102,16 @@ extension Subcommand {
     case .decided(let decided): return decided
     case .notFound:
       throw CommandFailure(
-        .inputMissing, "there is no such case, post, comment or user",
+        .inputMissing, "there is no such case or subject",
         remedy: "'take5 moderation list' lists the cases; one ends with what it is about")
     case .otherwise(let decided):
       throw CommandFailure(
         .usage, "the decision of this case is '\(decided.outcome?.decision.rawValue ?? "")'",
-        remedy: "name its subject with --post, --comment or --user to decide again")
+        remedy: "name its subject with one of \(names) to decide again")
     case .unfit(let subject):
       throw CommandFailure(
         .usage, "\(CaseReport.name(of: subject)) cannot be decided with '\(decision.rawValue)'",
-        remedy: "posts and comments are hidden, users are suspended")
+        remedy: "users are suspended, everything else is hidden")
     }
   }
 
@@ -115,8 +120,11 @@ extension Subcommand {
     if let text = arguments.value("--post") { found.append(.post(try publicID(text))) }
     if let text = arguments.value("--comment") { found.append(.comment(try publicID(text))) }
     if let text = arguments.value("--user") { found.append(.user(text)) }
+    if let text = arguments.value("--place") { found.append(.place(text)) }
+    if let text = arguments.value("--image") { found.append(.image(try publicID(text))) }
+    if let text = arguments.value("--collection") { found.append(.collection(try publicID(text))) }
     guard found.count < 2 else {
-      throw CommandFailure(.usage, "name one thing to decide about", remedy: "pass one of --post, --comment, --user")
+      throw CommandFailure(.usage, "name one thing to decide about", remedy: "pass one of \(names)")
     }
     return found.first
   }

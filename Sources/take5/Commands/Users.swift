@@ -36,6 +36,36 @@ extension Subcommand {
     return .success
   }
 
+  static let usersRename = Subcommand(
+    "users rename",
+    abstract: "Give a user, named by the id or the user name, a user name, such as one who has none to sign in with.",
+    operands: ["USER", "NAME"], options: Option.storeAccess,
+    example: "take5 users rename 0199f0c2-8a1e-7c3d-9b5a-2f6d8e1c4a70 ada"
+  ) { arguments in
+    let (user, name) = (arguments.operands[0], arguments.operands[1])
+    guard Profile.isUserName(name) else {
+      throw CommandFailure(
+        .usage, "'\(name)' is no user name",
+        remedy: "pass 1 to \(Profile.maxUserName) ASCII letters, digits, dots, underscores and hyphens")
+    }
+    let report = try await DatabaseAccess.use(arguments) { pool in
+      let store = Store(blobs: ClosedBlobStore())
+      return try await pool.transaction { session in
+        guard let id = try store.findUser(user, session) else { throw unknownUser(user) }
+        do {
+          try store.save(ProfileChange(userName: .set(name)), of: id, for: .unrestricted, session)
+        } catch is UserNameTaken {
+          throw CommandFailure(
+            .rejected, "another user has the user name '\(name)'", remedy: "'take5 users show \(name)' shows who has it"
+          )
+        }
+        return try UserReport(id, store, session)
+      }
+    }
+    try Console.print(arguments.has(Option.json.name) ? try JSON.text(report) : report.text)
+    return .success
+  }
+
   static let usersDelete = Subcommand(
     "users delete", abstract: "Delete a user with everything that mentions the user, such as posts and comments.",
     operands: ["USER"], options: [Confirmation.option] + Option.storeAccess, example: "take5 users delete ada"
@@ -98,7 +128,7 @@ extension Subcommand {
   static let usersResetPassword = Subcommand(
     "users reset-password",
     abstract: "Give the account of a user a new password, which is printed once, and revoke the user's tokens.",
-    operands: ["NAME"], options: Option.storeAccess, example: "take5 users reset-password ada"
+    operands: ["USER"], options: Option.storeAccess, example: "take5 users reset-password ada"
   ) { arguments in
     let password = newPassword()
     let hash = PasswordHash(of: password)
@@ -115,12 +145,12 @@ extension Subcommand {
   }
 
   static let usersDisable = Subcommand(
-    "users disable", abstract: "Disable the account of a user, and revoke the user's tokens.", operands: ["NAME"],
+    "users disable", abstract: "Disable the account of a user, and revoke the user's tokens.", operands: ["USER"],
     options: Option.storeAccess, example: "take5 users disable ada"
   ) { arguments in try await setDisabled(true, arguments) }
 
   static let usersEnable = Subcommand(
-    "users enable", abstract: "Enable the account of a user, who can sign in again.", operands: ["NAME"],
+    "users enable", abstract: "Enable the account of a user, who can sign in again.", operands: ["USER"],
     options: Option.storeAccess, example: "take5 users enable ada"
   ) { arguments in try await setDisabled(false, arguments) }
 

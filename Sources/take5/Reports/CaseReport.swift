@@ -38,12 +38,15 @@ struct CaseReport: Encodable {
       forKey: .reports)
   }
 
-  /// A subject in messages: `post ID`, `comment ID` or `user ID`.
+  /// A subject in messages, such as `post ID` or `user ID`.
   static func name(of subject: ModerationSubject) -> String {
     switch subject {
     case .post(let id): "post \(id)"
     case .comment(let id): "comment \(id)"
     case .user(let id): "user \(id)"
+    case .place(let id): "place \(id)"
+    case .image(let id): "image \(id)"
+    case .collection(let id): "collection \(id)"
     }
   }
 
@@ -63,7 +66,12 @@ struct CaseReport: Encodable {
     let name = Self.name(of: found.subject)
     return switch found.outcome?.decision {
     case .approve: "\(name) is approved"
-    case .hide: "\(name) is hidden from all but its author"
+    case .hide:
+      if case .place = found.subject {
+        "\(name) is hidden from all users"
+      } else {
+        "\(name) is hidden from all but its author"
+      }
     case .suspend: "\(name) is suspended"
     case nil: "\(name) waits for a decision"
     }
