@@ -295,8 +295,9 @@ bench-http: programs nginx ## measure uploads against nginx and openssl, small r
 	@$(call install,$(BENCH_HTTP_PACKAGES))
 	Benchmarks/http/bench.py --take5 $(PROGRAMS)/take5 --nginx $(NGINX) --write docs/benchmarks/http.md
 
-lint: ## check the sources against the formatter's rules, all texts against the glossary, and what reads requests for Characters
+lint: ## check the sources against the formatter's rules and the list of traps, and all texts against the glossary
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
+	@.ci/traps
 	@.ci/words
 	@.ci/characters
 

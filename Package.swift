@@ -113,7 +113,7 @@ let package = Package(
     target("ISOBaseMedia", ["Model"]),
     target("StreamValidation", ["ISOBaseMedia", "Model"]),
     target("HTTPClient", ["CCurl", "Platform"]),
-    target("Logging", []),
+    target("Logging", ["Platform"]),
     target("Metrics", ["Platform"]),
 
     // The media work, which knows neither database nor HTTP.
@@ -270,7 +270,7 @@ let package = Package(
     tests("EmbeddedPostgresTests", ["EmbeddedPostgres", "Platform", "Postgres", "PostgresOwner", "PostgresTesting"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPTesting", "Platform", "Tracing"]),
     tests("HTTPClientTests", ["HTTPClient", "Platform", "PostgresTesting"]),
-    tests("LoggingTests", ["Logging"]),
+    tests("LoggingTests", ["Logging", "Platform"]),
     tests("MetricsTests", ["Metrics"]),
     tests("TracingTests", ["Platform", "Tracing"]),
     tests("ISOBaseMediaTests", ["BoxTesting", "ISOBaseMedia", "Model", "Platform", "SeededRandom"]),

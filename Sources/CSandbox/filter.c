@@ -66,6 +66,8 @@ enum {
   thread_flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
                  CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
   job_socket = 3,
+  // Stands for the id of the child in the filter, which the server compiles: no process has it, and no other rule.
+  own_process = 0x7e57c41d,
 };
 
 static int add_rules(scmp_filter_ctx filter) {
@@ -82,15 +84,16 @@ static int add_rules(scmp_filter_ctx filter) {
   // The flags of clone3(2) are in memory, which a filter cannot read. glibc then calls clone(2).
   RULE(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
   RULE(allow, SCMP_SYS(prctl), 1, SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
-  // A thread lowers its own priority; a process without capabilities cannot raise any.
-  RULE(allow, SCMP_SYS(getpriority), 1, SCMP_A0(SCMP_CMP_EQ, PRIO_PROCESS));
-  RULE(allow, SCMP_SYS(setpriority), 1, SCMP_A0(SCMP_CMP_EQ, PRIO_PROCESS));
-  // fstat(3) of glibc 2.33 and later.
-  RULE(allow, SCMP_SYS(newfstatat), 1, SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH));
+  // A thread lowers its own priority, as thread 0; a process without capabilities cannot raise any.
+  RULE(allow, SCMP_SYS(getpriority), 2, SCMP_A0(SCMP_CMP_EQ, PRIO_PROCESS), SCMP_A1(SCMP_CMP_EQ, 0));
+  RULE(allow, SCMP_SYS(setpriority), 2, SCMP_A0(SCMP_CMP_EQ, PRIO_PROCESS), SCMP_A1(SCMP_CMP_EQ, 0));
+  // fstat(3) of glibc 2.33 to 2.38, in stdio, which then goes on without the size of a block. The path is in memory, which a filter
+  // cannot read.
+  RULE(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(newfstatat), 0);
   RULE(allow, SCMP_SYS(sendmsg), 1, SCMP_A0(SCMP_CMP_EQ, job_socket));
   RULE(allow, SCMP_SYS(recvmsg), 1, SCMP_A0(SCMP_CMP_EQ, job_socket));
-  // abort(3). In its PID namespace the child sees no process but itself and an init that ignores the signal.
-  RULE(allow, SCMP_SYS(tgkill), 1, SCMP_A2(SCMP_CMP_EQ, SIGABRT));
+  // abort(3).
+  RULE(allow, SCMP_SYS(tgkill), 2, SCMP_A0(SCMP_CMP_EQ, own_process), SCMP_A2(SCMP_CMP_EQ, SIGABRT));
 #undef RULE
   return -failure;
 }
@@ -124,6 +127,11 @@ int csandbox_make_filter(struct csandbox_filter *filter) {
 }
 
 int csandbox_apply_filter(const struct csandbox_filter *filter) {
+  // A fork has a copy of its own.
+  for (unsigned short i = 0; i < filter->count; i++) {
+    struct sock_filter *instruction = (struct sock_filter *)filter->instructions + i;
+    if (BPF_CLASS(instruction->code) == BPF_JMP && instruction->k == own_process) instruction->k = (uint32_t)getpid();
+  }
   const struct sock_fprog program = {.len = filter->count, .filter = filter->instructions};
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0 ? 0 : errno;
 }

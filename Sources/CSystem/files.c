@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -18,6 +20,12 @@ int csystem_link_unnamed(int descriptor, const char *path) {
   return linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
 
+int64_t csystem_size(int descriptor) {
+  // fstat(3) of glibc 2.33 to 2.38 makes the call newfstatat, which takes a path: a media process may not make it.
+  struct stat status;
+  return syscall(SYS_fstat, descriptor, &status) == 0 ? status.st_size : -1;
+}
+
 int csystem_exchange(const char *path, const char *other) {
   return renameat2(AT_FDCWD, path, AT_FDCWD, other, RENAME_EXCHANGE);
 }
@@ -27,15 +35,19 @@ int csystem_reserve(int descriptor, int64_t length) { return fallocate(descripto
 void csystem_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 void csystem_nice_thread(int increment) {
-  // On Linux each thread has its own nice value, and PRIO_PROCESS accepts a thread id.
-  const pid_t thread = (pid_t)syscall(SYS_gettid);
-  setpriority(PRIO_PROCESS, (id_t)thread, getpriority(PRIO_PROCESS, (id_t)thread) + increment);
+  // On Linux each thread has its own nice value, and 0 is the calling thread.
+  setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + increment);
 }
 
 int csystem_deny_dumps(void) {
   struct rlimit none = {0, 0};
   if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
   return prctl(PR_SET_DUMPABLE, 0);
+}
+
+int csystem_is_ignored(int signal) {
+  struct sigaction action;
+  return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 void csystem_raise_open_files_limit(void) {

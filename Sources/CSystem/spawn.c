@@ -39,7 +39,7 @@ static int place_descriptors(const int *descriptors, int count) {
 static void run_child(const struct csystem_child *child, pid_t parent, int report) {
   sigset_t none;
   sigemptyset(&none);
-  for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
+  for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, NULL);
 
   // The pipe for errors moves above all descriptors that place_descriptors overwrites.

@@ -123,10 +123,10 @@ struct Cluster {
   // Opens the log for appending; a large log is renamed first.
   private func openLog() throws(SystemError) -> Descriptor {
     var status = stat()
-    if stat(layout.logFile, &status) == 0, Int64(status.st_size) > Self.maxLogBytes {
+    if lstat(layout.logFile, &status) == 0, Int64(status.st_size) > Self.maxLogBytes {
       _ = rename(layout.logFile, "\(layout.logFile).1")
     }
-    let number = open(layout.logFile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    let number = open(layout.logFile, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard number >= 0 else { throw SystemError(call: "open", subject: layout.logFile) }
     return Descriptor(owning: number)
   }

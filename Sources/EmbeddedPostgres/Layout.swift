@@ -122,7 +122,9 @@ enum SmallFile {
   /// Replaces the file atomically; only its owner may read it.
   static func write(_ line: String, to path: String) throws(SystemError) {
     let unfinished = "\(path).tmp"
-    let file = try Descriptor(writing: unfinished, replacing: true, mode: 0o600)
+    // A file that another process left is replaced, and a link is not followed.
+    _ = unlink(unfinished)
+    let file = try Descriptor(writing: unfinished, replacing: false, mode: 0o600)
     try file.write(Array((line + "\n").utf8))
     try file.synchronize()
     guard rename(unfinished, path) == 0 else { throw SystemError(call: "rename", subject: path) }

@@ -50,7 +50,7 @@ final class FileLock: Sendable {
 
   /// Takes the lock without waiting; nil if another process holds a conflicting one.
   static func take(_ path: String, isShared: Bool = false) throws(EmbeddedPostgresError) -> FileLock? {
-    let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    let number = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard number >= 0 else {
       throw EmbeddedPostgresError(
         "\(SystemError(call: "open", subject: path))",

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// Writes log lines to standard error.
+/// Formats log lines and passes them to an output.
 ///
 /// Each line has the fields of its logger, such as the id of a request or a job. Secrets and media are never logged.
 package struct Logger: Sendable {
@@ -53,7 +53,7 @@ package struct Logger: Sendable {
   }
 }
 
-/// Writes a line with one write(2), so that lines of several threads and processes do not mix.
+/// Writes a line with one write(2), so that lines of several threads and processes do not mix; waits for the reader.
 @Sendable package func writeToStandardError(_ line: String) {
   var line = line
   line.withUTF8 { bytes in _ = Glibc.write(2, bytes.baseAddress, bytes.count) }

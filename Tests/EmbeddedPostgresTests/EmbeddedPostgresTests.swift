@@ -55,6 +55,24 @@ struct EmbeddedPostgresTests {
     #expect(try connect(second).execute("SELECT value FROM item").single().get("value") == 7)
   }
 
+  @Test("a symbolic link in the data folder is not followed", arguments: ["postgres.lock", "postgres.log"])
+  func links(name: String) throws {
+    let (data, target) = ("\(folder.path)/data", "\(folder.path)/target")
+    try Folder.make(data, mode: 0o711)
+    try #require(symlink(target, "\(data)/\(name)") == 0)
+    #expect(throws: EmbeddedPostgresError.self) { try EmbeddedPostgres.start(configuration()) }
+    #expect(access(target, F_OK) != 0)
+  }
+
+  @Test("a symbolic link in place of an unfinished file is replaced")
+  func unfinishedLink() throws {
+    let (data, target) = ("\(folder.path)/data", "\(folder.path)/target")
+    try Folder.make(data, mode: 0o711)
+    for name in ["postgres.id", "postgres.url"] { try #require(symlink(target, "\(data)/\(name).tmp") == 0) }
+    try EmbeddedPostgres.start(configuration()).stop()
+    #expect(access(target, F_OK) != 0)
+  }
+
   @Test("a second process uses the server, which runs on when that process stops")
   func attaching() throws {
     let owner = try EmbeddedPostgres.start(configuration())

@@ -85,6 +85,88 @@ struct OrdinaryUserTests {
   }
 
   @Test(
+    "root writes nothing into a folder of another user, or one in which others may write",
+    .enabled(if: geteuid() == 0, "only root can become another user"))
+  func foreign() async throws {
+    let folder = try folder()
+    let (data, target) = ("\(folder.path)/foreign", "\(folder.path)/target")
+    try Folder.make(data, mode: 0o755)
+    try Folder.make("\(target)/blobs")
+    func isRefused(_ reason: String, _ remedy: String) async throws {
+      for command in [["init"], ["serve", "--listen", "127.0.0.1:0"], ["keys", "list"], ["verify"]] {
+        let refused = try await run(as: nil, folder, command + ["--data", data])
+        #expect(refused.status == 74, "\(command): \(refused)")
+        #expect(refused.errors.contains(reason) && refused.errors.contains(remedy), "\(refused)")
+      }
+      let written = try Folder.names(in: target) + Folder.names(in: "\(target)/blobs")
+      #expect(written == ["blobs"])
+    }
+    let links = [
+      ("postgres.lock", "lock"), ("postgres.service", "service"), ("postgres.log", "log"), ("postgres.id.tmp", "id"),
+      ("postgres.url.tmp", "url"), ("blobs", "blobs"),
+    ]
+    for (name, file) in links { #expect(symlink("\(target)/\(file)", "\(data)/\(name)") == 0) }
+    #expect(chown(data, 65534, 65534) == 0)
+    let owner = "belongs to user \(String(cString: getpwuid(65534).pointee.pw_name))"
+    try await isRefused(owner, "sudo -u \(String(cString: getpwuid(65534).pointee.pw_name)) take5")
+    #expect(chown(data, 0, 0) == 0 && lchown("\(data)/blobs", 65534, 65534) == 0)
+    try await isRefused(owner, "sudo -u")
+    for (name, _) in links { #expect(unlink("\(data)/\(name)") == 0) }
+    #expect(chmod(data, 0o777) == 0)
+    try await isRefused("can be written by other users", "chmod go-w \(data)")
+    #expect(chmod(data, 0o755) == 0)
+    let made = try await run(as: nil, folder, ["init", "--data", data])
+    #expect(made.status == 0, "\(made)")
+  }
+
+  @Test(
+    "other processes of its user see neither the memory nor the descriptors of a service, which works and is found",
+    .enabled(if: geteuid() == 0, "only root can become another user"), arguments: ["serve", "worker"])
+  func hidden(command: String) async throws {
+    let folder = try folder()
+    let data = "\(folder.path)/hidden"
+    func start(_ arguments: [String]) async throws -> (process: RunningTake5, url: String) {
+      let process = try RunningTake5()
+      let identity = ["--reuid=65534", "--regid=65534", "--clear-groups", "\(folder.path)/take5"]
+      let url = try await process.start(
+        identity + arguments + ["--data", data, "--log-format", "text"], program: "/usr/bin/setpriv",
+        printsFirstLine: arguments.first == "serve")
+      return (process, url)
+    }
+    let slots = command == "serve" ? "1" : "0"
+    let (service, url) = try await start(["serve", "--listen", "127.0.0.1:0", "--slots", slots])
+    var hidden = service
+    if command == "worker" {
+      hidden = try await start(["worker"]).process
+      #expect(await hidden.waitForLog("worker started"))
+    }
+    let id = try #require(await hidden.process)
+    for name in ["fd", "environ", "maps"] {
+      var status = stat()
+      #expect(stat("/proc/\(id)/\(name)", &status) == 0 && status.st_uid == 0, "\(name)")
+    }
+    let limits = try Descriptor(reading: "/proc/\(id)/limits").bytes(count: 4096, at: 0)
+    let core = String(decoding: limits, as: UTF8.self).split(separator: "\n").first {
+      $0.hasPrefix("Max core file size")
+    }
+    #expect(core?.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
+    let posted = try await run(
+      as: "65534", folder,
+      [
+        "submit", "post", "\(folder.path)/front.mp4", "\(folder.path)/back.mp4", "--author", "ada", "--server", url,
+        "--wait",
+      ])
+    #expect(posted.status == 0, "\(posted) \(hidden.log)")
+    let address = String(url.dropFirst("http://".count))
+    let doctor = try await run(as: "65534", folder, ["doctor", "--data", data, "--listen", address])
+    #expect(doctor.output.contains("listens on \(address): take5, which is running"), "\(doctor)")
+    for process in command == "serve" ? [service] : [hidden, service] {
+      await process.send(signal: SIGTERM)
+      #expect(await process.wait() == 0)
+    }
+  }
+
+  @Test(
     "where the machine permits no user and no namespace, the default works with a warning, and required refuses",
     .enabled(if: geteuid() == 0, "only root can take the walls away"))
   func missing() async throws {

@@ -124,8 +124,9 @@ struct DoctorFindingTests {
          1: 0100007F:1F90 0100007F:9C40 01 00000000:00000000 00:00000000 00000000     0        0 4712 1 0 100 0 0 10 0
          2: 0100007F:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4713 1 0 100 0 0 10 0
       """
-    #expect(ListeningProcess.sockets(port: 8080, in: table) == ["socket:[4711]"])
-    #expect(ListeningProcess.sockets(port: 80, in: table) == ["socket:[4713]"])
+    #expect(ListeningProcess.sockets(port: 8080, in: table).map(\.name) == ["socket:[4711]"])
+    #expect(ListeningProcess.sockets(port: 80, in: table).map(\.name) == ["socket:[4713]"])
+    #expect(ListeningProcess.sockets(port: 80, in: table).map(\.user) == ["0"])
     #expect(ListeningProcess.sockets(port: 8081, in: table).isEmpty)
     let socket = try ListeningSocket(host: "127.0.0.1", port: 0)
     #expect(ListeningProcess.find(port: socket.port)?.id == getpid())

@@ -74,7 +74,7 @@ struct csandbox_filter {
 /// the process with SIGSYS.
 int csandbox_make_filter(struct csandbox_filter *filter);
 
-/// Applies a filter to this process (seccomp(2)).
+/// Applies a filter to this process (seccomp(2)), the only one that it may abort.
 int csandbox_apply_filter(const struct csandbox_filter *filter);
 
 /// Forks this process, which has one thread. Returns as fork(2).

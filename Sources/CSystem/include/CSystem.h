@@ -59,6 +59,9 @@ int csystem_open_unnamed(const char *folder);
 /// Links an unnamed file to a path. Returns 0, or -1 with errno (EEXIST if the path exists).
 int csystem_link_unnamed(int descriptor, const char *path);
 
+/// The size of an open file (fstat(2)). Returns -1 with errno on failure.
+int64_t csystem_size(int descriptor);
+
 /// Exchanges two files or folders in one step (renameat2(2), RENAME_EXCHANGE). Returns 0, or -1 with errno.
 int csystem_exchange(const char *path, const char *other);
 
@@ -70,6 +73,9 @@ int csystem_has_attribute(const char *path, const char *name, char value);
 
 /// Disables core dumps and tracing of this process, whose memory holds private media. Returns 0, or -1 with errno.
 int csystem_deny_dumps(void);
+
+/// Whether this process ignores a signal (sigaction(2)).
+int csystem_is_ignored(int signal);
 
 /// Raises the soft limit of open files to the hard limit; ignores errors.
 void csystem_raise_open_files_limit(void);

@@ -53,9 +53,9 @@ package struct Descriptor: ~Copyable, Sendable {
 
   /// The size of the file in bytes.
   package borrowing func size() throws(SystemError) -> Int64 {
-    var status = stat()
-    guard fstat(number, &status) == 0 else { throw SystemError(call: "fstat") }
-    return Int64(status.st_size)
+    let size = csystem_size(number)
+    guard size >= 0 else { throw SystemError(call: "fstat") }
+    return size
   }
 
   /// Waits until written data are on disk (fsync(2)).

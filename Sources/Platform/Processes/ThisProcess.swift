@@ -1,7 +1,5 @@
 internal import CSystem
-import Dispatch
 import Glibc
-import Synchronization
 
 /// Settings of the current process.
 package enum ThisProcess {
@@ -31,6 +29,13 @@ package enum ThisProcess {
   /// Call it before `denyDumps`: afterwards only root may write the file.
   package static func raiseOutOfMemoryScore() { _ = KernelFile.write("1000", to: "/proc/self/oom_score_adj") }
 
+  /// Lets a fault end this process at once by its signal, as the system does by default, unless the environment configures Swift's
+  /// backtraces: to print one takes seconds, in which this process serves no one and no other takes its place.
+  package static func disableBacktraces() {
+    guard getenv("SWIFT_BACKTRACE") == nil else { return }
+    for number in [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP] { signal(number, SIG_DFL) }
+  }
+
   /// Ignores SIGPIPE: a write to a closed socket fails with EPIPE.
   package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
@@ -52,43 +57,4 @@ package enum ThisProcess {
 
   /// The maximum number of open files of this process.
   package static var openFilesLimit: Int { Int(clamping: csystem_open_files_limit()) }
-}
-
-/// Handles SIGINT and SIGTERM.
-///
-/// The first signal asks for an orderly end. The second ends the process at once: a kill at any time loses no data.
-package final class StopSignals: @unchecked Sendable {
-  private let first: AsyncStream<Void>
-  private let sources: [any DispatchSourceSignal]
-
-  /// Installs the handlers.
-  package init() {
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-    first = stream
-    let counter = SignalCounter()
-    sources = [SIGINT, SIGTERM].map { number in
-      signal(number, SIG_IGN)
-      return source(of: number) {
-        if counter.next() == 1 { continuation.yield() } else { _exit(128 + number) }
-      }
-    }
-  }
-
-  /// Waits for the first signal; call it once.
-  package func wait() async { for await _ in first { return } }
-}
-
-/// Counts signals on Dispatch's threads.
-private final class SignalCounter: Sendable {
-  private let count = Atomic<Int>(0)
-
-  func next() -> Int { count.add(1, ordering: .relaxed).newValue }
-}
-
-// At file scope: a closure in another context may inherit an actor's isolation and trap on Dispatch's thread.
-private func source(of number: Int32, _ handle: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
-  let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-  source.setEventHandler { @Sendable in handle() }
-  source.activate()
-  return source
 }

@@ -44,6 +44,19 @@ struct Subcommand: Sendable {
     }
   }
 
+  /// Makes a service, which runs until a signal arrives.
+  init(
+    _ name: String, abstract: String, options: [Option], example: String,
+    service run: @escaping @Sendable (Arguments, ServiceProcess) async throws -> ExitStatus
+  ) {
+    self.init(
+      name: name, abstract: abstract, operands: [], options: options, example: example, isHidden: false,
+      reportsConfiguration: false
+    ) { arguments in
+      try await ServiceProcess.run(arguments) { try await run(arguments, $0) }
+    }
+  }
+
   /// Makes a command that the program starts itself; signals have their default effect.
   init(hidden name: String, abstract: String, run: @escaping @Sendable (Arguments) async throws -> ExitStatus) {
     self.init(

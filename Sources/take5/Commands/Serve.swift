@@ -93,7 +93,8 @@ extension Subcommand {
     ] + Option.worker
       + Option.logging,
     example: "take5 serve --listen 127.0.0.1:8080 --slots 2"
-  ) { (arguments, signals: StopSignals) in
+  ) { (arguments, process: ServiceProcess) in
+    let (log, metrics) = (process.log, process.metrics)
     let exposure = try ServiceExposure(arguments)
     let key = try APIKey.read(arguments)
     let identity = try IdentityOptions(arguments)
@@ -101,7 +102,6 @@ extension Subcommand {
     let slots = try arguments.number("--slots") ?? 1
     let concurrency = try arguments.number("--author-concurrency")
     let serverConfiguration = try serverConfiguration(arguments, exposure)
-    let log = try Logger(arguments)
     let provider = try await identity?.provider(log)
     let configuration = try WorkerConfiguration(arguments, slots: max(slots, 1))
     let definitions = try ServedDefinitions.read(arguments)
@@ -111,8 +111,8 @@ extension Subcommand {
       arguments, connections: slots + configuration.backgroundSlots + 8, timeout: .seconds(30),
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit,
       isCreating: true, isService: true, log: log)
+    process.signals.beforeEndingAtOnce { database.stopServer() }
     try await database.logListening(log)
-    let metrics = Metrics()
     let tracer = try TraceOptions.tracer(arguments, metrics, log)
     let blobs = try await BlobOptions.open(arguments, database, isCreating: true) { exchange in
       metrics.count(exchange)
@@ -182,7 +182,7 @@ extension Subcommand {
     await withTaskGroup { group in
       group.addTask { await server.run() }
       if let worker { group.addTask { await worker.run() } }
-      await signals.wait()
+      await process.signals.wait()
       log.info("stopping")
       ServiceManager.notify(.stopping, log)
       worker?.stop()

@@ -22,8 +22,8 @@ extension Subcommand {
         help: "address for Prometheus to read metrics from, at /metrics, without an API key"),
     ] + Option.store + Option.listening + Option.worker + Option.logging,
     example: "take5 worker --slots 2"
-  ) { (arguments, signals: StopSignals) in
-    let log = try Logger(arguments)
+  ) { (arguments, process: ServiceProcess) in
+    let (log, metrics) = (process.log, process.metrics)
     let slots = try arguments.number("--slots") ?? 1
     let configuration = try WorkerConfiguration(arguments, slots: slots)
     let sandbox = try await Sandbox.measured(configuration.media)
@@ -31,8 +31,8 @@ extension Subcommand {
       arguments, connections: slots + configuration.backgroundSlots + 3, timeout: .seconds(30),
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, isService: true,
       log: log)
+    process.signals.beforeEndingAtOnce { database.stopServer() }
     try await database.logListening(log)
-    let metrics = Metrics()
     let tracer = try TraceOptions.tracer(arguments, metrics, log)
     let blobs = try await BlobOptions.open(arguments, database) { exchange in
       metrics.count(exchange)
@@ -46,7 +46,7 @@ extension Subcommand {
     await withTaskGroup { group in
       group.addTask { await worker.run() }
       if let server { group.addTask { await server.run() } }
-      await signals.wait()
+      await process.signals.wait()
       log.info("stopping")
       ServiceManager.notify(.stopping, log)
       worker.stop()

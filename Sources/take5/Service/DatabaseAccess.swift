@@ -131,9 +131,12 @@ struct DatabaseAccess: Sendable {
   /// Closes the connections and stops an embedded server that this process owns; another process may take over.
   func close() async {
     await pool.close()
-    guard let embedded else { return }
-    try? await onThread("postgres-stop") { embedded.stop() }
+    guard embedded != nil else { return }
+    try? await onThread("postgres-stop") { stopServer() }
   }
+
+  /// Stops an embedded server that this process owns, and waits for its end; connections break.
+  func stopServer() { embedded?.stop() }
 
   /// The failure of a command that needs a store where there is none.
   static func storeNotFound(in location: String) -> CommandFailure {

@@ -50,11 +50,20 @@ extension Option {
   ]
 }
 
+extension LogFormat {
+  /// Reads `--log-format`.
+  init(_ arguments: Arguments) throws(CommandFailure) {
+    self = try arguments.choice("--log-format", of: LogFormat.self) ?? .fitting(descriptor: 2)
+  }
+}
+
 extension Logger {
   /// Reads `--log-format` and `--log-level`.
-  init(_ arguments: Arguments) throws(CommandFailure) {
+  init(
+    _ arguments: Arguments, write: @escaping @Sendable (String) -> Void = writeToStandardError
+  ) throws(CommandFailure) {
     self.init(
-      format: try arguments.choice("--log-format", of: LogFormat.self) ?? .fitting(descriptor: 2),
-      lowest: try arguments.choice("--log-level", of: LogLevel.self) ?? .info)
+      format: try LogFormat(arguments), lowest: try arguments.choice("--log-level", of: LogLevel.self) ?? .info,
+      write: write)
   }
 }

@@ -25,6 +25,7 @@ struct StoreOwner: Sendable {
 
   /// The failure of a command that may not use the folder of a store; nil if it may, or if there is no such folder.
   static func denial(of folder: String) -> CommandFailure? {
+    if geteuid() == 0 { return denialOfRoot(folder) }
     guard access(folder, R_OK | W_OK | X_OK) != 0, errno == EACCES else { return nil }
     let user = current
     guard let owner = StoreOwner(of: folder) else {
@@ -37,6 +38,34 @@ struct StoreOwner: Sendable {
   }
 }
 
+/// What root refuses: a store in which another user could replace a file by a symbolic link, behind which root would write.
+extension StoreOwner {
+  private static let parts = ["postgres.lock", "blobs", "blob-cache"]
+
+  private static func denialOfRoot(_ folder: String) -> CommandFailure? {
+    for path in [folder] + parts.map({ "\(folder)/\($0)" }) {
+      // A link of root's may lead to another disk, where the same holds.
+      for flags in [AT_SYMLINK_NOFOLLOW, 0] {
+        var status = stat()
+        guard fstatat(AT_FDCWD, path, &status, flags) == 0 else { continue }
+        guard status.st_uid == 0 else {
+          let owner = name(of: status.st_uid)
+          return CommandFailure(
+            .io, "\(path) belongs to user \(owner), and root does not use the store of another user",
+            remedy: "run the command as that user: sudo -u \(owner) take5 …")
+        }
+        let isWritable = status.st_mode & S_IWOTH != 0 || status.st_mode & S_IWGRP != 0 && status.st_gid != 0
+        if isWritable && status.st_mode & S_IFMT != S_IFLNK {
+          return CommandFailure(
+            .io, "\(path) can be written by other users, and root does not use such a store",
+            remedy: "take the right away: chmod go-w \(path)")
+        }
+      }
+    }
+    return nil
+  }
+}
+
 /// What root does for a store of another user: the command runs as that user, who could not read what root writes.
 extension StoreOwner {
   /// The owner of a store, if this process is root's and the store another user's; otherwise nil.
@@ -44,8 +73,8 @@ extension StoreOwner {
   /// - Parameter folder: the data folder; if it does not exist, nil.
   static func unlessRoot(of folder: String) -> StoreOwner? {
     guard geteuid() == 0 else { return nil }
-    // A service of root may use a folder of another user: what it has written shows that.
-    let written = ["postgres.lock", "blobs", "blob-cache"].map { "\(folder)/\($0)" }
+    // A service of root may have used a folder of another user: what it has written shows that.
+    let written = parts.map { "\(folder)/\($0)" }
     let owner = (written + [folder]).lazy.compactMap { StoreOwner(of: $0) }.first
     return owner.flatMap { $0.user == 0 ? nil : $0 }
   }

@@ -8,11 +8,14 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 static const long none = 0;
+static struct stat status;
 
 long cattacks_make(const char *name) {
   const struct {
@@ -45,6 +48,10 @@ long cattacks_make(const char *name) {
       {"perf_event_open", SYS_perf_event_open, 0, 0, -1, -1},
       {"setuid", SYS_setuid, 0, 0, 0, 0},
       {"setrlimit", SYS_prlimit64, 0, 9, 0, 0},
+      {"tgkill-other", SYS_tgkill, 1, 1, SIGABRT, 0},
+      {"setpriority-other", SYS_setpriority, PRIO_PROCESS, 1, 19, 0},
+      {"getpriority-other", SYS_getpriority, PRIO_PROCESS, 1, 0, 0},
+      {"newfstatat", SYS_newfstatat, AT_FDCWD, (long)"/", (long)&status, AT_EMPTY_PATH},
       // glibc must be able to fall back to clone(2).
       {"clone3", SYS_clone3, 0, 0, 0, 0},
   };

@@ -1,0 +1,39 @@
+import Logging
+import Metrics
+import Platform
+
+/// What a service has from its start to its end.
+struct ServiceProcess: Sendable {
+  let signals: StopSignals
+  /// Its lines are written by a thread of their own.
+  let log: Logger
+  let metrics: Metrics
+
+  /// The time for the last lines of the log: their reader may have stopped.
+  private static let flushTimeout = Duration.seconds(1)
+
+  /// Prepares this process, and runs a service in it.
+  static func run(
+    _ arguments: Arguments, _ service: (ServiceProcess) async throws -> ExitStatus
+  ) async throws -> ExitStatus {
+    // The memory has media, keys and tokens.
+    try ThisProcess.denyDumps()
+    ThisProcess.disableBacktraces()
+    let metrics = Metrics()
+    let output = try LogOutput(format: try LogFormat(arguments)) {
+      metrics.count(
+        "take5_log_lines_dropped_total", "Log lines that were dropped because their reader was slow or gone.")
+    }
+    let process = ServiceProcess(
+      signals: StopSignals(isService: true), log: try Logger(arguments) { output.add($0) }, metrics: metrics)
+    defer { output.flush(within: flushTimeout) }
+    do {
+      return try await service(process)
+    } catch {
+      // In the order of the log, and without waiting for its reader.
+      let failure = CommandFailure(error)
+      for line in failure.lines { output.add(line + "\n") }
+      return failure.status
+    }
+  }
+}
