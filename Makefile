@@ -57,7 +57,7 @@ PROGRAMS := .build/programs/release
 # Where 'make install' installs; DESTDIR is the folder of a package.
 PREFIX ?= /usr/local
 
-# How long 'make fuzz' runs each target.
+# How long 'make fuzz' runs each target, and 'make fuzz-api' runs.
 SECONDS ?= 60
 
 # What only 'make test-api' needs: Java is for one of the generators of clients.
@@ -81,7 +81,7 @@ TEST_PLAYERS_PACKAGES := ffmpeg mediainfo libimage-exiftool-perl libjpeg-turbo-p
                          chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
                          gstreamer1.0-plugins-bad
 
-.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-media test-api test-clients test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet lint format clean
+.PHONY: help setup toolchain build build-asan build-tsan build-fuzz demo pgbouncer nginx postgresql-17 prometheus test test-upgrade test-asan test-tsan test-chaos test-mutants fuzz fuzz-api fuzz-media test-api test-clients test-players test-s3 test-metrics test-cluster test-package programs install package run bench bench-video bench-photo bench-read bench-crowd bench-queue bench-http bench-fleet lint format clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -200,6 +200,10 @@ test-chaos: setup ## kill, freeze and cut off workers, API and PostgreSQL while 
 	$(SWIFT) build $(BUILD) --product chaos
 	.build/release/chaos all --write docs/reliability.md
 
+# SEED repeats the requests of another run, as far as threads and the service take turns in the same way.
+fuzz-api: build ## send the API what no client should, by several users at once, for SECONDS; SEED repeats a run
+	@python3 Tests/api/fuzz/main.py $(TAKE5) --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) --write docs/reliability.md
+
 # A range that .build/mutations.jsonl has is not run again: an interrupted run continues, and so does one with more seeds.
 fuzz-media: setup ## change a million media files and pass them to the parsers and through the media process, three hours
 	$(SWIFT) build $(BUILD) --product mutate
@@ -279,7 +283,7 @@ bench-photo: programs ## measure photos against libvips and Pillow, five minutes
 bench-read: programs ## measure what reading costs the database as the history grows, a quarter of an hour
 	$(SWIFT) run $(SHIPPED) bench --reading --write docs/benchmarks/read.md
 
-bench-crowd: programs ## measure what many connections from one address cost the requests of another, a minute
+bench-crowd: programs ## measure what many connections, and nine attacks of one client, cost the requests of another, six minutes
 	$(SWIFT) run $(SHIPPED) bench --crowd --write docs/benchmarks/crowd.md
 
 bench-fleet: programs ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, two minutes

@@ -77,7 +77,7 @@ struct Options {
       --photos        measures photos instead: the files that BENCH_PHOTO names, or a synthetic one
       --reading       measures the cost of lists in the database, with 100,000 and with 1,000,000 posts
       --queue         measures the job queue against others, which 'make bench-queue' installs
-      --crowd         measures the latency of one client while another address holds many connections
+      --crowd         measures the latency of one client while another holds many connections, or occupies what it can
       --fleet         measures what many workers cost the database, which are simulated
       --pairs N       the number of alternating runs of each comparison; default: 9
       --runs N        the number of runs of --queue; default: 5

@@ -24,7 +24,10 @@ final class RunningService {
   /// - Parameters:
   ///   - log: the file for its standard error.
   ///   - more: further options.
-  init(_ program: String, workers: Int, log: String, more: [String] = []) throws {
+  ///   - environment: further variables.
+  init(
+    _ program: String, workers: Int, log: String, more: [String] = [], environment: [String: String] = [:]
+  ) throws {
     // As root, the embedded PostgreSQL runs as another user, which must be able to enter the folder.
     var template = Array("/tmp/take5-bench-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw SystemError(call: "mkdtemp") }
@@ -35,7 +38,7 @@ final class RunningService {
     command = Command(
       path: program,
       arguments: ["serve", "--listen", "127.0.0.1:0", "--slots", "\(workers)", "--data", "\(folder)/data"] + more,
-      log: log)
+      log: log, environment: environment)
     let started = try output.start(command)
     process = started.id
     child = consume started

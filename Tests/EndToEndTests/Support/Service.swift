@@ -116,6 +116,16 @@ struct Service {
     await pool.close()
   }
 
+  /// Runs `body` while no other session can read or write a table.
+  func locking(_ table: String, _ body: @escaping @Sendable () throws -> Void) async throws {
+    let pool = Pool(try database(), size: 1)
+    try await pool.transaction { session in
+      try session.executeScript("LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE", name: "test")
+      try body()
+    }
+    await pool.close()
+  }
+
   private func rows<Result: Sendable>(
     _ query: String, _ read: @escaping @Sendable (Rows) throws -> Result
   ) async throws -> Result {

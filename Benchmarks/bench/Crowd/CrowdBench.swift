@@ -17,7 +17,9 @@ struct CrowdBench: Sendable {
 
   func findings() async throws -> (figures: [Finding], observations: [Finding]) {
     let program = try Programs.take5(take5)
-    return try await onThread("bench-crowd") { try measure(program) }
+    let crowd = try await onThread("bench-crowd") { try measure(program) }
+    let attacks = try await AttackBench(folder: folder, program: program).findings()
+    return (crowd.figures + attacks, crowd.observations)
   }
 
   private func measure(_ program: String) throws -> (figures: [Finding], observations: [Finding]) {
@@ -67,9 +69,9 @@ struct CrowdBench: Sendable {
 
   private static func memory(of service: RunningService) throws -> Double {
     let before = service.residentBytes
-    var connections: [Client] = []
+    var connections: [HeldConnection] = []
     for _ in 0..<held {
-      let client = try Client(port: service.port, from: "127.0.0.3")
+      let client = try HeldConnection(port: service.port, from: "127.0.0.3")
       try client.connection.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
       _ = try client.connection.receive()
       connections.append(client)
@@ -80,13 +82,13 @@ struct CrowdBench: Sendable {
 
 /// Connections from one address: some silent, some that send a head byte by byte.
 private struct ConcurrentClients {
-  private let idle: [Client]
-  private let dripping: [Client]
+  private let idle: [HeldConnection]
+  private let dripping: [HeldConnection]
 
   init(port: UInt16, idle: Int, dripping: Int) throws {
-    self.idle = try (0..<idle).map { _ in try Client(port: port, from: "127.0.0.1") }
+    self.idle = try (0..<idle).map { _ in try HeldConnection(port: port, from: "127.0.0.1") }
     self.dripping = try (0..<dripping).map { _ in
-      let client = try Client(port: port, from: "127.0.0.1")
+      let client = try HeldConnection(port: port, from: "127.0.0.1")
       try? client.connection.send("GET /v1/posts HTTP/1.1\r\nHost: localhost\r\nX-Drip: ")
       return client
     }
@@ -94,11 +96,4 @@ private struct ConcurrentClients {
 
   /// Sends one more byte on each connection, and ignores those that the service has closed.
   func drip() { for client in dripping { try? client.connection.send("a") } }
-}
-
-/// A connection as a reference, because an array cannot hold noncopyable values.
-private final class Client {
-  var connection: ClientConnection
-
-  init(port: UInt16, from address: String) throws { connection = try ClientConnection(port: port, from: address) }
 }

@@ -1,0 +1,132 @@
+import Glibc
+internal import HTTPTesting
+internal import Model
+internal import Platform
+internal import Postgres
+
+/// Measures what a client is served that asks for little, while another one occupies as much as it can.
+struct AttackBench: Sendable {
+  private static let key = "bench-key"
+  private static let rounds = 200
+  /// The seconds after which an attack is measured no further.
+  private static let longest = 30
+  /// The time of a request that gets no answer, or another one than 200, in milliseconds.
+  private static let failed = 10_000.0
+  private static let posts = 50_000
+
+  let folder: String
+  /// The path of take5.
+  let program: String
+
+  /// Two figures for each attack: reads and `/livez`.
+  func findings() async throws -> [Finding] {
+    var all: [Finding] = []
+    for attack in Attack.all {
+      Console.progress(attack.meaning)
+      all += try await findings(of: attack)
+    }
+    return all
+  }
+
+  private func findings(of attack: Attack) async throws -> [Finding] {
+    let log = "\(folder)/attack-\(attack.name).log"
+    if attack.leavesLogUnread {
+      unlink(log)
+      guard mkfifo(log, 0o600) == 0 else { throw SystemError(call: "mkfifo", subject: log) }
+    }
+    let program = program
+    let start = Start()
+    async let seeded: Void = Self.seed(start, attack.needsPosts ? Self.posts : 0)
+    // A child of a thread ends with it: the service starts, and is measured, on one.
+    let (reads, lives) = try await onThread("bench-attack") {
+      let running = try RunningService(
+        program, workers: 0, log: log, more: ["--accounts", "on", "--log-level", "debug"],
+        environment: ["TAKE5_API_KEY": Self.key])
+      start.database.withLock { $0 = "\(running.data)/postgres.url" }
+      while !start.isSeeded.isCancelled { usleep(100_000) }
+      let result = try Self.measure(attack, running.port)
+      if attack.leavesLogUnread { try Self.drain(log) }
+      try running.stop()
+      return result
+    }
+    try await seeded
+    func finding(_ name: String, _ what: String, _ values: [Double], _ limit: Double) -> Finding {
+      Finding(
+        Figure("crowd.\(attack.name).\(name)", "\(what), p99, ms: \(attack.meaning)", .atMost(limit), decimals: 1),
+        [Statistics(values).percentile(99)],
+        details: [
+          .init("median, ms", [Statistics(values).median], decimals: 1),
+          .init("requests", [Double(values.count)], decimals: 0),
+          .init("failed", [Double(values.count { $0 >= Self.failed })], decimals: 0),
+        ])
+    }
+    return [finding("reads", "reads", reads, 250), finding("livez", "GET /livez", lives, 100)]
+  }
+
+  /// What the thread of a service and the task that fills its database wait for.
+  private final class Start: Sendable {
+    /// The file with the URL of the database, once the service has started.
+    let database = Locked<String?>(nil)
+    let isSeeded = CancellationFlag()
+  }
+
+  /// Fills the database of a service once it has started.
+  private static func seed(_ start: Start, _ posts: Int) async throws {
+    defer { start.isSeeded.cancel() }
+    guard posts > 0 else { return }
+    while start.database.withLock({ $0 }) == nil { try await Task.sleep(for: .milliseconds(100)) }
+    let bytes = try Descriptor(reading: start.database.withLock { $0 } ?? "").contents()
+    let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init)
+    let pool = Pool(try DatabaseURL(line ?? ""), size: 1)
+    try await pool.run { try ReadingData(posts: posts).generate($0) }
+    await pool.close()
+  }
+
+  private static func measure(_ attack: Attack, _ port: UInt16) throws -> (reads: [Double], lives: [Double]) {
+    let attackers = Attackers(attack, port: port, token: try token(of: "mallory", port))
+    let healthy = try token(of: "hal", port)
+    for _ in 0..<20 { _ = latency("/v1/posts?limit=5", healthy, port) }
+    try attackers.start()
+    defer { attackers.stop() }
+    var (reads, lives): ([Double], [Double]) = ([], [])
+    let start = ContinuousClock.now
+    while reads.count < rounds, start.duration(to: .now) < .seconds(longest) {
+      reads.append(latency("/v1/posts?limit=5", healthy, port))
+      lives.append(latency("/livez", nil, port))
+    }
+    return (reads, lives)
+  }
+
+  /// Returns a new token of a user.
+  private static func token(of user: String, _ port: UInt16) throws -> String {
+    var connection = try ClientConnection(port: port)
+    try connection.send(
+      "POST /v1/users/\(user)/tokens HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(key)\r\n"
+        + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+    return try JSON.decode(MintedToken.self, from: connection.receive().body).token
+  }
+
+  private struct MintedToken: Decodable {
+    let token: String
+  }
+
+  /// The milliseconds of a request on a connection of its own.
+  private static func latency(_ path: String, _ token: String?, _ port: UInt16) -> Double {
+    let start = ContinuousClock.now
+    let credential = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+    guard var connection = try? ClientConnection(port: port, from: "127.0.0.77"),
+      (try? connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(credential)\r\n")) != nil,
+      connection.isReadable(within: Int32(failed)), (try? connection.receive().status) == 200
+    else { return failed }
+    return min(failed, start.duration(to: .now) / .milliseconds(1))
+  }
+
+  /// Reads a log, so that the service can end.
+  private static func drain(_ log: String) throws {
+    let reading = OpenFile(try Descriptor(reading: log))
+    try NamedThread(name: "log") {
+      var buffer = [UInt8](repeating: 0, count: 1 << 16)
+      while read(reading.descriptor.number, &buffer, buffer.count) > 0 {}
+    }.detach()
+  }
+}

@@ -1,0 +1,262 @@
+import Glibc
+import HTTPTesting
+import MediaFixtures
+import Platform
+import PostgresTesting
+import Take5Testing
+import Testing
+
+/// Clients that occupy what others need: docs/limits.md, "What one client can occupy".
+///
+/// Each of them gets 429 or 503 with `Retry-After` beyond its share, and a healthy client is served all the time.
+@Suite("Attackers", .tags(.process), .timeLimit(.minutes(10)))
+struct AttackerTests {
+  private static let key = "t5-attackers"
+
+  /// A service with accounts, an attacker with a user token, and a healthy client.
+  private struct Scene: Sendable {
+    let service: Service
+    let api: API
+    let token: String
+    let healthy: Healthy
+
+    init(_ more: [String] = []) async throws {
+      service = try await Service(
+        workers: 0, ["--accounts", "on"] + more, environment: ["TAKE5_API_KEY": AttackerTests.key])
+      api = try service.api()
+      token = try await Self.token(of: "mallory", api.port)
+      healthy = Healthy(port: api.port, token: try await Self.token(of: "hal", api.port))
+    }
+
+    private static func token(of user: String, _ port: UInt16) async throws -> String {
+      let response = try await request(
+        "POST", "/v1/users/\(user)/tokens", port: port,
+        headers: [("Authorization", "Bearer \(AttackerTests.key)"), ("Content-Type", "application/json")],
+        body: Array("{}".utf8))
+      return try #require(API.Response(response: response)["token"]?.text)
+    }
+
+    func attacker(from address: String = "127.0.0.66") -> Attacker {
+      Attacker(port: api.port, from: address, token: token)
+    }
+
+    func stop() async throws { #expect(try await service.stop() == 0) }
+  }
+
+  /// Another client, with an address and a token of its own.
+  private struct Healthy: Sendable {
+    let port: UInt16
+    let token: String
+
+    /// Reads, writes and asks whether the service lives; all of it succeeds.
+    func isServed() throws -> Bool {
+      var statuses: [Int] = []
+      for _ in 0..<5 {
+        for (request, body) in [
+          ("GET /livez HTTP/1.1", ""), ("GET /v1/posts?limit=5 HTTP/1.1", ""), ("GET /v1/users/hal/feed HTTP/1.1", ""),
+          ("POST /v1/posts HTTP/1.1", #"{"kind":"marker","title":"Here"}"#),
+        ] {
+          var connection = try ClientConnection(port: port, from: "127.0.0.77")
+          let type = body.isEmpty ? "" : "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
+          try connection.send("\(request)\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n\(type)\r\n\(body)")
+          statuses.append(try connection.receive().status)
+        }
+      }
+      return statuses.allSatisfy { $0 == 200 || $0 == 201 }
+    }
+  }
+
+  /// Whether a response is a refusal that says when to send the request again.
+  private static func isRefusal(_ response: ClientResponse) -> Bool {
+    (response.status == 429 || response.status == 503) && Int(response.headers["retry-after"] ?? "") != nil
+  }
+
+  // MARK: What is held
+
+  /// What a user begins and does not end, and the share of it.
+  enum Holding: String, CaseIterable, CustomTestStringConvertible {
+    case requests = "requests in progress"
+    case submissions = "submissions that are received"
+    case streams = "streams of events"
+
+    var testDescription: String { rawValue }
+
+    var share: Int {
+      switch self {
+      case .requests: 64
+      case .submissions, .streams: 16
+      }
+    }
+
+    func begin(_ count: Int, _ attacker: Attacker) throws {
+      switch self {
+      case .requests:
+        try attacker.begin(
+          count, "POST /v1/posts/search HTTP/1.1\r\nContent-Type: application/json", length: 1000)
+      case .submissions:
+        try attacker.begin(
+          count, "POST /v1/posts HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=x", length: 30_000_000)
+      case .streams: try attacker.stream(count, "/v1/events")
+      }
+    }
+  }
+
+  @Test("beyond its share a user gets 429, whatever it holds, and others are served", arguments: Holding.allCases)
+  func holding(_ holding: Holding) async throws {
+    let scene = try await Scene()
+    try await onThread("attacker") {
+      let attacker = scene.attacker()
+      try holding.begin(holding.share, attacker)
+      #expect(attacker.refused.isEmpty && attacker.count == holding.share)
+      // From another address it is the same user.
+      let elsewhere = scene.attacker(from: "127.0.0.67")
+      try holding.begin(4, elsewhere)
+      #expect(elsewhere.count == 0, "\(holding)")
+      #expect(elsewhere.refused.allSatisfy { $0.status == 429 && Self.isRefusal($0) })
+      #expect(try scene.healthy.isServed())
+      attacker.leave()
+      elsewhere.leave()
+    }
+    try await scene.stop()
+  }
+
+  @Test("the uploads that a user leaves open are limited, and a byte of each takes one step of its space")
+  func openUploads() async throws {
+    let scene = try await Scene()
+    var responses: [ClientResponse] = []
+    for _ in 0..<40 {
+      let headers = [
+        ("Authorization", "Bearer \(scene.token)"), ("Upload-Complete", "?0"), ("Upload-Length", "33554432"),
+      ]
+      responses.append(
+        try await request("POST", "/v1/uploads", port: scene.api.port, headers: headers, body: Array("x".utf8)))
+    }
+    let refused = responses.filter { $0.status != 201 }
+    #expect(responses.count - refused.count <= 32 && !refused.isEmpty)
+    #expect(refused.allSatisfy { $0.status == 429 && Self.isRefusal($0) })
+    #expect(try Self.reservedBytes(in: "\(scene.service.data)/blobs/uploads") <= 33 << 22)
+    let healthy = scene.healthy
+    #expect(try await onThread("healthy") { try healthy.isServed() })
+    try await scene.stop()
+  }
+
+  // MARK: What is asked for
+
+  @Test("requests that wait for a job do so in a share, and the others get 429 at once")
+  func waits() async throws {
+    let scene = try await Scene()
+    let form = API.form([
+      ("kind", Array("take5".utf8)), ("front", try TemporaryFile.bytes(of: Clips.front.write())),
+      ("back", try TemporaryFile.bytes(of: Clips.back.write())),
+    ])
+    let post = try await request(
+      "POST", "/v1/posts", port: scene.api.port,
+      headers: [("Authorization", "Bearer \(scene.token)"), ("Content-Type", form.contentType)], body: form.bytes)
+    let job = try #require(API.Response(response: post)["job", "url"]?.text)
+    try await onThread("attacker") {
+      let attacker = scene.attacker()
+      try attacker.ask(24, "GET \(job)?wait=20 HTTP/1.1")
+      #expect(try scene.healthy.isServed())
+      let responses = try attacker.finish()
+      let refused = responses.filter { $0.status != 200 }
+      #expect(refused.count == 8)
+      #expect(refused.allSatisfy { $0.status == 429 && Self.isRefusal($0) })
+    }
+    try await scene.stop()
+  }
+
+  @Test("lists that are slow leave connections of the database to the lists of others")
+  func lists() async throws {
+    let scene = try await Scene()
+    try await scene.service.locking("place") {
+      let attacker = scene.attacker()
+      try attacker.ask(60, "GET /v1/places?box=-180,-90,180,90 HTTP/1.1")
+      #expect(try scene.healthy.isServed())
+      let responses = try attacker.finish()
+      // Of those in the share the statement timeout of lists ends each.
+      #expect(responses.contains { $0.status == 429 })
+      #expect(responses.allSatisfy { $0.status == 422 || Self.isRefusal($0) })
+    }
+    try await scene.stop()
+  }
+
+  @Test("bodies of nested JSON without a credential are refused, and cost others nothing that they notice")
+  func nestedJSON() async throws {
+    let scene = try await Scene()
+    let levels = String(repeating: #"{"a":"#, count: 12)
+    let inner = "[" + Array(repeating: "[{}]", count: 12_000).joined(separator: ",") + "]"
+    let body = levels + inner + String(repeating: "}", count: 12)
+    try await onThread("attacker") {
+      let attacker = Attacker(port: scene.api.port)
+      for path in ["/v1/sessions", "/v1/accounts"] { try attacker.ask(16, "POST \(path) HTTP/1.1", body: body) }
+      #expect(try scene.healthy.isServed())
+      #expect(try attacker.finish().allSatisfy { $0.status == 400 || $0.status == 413 || Self.isRefusal($0) })
+    }
+    try await scene.stop()
+  }
+
+  @Test("short bodies that do not come to their end get 408, from however many addresses")
+  func slowBodies() async throws {
+    let scene = try await Scene()
+    try await onThread("attacker") {
+      let attackers = (100..<110).map { Attacker(port: scene.api.port, from: "127.0.1.\($0)") }
+      for attacker in attackers {
+        try attacker.trickle(
+          10, "POST /v1/sessions HTTP/1.1\r\nContent-Type: application/json", length: 1000)
+      }
+      #expect(try scene.healthy.isServed())
+      for attacker in attackers {
+        #expect(try attacker.finish().allSatisfy { $0.status == 408 || Self.isRefusal($0) })
+      }
+    }
+    try await scene.stop()
+  }
+
+  @Test("who guesses the password of a user does not keep the user out, who has signed in elsewhere")
+  func signIns() async throws {
+    let scene = try await Scene()
+    let account = #"{"user_name":"victim","password":"correct horse"}"#
+    let wrong = #"{"user_name":"victim","password":"battery staple"}"#
+    try await onThread("attacker") {
+      let victim = Attacker(port: scene.api.port, from: "127.0.0.88")
+      try victim.ask(1, "POST /v1/accounts HTTP/1.1", body: account)
+      #expect(try victim.finish().allSatisfy { $0.status == 201 })
+      let attacker = Attacker(port: scene.api.port)
+      try attacker.ask(40, "POST /v1/sessions HTTP/1.1", body: wrong)
+      #expect(try scene.healthy.isServed())
+      let responses = try attacker.finish()
+      #expect(responses.contains { $0.status == 429 })
+      #expect(responses.allSatisfy { $0.status == 401 || Self.isRefusal($0) })
+      try victim.ask(1, "POST /v1/sessions HTTP/1.1", body: account)
+      #expect(try victim.finish().map(\.status) == [201])
+    }
+    try await scene.stop()
+  }
+
+  /// The bytes that the files of a folder take of the disk.
+  private static func reservedBytes(in folder: String) throws -> Int {
+    try Folders.files(below: folder).reduce(0) { sum, path in
+      var status = stat()
+      guard lstat(path, &status) == 0 else { return sum }
+      return sum + Int(status.st_blocks) * 512
+    }
+  }
+
+  // MARK: The document
+
+  @Test("each row of the document has an attack here, or is named with the test that has it")
+  func rows() throws {
+    let lines = try Document("docs/limits.md").text.split(separator: "\n")
+    let section = lines.drop { $0 != "## What one client can occupy" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+    let rows = section.filter { $0.hasPrefix("| ") && !$0.hasPrefix("| resource |") }
+      .compactMap { $0.dropFirst(2).split(separator: " | ").first.map(String.init) }
+    #expect(!rows.isEmpty)
+    let covered = [
+      "requests in progress", "submissions that are received", "uploads that no submission", "declared bytes",
+      "streams", "wait for a job", "wait for their jobs", "lists", "JSON", "bod", "sign in", "attempts",
+      // Tests of the server and of the API have these, without a process of their own.
+      "parts of uploads", "exports", "connections that stay open", "threads of handlers",
+    ]
+    for row in rows { #expect(covered.contains { row.contains($0) }, "\(row)") }
+  }
+}
