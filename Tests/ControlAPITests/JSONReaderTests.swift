@@ -16,9 +16,11 @@ struct JSONReaderTests {
       ("0", .number(0)), ("-0", .number(0)), ("0e1", .number(0)), ("1E+2", .number(100)), ("-2.5e-1", .number(-0.25)),
       ("0.1", .number(0.1)), ("9007199254740993", .number(9_007_199_254_740_992)), ("1e-999", .number(0)),
       (#""""#, .string("")), (#""\"\\\/\b\f\n\r\t""#, .string("\"\\/\u{8}\u{C}\n\r\t")),
-      (#""a\u00e9\u00E9b""#, .string("aééb")), (#""\ud83d\ude00\u0000""#, .string("😀\0")), ("\"\u{7F}😀\"", .string("\u{7F}😀")),
+      (#""a\u00e9\u00E9b""#, .string("aééb")), (#""\ud83d\ude00\u0000""#, .string("😀\0")),
+      ("\"\u{7F}😀\"", .string("\u{7F}😀")),
       ("[]", .array([])), ("[ 1 , [ ] ]", .array([.number(1), .array([])])), ("{}", .object([:])),
-      (#"{"a":1,"a":2}"#, .object(["a": .number(1)])), (#"{ "a" : { "b" : null } }"#, .object(["a": .object(["b": .null])])),
+      (#"{"a":1,"a":2}"#, .object(["a": .number(1)])),
+      (#"{ "a" : { "b" : null } }"#, .object(["a": .object(["b": .null])])),
     ] as [(String, JSONValue)])
   func values(text: String, value: JSONValue) { #expect(Self.read(Array(text.utf8)) == value) }
 
@@ -27,7 +29,8 @@ struct JSONReaderTests {
     arguments: [
       "", " ", "1 2", "[]x", "[1 2]", "[1,]", #"{"a":1,}"#, #"{"a" 1}"#, "{a:1}", "{1:1}", "'a'", "nul", "True", "NaN",
       "Infinity", "01", "-01", "-", "+1", ".5", "1.", "1.e1", "1e", "1e+", "0x1", "1e999", "1_0", #""\x""#, #""\u12""#,
-      #""\u12g4""#, #""\u+123""#, #""\ud800""#, #""\ud800\n""#, #""\ud800\ud800""#, #""\udc00""#, "\"\t\"", "\"\0\"", "\"", #""\"#,
+      #""\u12g4""#, #""\u+123""#, #""\ud800""#, #""\ud800\n""#, #""\ud800\ud800""#, #""\udc00""#, "\"\t\"", "\"\0\"",
+      "\"", #""\"#,
       #""\u"#, "[", "{", #"{"a""#, #"{"a":"#, "]", "}", ",", ":", "// 1\n1", "1//",
     ])
   func refused(text: String) { #expect(Self.read(Array(text.utf8)) == nil) }
@@ -35,7 +38,8 @@ struct JSONReaderTests {
   @Test(
     "text that is not UTF-8 is refused",
     arguments: [
-      [0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22], [0x22, 0xF4, 0x90, 0x80, 0x80, 0x22],
+      [0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22],
+      [0x22, 0xF4, 0x90, 0x80, 0x80, 0x22],
       [0x22, 0xC3, 0x22], [0xFF, 0xFE, 0x31, 0x00], [0x31, 0x00],
     ] as [[UInt8]])
   func encodings(bytes: [UInt8]) { #expect(Self.read(bytes) == nil) }

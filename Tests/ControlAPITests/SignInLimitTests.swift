@@ -68,7 +68,8 @@ struct SignInLimitTests {
     #expect(throws: Problem.self) { _ = try limits.beginSignIn(from: other) }
   }
 
-  @Test("an attempt counts before its body is read, which has 4 KiB at most", arguments: ["/v1/sessions", "/v1/accounts"])
+  @Test(
+    "an attempt counts before its body is read, which has 4 KiB at most", arguments: ["/v1/sessions", "/v1/accounts"])
   func bodies(path: String) async throws {
     var limits = RateLimits.Configuration()
     limits.attemptsOfAddress = .init(perMinute: 1, burst: 2)
@@ -131,7 +132,9 @@ struct SignInLimitTests {
     }
   }
 
-  private static let ofDecomposed = "$argon2id$v=19$m=19456,t=2,p=1$MDEyMzQ1Njc4OWFiY2RlZg$WU6ICPx+zYfHT0l4+6TdWMp7FbgIQom5B8+K6k7Hb3s"
+  private static let ofDecomposed =
+    "$argon2id$v=19$m=19456,t=2,p=1$MDEyMzQ1Njc4OWFiY2RlZg"
+    + "$WU6ICPx+zYfHT0l4+6TdWMp7FbgIQom5B8+K6k7Hb3s"
 
   @Test("no user takes a reserved name, and a back-end may give one")
   func reserved() async throws {

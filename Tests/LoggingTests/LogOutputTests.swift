@@ -21,9 +21,9 @@ struct LogOutputTests {
     init() throws {
       var ends: [Int32] = [-1, -1]
       try #require(pipe(&ends) == 0)
+      output = try LogOutput(descriptor: ends[1], format: .text) { [counter] in counter.add() }
       reading = Descriptor(owning: ends[0])
       writing = Descriptor(owning: ends[1])
-      output = try LogOutput(descriptor: ends[1], format: .text) { [counter] in counter.add() }
     }
 
     /// Reads a line.

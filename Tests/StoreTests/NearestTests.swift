@@ -34,7 +34,8 @@ struct NearestTests {
     return try session.execute(
       Statement(
         name: "nearest",
-        text: "SELECT \(key)::text FROM \(table) ORDER BY \(distance), \(table == "post" ? "id" : "number DESC") LIMIT \(count)"
+        text:
+          "SELECT \(key)::text FROM \(table) ORDER BY \(distance), \(table == "post" ? "id" : "number DESC") LIMIT \(count)"
       )
     ).map { try $0.get(0) }
   }
@@ -67,7 +68,8 @@ struct NearestTests {
         let posts = PostListQuery(filter, .unrestricted, piece, PageRequest(limit: 40), nearest)
         let ofPlaces = PlaceListQuery(places, .unrestricted, piece, PageRequest(limit: 40), nearest)
         for (statement, parameters, index) in [
-          (posts.statement, posts.parameters, "post_position"), (ofPlaces.statement, ofPlaces.parameters, "place_position"),
+          (posts.statement, posts.parameters, "post_position"),
+          (ofPlaces.statement, ofPlaces.parameters, "place_position"),
         ] {
           let plan = try Self.plan(statement, parameters, session)
           let scan = try #require(plan.first { $0.contains(index) })

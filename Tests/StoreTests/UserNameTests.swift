@@ -32,7 +32,7 @@ struct UserNameTests {
         #expect(try store.users(like: "MISSI", for: .unrestricted, limit: 5, session).map(\.id) == [user])
         #expect(throws: UserNameTaken.self) {
           try session.transaction { session in
-            try store.save(Profile(userName: "MISSISSIPPI"), of: "other", for: .unrestricted, session)
+            try store.save(ProfileChange(Profile(userName: "MISSISSIPPI")), of: "other", for: .unrestricted, session)
           }
         }
         try session.execute("SET enable_seqscan = off")

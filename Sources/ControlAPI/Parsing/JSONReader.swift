@@ -66,7 +66,9 @@ struct JSONReader {
 
   private mutating func literal(_ text: StaticString, _ value: JSONValue) throws(Refusal) -> JSONValue {
     let end = index + text.utf8CodeUnitCount
-    guard end <= bytes.count, text.withUTF8Buffer({ bytes[index..<end].elementsEqual($0) }) else { throw Self.malformed }
+    guard end <= bytes.count, text.withUTF8Buffer({ bytes[index..<end].elementsEqual($0) }) else {
+      throw Self.malformed
+    }
     index = end
     return value
   }

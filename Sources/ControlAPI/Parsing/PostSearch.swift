@@ -45,7 +45,9 @@ struct PostSearch: Sendable {
   private static func authors(_ value: JSONValue) -> Set<String>? {
     let values = if case .array(let values) = value { values } else { [value] }
     let texts = values.compactMap { value -> String? in if case .string(let text) = value { text } else { nil } }
-    let areValid = texts.allSatisfy { 1...MaxLength.name ~= $0.unicodeScalars.count && !$0.unicodeScalars.contains("\0") }
+    let areValid = texts.allSatisfy {
+      1...MaxLength.name ~= $0.unicodeScalars.count && !$0.unicodeScalars.contains("\0")
+    }
     return texts.count == values.count && texts.count <= 100 && areValid ? Set(texts) : nil
   }
 

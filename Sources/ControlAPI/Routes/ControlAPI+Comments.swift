@@ -19,7 +19,9 @@ extension ControlAPI {
       route("POST", path + "/comments", access: .key([.submit]), bodyLimit: Int64(JSONBody.maxBytes)) {
         try await submitComment($0, on: subject($0))
       },
-      route("GET", path + "/comments", access: .key([.read]), readsQuery: true) { try await listComments($0, on: subject($0)) },
+      route("GET", path + "/comments", access: .key([.read]), readsQuery: true) {
+        try await listComments($0, on: subject($0))
+      },
       route("GET", path + "/comments/{comment}", access: .key([.read])) { try await readComment($0, on: subject($0)) },
       route("DELETE", path + "/comments/{comment}", access: .key([.delete])) {
         try await deleteComment($0, on: subject($0))

@@ -14,7 +14,9 @@ extension ControlAPI {
       upload("POST", "/v1/posts/{id}/reactions", scopes: [.submit], bodyLimit: limit) {
         try await submitImage($0, .reaction)
       },
-      route("GET", "/v1/posts/{id}/reactions", access: .key([.read]), readsQuery: true) { try await listImages($0, .reaction) },
+      route("GET", "/v1/posts/{id}/reactions", access: .key([.read]), readsQuery: true) {
+        try await listImages($0, .reaction)
+      },
       route("DELETE", "/v1/posts/{id}/reactions/{image}", access: .key([.delete])) {
         try await deleteImage($0, .reaction)
       },
@@ -37,7 +39,9 @@ extension ControlAPI {
       upload("POST", "/v1/places/{id}/photos", scopes: [.submit], bodyLimit: limit) {
         try await submitImage($0, .place)
       },
-      route("GET", "/v1/places/{id}/photos", access: .key([.read]), readsQuery: true) { try await listImages($0, .place) },
+      route("GET", "/v1/places/{id}/photos", access: .key([.read]), readsQuery: true) {
+        try await listImages($0, .place)
+      },
       route("DELETE", "/v1/places/{id}/photos/{image}", access: .key([.delete])) { try await deleteImage($0, .place) },
       route("GET", "/v1/images/{id}", access: .key([.read]), handler: readImage),
     ]

@@ -13,7 +13,8 @@ struct PlaceListQuery {
 
   /// - Parameter nearest: of a list by distance, what is read for the piece.
   init(
-    _ filter: PlaceFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest, _ nearest: NearestFirst? = nil
+    _ filter: PlaceFilter, _ viewer: Viewer, _ piece: MapArea.Piece?, _ page: PageRequest,
+    _ nearest: NearestFirst? = nil
   ) {
     order = filter.order
     self.viewer = viewer
