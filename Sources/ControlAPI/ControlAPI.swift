@@ -62,7 +62,7 @@ package struct ControlAPI: Sendable {
   ///   - quotas: what users and API keys may send on a day.
   ///   - scrub: receives the blobs that are served, so that their content is verified later.
   ///   - passwords: compares the passwords of accounts; nil: the service has no accounts.
-  ///   - listPatience: the time for which a list waits for its turn.
+  ///   - listTimeout: the time for which a list waits for its turn.
   ///   - redirectsMedia: whether clients read media from the blob store itself, if that has URLs.
   ///   - isLive: whether the process works; `/livez` returns 503 otherwise, and a supervisor should restart the process.
   package init(
@@ -70,13 +70,13 @@ package struct ControlAPI: Sendable {
     access: AccessControl, changes: Changes, metrics: Metrics, minFree: Int64 = 256 << 20,
     maxSubmissions: Int = ControlAPI.maxSubmissions, uploadTimes: UploadTimes = UploadTimes(),
     openUploads: OpenUploads.Limits = OpenUploads.Limits(), quotas: Quotas = Quotas(), scrub: ScrubQueue,
-    passwords: PasswordWork? = nil, redirectsMedia: Bool = false, listPatience: Duration = .seconds(5), log: Logger,
+    passwords: PasswordWork? = nil, redirectsMedia: Bool = false, listTimeout: Duration = .seconds(5), log: Logger,
     onUploadRefusal: @escaping @Sendable (IPAddress) -> Void = { _ in },
     isLive: @escaping @Sendable () -> Bool = { true }
   ) {
     self.database = database
     self.lists = lists
-    listTurns = ListTurns(connections: lists.size, patience: listPatience)
+    listTurns = ListTurns(connections: lists.size, timeout: listTimeout)
     self.store = store
     self.blobs = blobs
     self.definitions = definitions

@@ -12,12 +12,12 @@ import Testing
 @Suite("Shares of lists", .tags(.database, .network), .timeLimit(.minutes(15)))
 struct ListShareTests {
   private static func with(
-    _ patience: Duration, _ body: (RunningAPI, [String: [(String, String)]]) async throws -> Void
+    _ timeout: Duration, _ body: (RunningAPI, [String: [(String, String)]]) async throws -> Void
   ) async throws {
     var setting = RunningAPI.Setting(key: "k1")
     setting.searchLimit = .seconds(3600)
     setting.listConnections = 4
-    setting.listPatience = patience
+    setting.listTimeout = timeout
     try await RunningAPI.with(setting) { api in
       var headers = ["": [("Authorization", "Bearer k1")]]
       for user in ["ada", "bob", "carl"] { headers[user] = try await api.token(of: user, minter: .operatorKey).header }
@@ -44,7 +44,7 @@ struct ListShareTests {
   }
 
   @Test("a list beyond the share of its client gets 429, and 503 if others take all connections")
-  func patience() async throws {
+  func timeout() async throws {
     try await Self.with(.milliseconds(20)) { api, headers in
       let (ada, bob, carl) = (headers["ada"] ?? [], headers["bob"] ?? [], headers["carl"] ?? [])
       try await withThrowingTaskGroup(of: Int.self) { group in
@@ -67,7 +67,7 @@ struct ListShareTests {
 
   @Test("clients that wait take turns, and a list whose client has gone is left out")
   func turns() async throws {
-    let turns = ListTurns(connections: 1, patience: .seconds(600))
+    let turns = ListTurns(connections: 1, timeout: .seconds(600))
     let (held, release, order) = (OneShot<Void>(), OneShot<Void>(), Shared<[String]>([]))
     func list(_ user: String) -> Task<Void, any Error> {
       // It runs until it waits for its turn.
@@ -94,7 +94,7 @@ struct ListShareTests {
 
   @Test("a user has a share of lists that wait as well")
   func waiting() async throws {
-    let turns = ListTurns(connections: 1, patience: .seconds(600))
+    let turns = ListTurns(connections: 1, timeout: .seconds(600))
     let (held, release) = (OneShot<Void>(), OneShot<Void>())
     let ada = Occupant.user(UserKey("ada"))
     let first = Task {

@@ -49,7 +49,7 @@ struct RunningAPI: Sendable {
     /// The number of lists that run at the same time.
     var listConnections = 1
     /// The time for which a list waits for its turn.
-    var listPatience = Duration.seconds(20)
+    var listTimeout = Duration.seconds(20)
     /// The time for which what only reads waits for a lock; nil: as long as it takes.
     var readLockLimit: Duration?
     /// The number of connections that what only reads leaves to others.
@@ -125,7 +125,7 @@ struct RunningAPI: Sendable {
           changes: changes,
           metrics: Metrics(), minFree: setting.minFree, maxSubmissions: setting.maxSubmissions,
           uploadTimes: setting.uploadTimes, openUploads: setting.openUploads, quotas: setting.quotas, scrub: scrub,
-          passwords: setting.passwords, listPatience: setting.listPatience, log: log, isLive: { setting.isLive })
+          passwords: setting.passwords, listTimeout: setting.listTimeout, log: log, isLive: { setting.isLive })
       }
       let api = machine(blobs)
       let other = machine(try FolderBlobStore(folder: "\(folder.path)/other"))

@@ -62,7 +62,7 @@ struct SignInLimitTests {
     #expect(throws: Problem.self) { try limits.countRegistration(from: carrier) }
     for _ in 0..<10 { #expect(Self.tries("ada", from: carrier, limits)) }
     #expect(!Self.tries("ada", from: carrier, limits))
-    // At an address that nobody has signed in from, the body is not even read.
+    // At an address without a sign-in before, the body is not even read.
     let other = try Self.address("203.0.113.2")
     for name in ["bob", "carl", "dora"] { #expect(Self.tries(name, from: other, limits)) }
     #expect(throws: Problem.self) { _ = try limits.beginSignIn(from: other) }
@@ -88,7 +88,7 @@ struct SignInLimitTests {
     ).status
   }
 
-  @Test("a name that nobody can register is not looked up, and its sign-in fails as any other")
+  @Test("a name that no user can register is not looked up, and its sign-in fails as any other")
   func otherNames() async throws {
     try await AccountTests.with { api in
       let body = #"{"user_name":"mississippi","password":"correct horse"}"#

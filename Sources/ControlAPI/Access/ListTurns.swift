@@ -23,15 +23,15 @@ final class ListTurns: Sendable {
   }
 
   private let connections: Int
-  private let patience: Duration
+  private let timeout: Duration
   private let state = Locked(State())
 
   /// - Parameters:
   ///   - connections: the number of lists that run at a time.
-  ///   - patience: the time for which a list waits for its turn.
-  init(connections: Int, patience: Duration) {
+  ///   - timeout: the time for which a list waits for its turn.
+  init(connections: Int, timeout: Duration) {
     self.connections = connections
-    self.patience = patience
+    self.timeout = timeout
   }
 
   /// Runs a list in its turn; throws a problem with status 429 if the client has more lists than its share, and 503 if the
@@ -58,7 +58,7 @@ final class ListTurns: Sendable {
     }
     return try await withTaskCancellationHandler {
       let timer = Task {
-        try await Task.sleep(for: patience)
+        try await Task.sleep(for: timeout)
         fail(id, of: occupant) { self.refusal(of: occupant, $0) }
       }
       defer { timer.cancel() }

@@ -30,7 +30,7 @@ extension RateLimits {
 
   /// Counts an attempt for the user name that it has; throws a problem with status 429 if a limit is exceeded.
   ///
-  /// A name that has signed in from the address lately has attempts of its own from there, which nobody uses up who tries
+  /// A name that has signed in from the address lately has attempts of its own from there, which no other address uses up that tries
   /// the name elsewhere, or other names from there.
   ///
   /// - Parameter name: nil: a text that no user name can be.
