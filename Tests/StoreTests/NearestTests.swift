@@ -69,7 +69,7 @@ struct NearestTests {
         let ofPlaces = PlaceListQuery(places, .unrestricted, piece, PageRequest(limit: 40), nearest)
         for (statement, parameters, index) in [
           (posts.statement, posts.parameters, "post_position"),
-          (ofPlaces.statement, ofPlaces.parameters, "place_position"),
+          (ofPlaces.statement, ofPlaces.parameters, "place_area"),
         ] {
           let plan = try Self.plan(statement, parameters, session)
           let scan = try #require(plan.first { $0.contains(index) })

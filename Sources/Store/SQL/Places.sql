@@ -47,7 +47,7 @@ ORDER BY chosen.key DESC, chosen.number DESC
 SELECT {place_columns($4)}, chosen.key, chosen.distance, chosen.found, chosen.reach FROM (
   SELECT number, key, distance, count(*) OVER () AS found, max(degrees) OVER () AS reach FROM (
     SELECT number, ORDER_KEY AS key, DISTANCE AS distance, position <-> point($8::float8, $5::float8) AS degrees FROM place
-    WHERE CONDITIONS is_known AND (ORDER_KEY, number) < ($1::bigint, $2::bigint)
+    WHERE CONDITIONS {known(place, $4)} AND (ORDER_KEY, number) < ($1::bigint, $2::bigint)
     ORDER BY position <-> point($8::float8, $5::float8) LIMIT $9::int) AS near
   ORDER BY key DESC, number DESC LIMIT $3::int) AS chosen
 CROSS JOIN LATERAL (SELECT * FROM place WHERE place.number = chosen.number OFFSET 0) AS place
