@@ -108,14 +108,16 @@ struct OpenAPITests {
         if ["/livez", "/readyz"].contains(path) { continue }
         for method in document["paths"][path].names.subtracting(["parameters"]) {
           let security = document["paths"][path][method]["security"].elements
-          let needsToken = !security.isEmpty && security.allSatisfy { $0["userToken"] != .null }
+          let needsToken =
+            path == "/v1/events" || !security.isEmpty && security.allSatisfy { $0["userToken"] != .null }
           let response = try await request(
             method.uppercased(), "\(Self.filled(path))?unknown=1", port: api.port,
             headers: [("Content-Type", "application/json")] + (needsToken ? token : [("Authorization", "Bearer k1")]),
             body: [])
           #expect(response.status == 400, "\(method) \(path)")
           #expect(response.json["type"].text == ProblemKind.invalidQuery.type, "\(method) \(path)")
-          #expect(response.json["errors"][0]["field"].text == "unknown", "\(method) \(path)")
+          let fields = response.json["errors"].elements.map { $0["field"].text }
+          #expect(fields.contains("unknown"), "\(method) \(path)")
         }
       }
       #expect(try await api.storedCount() == 0)

@@ -115,7 +115,7 @@ struct SignInLimitTests {
       #expect(try await Self.signIn(api, "ada", "cafe au lait") == 401)
       let changed = try await UserClient.send(
         "PUT", "/v1/accounts/current/password", UserClient.bearer(registered),
-        #"{"former_password":"\#(composed)","password":"na\u{EF}ve caf\u{E9}"}"#, api)
+        #"{"former_password":"\#(composed)","password":"na\#u{EF}ve caf\#u{E9}"}"#, api)
       #expect(changed.status == 204)
       #expect(try await Self.signIn(api, "ada", "nai\u{308}ve cafe\u{301}") == 201)
       // Four characters are too few, also if they are typed as eight.

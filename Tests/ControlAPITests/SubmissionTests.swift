@@ -27,7 +27,8 @@ struct SubmissionTests {
       #expect(
         post.names == [
           "id", "kind", "status", "author", "title", "caption", "visibility", "place", "location", "captured_at",
-          "created_at", "updated_at", "alternative_text", "window", "foreground", "job", "counts", "reasons", "assets",
+          "created_at", "updated_at", "alternative_text", "window", "offset_seconds", "foreground", "job", "counts",
+          "reasons", "assets",
           "photos",
         ])
       #expect(post["kind"] == .string("take5"))
