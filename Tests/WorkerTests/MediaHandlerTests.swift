@@ -376,6 +376,17 @@ struct MediaHandlerTests {
     }
   }
 
+  @Test("the job of a post that was deleted after the job was claimed is cancelled, not dead")
+  func deletedSubject() async throws {
+    try await WorkerFixture.with { fixture in
+      try await fixture.submit()
+      let held = try await fixture.claim()
+      try await fixture.pool.run { _ = try $0.execute("DELETE FROM post") }
+      _ = await fixture.handler(FakeMedia()).handle(held, isAlone: true, log: WorkerFixture.log)
+      #expect(try await fixture.job(held.job.publicID).state == .cancelled)
+    }
+  }
+
   @Test("the job of an item ends at once without a subject, with an outcome, or if the run is cancelled")
   func items() async throws {
     for statement: Statement in [

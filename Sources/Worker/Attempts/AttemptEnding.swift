@@ -45,6 +45,8 @@ extension AttemptEnding {
     case BlobError.damaged(let hash, let damage): self = .damaged(.damaged(hash, damage), hash)
     case BlobError.system, BlobError.unavailable, is SystemError: self = .unable(Outage("\(error)"))
     case let error as PostgresError where error.isTransient: self = .unable(Outage("\(error)"))
+    // The subject was deleted while its job was enqueued: no attempt finds it again.
+    case StoreError.noSubject: self = .stopped(.cancelled)
     case let error as StoreError where error.mayBeNewer: self = .unable(Outage("\(error)"))
     default: self = .failed("\(error)")
     }
