@@ -47,7 +47,8 @@ struct UserCommandTests {
     #expect(try await Self.take5(service, "users", "show", user).output.hasPrefix("\(user)  -  created "))
     let again = try await Self.take5(service, "users", "reset-password", user)
     #expect(again.status == 0 && again.output.hasPrefix("new password of \(user): "), "\(again)")
-    #expect(try await api.send("PUT", "/v1/users/b", #"{"user_name":"bob"}"#).status == 200)
+    let other = #"{"user_name":"bob","password":"correct horse"}"#
+    #expect(try await api.send("POST", "/v1/accounts", other).status == 201)
     #expect(try await Self.take5(service, "users", "rename", user, "BOB").status == 65)
     #expect(try await Self.take5(service, "users", "rename", user, "a b").status == 64)
     let renamed = try await Self.take5(service, "users", "rename", user, "ada")

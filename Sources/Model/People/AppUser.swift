@@ -55,10 +55,9 @@ package struct Profile: Sendable, Hashable {
 
   private static let reservedUserNames: Set<String> = [
     "abuse", "account", "accounts", "admin", "administrator", "anonymous", "api", "current", "everyone", "guest",
-    "help",
-    "info", "me", "mod", "moderation", "moderator", "moderators", "nobody", "null", "official", "operator", "owner",
-    "postmaster", "root", "security", "self", "service", "staff", "superuser", "support", "sysadmin", "system", "take5",
-    "team", "undefined", "webmaster",
+    "help", "info", "me", "mod", "moderation", "moderator", "moderators", "nobody", "null", "official", "operator",
+    "owner", "postmaster", "root", "security", "self", "service", "staff", "superuser", "support", "sysadmin",
+    "system", "take5", "team", "undefined", "webmaster",
   ]
 }
 
