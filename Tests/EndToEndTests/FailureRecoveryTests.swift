@@ -69,8 +69,9 @@ struct FailureRecoveryTests {
     let service = try await Service(workers: 0)
     let posts = [try await submit(to: service), try await submit(to: service)]
     for _ in 0..<5 {
-      let worker = try await service.worker(["--lease", "1", "--slots", "2"])
-      await worker.whenItLogs("composing", times: 2) { kill($0, SIGKILL) }
+      let worker = try await service.worker(["--lease", "1", "--slots", "2"], whenItLogs: "composing", times: 2) {
+        kill($0, SIGKILL)
+      }
       #expect(await worker.wait() == nil)
     }
     let last = try await service.worker(["--lease", "1", "--slots", "2"])

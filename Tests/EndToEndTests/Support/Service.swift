@@ -43,11 +43,16 @@ struct Service {
   }
 
   /// Starts a worker process on the same store.
-  func worker(_ more: [String] = []) async throws -> RunningTake5 {
+  ///
+  /// - Parameter text: what a line of its log contains for which `act` is called. A job that waits may be performed before this returns.
+  func worker(
+    _ more: [String] = [], whenItLogs text: String? = nil, times: Int = 1,
+    _ act: @escaping @Sendable (Int32) -> Void = { _ in }
+  ) async throws -> RunningTake5 {
     let worker = try RunningTake5()
     _ = try await worker.start(
       ["worker", "--data", data, "--lease", "3", "--log-level", "debug", "--log-format", "text"] + more,
-      printsFirstLine: false)
+      printsFirstLine: false, whenItLogs: text, times: times, act)
     return worker
   }
 

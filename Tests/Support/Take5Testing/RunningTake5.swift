@@ -25,10 +25,13 @@ package actor RunningTake5 {
 
   /// Starts the process and returns its first line of standard output; empty if it exits before.
   ///
-  /// - Parameter program: the path of another program than `take5`.
+  /// - Parameters:
+  ///   - program: the path of another program than `take5`.
+  ///   - text: what a line contains for which `act` is called, as by `whenItLogs`, also if it is the first line.
   package func start(
     _ arguments: [String], program: String = Take5Binary.path, environment: [String: String] = [:],
-    printsFirstLine: Bool = true
+    printsFirstLine: Bool = true, whenItLogs text: String? = nil, times: Int = 1,
+    _ act: @escaping @Sendable (Int32) -> Void = { _ in }
   ) throws -> String {
     let output = try Pipe()
     let errors = try Pipe()
@@ -39,6 +42,7 @@ package actor RunningTake5 {
     let started = try ChildProcess(configuration)
     process = started.id
     child = consume started
+    if let text { whenItLogs(text, times: times, act) }
     try lines.read(from: errors.takeReadingEnd())
     let reading = OpenFile(output.takeReadingEnd())
     self.output = reading
