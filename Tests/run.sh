@@ -43,6 +43,6 @@ services='^(Chaos|EndToEnd)Tests\.'
     run 8 --skip "$waiting" --skip "$services"
     run 32 --filter "$waiting"
     run 8 --filter '^ChaosTests\.'
-    run 16 --filter '^EndToEndTests\.'
+    run 8 --filter '^EndToEndTests\.'
   fi
 } | tee .build/tests.log | Tests/report.pl "$built"

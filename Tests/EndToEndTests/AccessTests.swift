@@ -4,7 +4,7 @@ import Take5Testing
 import Testing
 
 /// Which requests are accepted, for every combination of listen address, API keys and origin.
-@Suite("Access", .tags(.process), .serialized)
+@Suite("Access", .tags(.process))
 struct AccessTests {
   /// The API keys of the service.
   enum Keys: String {

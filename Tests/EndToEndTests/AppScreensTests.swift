@@ -9,7 +9,7 @@ import Take5Testing
 import Testing
 
 /// The screens of docs/apps.md whose records users share: as the phone of the user, and as another phone that must not see them.
-@Suite("Screens of the apps", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("Screens of the apps", .tags(.process), .timeLimit(.minutes(15)))
 struct AppScreensTests {
   private static func photo(_ color: (UInt8, UInt8, UInt8)) throws -> [UInt8] {
     try PhotoFixture.jpeg(

@@ -11,7 +11,7 @@ import Take5Testing
 import Testing
 
 /// `take5 backup` and `take5 restore`, while the service writes.
-@Suite("Backups", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("Backups", .tags(.process), .timeLimit(.minutes(15)))
 struct BackupTests {
   private static let programs = ["PATH": "/usr/bin:/bin"]
 

@@ -7,7 +7,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Command line", .tags(.process), .serialized)
+@Suite("Command line", .tags(.process))
 struct CommandLineTests {
   let folder: TemporaryFolder
   let front: String

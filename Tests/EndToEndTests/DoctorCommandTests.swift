@@ -7,7 +7,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("take5 doctor", .tags(.process), .serialized)
+@Suite("take5 doctor", .tags(.process))
 struct DoctorCommandTests {
   /// The report as JSON.
   private struct Report: Decodable {

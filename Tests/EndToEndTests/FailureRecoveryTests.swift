@@ -8,7 +8,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Recovery from failures", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("Recovery from failures", .tags(.process), .timeLimit(.minutes(15)))
 struct FailureRecoveryTests {
   @Test("when a worker is killed during a job, another worker completes it once")
   func workerKilled() async throws {

@@ -9,7 +9,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Job commands", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("Job commands", .tags(.process), .timeLimit(.minutes(15)))
 struct JobCommandTests {
   private func service(submissions: Int, workers: Int = 0) async throws -> (Service, [String], posts: [PublicID]) {
     let service = try await Service(workers: workers)

@@ -8,7 +8,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("A moment over HTTP", .tags(.process), .serialized)
+@Suite("A moment over HTTP", .tags(.process))
 struct MomentTests {
   /// The inset of the built-in definition.
   static let inset = Rectangle(x: 36, y: 36, width: 324, height: 576)

@@ -7,7 +7,7 @@ import Stills
 import Take5Testing
 import Testing
 
-@Suite("Photos over HTTP", .tags(.process), .serialized)
+@Suite("Photos over HTTP", .tags(.process))
 struct PhotoServiceTests {
   /// The fields of a post or an image that tests read.
   struct Media: Decodable {

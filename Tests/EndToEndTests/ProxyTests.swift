@@ -5,7 +5,7 @@ import Take5Testing
 import Testing
 
 /// The service behind nginx.
-@Suite("Service behind a proxy", .tags(.process), .serialized)
+@Suite("Service behind a proxy", .tags(.process))
 struct ProxyTests {
   @Test("only a trusted proxy sets the client address", arguments: [true, false])
   func forwardedAddress(isTrusted: Bool) async throws {

@@ -10,7 +10,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Quarantine commands", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("Quarantine commands", .tags(.process), .timeLimit(.minutes(15)))
 struct QuarantineCommandTests {
   private func quarantine(_ service: Service, _ arguments: String...) async throws -> Take5Command {
     try await Take5Command.run(["quarantine"] + arguments + ["--data", service.data])

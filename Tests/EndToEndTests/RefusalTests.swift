@@ -8,7 +8,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Rejected media", .tags(.process), .serialized)
+@Suite("Rejected media", .tags(.process))
 struct RefusalTests {
   /// A front clip and the code of its rejection.
   struct Case: Sendable, CustomTestStringConvertible {
@@ -130,7 +130,7 @@ struct RefusalTests {
 }
 
 /// Text in the metadata of clips that the database cannot store.
-@Suite("Text in clips", .tags(.process), .serialized)
+@Suite("Text in clips", .tags(.process))
 struct ClipTextTests {
   /// Writes a clip whose user data have a key with a NUL character.
   private static func clip(_ seconds: Double, in folder: TemporaryFolder) throws -> String {

@@ -9,7 +9,7 @@ import Take5Testing
 import Testing
 
 /// `take5 submit` on a link that drops, through a proxy that cuts it.
-@Suite("take5 submit on a link that drops", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("take5 submit on a link that drops", .tags(.process), .timeLimit(.minutes(15)))
 struct ResumedSubmissionTests {
   private static let clipBytes = 2 << 20
   private let folder: TemporaryFolder

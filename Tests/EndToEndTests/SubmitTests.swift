@@ -9,7 +9,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("take5 submit", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("take5 submit", .tags(.process), .timeLimit(.minutes(15)))
 struct SubmitTests {
   private let service: Service
   private let photo: String
@@ -78,7 +78,7 @@ struct SubmitTests {
 }
 
 /// What `take5 submit` prints and where, and how it ends.
-@Suite("take5 submit and its result", .tags(.process), .serialized, .timeLimit(.minutes(15)))
+@Suite("take5 submit and its result", .tags(.process), .timeLimit(.minutes(15)))
 struct SubmitResultTests {
   /// A service without workers: nothing is processed.
   private let service: Service
@@ -261,7 +261,7 @@ struct SubmitResultTests {
 }
 
 /// `--server` with TLS and with proxies.
-@Suite("take5 submit --server", .tags(.process), .serialized)
+@Suite("take5 submit --server", .tags(.process))
 struct ServerOptionTests {
   private let folder: TemporaryFolder
   private let clips: [String]

@@ -5,7 +5,7 @@ import Testing
 import TokenTesting
 
 /// Accounts and tokens of an identity provider with the shipped program.
-@Suite("Users of a service", .tags(.process), .serialized)
+@Suite("Users of a service", .tags(.process))
 struct UserCommandTests {
   private static func take5(_ service: Service, _ arguments: String...) async throws -> Take5Command {
     try await Take5Command.run(arguments + ["--data", service.data])

@@ -6,7 +6,7 @@ import PostgresTesting
 import Take5Testing
 import Testing
 
-@Suite("Same verdict everywhere", .tags(.process), .serialized)
+@Suite("Same verdict everywhere", .tags(.process))
 struct VerdictTests {
   /// The codes of a rejection; empty if the file is accepted, nil for any other outcome.
   typealias Codes = Set<String>?
