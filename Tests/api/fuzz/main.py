@@ -78,7 +78,7 @@ def set_up(stage):
         post = ask("POST", "/v1/posts", {"kind": "marker", "author": user, "caption": marker, "place": {"id": "lake"}})
         stage.world.add("/v1/posts/{id}", {"id": post["id"]}, user, marker)
     ask("POST", "/v1/moderation/cases", {"user": "oscar", "decision": "suspend"})
-    account = ask("POST", "/v1/accounts", {"user_name": "account", "password": "correct horse"})
+    account = ask("POST", "/v1/accounts", {"user_name": "holder", "password": "correct horse"})
     stage.world.add("account", {"token": account["token"]}, account["user"])
 
 

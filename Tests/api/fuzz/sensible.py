@@ -61,7 +61,7 @@ def sensible(builder, operation, thing, actor, content, type):
             return {"password": "correct horse"}, None, EVERYBODY
         case "signIn":
             account = world.draw("account", chance)
-            name = account and account.facts.get("name") or "account"
+            name = account and account.facts.get("name") or "holder"
             return {"user_name": name, "password": chance.choice(["correct horse", "correct horse", "battery staple"])}, None, EVERYBODY
         case "submitReaction" | "submitProfileImage" | "submitPlacePhoto" | "submitItineraryThumbnail" | "submitCollectionThumbnail":
             if operation.id in ("submitProfileImage", "submitItineraryThumbnail", "submitCollectionThumbnail"):
