@@ -75,7 +75,7 @@ extension FuzzTarget {
     if let draft = try? TokenDraft(fields: fields), let grant = draft.grant {
       expect(!grant.kinds.isEmpty && grant.bytes > 0, "a grant of nothing")
     }
-    _ = try? Profile(fields: fields)
+    _ = try? ProfileChange(fields: fields, replacesAll: true)
   }
 }
 
