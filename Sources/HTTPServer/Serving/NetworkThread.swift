@@ -1,3 +1,4 @@
+import Glibc
 internal import Platform
 
 /// Accepts connections and moves their bytes. One thread uses it.
@@ -151,6 +152,9 @@ final class NetworkThread {
   private func acceptOne() -> StreamSocket? {
     do {
       return try StreamSocket.accept(from: endpoint.listener)
+    } catch let error as SystemError where error.code == EINVAL {
+      // Another thread has stopped the listener: the mailbox says so next.
+      return nil
     } catch {
       // Out of descriptors or memory: one connection is accepted and closed, and accepting is paused.
       _ = makeRoom(for: nil, at: .connections)
