@@ -132,7 +132,12 @@ struct DatabaseAccess: Sendable {
   func close() async {
     await pool.close()
     guard embedded != nil else { return }
-    try? await onThread("postgres-stop") { stopServer() }
+    do {
+      try await onThread("postgres-stop") { stopServer() }
+    } catch {
+      // No thread can be started: the server does not outlive this process for that.
+      stopServer()
+    }
   }
 
   /// Stops an embedded server that this process owns, and waits for its end; connections break.
