@@ -57,11 +57,8 @@ final class ListTurns: Sendable {
       return state.nextID
     }
     return try await withTaskCancellationHandler {
-      let timer = Task {
-        try await Task.sleep(for: timeout)
-        fail(id, of: occupant) { self.refusal(of: occupant, $0) }
-      }
-      defer { timer.cancel() }
+      var timer: Task<Void, any Error>?
+      defer { timer?.cancel() }
       try await withCheckedThrowingContinuation { continuation in
         let outcome: Result<Void, any Error>? = state.withLock { state in
           if Task.isCancelled { return .failure(CancellationError()) }
@@ -76,7 +73,12 @@ final class ListTurns: Sendable {
           state.waiting[occupant, default: []].append(Waiter(id: id, continuation: continuation))
           return nil
         }
-        if let outcome { continuation.resume(with: outcome) }
+        if let outcome { return continuation.resume(with: outcome) }
+        // Only now: what it is to end waits.
+        timer = Task {
+          try await Task.sleep(for: timeout)
+          fail(id, of: occupant) { self.refusal(of: occupant, $0) }
+        }
       }
     } onCancel: {
       fail(id, of: occupant) { _ in CancellationError() }
