@@ -326,9 +326,7 @@ final class Connection {
   /// Responds to input that is not a valid request.
   private func refuse(_ problem: Problem) {
     if let context {
-      context.fail(.disconnected, cutting: false)
-      context.respond(problem.response)
-      perform(context.resumed(waker))
+      perform(context.refused(.disconnected, problem.response, waker))
     } else {
       let context = dispatcher.refuse(problem, from: peer)
       self.context = context
@@ -340,11 +338,13 @@ final class Connection {
   /// gets 408: a client that can go on gets none.
   private func timeOut() {
     guard let context else { return close() }
-    context.fail(.deadlineExceeded, cutting: context.isResumable)
-    if context.isResumable { return close() }
-    context.respond(Problem.tooSlow.response)
+    if context.isResumable {
+      context.fail(.deadlineExceeded, cutting: true)
+      return close()
+    }
+    let step = context.refused(.deadlineExceeded, Problem.tooSlow.response, waker)
     context.abandon()
-    perform(context.resumed(waker))
+    perform(step)
     run()
   }
 

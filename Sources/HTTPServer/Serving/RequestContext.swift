@@ -77,6 +77,16 @@ package final class RequestContext: Sendable {
   /// The next step of a connection that was woken.
   func resumed(_ waker: Waker) -> RequestState.Step { report(waker) { $0.resumed() } }
 
+  /// The next step of a connection that answers in place of the handler, whose reads fail: what the handler responds to that failure
+  /// comes too late.
+  func refused(_ error: BodyError, _ response: Response, _ waker: Waker) -> RequestState.Step {
+    report(waker) { state in
+      state.respond(response)
+      state.fail(error, cutting: false)
+      return state.resumed()
+    }
+  }
+
   private func report(
     _ waker: Waker, _ change: (inout RequestState) -> RequestState.Step
   ) -> RequestState.Step {
