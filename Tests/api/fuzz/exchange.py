@@ -44,7 +44,7 @@ class Journal:
     """The latest exchanges, and the numbers of all by operation and status."""
 
     def __init__(self):
-        self.lock, self.latest, self.counts = threading.Lock(), collections.deque(maxlen=600), collections.Counter()
+        self.lock, self.latest, self.counts = threading.Lock(), collections.deque(maxlen=6000), collections.Counter()
 
     def add(self, exchange):
         with self.lock:
