@@ -41,7 +41,7 @@ struct ExhaustionTests {
         ], log: log,
         metrics: Metrics())
       async let running: Void = worker.run()
-      while try await run.pool.run({ try $0.execute("SELECT FROM worker").isEmpty }) {}
+      try await until { try await !run.pool.run({ try $0.execute("SELECT FROM worker").isEmpty }) }
 
       // Both connections are in use for longer than the timeout of the pool.
       let gate = Channel<Int>(capacity: 1)

@@ -16,7 +16,7 @@ struct FullDiskTests {
       let run = fixture.run
       let producer = try run.producer("producer", jobs: 1000, batch: 20, live: 100, seed: 1)
       let worker = try run.worker("worker")
-      while await run.live() ?? 0 == 0 {}
+      await until { await run.live() ?? 0 != 0 }
       try disk.fill()
       let log = "\(disk.path)/server/postgres.log"
       while !String(decoding: try Descriptor(reading: log).contents(), as: UTF8.self).contains("No space left") {

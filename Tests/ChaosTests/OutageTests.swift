@@ -15,7 +15,7 @@ struct CrashTests {
     try await ChaosFixture.with { fixture in
       let run = fixture.run
       let producer = try run.producer("producer", jobs: 300, batch: 10, live: 1000, operates: 1000, seed: 1)
-      while await run.live() ?? 0 < 100 {}
+      await until { await run.live() ?? 0 >= 100 }
       try await run.crash()
       #expect(await producer.child.end(within: .seconds(60)) == .exited(0))
       let worker = try run.worker("worker")
@@ -33,7 +33,7 @@ struct NotificationTests {
     try await ChaosFixture.with { fixture in
       let run = fixture.run
       let worker = try run.worker("worker")
-      while try await listeners(run, "SELECT pid").isEmpty {}
+      try await until { try await !listeners(run, "SELECT pid").isEmpty }
       _ = try await listeners(run, "SELECT pg_terminate_backend(pid)::int")
       // `enqueue` does not notify.
       for queue in [ChaosJob.longQueue, ChaosJob.shortQueue] {

@@ -6,6 +6,7 @@ import HTTPTesting
 import Model
 import Platform
 import Postgres
+import PostgresTesting
 import Testing
 
 @testable import Blobs
@@ -37,11 +38,13 @@ struct AwaitedUploadTests {
   private static func read(
     _ post: String, _ api: RunningAPI, until isDone: (JSONValue) -> Bool
   ) async throws -> JSONValue {
-    while true {
-      let json = try await api.get("/v1/posts/\(post)").json
-      if isDone(json) { return json }
-      await Task.yield()
+    var json = try await api.get("/v1/posts/\(post)").json
+    try await until {
+      if isDone(json) { return true }
+      json = try await api.get("/v1/posts/\(post)").json
+      return false
     }
+    return json
   }
 
   @Test("nothing is queued before the last byte of the last upload, in whatever order the bytes come")
@@ -155,7 +158,7 @@ struct AwaitedUploadTests {
       // The same if a request names it.
       let count = failures().count
       api.awaitingPosts.reconsider(try #require(PublicID(posts[0].id)))
-      while failures().count == count { await Task.yield() }
+      await until { failures().count != count }
       #expect(rmdir(path) == 0)
     }
   }
@@ -171,7 +174,7 @@ struct AwaitedUploadTests {
       }
       let submission = try await api.whileLocked("blob", in: "SHARE MODE") {
         let submission = Task { try await submit() }
-        while try await api.waitingStatements() == 0 {}
+        try await until { try await api.waitingStatements() != 0 }
         #expect(
           try await request("DELETE", "/v1/uploads/\(id)", port: api.port, headers: UploadTests.tus).status == 204)
         return submission

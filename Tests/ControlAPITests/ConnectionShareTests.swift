@@ -1,4 +1,5 @@
 import HTTPTesting
+import PostgresTesting
 import Testing
 
 @testable import ControlAPI
@@ -23,7 +24,7 @@ struct ConnectionShareTests {
       #expect(try await status(UserClient.backend + [("Take5-User", "bob")]) == 200)
       #expect(try await status(UserClient.backend) == 200)
       _ = consume stream
-      while try await status(token) != 200 {}
+      try await until { try await status(token) == 200 }
     }
   }
 

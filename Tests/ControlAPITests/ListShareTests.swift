@@ -32,7 +32,7 @@ struct ListShareTests {
       try await withThrowingTaskGroup(of: Int.self) { group in
         try await api.whileLocked("post", in: "ACCESS EXCLUSIVE MODE") {
           for _ in 0..<6 { group.addTask { try await api.get("/v1/posts", headers: ada).status } }
-          while try await api.waitingStatements() < 2 {}
+          try await until { try await api.waitingStatements() >= 2 }
           for user in ["bob", ""] {
             #expect(try await api.get("/v1/places", headers: headers[user] ?? []).status == 200, "\(user)")
           }
@@ -50,12 +50,12 @@ struct ListShareTests {
       try await withThrowingTaskGroup(of: Int.self) { group in
         try await api.whileLocked("post", in: "ACCESS EXCLUSIVE MODE") {
           for _ in 0..<2 { group.addTask { try await api.get("/v1/posts", headers: ada).status } }
-          while try await api.waitingStatements() < 2 {}
+          try await until { try await api.waitingStatements() >= 2 }
           let own = try await api.get("/v1/posts", headers: ada)
           #expect(own.status == 429 && own.headers["retry-after"] != nil)
           #expect(UserClient.kind(own) == "too_many_requests")
           for _ in 0..<2 { group.addTask { try await api.get("/v1/posts", headers: bob).status } }
-          while try await api.waitingStatements() < 4 {}
+          try await until { try await api.waitingStatements() >= 4 }
           let others = try await api.get("/v1/places", headers: carl)
           #expect(others.status == 503 && others.headers["retry-after"] != nil)
           #expect(UserClient.kind(others) == "overloaded")

@@ -164,7 +164,7 @@ struct ModerationTests {
     setting.holdsMarkers = true
     try await Self.with(setting) { api in
       async let events = api.events(3, of: nil, path: "/v1/moderation/events", with: Self.moderator)
-      while api.changes.streams.count != 1 { await Task.yield() }
+      await until { api.changes.streams.count == 1 }
       let post = try await UserClient.post(api)
       #expect(try await Self.send(api, "GET", post, as: "ada").json["status"].text == "held")
       #expect(try await Self.send(api, "GET", post, as: "bob").status == 404)

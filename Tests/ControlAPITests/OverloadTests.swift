@@ -25,7 +25,7 @@ struct OverloadTests {
   }
 
   static func admitted(_ count: Int, by limit: SharedLimit) async {
-    while limit.count < count { await Task.yield() }
+    await until { limit.count >= count }
   }
 
   /// The head of the response to a submission that waits for it before it sends its body.

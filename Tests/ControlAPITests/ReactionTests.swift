@@ -1,6 +1,7 @@
 import HTTPTesting
 import Model
 import Postgres
+import PostgresTesting
 import Testing
 
 @testable import ControlAPI
@@ -44,7 +45,7 @@ struct ReactionTests {
       // The request has found the post when it inserts the definition of its job.
       let reaction = try await api.whileLocked("definition", in: "SHARE MODE") {
         let reaction = Task { try await react() }
-        while try await api.waitingStatements() == 0 {}
+        try await until { try await api.waitingStatements() != 0 }
         #expect(try await 200..<300 ~= change.send(post, api).status)
         return reaction
       }

@@ -2,6 +2,7 @@ import HTTPTesting
 import Model
 import Platform
 import Postgres
+import PostgresTesting
 import Testing
 
 @testable import ControlAPI
@@ -84,7 +85,7 @@ struct ShareTests {
           withExtendedLifetime((exports, others)) {}
         }
       }
-      while try await api.get("/v1/users/ada/export", headers: Self.user("ada")).status != 200 {}
+      try await until { try await api.get("/v1/users/ada/export", headers: Self.user("ada")).status == 200 }
     }
   }
 

@@ -1,5 +1,6 @@
 import HTTPTesting
 import Platform
+import PostgresTesting
 import Testing
 
 @testable import ControlAPI
@@ -75,7 +76,7 @@ struct SlowSearchTests {
           group.addTask {
             try await request("DELETE", "/v1/posts/\(post)", port: api.port).status
           }
-          while try await api.waitingStatements() == 0 {}
+          try await until { try await api.waitingStatements() != 0 }
         }
         for try await status in group { #expect(status == 204) }
       }
@@ -91,7 +92,7 @@ struct SlowSearchTests {
       try await withThrowingTaskGroup(of: Int.self) { group in
         try await Self.whileLocked(api) {
           for _ in 0..<10 { group.addTask { try await api.get("/v1/posts/\(post)").status } }
-          while try await api.waitingStatements() < 2 {}
+          try await until { try await api.waitingStatements() >= 2 }
           #expect(try await api.get("/readyz").status == 200)
           #expect(try await api.waitingStatements() == 2)
         }
@@ -108,7 +109,7 @@ struct SlowSearchTests {
       try await withThrowingTaskGroup(of: Int.self) { group in
         try await Self.whileLocked(api) {
           for _ in 0..<12 { group.addTask { try await Self.search(api).status } }
-          while try await api.waitingStatements() == 0 {}
+          try await until { try await api.waitingStatements() != 0 }
           #expect(try await api.get("/readyz").status == 200)
           #expect(try await api.get("/v1/window").status == 200)
           #expect(try await api.waitingStatements() == 1)
@@ -138,10 +139,10 @@ struct SlowSearchTests {
           disconnect.wait()
         }
         await sent.value
-        while try await api.waitingStatements() == 0 {}
+        try await until { try await api.waitingStatements() != 0 }
         disconnect.signal()
         try await client
-        while try await api.waitingStatements() > 0 {}
+        try await until { try await api.waitingStatements() == 0 }
       }
       #expect(try await Self.search(api).status == 200)
     }

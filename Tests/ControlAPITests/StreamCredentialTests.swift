@@ -2,6 +2,7 @@ import HTTPTesting
 import Model
 import Platform
 import Postgres
+import PostgresTesting
 import Store
 import Testing
 
@@ -18,14 +19,14 @@ struct StreamCredentialTests {
       var reader = try EventReader.open(port: port, path, credential)
       while try reader.next() != nil {}
     }
-    while api.changes.streams.count == 0 { await Task.yield() }
+    await until { api.changes.streams.count != 0 }
     try await action()
     try await end
     // The credential does not open it again.
     // Another process may know a token for two more seconds.
-    while try await request("HEAD", path, port: port, headers: credential).status == 200 {}
+    try await until { try await request("HEAD", path, port: port, headers: credential).status != 200 }
     #expect(try await request("HEAD", path, port: port, headers: credential).status == 401, "\(path)")
-    while api.changes.streams.count > 0 { await Task.yield() }
+    await until { api.changes.streams.count == 0 }
   }
 
   @Test("a stream ends when its token is revoked or expires, in another process too, or its key is revoked")
@@ -119,7 +120,7 @@ struct StreamCredentialTests {
         var reader = try EventReader.open(port: port, path, [])
         while try reader.next() != nil {}
       }
-      while api.changes.streams.count == 0 { await Task.yield() }
+      await until { api.changes.streams.count != 0 }
       _ = try await UserClient.send("DELETE", "/v1/tokens/current", token.header, nil, api)
       try await end
     }

@@ -2,6 +2,7 @@ import Crypto
 import FoundationEssentials
 import HTTPTesting
 import Platform
+import PostgresTesting
 import Testing
 
 @testable import ControlAPI
@@ -20,7 +21,7 @@ struct UploadDraftTests {
       try connection.send("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(lines)\(framing ?? chunked)")
       return Sending(connection)
     }
-    while try await api.get(path).json["offset"] != .number(Double(text.utf8.count)) { await Task.yield() }
+    try await until { try await api.get(path).json["offset"] == .number(Double(text.utf8.count)) }
     withExtendedLifetime(sending) {}
   }
 

@@ -5,6 +5,7 @@ import Glibc
 import HTTPTesting
 import Model
 import Platform
+import PostgresTesting
 import Testing
 
 @testable import Blobs
@@ -183,7 +184,7 @@ struct UploadTests {
         return Sending(connection)
       }
       // GET that names no protocol ends nothing: it says when the bytes have arrived.
-      while try await api.get(path).json["offset"] != .number(10) { await Task.yield() }
+      try await until { try await api.get(path).json["offset"] == .number(10) }
       let response =
         method == "PATCH"
         ? try await dialect.send("abc", at: 10, to: path, isLast: false, api)

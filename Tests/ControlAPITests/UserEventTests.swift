@@ -3,6 +3,7 @@ import HTTPTesting
 import Model
 import Platform
 import Postgres
+import PostgresTesting
 import Queue
 import Store
 import Testing
@@ -37,7 +38,7 @@ struct UserEventTests {
 
   /// Waits until this number of streams is open.
   private static func untilStreams(_ count: Int, _ api: RunningAPI) async throws {
-    while api.changes.streams.count != count { await Task.yield() }
+    await until { api.changes.streams.count == count }
   }
 
   @Test("nothing is lost and nothing comes twice, while users comment at once and the client reconnects")
@@ -257,7 +258,7 @@ struct UnreadableEventTests {
           }
         }
         async let received = api.events(2, of: "ada")
-        while api.changes.streams.count < 9 { await Task.yield() }
+        await until { api.changes.streams.count >= 9 }
         // All at once, so that one round looks at all of these users.
         try await api.pool.transaction { session in
           try session.executeScript(
@@ -269,9 +270,7 @@ struct UnreadableEventTests {
         }
         api.changes.events.readAll()
         #expect(try await received.map(\.name) == ["start", "comment"])
-        while !others.allSatisfy({ other in lines.withLock { $0.contains { $0.contains(other) } } }) {
-          await Task.yield()
-        }
+        await until { others.allSatisfy { other in lines.withLock { $0.contains { $0.contains(other) } } } }
         gate.close()
         try await group.waitForAll()
       }

@@ -105,7 +105,7 @@ struct AccessTests {
     let (service, port) = try #require(try await Self.serve(address, data))
     #expect(try await Self.isAccepted("GET", "/metrics", .program, key: key, port: port))
     try await Self.revoke(data)
-    while try await Self.isAccepted("GET", "/metrics", .program, key: key, port: port) {}
+    try await until { try await !Self.isAccepted("GET", "/metrics", .program, key: key, port: port) }
     for (method, path) in [("GET", "/v1/posts"), ("GET", "/metrics"), ("POST", "/v1/posts/search")] {
       #expect(try await !Self.isAccepted(method, path, .program, port: port), "\(method) \(path)")
     }

@@ -76,7 +76,7 @@ struct FailureRecoveryTests {
     }
     let last = try await service.worker(["--lease", "1", "--slots", "2"])
     for post in posts { #expect(await last.waitForLog("post published"), "\(post): \(last.log)") }
-    while try await service.count("SELECT count(*) FROM job") > 0 { await Task.yield() }
+    try await until { try await service.count("SELECT count(*) FROM job") == 0 }
     for post in posts { #expect(try await service.post(post).status == .ready) }
     #expect(try await service.count("SELECT max(attempt)::int FROM job_done") == 1)
     await last.send(signal: SIGTERM)
@@ -128,7 +128,7 @@ struct FailureRecoveryTests {
   @Test("a media process that is suspended from outside does not count against its media")
   func stopped() async throws {
     let folder = try TemporaryFolder()
-    let definition = try Definitions.withDeadline(seconds: 20, in: folder)
+    let definition = try Definitions.withDeadline(seconds: 20, of: Definitions.small(), in: folder)
     let service = try await Service(workers: 1, ["--definition", definition])
     await service.process.whenItLogs("composing") { signalMedia(of: $0, SIGSTOP) }
     let post = try await submit(to: service)
@@ -141,7 +141,7 @@ struct FailureRecoveryTests {
   @Test("media that pass the deadline twice are rejected")
   func hanging() async throws {
     let folder = try TemporaryFolder()
-    let definition = try Definitions.withDeadline(seconds: 1, in: folder)
+    let definition = try Definitions.withDeadline(seconds: 1, of: Definitions.take5Post(), in: folder)
     let service = try await Service(workers: 1, ["--definition", definition])
     let post = try await submit(to: service)
     #expect(await service.process.waitForLog("post rejected"), "\(service.process.log)")

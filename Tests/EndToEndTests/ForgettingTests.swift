@@ -22,7 +22,7 @@ struct ForgettingTests {
     // One post with real media of each author; the others are copies of their rows, with files of their own.
     for author in ["ada", "bob"] { try await Self.submit(photo, by: author, to: service) }
     let first = try await service.worker()
-    while try await service.count("SELECT count(*) FROM post WHERE status = 'ready'") < 2 { await Task.yield() }
+    try await until { try await service.count("SELECT count(*) FROM post WHERE status = 'ready'") >= 2 }
     await first.send(signal: SIGTERM)
     _ = await first.wait()
     try await service.execute(Self.script)
@@ -40,15 +40,15 @@ struct ForgettingTests {
       try session.execute("BEGIN")
       try session.execute(Self.lock)
       let worker = try await service.worker(["--lease", "1"])
-      while try await service.count(remaining) > Self.posts - kill * 80 { await Task.yield() }
+      try await until { try await service.count(remaining) <= Self.posts - kill * 80 }
       await worker.send(signal: SIGKILL)
       #expect(await worker.wait() == nil)
       #expect(try await service.count(remaining) == Self.posts - kill * 80)
       try session.execute("ROLLBACK")
     }
     let last = try await service.worker(["--lease", "1"])
-    while try await service.count("SELECT count(*) FROM forgetting") > 0 { await Task.yield() }
-    while try await service.count("SELECT count(*) FROM blob_release") > 0 { await Task.yield() }
+    try await until { try await service.count("SELECT count(*) FROM forgetting") == 0 }
+    try await until { try await service.count("SELECT count(*) FROM blob_release") == 0 }
     #expect(try await service.texts(Self.mentions) == [])
     #expect(try await service.count("SELECT count(*) FROM post") == 1)
     #expect(try await service.count("SELECT comment_count FROM post") == 0)

@@ -31,8 +31,9 @@ struct HarmlessCommandTests {
   private static let local = [
     Command(arguments: ["validate", "FRONT", "BACK"], reads: true),
     Command(arguments: ["inspect", "FRONT", "--json"], reads: true),
-    Command(arguments: ["compose", "FRONT", "BACK", "-o", "OUT"], reads: true, writes: true),
-    Command(arguments: ["compose", "FRONT", "BACK", "--outputs", "OUT"], reads: true, writes: true),
+    Command(arguments: ["compose", "FRONT", "BACK", "-o", "OUT", "--definition", "SMALL"], reads: true, writes: true),
+    Command(
+      arguments: ["compose", "FRONT", "BACK", "--outputs", "OUT", "--definition", "SMALL"], reads: true, writes: true),
     Command(arguments: ["still", "FRONT", "-o", "OUT"], reads: true, writes: true),
     Command(arguments: ["photo", "PHOTO", "-o", "OUT"], reads: true, writes: true),
   ]
@@ -81,6 +82,7 @@ struct HarmlessCommandTests {
       paths = [
         "FRONT": front, "BACK": back, "PHOTO": photo, "POST": post.id.description,
         "JOB": try #require(post.job).id.description, "OUT": "\(service.folder.path)/out",
+        "SMALL": try await EmptyStore.smallDefinition(),
       ]
       variables = ["TAKE5_DATA": service.data, "TAKE5_SERVER": service.url]
     }
@@ -185,7 +187,8 @@ struct HarmlessCommandTests {
     let watching = try await workspace.run(Command(arguments: ["jobs", "watch"]), "| head -n 1")
     #expect(watching.status == 0 && watching.output.split(separator: "\n").count == 1, "\(watching)")
     for path in ["-", "/dev/stdout"] {
-      let video = try await workspace.run(Command(arguments: ["compose", "FRONT", "BACK", "-o", path]), "| head -c 8")
+      let video = try await workspace.run(
+        Command(arguments: ["compose", "FRONT", "BACK", "-o", path, "--definition", "SMALL"]), "| head -c 8")
       #expect(video.status == 0 && video.output.hasSuffix("ftyp"), "\(video)")
     }
     let complete = try await workspace.run(Command(arguments: ["still", "FRONT", "-o", "-"]), "| wc -c")

@@ -34,7 +34,7 @@ struct ResumedSubmissionTests {
   /// Expects that the store has both clips, and a number of posts.
   private func expectStored(posts: Int, _ service: Service) async throws {
     // The response to the last byte does not wait for the job.
-    while try await service.count("SELECT count(*)::int FROM job") < posts { await Task.yield() }
+    try await until { try await service.count("SELECT count(*)::int FROM job") >= posts }
     #expect(try await service.count("SELECT count(*)::int FROM post") == posts)
     for clip in clips {
       let hash = SHA256.digest(of: try Descriptor(reading: clip).contents())
@@ -113,7 +113,7 @@ struct ResumedSubmissionTests {
     async let run = submit(proxy)
     await proxy.untilHeld()
     // What the proxy has forwarded is in buffers of the system before it is in the file of the upload; a kill loses those.
-    while try Self.uploaded(to: service) < Self.clipBytes * 3 / 2 - (64 << 10) { await Task.yield() }
+    try await until { try Self.uploaded(to: service) >= Self.clipBytes * 3 / 2 - (64 << 10) }
     await service.process.send(signal: SIGKILL)
     _ = await service.process.wait()
     let restarted = try await Service(workers: 0, in: folder)

@@ -149,7 +149,7 @@ struct SubmitResultTests {
     ])
     let key = try #require(try Self.json(created.output)["key"]?.text)
     // The service learns of the key a moment later.
-    while try await service.get("/v1/posts").status != 401 {}
+    try await until { try await service.get("/v1/posts").status == 401 }
     let run = try await submit(["photo", photo], environment: ["TAKE5_API_KEY": key])
     #expect(run.status == 0 && run.output.contains("is processing"), "\(run)")
     #expect(run.errors.contains("scope 'read'"), "\(run)")

@@ -36,7 +36,7 @@ struct UserCommandTests {
     #expect(try await signIn(password).status == 201)
     let bearer = [("Authorization", "Bearer \(token)")]
     // The command is another process: the token is refused within seconds.
-    while try await api.get("/v1/posts", bearer).status == 200 {}
+    try await until { try await api.get("/v1/posts", bearer).status != 200 }
     #expect(try await Self.take5(service, "users", "disable", "ada").output.contains("  disabled "))
     #expect(try await signIn(password).status == 403)
     #expect(try await Self.take5(service, "users", "enable", "ada").output.hasSuffix("  active\n"))
@@ -127,7 +127,7 @@ struct UserCommandTests {
       let deleted = try await Self.take5(service, "users", "delete", user, "--yes")
       #expect(deleted.status == 0 && deleted.output.contains("take5 jobs show "), "\(deleted)")
     }
-    while try await service.count("SELECT count(*) FROM forgetting") > 0 { await Task.yield() }
+    try await until { try await service.count("SELECT count(*) FROM forgetting") == 0 }
     #expect(try await service.count("SELECT count(*) FROM post") == 0)
     #expect(try await Self.take5(service, "users", "show", "ada").status == 66)
     #expect(try await Self.take5(service, "users", "show", "eve").status == 66)

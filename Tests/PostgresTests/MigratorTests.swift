@@ -61,11 +61,13 @@ struct MigratorTests {
       let hasWaited = CancellationFlag()
       async let migrated = migrating.run { try migrator.migrate($0, onWait: { _ in hasWaited.cancel() }) }
       let look = try Session.connect(url, timeout: .seconds(5))
-      while try look.execute("SELECT FROM pg_locks WHERE relation = 'a'::regclass AND NOT granted").isEmpty {}
+      try await until {
+        try !look.execute("SELECT FROM pg_locks WHERE relation = 'a'::regclass AND NOT granted").isEmpty
+      }
       // If the migration waited for the lock without a timeout, this would wait behind it.
       let reading = await Task { try await reader.run { try $0.execute("SELECT FROM a").count } }.result
       // Until the first lock timeout.
-      while !hasWaited.isCancelled, (try? reading.get()) != nil { await Task.yield() }
+      await until { hasWaited.isCancelled || (try? reading.get()) == nil }
       try dump.executeScript("COMMIT", name: "dump")
       let done = try await migrated
       #expect(try reading.get() == 0)

@@ -134,7 +134,7 @@ struct Handler: JobHandler {
 extension HeldJob {
   /// Waits until the attempt is asked to stop.
   func stopRequest() async -> StopReason? {
-    while !cancellation.isCancelled { await Task.yield() }
+    await until { cancellation.isCancelled }
     return stopReason
   }
 }

@@ -38,9 +38,9 @@ struct JobConsumerTests {
       let consumer = try fixture.consumer(slots: 2, metrics: metrics, handler)
       try await fixture.running(consumer) {
         async let promoting: Void = {
-          while !isEnded.withLock({ $0 }) {
+          try await until {
             _ = try await pool.run { try JobQueue.promote($0) }
-            await Task.yield()
+            return isEnded.withLock { $0 }
           }
         }()
         await clock.turn { isEnded.withLock { $0 } }
@@ -79,7 +79,7 @@ struct JobConsumerTests {
         return .healthy
       }
       try await fixture.running(try fixture.consumer(metrics: metrics, handler)) {
-        while !isEnded.withLock({ $0 }) { await Task.yield() }
+        await until { isEnded.withLock({ $0 }) }
       }
       let text = metrics.text()
       for line in [
@@ -120,7 +120,7 @@ struct JobConsumerTests {
         return .healthy
       }
       try await fixture.running(try fixture.consumer(tracer: tracer, handler)) {
-        while try await !pool.run({ try $0.execute("SELECT FROM job").isEmpty }) { await Task.yield() }
+        try await until { try await pool.run({ try $0.execute("SELECT FROM job").isEmpty }) }
       }
       await tracer.stop()
       // What the stages do belongs to spans of their own, all of the trace that the job has kept.
@@ -146,7 +146,7 @@ struct JobConsumerTests {
       let handler = Handler { held in
         started.withLock { $0 += 1 }
         if held.job.publicID == ids[0] {
-          while !mayEnd.withLock({ $0 }) { await Task.yield() }
+          await until { mayEnd.withLock({ $0 }) }
           try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
           ended.withLock { $0.append(held.stopReason) }
         } else {
@@ -158,12 +158,12 @@ struct JobConsumerTests {
       }
       let consumer = try fixture.consumer(slots: 2, handler)
       async let running: Void = consumer.run()
-      while started.withLock({ $0 }) < 2 { await Task.yield() }
+      await until { started.withLock({ $0 }) >= 2 }
       let asked = clock.now
       consumer.context.stopping.cancel()
       consumer.wake.raise()
       mayEnd.withLock { $0 = true }
-      while ended.withLock({ $0.isEmpty }) { await Task.yield() }
+      await until { !ended.withLock({ $0.isEmpty }) }
       await clock.turn { stopped.withLock { $0 != nil } }
       try await running
       let stop = try #require(stopped.withLock { $0 })

@@ -31,7 +31,7 @@ struct WorkerLifeTests {
       let isStored = CancellationFlag()
       let handler = Handler { [pool = fixture.pool] held in
         held.advance(to: JobProgress(fraction: 0.5, stage: "compose"))
-        while !isStored.isCancelled { await Task.yield() }
+        await until { isStored.isCancelled }
         try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
         return .healthy
       }
@@ -64,7 +64,7 @@ struct WorkerLifeTests {
         defer { hasEnded.cancel() }
         try await worker.run()
       }
-      while !hasStarted.isCancelled { await Task.yield() }
+      await until { hasStarted.isCancelled }
       try await fixture.pool.run { _ = try $0.execute("DELETE FROM worker") }
       await fixture.clock.turn { hasEnded.isCancelled }
       try await running.value

@@ -46,7 +46,7 @@ struct UnacknowledgedClaimTests {
         }
         if number == 1 { late.fulfil(()) }
         // No slot is free before the third claim has committed.
-        while try await pool.run({ try $0.execute("SELECT FROM late").isEmpty }) { await Task.yield() }
+        try await until { try await !pool.run({ try $0.execute("SELECT FROM late").isEmpty }) }
         try await pool.transaction { try JobQueue.complete(held.job, .accepted, result: nil, $0) }
         if try await pool.run({ try $0.execute("SELECT FROM job").isEmpty }) { isEnded.withLock { $0 = true } }
         return .healthy
@@ -81,7 +81,7 @@ struct UnacknowledgedClaimTests {
           SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
           WHERE datname = current_database() AND wait_event_type = 'Lock'
           """
-        while try blocker.execute(terminated).isEmpty { await Task.yield() }
+        try await until { try !blocker.execute(terminated).isEmpty }
         await fixture.clock.sleepers()
         fixture.clock.advance(by: .milliseconds(1))
         let due = consumer.unacknowledged.due()
@@ -137,7 +137,7 @@ struct UnacknowledgedClaimTests {
       let pool = fixture.pool
       let handler = Handler { held in
         started.withLock { $0.append(held.job.id) }
-        while !mayEnd.withLock({ $0 }) { await Task.yield() }
+        await until { mayEnd.withLock({ $0 }) }
         try await pool.transaction { try JobQueue.complete(held.job, .cancelled, result: nil, $0) }
         return .unknown
       }
@@ -145,7 +145,7 @@ struct UnacknowledgedClaimTests {
       try await fixture.running(consumer) {
         await fixture.poll(5)
         // The handler starts on a thread of its own.
-        while started.withLock({ $0.isEmpty }) { await Task.yield() }
+        await until { !started.withLock({ $0.isEmpty }) }
         #expect(started.withLock { $0 } == [jobs[0].id])
         let state = try await fixture.state(jobs[1].publicID)
         #expect(state == .executing)

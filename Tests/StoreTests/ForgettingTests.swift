@@ -5,6 +5,7 @@ import FoundationEssentials
 import Model
 import Platform
 import Postgres
+import PostgresTesting
 import Queue
 import Testing
 
@@ -43,7 +44,7 @@ struct ForgettingTests {
       async let second = pool.transaction { session in
         try store.forget(Self.user, request: nil, session, check: { _ in }).job
       }
-      while try await fixture.count("pg_locks WHERE locktype = 'advisory' AND NOT granted") == 0 {}
+      try await until { try await fixture.count("pg_locks WHERE locktype = 'advisory' AND NOT granted") != 0 }
       try await pool.run { _ = try $0.execute("DELETE FROM forgetting") }
       gate.close()
       try await holding

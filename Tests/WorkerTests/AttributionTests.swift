@@ -196,7 +196,7 @@ struct AttributionTests {
       let media = (0..<4).map { _ in
         FakeMedia { () async throws(MediaFailure) in
           started.withLock { $0 += 1 }
-          while started.withLock({ $0 }) < 4 { await Task.yield() }
+          await until { started.withLock({ $0 }) >= 4 }
           throw MediaFailure(.crashed, "by the test")
         }
       }

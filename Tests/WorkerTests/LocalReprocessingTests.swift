@@ -143,11 +143,11 @@ struct LocalReprocessingTests {
       let (stop, hasStarted) = (CancellationFlag(), CancellationFlag())
       let busy = FakeMedia { () async throws(MediaFailure) in
         hasStarted.cancel()
-        while !stop.isCancelled { await Task.yield() }
+        await until { stop.isCancelled }
         throw MediaFailure(.cancelled, "")
       }
       let full = FakeMedia { () async throws(MediaFailure) in
-        while !hasStarted.isCancelled { await Task.yield() }
+        await until { hasStarted.isCancelled }
         throw MediaFailure(.outOfSpace, "no room")
       }
       await #expect(throws: Outage.self) { try await local(fixture, busy, full).run(run, until: stop) }

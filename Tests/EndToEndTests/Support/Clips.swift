@@ -31,9 +31,16 @@ enum Clips {
 }
 
 extension Definitions {
-  /// Writes the built-in definition with another deadline and returns its path.
-  static func withDeadline(seconds: Int, in folder: TemporaryFolder) throws -> String {
+  /// The built-in definition with a sixteenth of the pixels.
+  static func small() throws -> Definition {
     var definition = try take5Post()
+    (definition.canvas.width, definition.canvas.height) = (270, 480)
+    return definition
+  }
+
+  /// Writes a definition with another deadline and returns its path.
+  static func withDeadline(seconds: Int, of definition: Definition, in folder: TemporaryFolder) throws -> String {
+    var definition = definition
     definition.deadlineSeconds = seconds
     return try Clips.write(try JSON.encode(definition), "deadline-\(seconds).json", in: folder)
   }

@@ -11,9 +11,7 @@ enum EmptyStore {
     folder.keepUntilExit()
     let made = try await Take5Command.run(["init", "--data", "\(folder.path)/data"])
     guard made.status == 0 else { throw EmptyStoreError(message: "take5 init failed: \(made.errors)") }
-    var definition = try Definitions.take5Post()
-    (definition.canvas.width, definition.canvas.height) = (270, 480)
-    _ = try Clips.write(try JSON.encode(definition), "small.json", in: folder)
+    _ = try Clips.write(try JSON.encode(Definitions.small()), "small.json", in: folder)
     return folder
   }
 

@@ -139,6 +139,9 @@ class Builder:
         content, marker, readers = sensible(self, operation, thing, actor, content, type)
         for _ in range(extremes):
             content = values.changed(content, chance)
+        if extremes and marker:
+            # Another author has blocked none of the actors.
+            self.world.unblock(marker, content)
         if type == "multipart/form-data":
             body, type = media.submission(content, chance, extremes)
             return body, type, marker, readers

@@ -13,7 +13,9 @@ def faults(world, exchange):
     is_outage = status in (503, 507) and "retry-after" in answer and (not operation or status in operation.statuses)
     if status >= 500 and not is_outage:
         found.append(f"the status is {status}, Retry-After {answer.get('retry-after')}")
-    if operation and not operation.lists(status):
+    # A path with an empty segment is of no operation.
+    is_listed = not operation or operation.lists(status) or status == 404 and "//" in exchange.target.split("?")[0] + "/"
+    if not is_listed:
         found.append(f"the document does not list {status} for {operation.id}")
     if exchange.method != "HEAD" and ("json" in kind or status >= 400 and status != 416):
         found += malformed(status, kind, content)

@@ -53,8 +53,10 @@ def learn_content(world, exchange, content):
         path, name = ADDING[operation.id]
         # Who has reported what has a case; the model of what is seen needs no more of it.
         marker = getattr(exchange, "marker", None)
+        # The request may have named another place than the thing.
+        place = {"id": content["place"]} if path.startswith("/v1/places/") and content.get("place") else {}
         added = world.add(
-            path, {**thing.values, name: content["id"]}, owner, marker, visibility=content.get("visibility"),
+            path, {**thing.values, **place, name: content["id"]}, owner, marker, visibility=content.get("visibility"),
             ends_with_it=operation.id != "submitReport", etag=exchange.answer.get("etag"))
         if content.get("visibility") == "friends" and exchange.readers is not EVERYBODY:
             world.open(marker, {owner} | world.met[owner])

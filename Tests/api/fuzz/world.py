@@ -55,6 +55,13 @@ class World:
             if secret and secret.readers is not EVERYBODY:
                 secret.readers = EVERYBODY if readers is EVERYBODY else secret.readers | set(readers)
 
+    def unblock(self, marker, content):
+        """Lets those see a text whom its author has blocked, unless the content of its request has that author still."""
+        author = content.get("author") if isinstance(content, dict) else None
+        if author not in (None, *FRIENDS):
+            with self.lock:
+                self.secrets[marker].never = ()
+
     def meet(self, user, other):
         """Two users may be friends from now on: each may see what the other one shows to friends."""
         with self.lock:
