@@ -72,12 +72,18 @@ enum cjpeg_status cjpeg_open(int descriptor, const struct cjpeg_limits *limits, 
   return failure->status;
 }
 
+// Of an image in several scans, all are read here.
+static void start(struct cjpeg_decoder *decoder) {
+  struct jpeg_decompress_struct *info = &decoder->info;
+  decoder->has_started = 1;
+  jpeg_start_decompress(info);
+  if (jpeg_has_multiple_scans(info) && cjpeg_file_source_has_ended(info->src) && !cjpeg_is_refined(info))
+    cjpeg_fail(&decoder->errors, cjpeg_truncated, "scans are missing");
+}
+
 static void read_rows(struct cjpeg_decoder *decoder, uint8_t *rows, size_t stride, uint32_t row_count) {
   struct jpeg_decompress_struct *info = &decoder->info;
-  if (!decoder->has_started) {
-    decoder->has_started = 1;
-    jpeg_start_decompress(info);
-  }
+  if (!decoder->has_started) start(decoder);
   for (uint32_t done = 0; done < row_count;) {
     JSAMPROW row = rows + done * stride;
     const JDIMENSION read = jpeg_read_scanlines(info, &row, 1);
@@ -99,10 +105,9 @@ static void start_planes(struct cjpeg_decoder *decoder, struct cjpeg_component *
   struct jpeg_decompress_struct *info = &decoder->info;
   if (info->jpeg_color_space != JCS_GRAYSCALE && info->jpeg_color_space != JCS_YCbCr)
     cjpeg_fail(&decoder->errors, cjpeg_unsupported, "planes of an unsupported colour space");
-  decoder->has_started = 1;
   info->raw_data_out = TRUE;
   info->out_color_space = info->jpeg_color_space;
-  jpeg_start_decompress(info);
+  start(decoder);
   for (int index = 0; index < info->num_components; index++) {
     const jpeg_component_info *component = &info->comp_info[index];
     components[index] = (struct cjpeg_component){

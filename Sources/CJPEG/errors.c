@@ -4,6 +4,8 @@
 
 #include <jerror.h>
 
+#include "file_source.h"
+
 // Encoders pad, and decoders stop at the last block. More bytes than this behind it mean that blocks are missing.
 enum { padding_limit = 64, end_of_image = 0xD9 };
 
@@ -31,6 +33,23 @@ static _Noreturn void fail_with_message(j_common_ptr info) {
   cjpeg_fail(errors, classify(errors->manager.msg_code), message);
 }
 
+int cjpeg_is_refined(const struct jpeg_decompress_struct *info) {
+  for (int component = 0; info->coef_bits && component < info->num_components; component++)
+    for (int index = 0; index < DCTSIZE2; index++)
+      if (info->coef_bits[component][index] != 0) return 0;
+  return info->coef_bits != NULL;
+}
+
+// Whether every block is decoded, so that no pixel depends on what follows. Of an image with several sequential scans that is not known.
+static int is_complete(j_common_ptr common) {
+  if (!common->is_decompressor) return 0;
+  const struct jpeg_decompress_struct *info = (struct jpeg_decompress_struct *)common;
+  if (info->progressive_mode)
+    return info->input_iMCU_row >= info->total_iMCU_rows && cjpeg_is_refined(info);
+  return info->comps_in_scan == info->num_components && info->output_height > 0 &&
+         info->output_scanline >= info->output_height;
+}
+
 // libjpeg continues after damage and fills blocks with grey: a warning is an error here unless it cannot affect pixels.
 static void handle_message(j_common_ptr info, int level) {
   if (level >= 0) return;
@@ -41,8 +60,21 @@ static void handle_message(j_common_ptr info, int level) {
     // A sequential scan has no use for its spectral selection and approximation; some cameras write zeros there.
     case JWRN_NOT_SEQUENTIAL: return;
     case JWRN_EXTRANEOUS_DATA:
-      if (manager->msg_parm.i[0] <= padding_limit && manager->msg_parm.i[1] == end_of_image) return;
+      // Some cameras write bytes between the segments of the header.
+      if (info->is_decompressor && ((j_decompress_ptr)info)->input_scan_number == 0) return;
+      if (!is_complete(info)) break;
+      // A trailer, or filler behind restart markers.
+      if (manager->msg_parm.i[1] != end_of_image || cjpeg_file_source_has_ended(((j_decompress_ptr)info)->src)) return;
+      if (manager->msg_parm.i[0] <= padding_limit) return;
   }
+  fail_with_message(info);
+}
+
+// Behind the last block, there may be a trailer that is no JPEG.
+static _Noreturn void handle_error(j_common_ptr info) {
+  struct cjpeg_errors *errors = (struct cjpeg_errors *)info->err;
+  const int is_memory = errors->manager.msg_code == JERR_OUT_OF_MEMORY;
+  if (!is_memory && is_complete(info) && !((j_decompress_ptr)info)->progressive_mode) longjmp(errors->back, 1);
   fail_with_message(info);
 }
 
@@ -50,7 +82,7 @@ static void print_nothing(j_common_ptr info) { (void)info; }
 
 struct jpeg_error_mgr *cjpeg_errors_start(struct cjpeg_errors *errors) {
   struct jpeg_error_mgr *manager = jpeg_std_error(&errors->manager);
-  manager->error_exit = fail_with_message;
+  manager->error_exit = handle_error;
   manager->emit_message = handle_message;
   manager->output_message = print_nothing;
   return manager;

@@ -17,8 +17,10 @@ static boolean fill(j_decompress_ptr info) {
   while (count < 0 && errno == EINTR);
   if (count < 0) cjpeg_fail((struct cjpeg_errors *)info->err, cjpeg_unreadable, "cannot read the file");
   if (count == 0) {
-    // As libjpeg's own sources do: a decoder that continues after the warning finds the end of the image.
-    WARNMS(info, JWRN_JPEG_EOF);
+    self->has_ended = 1;
+    // Panoramas of some phones end without the marker, which a decoder finds here. A Huffman decoder that lacks bits says so itself, and
+    // an arithmetic one does not.
+    if (info->input_scan_number == 0 || info->arith_code) WARNMS(info, JWRN_JPEG_EOF);
     self->manager.next_input_byte = end_of_image;
     self->manager.bytes_in_buffer = sizeof end_of_image;
     return TRUE;
@@ -53,6 +55,11 @@ struct jpeg_source_mgr *cjpeg_file_source_open(int descriptor) {
       .term_source = do_nothing,
   };
   self->descriptor = descriptor;
+  self->has_ended = 0;
   self->position = 0;
   return &self->manager;
+}
+
+int cjpeg_file_source_has_ended(const struct jpeg_source_mgr *source) {
+  return ((const struct cjpeg_file_source *)source)->has_ended;
 }

@@ -17,15 +17,15 @@ package struct JPEGSegments: Sendable {
   private static let xmpMark = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
   private static let resourcesMark = Array("Photoshop 3.0\0".utf8)
 
-  /// Reads segments up to the first scan or the first invalid one; the decoder reports errors.
+  /// Reads segments up to the first scan or the first invalid one; the decoder reports errors, and passes over bytes between segments too.
   package init(_ bytes: [UInt8]) {
     var parts: [UInt8: ArraySlice<UInt8>] = [:]
     var offset = 2
     defer { isCut = isCut || offset + 4 > bytes.count }
-    while offset + 4 <= bytes.count, bytes[offset] == 0xFF {
+    while offset + 4 <= bytes.count {
       let marker = bytes[offset + 1]
-      // A marker may be preceded by any number of fill bytes.
-      if marker == 0xFF {
+      // A marker may be preceded by any number of fill bytes, and some cameras write others between two segments.
+      if bytes[offset] != 0xFF || marker == 0xFF || marker == 0 {
         offset += 1
         continue
       }

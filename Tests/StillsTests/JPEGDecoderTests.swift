@@ -62,6 +62,49 @@ struct JPEGDecoderTests {
     }
   }
 
+  /// What no pixel depends on: bytes between the segments of the header, and whatever follows the last block.
+  @Test(
+    "bytes between the segments of the header, a missing end and a trailer without an end change no pixel",
+    arguments: [true, false])
+  func unusual(progressive: Bool) throws {
+    let bytes = try sample(progressive: progressive)
+    let pixels = try JPEGDecoder.decode(bytes, limits: limits).bytes
+    let segments = JPEGSegments(bytes)
+    for (payload, marker) in zip(segments.payloads, segments.markers).prefix(5) {
+      // In front of the marker and its length.
+      var padded = bytes
+      padded.insert(contentsOf: [0, 0xE1, 1, 0x94] + [UInt8](repeating: 7, count: 400), at: payload - 4)
+      #expect(try JPEGDecoder.decode(padded, limits: limits).bytes == pixels, "in front of \(marker)")
+    }
+    let open = Array(bytes.dropLast(2))
+    #expect(try JPEGDecoder.decode(open, limits: limits).bytes == pixels)
+    let trailer = [UInt8](repeating: 5, count: 573)
+    #expect(try JPEGDecoder.decode(open + trailer, limits: limits).bytes == pixels)
+    // A trailer with markers: an application's, and those of another image.
+    #expect(
+      try JPEGDecoder.decode(open + trailer + [0xFF, 0xE1, 0, 4, 1, 2] + trailer, limits: limits).bytes == pixels)
+    let restarts = (0..<4).flatMap { (number: UInt8) in [UInt8](repeating: 9, count: 100) + [0xFF, 0xD0 + number] }
+    #expect(try JPEGDecoder.decode(open + restarts + bytes.suffix(2), limits: limits).bytes == pixels)
+    if !progressive { #expect(try JPEGDecoder.decode(open + trailer + bytes, limits: limits).bytes == pixels) }
+    // So many bytes in front of the end are blocks that were not read.
+    guard case .malformed = try failure(open + trailer + bytes.suffix(2)) else {
+      Issue.record("bytes of the scan in front of its end were not refused")
+      return
+    }
+  }
+
+  @Test("the same bytes inside a scan are damage")
+  func damagedScan() throws {
+    let bytes = try sample(progressive: false)
+    let segments = JPEGSegments(bytes)
+    let scan = try segments.payloads[#require(segments.markers.firstIndex(of: 0xDA))]
+    for offset in stride(from: scan + 40, to: bytes.count - 40, by: 97) {
+      var damaged = bytes
+      damaged.insert(contentsOf: [0, 0, 0, 0xFF, 0xD3], at: offset)
+      #expect(try failure(damaged) != nil, "at \(offset)")
+    }
+  }
+
   @Test("bytes after the end are ignored")
   func trailingBytes() throws {
     let bytes = try sample()

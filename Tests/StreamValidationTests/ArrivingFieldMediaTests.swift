@@ -27,7 +27,6 @@ struct ArrivingFieldMediaTests {
     "heic-truncated.heic": (.truncatedContainer, 1024),
     "jpeg-280-megapixel-grey.jpg": (.tooLarge, 512),
     "jpeg-corrupt-header.jpg": (.truncatedContainer, 1024),
-    "jpeg-truncated.jpg": (.truncatedContainer, 10_000),
     "mp4-audio-only.mp4": (.noVideoStream, 16_000),
     "mp4-missing-mdat-partial.mp4": (.truncatedContainer, 135_418),
     "mp4-vvc-unsupported-codec.mp4": (.unsupportedCodec, 1024),

@@ -5,7 +5,7 @@ internal import Model
 struct JPEGWalk: FormatWalk {
   /// What the next byte is.
   private enum State {
-    /// In front of a marker; in the data of a scan, one of their bytes.
+    /// In front of a marker: in the data of a scan, or at bytes that some cameras write between segments.
     case outside
     /// The code of a marker, whose byte 0xFF was read.
     case code
@@ -22,8 +22,6 @@ struct JPEGWalk: FormatWalk {
   /// The offset of the next byte that is read.
   private(set) var nextOffset: Int64 = 2
   private var markerOffset: Int64 = 0
-  /// The offset of the first byte that belongs to no segment.
-  private var extraneousOffset: Int64?
   /// The content of a segment that is judged.
   private var content: [UInt8] = []
 
@@ -67,6 +65,8 @@ struct JPEGWalk: FormatWalk {
   }
 
   mutating func finish(at size: Int64) throws(StreamRefusal) {
+    // Some phones write no end of the image: whether all of its blocks are there, only a decoder sees.
+    if header.isInScan { return }
     if case .end = state { return }
     throw StreamRefusal(.truncatedPhoto, at: size)
   }
@@ -74,18 +74,12 @@ struct JPEGWalk: FormatWalk {
   /// Returns the index behind the next byte 0xFF, or that of the end.
   private mutating func passToMarker(_ bytes: UnsafeRawBufferPointer, from index: Int, at offset: Int64) -> Int {
     guard let start = bytes.baseAddress, let found = memchr(start + index, 0xFF, bytes.count - index) else {
-      noteExtraneous(at: offset + Int64(index))
       return bytes.count
     }
     let end = UnsafeRawPointer(found) - start
-    if end > index { noteExtraneous(at: offset + Int64(index)) }
     markerOffset = offset + Int64(end)
     state = .code
     return end + 1
-  }
-
-  private mutating func noteExtraneous(at offset: Int64) {
-    if !header.isInScan { extraneousOffset = extraneousOffset ?? offset }
   }
 
   private mutating func take(code: UInt8) throws(StreamRefusal) {
@@ -93,16 +87,11 @@ struct JPEGWalk: FormatWalk {
     // A fill byte.
     case 0xFF: markerOffset = nextOffset
     // In a scan a byte 0xFF of the data.
-    case 0x00:
-      noteExtraneous(at: markerOffset)
-      state = .outside
+    case 0x00: state = .outside
     case 0xD9:
       try refuse(header.reason(marker: code))
       state = .end
     default:
-      if let extraneousOffset {
-        throw StreamRefusal(JPEGFrame.damaged("bytes outside of its segments"), at: extraneousOffset)
-      }
       try refuse(header.reason(marker: code))
       state = JPEGFrame.hasSegment(code) ? .length(marker: code, high: nil) : .outside
     }
