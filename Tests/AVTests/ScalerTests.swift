@@ -25,6 +25,18 @@ struct ScalerTests {
     return (Int(pixel[0]), Int(pixel[1]), Int(pixel[2]))
   }
 
+  @Test("greys are as bright in RGB as in the planes", arguments: [ColorMatrix.bt601, .bt709, .bt2020])
+  func greys(matrix: ColorMatrix) throws {
+    var difference = 0.0
+    for luma in 16...235 {
+      let (red, green, blue) = try Self.convert((UInt8(luma), 128, 128), matrix: matrix, isFullRange: false)
+      let expected = Double(luma - 16) * 255 / 219
+      #expect([red, green, blue].allSatisfy { abs(Double($0) - expected) <= 1 }, "\(luma) is \((red, green, blue))")
+      difference += Double(green) - expected
+    }
+    #expect(abs(difference / 220) < 0.1)
+  }
+
   @Test("uses the given range and matrix")
   func colors() throws {
     // The same code is a different grey in each range.
@@ -46,6 +58,31 @@ struct ScalerTests {
 
 @Suite("Resampler")
 struct ResamplerTests {
+  private struct NoSamples: Error {}
+
+  @Test(
+    "the level of a sound that all channels have stays what it is, of one channel and of six", arguments: [1, 2, 6])
+  func level(channels: Int) throws {
+    let (count, level) = (4800, Float(0.1))
+    let frame = try Frame(sampleCapacity: count, sampleRate: 48_000, channels: channels)
+    frame.setSampleCount(count)
+    for channel in 0..<channels {
+      guard let samples = frame.samples(ofChannel: channel) else { throw NoSamples() }
+      for index in 0..<count { samples[index] = level * (index % 48 < 24 ? 1 : -1) }
+    }
+    let resampler = try Resampler(like: frame, toRate: 48_000, channels: 2)
+    try resampler.send(frame)
+    let mixed = try Frame(sampleCapacity: count, sampleRate: 48_000, channels: 2)
+    let received = try resampler.receive(into: mixed, at: 0, count: count)
+    #expect(received == count)
+    mixed.setSampleCount(count)
+    for channel in 0..<2 {
+      guard let samples = mixed.samples(ofChannel: channel) else { throw NoSamples() }
+      let peak = samples.map { abs($0) }.max() ?? 0
+      #expect(abs(peak - level) < 0.001, "channel \(channel) has \(peak)")
+    }
+  }
+
   @Test(
     "rates and channels that no recording has are not resampled",
     arguments: [

@@ -25,6 +25,7 @@ package struct Resampler: ~Copyable {
         &context, &target, AV_SAMPLE_FMT_FLTP, Int32(rate), &frame.pointer.pointee.ch_layout,
         AVSampleFormat(frame.pointer.pointee.format), frame.pointer.pointee.sample_rate, 0, nil),
       "swr_alloc_set_opts2")
+    if channels == 2 { Self.keepLevel(of: frame, in: context) }
     let status = swr_init(context)
     if status < 0 { swr_free(&context) }
     try AVError.check(status, "swr_init")
@@ -37,6 +38,15 @@ package struct Resampler: ~Copyable {
     self.layout = layout
     format = frame.pointer.pointee.format
     self.rate = frame.pointer.pointee.sample_rate
+  }
+
+  // By default, libswresample takes 3 dB from one channel that becomes two, and adds more than 7 dB to six that all have the same sound.
+  private static func keepLevel(of frame: borrowing Frame, in context: OpaquePointer?) {
+    if frame.pointer.pointee.ch_layout.nb_channels == 1 {
+      swr_set_matrix(context, [1, 1], 1)
+    } else {
+      av_opt_set_double(context.map { UnsafeMutableRawPointer($0) }, "rematrix_maxval", 1, 0)
+    }
   }
 
   deinit {

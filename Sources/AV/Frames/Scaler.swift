@@ -25,7 +25,8 @@ package struct Scaler: ~Copyable {
 
   /// Creates a scaler that uses bicubic interpolation.
   package init(from source: Side, to target: Side) throws(AVError) {
-    let flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT
+    // Without full chroma, RGB is one or two codes too dark.
+    let flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT | SWS_FULL_CHR_H_INT
     guard
       let context = sws_getContext(
         Int32(source.width), Int32(source.height), source.format.value,
