@@ -282,7 +282,7 @@ let package = Package(
       "MediaTests",
       [
         "AV", "BoxTesting", "Definitions", "ISOBaseMedia", "Kernels", "Media", "MediaFixtures", "MediaMutation",
-        "MediaProcess", "Model", "Platform", "Stills",
+        "MediaProcess", "Model", "Platform", "SeededRandom", "Stills",
       ]),
     tests(
       "MediaProcessTests",

@@ -131,6 +131,21 @@ struct FieldMediaTests {
   }
 }
 
+@Suite(
+  "Clips that are written unusually", .tags(.media),
+  .enabled(if: FieldMedia.folder != nil, "TAKE5_FIELD_MEDIA is not set"))
+struct UnusualClipTests {
+  @Test(
+    "a frame whose time is wrong among many is left out", arguments: ["one_pts_out_of_order.mp4", "two_pts_equal.mp4"])
+  func misplaced(name: String) throws {
+    let run = try MomentRun(
+      front: FieldMedia.open("videos-2/\(name)"), back: MarkedClip(.blue, seconds: 0.3).write(),
+      definition: FieldMediaTests.lenient())
+    #expect(run.codes == [])
+    #expect(run.report.verdict.decisions.contains { $0.choice.contains("left out") })
+  }
+}
+
 /// The folder with recordings of real phones and hostile files that `TAKE5_FIELD_MEDIA` names.
 enum FieldMedia {
   /// Nil if the variable is not set: the tests that need it are then skipped.

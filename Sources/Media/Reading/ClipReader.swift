@@ -32,6 +32,7 @@ final class ClipReader {
   private var currentTicks: Int64 = 0
   private var firstTicks: Int64?
   private var lastDuration: Int64 = 0
+  private var pacing: FramePacing?
 
   /// Opens the input; reads no packet before `start()`.
   ///
@@ -87,9 +88,17 @@ final class ClipReader {
   ///
   /// The current frame must be unchanged or restored, as the decoder refers to it.
   func advance(toTick tick: Int, of grid: TimeGrid) throws(RunFailure) {
-    while tick >= 0, let ticks = followingTicks, frames == 0 || grid.tick(of: ticks - origin, in: timeBase) <= tick {
+    guard tick >= 0 else { return }
+    if frames == 0 { try advance() }
+    let time = grid.seconds(tick)
+    var pacing = pacing ?? FramePacing(grid)
+    while let ticks = followingTicks,
+      pacing.prefersFollowing(timeBase.seconds(ticks - origin), to: timeBase.seconds(currentTicks - origin), at: time)
+    {
       try advance()
     }
+    pacing.finish(time, shown: timeBase.seconds(currentTicks - origin))
+    self.pacing = pacing
   }
 
   /// Makes the following frame current; returns false after the last one.
@@ -114,9 +123,19 @@ final class ClipReader {
     guard let expected, let firstTicks else { return }
     // Frames that refer to frames before the start of the clip cannot be decoded; that is not damage.
     let expectedCount = expected.times.lazy.filter { $0 >= firstTicks }.count
-    guard frames == expectedCount else {
-      throw source.refusal(.corruptVideo, "\(expectedCount - frames) of its \(expectedCount) frames cannot be decoded")
+    let missing = expectedCount - frames - frameSource.misplaced
+    guard missing == 0 else {
+      throw source.refusal(.corruptVideo, "\(missing) of its \(expectedCount) frames cannot be decoded")
     }
+  }
+
+  /// The decision about frames whose times are not after those of the frames before; nil without such frames. Known after `finish()`.
+  var misplacedDecision: Decision? {
+    let count = frameSource.misplaced
+    guard count > 0 else { return nil }
+    return Decision(
+      .timeGrid, input: source.name, choice: count == 1 ? "one frame is left out" : "\(count) frames are left out",
+      reason: "a time in the file is not after that of the frame before")
   }
 
   /// Calls `use` with the current frame in the prepared form; returns false if it was not prepared.

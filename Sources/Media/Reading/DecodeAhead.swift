@@ -15,13 +15,14 @@ final class DecodeAhead: FrameSource {
   /// Prepared frames whose memory can be reused.
   private let reusable: Channel<Frame>
   private var thread: NamedThread?
+  private(set) var misplaced = 0
 
   /// An item that the decoding thread sends, in order.
   private enum Item: ~Copyable, Sendable {
     case packet(Packet)
     case frame(Frame, ticks: Int64, prepared: Frame?)
     case failed(RunFailure)
-    case ended
+    case ended(misplaced: Int)
   }
 
   // Frames and packets: an interleaved file has one or two audio packets for each frame.
@@ -74,7 +75,9 @@ final class DecodeAhead: FrameSource {
         self.prepared = consume prepared
         return ticks
       case .failed(let failure): throw failure
-      case .ended: return nil
+      case .ended(let misplaced):
+        self.misplaced = misplaced
+        return nil
       }
     }
     return nil
@@ -113,7 +116,7 @@ final class DecodeAhead: FrameSource {
       }
       guard items.put(.frame(frame, ticks: ticks, prepared: prepared)) else { return }
     }
-    _ = items.put(.ended)
+    _ = items.put(.ended(misplaced: decoder.misplaced))
   }
 
   private static func reused(_ frame: consuming Frame?, size: Size) throws(RunFailure) -> Frame {

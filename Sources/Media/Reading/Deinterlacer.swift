@@ -24,6 +24,8 @@ final class Deinterlacer: FrameSource {
 
   var demuxer: Demuxer { _read { yield source.demuxer } }
 
+  var misplaced: Int { source.misplaced }
+
   func next(
     into frame: borrowing Frame, packets: (borrowing Packet) throws(RunFailure) -> Void
   ) throws(RunFailure) -> Int64? {

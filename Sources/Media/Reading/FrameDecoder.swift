@@ -9,6 +9,9 @@ protocol FrameSource: AnyObject {
   /// The input's headers.
   var demuxer: Demuxer { get }
 
+  /// The number of frames that are left out, because they are not later than those before; known after the last frame.
+  var misplaced: Int { get }
+
   /// Decodes the next frame that is shown; returns its timestamp in ticks of the video stream, or nil after the last
   /// one.
   ///
@@ -45,6 +48,10 @@ final class FrameDecoder: FrameSource {
   private var openStart: OpenStart
   private var firstTicks: Int64?
   private var lastTicks: Int64 = 0
+  private(set) var misplaced = 0
+
+  // Cameras and programs that rewrite files misplace one or two; a clip with more is damaged.
+  private static let maxMisplaced = 5
 
   /// Opens the input; reads no packet before the first call of `next`.
   ///
@@ -97,7 +104,7 @@ final class FrameDecoder: FrameSource {
   }
 
   /// Checks a decoded frame and returns its timestamp; nil for one that the edit list hides or replaces by a held
-  /// frame.
+  /// frame, or that is misplaced.
   private func accept(_ frame: borrowing Frame) throws(RunFailure) -> Int64? {
     guard let ticks = frame.pts ?? frame.bestTimestamp else { throw damaged("a frame has no timestamp") }
     if let expected, ticks < expected.origin { return nil }
@@ -112,7 +119,11 @@ final class FrameDecoder: FrameSource {
     if firstTicks == nil {
       firstTicks = ticks
     } else if ticks <= lastTicks {
-      throw damaged("the timestamps of the frames do not increase", at: ticks)
+      misplaced += 1
+      guard misplaced <= Self.maxMisplaced else {
+        throw damaged("the timestamps of the frames do not increase", at: ticks)
+      }
+      return nil
     }
     lastTicks = ticks
     try checkLength(ticks)

@@ -78,7 +78,10 @@ struct PacketScan: Sendable {
     // A difference of less than half a frame is rounding.
     let isHeld = held > duration + duration / 2
     lastDuration = isHeld ? held : duration
-    copyObstacle = check.obstacle ?? (isHeld || video.dwells != nil ? "its edit list holds a frame" : nil)
+    let isDoubled = zip(times, times.dropFirst()).contains { $0.start == $1.start }
+    copyObstacle =
+      check.obstacle ?? (isHeld || video.dwells != nil ? "its edit list holds a frame" : nil)
+      ?? (isDoubled ? "two of its frames have one time" : nil)
   }
 
   /// The maximum number of frames that the edit list hides or repeats; each is decoded. A trimmed clip has those from its

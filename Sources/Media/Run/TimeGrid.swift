@@ -10,12 +10,6 @@ struct TimeGrid: Hashable, Sendable {
   /// The time base of the outputs: one tick for each frame.
   var timeBase: Rational { Rational(1, Int32(rate)) }
 
-  /// The first tick that shows a frame: the tick nearest to its timestamp.
-  ///
-  /// The timestamp is rounded, not truncated, as the timestamps of cameras jitter and truncation would duplicate and
-  /// drop frames.
-  func tick(of timestamp: Int64, in timeBase: Rational) -> Int { Int(self.timeBase.rescale(timestamp, from: timeBase)) }
-
   /// The number of ticks of a time span, rounded.
   func ticks(in seconds: Double) -> Int { Int((seconds * Double(rate)).rounded()) }
 

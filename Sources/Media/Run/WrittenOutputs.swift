@@ -19,6 +19,7 @@ struct WrittenOutputs {
       return facts
     }
     if !facts.isEmpty { report.decisions.append(Self.privacyDecision(of: plan, outputs: facts.count)) }
+    report.decisions += outputs.clips.clips.compactMap(\.reader.misplacedDecision)
     report.warnings += outputs.clips.clips.flatMap { $0.monitor?.warnings ?? [] }
     self.report = report.accepted(facts)
   }

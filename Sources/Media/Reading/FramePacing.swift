@@ -1,0 +1,43 @@
+/// Decides which frame of a clip each tick of the grid shows: the nearest in time, with steps as even as those of the source.
+///
+/// A tick half-way between two frames has two nearest ones, and the jitter of the timestamps must not choose between them. Consecutive
+/// ticks of that kind choose alike: otherwise frames are shown twice and left out in turn. The first of them chooses what brings the
+/// pictures nearer to the sound on the average.
+struct FramePacing {
+  /// The distance from the middle between two frames, in seconds, within which both count as equally near.
+  private static let tolerance = 0.001
+
+  /// How much before its time a frame may be shown, in seconds.
+  private let earliest: Double
+  /// The sum of the times of the shown frames minus those of their ticks, in seconds.
+  private var lead = 0.0
+  /// Whether the tick before, with two nearest frames, has shown the later one; nil: it had one.
+  private var previous: Bool?
+  private var chosen: Bool?
+
+  init(_ grid: TimeGrid) { earliest = grid.seconds(1) * 0.75 }
+
+  /// Whether a tick shows the following frame, or a later one, rather than the current one.
+  ///
+  /// - Parameters:
+  ///   - current, following: the times of the frames, in seconds.
+  ///   - tick: the time of the tick.
+  mutating func prefersFollowing(_ following: Double, to current: Double, at tick: Double) -> Bool {
+    // A frame that is shown for long, as cameras record it in the dark, stays until the next one is due. At 20 frames per second and
+    // more, on a grid of 30, the nearest frame is less early.
+    guard following - tick < earliest else { return false }
+    let middle = (current + following) / 2 - tick
+    guard abs(middle) <= min(Self.tolerance, (following - current) / 16) else { return middle < 0 }
+    let choice = previous ?? (lead < 0)
+    chosen = choice
+    return choice
+  }
+
+  /// Ends a tick.
+  ///
+  /// - Parameter shown: the time of the frame that it shows.
+  mutating func finish(_ tick: Double, shown: Double) {
+    lead += shown - tick
+    (previous, chosen) = (chosen, nil)
+  }
+}
