@@ -203,6 +203,7 @@ enum cimages_status cimages_encode_avif(const uint8_t *rows, size_t stride, uint
   struct heif_encoder *encoder = NULL;
   struct heif_image *image = NULL;
   struct output output = {0};
+  if (!context) return cimages_fail(failure, cimages_out_of_memory, "out of memory for libheif");
   struct heif_error error = heif_context_get_encoder_for_format(context, heif_compression_AV1, &encoder);
   if (error.code == heif_error_Ok)
     error = heif_image_create((int)width, (int)height, heif_colorspace_RGB, heif_chroma_interleaved_RGB, &image);

@@ -65,6 +65,41 @@ enum cimages_status cimages_open_transform(const uint8_t *profile, size_t count,
   return cimages_ok;
 }
 
+static uint8_t *save(cmsHPROFILE profile, size_t *count) {
+  cmsUInt32Number needed = 0;
+  if (!cmsSaveProfileToMem(profile, NULL, &needed)) return NULL;
+  uint8_t *bytes = malloc(needed);
+  if (bytes && !cmsSaveProfileToMem(profile, bytes, &needed)) {
+    free(bytes);
+    return NULL;
+  }
+  *count = bytes ? needed : 0;
+  return bytes;
+}
+
+uint8_t *cimages_make_profile(const struct cimages_chromaticities *found, double gamma, size_t *count) {
+  *count = 0;
+  cmsContext context = cmsCreateContext(NULL, NULL);
+  if (!context) return NULL;
+  const cmsCIExyY white = {found->white_x, found->white_y, 1};
+  const cmsCIExyYTRIPLE primaries = {{found->red_x, found->red_y, 1}, {found->green_x, found->green_y, 1},
+                                     {found->blue_x, found->blue_y, 1}};
+  static const double srgb[5] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
+  cmsToneCurve *curve = gamma > 0 ? cmsBuildGamma(context, gamma) : cmsBuildParametricToneCurve(context, 4, srgb);
+  uint8_t *bytes = NULL;
+  if (curve) {
+    cmsToneCurve *curves[3] = {curve, curve, curve};
+    cmsHPROFILE profile = cmsCreateRGBProfileTHR(context, &white, &primaries, curves);
+    if (profile) {
+      bytes = save(profile, count);
+      cmsCloseProfile(profile);
+    }
+    cmsFreeToneCurve(curve);
+  }
+  cmsDeleteContext(context);
+  return bytes;
+}
+
 void cimages_transform8(const struct cimages_transform *transform, const uint8_t *source, uint8_t *target,
                         size_t count) {
   cmsDoTransform(transform->transform, source, target, (cmsUInt32Number)count);

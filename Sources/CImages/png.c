@@ -23,6 +23,7 @@ struct png_reader {
   uint32_t height;
   uint32_t rows_read;
   struct cimages_pixels decoded;  // all pixels of an interlaced image
+  uint8_t *profile;               // made of other chunks; NULL if there is no need
 };
 
 static void fail(png_structp png, png_const_charp message) {
@@ -94,7 +95,39 @@ static void close_png(struct cimages_reader *reader) {
   struct png_reader *self = (struct png_reader *)reader;
   png_destroy_read_struct(&self->png, &self->info, NULL);
   free(self->decoded.bytes);
+  free(self->profile);
   free(self);
+}
+
+// Code points, which precede a profile (PNG 3, 11.3.2.6); libpng 1.6 does not know the chunk.
+static int read_code_points(struct png_reader *self, struct cimages_header *header) {
+  png_unknown_chunkp chunks;
+  const int count = png_get_unknown_chunks(self->png, self->info, &chunks);
+  for (int index = 0; index < count; index++) {
+    const png_unknown_chunk *chunk = &chunks[index];
+    if (memcmp(chunk->name, "cICP", 4) != 0 || chunk->size != 4) continue;
+    header->primaries = chunk->data[0];
+    header->transfer = chunk->data[1];
+    header->matrix = chunk->data[2];
+    header->is_full_range = chunk->data[3];
+    return 1;
+  }
+  return 0;
+}
+
+// Chromaticities and gamma without a profile become one, unless they are those of sRGB.
+static void make_profile(struct png_reader *self) {
+  if (png_get_valid(self->png, self->info, PNG_INFO_sRGB)) return;
+  struct cimages_chromaticities found = {0.3127, 0.3290, 0.64, 0.33, 0.30, 0.60, 0.15, 0.06};
+  const int has_primaries =
+      png_get_cHRM(self->png, self->info, &found.white_x, &found.white_y, &found.red_x, &found.red_y, &found.green_x,
+                   &found.green_y, &found.blue_x, &found.blue_y) != 0;
+  double gamma = 0;
+  const int has_gamma = png_get_gAMA(self->png, self->info, &gamma) != 0 && gamma > 0;
+  const int is_like_srgb = !has_gamma || (gamma > 0.43 && gamma < 0.48);
+  if (is_like_srgb && !has_primaries) return;
+  self->profile = cimages_make_profile(&found, is_like_srgb ? 0 : 1 / gamma, &self->reader.profile_count);
+  self->reader.profile = self->profile;
 }
 
 static void set_rgba_output(png_structp png) {
@@ -112,6 +145,7 @@ static void read_header(struct png_reader *self, uint64_t pixels, struct cimages
   png_set_user_limits(png, 0x7FFFFFFF, 0x7FFFFFFF);
   static const png_byte skipped[] = "tEXt\0zTXt\0iTXt\0sPLT";
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, skipped, 4);
+  png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, (png_const_bytep) "cICP", 1);
   png_read_info(png, self->info);
   const uint32_t width = png_get_image_width(png, self->info);
   self->height = png_get_image_height(png, self->info);
@@ -134,9 +168,13 @@ static void read_header(struct png_reader *self, uint64_t pixels, struct cimages
   int method;
   png_bytep profile;
   png_uint_32 profile_count;
-  if (png_get_iCCP(png, self->info, &name, &method, &profile, &profile_count)) {
-    self->reader.profile = profile;
-    self->reader.profile_count = profile_count;
+  if (!read_code_points(self, header)) {
+    if (png_get_iCCP(png, self->info, &name, &method, &profile, &profile_count)) {
+      self->reader.profile = profile;
+      self->reader.profile_count = profile_count;
+    } else {
+      make_profile(self);
+    }
   }
   png_bytep exif;
   png_uint_32 exif_count;

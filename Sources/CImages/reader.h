@@ -17,6 +17,15 @@ struct cimages_reader {
 /// Stores a failure and returns its status.
 enum cimages_status cimages_fail(struct cimages_failure *failure, enum cimages_status status, const char *message);
 
+/// The white point and the primaries of a device (CIE 1931).
+struct cimages_chromaticities {
+  double white_x, white_y, red_x, red_y, green_x, green_y, blue_x, blue_y;
+};
+
+/// Makes an ICC profile, to be freed with free(); NULL if the chromaticities are impossible, or memory is exhausted.
+/// `gamma` is the exponent from a signal to light; 0: the curve of sRGB.
+uint8_t *cimages_make_profile(const struct cimages_chromaticities *chromaticities, double gamma, size_t *count);
+
 /// The pixels of a decoded image, with the number of rows that the caller has read.
 struct cimages_pixels {
   uint8_t *bytes;

@@ -1,4 +1,5 @@
-/// The primary image of a HEIF or AVIF, rewritten to a file that contains only its items and its alpha channel.
+/// The primary image of a HEIF or AVIF, rewritten to a file that contains only its items and its alpha channel, without its orientation,
+/// which `properties` has: libheif cannot mirror images of more than 8 bits.
 ///
 /// Gain maps, mattes, depth maps, thumbnails, sequences, the video of a motion photo and unknown boxes are left out, so
 /// that a decoder neither fails on them nor is attacked through them.
@@ -11,6 +12,8 @@ package struct HEIFImage: Sendable {
   package let exif: ArraySlice<UInt8>
   /// Whether the file also has an image sequence.
   package let hasSequence: Bool
+  /// Whether its AV1 has luma alone.
+  package let isMonochrome: Bool
 
   private static let alphaTypes = ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"]
 
@@ -25,8 +28,15 @@ package struct HEIFImage: Sendable {
     let trees = try Self.trees(in: data, pixels: pixels)
     properties = trees.image.items.first.flatMap(items.properties).map(HEIFProperties.init) ?? HEIFProperties([])
     exif = data.exif(of: trees.primary)
+    isMonochrome = trees.image.items.contains { item in
+      // The configuration of AV1 (AV1 in ISO base media 1.2.0, 2.3.3).
+      let configuration = items.properties(of: item)?.first { $0.type == "av1C" }
+      return (configuration?.reader.byte(at: 2) ?? 0) & 0x10 != 0
+    }
     var writer = HEIFWriter(items: items, data: data)
-    for item in trees.image.items + (trees.transparency?.items ?? []) { try writer.add(item) }
+    for item in trees.image.items + (trees.transparency?.items ?? []) {
+      try writer.add(item, isUpright: item.id == trees.primary || item.id == trees.alpha)
+    }
     bytes = writer.file(primary: trees.primary, alpha: trees.alpha)
   }
 

@@ -84,6 +84,8 @@ struct HEIFData {
 
   /// The data of an item, one slice for each extent; without the bytes that have not arrived.
   func extents(of item: HEIFItem) throws(HEIFRefusal) -> [ArraySlice<UInt8>] {
+    // An identity has no data (ISO/IEC 23008-12, 6.6.2.1).
+    if item.type == "iden" { return [] }
     guard item.constructionMethod <= 1 else {
       throw .unsupported("its item \(item.id) consists of parts of other items")
     }

@@ -6,11 +6,22 @@ struct HEIFWriter {
   private var numbers: [UInt32: Int] = [:]
   private var properties: [Box] = []
   private var propertyNumbers: [Int: Int] = [:]
+  /// Where the data of items are in the new file, by their extents: encoders write equal tiles once.
+  private var ranges: [Extents: Range<Int>] = [:]
   // The data precede `meta`, so that their offsets are known when it is written.
   private var bytes: [UInt8]
 
   // The offsets in the new file have 32 bits.
   private static let maxBytes = 1 << 31
+
+  private struct Extents: Hashable {
+    let constructionMethod: Int
+    let ranges: [Range<Int>]
+  }
+
+  // Transformations are applied in the order in which they are given, and describe what the properties in front of them say.
+  private static let orientations: Set<BoxType> = ["irot", "imir"]
+  private static let transformations: Set<BoxType> = orientations.union(["clap"])
 
   private static let fileType: [UInt8] = Self.box("ftyp", Array("mif1\0\0\0\0mif1heicavifmiaf".utf8))
 
@@ -22,19 +33,36 @@ struct HEIFWriter {
   }
 
   /// Adds an item with its data and the properties that a decoder needs; each item is added once.
-  mutating func add(_ item: HEIFItem) throws(HEIFRefusal) {
+  ///
+  /// - Parameter isUpright: whether its orientation is left out, because the caller turns the image.
+  mutating func add(_ item: HEIFItem, isUpright: Bool) throws(HEIFRefusal) {
     guard numbers[item.id] == nil else { return }
+    let range = try copyData(of: item)
+    var associations = item.properties.filter { association in
+      let type = items.properties[association.index].type
+      return HEIFTree.decoding.contains(type) && !(isUpright && Self.orientations.contains(type))
+    }
+    let transforms = associations.filter { Self.transformations.contains(items.properties[$0.index].type) }
+    associations.removeAll { Self.transformations.contains(items.properties[$0.index].type) }
+    associations += transforms
+    entries.append((item, associations.map { (number(ofProperty: $0.index), $0.isEssential) }, range))
+    numbers[item.id] = entries.count
+  }
+
+  private mutating func copyData(of item: HEIFItem) throws(HEIFRefusal) -> Range<Int> {
+    let extents = try data.extents(of: item)
+    let key = Extents(constructionMethod: item.constructionMethod, ranges: extents.map { $0.startIndex..<$0.endIndex })
+    if let known = ranges[key] { return known }
     let start = bytes.count
-    for extent in try data.extents(of: item) {
-      // Items may share bytes, but the copy must not become larger than the file.
+    for extent in extents {
+      // Items may share some of their bytes, but the copy must not become larger than the file.
       guard extent.count <= min(data.file.count, Self.maxBytes) - (bytes.count - Self.fileType.count - 8) else {
         throw .damaged("its items share their bytes")
       }
       bytes += extent
     }
-    let associations = item.properties.filter { HEIFTree.decoding.contains(items.properties[$0.index].type) }
-    entries.append((item, associations.map { (number(ofProperty: $0.index), $0.isEssential) }, start..<bytes.count))
-    numbers[item.id] = entries.count
+    ranges[key] = start..<bytes.count
+    return start..<bytes.count
   }
 
   /// The new file.
@@ -53,7 +81,8 @@ struct HEIFWriter {
         "infe",
         [2, 0, 0, entry.item.id == primary ? 0 : 1] + Self.number(index + 1, 2) + [0, 0] + entry.item.type.bytes + [0])
     }
-    let locations = entries.enumerated().map { index, entry in
+    // An identity has no data.
+    let locations = entries.enumerated().filter { $0.element.item.type != "iden" }.map { index, entry in
       Self.number(index + 1, 2) + [0, 0, 0, 1] + Self.number(entry.range.lowerBound, 4)
         + Self.number(entry.range.count, 4)
     }
@@ -64,7 +93,7 @@ struct HEIFWriter {
     let boxes = [
       Self.box("hdlr", Self.number(0, 8) + Array("pict".utf8) + Self.number(0, 8) + Self.number(0, 5)),
       Self.box("pitm", Self.number(0, 4) + Self.number(numbers[primary] ?? 0, 2)),
-      Self.box("iloc", [0, 0, 0, 0, 0x44, 0x00] + Self.number(entries.count, 2) + locations.joined()),
+      Self.box("iloc", [0, 0, 0, 0, 0x44, 0x00] + Self.number(locations.count, 2) + locations.joined()),
       Self.box("iinf", Self.number(0, 4) + Self.number(entries.count, 2) + descriptions.joined()),
       Self.box("iref", Self.number(0, 4) + references(primary: primary, alpha: alpha).joined()),
       Self.box(

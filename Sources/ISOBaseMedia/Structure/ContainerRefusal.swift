@@ -76,9 +76,13 @@ extension Reason {
   /// The reason for a file that is not a photo of an accepted format.
   package init(unsupportedPhoto found: FileSignature, accepted: [PhotoFormat]) {
     let formats = accepted.map(\.name).joined(separator: ", ")
+    // Bytes in front of it, or a brand that is not read.
+    let isAccepted = accepted.contains { found.name.hasSuffix(" \($0.name) image") }
     self.init(
       .unsupportedContainer, input: .photo,
-      finding: "the file is \(found.name), not a photo of an accepted format (\(formats))",
+      finding: isAccepted
+        ? "the file looks like \(found.name), but does not begin like a photo of an accepted format (\(formats))"
+        : "the file is \(found.name), not a photo of an accepted format (\(formats))",
       remedy: found.kind == .video ? .sendPhotoNotClip : nil)
   }
 

@@ -48,20 +48,38 @@ struct ColorRendering: Hashable, Sendable {
           signals: TransferFunction.standardSignal))
     }
     let encoding = encoding ?? Self.videoCodes
+    let mapping = mapping
+    return ColorTable { codes in encoding(mapping(decoding.signal(of: codes))) }
+  }
+
+  /// Converts 16-bit RGB in this encoding to that of the outputs.
+  func converted(_ colors: [UInt16]) -> [UInt16] {
+    let mapping = mapping
+    var converted: [UInt16] = []
+    converted.reserveCapacity(colors.count)
+    for index in stride(from: 0, to: colors.count - 2, by: 3) {
+      let signal = mapping(
+        SIMD3(Double(colors[index]), Double(colors[index + 1]), Double(colors[index + 2])) / 65535)
+      for component in 0..<3 { converted.append(UInt16((signal[component] * 65535).rounded())) }
+    }
+    return converted
+  }
+
+  /// Maps red, green and blue between 0 and 1 in this encoding to those of the outputs.
+  private var mapping: (SIMD3<Double>) -> SIMD3<Double> {
+    let transfer = transfer
     let lights = SampledFunction { transfer.light(of: $0) }
     // Sampled over the square root, over which the curve is nearly linear.
     let signals = SampledFunction { TransferFunction.standardSignal(of: $0 * $0) }
     let curve = ToneCurve(brightest: transfer.brightest)
     let rows = primaries.toBT709
     let weights = primaries.luminance
-    return ColorTable { codes in
-      let signal = decoding.signal(of: codes)
+    return { signal in
       let scene = SIMD3(lights[signal.x], lights[signal.y], lights[signal.z])
       let light = scene * transfer.displayGain(luminance: (scene * weights).sum())
       let wide = SIMD3((rows.0 * light).sum(), (rows.1 * light).sum(), (rows.2 * light).sum())
       let shown = Self.shown(wide, curve)
-      return encoding(
-        SIMD3(signals[shown.x.squareRoot()], signals[shown.y.squareRoot()], signals[shown.z.squareRoot()]))
+      return SIMD3(signals[shown.x.squareRoot()], signals[shown.y.squareRoot()], signals[shown.z.squareRoot()])
     }
   }
 

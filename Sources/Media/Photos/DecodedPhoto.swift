@@ -29,6 +29,8 @@ struct HighDynamicRangePhoto {
   let planes: [(base: UnsafeRawPointer, stride: Int)]
   let bits: Int
   let size: Size
+  /// How it is turned.
+  let orientation: Orientation
 
   /// Maps the colours and scales the photo, two rows at a time.
   func map(by table: ColorTable, into image: PlanarImage) {
@@ -37,7 +39,7 @@ struct HighDynamicRangePhoto {
     let scalers = (0..<3).map { index in
       PlaneScaler(
         width: index == 0 ? size.width : chroma.width, height: index == 0 ? size.height : chroma.height,
-        rowBytes: index == 0 ? even.width : chroma.width, band: 2, target: image.plane(index))
+        rowBytes: index == 0 ? even.width : chroma.width, band: 2, target: image.plane(index), orientation: orientation)
     }
     // Two rows of luma and one of each chroma plane, in ten bits, padded to an even width.
     let wide = AlignedBuffer(count: 2 * 4 * even.width)

@@ -42,7 +42,8 @@ struct PhotoDecoder {
     let profile = PhotoProfile(segments.profile, isInverted: header.color == .cmyk(isInverted: true))
     let facts = PhotoFacts(
       format: .jpeg, bytes: source.size, coded: coded, transform: transform, display: display, bits: 8,
-      model: header.color.name, profile: profile.name, identifying: IdentifyingMetadata.found(in: exif, segments))
+      model: header.color.name, profile: profile.name, dynamicRange: profile.dynamicRange,
+      identifying: IdentifyingMetadata.found(in: exif, segments))
     let image = target(display)
     switch header.color {
     case .ycbcr, .grey: try readPlanes(&decoder, into: image, transform.orientation)
@@ -62,27 +63,31 @@ struct PhotoDecoder {
     let exif = Exif(heif?.exif ?? reader.exif[...])
     let decoded = Size(width: header.width, height: header.height)
     let swapped = Size(width: header.height, height: header.width)
-    // A HEIF is rotated by its own properties, which libheif applies; its Exif orientation repeats them and is ignored.
+    // A HEIF is rotated by its own properties; its Exif orientation repeats them and is ignored.
     let transform = heif?.properties.transform ?? Transform(exif: exif.orientation)
     let profile = PhotoProfile(reader.profile, header: header)
     let facts = PhotoFacts(
       format: source.format, bytes: source.size,
-      coded: isHEIF && transform.swapsAxes ? swapped : decoded, transform: transform,
-      display: !isHEIF && transform.swapsAxes ? swapped : decoded, bits: header.bits, model: model,
+      coded: decoded, transform: transform, display: transform.swapsAxes ? swapped : decoded, bits: header.bits,
+      model: model,
       hasAlpha: header.hasAlpha,
       isAnimated: heif?.hasSequence ?? (header.isAnimated || Self.isAnimated(bytes, format)), profile: profile.name,
       dynamicRange: profile.dynamicRange, identifying: IdentifyingMetadata.found(in: exif))
     let image = target(facts.display)
-    if profile.dynamicRange != .standard, header.bits > 8 {
-      let size = decoded
-      let table = profile.highDynamicRangeTable(height: size.height)
+    // Planes have more bits, and no alpha.
+    let mapsPlanes = isHEIF && profile.dynamicRange != .standard && header.bits > 8 && !header.hasAlpha
+    if mapsPlanes {
+      let table = profile.highDynamicRangeTable
       try reader.readPlanes { planes, bits in
-        HighDynamicRangePhoto(planes: planes, bits: bits, size: size).map(by: table, into: image)
+        HighDynamicRangePhoto(planes: planes, bits: bits, size: decoded, orientation: transform.orientation)
+          .map(by: table, into: image)
       }
     } else {
-      try readRows(&reader, into: image, isHEIF ? .upright : transform.orientation)
+      // libheif expands the limited range of colours, and not that of luma alone.
+      let expandsGrey = heif?.isMonochrome == true && !header.isFullRange
+      try readRows(&reader, into: image, transform.orientation, expandsGrey: expandsGrey)
     }
-    let decisions = profile.apply(to: image)
+    let decisions = profile.apply(to: image, isMapped: mapsPlanes)
     return DecodedPhoto(facts: facts, image: image, decisions: facts.decisions + decisions)
   }
 
@@ -134,15 +139,21 @@ struct PhotoDecoder {
   }
 
   private func readRows(
-    _ reader: inout ImageReader, into image: PlanarImage, _ orientation: Orientation
+    _ reader: inout ImageReader, into image: PlanarImage, _ orientation: Orientation, expandsGrey: Bool
   ) throws {
     let header = reader.header
     let scaler = ImageScaler(
       width: header.width, height: header.height, target: image, orientation: orientation)
     let memory = AlignedBuffer(count: 4 * header.width)
     let row = memory.base.assumingMemoryBound(to: UInt8.self)
+    let expanded = (0...255).map { UInt8(min(max(Double($0 - 16) * 255 / 219, 0), 255).rounded()) }
     for _ in 0..<header.height {
       try reader.read(into: row, stride: 4 * header.width, rowCount: 1)
+      if expandsGrey {
+        for x in 0..<header.width {
+          for component in 0..<3 { row[4 * x + component] = expanded[Int(row[4 * x + component])] }
+        }
+      }
       scaler.take(row)
     }
   }

@@ -25,41 +25,22 @@ final class PhotoProfile {
 
   /// - Parameter bytes: an ICC profile; empty without one. A profile that cannot be used is ignored.
   convenience init(_ bytes: [UInt8], isInverted: Bool = false) {
-    self.init(bytes, isInverted: isInverted, primaries: .bt709, range: .standard, matrix: .bt601, isFullRange: true)
+    self.init(bytes, isInverted: isInverted, ColorCodePoints())
   }
 
   /// The encoding of an image that may have code points (ITU-T H.273) as well as a profile.
   convenience init(_ bytes: [UInt8], header: ImageHeader) {
-    let primaries: Primaries =
-      switch header.primaries {
-      case 9: .bt2020
-      case 11, 12: .p3
-      default: .bt709
-      }
-    let range: DynamicRange =
-      switch header.transfer {
-      case 16: .perceptualQuantizer
-      case 18: .hybridLogGamma
-      default: .standard
-      }
-    let matrix: ColorMatrix =
-      switch header.matrix {
-      case 1: .bt709
-      case 9, 10: .bt2020
-      default: .bt601
-      }
-    self.init(
-      bytes, isInverted: false, primaries: primaries, range: range, matrix: matrix, isFullRange: header.isFullRange)
+    self.init(bytes, isInverted: false, ColorCodePoints(header))
   }
 
-  private init(
-    _ bytes: [UInt8], isInverted: Bool, primaries: Primaries, range: DynamicRange, matrix: ColorMatrix,
-    isFullRange: Bool
-  ) {
-    self.primaries = primaries
-    self.matrix = matrix
-    self.isFullRange = isFullRange
-    dynamicRange = range
+  private init(_ bytes: [UInt8], isInverted: Bool, _ given: ColorCodePoints) {
+    // A profile of high dynamic range says so by code points: its tables have no tone curve.
+    let inProfile = ColorCodePoints(profile: bytes).flatMap { $0.dynamicRange == .standard ? nil : $0 }
+    let codes = inProfile ?? given
+    primaries = codes.knownPrimaries
+    matrix = codes.knownMatrix
+    isFullRange = codes.isFullRange
+    dynamicRange = codes.dynamicRange
     if !bytes.isEmpty, let entry = ProfileCache.shared.entry(for: bytes) {
       name = entry.name
       profile = entry.correction.map { .correction($0) } ?? .none
@@ -76,8 +57,11 @@ final class PhotoProfile {
   }
 
   /// Converts the colours of a decoded image to sRGB; returns the decisions.
-  func apply(to image: PlanarImage) -> [Decision] {
+  ///
+  /// - Parameter isMapped: whether an image of high dynamic range is mapped already.
+  func apply(to image: PlanarImage, isMapped: Bool = false) -> [Decision] {
     guard dynamicRange == .standard else {
+      if !isMapped { image.correct(ColorCorrection { rendering.converted($0) }) }
       return [
         Decision(
           .color, input: .photo, choice: "tone-mapped, reference white at the white of SDR",
@@ -107,10 +91,11 @@ final class PhotoProfile {
   }
 
   /// The table that maps images of high dynamic range to 8-bit ones.
-  func highDynamicRangeTable(height: Int) -> ColorTable {
+  var highDynamicRangeTable: ColorTable { rendering.table(ColorRendering.photoCodes) }
+
+  private var rendering: ColorRendering {
     ColorRendering(
-      transfer: TransferFunction(dynamicRange), primaries: primaries, matrix: matrix, isFullRange: isFullRange
-    ).table(ColorRendering.photoCodes)
+      transfer: TransferFunction(dynamicRange), primaries: primaries, matrix: matrix, isFullRange: isFullRange)
   }
 
   /// Converts 16-bit colours in these primaries, with sRGB's transfer function, to sRGB.

@@ -48,7 +48,7 @@ struct DurationRule: Sendable {
     Reason(
       .tooLarge, input: input,
       finding: "it has \(scan.framesPerSecond.hundredths) frames per second; "
-        + "at most \(limits.framesPerSecond.hundredths) are accepted")
+        + "at most \(limits.framesPerSecond.hundredths) are accepted", remedy: .filmSlower)
   }
 
   private func difference(_ seconds: [Double]) -> Reason? {

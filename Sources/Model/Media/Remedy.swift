@@ -72,5 +72,6 @@ extension Remedy {
   package static let sendPhotoNotClip = Remedy("Send the photo, not a clip.")
   package static let sendOrExportClip = Remedy("Send or export the clip again.")
   package static let exportClipOrPhoto = Remedy("Export the clip as MP4, or the photo as JPEG.")
+  package static let filmSlower = Remedy("Film with fewer frames per second.")
   package static let exportSmaller = Remedy("Export it at a lower resolution or bit rate.")
 }

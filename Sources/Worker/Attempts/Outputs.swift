@@ -70,10 +70,12 @@ protocol Revised {
 }
 
 extension Plan: Revised {
-  /// 2: the samples of copied clips have lengths instead of start codes.
-  static var revision: Int? { 2 }
+  /// 2: the samples of copied clips have lengths instead of start codes. 3: a tick shows the nearest frame, stills are as bright as the
+  /// video, and sound of one channel as loud as its source.
+  static var revision: Int? { 3 }
 }
 
 extension PhotoPlan: Revised {
-  static var revision: Int? { nil }
+  /// 2: photos of high dynamic range are mapped however they are written, and PNG's own description of colours counts.
+  static var revision: Int? { 2 }
 }
