@@ -19,7 +19,7 @@ package struct UploadRecord: Codable, Sendable, Hashable {
   package var digest: String?
   package let createdAt: Date
   /// When it expires at the latest.
-  package let expiresAt: Date
+  package private(set) var expiresAt: Date
   /// The seconds without a byte after which it expires, unless it is whole or a post awaits it; nil: it does not.
   package let idle: Double?
   /// Why nothing can be made of the upload; nil: nothing is known against it.
@@ -28,6 +28,8 @@ package struct UploadRecord: Codable, Sendable, Hashable {
   package var awaited: Awaited?
   /// The bytes that count for quotas; nil: none.
   package var charged: Int64?
+  /// The length of an upload whose bytes are those of a post by now, so that there is no file of them; nil: it is not finished.
+  package private(set) var finished: Int64?
 
   /// The post that awaits an upload, and the part of the submission that the upload is.
   package struct Awaited: Codable, Sendable, Hashable {
@@ -55,9 +57,15 @@ package struct UploadRecord: Codable, Sendable, Hashable {
     self.idle = idle
   }
 
+  /// Makes it the record of an upload that is finished, for another time in seconds.
+  fileprivate mutating func finish(length: Int64, now: Date, remembered: Double) {
+    (finished, self.length) = (length, length)
+    expiresAt = now.addingTimeInterval(remembered)
+  }
+
   /// Whether its numbers are some that a service writes: a file may be damaged, and sums of others would overflow.
   fileprivate var isSound: Bool {
-    (length ?? 0) >= 0 && (charged ?? 0) >= 0 && 0...Self.maxIdle ~= (idle ?? 0)
+    (length ?? 0) >= 0 && (finished ?? 0) >= 0 && (charged ?? 0) >= 0 && 0...Self.maxIdle ~= (idle ?? 0)
   }
 
   private static let maxIdle = 1e9
@@ -157,6 +165,26 @@ package struct UploadFolder: Sendable {
     }
     return existed
   }
+
+  /// Removes the bytes of an upload that a post has taken. Its record stays for a day: a client that has not received the last response
+  /// learns that all bytes are there. One that is not whole is removed.
+  package func finish(_ id: PublicID, now: Date) throws(BlobError) {
+    guard let file = try open(id) else { return }
+    try file.locked { () throws(BlobError) in
+      let state = try file.synchronizedState()
+      guard state.isWhole, var record = try record(id), record.refusal == nil else {
+        try remove(id)
+        return
+      }
+      record.finish(length: state.offset, now: now, remembered: Self.rememberedSeconds)
+      try save(record)
+      guard unlink(path(id)) == 0 || errno == ENOENT else {
+        throw .system(SystemError(call: "unlink", subject: path(id)))
+      }
+    }
+  }
+
+  private static let rememberedSeconds = 86_400.0
 
   /// The uploads, in the order of their creation.
   package func all() throws(BlobError) -> [PublicID] {

@@ -12,9 +12,26 @@ extension JobQueue {
   package static func cancel(
     _ ids: [PublicID], _ session: Session
   ) throws(PostgresError) -> [PublicID: CancelOutcome] {
-    var outcomes: [PublicID: CancelOutcome] = [:]
     let parameter = Parameter.texts(ids.map(\.description))
-    guard try !session.execute(statements["lock_jobs"], parameter).isEmpty else { return outcomes }
+    guard !ids.isEmpty, try !session.execute(statements["lock_jobs"], parameter).isEmpty else { return [:] }
+    return try cancel(locked: parameter, session)
+  }
+
+  /// Cancels the jobs of what the transaction has locked and deletes: jobs that were enqueued, or found, after `cancel`. A job that
+  /// another transaction has locked is left to its worker, which finds that its subject is gone.
+  package static func cancelFree(_ ids: [PublicID], _ session: Session) throws(PostgresError) {
+    guard !ids.isEmpty else { return }
+    var free: [String] = []
+    for row in try session.execute(statements["lock_free_jobs"], .texts(ids.map(\.description))) {
+      free.append(try row.publicID("public_id").description)
+    }
+    if !free.isEmpty { _ = try cancel(locked: .texts(free), session) }
+  }
+
+  private static func cancel(
+    locked parameter: Parameter, _ session: Session
+  ) throws(PostgresError) -> [PublicID: CancelOutcome] {
+    var outcomes: [PublicID: CancelOutcome] = [:]
     for row in try session.execute(statements["cancel_waiting"], parameter) {
       outcomes[try row.publicID("public_id")] = .cancelled
     }

@@ -41,7 +41,8 @@ extension JobQueue {
     return reply
   }
 
-  /// Takes jobs from workers whose lease has expired, and jobs past their deadline.
+  /// Takes jobs from workers whose lease has expired, and jobs past their deadline. Heartbeats and deadlines from the future, by a
+  /// clock that has stepped back, become those of now.
   ///
   /// The caller writes the consequences, such as the failure of a job's post, in the same transaction.
   package static func reap(
@@ -64,6 +65,9 @@ extension JobQueue {
           id: try row.get("id"), publicID: try row.publicID("public_id"), kind: try row.get("kind"), state: state))
     }
     try session.execute(statements["sweep"])
+    // Last: a heartbeat that comes meanwhile waits for the end of this transaction.
+    try session.execute(statements["doubt_deadlines"])
+    try session.execute(statements["doubt_beats"])
     return reaped
   }
 
@@ -74,10 +78,16 @@ extension JobQueue {
 
   /// Makes throttled jobs available as far as their limits have room; returns their number.
   package static func grant(_ session: Session) throws -> Int {
-    try session.transaction { session in
-      var names: [String] = []
-      for row in try session.execute(statements["lock_limits"]) { names.append(try row.get(0)) }
-      return names.isEmpty ? 0 : try session.execute(statements["grant"], .texts(names)).count
+    var granted = 0
+    while true {
+      // A part of the limits at a time, so that no transaction is long.
+      let more = try session.transaction { session in
+        var names: [String] = []
+        for row in try session.execute(statements["lock_limits"]) { names.append(try row.get(0)) }
+        return names.isEmpty ? 0 : try session.execute(statements["grant"], .texts(names)).count
+      }
+      if more == 0 { return granted }
+      granted += more
     }
   }
 

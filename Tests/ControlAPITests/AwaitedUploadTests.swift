@@ -68,9 +68,80 @@ struct AwaitedUploadTests {
       _ = try await Self.read(post, api) { $0["job"] != .null }
       #expect(try await Self.jobs(api) == 1)
       for bytes in clips { #expect(try api.blobs.contains(SHA256.digest(of: bytes))) }
-      #expect(try await api.get(paths[0]).status == 404)
-      // Also when its uploads are gone.
+      for (path, clip) in zip(paths, clips) { try await Self.expectFinished(path, clip.count, api) }
+      // Also when its uploads are finished.
       #expect(try await Self.moment(paths.map(Self.id), api).json["id"] == .string(post))
+    }
+  }
+
+  /// Waits until the bytes of an upload are those of its post, and expects that it is finished for its owner.
+  private static func expectFinished(_ path: String, _ length: Int?, _ api: RunningAPI) async throws {
+    let upload = try #require(PublicID(id(path)))
+    while try api.blobs.uploads().open(upload) != nil { await Task.yield() }
+    let json = try await api.get(path).json
+    #expect(json["is_whole"] == .boolean(true) && json["offset"] == json["length"])
+    if let length { #expect(json["length"] == .number(Double(length))) }
+  }
+
+  @Test(
+    "a client that has not received the last response learns that the upload is finished, and another user does not",
+    arguments: UploadDialect.allCases)
+  func lastResponseLost(_ dialect: UploadDialect) async throws {
+    try await RunningAPI.with { api in
+      let clips = [boxedClip(seed: 1), boxedClip(seed: 2)]
+      let owner = [("Take5-User", "ada")]
+      var paths: [String] = []
+      for clip in clips { paths.append(try await Self.create(clip, api, headers: owner)) }
+      let submitted = try await request(
+        "POST", "/v1/posts", port: api.port, headers: owner + [("Content-Type", "application/json")],
+        body: Array(
+          #"{"kind":"take5","front":{"upload":"\#(Self.id(paths[0]))"},"back":{"upload":"\#(Self.id(paths[1]))"}}"#
+            .utf8))
+      let post = try #require(submitted.json["id"].text)
+      for (clip, path) in zip(clips, paths) {
+        let sent = try await request(
+          "PATCH", path, port: api.port,
+          headers: owner + UploadTests.tus + [("Upload-Offset", "0"), ("Content-Type", UploadDialect.tusContent)],
+          body: clip)
+        #expect(sent.status == 204)
+      }
+      for (clip, path) in zip(clips, paths) {
+        let upload = try #require(PublicID(Self.id(path)))
+        while try api.blobs.uploads().open(upload) != nil { await Task.yield() }
+        let named: [(String, String)]
+        let last: [(String, String)]
+        switch dialect {
+        case .tus: (named, last) = (UploadTests.tus, [("Content-Type", UploadDialect.tusContent)])
+        case .draft01:
+          (named, last) = ([("Upload-Draft-Interop-Version", "3")], [("Upload-Incomplete", "?0")])
+        case .draft: (named, last) = ([], [("Upload-Complete", "?1"), ("Content-Type", UploadDialect.draftContent)])
+        }
+        let head = try await request("HEAD", path, port: api.port, headers: owner + named)
+        #expect(head.status == (dialect == .tus ? 200 : 204))
+        #expect(head.headers["upload-offset"] == "\(clip.count)")
+        switch dialect {
+        case .tus: #expect(head.headers["upload-length"] == "\(clip.count)")
+        case .draft01: #expect(head.headers["upload-incomplete"] == "?0")
+        case .draft: #expect(head.headers["upload-complete"] == "?1")
+        }
+        let again = try await request(
+          "PATCH", path, port: api.port, headers: owner + named + last + [("Upload-Offset", "\(clip.count)")])
+        #expect(again.status == (dialect == .tus ? 204 : 201))
+        // From an earlier offset it learns the right one.
+        let early = try await request(
+          "PATCH", path, port: api.port, headers: owner + named + last + [("Upload-Offset", "0")], body: clip)
+        #expect(early.status == 409 && early.headers["upload-offset"] == "\(clip.count)")
+        let others = try await request("HEAD", path, port: api.port, headers: [("Take5-User", "bob")] + named)
+        #expect(others.status == 404)
+        // Its bytes are those of its post alone.
+        let second = try await Self.moment([Self.id(path), Self.id(path)], key: path, api)
+        #expect(second.status == 404)
+        let deleted = try await request("DELETE", path, port: api.port, headers: owner + named)
+        #expect(deleted.status == 204)
+        #expect(try await request("HEAD", path, port: api.port, headers: owner + named).status == 404)
+      }
+      #expect(try await api.get("/v1/posts/\(post)").json["job"] != .null)
+      for clip in clips { #expect(try api.blobs.contains(SHA256.digest(of: clip))) }
     }
   }
 
@@ -85,7 +156,7 @@ struct AwaitedUploadTests {
       let json = try await Self.read(post, api) { $0["status"] != .string("processing") }
       #expect(json["status"] == .string("rejected"))
       #expect(json["reasons"][0]["code"] == .string("unsupported_container"))
-      for path in paths { #expect(try await api.get(path).status == 404) }
+      for path in paths { try await Self.expectFinished(path, nil, api) }
       #expect(try await Self.jobs(api) == 0)
       #expect(try !api.blobs.contains(SHA256.digest(of: clips[0])))
     }

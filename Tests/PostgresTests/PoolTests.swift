@@ -148,4 +148,62 @@ private final class Gate: Sendable {
   func wait() { event.wait() }
 
   func signal() { event.signal() }
+
+  @Test("a transaction that the server ends because of a deadlock runs again, and both commit")
+  func deadlock() async throws {
+    try await withDatabase { url in
+      let conflicts = Shared(0)
+      let pool = Pool(url, size: 2) { error in
+        #expect(error.sqlState == "40P01")
+        conflicts.withLock { $0 += 1 }
+      }
+      try await pool.run { try $0.executeScript("CREATE TABLE t AS SELECT 1 AS a UNION SELECT 2", name: "t") }
+      let holdsFirst = try Event()
+      let holdsSecond = try Event()
+      let add = { @Sendable (own: Int) async throws in
+        let isFirst = Shared(true)
+        try await pool.transaction { session in
+          try session.executeScript("SET LOCAL deadlock_timeout = '10ms'", name: "SET")
+          try session.execute("UPDATE t SET a = a + 10 WHERE a % 10 = \(own + 1)")
+          if isFirst.withLock({ isFirst in
+            defer { isFirst = false }
+            return isFirst
+          }) {
+            if own == 0 {
+              holdsFirst.signal()
+              holdsSecond.wait()
+            } else {
+              holdsSecond.signal()
+              holdsFirst.wait()
+            }
+          }
+          try session.execute("UPDATE t SET a = a + 10 WHERE a % 10 = \(2 - own)")
+        }
+      }
+      async let one: Void = add(0)
+      async let other: Void = add(1)
+      _ = try await (one, other)
+      #expect(conflicts.withLock { $0 } == 1)
+      let rows = try await pool.run { try $0.execute("SELECT a FROM t ORDER BY a").map { try $0.get(0, as: Int.self) } }
+      #expect(rows == [21, 22])
+      await pool.close()
+    }
+  }
+
+  @Test("a transaction that meets others each time fails in the end", arguments: ["40001", "40P01"])
+  func conflictWithoutEnd(state: String) async throws {
+    try await withDatabase { url in
+      let (runs, conflicts) = (Shared(0), Shared(0))
+      let pool = Pool(url, size: 1) { _ in conflicts.withLock { $0 += 1 } }
+      let error = await #expect(throws: PostgresError.self) {
+        try await pool.transaction { session in
+          runs.withLock { $0 += 1 }
+          try session.executeScript("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '\(state)'; END $$", name: "DO")
+        }
+      }
+      #expect(error?.isConflict == true)
+      #expect(runs.withLock { $0 } == 6 && conflicts.withLock { $0 } == 6)
+      await pool.close()
+    }
+  }
 }

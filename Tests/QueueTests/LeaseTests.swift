@@ -62,4 +62,57 @@ struct LeaseTests {
       #expect(Set(try JobQueue.reap(session).map(\.id)) == Set(claimed.map(\.id)))
     }
   }
+
+  @Test(
+    "after the clock of the server has stepped back, a dead worker loses its jobs within its lease, and a living one keeps its own",
+    arguments: [true, false])
+  func steppedBack(isAlive: Bool) async throws {
+    try await withSession { session in
+      try JobQueue.enqueue(QueueDatabase.job(), session)
+      let worker = try JobQueue.register(host: "here", process: 1, leaseSeconds: 30, session)
+      let job = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
+      try Self.passTime(seconds: -7200, session)
+      #expect(try JobQueue.workers(session).map(\.isAlive) == [false])
+      #expect(try JobQueue.workers(session).allSatisfy { $0.heartbeatAgeSeconds == 0 })
+      // What is from the future is in doubt, and no longer than a lease.
+      #expect(try JobQueue.reap(session).isEmpty)
+      let sendHeartbeat = { try JobQueue.heartbeat(worker: worker, holding: [(job.id, job.token)], session) }
+      for _ in 0..<4 {
+        try Self.passTime(seconds: 8, session)
+        if isAlive { #expect(try sendHeartbeat() == HeartbeatReply()) }
+        #expect(try JobQueue.workers(session).count == 1)
+      }
+      #expect(try JobQueue.reap(session).map(\.id) == (isAlive ? [] : [job.id]))
+      if isAlive { try JobQueue.complete(job, .accepted, result: nil, session) }
+    }
+  }
+
+  @Test("after the clock of the server has stepped back, the deadline of an attempt counts from then on")
+  func deadlineSteppedBack() async throws {
+    try await withSession { session in
+      try JobQueue.enqueue(QueueDatabase.job(), session)
+      let worker = try JobQueue.register(host: "here", process: 1, leaseSeconds: 3600, session)
+      let job = try #require(try JobQueue.claim(worker: worker, queue: "media", limit: 1, session).first)
+      try Self.passTime(seconds: -7200, session)
+      let reap = { () throws -> [Int64] in
+        _ = try JobQueue.heartbeat(worker: worker, holding: [(job.id, job.token)], session)
+        return try JobQueue.reap(session).map(\.id)
+      }
+      #expect(try reap().isEmpty)
+      try Self.passTime(seconds: 85, session)
+      #expect(try reap().isEmpty)
+      try Self.passTime(seconds: 10, session)
+      #expect(try reap() == [job.id])
+    }
+  }
+
+  /// Makes the times that are stored older, as if time had passed; fewer than no seconds: as if the clock had stepped back.
+  private static func passTime(seconds: Int, _ session: Session) throws {
+    try session.execute("UPDATE worker SET beat_at = beat_at - interval '\(seconds) seconds'")
+    try session.execute(
+      """
+      UPDATE job SET deadline_at = deadline_at - interval '\(seconds) seconds',
+        started_at = started_at - interval '\(seconds) seconds'
+      """)
+  }
 }

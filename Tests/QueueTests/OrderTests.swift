@@ -71,6 +71,62 @@ struct OrderTests {
     }
   }
 
+  @Test("a limit with room gets it, however many others are full")
+  func manyLimits() async throws {
+    try await withSession { session in
+      for _ in 0..<2 {
+        for number in 0..<150 {
+          var job = QueueDatabase.job()
+          job.limit = JobLimit(name: "author \(number)", max: 1)
+          try JobQueue.enqueue(job, session)
+        }
+      }
+      #expect(try JobQueue.grant(session) == 150)
+      let claimed = try claim(150, session)
+      // Whose limit stands where in the table is not known.
+      for job in claimed {
+        try JobQueue.complete(job, .accepted, result: nil, session)
+        #expect(try JobQueue.grant(session) == 1)
+      }
+    }
+  }
+
+  /// What sends a job back to the queue.
+  enum Interruption: CaseIterable {
+    case failed, postponed, snoozed, lost, retriedNow
+  }
+
+  @Test(
+    "a job that comes back is claimed before what was submitted since, and keeps nothing waiting before it is due",
+    arguments: Interruption.allCases)
+  func interrupted(_ interruption: Interruption) async throws {
+    try await withSession { session in
+      let first = QueueDatabase.job()
+      try JobQueue.enqueue(first, session)
+      let held = try #require(try claim(1, session).first)
+      switch interruption {
+      case .failed: #expect(try JobQueue.fail(held, error: "it broke", session))
+      case .postponed: #expect(try JobQueue.postpone(held, error: "the storage is full", session))
+      case .snoozed, .retriedNow: try JobQueue.snooze(held, seconds: 60, session)
+      case .lost:
+        try session.execute("DELETE FROM worker")
+        #expect(try JobQueue.reap(session).map(\.state) == [.scheduled])
+      }
+      let others = [QueueDatabase.job(), QueueDatabase.job()]
+      for job in others { try JobQueue.enqueue(job, session) }
+      try session.execute("UPDATE job SET run_at = clock_timestamp() + interval '1 minute' WHERE state = 's'")
+      #expect(try JobQueue.promote(session) == 0)
+      #expect(try claim(1, session).map(\.publicID) == [others[0].publicID])
+      if interruption == .retriedNow {
+        #expect(try JobQueue.retryNow(first.publicID, session))
+      } else {
+        try session.execute("UPDATE job SET run_at = clock_timestamp() WHERE state = 's'")
+        #expect(try JobQueue.promote(session) == 1)
+      }
+      #expect(try claim(2, session).map(\.publicID) == [first.publicID, others[1].publicID])
+    }
+  }
+
   @Test("a snoozed job waits, and the attempt does not count")
   func snoozing() async throws {
     try await withSession { session in

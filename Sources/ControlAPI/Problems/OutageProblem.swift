@@ -8,10 +8,11 @@ internal import Postgres
 enum OutageProblem {
   private static let soon: HeaderFields = ["Retry-After": "5"]
 
-  /// Returns the problem for an error, with the error as its cause, or nil if the error is not an outage.
+  /// Returns the problem for an error, with the error as its cause, or nil if the error is not an outage. A conflict of transactions
+  /// has no cause to look for: the pool has logged it.
   static func problem(for error: any Error) -> Problem? {
     var problem = kind(of: error)
-    problem?.cause = "\(error)"
+    if (error as? PostgresError)?.isConflict != true { problem?.cause = "\(error)" }
     return problem
   }
 
@@ -23,6 +24,8 @@ enum OutageProblem {
       ProblemKind.databaseReadOnly.problem("The database does not accept writes.", headers: soon)
     case let error as PostgresError where error.isExhausted:
       ProblemKind.overloaded.problem("All connections to the database are in use.", headers: soon)
+    case let error as PostgresError where error.isConflict:
+      ProblemKind.overloaded.problem("Too many requests change the same at the same time.", headers: soon)
     case let error as PostgresError where error.isCanceled:
       ProblemKind.databaseUnavailable.problem("A statement exceeded the statement timeout.", headers: soon)
     case let error as PostgresError where error.isLockTimeout:

@@ -30,7 +30,7 @@ extension ControlAPI {
     let (user, target) = try ends(request, kind)
     try access.countSubmission(of: user, request)
     let (store, viewer) = (store, request.caller.viewer)
-    let relation = try await changeRelation { try store.relate(user, kind, to: target, for: viewer, $0) }
+    let relation = try await database.transaction { try store.relate(user, kind, to: target, for: viewer, $0) }
     guard let relation else {
       throw kind.target == .post ? Self.postNotFound(target) : Self.userNotFound(target)
     }
@@ -40,18 +40,10 @@ extension ControlAPI {
   private func unrelate(_ request: Request, _ kind: RelationKind) async throws -> Response {
     let (user, target) = try ends(request, kind)
     let store = store
-    try await changeRelation { session in
+    try await database.transaction { session in
       try store.unrelate(user, kind, to: target, session, check: request.checkVersion)
     }
     return Response(.noContent)
-  }
-
-  /// Runs a transaction that changes relations, and again if the database ends it because of concurrent ones.
-  private func changeRelation<Result: Sendable>(_ body: @Sendable (Session) throws -> Result) async throws -> Result {
-    for _ in 0..<4 {
-      do { return try await database.transaction(body) } catch let error as PostgresError where error.isConflict {}
-    }
-    return try await database.transaction(body)
   }
 
   private func readRelation(_ request: Request, _ kind: RelationKind) async throws -> Response {

@@ -48,13 +48,12 @@ extension ControlAPI {
     _ request: Request, _ dialect: UploadDialect, _ appending: UploadDialect.Appending, to former: UploadRecord
   ) async throws -> UploadDialect.State {
     // Read again: the request before may have changed it.
-    guard let current = try blobs.uploads().record(former.id), let file = try blobs.uploads().open(former.id) else {
-      throw Self.uploadNotFound("\(former.id)")
-    }
+    guard let current = try blobs.uploads().record(former.id) else { throw Self.uploadNotFound("\(former.id)") }
     if let reason = current.refusal { throw UploadRefusal(reason) }
-    let state = try file.synchronizedState()
+    let state = try state(of: current)
     guard state.offset == appending.offset else { throw Self.offset(state.offset, not: appending.offset) }
     if state.isWhole { return try await repeated(appending, of: state.offset, request, dialect) }
+    guard let file = try blobs.uploads().open(former.id) else { throw Self.uploadNotFound("\(former.id)") }
     let record = try await known(appending, of: current, request, dialect)
     let content = contents.take(record.id, upTo: state.offset) ?? content(of: record)
     let rest = { (offset: Int64) in

@@ -125,7 +125,7 @@ extension ControlAPI {
     } catch let refusal as QuarantineRefusal {
       try await reject(post, refusal.reasons)
     }
-    remove(awaited.map(\.upload))
+    finish(awaited.map(\.upload))
   }
 
   private func reject(_ post: PublicID, _ reasons: [Reason]) async throws {
@@ -142,7 +142,7 @@ extension ControlAPI {
     var isWhole = true
     for awaited in awaited {
       guard let part = SubmissionPart(rawValue: awaited.part), let record = try blobs.uploads().record(awaited.upload),
-        let file = try blobs.uploads().open(awaited.upload)
+        record.finished == nil, let file = try blobs.uploads().open(awaited.upload)
       else {
         if mayBeElsewhere { return nil }
         throw MediaRefusal(reasons: [.uploadExpired])

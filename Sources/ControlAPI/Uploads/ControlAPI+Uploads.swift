@@ -130,7 +130,11 @@ extension ControlAPI {
 
   func state(of record: UploadRecord) throws -> UploadDialect.State {
     guard let state = try blobs.uploads().open(record.id)?.synchronizedState() else {
-      throw Self.uploadNotFound("\(record.id)")
+      // A post may have taken the bytes meanwhile.
+      guard let length = try blobs.uploads().record(record.id)?.finished else {
+        throw Self.uploadNotFound("\(record.id)")
+      }
+      return UploadDialect.State(offset: length, length: length, isWhole: true)
     }
     return UploadDialect.State(
       offset: state.offset, length: state.isWhole ? state.offset : record.length, isWhole: state.isWhole)

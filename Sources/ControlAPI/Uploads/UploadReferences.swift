@@ -1,5 +1,7 @@
 internal import Blobs
+import FoundationEssentials
 internal import HTTPServer
+internal import Logging
 internal import Model
 internal import Store
 
@@ -61,7 +63,9 @@ extension ControlAPI {
     var unready: [FieldError] = []
     for part in SubmissionPart.allCases {
       for id in references.ids[part] ?? [] {
-        guard let record = try record(id, of: caller), let file = try blobs.uploads().open(id) else {
+        guard let record = try record(id, of: caller), record.finished == nil,
+          let file = try blobs.uploads().open(id)
+        else {
           return .missing(
             ProblemKind.uploadNotFound.problem(
               "The upload \(id) does not exist.", errors: [FieldError(part.rawValue, "the upload does not exist")]))
@@ -90,6 +94,16 @@ extension ControlAPI {
     }
     // The last byte may have come before the record said so.
     awaitingPosts.reconsider(post)
+  }
+
+  /// Removes the bytes of uploads that a post has awaited: its client may still ask whether all have arrived.
+  func finish(_ uploads: [PublicID]) {
+    for id in uploads {
+      do { try blobs.uploads().finish(id, now: .now) } catch {
+        log.warning("the bytes of an upload remain until it expires", ["upload": "\(id)", "error": "\(error)"])
+      }
+      openUploads.remove(id)
+    }
   }
 
   /// Removes uploads that a submission has used: their content is that of blobs. One that remains, because the process ends

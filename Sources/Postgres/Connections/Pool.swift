@@ -9,6 +9,7 @@ package final class Pool: Sendable {
   package let size: Int
   private let reserved: Int
   private let timeout: Duration
+  private let onConflict: @Sendable (PostgresError) -> Void
   private let shared = Locked(State())
 
   /// What a caller uses a connection for, which bounds how many of them are used so at a time.
@@ -41,12 +42,17 @@ package final class Pool: Sendable {
   ///   - reserved: the number of connections that `read` leaves to others, so that readers who wait for a lock do not take all.
   ///   - timeout: the time that a caller waits for a free connection (`isExhausted`), and then for the server
   ///     (`isUnavailable`).
-  package init(_ url: DatabaseURL, size: Int, reserved: Int = 0, timeout: Duration = .seconds(5)) {
+  ///   - onConflict: receives the error of each transaction that concurrent ones have ended.
+  package init(
+    _ url: DatabaseURL, size: Int, reserved: Int = 0, timeout: Duration = .seconds(5),
+    onConflict: @escaping @Sendable (PostgresError) -> Void = { _ in }
+  ) {
     precondition(size > 0)
     self.url = url
     self.size = size
     self.reserved = reserved
     self.timeout = timeout
+    self.onConflict = onConflict
   }
 
   /// Runs `body` on a connection's thread; see `Connection.run`.
@@ -66,7 +72,14 @@ package final class Pool: Sendable {
     return try await connection.run(timeout: timeout, body)
   }
 
+  /// How often a transaction runs at most, and the pause before its first repetition, which doubles with each further one.
+  private static let maxAttempts = 6
+  private static let firstPause = Duration.milliseconds(10)
+
   /// Runs `body` in a transaction: commits when it returns, rolls back when it throws.
+  ///
+  /// If the server has rolled the transaction back because of concurrent ones (`isConflict`), it runs again, up to six times: what
+  /// `body` does besides its statements must be repeatable.
   ///
   /// - Parameters:
   ///   - timeout: nil: the pool's.
@@ -75,7 +88,18 @@ package final class Pool: Sendable {
   package func transaction<Result: Sendable>(
     timeout: Duration? = nil, checkout: Duration? = nil, _ body: @Sendable (Session) throws -> Result
   ) async throws -> Result {
-    try await run(timeout: timeout, checkout: checkout) { session in try session.transaction(body) }
+    var (attempt, pause) = (1, Self.firstPause)
+    while true {
+      do {
+        return try await run(timeout: timeout, checkout: checkout) { session in try session.transaction(body) }
+      } catch let error as PostgresError where error.isConflict {
+        onConflict(error)
+        guard attempt < Self.maxAttempts else { throw error }
+      }
+      // Random, so that transactions that met do not meet again. A task that is cancelled does not wait.
+      try? await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
+      (attempt, pause) = (attempt + 1, pause * 2)
+    }
   }
 
   /// Runs a `body` that only reads; if the task is cancelled, the statement that runs is cancelled. A lock is waited for no

@@ -16,7 +16,7 @@ WITH live_worker AS MATERIALIZED (
     FOR NO KEY UPDATE SKIP LOCKED)
 UPDATE job SET
   state = 'x', attempt = job.attempt + 1, worker_id = $1, token = $4::bigint # id,
-  started_at = clock_timestamp(), deadline_at = clock_timestamp() + make_interval(secs => job.deadline_seconds + 30)
+  started_at = clock_timestamp(), deadline_at = {deadline}
 WHERE ctid = ANY (ARRAY (SELECT row_ctid FROM chosen)) AND state = 'a'
 RETURNING {claimed_columns(clock_timestamp())}
 

@@ -41,6 +41,15 @@ token, attempt, lost, deadline_seconds, limit_name, rank, run_at, {claimed_at} A
 -- The state of a job that may be claimed as far as its limit has room.
 CASE WHEN {limit} IS NULL THEN 'a' ELSE 'p' END::"char"
 
+-- fragment: room
+-- How many more jobs of a limit may be available or executing.
+(job_limit.most - (
+  SELECT count(*) FROM job AS active WHERE active.limit_name = job_limit.name AND active.state IN ('a', 'x')))
+
+-- fragment: deadline
+-- The end of an attempt that begins now.
+clock_timestamp() + make_interval(secs => job.deadline_seconds + 30)
+
 -- fragment: held
 -- The guard of what gives a job back: the token is the job's, and the job is not to be cancelled, because such a job
 -- gets no further attempt.

@@ -54,8 +54,10 @@ FROM (
 ORDER BY kind
 
 -- name: workers
-SELECT id, host, process, started_at, extract(epoch FROM clock_timestamp() - beat_at)::float8 AS silence,
-  beat_at >= clock_timestamp() - make_interval(secs => lease_seconds) AS is_alive, recent,
+-- A heartbeat from the future, by a clock that has stepped back since, does not show that the worker lives; the next one does.
+SELECT id, host, process, started_at, greatest(extract(epoch FROM clock_timestamp() - beat_at), 0)::float8 AS silence,
+  beat_at BETWEEN clock_timestamp() - make_interval(secs => lease_seconds) AND clock_timestamp() + interval '1 second'
+    AS is_alive, recent,
   (SELECT count(*) FROM job WHERE job.worker_id = worker.id AND state = 'x') AS jobs
 FROM worker ORDER BY id
 

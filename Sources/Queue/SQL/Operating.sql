@@ -4,6 +4,10 @@
 -- Locks jobs until the transaction ends, in the order of their ids, so that two transactions cannot deadlock.
 SELECT FROM job WHERE public_id = ANY ($1::uuid[]) ORDER BY public_id FOR UPDATE
 
+-- name: lock_free_jobs
+-- The same for a transaction that has locked what the jobs are for, which comes after them: what another one has locked is left out.
+SELECT public_id FROM job WHERE public_id = ANY ($1::uuid[]) FOR UPDATE SKIP LOCKED
+
 -- name: cancel_waiting
 WITH ended AS (
     DELETE FROM job WHERE public_id = ANY ($1::uuid[]) AND state <> 'x'
@@ -37,7 +41,7 @@ FOR UPDATE SKIP LOCKED
 -- job that is revived automatically ($2) keeps lost and postponed_at; one that an operator retries starts without them.
 WITH redriven AS (
   DELETE FROM job_dead
-  WHERE public_id = ANY ($1::uuid[])
+  WHERE id IN (SELECT id FROM job_dead WHERE public_id = ANY ($1::uuid[]) ORDER BY public_id FOR UPDATE)
     AND (unique_key IS NULL
       OR NOT EXISTS (SELECT FROM job WHERE job.unique_key = job_dead.unique_key)
         AND NOT EXISTS (
@@ -55,9 +59,7 @@ FROM redriven ORDER BY public_id
 RETURNING public_id, queue
 
 -- name: retry_now
--- Makes a scheduled job available now; redrive does that for a dead job.
-UPDATE job SET
-  state = {due_state(limit_name)}, run_at = clock_timestamp(),
-  rank = {rank({microseconds(clock_timestamp())}, priority)}
-WHERE public_id = ANY ($1::uuid[]) AND state = 's'
+-- Makes a scheduled job available now, with the rank of its submission; redrive makes a dead job available.
+UPDATE job SET state = {due_state(limit_name)}, run_at = clock_timestamp()
+WHERE id IN (SELECT id FROM job WHERE public_id = ANY ($1::uuid[]) ORDER BY public_id FOR NO KEY UPDATE) AND state = 's'
 RETURNING public_id, queue

@@ -98,16 +98,32 @@ DELETE FROM worker
 WHERE beat_at < clock_timestamp() - make_interval(secs => lease_seconds * 4)
   AND NOT EXISTS (SELECT FROM job WHERE job.worker_id = worker.id AND job.state = 'x')
 
+-- name: doubt_beats
+-- A heartbeat from the future was sent before the clock of the server stepped back, or by the clock of the server before a failover.
+-- How old it is cannot be known, so it counts as one of now: the next one of a worker that lives replaces it, and the lease of one that
+-- does not ends once it is over.
+UPDATE worker SET beat_at = clock_timestamp()
+WHERE id IN (SELECT id FROM worker WHERE beat_at > clock_timestamp() FOR NO KEY UPDATE SKIP LOCKED)
+
+-- name: doubt_deadlines
+-- The same for deadlines, which no attempt passes later than it may last.
+UPDATE job SET deadline_at = {deadline}
+WHERE id IN (
+  SELECT id FROM job WHERE state = 'x' AND deadline_at > {deadline} FOR NO KEY UPDATE SKIP LOCKED)
+
 -- name: promote
-UPDATE job SET state = {due_state(limit_name)}, rank = {rank({microseconds(run_at)}, priority)}
+-- The rank stays that of the submission: a job that an outage has interrupted is claimed before what was submitted since.
+UPDATE job SET state = {due_state(limit_name)}
 WHERE id IN (
   SELECT id FROM job WHERE state = 's' AND run_at <= clock_timestamp()
   ORDER BY run_at LIMIT $1::int FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING id
 
 -- name: lock_limits
--- Limits are locked before their jobs are counted: otherwise two concurrent grants could both fill the same room.
-SELECT name FROM job_limit WHERE EXISTS (SELECT FROM job WHERE state = 'p' AND limit_name = job_limit.name)
+-- Limits that have room and jobs for it. They are locked before their jobs are counted once more: otherwise two concurrent grants
+-- could both fill the same room.
+SELECT name FROM job_limit
+WHERE EXISTS (SELECT FROM job WHERE state = 'p' AND limit_name = job_limit.name) AND {room} > 0
 LIMIT 100 FOR UPDATE SKIP LOCKED
 
 -- name: grant
@@ -119,9 +135,7 @@ WHERE ctid = ANY (ARRAY (
       SELECT ctid AS row_ctid FROM job
       WHERE state = 'p' AND limit_name = job_limit.name
       ORDER BY rank, id
-      LIMIT greatest(job_limit.most - (
-        SELECT count(*) FROM job AS active
-        WHERE active.limit_name = job_limit.name AND active.state IN ('a', 'x')), 0)
+      LIMIT greatest({room}, 0)
       FOR NO KEY UPDATE SKIP LOCKED) AS throttled
   WHERE job_limit.name = ANY ($1::text[])))
 RETURNING id

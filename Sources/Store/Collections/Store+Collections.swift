@@ -93,6 +93,10 @@ extension Store {
     guard let collection = try collection(id, for: viewer, session)?.collection else { return false }
     let (content, keys, maxItems) = try change(collection)
     if let items {
+      let places = Parameter.texts(
+        items.compactMap { item in if case .place(let id) = item.subject { id } else { nil } })
+      try session.execute(Self.statements["add_places"], places)
+      try session.execute(Self.statements["lock_places_of_items"], .integer(locked.number), places)
       try session.execute(Self.statements["drop_items"], .integer(locked.number), viewer.parameter)
       let kept = try session.execute(
         Self.statements["move_items"], .integer(locked.number), .integer(items.count)
@@ -126,7 +130,7 @@ extension Store {
       guard let user = viewer.user else { throw OwnershipRefusal() }
       return try remove(member: user, from: locked.number, by: user, session)
     }
-    try dropSets(
+    try release(
       session.execute(
         Self.statements["drop_images"], .text(ImageKind.itinerary.rawValue), .text(id.description)), session)
     try session.execute(Self.statements["drop_collection"], .integer(locked.number))

@@ -22,47 +22,45 @@ extension Store {
     return false
   }
 
-  /// Deletes posts of the user, and before that their comments and reactions, of which there may be many.
+  /// Deletes posts of the user with their media, and before that their comments and reactions, of which there may be many. Their
+  /// jobs are cancelled.
   private func forgetPosts(of user: String, _ session: Session) throws -> Bool {
     let posts = try publicIDs(Self.forgetting["posts_of_user"], .text(user), .integer(Self.posts), in: session)
     guard !posts.isEmpty else { return false }
     let ids = Self.parameter(posts)
+    // The jobs before the posts.
+    _ = try JobQueue.cancel(jobIDs(Self.forgetting["jobs_of_posts"], ids, session), session)
+    let locked = Array(try session.execute(Self.forgetting["lock_posts"], ids))
     let comments = try session.execute(Self.forgetting["drop_comments_of_posts"], ids, .integer(Self.rows)).affected
     if comments == Self.rows { return true }
     let reactions = try publicIDs(Self.forgetting["reactions_of_posts"], ids, .integer(Self.images), in: session)
     if reactions.count == Self.images {
       try drop(images: reactions, session)
-    } else {
-      try drop(posts: posts, session)
+      return true
     }
+    let locks = [
+      Self.forgetting["lock_collections_of_posts"], Self.forgetting["lock_places_of_posts"],
+      Self.forgetting["lock_activity_of_posts"],
+    ]
+    for statement in locks { try session.execute(statement, ids) }
+    for row in locked { try drop(lockedPost: row.get("id"), session) }
     return true
-  }
-
-  /// Deletes posts with their comments, reactions and media. Their jobs are cancelled.
-  private func drop(posts: [PublicID], _ session: Session) throws {
-    let ids = Self.parameter(posts)
-    _ = try JobQueue.cancel(jobIDs(Self.forgetting["jobs_of_posts"], ids, session), session)
-    let locked = Array(try session.execute(Self.forgetting["lock_posts"], ids))
-    try session.execute(Self.forgetting["lock_places_of_posts"], ids)
-    for row in locked {
-      try drop(lockedPost: row.get("id"), session)
-    }
   }
 
   private func forgetImages(of user: String, _ session: Session) throws -> Bool {
     let images = try publicIDs(Self.forgetting["images_of_user"], .text(user), .integer(Self.images), in: session)
     guard !images.isEmpty else { return false }
+    _ = try JobQueue.cancel(jobIDs(Self.forgetting["jobs_of_images_among"], Self.parameter(images), session), session)
     try drop(images: images, session)
     return true
   }
 
-  /// Deletes images with their media, and updates the counts of reactions. Their jobs are cancelled.
+  /// Deletes images with their media, and updates the counts of reactions. The caller has cancelled their jobs.
   private func drop(images: [PublicID], _ session: Session) throws {
     let ids = Self.parameter(images)
-    _ = try JobQueue.cancel(jobIDs(Self.forgetting["jobs_of_images_among"], ids, session), session)
     try session.execute(Self.forgetting["lock_posts_of_images"], ids)
     try session.execute(Self.forgetting["uncount_reactions"], ids)
-    try dropSets(session.execute(Self.forgetting["drop_images_among"], ids), session)
+    try release(session.execute(Self.forgetting["drop_images_among"], ids), session)
   }
 
   /// Deletes a collection of the user for all, with its thumbnail.
@@ -85,6 +83,21 @@ extension Store {
     return true
   }
 
+  private func forgetRelations(of user: String, _ session: Session) throws -> Bool {
+    let relations = try session.execute(
+      Self.forgetting["relations_of_user_or_to"], .text(user), .integer(Self.rows)
+    ).map { try $0.get("id", as: Int64.self) }
+    guard !relations.isEmpty else { return false }
+    let ids = Parameter.integers(relations)
+    let locks = [
+      Self.forgetting["lock_posts_of_relations"], Self.forgetting["lock_users_of_relations"],
+      Self.forgetting["lock_places_of_relations"],
+    ]
+    for statement in locks { try session.execute(statement, ids) }
+    try session.execute(Self.forgetting["drop_relations_among"], ids)
+    return true
+  }
+
   /// Deletes responses and events, and removes the user from the history of jobs; false if nothing was left.
   private func forgetTraces(of user: String, _ session: Session) throws -> Bool {
     // As the encoder writes them into the responses to submissions.
@@ -93,8 +106,11 @@ extension Store {
       Self.forgetting["drop_responses_to_user"], .text(user), .bytes(named[0]), .bytes(named[1]), .integer(Self.rows)
     ).affected
     guard changed == 0 else { return true }
+    if try forgetRelations(of: user, session) { return true }
+    let locks = [Self.forgetting["lock_collections_of_member"], Self.forgetting["lock_described_places"]]
+    for statement in locks { try session.execute(statement, .text(user), .integer(Self.rows)) }
     let traces = [
-      Self.forgetting["drop_relations_of_user_or_to"], Self.forgetting["drop_events_of_user"],
+      Self.forgetting["drop_events_of_user"],
       Self.forgetting["drop_memberships_of_user"], Self.forgetting["blank_activity_of_user"],
       Self.forgetting["drop_reports_of_user"], Self.forgetting["drop_cases_of_user"],
       Self.forgetting["drop_notes_of_user"], Self.forgetting["drop_descriptions_of_user"],

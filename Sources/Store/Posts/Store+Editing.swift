@@ -86,8 +86,8 @@ extension Store {
 
   /// Deletes a locked post with its comments, its reactions and all of their media.
   func drop(lockedPost number: Int64, _ session: Session) throws {
-    try dropSets(session.execute(Self.statements["drop_reactions"], .integer(number)), session)
-    try dropSets(session.execute(Self.statements["drop_post"], .integer(number)), session)
+    try release(session.execute(Self.statements["drop_reactions"], .integer(number)), session)
+    try release(session.execute(Self.statements["drop_post"], .integer(number)), session)
   }
 
   /// Deletes an image of the viewer's, or a reaction to a post of the viewer's, and updates the reaction count of the
@@ -117,7 +117,7 @@ extension Store {
       try session.execute(Self.statements["count_reactions"], .text(id.description), .integer(-1))
     }
     let dropped = try session.execute(Self.statements["drop_image"], .text(id.description))
-    try dropSets(dropped, session)
+    try release(dropped, session)
     return !dropped.isEmpty
   }
 
@@ -132,7 +132,7 @@ extension Store {
     try cancelImages(kind, of: owner, session)
     try check(lockedImage(kind, of: owner, session))
     let dropped = try session.execute(Self.statements["drop_images"], .text(kind.rawValue), .text(owner))
-    try dropSets(dropped, session)
+    try release(dropped, session)
     return !dropped.isEmpty
   }
 
@@ -164,11 +164,16 @@ extension Store {
     for row in rows { _ = try JobQueue.cancel(try row.publicID("job"), session) }
   }
 
-  func dropSets(_ rows: Rows, _ session: Session) throws {
+  /// Drops the sets of deleted posts or images, and cancels the jobs that were enqueued for them since their jobs were cancelled: what
+  /// another transaction submits is seen once it is deleted.
+  func release(_ rows: Rows, _ session: Session) throws {
+    var jobs: [PublicID] = []
     for row in rows {
+      if let job = try row.get("job", as: String?.self).flatMap({ PublicID($0) }) { jobs.append(job) }
       for column in ["asset_set_id", "source_set_id"] {
         if let set = try row.get(column, as: Int64?.self) { try dropSet(set, session) }
       }
     }
+    try JobQueue.cancelFree(jobs, session)
   }
 }

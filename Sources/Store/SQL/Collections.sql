@@ -94,6 +94,16 @@ WHERE role IS NOT NULL
 SELECT public_id FROM post WHERE public_id = ANY ($1::uuid[]) AND {visible(author, visibility, moderation, status, $2)}
 ORDER BY id FOR KEY SHARE
 
+-- name: add_places
+-- A place that only collections have is not known: its row is there for the counter.
+INSERT INTO place (id) SELECT DISTINCT id FROM unnest($1::text[]) AS given (id) ORDER BY id ON CONFLICT DO NOTHING
+
+-- name: lock_places_of_items
+-- The places of a collection before and after a change of its items, in one order, before the triggers lock the ones and the others.
+SELECT FROM place
+WHERE id = ANY ($2::text[]) OR id IN (SELECT place_id FROM collection_item WHERE collection_id = $1::bigint)
+ORDER BY id FOR NO KEY UPDATE
+
 -- name: insert_collection
 INSERT INTO collection (public_id, kind, author, name, fields) VALUES ($1::uuid, $2, $3, $4, $5::jsonb) RETURNING id
 

@@ -74,7 +74,7 @@ FROM (
 WHERE post.id = gone.post_id
 
 -- name: drop_images_among
-DELETE FROM image WHERE public_id = ANY ($1::uuid[]) RETURNING asset_set_id, source_set_id
+DELETE FROM image WHERE public_id = ANY ($1::uuid[]) RETURNING asset_set_id, source_set_id, job
 
 -- name: comments_of_user
 SELECT id FROM comment WHERE author = $1 ORDER BY id LIMIT $2::int
@@ -108,6 +108,21 @@ UPDATE place SET comment_count = comment_count - gone.comments
 FROM (SELECT place_id, count(*) AS comments FROM gone WHERE NOT is_hidden GROUP BY place_id) AS gone
 WHERE place.id = gone.place_id
 
+-- name: lock_collections_of_posts
+SELECT collection.id FROM collection
+WHERE collection.id IN (
+  SELECT item.collection_id FROM collection_item AS item JOIN post ON post.id = item.post_id
+  WHERE post.public_id = ANY ($1::uuid[]))
+ORDER BY collection.id FOR NO KEY UPDATE
+
+-- name: lock_activity_of_posts
+-- The cells of the map, which triggers would lock at the commit post after post.
+SELECT FROM map_activity AS activity
+WHERE (period, level, cell, start) IN (
+  SELECT cells.period, cells.level, cells.cell, cells.start FROM post, map_cells(post.position, post.created_at) AS cells
+  WHERE post.public_id = ANY ($1::uuid[]) AND post.status = 'ready' AND post.visibility = 'public' AND post.map_cell IS NOT NULL)
+ORDER BY level, period, cell, start FOR NO KEY UPDATE
+
 -- name: lock_places_of_posts
 -- Of one author: the user, then all places, before the posts are deleted one after another.
 WITH author AS MATERIALIZED (
@@ -118,6 +133,11 @@ ORDER BY place.id FOR NO KEY UPDATE
 
 -- name: collections_of_user
 SELECT public_id FROM collection WHERE author = $1 ORDER BY id LIMIT $2::int
+
+-- name: lock_collections_of_member
+SELECT collection.id FROM collection
+WHERE collection.id IN (SELECT collection_id FROM collection_member WHERE user_id = $1)
+ORDER BY collection.id LIMIT $2::int FOR NO KEY UPDATE
 
 -- name: drop_memberships_of_user
 DELETE FROM collection_member WHERE (collection_id, user_id) IN (
@@ -139,13 +159,20 @@ DELETE FROM moderation_case WHERE id IN (SELECT id FROM moderation_case WHERE us
 -- name: drop_notes_of_user
 DELETE FROM place_note WHERE id IN (SELECT id FROM place_note WHERE user_id = $1 ORDER BY id LIMIT $2::int)
 
+-- name: lock_described_places
+SELECT place.number FROM place
+WHERE place.id IN (
+  SELECT place_id FROM place_description WHERE user_id = $1 ORDER BY number LIMIT $2::int)
+ORDER BY place.id FOR NO KEY UPDATE
+
 -- name: drop_descriptions_of_user
 -- What others say of the place counts. Without a description it stays as it is: it belongs to the app.
 DELETE FROM place_description WHERE (place_id, rank, user_id) IN (
   SELECT place_id, rank, user_id FROM place_description WHERE user_id = $1 ORDER BY number LIMIT $2::int)
 
 -- name: blank_places
-UPDATE place SET author = NULL WHERE id IN (SELECT id FROM place WHERE author = $1 ORDER BY id LIMIT $2::int)
+UPDATE place SET author = NULL
+WHERE id IN (SELECT id FROM place WHERE author = $1 ORDER BY id LIMIT $2::int FOR NO KEY UPDATE)
 
 -- name: drop_responses_to_user
 -- Of the user's requests, by the owner of their keys, and of others about the user, by the JSON in $2 and $3.
@@ -177,13 +204,33 @@ WHERE id IN (SELECT id FROM job_dead WHERE author = $1 LIMIT $2::int)
 UPDATE job SET author = NULL, limit_name = NULL
 WHERE id IN (SELECT id FROM job WHERE author = $1 ORDER BY public_id LIMIT $2::int FOR UPDATE)
 
--- name: drop_relations_of_user_or_to
+-- name: relations_of_user_or_to
 -- The target of some kinds is a post or a place.
-DELETE FROM relation WHERE id IN (
-  SELECT id FROM relation WHERE user_id = $1
-  UNION ALL
-  SELECT id FROM relation WHERE target = $1 AND kind IN ('friend', 'request', 'block', 'blocked')
-  LIMIT $2::int)
+SELECT id FROM relation WHERE user_id = $1
+UNION ALL
+SELECT id FROM relation WHERE target = $1 AND kind IN ('friend', 'request', 'block', 'blocked')
+LIMIT $2::int
+
+-- name: lock_posts_of_relations
+-- What the triggers of relations count in is locked before them, as by those who make and end relations.
+SELECT post.id FROM post
+WHERE public_id IN (SELECT target::uuid FROM relation WHERE id = ANY ($1::bigint[]) AND kind = 'like')
+ORDER BY post.id FOR NO KEY UPDATE
+
+-- name: lock_users_of_relations
+SELECT app_user.id FROM app_user
+WHERE id IN (
+  SELECT user_id FROM relation WHERE id = ANY ($1::bigint[])
+  UNION SELECT target FROM relation WHERE id = ANY ($1::bigint[]) AND kind IN ('friend', 'request', 'block', 'blocked'))
+ORDER BY app_user.id FOR NO KEY UPDATE
+
+-- name: lock_places_of_relations
+SELECT place.number FROM place
+WHERE id IN (SELECT target FROM relation WHERE id = ANY ($1::bigint[]) AND kind = 'favourite')
+ORDER BY place.id FOR NO KEY UPDATE
+
+-- name: drop_relations_among
+DELETE FROM relation WHERE id = ANY ($1::bigint[])
 
 -- name: drop_user
 DELETE FROM app_user WHERE id = $1

@@ -107,7 +107,7 @@ SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', '
 SELECT set_config('enable_sort', 'on', true), set_config('enable_bitmapscan', 'on', true), set_config('enable_seqscan', 'on', true)
 
 -- name: lock_post
--- The lock order is: the jobs, then the post, then the rows that refer to it.
+-- The lock order of decision 42: the jobs, then the post, then the rows that refer to it.
 SELECT id, author FROM post WHERE public_id = $1::uuid AND {visible(author, visibility, moderation, status, $2)} FOR UPDATE
 
 -- name: author_of_post
@@ -125,10 +125,10 @@ WHERE post.public_id = $1::uuid AND image.job IS NOT NULL
 ORDER BY 1
 
 -- name: drop_reactions
-DELETE FROM image WHERE post_id = $1::bigint RETURNING asset_set_id, source_set_id
+DELETE FROM image WHERE post_id = $1::bigint RETURNING asset_set_id, source_set_id, job
 
 -- name: drop_post
-DELETE FROM post WHERE id = $1::bigint RETURNING asset_set_id, source_set_id
+DELETE FROM post WHERE id = $1::bigint RETURNING asset_set_id, source_set_id, job
 
 -- name: change_post
 UPDATE post SET DRAFT_CHANGES WHERE public_id = $1::uuid
@@ -155,10 +155,10 @@ WHERE id = (SELECT post_id FROM image WHERE public_id = $1::uuid)
 SELECT job FROM image WHERE kind = $1 AND owner = $2 AND job IS NOT NULL AND status IN ('processing', 'failed') ORDER BY 1
 
 -- name: drop_images
-DELETE FROM image WHERE kind = $1 AND owner = $2 RETURNING asset_set_id, source_set_id
+DELETE FROM image WHERE kind = $1 AND owner = $2 RETURNING asset_set_id, source_set_id, job
 
 -- name: drop_image
-DELETE FROM image WHERE public_id = $1::uuid RETURNING asset_set_id, source_set_id
+DELETE FROM image WHERE public_id = $1::uuid RETURNING asset_set_id, source_set_id, job
 
 -- name: calendar
 -- The latest post of each day of a month that has posts of the author, by days of the given time zone.

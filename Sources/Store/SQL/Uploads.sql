@@ -18,8 +18,9 @@ SELECT DISTINCT post.public_id FROM awaited_upload JOIN post ON post.id = awaite
 WHERE post.public_id > $1::uuid ORDER BY post.public_id LIMIT 1000
 
 -- name: end_awaiting
--- The first of several transactions that end the waiting of a post gets its rows.
-DELETE FROM awaited_upload USING post WHERE post.id = awaited_upload.post_id AND post.public_id = $1::uuid
+-- The first of several transactions that end the waiting of a post gets its rows. The post is locked before them, as by a deletion.
+WITH locked AS MATERIALIZED (SELECT id FROM post WHERE public_id = $1::uuid FOR NO KEY UPDATE)
+DELETE FROM awaited_upload USING locked WHERE locked.id = awaited_upload.post_id
 RETURNING awaited_upload.request, awaited_upload.trace
 
 -- name: start_processing

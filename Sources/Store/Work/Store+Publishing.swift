@@ -60,6 +60,10 @@ extension Store {
       throw StoreError.noSubject(work.subject)
     }
     let kind: ImageKind = try row.enumValue("kind")
+    if kind == .reaction {
+      // The post before its image, as in a deletion.
+      try session.execute(Self.statements["lock_post"], .text(row.get("owner")), viewer)
+    }
     var set: Int64?
     if kind.replaces {
       try session.execute(Self.statements["lock_image_owner"], .text(id.description))

@@ -166,17 +166,10 @@ private struct BatchChange: Sendable {
   }
 
   private func change(_ ids: [PublicID], _ pool: Pool) async throws -> [PublicID: String] {
-    var attempt = 1
-    while true {
-      do {
-        return try await pool.transaction { session in
-          let changed = try change(ids, session)
-          if !changed.isEmpty { try announce(changed, session) }
-          return changed
-        }
-      } catch let error as PostgresError where error.isConflict && attempt < 5 {
-        attempt += 1
-      }
+    try await pool.transaction { session in
+      let changed = try change(ids, session)
+      if !changed.isEmpty { try announce(changed, session) }
+      return changed
     }
   }
 }

@@ -56,18 +56,21 @@ struct DatabaseAccess: Sendable {
   ) async throws -> DatabaseAccess {
     let readLockLimit = isService ? Self.readLockLimit : nil
     let reserved = isService ? reservedConnections : 0
+    let noteConflict = { @Sendable (error: PostgresError) in
+      log.info("concurrent transactions have ended one, which is repeated", ["conflict": "\(error)"])
+    }
     var access: DatabaseAccess
     if let address = try DatabaseAddress(arguments)?.with(
       idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit, readLockLimit: readLockLimit)
     {
-      let pool = Pool(address.url, size: connections, reserved: reserved)
+      let pool = Pool(address.url, size: connections, reserved: reserved, onConflict: noteConflict)
       access = DatabaseAccess(address: address, pool: pool, embedded: nil)
     } else {
       let folder = arguments.value("--data") ?? ".take5"
       let embedded = try await start(in: folder, isCreating: isCreating, isService: isService, log: log)
       let address = DatabaseAddress(embedded.url).with(
         idleTransactionLimit: idleTransactionLimit, statementLimit: statementLimit, readLockLimit: readLockLimit)
-      let pool = Pool(address.url, size: connections, reserved: reserved)
+      let pool = Pool(address.url, size: connections, reserved: reserved, onConflict: noteConflict)
       access = DatabaseAccess(address: address, pool: pool, embedded: embedded)
     }
     let waitingNote = isService ? nil : Task { await noteWaiting() }

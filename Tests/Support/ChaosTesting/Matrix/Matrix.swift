@@ -15,7 +15,7 @@ package enum Matrix {
     + [
       "register", "deregister", "heartbeat", "claim", "claimed", "complete",
       "fail", "release", "snooze", "progress", "notify", "lock_jobs",
-      "cancel_waiting", "cancel_executing", "reap", "sweep", "promote",
+      "cancel_waiting", "cancel_executing", "reap", "sweep", "doubt_deadlines", "doubt_beats", "promote",
       "lock_limits", "grant", "drop_shares", "lock_history", "missing_days", "add_partition", "expired_days",
       "lock_timeout", "drop_partition", "drop_rest", "cron_due", "cron_time", "cron_instants", "cron_advance",
       "enqueue",
@@ -46,8 +46,8 @@ package enum Matrix {
 
   /// The failpoints that only the workers of the service pass; the service storm covers them.
   static let serviceFailpoints = [
-    "queue.postpone", "queue.revivable", "queue.notify_many", "transaction.rollback", "transaction.savepoint",
-    "transaction.rollback_to",
+    "queue.postpone", "queue.revivable", "queue.notify_many", "queue.lock_free_jobs", "transaction.rollback",
+    "transaction.savepoint", "transaction.rollback_to",
     "transaction.release",
   ]
 
