@@ -247,7 +247,7 @@ let package = Package(
     .executableTarget(
       name: "mutate", dependencies: ["CLinkedLibraries", "MediaMutation", "MediaProcess", "Model", "Platform"],
       path: "Tests/Support/mutate", swiftSettings: settings),
-    support("BlobTesting", ["Blobs", "Crypto", "Platform"]),
+    support("BlobTesting", ["Blobs", "Crypto", "Model", "Platform"]),
     support("PostgresTesting", ["EmbeddedPostgres", "Platform", "Postgres"]),
     support("SyntheticMedia", ["AV", "Kernels", "Platform"], optimised: true),
     support("Take5Testing", ["HTTPClient", "Platform"]),
@@ -296,9 +296,9 @@ let package = Package(
     tests(
       "WorkerTests",
       [
-        "Blobs", "Crypto", "Definitions", "Integrity", "Logging", "MediaFixtures", "MediaProcess", "Metrics", "Model",
-        "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker", "Store", "Worker", "hostile-media",
-        "take5-media",
+        "BlobTesting", "Blobs", "Crypto", "Definitions", "Integrity", "Logging", "MediaFixtures", "MediaProcess",
+        "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "QueueWorker", "Store", "Worker",
+        "hostile-media", "take5-media",
       ]),
     tests("BlobsTests", ["BlobTesting", "Blobs", "Crypto", "Platform", "PostgresTesting"]),
     tests(
@@ -309,19 +309,23 @@ let package = Package(
       ]),
     tests(
       "StoreTests",
-      ["Blobs", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store"],
+      [
+        "BlobTesting", "Blobs", "Crypto", "Definitions", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
+        "Store",
+      ],
       resources: [.embedInCode("Versions/v1_definitions.jsonl")]),
     tests(
       "IntegrityTests",
       [
-        "Blobs", "Crypto", "Definitions", "Integrity", "Model", "Platform", "Postgres", "PostgresTesting", "Queue",
-        "Store",
+        "BlobTesting", "Blobs", "Crypto", "Definitions", "Integrity", "Model", "Platform", "Postgres",
+        "PostgresTesting", "Queue", "Store",
       ]),
     tests(
       "ControlAPITests",
       [
-        "Blobs", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting", "JOSE", "Logging",
-        "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "TokenTesting",
+        "BlobTesting", "Blobs", "BoxTesting", "ControlAPI", "Crypto", "Definitions", "HTTPServer", "HTTPTesting",
+        "JOSE",
+        "Logging", "Metrics", "Model", "Platform", "Postgres", "PostgresTesting", "Queue", "Store", "TokenTesting",
       ]),
     tests(
       "ChaosTests",

@@ -14,10 +14,13 @@ package protocol BlobStore: Sendable {
   /// Starts a blob; a blob that is not published leaves no file.
   func stage() throws(BlobError) -> StagedBlob
 
-  /// Does what takes time for a publication, before a transaction, so that no lock is held meanwhile.
-  func prepare(_ blob: SealedBlob) throws(BlobError)
+  /// Does what waits for a disk or a network for a publication, before a transaction, so that no lock is held meanwhile.
+  ///
+  /// - Parameter replacing: whether the blob is known to be damaged.
+  func prepare(_ blob: SealedBlob, replacing: Bool) throws(BlobError)
 
-  /// Makes a sealed blob durable and readable under its hash.
+  /// Makes a sealed blob durable and readable under its hash. Of a prepared one little is left to do: a link in a folder, a question to a
+  /// bucket.
   ///
   /// Throws `.missing` if the blob is that of an upload which has been removed.
   ///
@@ -72,7 +75,9 @@ package struct BlobFields: Sendable, Hashable {
 extension BlobStore {
   package func url(of hash: SHA256Digest, fields: BlobFields, seconds: Int) throws(BlobError) -> String? { nil }
 
-  package func prepare(_ blob: SealedBlob) throws(BlobError) { try blob.synchronize() }
+  package func prepare(_ blob: SealedBlob, replacing: Bool) throws(BlobError) { try blob.synchronize() }
+
+  package func prepare(_ blob: SealedBlob) throws(BlobError) { try prepare(blob, replacing: false) }
 
   /// Makes a sealed blob durable and readable under its hash; an existing blob does not change.
   package func publish(_ blob: SealedBlob) throws(BlobError) { try publish(blob, replacing: false) }

@@ -10,17 +10,23 @@ extension FolderBlobStore {
 
   /// The id of the store in a folder; nil if the folder or its store-id file does not exist.
   package static func id(in folder: String) throws(BlobError) -> PublicID? {
+    CriticalSection.mayWait("the id of the blobs")
+    return try storedID(in: folder)
+  }
+
+  private static func storedID(in folder: String) throws(BlobError) -> PublicID? {
     do throws(SystemError) { return try readID(folder) } catch { throw .system(error) }
   }
 
   /// Whether a folder contains the file of a blob, with or without a store-id file.
   package static func contains(_ hash: SHA256Digest, in folder: String) -> Bool {
-    access("\(folder)/\(hash.hex.prefix(2))/\(hash.hex)", F_OK) == 0
+    CriticalSection.mayWait("the search for the blob \(hash)")
+    return access("\(folder)/\(hash.hex.prefix(2))/\(hash.hex)", F_OK) == 0
   }
 
   /// Throws `.unavailable` unless the folder is that of this store now.
   func checkID() throws(BlobError) {
-    guard let found = try Self.id(in: folder) else {
+    guard let found = try Self.storedID(in: folder) else {
       throw .unavailable("no \(Self.idFileName) in \(folder)")
     }
     guard found == id else { throw .unavailable("\(folder) is the store \(found), not \(id)") }

@@ -9,6 +9,7 @@ extension FolderBlobStore: InspectableBlobStore {
   package func openUncached(_ hash: SHA256Digest) throws(BlobError) -> Descriptor { try open(hash) }
 
   package func listing(ofShard shard: Int) throws(BlobError) -> BlobListing {
+    CriticalSection.mayWait("a list of blobs")
     try checkID()
     do throws(SystemError) {
       return shard < 256 ? try blobs(under: Self.prefix(UInt8(shard))) : try foreignFiles()

@@ -22,6 +22,7 @@ package struct FolderBlobStore: BlobStore {
   }
 
   init(folder: String, id: PublicID = .now(), allowsUnnamedFiles: Bool) throws(BlobError) {
+    CriticalSection.mayWait("the opening of the blobs")
     do throws(SystemError) {
       try Folder.make(folder, mode: 0o700)
       // All folders now, so that publishing a blob does not have to synchronize the parent folder.
@@ -41,6 +42,7 @@ package struct FolderBlobStore: BlobStore {
   package var ids: [PublicID] { [id] }
 
   package func stage() throws(BlobError) -> StagedBlob {
+    CriticalSection.mayWait("a staged file")
     try checkID()
     do throws(SystemError) {
       return try Failpoint.stage.around { () throws(SystemError) in
@@ -59,12 +61,16 @@ package struct FolderBlobStore: BlobStore {
     }
   }
 
-  package func uploads() throws(BlobError) -> UploadFolder { UploadFolder(of: self) }
+  package func uploads() throws(BlobError) -> UploadFolder {
+    CriticalSection.mayWait("the folder of uploads")
+    return UploadFolder(of: self)
+  }
 
   package func freeBytes() throws(BlobError) -> Int64? { try Self.freeBytes(in: folder) }
 
   /// The free space of the file system of a folder, in bytes.
   package static func freeBytes(in folder: String) throws(BlobError) -> Int64 {
+    CriticalSection.mayWait("the free space")
     do {
       return try FileSystem(folder).freeBytes
     } catch {
@@ -103,6 +109,7 @@ package struct FolderBlobStore: BlobStore {
   }
 
   package func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor {
+    CriticalSection.mayWait("the file of the blob \(hash)")
     do throws(SystemError) {
       return try Descriptor(reading: path(of: hash))
     } catch {
@@ -140,6 +147,7 @@ package struct FolderBlobStore: BlobStore {
     } catch  where error.code == ENOENT {
       // linkat(2): an O_TMPFILE file that was linked before, in a transaction that failed, and unlinked by the
       // collector cannot be linked again.
+      CriticalSection.mayWait("a copy of the blob \(blob.hash)")
       let copy = try Descriptor(unnamedIn: folder)
       try copy.write(contentOf: blob.file)
       try copy.synchronize()
@@ -168,6 +176,7 @@ package struct FolderBlobStore: BlobStore {
   ///
   /// On a file system without locks, these are the files that are older than a day.
   func stagedOrphans(removing: Bool) throws(SystemError) -> [StoredFile] {
+    CriticalSection.mayWait("the staged files")
     let oldest = time(nil) - Self.maxStagedAge
     var found: [StoredFile] = []
     for name in try Folder.names(in: stagingFolder) {

@@ -26,14 +26,18 @@ package struct MovingBlobStore: InspectableBlobStore {
     [try current.freeBytes(), try next.freeBytes()].compactMap(\.self).min()
   }
 
-  package func prepare(_ blob: SealedBlob) throws(BlobError) {
-    try current.prepare(blob)
-    // A bucket has the blob then; a folder gets it with the publication.
-    if try !next.contains(blob.hash) { try next.prepare(try next.copy(of: try blob.duplicate(), blob.hash)) }
+  package func prepare(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
+    try current.prepare(blob, replacing: replacing)
+    if blob.copy == nil {
+      if !replacing, try next.contains(blob.hash) { return }
+      blob.copy = try next.copy(of: try blob.duplicate(), blob.hash)
+    }
+    if let copy = blob.copy { try next.prepare(copy, replacing: replacing) }
   }
 
   package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
     try current.publish(blob, replacing: replacing)
+    if let copy = blob.copy { return try next.publish(copy, replacing: replacing) }
     if !replacing, try next.contains(blob.hash) { return }
     try next.publish(try next.copy(of: try blob.duplicate(), blob.hash), replacing: replacing)
   }

@@ -51,7 +51,9 @@ package final class SealedBlob: Sendable {
   let file: Descriptor
   let name: StagingName?
   private let isOnDisk = Locked(false)
-  private let isPrepared = Locked(false)
+  private let preparation = Locked(Preparation.none)
+  private let preparedCopy = Locked<SealedBlob?>(nil)
+  private let loaded = Locked<[UInt8]?>(nil)
 
   init(hash: SHA256Digest, bytes: Int64, file: consuming Descriptor, name: StagingName?) {
     self.hash = hash
@@ -68,6 +70,7 @@ package final class SealedBlob: Sendable {
   package func synchronize() throws(BlobError) {
     do throws(SystemError) {
       if isOnDisk.withLock({ $0 }) { return }
+      CriticalSection.mayWait("the writing of the blob \(hash) to the disk")
       try Failpoint.synchronize.around { () throws(SystemError) in try file.synchronize() }
       isOnDisk.withLock { $0 = true }
     } catch {
@@ -75,11 +78,34 @@ package final class SealedBlob: Sendable {
     }
   }
 
+  /// What was done for the publication of a blob.
+  package enum Preparation: Int, Sendable, Comparable {
+    case none
+    /// It is written where it was not.
+    case written
+    /// It is written, also where it was.
+    case replaced
+
+    package static func < (left: Preparation, right: Preparation) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  /// What was done for the publication of the blob.
+  package var prepared: Preparation { preparation.withLock(\.self) }
+
   /// Does something for the publication of the blob unless it was done before.
-  package func prepare(_ body: () throws(BlobError) -> Void) throws(BlobError) {
-    if isPrepared.withLock({ $0 }) { return }
+  package func prepare(_ wanted: Preparation, _ body: () throws(BlobError) -> Void) throws(BlobError) {
+    if prepared >= wanted { return }
     try body()
-    isPrepared.withLock { $0 = true }
+    preparation.withLock { $0 = wanted }
+  }
+
+  /// Forgets what was done: it was undone.
+  package func unprepare() { preparation.withLock { $0 = .none } }
+
+  /// The copy of the blob that is ready for a second store.
+  var copy: SealedBlob? {
+    get { preparedCopy.withLock(\.self) }
+    set { preparedCopy.withLock { $0 = newValue } }
   }
 
   /// Another descriptor of the file, for reading.
@@ -87,15 +113,24 @@ package final class SealedBlob: Sendable {
     do throws(SystemError) { return try file.duplicate() } catch { throw .system(error) }
   }
 
-  /// Reads the entire content.
+  /// Reads the entire content, unless it was loaded.
   package func content() throws(BlobError) -> [UInt8] {
+    if let content = loaded.withLock(\.self) { return content }
+    CriticalSection.mayWait("the content of the blob \(hash)")
     do throws(SystemError) { return try file.contents() } catch { throw .system(error) }
+  }
+
+  /// Reads the entire content of a small blob into memory, before a transaction that stores it in the database.
+  package func load() throws(BlobError) {
+    let content = try content()
+    loaded.withLock { $0 = content }
   }
 }
 
 extension SealedBlob {
   /// Reads `count` bytes at an offset, fewer only at the end.
   package func bytes(count: Int, at offset: Int64) throws(BlobError) -> [UInt8] {
+    CriticalSection.mayWait("the content of the blob \(hash)")
     do throws(SystemError) { return try file.bytes(count: count, at: offset) } catch { throw .system(error) }
   }
 }

@@ -162,8 +162,7 @@ extension Collector {
     guard report.heldUntil == nil else { return report }
     try await countBlobs(&report)
     try await forEachOrphanCandidate { hash, bytes in
-      let isOrphan = try await pool.transaction { [store] session in try store.isOrphan(hash, session) }
-      if isOrphan { report.orphanFiles += Amount(count: 1, bytes: bytes) }
+      if try await store.isOrphan(hash, pool) { report.orphanFiles += Amount(count: 1, bytes: bytes) }
     }
     let blobs = blobs
     report.stagedFiles = Amount(try await onThread("collect") { try blobs.stagedOrphans() })

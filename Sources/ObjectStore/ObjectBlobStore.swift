@@ -32,7 +32,7 @@ package struct ObjectBlobStore: BlobStore {
     if let found = try Self.id(of: client) {
       self.id = found
     } else {
-      try Self.wrap { try client.put(client.location.key(Self.idName), Array("\(id)\n".utf8)) }
+      try Self.wrap { try client.put(client.location.key(Self.idName), Array("\(id)\n".utf8), onlyNew: true) }
       guard let stored = try Self.id(of: client) else { throw .unavailable("\(client.location) has no store-id") }
       self.id = stored
     }
@@ -63,16 +63,28 @@ package struct ObjectBlobStore: BlobStore {
 
   package func freeBytes() throws(BlobError) -> Int64? { try cache.store.freeBytes() }
 
-  package func prepare(_ blob: SealedBlob) throws(BlobError) {
-    try blob.prepare { () throws(BlobError) in
-      if try !contains(blob.hash) { try upload(blob, onlyNew: true) }
+  package func prepare(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
+    try blob.prepare(replacing ? .replaced : .written) { () throws(BlobError) in
+      let length = try length(of: blob.hash)
+      if replacing || length != blob.bytes { try upload(blob, onlyNew: length == nil && !replacing) }
+      // An upload may have been removed since, which the bucket has by now. The copy on this machine may be lost at any time.
+      do throws(BlobError) { try cache.insert(blob, replacing: replacing) } catch .missing(_) {}
     }
   }
 
   package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
-    let length = try Self.wrap { try client.length(of: Self.key(blob.hash, client)) }
-    if replacing || length != blob.bytes { try upload(blob, onlyNew: length == nil && !replacing) }
-    try cache.insert(blob, replacing: replacing)
+    let isPrepared = blob.prepared >= (replacing ? .replaced : .written)
+    if isPrepared, try length(of: blob.hash) == blob.bytes { return }
+    // A collector has removed it since.
+    blob.unprepare()
+    guard !isPrepared || !CriticalSection.isEntered else {
+      throw .unavailable("\(blob.hash) was removed from \(client.location) before it was stored")
+    }
+    try prepare(blob, replacing: replacing)
+  }
+
+  private func length(of hash: SHA256Digest) throws(BlobError) -> Int64? {
+    try Self.wrap { try client.length(of: Self.key(hash, client)) }
   }
 
   private func upload(_ blob: SealedBlob, onlyNew: Bool) throws(BlobError) {

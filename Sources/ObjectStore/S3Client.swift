@@ -82,6 +82,8 @@ package final class S3Client: Sendable {
   }
 
   private static let emptyHash = SHA256.digest(of: []).hex
+  /// The timeout of a request in a transaction, in seconds.
+  private static let lockingTimeout = 5
 
   /// Writes an object from bytes of a file.
   ///
@@ -111,9 +113,17 @@ package final class S3Client: Sendable {
     }
   }
 
-  /// Writes a small object.
-  func put(_ key: String, _ bytes: [UInt8]) throws {
-    _ = try send("PUT", key, body: .bytes(bytes), hash: SHA256.digest(of: bytes).hex)
+  /// Writes a small object; with `onlyNew`, one that exists does not change if the store has conditional writes.
+  func put(_ key: String, _ bytes: [UInt8], onlyNew: Bool = false) throws {
+    let headers = onlyNew && hasConditions.withLock(\.self) ? [("If-None-Match", "*")] : []
+    do {
+      _ = try send("PUT", key, headers: headers, body: .bytes(bytes), hash: SHA256.digest(of: bytes).hex)
+    } catch let error as S3Error where !headers.isEmpty && error.status == 412 {
+      return
+    } catch let error as S3Error where !headers.isEmpty && error.status == 501 {
+      hasConditions.withLock { $0 = false }
+      try put(key, bytes)
+    }
   }
 
   /// Writes an object into a file, from its beginning.
@@ -175,6 +185,10 @@ package final class S3Client: Sendable {
     headers: [(name: String, value: String)] = [], body: HTTPRequest.Body = .none, hash: String = S3Client.emptyHash,
     into file: Int32? = nil
   ) throws -> HTTPResponse {
+    // A transaction asks for an object that it refers to, and removes one that nothing refers to. It does so once: its caller tries again
+    // when no lock is held.
+    let isLocking = CriticalSection.isEntered
+    if method != "HEAD" && method != "DELETE" { CriticalSection.mayWait("\(method) \(key)") }
     var attempt = 1
     while true {
       let result = try attemptOnce(method, key, query: query, headers: headers, body: body, hash: hash, into: file)
@@ -183,7 +197,7 @@ package final class S3Client: Sendable {
         budget.withLock { $0 = min($0 + 0.1, retries.budget) }
         return response
       case .failure(let error):
-        guard attempt < retries.attempts, spend() else { throw error }
+        guard !isLocking, attempt < retries.attempts, spend() else { throw error }
       }
       attempt += 1
       retries.sleep(retries.pause(before: attempt))
@@ -242,7 +256,8 @@ package final class S3Client: Sendable {
     let time = SigningTime(seconds: storeSeconds())
     let all = signer.signed(parts, host: location.server.authority, at: time)
     let text = query.isEmpty ? path : "\(path)?\(RequestSigner.canonical(query))"
-    return HTTPRequest(method, text, headers: all, body: body)
+    return HTTPRequest(
+      method, text, headers: all, body: body, timeout: CriticalSection.isEntered ? Self.lockingTimeout : nil)
   }
 
   /// The time of the store as far as is known, in seconds since 1970-01-01 UTC.

@@ -105,6 +105,7 @@ struct TaskHandler: JobHandler {
   func handle(_ held: HeldJob, isAlone: Bool, log: Logger) async -> ServiceHealth {
     let job = held.job
     do {
+      try await store.prepare(job, pool)
       // The effect of the job and its completion are one transaction, and so are a batch and the return of the job.
       let step = try await pool.transaction { [store] session in
         let step = try store.perform(job, session)

@@ -1,3 +1,5 @@
+import BlobTesting
+import Blobs
 import BoxTesting
 import Crypto
 import FoundationEssentials
@@ -231,6 +233,50 @@ struct AwaitedUploadTests {
       api.awaitingPosts.reconsider(try #require(PublicID(posts[0].id)))
       await until { failures().count != count }
       #expect(rmdir(path) == 0)
+    }
+  }
+
+  @Test("while the media of posts are on their slow way to a bucket, no transaction is open, and a photo is processed")
+  func slowBucket() async throws {
+    let (started, waiting, bucket) = (Shared(0), OneShot<Void>(), try Gate())
+    let slow = (UInt8(0)..<3).map { SHA256.digest(of: boxedClip(seed: $0)) }
+    var setting = RunningAPI.Setting()
+    setting.wrap = { base in
+      guard let base = base as? any InspectableBlobStore else { return base }
+      var blobs = ObservedBlobStore(base)
+      blobs.onPrepare = { blob in
+        guard slow.contains(blob.hash) else { return }
+        let count = started.withLock { count in
+          count += 1
+          return count
+        }
+        if count == 3 { waiting.fulfil(()) }
+        bucket.wait()
+      }
+      return blobs
+    }
+    try await RunningAPI.with(setting) { api in
+      var posts: [String] = []
+      for index in 0..<3 {
+        let clips = [boxedClip(seed: UInt8(index)), boxedClip(seed: UInt8(index + 10))]
+        let paths = [try await Self.create(clips[0], api), try await Self.create(clips[1], api)]
+        posts.append(try #require(try await Self.moment(paths.map(Self.id), key: "\(index)", api).json["id"].text))
+        for (path, clip) in zip(paths, clips) { _ = try await UploadTests.send(clip, at: 0, to: path, api) }
+      }
+      await waiting.value
+      #expect(try idleTransactions(api.url) == 0)
+      // The photo is submitted before its bytes, too, and takes the last place.
+      let path = try await Self.create(PhotoSubmissionTests.jpeg, api)
+      let submitted = try await request(
+        "POST", "/v1/posts", port: api.port, headers: [("Content-Type", "application/json")],
+        body: Array(#"{"kind":"photo","author":"ada","photo":{"upload":"\#(Self.id(path))"}}"#.utf8))
+      let photo = try #require(submitted.json["id"].text)
+      _ = try await UploadTests.send(PhotoSubmissionTests.jpeg, at: 0, to: path, api)
+      _ = try await Self.read(photo, api) { $0["job"] != .null }
+      for post in posts { #expect(try await api.get("/v1/posts/\(post)").json["job"] == .null) }
+      #expect(try idleTransactions(api.url) == 0)
+      bucket.open()
+      for post in posts { _ = try await Self.read(post, api) { $0["job"] != .null } }
     }
   }
 

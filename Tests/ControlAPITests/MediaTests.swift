@@ -1,3 +1,4 @@
+import BlobTesting
 import Blobs
 import Crypto
 import Glibc
@@ -42,9 +43,7 @@ struct MediaTests {
   }
 
   private static func seal(_ bytes: [UInt8], _ api: RunningAPI) throws -> SealedBlob {
-    var staged = try api.blobs.stage()
-    try staged.append(bytes.withUnsafeBytes { UnsafeRawBufferPointer($0) })
-    return try staged.seal()
+    try api.blobs.seal(bytes)
   }
 
   @Test("a ready post has its assets, and its job has a verdict")

@@ -1,3 +1,4 @@
+import BlobTesting
 import Blobs
 import BoxTesting
 import Crypto
@@ -86,7 +87,8 @@ struct RunningAPI: Sendable {
   static func with<Value: Sendable>(
     _ setting: Setting = Setting(), _ body: (RunningAPI) async throws -> Value
   ) async throws -> Value {
-    try await withDatabase(template) { url in
+    guardTransactions()
+    return try await withDatabase(template) { url in
       let folder = try TemporaryFolder()
       let blobFolder = "\(folder.path)/blobs"
       let blobs = setting.wrap(try FolderBlobStore(folder: blobFolder))

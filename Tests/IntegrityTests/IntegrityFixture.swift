@@ -1,3 +1,4 @@
+import BlobTesting
 import Blobs
 import Crypto
 import Definitions
@@ -22,26 +23,24 @@ struct IntegrityFixture {
   let blobs: FolderBlobStore
   let store: Store
   let pool: Pool
+  let url: DatabaseURL
 
   var blobFolder: String { "\(folder.path)/blobs" }
 
   /// Runs a test with a fixture, and removes it afterwards.
   static func with(_ body: (IntegrityFixture) async throws -> Void) async throws {
+    guardTransactions()
     let folder = try TemporaryFolder()
     try await withDatabase(template) { url in
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")
       let pool = Pool(url, size: 6)
-      try await body(IntegrityFixture(folder: folder, blobs: blobs, store: Store(blobs: blobs), pool: pool))
+      try await body(IntegrityFixture(folder: folder, blobs: blobs, store: Store(blobs: blobs), pool: pool, url: url))
       await pool.close()
     }
   }
 
-  /// Creates a sealed file that is not published.
-  func seal(_ text: String) throws -> SealedBlob {
-    var staged = try blobs.stage()
-    try Array(text.utf8).withUnsafeBytes { try staged.append($0) }
-    return try staged.seal()
-  }
+  /// Creates a sealed file that is not published, and is ready for a transaction.
+  func seal(_ text: String) throws -> SealedBlob { try blobs.seal(Array(text.utf8)) }
 
   /// Submits a moment, and returns the id of the post.
   @discardableResult

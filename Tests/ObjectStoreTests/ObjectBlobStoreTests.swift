@@ -327,6 +327,16 @@ struct RetryTests {
     }
   }
 
+  @Test("a request while others wait for a lock is not repeated")
+  func locking() async throws {
+    try await Self.with(refusals: 99, .serviceUnavailable, "SlowDown") { client, pauses in
+      let length = { @Sendable in try CriticalSection.run { try client.length(of: "key") } }
+      let error = await #expect(throws: S3Error.self) { try await onThread("client", length) }
+      #expect(error?.status == 503)
+      #expect(pauses.withLock(\.count) == 0)
+    }
+  }
+
   @Test("a store that fails for long gets no more than its budget of repetitions")
   func budget() async throws {
     try await Self.with(refusals: 10_000, .serviceUnavailable, "SlowDown") { client, pauses in

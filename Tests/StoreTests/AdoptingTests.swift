@@ -1,3 +1,4 @@
+import BlobTesting
 import Blobs
 import Crypto
 import Glibc
@@ -35,9 +36,7 @@ struct AdoptingTests {
 
   /// Opens the folder as a process does at its start.
   private func open(_ path: String, _ pool: Pool, isAdopting: Bool = false) async throws -> PublicID {
-    try await pool.transaction { session in
-      try Store.openBlobs(in: .folder(path), isAdopting: isAdopting, session).ids[0]
-    }
+    try await Store.openBlobs(in: .folder(path), isAdopting: isAdopting, pool).ids[0]
   }
 
   @Test("processes that start at the same time with a new store get the same id, in the folder and in the database")
@@ -52,6 +51,39 @@ struct AdoptingTests {
       #expect(ids.count == 1)
       #expect(try await fixture.count("blob_store") == 1)
       #expect(try FolderBlobStore.id(in: path) == ids.first)
+    }
+  }
+
+  @Test("while a store that does not answer is opened, no transaction is open", arguments: [false, true])
+  func slow(isMoving: Bool) async throws {
+    try await StoreFixture.with { fixture in
+      let folder = try TemporaryFolder()
+      let (isAsked, answers) = (OneShot<Void>(), try Gate())
+      let base = BlobPlace.folder("\(folder.path)/blobs")
+      let slow = { @Sendable in
+        isAsked.fulfil(())
+        answers.wait()
+      }
+      let place = BlobPlace<any InspectableBlobStore>(
+        id: {
+          if !isMoving { slow() }
+          return try base.id()
+        }, contains: { _ in true },
+        open: { id in
+          if isMoving { slow() }
+          return try base.open(id)
+        })
+      let pool = fixture.pool
+      let opened = Task {
+        isMoving
+          ? try await Store.openBlobs(in: .folder("\(folder.path)/old"), movingTo: place, pool)
+          : try await Store.openBlobs(in: place, pool)
+      }
+      await isAsked.value
+      #expect(try idleTransactions(fixture.url) == 0)
+      answers.open()
+      let ids = try await opened.value.ids
+      #expect(try ids.contains(#require(try FolderBlobStore.id(in: "\(folder.path)/blobs"))))
     }
   }
 

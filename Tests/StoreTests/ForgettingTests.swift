@@ -250,6 +250,7 @@ extension StoreFixture {
         }
       }
       batches += 1
+      try await store.prepare(job, pool)
       let step = try await pool.transaction { [store] session in
         let step = try store.perform(job, session)
         if step == .batch {

@@ -1,3 +1,4 @@
+import BlobTesting
 import Blobs
 import Crypto
 import Glibc
@@ -24,19 +25,15 @@ struct MovingTests {
   }
 
   private static func seal(_ text: String, in blobs: any BlobStore) throws -> SealedBlob {
-    var staged = try blobs.stage()
-    try Array(text.utf8).withUnsafeBytes { try staged.append($0) }
-    return try staged.seal()
+    try blobs.seal(Array(text.utf8))
   }
 
   /// Whether a process with these blobs may not insert one.
   private static func isRefused(_ blobs: any BlobStore, _ text: String, _ pool: Pool) async throws -> Bool {
+    let asset = NewAsset(role: .sourceFront, type: "video/mp4", content: try seal(text, in: blobs))
     do {
       try await pool.transaction { session in
-        _ = try Store(blobs: blobs).insertSet(
-          [NewAsset(role: .sourceFront, type: "video/mp4", content: try seal(text, in: blobs))], definition: nil,
-          recipe: nil,
-          job: nil, session)
+        _ = try Store(blobs: blobs).insertSet([asset], definition: nil, recipe: nil, job: nil, session)
       }
       return false
     } catch BlobError.unavailable(let reason) {
@@ -49,8 +46,8 @@ struct MovingTests {
   func writers() async throws {
     try await StoreFixture.with { fixture in
       let (places, pool) = (try Places(), fixture.pool)
-      let old = try await pool.transaction { try Store.openBlobs(in: places.old, $0) }
-      let both = try await pool.transaction { try Store.openBlobs(in: places.old, movingTo: places.new, $0) }
+      let old = try await Store.openBlobs(in: places.old, pool)
+      let both = try await Store.openBlobs(in: places.old, movingTo: places.new, pool)
       let new = try places.new.open(.now())
       #expect(try await !Self.isRefused(old, "before", pool))
       #expect(try await pool.transaction { try Store.beginMove(to: new.id, $0) })
@@ -64,11 +61,11 @@ struct MovingTests {
       #expect(try await !Self.isRefused(new.blobs, "new alone, later", pool))
       #expect(try await !Self.isRefused(both, "both, later", pool))
       // A process with both stores starts again as it was, and one without the new store does not.
-      _ = try await pool.transaction { try Store.openBlobs(in: places.old, movingTo: places.new, $0) }
+      _ = try await Store.openBlobs(in: places.old, movingTo: places.new, pool)
       await #expect(throws: BlobFolderRefusal.self) {
-        try await pool.transaction { _ = try Store.openBlobs(in: places.old, $0) }
+        _ = try await Store.openBlobs(in: places.old, pool)
       }
-      #expect(try await pool.transaction { try Store.openBlobs(in: places.new, $0) }.ids == [new.id])
+      #expect(try await Store.openBlobs(in: places.new, pool).ids == [new.id])
     }
   }
 
@@ -76,16 +73,14 @@ struct MovingTests {
   func refusals() async throws {
     try await StoreFixture.with { fixture in
       let (places, pool) = (try Places(), fixture.pool)
-      let old = try await pool.transaction { try Store.openBlobs(in: places.old, $0) }
+      let old = try await Store.openBlobs(in: places.old, pool)
       let new = try places.new.open(.now())
       await #expect(throws: BlobFolderRefusal.itself(old.ids[0])) {
-        try await pool.transaction { _ = try Store.openBlobs(in: places.old, movingTo: places.old, $0) }
+        _ = try await Store.openBlobs(in: places.old, movingTo: places.old, pool)
       }
       #expect(try await pool.transaction { try Store.beginMove(to: new.id, $0) })
       await #expect(throws: BlobFolderRefusal.self) {
-        try await pool.transaction {
-          _ = try Store.openBlobs(in: places.old, movingTo: .folder("\(places.folder.path)/third"), $0)
-        }
+        _ = try await Store.openBlobs(in: places.old, movingTo: .folder("\(places.folder.path)/third"), pool)
       }
       #expect(try await pool.transaction { try Store.cancelMove($0) })
       #expect(try await !pool.transaction { try Store.cancelMove($0) })

@@ -1,3 +1,4 @@
+import BlobTesting
 import Blobs
 import Crypto
 import Definitions
@@ -23,6 +24,7 @@ struct StoreFixture {
 
   /// Runs a test with a fixture, and removes it afterwards.
   static func with(_ body: (StoreFixture) async throws -> Void) async throws {
+    guardTransactions()
     let folder = try TemporaryFolder()
     try await withDatabase(template) { url in
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")
@@ -32,12 +34,8 @@ struct StoreFixture {
     }
   }
 
-  /// Creates a sealed file that is not published.
-  func seal(_ text: String) throws -> SealedBlob {
-    var staged = try blobs.stage()
-    try Array(text.utf8).withUnsafeBytes { try staged.append($0) }
-    return try staged.seal()
-  }
+  /// Creates a sealed file that is not published, and is ready for a transaction.
+  func seal(_ text: String) throws -> SealedBlob { try blobs.seal(Array(text.utf8)) }
 
   /// Creates the sources of a moment.
   func sources(_ front: String, _ back: String) throws -> [NewAsset] {

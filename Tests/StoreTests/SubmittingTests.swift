@@ -1,7 +1,9 @@
+import Blobs
 import Crypto
 import Definitions
 import FoundationEssentials
 import Model
+import Platform
 import Postgres
 import Queue
 import Store
@@ -9,6 +11,28 @@ import Testing
 
 @Suite("Submissions", .tags(.database))
 struct SubmittingTests {
+  @Test("a transaction that waits for the storage is reported; one that publishes and removes prepared files is not")
+  func waits() async throws {
+    try await StoreFixture.with { fixture in
+      let (blobs, blob) = (fixture.blobs, try fixture.seal("guarded"))
+      try await fixture.pool.transaction { _ in try blobs.publish(blob) }
+      let calls: [@Sendable () throws -> Void] = [
+        { _ = try blobs.open(blob.hash).number }, { _ = try blobs.damage(of: blob.hash, bytes: blob.bytes) },
+        { _ = try blobs.stage().count }, { _ = try blobs.uploads() }, { _ = try blobs.freeBytes() },
+        { _ = try blobs.listing(ofShard: 0) }, { _ = try FolderBlobStore.id(in: "/") },
+      ]
+      for call in calls {
+        try call()
+        try await withKnownIssue {
+          try await fixture.pool.transaction { _ in try call() }
+        } matching: { issue in
+          issue.comments.contains { $0.rawValue.contains("waits for the storage") }
+        }
+      }
+      #expect(try await fixture.pool.transaction { _ in try blobs.remove(blob.hash) })
+    }
+  }
+
   @Test("a post is read as it was submitted, with its job and without its sources")
   func roundTrip() async throws {
     try await StoreFixture.with { fixture in

@@ -1,3 +1,4 @@
+import BlobTesting
 import Blobs
 import Crypto
 import Definitions
@@ -37,6 +38,7 @@ struct WorkerFixture {
   let metrics = Metrics()
 
   static func with(_ body: (WorkerFixture) async throws -> Void) async throws {
+    guardTransactions()
     let folder = try TemporaryFolder()
     try await withDatabase(template) { url in
       let blobs = try FolderBlobStore(folder: "\(folder.path)/blobs")
@@ -48,13 +50,7 @@ struct WorkerFixture {
 
   // MARK: Submissions
 
-  private func seal(_ text: String) throws -> SealedBlob { try seal(Array(text.utf8)) }
-
-  private func seal(_ bytes: [UInt8]) throws -> SealedBlob {
-    var staged = try blobs.stage()
-    try bytes.withUnsafeBytes { try staged.append($0) }
-    return try staged.seal()
-  }
+  private func seal(_ text: String) throws -> SealedBlob { try blobs.seal(Array(text.utf8)) }
 
   /// Submits a post of photos, and returns its id.
   @discardableResult
@@ -66,7 +62,7 @@ struct WorkerFixture {
   @discardableResult
   func submit(photos: [[UInt8]], attempts: Int = 4, deadlineSeconds: Int = 240) async throws -> PublicID {
     let sources = try photos.enumerated().map { index, bytes in
-      NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try seal(bytes), place: index)
+      NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try blobs.seal(bytes), place: index)
     }
     var definition = try photoDefinition
     definition.attempts = attempts

@@ -7,14 +7,33 @@ internal import Postgres
 internal import Queue
 internal import Store
 
-/// The posts to look at because an upload that they await is whole or refused.
+/// The posts to look at because an upload that they await is whole or refused. One that changes while it is looked at has no second place
+/// among them: it is looked at again.
 final class AwaitingPosts: Sendable {
   let changed: AsyncStream<PublicID>
   private let continuation: AsyncStream<PublicID>.Continuation
+  /// The posts that are in `changed` or are looked at, and whether they have changed since.
+  private let pending = Locked<[PublicID: Bool]>([:])
 
   init() { (changed, continuation) = AsyncStream.makeStream() }
 
-  func reconsider(_ post: PublicID) { continuation.yield(post) }
+  func reconsider(_ post: PublicID) {
+    let isNew = pending.withLock { pending in
+      let isNew = pending[post] == nil
+      pending[post] = !isNew
+      return isNew
+    }
+    if isNew { continuation.yield(post) }
+  }
+
+  /// Ends a look at a post; true if it is to be looked at again.
+  func hasChanged(_ post: PublicID) -> Bool {
+    pending.withLock { pending in
+      let hasChanged = pending[post] == true
+      pending[post] = hasChanged ? false : nil
+      return hasChanged
+    }
+  }
 }
 
 /// Posts whose submissions came before the bytes of their uploads: they are processed once all uploads are whole.
@@ -61,7 +80,9 @@ extension ControlAPI {
           await group.next()
           running -= 1
         }
-        group.addTask { await tryToReconsider(post, isRound: false) }
+        group.addTask {
+          repeat { await tryToReconsider(post, isRound: false) } while awaitingPosts.hasChanged(post)
+        }
         running += 1
       }
     }
@@ -125,7 +146,7 @@ extension ControlAPI {
     } catch let refusal as QuarantineRefusal {
       try await reject(post, refusal.reasons)
     }
-    finish(awaited.map(\.upload))
+    try await onThread("uploads") { finish(awaited.map(\.upload)) }
   }
 
   private func reject(_ post: PublicID, _ reasons: [Reason]) async throws {

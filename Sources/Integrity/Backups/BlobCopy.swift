@@ -81,7 +81,7 @@ package struct BlobCopy: Sendable {
   private func ensure(_ hash: SHA256Digest, _ bytes: Int64) throws(BlobError) -> Outcome {
     guard let damage = try damage(of: hash, bytes) else { return .present }
     guard let blob = try readSource(hash) else { return .missing }
-    try target.prepare(blob)
+    try target.prepare(blob, replacing: damage != .missing)
     try target.publish(blob, replacing: damage != .missing)
     return .copied
   }

@@ -20,23 +20,21 @@ package struct DamageRecorder: Sendable {
     self.metrics = metrics
   }
 
-  /// Checks a blob under the lock of its row, which excludes writers and collectors, and records its damage.
+  /// Reads a blob, and records its damage under the lock of its row, which excludes writers and collectors.
   ///
   /// - Throws: if the blob cannot be checked because the database or the blob store is not available.
   package func check(_ hash: SHA256Digest, _ pool: Pool) async throws {
-    let found = try await pool.transaction { [store, blobs] session -> (damage: BlobDamage, uses: [BlobUse])? in
-      try session.execute(Integrity.statements["lock_blob_shared"], .bytes(hash.bytes))
-      guard let row = try session.execute(Integrity.statements["blob"], .bytes(hash.bytes)).first else { return nil }
-      let evidence = try BlobEvidence(row)
+    let check = BlobCheck(hash: hash, lock: Integrity.statements["lock_blob_shared"], pool: pool)
+    let found = try await check.run(reading: { [blobs] evidence -> BlobDamage? in
       // Inline content is served from the row, and an unreferenced blob is removed.
       guard evidence.isSource || evidence.inline.isAbsent, !evidence.isUnreferenced else { return nil }
       // A failure of the entire disk is not damage of one file.
       try blobs.check()
-      guard let damage = try blobs.damage(of: hash, bytes: evidence.bytes), try store.note(damage, of: hash, session)
-      else { return nil }
-      return (damage, try BlobUse.read(hash, session))
+      return try blobs.damage(of: hash, bytes: evidence.bytes)
+    }) { [store] _, damage, session -> (damage: BlobDamage, uses: [BlobUse])? in
+      try store.note(damage, of: hash, session) ? (damage, try BlobUse.read(hash, session)) : nil
     }
-    guard let found else { return }
+    guard let found = found ?? nil else { return }
     metrics.count(
       "take5_blobs_damaged_total", "Damaged blobs, by kind of damage.", ["kind": found.damage.rawValue])
     let subjects = Set(found.uses.compactMap { $0.subject?.description ?? $0.quarantine }).sorted()

@@ -179,14 +179,16 @@ package struct Repairer: Sendable {
     return failures
   }
 
-  /// Checks a blob again and repairs it, both under the lock of its row.
+  /// Checks a blob again, and repairs it under the lock of its row.
   private func withLockedBlob(_ hash: SHA256Digest, _ change: @Sendable (BlobEvidence, Session) throws -> Void)
     async throws
   {
-    try await pool.transaction { [reader] session in
-      try session.execute(Integrity.statements["lock_blob"], .bytes(hash.bytes))
-      if let evidence = try BlobEvidence.read(hash, reader, session) { try change(evidence, session) }
-    }
+    _ = try await BlobCheck(hash: hash, lock: Integrity.statements["lock_blob"], pool: pool)
+      .run(reading: { [reader] _ in try reader.content(of: hash) }) { row, file, session in
+        var evidence = row
+        evidence.file = file
+        try change(evidence, session)
+      }
   }
 }
 

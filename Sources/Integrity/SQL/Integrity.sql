@@ -17,7 +17,8 @@ FROM (SELECT hash, bytes, inline_content FROM blob WHERE hash > $1 ORDER BY hash
 ORDER BY hash
 
 -- name: blob
-SELECT hash, bytes, length(inline_content) AS inline_bytes, sha256(inline_content) AS inline_hash,
+-- Each change of the row gives it another version.
+SELECT xmin::text AS version, hash, bytes, length(inline_content) AS inline_bytes, sha256(inline_content) AS inline_hash,
   EXISTS (SELECT FROM asset WHERE asset.blob = hash AND role LIKE 'source.%')
     OR EXISTS (SELECT FROM quarantined_input WHERE quarantined_input.blob = hash) AS is_source,
   NOT EXISTS (SELECT FROM asset WHERE asset.blob = hash)

@@ -53,14 +53,14 @@ extension Verifier {
     return Set(rows.filter { listed[$0.bytes[0]]?.contains($0) == false })
   }
 
-  /// Checks a blob again under the lock of its row.
+  /// Checks a blob again, against the lock of its row.
   private func confirmedFindings(_ hash: SHA256Digest) async throws -> [Finding] {
-    try await pool.transaction { [reader] session in
-      try session.execute(Integrity.statements["lock_blob_shared"], .bytes(hash.bytes))
-      return try BlobEvidence.read(hash, reader, session).map { evidence in
-        evidence.isSuspect ? evidence.findings(uses: try BlobUse.read(hash, session)) : []
+    try await BlobCheck(hash: hash, lock: Integrity.statements["lock_blob_shared"], pool: pool)
+      .run(reading: { [reader] _ in try reader.content(of: hash) }) { row, file, session in
+        var evidence = row
+        evidence.file = file
+        return evidence.isSuspect ? evidence.findings(uses: try BlobUse.read(hash, session)) : []
       } ?? []
-    }
   }
 }
 
@@ -78,14 +78,6 @@ extension BlobEvidence {
     self.init(
       hash: hash, bytes: try row.get("bytes"), inline: inline, file: .absent, isSource: try row.get("is_source"),
       isUnreferenced: try row.get("is_unreferenced"), isReleased: try row.get("is_released"))
-  }
-
-  /// Reads the row and the file of a blob whose lock the caller holds; nil: the row does not exist.
-  static func read(_ hash: SHA256Digest, _ reader: BlobReader, _ session: Session) throws -> BlobEvidence? {
-    guard let row = try session.execute(Integrity.statements["blob"], .bytes(hash.bytes)).first else { return nil }
-    var evidence = try BlobEvidence(row)
-    evidence.file = try reader.content(of: hash)
-    return evidence
   }
 }
 

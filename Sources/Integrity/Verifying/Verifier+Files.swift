@@ -34,8 +34,7 @@ extension Verifier {
     var orphans: [SHA256Digest] = []
     for hash in try await listing.orphanCandidates(pool) {
       // The transaction that wrote the file may still be open.
-      let isOrphan = try await pool.transaction { [store] session in try store.isOrphan(hash, session) }
-      if isOrphan { orphans.append(hash) }
+      if try await store.isOrphan(hash, pool) { orphans.append(hash) }
     }
     return orphans
   }

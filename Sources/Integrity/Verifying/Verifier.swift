@@ -5,7 +5,7 @@ package import Store
 /// Checks that the database and the blob store are consistent.
 ///
 /// It may run while others write: each statement reads one snapshot. A difference between a row and a file is checked
-/// again under the lock of the blob's row, which writers hold from before they publish the file until they commit, and
+/// again against the lock of the blob's row, which writers hold from before they publish the file until they commit, and
 /// collectors until the file is removed.
 package struct Verifier: Sendable {
   let pool: Pool

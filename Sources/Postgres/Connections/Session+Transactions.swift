@@ -69,7 +69,8 @@ extension Session {
     followers = []
     let value: Result
     do {
-      value = try body(self)
+      // Others wait for its locks, and the server for its next statement.
+      value = try CriticalSection.run { try body(self) }
     } catch {
       followers = []
       // If ROLLBACK fails, the connection is lost, and the server rolls back.

@@ -5,15 +5,13 @@ package import Postgres
 
 /// Asset sets: their insertion and removal.
 extension Store {
-  /// Inserts a set and its assets, and publishes their blobs, inside the caller's transaction.
+  /// Inserts a set and its assets, and publishes their blobs, which are prepared or loaded, inside the caller's transaction.
   ///
   /// The rows of the blobs are locked first, in the order of their hashes, so that two writers do not deadlock. The
   /// files become visible after that and before the commit.
   func insertSet(
     _ assets: [NewAsset], definition: SHA256Digest?, recipe: SHA256Digest?, job: PublicID?, _ session: Session
   ) throws -> Int64 {
-    // What takes time is done before any lock is held.
-    for asset in assets where !asset.isInline { try blobs.prepare(asset.content) }
     for asset in assets.sorted(by: { $0.content.hash < $1.content.hash }) {
       let inline = asset.isInline ? try asset.content.content() : nil
       let inserted = try session.execute(

@@ -1,73 +1,107 @@
 package import Blobs
 package import Crypto
 package import Model
+import Platform
 package import Postgres
 import Queue
 
 /// The check that a folder or a bucket of blobs belongs to the database: both have the same id.
 extension Store {
   static let damageStatements = Statements(topic: "damage", PackageResources.Damage_sql)
-  /// The number of the newest blobs that are looked for in a folder without a known id.
-  private static let newest = 8
 
   /// Opens the blobs of the database. In a place that it refuses it creates nothing.
   ///
-  /// Call it in a transaction of its own. It may be interrupted at any point: the next call adopts a store-id whose id is
-  /// not in the database yet.
+  /// No transaction is open while the place is asked, which may be far away. It may be interrupted at any point: the next call adopts a
+  /// store-id whose id is not in the database yet.
   ///
   /// - Parameter isAdopting: whether an operator has confirmed that the place is the right one.
   /// - Throws: `BlobFolderRefusal`, `BlobError`.
-  package static func openBlobs<Blobs>(
-    in place: BlobPlace<Blobs>, isAdopting: Bool = false, _ session: Session
-  ) throws -> Blobs {
-    try session.execute(damageStatements["lock_adopting"])
-    switch try match(of: place, isAdopting: isAdopting, session) {
-    case .same(let id): return try place.open(id).blobs
-    case .adopted(let id):
-      let (blobs, opened) = try place.open(id ?? .now())
-      try session.execute(damageStatements["insert_store_id"], .text(opened.description))
-      return blobs
-    case .refused(let refusal): throw refusal
+  package static func openBlobs<Blobs: Sendable>(
+    in place: BlobPlace<Blobs>, isAdopting: Bool = false, _ pool: Pool
+  ) async throws -> Blobs {
+    while true {
+      let known = try await KnownBlobs(pool)
+      switch try await known.match(of: place, isAdopting: isAdopting) {
+      case .same(let id): return try await onThread("blobs") { try place.open(id).blobs }
+      case .adopted(let found):
+        let id = if let found { found } else { try await intendedID(pool) }
+        let (blobs, opened) = try await onThread("blobs") { try place.open(id) }
+        // Another process may have adopted a place meanwhile.
+        if try await adopt(opened, insteadOf: known.id, pool) { return blobs }
+      case .refused(let refusal): throw refusal
+      }
+    }
+  }
+
+  /// The id of a new store. Processes that start at the same time get the same one.
+  private static func intendedID(_ pool: Pool) async throws -> PublicID {
+    try await pool.run { session in
+      try session.execute(damageStatements["intend_store_id"], .text(PublicID.now().description)).single()
+        .publicID("id")
+    }
+  }
+
+  /// Records the id of the store; false if the database knows another one than before.
+  private static func adopt(_ id: PublicID, insteadOf known: PublicID?, _ pool: Pool) async throws -> Bool {
+    try await pool.transaction { session in
+      try session.execute(damageStatements["lock_adopting"])
+      let present = try session.execute(damageStatements["store_id"]).first?.publicID("id")
+      guard present == known || present == id else { return false }
+      try session.execute(damageStatements["insert_store_id"], .text(id.description))
+      return true
     }
   }
 
   /// Opens the blobs of a database and the store that they move to, or have moved to: what is written goes to both.
   ///
-  /// Call it in a transaction of its own.
-  ///
   /// - Parameter place: the store of the blobs before the move.
   /// - Throws: `BlobFolderRefusal`, `BlobError`.
   package static func openBlobs(
-    in place: BlobPlace<any InspectableBlobStore>, movingTo next: BlobPlace<any InspectableBlobStore>,
-    _ session: Session
-  ) throws -> any InspectableBlobStore {
-    try session.execute(damageStatements["lock_adopting"])
-    let target = try next.open(.now())
-    let known = try storeIDs(session)
-    let source: any InspectableBlobStore
-    if let known, known.current == target.id, let previous = known.previous, try place.id() == previous {
-      source = try place.open(previous).blobs
-    } else {
-      if let expected = known?.next, expected != target.id {
-        throw BlobFolderRefusal.another(target.id, expected: expected)
-      }
-      source = try openBlobs(in: place, session)
+    in place: BlobPlace<any InspectableBlobStore>, movingTo next: BlobPlace<any InspectableBlobStore>, _ pool: Pool
+  ) async throws -> any InspectableBlobStore {
+    let target = try await onThread("blobs") { try next.open(.now()) }
+    let known = try await pool.run { session in try storeIDs(session) }
+    var source: (any InspectableBlobStore)?
+    if let known, known.current == target.id, let previous = known.previous {
+      source = try await onThread("blobs") { try place.id() == previous ? place.open(previous).blobs : nil }
     }
-    guard !source.ids.contains(target.id) else { throw BlobFolderRefusal.itself(target.id) }
-    return MovingBlobStore(source, next: target.blobs)
+    if source == nil, let expected = known?.next, expected != target.id {
+      throw BlobFolderRefusal.another(target.id, expected: expected)
+    }
+    let opened = if let source { source } else { try await openBlobs(in: place, pool) }
+    guard !opened.ids.contains(target.id) else { throw BlobFolderRefusal.itself(target.id) }
+    return MovingBlobStore(opened, next: target.blobs)
   }
 
   /// Compares a place of blobs with the database, and changes nothing.
-  package static func match<Blobs>(
-    of place: BlobPlace<Blobs>, isAdopting: Bool = false, _ session: Session
-  ) throws -> BlobFolderMatch {
-    let known = try session.execute(damageStatements["store_id"]).first?.publicID("id")
-    let newest = try session.execute(damageStatements["newest_files"], .integer(Self.newest)).compactMap { row in
-      SHA256Digest(bytes: try row.get("hash"))
+  package static func match<Blobs>(of place: BlobPlace<Blobs>, _ pool: Pool) async throws -> BlobFolderMatch {
+    try await KnownBlobs(pool).match(of: place, isAdopting: false)
+  }
+}
+
+/// What the database knows of its blobs.
+private struct KnownBlobs: Sendable {
+  /// The id of their store; nil before the first use.
+  let id: PublicID?
+  /// The newest ones that are files.
+  let newest: [SHA256Digest]
+
+  private static let newestCount = 8
+
+  init(_ pool: Pool) async throws {
+    (id, newest) = try await pool.run { session in
+      let id = try session.execute(Store.damageStatements["store_id"]).first?.publicID("id")
+      let newest = try session.execute(Store.damageStatements["newest_files"], .integer(Self.newestCount))
+      return (id, try newest.compactMap { row in SHA256Digest(bytes: try row.get("hash")) })
     }
-    return BlobFolderMatch(
-      known: known, found: try place.id(), hasNewest: try newest.isEmpty || newest.contains(where: place.contains),
-      isAdopting: isAdopting)
+  }
+
+  func match<Blobs>(of place: BlobPlace<Blobs>, isAdopting: Bool) async throws -> BlobFolderMatch {
+    try await onThread("blobs") {
+      BlobFolderMatch(
+        known: id, found: try place.id(), hasNewest: try newest.isEmpty || newest.contains(where: place.contains),
+        isAdopting: isAdopting)
+    }
   }
 }
 

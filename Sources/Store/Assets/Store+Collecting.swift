@@ -1,6 +1,7 @@
 import Blobs
 package import Crypto
 package import FoundationEssentials
+import Platform
 package import Postgres
 import Queue
 
@@ -76,19 +77,17 @@ extension Store {
   }
 
   /// Whether a file of the blob store has no row and nothing refers to it. Changes nothing.
-  ///
-  /// Call it in a transaction of its own.
-  package func isOrphan(_ hash: SHA256Digest, _ session: Session) throws -> Bool {
+  package func isOrphan(_ hash: SHA256Digest, _ pool: Pool) async throws -> Bool {
     struct RollBack: Error {}
-    var isOrphan = false
     do {
-      try session.savepoint { session in
-        isOrphan = try claim(hash, bytes: 0, session)
-        throw RollBack()
+      try await pool.transaction { session in
+        if try claim(hash, bytes: 0, session) { throw RollBack() }
       }
-    } catch is RollBack {}
-    // The file may be gone by now: another process collected it.
-    return try isOrphan && blobs.contains(hash)
+      return false
+    } catch is RollBack {
+      // The file may be gone by now: another process collected it.
+      return try await onThread("blobs") { [blobs] in try blobs.contains(hash) }
+    }
   }
 
   // Inserts the missing row; false if the row exists, or if something refers to the blob.

@@ -1,5 +1,6 @@
 import Blobs
 import Model
+import Platform
 import Postgres
 import Queue
 
@@ -137,8 +138,17 @@ extension Store {
       Self.forgetting["drop_forgetting"],
     ]
     for statement in last { try session.execute(statement, .text(user)) }
-    // A file that is removed although the transaction fails is one of a user who is being deleted.
-    try blobs.uploads().removeAll(of: user)
+  }
+
+  /// Removes the uploads of the user of a deletion, which waits for the disk: outside of a transaction. A file that is removed although
+  /// the deletion is interrupted is one of a user who is being deleted.
+  func removeUploads(ofJob job: PublicID, _ pool: Pool) async throws {
+    let user = try await pool.run { session in
+      try session.execute(Self.forgetting["user_of_forgetting"], .text(job.description)).first?
+        .get("user_id", as: String.self)
+    }
+    guard let user else { return }
+    try await onThread("uploads") { [blobs] in try blobs.uploads().removeAll(of: user) }
   }
 
   private func publicIDs(

@@ -9,6 +9,11 @@ package struct ForgetJob: TaskJob {
   /// Of one batch.
   static let deadlineSeconds = 600
 
+  /// Removes the uploads of the user.
+  package func prepare(_ job: ClaimedJob, in store: Store, _ pool: Pool) async throws {
+    try await store.removeUploads(ofJob: job.publicID, pool)
+  }
+
   /// Deletes the next batch of what mentions the user.
   package func perform(_ job: ClaimedJob, in store: Store, _ session: Session) throws -> TaskStep {
     try store.forgetBatch(ofJob: job.publicID, session) ? .batch : .last

@@ -41,9 +41,16 @@ package protocol MediaJob: JobKind {
 
 /// A kind of job that needs no media process, and is one transaction, or several in a row.
 package protocol TaskJob: JobKind {
+  /// Does what waits for a disk, before each transaction; it may be done several times.
+  func prepare(_ job: ClaimedJob, in store: Store, _ pool: Pool) async throws
+
   /// Performs the job, or its next batch, in the transaction that completes it or gives it back, so once, regardless of the
   /// number of attempts.
   func perform(_ job: ClaimedJob, in store: Store, _ session: Session) throws -> TaskStep
+}
+
+extension TaskJob {
+  package func prepare(_ job: ClaimedJob, in store: Store, _ pool: Pool) async throws {}
 }
 
 /// What a transaction of a job without media has done.
@@ -82,13 +89,22 @@ extension Store {
     return try kind.init(of: job).work(for: job, in: self, session)
   }
 
+  /// Does what a job that needs no media process, or its next batch, waits for before its transaction.
+  package func prepare(_ job: ClaimedJob, _ pool: Pool) async throws {
+    try await task(of: job).prepare(job, in: self, pool)
+  }
+
   /// Performs a job that needs no media process, or its next batch, in the transaction of the caller's that completes it or
   /// gives it back.
   @discardableResult
   package func perform(_ job: ClaimedJob, _ session: Session) throws -> TaskStep {
+    try task(of: job).perform(job, in: self, session)
+  }
+
+  private func task(of job: ClaimedJob) throws(StoreError) -> any TaskJob {
     guard let kind = JobKinds.tasks.first(where: { $0.kind == job.kind }) else {
       throw StoreError.unknownKind(job.kind, job.publicID)
     }
-    return try kind.init(of: job).perform(job, in: self, session)
+    return try kind.init(of: job)
   }
 }

@@ -1,9 +1,14 @@
 -- name: lock_adopting
--- Serializes the comparison of folder and database: two processes that start at the same time must not create two ids.
+-- Serializes the adoption of a store: two processes that start at the same time must not record two ids.
 SELECT pg_advisory_xact_lock(hashtextextended('blob_store', 2))
 
 -- name: store_id
-SELECT id FROM blob_store
+SELECT id FROM blob_store WHERE adopted_at > '-infinity'
+
+-- name: intend_store_id
+-- The id of a store that no process has adopted yet: it is that of the first process that wants to create one.
+INSERT INTO blob_store (id, adopted_at) VALUES ($1::uuid, '-infinity')
+ON CONFLICT (is_only) DO UPDATE SET id = blob_store.id RETURNING id
 
 -- name: insert_store_id
 INSERT INTO blob_store (id) VALUES ($1::uuid)
@@ -19,6 +24,9 @@ WHERE blob.inline_content IS NULL ORDER BY asset.id DESC LIMIT $1::int
 -- No row if the damage is known already, or the blob is gone.
 INSERT INTO blob_damage (hash, kind) SELECT hash, $2 FROM blob WHERE hash = $1
 ON CONFLICT (hash) DO NOTHING RETURNING hash
+
+-- name: damaged_among
+SELECT hash FROM blob_damage WHERE hash = ANY ($1::bytea[])
 
 -- name: claim_damage
 -- Each damaged blob is checked by one worker at a time, with growing pauses.

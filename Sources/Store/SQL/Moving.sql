@@ -1,5 +1,5 @@
 -- name: store_ids
-SELECT id, next_id, previous_id FROM blob_store
+SELECT id, next_id, previous_id FROM blob_store WHERE adopted_at > '-infinity'
 
 -- name: lock_writers
 -- Waits for the transactions that have inserted blobs; later ones wait for this one, and know then what it has changed.

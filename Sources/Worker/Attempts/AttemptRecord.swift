@@ -60,6 +60,7 @@ struct AttemptRecord: Sendable {
     var ending = ending
     while true {
       do {
+        if case .accepted(_, _, let outputs, _) = ending { try await store.prepareDamaged(outputs, pool) }
         let note = try await pool.transaction(timeout: .seconds(5)) { [ending] session in
           try write(ending, session)
         }

@@ -34,7 +34,7 @@ struct Outputs {
       guard let blob = staged[facts.role]?.blob.take() else { continue }
       let content = try blob.seal(writtenElsewhere: true)
       let made = asset(facts, content)
-      if !made.isInline { try blobs.prepare(content) }
+      if made.isInline { try content.load() } else { try blobs.prepare(content) }
       assets.append(made)
     }
     return assets

@@ -36,9 +36,8 @@ extension DoctorCheck {
     of place: BlobPlace<any InspectableBlobStore>, _ subject: DoctorSubject
   ) async throws -> BlobFolderMatch? {
     guard case .success(let access) = subject.database else { return nil }
-    return try await access.pool.run { session in
-      try Migrator.applied(session).isEmpty ? nil : try? Store.match(of: place, session)
-    }
+    let isEmpty = try await access.pool.run { session in try Migrator.applied(session).isEmpty }
+    return isEmpty ? nil : try? await Store.match(of: place, access.pool)
   }
 
   /// Whether a bucket can be read, and belongs to the database.

@@ -67,12 +67,10 @@ enum BlobOptions {
     let next = try arguments.value(next.name).map { try Self.place($0, arguments, onExchange: onExchange) }
     do {
       if isCreating { try Folder.make(data, mode: 0o700) }
-      return try await database.transaction { session in
-        guard let next, !isAdopting else {
-          return try Store.openBlobs(in: place.place, isAdopting: isAdopting, session)
-        }
-        return try Store.openBlobs(in: place.place, movingTo: next.place, session)
+      guard let next, !isAdopting else {
+        return try await Store.openBlobs(in: place.place, isAdopting: isAdopting, database)
       }
+      return try await Store.openBlobs(in: place.place, movingTo: next.place, database)
     } catch let refusal as BlobFolderRefusal {
       throw CommandFailure(refusal, folder: place.name)
     } catch let error as BlobError {

@@ -27,6 +27,9 @@ struct ServiceProcess: Sendable {
     let process = ServiceProcess(
       signals: StopSignals(isService: true), log: try Logger(arguments) { output.add($0) }, metrics: metrics)
     defer { output.flush(within: flushTimeout) }
+    CriticalSection.reportWaits { [log = process.log] call in
+      log.error("a transaction of the database waits for the storage, and others for its locks", ["call": call])
+    }
     do {
       return try await service(process)
     } catch {

@@ -118,10 +118,8 @@ struct StoreRestore: Sendable {
       try session.executeScript("ANALYZE", name: "ANALYZE")
     }
     // A move that had not ended has ended here: these are the blobs.
-    try await pool.transaction { session in
-      _ = try Store.cancelMove(session)
-      _ = try Store.openBlobs(in: place.place, isAdopting: true, session)
-    }
+    try await pool.run { session in _ = try Store.cancelMove(session) }
+    _ = try await Store.openBlobs(in: place.place, isAdopting: true, pool)
     let store = Store(blobs: blobs)
     let progress = StageProgress()
     let verifier = Verifier(pool: pool, store: store, blobs: blobs, parallel: parallel) { stage, fraction in

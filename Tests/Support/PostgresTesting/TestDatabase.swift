@@ -118,6 +118,16 @@ package func setReadOnly(_ isReadOnly: Bool, _ database: DatabaseURL) throws {
     """)
 }
 
+/// Returns the number of sessions of a test's database that have a transaction open and wait for their client.
+package func idleTransactions(_ database: DatabaseURL) throws -> Int {
+  try Session.connect(database, timeout: .seconds(5)).execute(
+    """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND state LIKE 'idle in transaction%'
+    """
+  ).single().get(0)
+}
+
 /// A value that the tasks of a test share; a class, since escaping closures cannot capture a noncopyable lock.
 package final class Shared<Value>: Sendable {
   private let locked: Locked<Value>

@@ -1,0 +1,62 @@
+package import Blobs
+package import Crypto
+package import Model
+package import Platform
+
+/// A wait of a thread until a test opens it, as for a bucket that does not answer.
+package final class Gate: Sendable {
+  private let isOpen: Event
+
+  package init() throws { isOpen = try Event() }
+
+  package func wait() { isOpen.wait() }
+
+  package func open() { isOpen.signal() }
+}
+
+/// A blob store that calls a test where a bucket would be waited for.
+package struct ObservedBlobStore: InspectableBlobStore {
+  private let base: any InspectableBlobStore
+
+  /// Called before a blob is prepared.
+  package var onPrepare: @Sendable (SealedBlob) -> Void = { _ in }
+  /// Called after a blob was read, before its reader receives the result.
+  package var onRead: @Sendable (SHA256Digest) -> Void = { _ in }
+
+  package init(_ base: any InspectableBlobStore) { self.base = base }
+
+  package var ids: [PublicID] { base.ids }
+  package var shards: Int { base.shards }
+
+  package func stage() throws(BlobError) -> StagedBlob { try base.stage() }
+
+  package func prepare(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
+    onPrepare(blob)
+    try base.prepare(blob, replacing: replacing)
+  }
+
+  package func publish(_ blob: SealedBlob, replacing: Bool) throws(BlobError) {
+    try base.publish(blob, replacing: replacing)
+  }
+
+  package func open(_ hash: SHA256Digest) throws(BlobError) -> Descriptor { try base.open(hash) }
+
+  package func openUncached(_ hash: SHA256Digest) throws(BlobError) -> Descriptor {
+    defer { onRead(hash) }
+    return try base.openUncached(hash)
+  }
+
+  package func damage(of hash: SHA256Digest, bytes: Int64, rate: ReadRate?) throws(BlobError) -> BlobDamage? {
+    defer { onRead(hash) }
+    return try base.damage(of: hash, bytes: bytes, rate: rate)
+  }
+
+  package func remove(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.remove(hash) }
+  package func freeBytes() throws(BlobError) -> Int64? { try base.freeBytes() }
+  package func uploads() throws(BlobError) -> UploadFolder { try base.uploads() }
+  package func contains(_ hash: SHA256Digest) throws(BlobError) -> Bool { try base.contains(hash) }
+  package func listing(ofShard shard: Int) throws(BlobError) -> BlobListing { try base.listing(ofShard: shard) }
+  package func stagedOrphans() throws(BlobError) -> [StoredFile] { try base.stagedOrphans() }
+  package func removeStagedOrphans() throws(BlobError) -> [StoredFile] { try base.removeStagedOrphans() }
+  package func location(of hash: SHA256Digest) -> String { base.location(of: hash) }
+}
