@@ -225,6 +225,24 @@ package struct UploadFolder: Sendable {
     return removed
   }
 
+  /// Removes the uploads of users that were created until the time that `end` returns for the user; nil: never.
+  package func removeAll(until end: (String) -> Date?) throws(BlobError) {
+    for id in try all() {
+      if let record = try record(id), let user = record.user, let end = end(user), record.createdAt <= end {
+        try remove(id)
+      }
+    }
+  }
+
+  /// The users who have uploads.
+  package func users() throws(BlobError) -> Set<String> {
+    var users: Set<String> = []
+    for id in try all() {
+      if let user = try record(id)?.user { users.insert(user) }
+    }
+    return users
+  }
+
   /// Removes the uploads of a user.
   package func removeAll(of user: String) throws(BlobError) {
     for id in try all() {

@@ -12,6 +12,7 @@ struct Binaries: Equatable {
 
   var initdb: String { "\(folder)/initdb" }
   var postgres: String { "\(folder)/postgres" }
+  var checksums: String { "\(folder)/pg_checksums" }
   var dump: String { "\(folder)/pg_dump" }
   var restore: String { "\(folder)/pg_restore" }
 

@@ -65,18 +65,34 @@ struct Cluster {
   private func initialise(with binaries: Binaries) throws {
     var arguments = [
       "--pgdata=\(layout.unfinishedCluster)", "--username=\(Self.role)", "--auth-local=trust", "--auth-host=reject",
-      "--encoding=UTF8", "--locale=C",
+      "--encoding=UTF8", "--locale=C", "--data-checksums",
     ]
     if !isDurable { arguments.append("--no-sync") }
-    let log = try openLog()
-    let logged = SmallFile.size(of: layout.logFile)
-    let child = try ChildProcess(configuration(binaries.initdb, arguments, log: log.number))
-    guard child.wait() == .exited(0) else {
-      let failure = StartFailure(log: SmallFile.text(of: layout.logFile, from: logged))
+    if let log = try run(binaries.initdb, arguments) {
+      let failure = StartFailure(log: log)
       throw EmbeddedPostgresError(
         "the PostgreSQL database cannot be created: \(failure?.message ?? "initdb failed without an error message")",
         remedy: failure?.remedy.map { "\($0). The full log is \(layout.logFile)" } ?? "See \(layout.logFile)")
     }
+  }
+
+  /// Gives all pages of the database, whose server has been shut down, a checksum.
+  func enableChecksums(with binaries: Binaries) throws {
+    var arguments = ["--enable", "--pgdata=\(layout.cluster)"]
+    if !isDurable { arguments.append("--no-sync") }
+    guard let log = try run(binaries.checksums, arguments) else { return }
+    let error = log.split(separator: "\n").last { $0.hasPrefix("pg_checksums: error: ") }
+    throw EmbeddedPostgresError(
+      "the data checksums cannot be enabled: \(error.map(String.init) ?? "pg_checksums failed without an error message")",
+      remedy: "See \(layout.logFile); the database is as it was")
+  }
+
+  /// Runs a program until it ends; returns what it has logged if it fails, and nil otherwise.
+  private func run(_ program: String, _ arguments: [String]) throws -> String? {
+    let log = try openLog()
+    let logged = SmallFile.size(of: layout.logFile)
+    let child = try ChildProcess(configuration(program, arguments, log: log.number))
+    return child.wait() == .exited(0) ? nil : SmallFile.text(of: layout.logFile, from: logged)
   }
 
   /// Starts the server; it is shut down when the calling thread ends.

@@ -55,7 +55,8 @@ package struct Upgrade {
     return try upgrade.run(progress)
   }
 
-  private static func own(_ folder: String) throws(EmbeddedPostgresError) -> FileLock {
+  /// Becomes the owner of a data folder that no other process uses.
+  static func own(_ folder: String) throws(EmbeddedPostgresError) -> FileLock {
     let ownership = Ownership(folder: folder, isService: false)
     // Another command that checks at the same time looks like a service for a moment.
     for _ in 0..<50 {

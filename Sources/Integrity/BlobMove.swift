@@ -44,13 +44,14 @@ package struct BlobMove: Sendable {
       throw BlobMoveRefusal.otherMove
     }
     var report = BlobMoveReport()
+    var otherLengths: [SHA256Digest: Int64] = [:]
     // Blobs that are inserted meanwhile are in both stores: the second time there is nothing to copy, which shows that.
     while true {
       let before = report.copied
       report.blobs = 0
       report.damaged = []
       for shard in UInt8.min...UInt8.max {
-        try await copy(shard, &report)
+        try await copy(shard, &report, &otherLengths)
         progress((Double(shard) + 1) / 256)
       }
       if report.copied == before { break }
@@ -61,18 +62,30 @@ package struct BlobMove: Sendable {
     return report
   }
 
-  private func copy(_ shard: UInt8, _ report: inout BlobMoveReport) async throws {
+  /// - Parameter otherLengths: the lengths of copied blobs whose rows have another one, which no copy changes: they are damaged.
+  private func copy(
+    _ shard: UInt8, _ report: inout BlobMoveReport, _ otherLengths: inout [SHA256Digest: Int64]
+  ) async throws {
     let target = target
     // The rows first: a blob whose row is committed is in the store that is listed after it.
     let files = try await pool.read { session in try Store.files(ofShard: shard, session) }
     let present = try await onThread("blob-move") { try target.listing(ofShard: Int(shard)) }.blobs
     report.blobs += files.count
-    let missing = files.filter { present[$0.key] != $0.value }.keys.sorted()
-    try await missing.forEach(concurrently: parallel, copy) { hash, copied in
+    let different = files.filter { present[$0.key] != $0.value }.keys.sorted()
+    let missing = different.filter { otherLengths[$0] == nil || present[$0] != otherLengths[$0] }
+    report.damaged += different.filter { otherLengths[$0] != nil && present[$0] == otherLengths[$0] }
+    try await missing.forEach(concurrently: parallel) { hash in
+      // A file of another length would stay.
+      try await copy(hash, replacing: present[hash] != nil)
+    } receive: { hash, copied in
       switch copied {
       case .bytes(let bytes):
         report.copied += 1
         report.bytes += bytes
+        if bytes != files[hash] {
+          otherLengths[hash] = bytes
+          report.damaged.append(hash)
+        }
       case .damaged: report.damaged.append(hash)
       case .gone: break
       }
@@ -87,14 +100,14 @@ package struct BlobMove: Sendable {
     case gone
   }
 
-  private func copy(_ hash: SHA256Digest) async throws -> Copied {
+  private func copy(_ hash: SHA256Digest, replacing: Bool) async throws -> Copied {
     let (source, target) = (source, target)
     do {
       return try await onThread("blob-move") {
         let file = try source.open(hash)
         let blob = try target.copy(of: file, hash)
         try target.prepare(blob)
-        try target.publish(blob)
+        try target.publish(blob, replacing: replacing)
         return .bytes(try file.size())
       }
     } catch let error as BlobError where error.damage != nil {
@@ -111,7 +124,7 @@ package struct BlobMoveReport: Sendable, Hashable {
   package var copied = 0
   /// Their bytes.
   package var bytes: Int64 = 0
-  /// Those that cannot be read.
+  /// Those that cannot be read, or whose rows have another length.
   package var damaged: [SHA256Digest] = []
   /// Whether the blobs are those of the other store now.
   package var isFinished = false

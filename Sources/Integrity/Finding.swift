@@ -34,6 +34,8 @@ package struct Finding: Sendable, Hashable {
   /// The action that an operator can take.
   package var remedy: String {
     switch (severity, code) {
+    case (_, .tableBroken):
+      "restore a backup with 'take5 restore': until then nothing else of the store can be relied on"
     case (_, .foreignFile): "take5 did not create this file: find out its origin and remove it"
     case (_, .definitionUnreadable):
       "its outputs are still served; make them again with the version that stored the definition, or with "
@@ -134,6 +136,10 @@ package enum FindingCode: String, Encodable, Sendable, Hashable, CaseIterable {
   case mediaMissing = "media_missing"
   /// A post or an image is processing, or has kept its sources, but their set does not exist.
   case sourcesMissing = "sources_missing"
+  /// A post or an image is processing, or an item of a run has started, and no job is left that ends it.
+  case jobMissing = "job_missing"
+  /// Pages of a table of the database cannot be read.
+  case tableBroken = "table_broken"
   /// A media file cannot be decoded.
   case mediaUndecodable = "media_undecodable"
   /// An output video violates its format in a way that strict players reject.
@@ -168,6 +174,10 @@ package enum FindingObject: Sendable, Hashable {
   /// A place by the app's id.
   case place(String)
   case collection(PublicID)
+  /// A table of the database.
+  case table(String)
+  /// A run of `reprocess`.
+  case run(PublicID)
   /// A month of the map's sums, such as `2026-11`.
   case month(String)
 
@@ -186,6 +196,8 @@ package enum FindingObject: Sendable, Hashable {
     case .spelling: "spelling"
     case .place: "place"
     case .collection: "collection"
+    case .table: "table"
+    case .run: "run"
     case .month: "month"
     }
   }
@@ -195,11 +207,12 @@ package enum FindingObject: Sendable, Hashable {
     switch self {
     case .blob(let hash), .definition(let hash): hash.hex
     case .file(let path): path
-    case .set(let id), .asset(let id), .post(let id), .image(let id), .collection(let id): id.description
+    case .set(let id), .asset(let id), .post(let id), .image(let id), .collection(let id), .run(let id): id.description
     case .user(let id): id
     case .relation(let number): "\(number)"
     case .spelling(let word): word
     case .place(let id): id
+    case .table(let name): name
     case .month(let month): month
     }
   }

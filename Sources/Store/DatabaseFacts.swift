@@ -19,10 +19,12 @@ package struct DatabaseFacts: Sendable, Hashable {
   package var isOwner: Bool
   /// The tables that the role may not read or write.
   package var closedTables: [String]
+  /// Whether the server compares each page that it reads from the disk with a checksum.
+  package var hasChecksums: Bool
 
   package init(
     version: String, versionNumber: Int, role: String, isReadOnly: Bool, applied: Set<Int>, mayCreate: Bool,
-    isOwner: Bool, closedTables: [String]
+    isOwner: Bool, closedTables: [String], hasChecksums: Bool
   ) {
     self.version = version
     self.versionNumber = versionNumber
@@ -32,6 +34,7 @@ package struct DatabaseFacts: Sendable, Hashable {
     self.mayCreate = mayCreate
     self.isOwner = isOwner
     self.closedTables = closedTables
+    self.hasChecksums = hasChecksums
   }
 
   /// Reads the facts; the database may have no schema.
@@ -41,7 +44,8 @@ package struct DatabaseFacts: Sendable, Hashable {
       version: try row.get("version"), versionNumber: try row.get("version_number"), role: try row.get("role"),
       isReadOnly: try row.get("is_read_only"), applied: try Migrator.applied(session),
       mayCreate: try row.get("may_create"), isOwner: try row.get("is_owner"),
-      closedTables: try row.get("closed_tables", as: String.self).split(separator: " ").map(String.init))
+      closedTables: try row.get("closed_tables", as: String.self).split(separator: " ").map(String.init),
+      hasChecksums: try row.get("has_checksums"))
   }
 
   /// The seconds by which the clock of this machine is ahead of that of the database, and the error of the measurement.

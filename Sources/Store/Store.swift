@@ -17,12 +17,18 @@ package struct Store: Sendable {
 
   let blobs: any BlobStore
   let authorConcurrency: Int?
+  let keepRejected: Duration
   let timeZones = KnownTimeZones()
 
-  /// - Parameter authorConcurrency: the largest number of jobs of one author that execute at a time; nil: no limit.
-  package init(blobs: any BlobStore, authorConcurrency: Int? = nil) {
+  /// - Parameters:
+  ///   - authorConcurrency: the largest number of jobs of one author that execute at a time; nil: no limit.
+  ///   - keepRejected: the time for which the sources of rejected media are kept; zero: they are removed with the rejection.
+  package init(
+    blobs: any BlobStore, authorConcurrency: Int? = nil, keepRejected: Duration = .seconds(7 * 24 * 3600)
+  ) {
     self.blobs = blobs
     self.authorConcurrency = authorConcurrency
+    self.keepRejected = keepRejected
   }
 
   /// Throws unless the database is reachable and accepts writes.
@@ -118,6 +124,8 @@ package enum StoreMigrations {
       Migration(version: 131, name: "user_names", PackageResources.v0131_user_names_sql),
       Migration(version: 132, name: "post_positions", PackageResources.v0132_post_positions_sql),
       Migration(version: 134, name: "subjects_offsets", PackageResources.v0134_subjects_offsets_sql),
+      Migration(version: 137, name: "rejected", PackageResources.v0137_rejected_sql),
+      Migration(version: 138, name: "forgotten", PackageResources.v0138_forgotten_sql),
     ]
   }
 }

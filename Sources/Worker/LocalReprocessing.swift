@@ -109,7 +109,13 @@ package struct LocalReprocessing: Sendable {
         try await end(item, .failed("\(error)"))
       }
     case .unchanged: try await end(item, .skipped)
-    case .rejected(_, let verdict): try await end(item, .failed(verdict.reasonText))
+    case .rejected(let work, let verdict):
+      try await persist { session in
+        try session.transaction { session in
+          try store.reject(work, itemOf: item.job, verdict: verdict, session)
+        }
+      }
+      log.warning("an item failed", ["subject": "\(item.subject)", "error": verdict.reasonText])
     case .broken(_, let crash): try await end(item, .failed(crash.description))
     case .damaged(let error, _): try await end(item, .failed(error.description))
     case .failed(let error): try await end(item, .failed(error))

@@ -83,6 +83,11 @@ package final class WorkerService: Sendable {
             try Task.checkCancellation()
           }
         },
+        MaintenanceTask("rejected", every: .seconds(60)) { pool in
+          while try await pool.transaction({ session in try store.dropRejectedSources(session) }) > 0 {
+            try Task.checkCancellation()
+          }
+        },
         MaintenanceTask("repair", every: .seconds(5)) { pool in try await repair.run(pool) },
         MaintenanceTask("answers", every: .seconds(3600)) { pool in
           try await pool.run { session in
@@ -93,8 +98,9 @@ package final class WorkerService: Sendable {
         MaintenanceTask("tokens", every: .seconds(3600)) { pool in
           try await pool.run { session in while try store.dropExpiredTokens(session) > 0 {} }
         },
-        MaintenanceTask("uploads", every: .seconds(3600)) { _ in
-          _ = try await onThread("uploads") { try blobs.uploads().removeExpired(now: .now) }
+        MaintenanceTask("uploads", every: .seconds(3600)) { pool in
+          try await store.removeUploads(pool)
+          try await pool.run { session in try store.dropOldForgotten(session) }
         },
         MaintenanceTask("events", every: .seconds(3600)) { pool in
           try await pool.run { session in while try store.dropOldEvents(session) > 0 {} }

@@ -30,7 +30,7 @@ struct Take5 {
     .quarantineList, .quarantineShow, .quarantineExport, .quarantineRelease,
     .validate, .inspect, .compose, .still, .photo, .definitionList, .definitionShow, .definitionCheck, .backup,
     .restore, .verify, .gc, .gcHold, .gcRelease, .blobsMove, .database,
-    .databaseUpgrade, .migrate,
+    .databaseUpgrade, .databaseChecksums, .migrate,
     .doctor, .config, .completions, .manual, .version,
   ]
 

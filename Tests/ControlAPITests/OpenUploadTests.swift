@@ -5,6 +5,10 @@ import Glibc
 import HTTPTesting
 import Model
 import Platform
+import Postgres
+import PostgresTesting
+import Queue
+import Store
 import Testing
 
 @testable import Blobs
@@ -156,6 +160,40 @@ struct OpenUploadTests {
       #expect(try await UploadTests.create(9 << 20, api).status == 201)
       #expect(try await UploadTests.send([0], at: 0, to: path, api).status == 204)
       #expect(try await api.get("/readyz").status == 200)
+    }
+  }
+
+  @Test("the uploads of a user who was deleted by a worker on another machine are removed, those of the next one stay")
+  func forgotten() async throws {
+    try await RunningAPI.with { api in
+      let elsewhere = try TemporaryFolder()
+      let other = Store(blobs: try FolderBlobStore(folder: "\(elsewhere.path)/blobs"))
+      func create(_ user: String) throws -> PublicID {
+        let record = UploadRecord(user: user, length: 5, metadata: nil, createdAt: .now, expiresAt: .distantFuture)
+        try api.blobs.uploads().create(record)
+        return record.id
+      }
+      _ = try create("ada")
+      let bobs = try create("bob")
+      let job = try await api.pool.transaction { session in
+        try other.forget("ada", request: nil, session, check: { _ in }).job
+      }
+      let claimed = try await api.pool.run { session in
+        let worker = try JobQueue.register(host: "there", process: 1, session)
+        return try JobQueue.claim(worker: worker, queue: JobKinds.taskQueue, limit: 1, session).first
+      }
+      let forgetting = try #require(claimed)
+      #expect(forgetting.publicID == job)
+      while try await api.pool.transaction({ session in try other.perform(forgetting, session) }) == .batch {}
+      #expect(try api.blobs.uploads().all().count == 2)
+      let adas = try create("ada")
+      await api.api.removeExpired()
+      #expect(try Set(api.blobs.uploads().all()) == [bobs, adas])
+      try await api.pool.run { session in
+        try session.executeScript("UPDATE forgotten_user SET forgotten_at = now() - interval '32 days'", name: "age")
+        try other.dropOldForgotten(session)
+        #expect(try session.execute("SELECT FROM forgotten_user").isEmpty)
+      }
     }
   }
 

@@ -55,6 +55,42 @@ struct EmbeddedPostgresTests {
     #expect(try connect(second).execute("SELECT value FROM item").single().get("value") == 7)
   }
 
+  @Test("a new database has data checksums, and one without them gets them, with its rows, while no process uses it")
+  func checksums() throws {
+    func server() throws -> (EmbeddedPostgres, Session) {
+      let server = try EmbeddedPostgres.start(configuration())
+      return (server, try connect(server))
+    }
+    func setting(_ session: borrowing Session) throws -> String {
+      try session.execute("SHOW data_checksums").single().get(0)
+    }
+    #expect(throws: EmbeddedPostgresError.self) { try Checksums.enable(configuration()) }
+    let (first, session) = try server()
+    #expect(try setting(session) == "on")
+    try session.executeScript("CREATE TABLE item AS SELECT 7 AS value", name: "item")
+    #expect(throws: EmbeddedPostgresError.self) { try Checksums.enable(configuration()) }
+    first.stop()
+    #expect(try !Checksums.enable(configuration()))
+
+    // As one that an earlier version has created.
+    let cluster = try Cluster(in: try Folder.resolved("\(folder.path)/data"), isDurable: false)
+    let version = try #require(cluster.version)
+    var former = ChildProcess.Configuration(
+      path: try Binaries.installed(.creator(version)).checksums,
+      arguments: ["--disable", "--no-sync", "--pgdata=\(cluster.layout.cluster)"])
+    former.directory = "/"
+    if cluster.user.isSwitched { former.user = (cluster.user.user, cluster.user.group) }
+    #expect(try ChildProcess(former).wait() == .exited(0))
+    let (second, other) = try server()
+    #expect(try setting(other) == "off")
+    second.stop()
+    #expect(try Checksums.enable(configuration()))
+    let (third, last) = try server()
+    defer { third.stop() }
+    #expect(try setting(last) == "on")
+    #expect(try last.execute("SELECT value FROM item").single().get("value") == 7)
+  }
+
   @Test("a symbolic link in the data folder is not followed", arguments: ["postgres.lock", "postgres.log"])
   func links(name: String) throws {
     let (data, target) = ("\(folder.path)/data", "\(folder.path)/target")

@@ -131,7 +131,8 @@ struct PhotoServiceTests {
     let refused = try await onThread("test-client") { try client.get("/v1/images/\(image.id)") }
     #expect(try JSON.decode(Media.self, from: refused.body).status == "rejected")
     #expect(try await onThread("test-client") { try client.get("/v1/users/ada/profile-image") }.status == 200)
-    #expect(try await service.count("SELECT count(*)::int FROM asset") == 2)
+    // The outputs of the current image, and the source of the rejected one.
+    #expect(try await service.count("SELECT count(*)::int FROM asset") == 3)
     #expect(try await service.stop() == 0)
   }
 

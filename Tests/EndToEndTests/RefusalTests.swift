@@ -73,9 +73,9 @@ struct RefusalTests {
     #expect(try Folders.files(below: folder.path).sorted() == [back, front].sorted())
   }
 
-  @Test("the API rejects with the code, and no files or rows stay")
+  @Test("the API rejects with the code, and no files or rows stay where no sources are kept")
   func overHTTP() async throws {
-    let service = try await Service()
+    let service = try await Service(workers: 1, ["--keep-rejected", "0"])
     let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
     for example in Self.cases {
       let front = try example.front(service.folder)

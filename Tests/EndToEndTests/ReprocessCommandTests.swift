@@ -125,6 +125,39 @@ struct ReprocessCommandTests {
     try await service.stop()
   }
 
+  @Test("what a stricter version has rejected becomes ready when it is judged again")
+  func rejected() async throws {
+    let folder = try TemporaryFolder()
+    let built = try await Take5Command.run(["definition", "show", "take5-post"]).output
+    let strict = "\(folder.path)/strict.json"
+    // The clips last five seconds.
+    let text = built.replacing(/"seconds": ?\[\s*4\.5,\s*5\.5\s*\]/, with: #""seconds": [5.3, 5.5]"#)
+    #expect(text != built)
+    try Descriptor(writing: strict, replacing: false).write(Array(text.utf8))
+    let service = try await Service(["--definition", strict])
+    let front = try Clips.write(Clips.front, "front.mp4", in: service.folder)
+    let back = try Clips.write(Clips.back, "back.mp4", in: service.folder)
+    let moment = try await service.submitted(front: front, back: back)
+    #expect(await service.process.waitForLog("post rejected"), "\(service.process.log)")
+    #expect(try await service.post(moment.id).reasons.first?.code == .durationOutOfRange)
+    let access = ["--data", service.data, "--json"]
+    #expect(try await Take5Command.run(["verify", "--deep", "--data", service.data]).status == 0)
+    #expect(try json(try await Take5Command.run(["reprocess", "--dry-run"] + access))["items"]?.number == 0)
+    let plan = try json(try await Take5Command.run(["reprocess", "--rejected", "--dry-run"] + access))
+    #expect(plan["items"]?.number == 1)
+    #expect(try await Take5Command.run(["reprocess", "--reason", "corrupt_video"] + access).status == 64)
+    let other = try await Take5Command.run(["reprocess", "--rejected", "--reason", "corrupt_video"] + access)
+    #expect(other.status == 0)
+    #expect(try json(other)["total"]?.number == 0)
+
+    let run = try await Take5Command.run(["reprocess", "--rejected", "--reason", "duration_out_of_range"] + access)
+    #expect(run.status == 0, "\(run.errors)")
+    let ready = try await service.post(moment.id)
+    #expect(ready.status == .ready && ready.reasons.isEmpty && !ready.assets.isEmpty)
+    #expect(try await Take5Command.run(["verify", "--deep", "--data", service.data]).status == 0)
+    #expect(try await service.stop() == 0)
+  }
+
   @Test("a changed definition makes other outputs, and the old ones stay readable for the grace period")
   func changing() async throws {
     let (service, moment, photo) = try await service(["--background-slots", "2"])

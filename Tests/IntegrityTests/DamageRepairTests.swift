@@ -68,6 +68,45 @@ struct DamageRepairTests {
     }
   }
 
+  @Test("damaged content of a row is recorded, and the outputs are made again, which replaces it")
+  func inline() async throws {
+    try await with { fixture, monitor in
+      let a = try await fixture.post("a")
+      let hash = IntegrityFixture.hash("image a")
+      try await fixture.sql("UPDATE blob SET inline_content = 'imag_ a' WHERE hash = '\\x\(hash.hex)'")
+      let found = try #require(try await fixture.post(a).assets[.image])
+      let stored = try await fixture.pool.run { [store = fixture.store] in
+        try store.asset(found.id, for: .unrestricted, $0)
+      }
+      #expect(stored?.inline == nil && stored?.damage?.kind == .corrupt && stored?.damage?.isRecorded == false)
+      try await monitor.check("image a")
+      #expect(try await monitor.kinds() == ["corrupt"] && monitor.logged("post \(a)") == 1)
+      try await monitor.repair()
+      #expect(try await monitor.texts("SELECT subject::text FROM reprocess_item") == [a.description])
+      // The run publishes the same bytes again.
+      try await fixture.remake(a, "a")
+      #expect(try await fixture.codes().isEmpty)
+      try await fixture.sql("UPDATE reprocess_run SET state = 'completed', ended_at = now()")
+      try await monitor.repair()
+      #expect(try await monitor.kinds().isEmpty)
+    }
+  }
+
+  @Test("damaged content of a row beside an intact file is cleared")
+  func inlineBesideFile() async throws {
+    try await with { fixture, monitor in
+      try await fixture.post("a")
+      try fixture.blobs.publish(fixture.seal("image a"))
+      let hash = IntegrityFixture.hash("image a")
+      try await fixture.sql("UPDATE blob SET inline_content = 'imag_ a' WHERE hash = '\\x\(hash.hex)'")
+      try await monitor.check("image a")
+      try await monitor.repair()
+      #expect(try await monitor.kinds().isEmpty)
+      #expect(try await fixture.count("reprocess_run") == 0)
+      #expect(try await fixture.codes().isEmpty)
+    }
+  }
+
   @Test("neither a blob with inline content nor an unreferenced one is recorded")
   func notRecorded() async throws {
     try await with { fixture, monitor in

@@ -92,6 +92,29 @@ struct IntegrityFixture {
     return id
   }
 
+  func post(_ id: PublicID) async throws -> Post {
+    let post = try await pool.run { [store] session in try store.post(id, for: .unrestricted, session) }
+    return try #require(post)
+  }
+
+  /// Publishes the outputs of a post's item of a run.
+  func remake(_ post: PublicID, _ name: String) async throws {
+    try await pool.transaction { [store] session in try store.scheduleRuns(session) }
+    let job = try await pool.run { session in
+      let worker = try JobQueue.register(host: "here", process: 1, session)
+      return try JobQueue.claim(worker: worker, queue: ReprocessJob.queue, limit: 1, session).first
+    }
+    let claimed = try #require(job)
+    let outputs = try outputs(name)
+    try await pool.transaction { [store] session in
+      let work = try #require(try store.work(for: claimed, session))
+      #expect(work.subject == .post(post))
+      try store.publish(
+        outputs, of: work, recipe: SHA256.digest(of: [2]), job: claimed,
+        verdict: Verdict(reasons: [], inputs: [:], decisions: []), seconds: 1, session)
+    }
+  }
+
   static func hash(_ text: String) -> SHA256Digest { SHA256.digest(of: Array(text.utf8)) }
 
   func path(_ text: String) -> String { blobs.location(of: Self.hash(text)) }

@@ -1,5 +1,6 @@
 import Blobs
 import Crypto
+import Definitions
 import Glibc
 import Integrity
 import Model
@@ -32,6 +33,71 @@ struct RepairerTests {
         outcomes[subject] = .done
       }
       return outcomes
+    }
+  }
+
+  @Test("a post or an image that waits for a job that does not exist gets another one; one with outputs is ready")
+  func lostJobs() async throws {
+    try await IntegrityFixture.with { fixture in
+      let a = try await fixture.post("a")
+      let b = try await fixture.submit("b")
+      let c = try await fixture.submit("c")
+      let photo = NewAsset(role: .sourcePhoto, type: "image/jpeg", content: try fixture.seal("photo"))
+      let definition = try #require(try Definitions.photo("profile-image"))
+      let image = try await fixture.pool.transaction { [store = fixture.store] session in
+        try store.submitImage(
+          ImageDraft(kind: .profile, owner: "ada", author: "ada"), for: .unrestricted, source: photo,
+          definition: definition, request: nil, session)
+      }
+      // A cancelled job is in the history, a lost one is nowhere.
+      try await fixture.sql(
+        """
+        UPDATE post SET status = 'processing' WHERE public_id = '\(a)';
+        DELETE FROM job WHERE public_id <> (SELECT job FROM post WHERE public_id = '\(c)');
+        """)
+      let findings = try await fixture.verify().findings
+      #expect(findings.allSatisfy { $0.code == .jobMissing && $0.severity == .fault })
+      #expect(Set(findings.flatMap(\.subjects)) == Set([.post(a), .post(b), .image(try #require(image))]))
+      #expect(try await fixture.repair().isEmpty)
+      #expect(try await fixture.codes().isEmpty)
+      let statuses = [try await fixture.post(a).status, try await fixture.post(b).status]
+      #expect(statuses == [.ready, .processing])
+      #expect(try await fixture.count("job") == 3)
+      #expect(try await fixture.repair().isEmpty)
+      #expect(try await fixture.count("job") == 3)
+      // The jobs are those of submissions.
+      for _ in 0..<2 { try await fixture.work("w") }
+      #expect(try await fixture.count("post WHERE status = 'ready'") >= 2)
+    }
+  }
+
+  @Test("an item of a run whose job does not exist waits again, and ends with a run that has ended")
+  func lostItems() async throws {
+    try await IntegrityFixture.with { fixture in
+      let a = try await fixture.post("a")
+      var selection = ReprocessSelection()
+      selection.ids = [a]
+      let request = ReprocessRequest(
+        selection, definitions: [.take5: [try StoredDefinition(try Definitions.take5Post())]])
+      for _ in 0..<2 {
+        try await fixture.pool.transaction { [store = fixture.store] session in
+          _ = try store.createRun(request, session)
+          try store.scheduleRuns(session)
+        }
+      }
+      #expect(try await fixture.codes().isEmpty)
+      try await fixture.sql(
+        """
+        DELETE FROM job;
+        UPDATE reprocess_run SET state = 'cancelled', ended_at = now() WHERE id = (SELECT min(id) FROM reprocess_run)
+        """)
+      let findings = try await fixture.verify().findings
+      #expect(findings.map(\.code) == [.jobMissing, .jobMissing] && findings.map(\.object.kind) == ["run", "run"])
+      #expect(try await fixture.repair().isEmpty)
+      #expect(try await fixture.codes().isEmpty)
+      #expect(try await fixture.count("reprocess_item WHERE outcome = 'cancelled'") == 1)
+      try await fixture.remake(a, "again")
+      #expect(try await fixture.count("reprocess_item WHERE outcome = 'done'") == 1)
     }
   }
 

@@ -30,7 +30,7 @@ struct AttributionTests {
     }
   }
 
-  @Test("a clip to which the crashes are attributed is refused in every place, and the other one is not kept")
+  @Test("a clip to which the crashes are attributed is refused in every place, and the other one is not quarantined")
   func clip() async throws {
     try await StoreFixture.with { fixture in
       try await fixture.submit("evil", "clip")
@@ -47,6 +47,9 @@ struct AttributionTests {
       #expect(media.inputs.map(\.role) == [.sourceFront] && media.inputs.map(\.hash) == [evil])
       #expect(media.crash.error == "alone" && media.crash.signal == "SIGABRT" && media.foreground == .front)
       #expect(media.definition == claim.work.definitionHash && media.firstAt < media.lastAt)
+      // When the time of the sources of rejected media is over.
+      let unkept = Store(blobs: fixture.blobs, keepRejected: .zero)
+      _ = try await fixture.pool.transaction { session in try unkept.dropRejectedSources(session) }
       try await fixture.collect()
       #expect(try fixture.holds(evil) && !fixture.holds(claim.work.moment.back))
 

@@ -90,7 +90,7 @@ struct ImageTests {
     }
   }
 
-  @Test("a rejected image does not change the current image and is removed completely")
+  @Test("a rejected image does not change the current image and is removed completely where no sources are kept")
   func rejection() async throws {
     try await StoreFixture.with { fixture in
       let images = Images(fixture: fixture, kind: .profile)
@@ -100,7 +100,8 @@ struct ImageTests {
       let claim = try await fixture.claim()
       let verdict = Verdict(
         reasons: [Reason(.corruptImage, input: .photo, detail: "Damaged.")], inputs: [:], decisions: [])
-      try await fixture.pool.transaction { [store = fixture.store] session in
+      let store = Store(blobs: fixture.blobs, keepRejected: .zero)
+      try await fixture.pool.transaction { session in
         try store.reject(claim.work, job: claim.job, verdict: verdict, session)
       }
       try await fixture.collect()

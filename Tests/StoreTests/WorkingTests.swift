@@ -145,14 +145,15 @@ struct WorkingTests {
     }
   }
 
-  @Test("a rejected post has the reasons and no sources; a source that another post shares stays")
+  @Test("a post that is rejected where no sources are kept has the reasons alone; a source of another post stays")
   func rejecting() async throws {
     try await StoreFixture.with { fixture in
       let id = try await fixture.submit("shared", "own")
       let claim = try await fixture.claim()
       let other = try await fixture.submit("shared", "other")
       try await fixture.pool.transaction { session in
-        try fixture.store.reject(claim.work, job: claim.job, verdict: refused, session)
+        try Store(blobs: fixture.blobs, keepRejected: .zero).reject(
+          claim.work, job: claim.job, verdict: refused, session)
       }
       // Files are removed only after the commit of the rejection.
       #expect(try fixture.holds(claim.work.moment.back))

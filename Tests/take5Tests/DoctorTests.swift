@@ -92,7 +92,8 @@ struct DoctorResultTests {
 
   private static let healthy = DatabaseFacts(
     version: "15.14", versionNumber: 150_014, role: "ada", isReadOnly: false,
-    applied: Set(StoreMigrations.all.map(\.version)), mayCreate: true, isOwner: true, closedTables: [])
+    applied: Set(StoreMigrations.all.map(\.version)), mayCreate: true, isOwner: true, closedTables: [],
+    hasChecksums: true)
 
   private func levels(_ change: (inout DatabaseFacts) -> Void) -> [CheckResult.Level] {
     var facts = Self.healthy
@@ -109,6 +110,11 @@ struct DoctorResultTests {
     #expect(levels { $0.applied.remove(109) } == [.ok, .warning, .ok])
     #expect(levels { $0.applied.insert(9999) } == [.ok, .warning, .ok])
     #expect(levels { $0.closedTables = ["post"] } == [.ok, .ok, .error])
+    #expect(levels { $0.hasChecksums = false } == [.ok, .ok, .ok, .info])
+    var unprotected = Self.healthy
+    unprotected.hasChecksums = false
+    let result = DoctorCheck.results(unprotected, at: "here", isEmbedded: true).last
+    #expect(result?.level == .warning && result?.remedy?.contains("take5 database checksums") == true)
     #expect(levels { $0.mayCreate = false } == [.ok, .ok, .warning])
     // Migrations could not be applied.
     #expect(

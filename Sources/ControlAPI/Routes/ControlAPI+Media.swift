@@ -75,7 +75,7 @@ extension ControlAPI {
         throw Self.mediaNotFound("\(asset.id)")
       }
       // The scrubber reads the whole blob and records whether it is damaged.
-      if current.damage == nil { scrub.offer(stored.hash, bytes: asset.bytes, isSuspect: true) }
+      if current.damage?.isRecorded != true { scrub.offer(stored.hash, bytes: asset.bytes, isSuspect: true) }
       throw Self.damaged(current)
     }
   }

@@ -60,13 +60,11 @@ extension ControlAPI {
     }
   }
 
-  /// Removes the uploads of this machine that have expired: a worker with another folder does not have them.
-  private func removeExpired() async {
+  /// Removes the uploads of this machine that have expired, or whose user was deleted: a worker with another folder does not have them.
+  func removeExpired() async {
     do {
-      try await onThread("uploads") { [blobs, openUploads] in
-        _ = try blobs.uploads().removeExpired(now: .now)
-        try openUploads.read(blobs.uploads())
-      }
+      try await store.removeUploads(database)
+      try await onThread("uploads") { [blobs, openUploads] in try openUploads.read(blobs.uploads()) }
     } catch {
       log.warning("the uploads could not be read", ["error": "\(error)"])
     }

@@ -26,8 +26,10 @@ package struct DamageRecorder: Sendable {
   package func check(_ hash: SHA256Digest, _ pool: Pool) async throws {
     let check = BlobCheck(hash: hash, lock: Integrity.statements["lock_blob_shared"], pool: pool)
     let found = try await check.run(reading: { [blobs] evidence -> BlobDamage? in
-      // Inline content is served from the row, and an unreferenced blob is removed.
-      guard evidence.isSource || evidence.inline.isAbsent, !evidence.isUnreferenced else { return nil }
+      // An unreferenced blob is removed. Inline content is served from the row.
+      guard !evidence.isUnreferenced else { return nil }
+      if case .wrong = evidence.inline { return .corrupt }
+      guard evidence.isSource || evidence.inline.isAbsent else { return nil }
       // A failure of the entire disk is not damage of one file.
       try blobs.check()
       return try blobs.damage(of: hash, bytes: evidence.bytes)

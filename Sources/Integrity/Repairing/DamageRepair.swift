@@ -66,7 +66,12 @@ package struct DamageRepair: Sendable {
   }
 
   private func recordIntact(_ hash: SHA256Digest, _ pool: Pool) async throws {
-    if try await pool.run({ session in try store.dropDamage(of: hash, session) }) {
+    let isRecorded = try await pool.transaction { session in
+      // Damaged content of the row is not needed beside an intact file.
+      try session.execute(Integrity.statements["clear_wrong_inline"], .bytes(hash.bytes))
+      return try store.dropDamage(of: hash, session)
+    }
+    if isRecorded {
       recorder.log.info("a damaged blob is intact again", ["blob": hash.hex])
     }
   }

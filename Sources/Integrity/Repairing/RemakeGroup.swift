@@ -41,7 +41,7 @@ package struct RemakeGroup: Sendable, Hashable {
   package func request(isLocal: Bool) -> ReprocessRequest {
     var selection = ReprocessSelection()
     selection.kinds = [kind]
-    selection.statuses = Set(ReprocessSelection.Status.allCases)
+    selection.statuses = [.ready, .failed]
     selection.ids = subjects.map(\.id)
     var request = ReprocessRequest(selection, definitions: [kind: [definition]])
     request.isLocal = isLocal

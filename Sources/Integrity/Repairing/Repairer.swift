@@ -56,6 +56,14 @@ package struct Repairer: Sendable {
       try await pool.run { session in
         _ = try session.execute(Integrity.statements["reinstate_set"], .text(id.description))
       }
+    case (.jobMissing, .run(let id)):
+      try await pool.run { session in
+        _ = try session.execute(Integrity.statements["correct_run"], .text(id.description))
+      }
+    case (.jobMissing, _):
+      for subject in finding.subjects {
+        try await pool.transaction { [store] session in try store.restoreJob(of: subject, session) }
+      }
     case (.countWrong, .user(let id)):
       try await correct(Integrity.statements["lock_user"], Integrity.statements["correct_user"], id)
     case (.countWrong, .post(let id)):

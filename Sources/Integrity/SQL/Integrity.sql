@@ -1,3 +1,21 @@
+-- name: tables
+-- The tables that this role may read, with what the server stores beside them for long values: by the name of the table that a part
+-- belongs to, and as the relation to read.
+SELECT coalesce(owner.oid, relation.oid)::regclass::text AS name, format('%I.%I', namespace.nspname, relation.relname) AS relation
+FROM pg_class AS relation JOIN pg_namespace AS namespace ON namespace.oid = relation.relnamespace
+LEFT JOIN pg_class AS owner ON owner.reltoastrelid = relation.oid
+WHERE relation.relkind IN ('r', 't', 'm') AND relation.relpersistence = 'p'
+  AND has_schema_privilege(namespace.oid, 'USAGE') AND has_table_privilege(relation.oid, 'SELECT')
+ORDER BY 1, 2
+
+-- name: has_checksums
+SELECT current_setting('data_checksums') = 'on'
+
+-- name: read_sequentially
+-- An index would spare the server pages of the table.
+SELECT set_config('enable_indexscan', 'off', true), set_config('enable_indexonlyscan', 'off', true),
+  set_config('enable_bitmapscan', 'off', true)
+
 -- name: totals
 SELECT (SELECT count(*) FROM blob) AS blobs, (SELECT coalesce(sum(bytes), 0)::bigint FROM blob) AS bytes,
   (SELECT count(*) FROM asset_set) AS sets, (SELECT count(*) FROM post) AS posts, (SELECT count(*) FROM image) AS images,
@@ -77,7 +95,8 @@ SELECT id, public_id, source_set_id IS NOT NULL AS has_sources,
   (status = 'ready' AND job IS NOT NULL OR asset_set_id IS NOT NULL)
     AND NOT EXISTS (SELECT FROM asset_set WHERE asset_set.id = post.asset_set_id) AS lacks_media,
   (status = 'processing' AND NOT EXISTS (SELECT FROM awaited_upload WHERE post_id = post.id) OR source_set_id IS NOT NULL)
-    AND NOT EXISTS (SELECT FROM asset_set WHERE asset_set.id = post.source_set_id) AS lacks_sources
+    AND NOT EXISTS (SELECT FROM asset_set WHERE asset_set.id = post.source_set_id) AS lacks_sources,
+  status = 'processing' AND source_set_id IS NOT NULL AND NOT EXISTS (SELECT FROM job WHERE job.public_id = post.job) AS lacks_job
 FROM post WHERE id > $1::bigint ORDER BY id LIMIT $2::int
 
 -- name: images
@@ -85,8 +104,25 @@ SELECT id, public_id, source_set_id IS NOT NULL AS has_sources,
   (status = 'ready' OR asset_set_id IS NOT NULL)
     AND NOT EXISTS (SELECT FROM asset_set WHERE asset_set.id = image.asset_set_id) AS lacks_media,
   (status = 'processing' OR source_set_id IS NOT NULL)
-    AND NOT EXISTS (SELECT FROM asset_set WHERE asset_set.id = image.source_set_id) AS lacks_sources
+    AND NOT EXISTS (SELECT FROM asset_set WHERE asset_set.id = image.source_set_id) AS lacks_sources,
+  status = 'processing' AND source_set_id IS NOT NULL AND NOT EXISTS (SELECT FROM job WHERE job.public_id = image.job) AS lacks_job
 FROM image WHERE id > $1::bigint ORDER BY id LIMIT $2::int
+
+-- name: runs_without_jobs
+-- The runs of workers with items that have started, have no outcome, and have no job.
+SELECT run.public_id, count(*) AS items FROM reprocess_item AS item JOIN reprocess_run AS run ON run.id = item.run_id
+WHERE item.outcome IS NULL AND item.job IS NOT NULL AND NOT run.is_local AND NOT EXISTS (SELECT FROM job WHERE job.public_id = item.job)
+GROUP BY run.id ORDER BY run.id
+
+-- name: correct_run
+-- The items wait again; those of a run that has ended end with it.
+UPDATE reprocess_item AS item SET
+  job = CASE WHEN run.state IN ('running', 'paused') THEN NULL ELSE item.job END,
+  outcome = CASE WHEN run.state NOT IN ('running', 'paused') THEN 'cancelled' END,
+  ended_at = CASE WHEN run.state NOT IN ('running', 'paused') THEN clock_timestamp() END
+FROM reprocess_run AS run
+WHERE run.id = item.run_id AND run.public_id = $1::uuid AND NOT run.is_local AND item.outcome IS NULL AND item.job IS NOT NULL
+  AND NOT EXISTS (SELECT FROM job WHERE job.public_id = item.job)
 
 -- name: hashes_without_row
 -- The hashes, among those given, that have no row.
@@ -119,6 +155,9 @@ WHERE asset.public_id = $1::uuid
 
 -- name: clear_inline
 UPDATE blob SET inline_content = NULL WHERE hash = $1
+
+-- name: clear_wrong_inline
+UPDATE blob SET inline_content = NULL WHERE hash = $1 AND sha256(inline_content) <> hash
 
 -- name: correct_blob
 UPDATE blob SET bytes = $2::bigint WHERE hash = $1

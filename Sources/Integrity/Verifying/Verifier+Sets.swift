@@ -47,6 +47,18 @@ extension Verifier {
     if isPost { report.checked.posts = count } else { report.checked.images = count }
   }
 
+  /// Checks that each item of a run that has started has its job.
+  func checkRuns(_ report: inout VerifyReport) async throws {
+    report.findings += try await pool.run { session in
+      try session.execute(Integrity.statements["runs_without_jobs"]).map { row in
+        let items: Int = try row.get("items")
+        return Finding(
+          .jobMissing, .run(try row.publicID("public_id")), .fault,
+          detail: "\(items) of its items wait for jobs that do not exist")
+      }
+    }
+  }
+
   private static func findings(_ row: Row, isPost: Bool) throws -> [Finding] {
     let id = try row.publicID("public_id")
     let subject = isPost ? Subject.post(id) : .image(id)
@@ -63,6 +75,12 @@ extension Verifier {
         Finding(
           .mediaMissing, .init(subject), hasSources && !lacksSources ? .damaged : .lost,
           detail: "the set of its outputs is missing", subjects: [subject]))
+    }
+    // Without sources no job can be performed.
+    if try row.get("lacks_job", as: Bool.self), !lacksSources {
+      findings.append(
+        Finding(
+          .jobMissing, .init(subject), .fault, detail: "it waits for a job that does not exist", subjects: [subject]))
     }
     return findings
   }

@@ -60,35 +60,51 @@ package struct NewAsset: Sendable {
 /// An asset with the location of its bytes.
 package struct StoredAsset: Sendable {
   package let asset: Asset
-  /// The bytes, if they are stored in the database; nil: they are in the blob store under `hash`.
+  /// The bytes, if they are stored in the database and intact; nil: they are in the blob store under `hash`, or damaged.
   package let inline: [UInt8]?
   /// The recipe of the asset's set; nil for sources.
   package let recipe: SHA256Digest?
   /// The hash of the asset's blob.
   package let hash: SHA256Digest
-  /// The recorded damage of the blob's file; nil: no damage is known.
+  /// The damage of the blob; nil: no damage is known.
   package let damage: AssetDamage?
 
   init(_ asset: Asset, _ row: Row) throws {
     self.asset = asset
-    inline = try row.get("inline_content")
-    guard asset.bytes >= 0, inline.map({ Int64($0.count) == asset.bytes }) ?? true else {
-      throw PostgresError(.decoding, "the content of asset \(asset.id) has not the size in the asset's row")
-    }
     guard let hash = SHA256Digest(hex: asset.sha256) else {
       throw PostgresError(.decoding, "the hash of a blob is not a SHA-256")
     }
     self.hash = hash
-    damage = try AssetDamage(row)
+    let inline: [UInt8]? = try row.get("inline_content")
+    var damage = try AssetDamage(row)
+    // It is small, and nothing else reads it to its end before a client has it.
+    if let inline, SHA256.digest(of: inline) != hash {
+      damage = damage ?? AssetDamage(unrecorded: .corrupt)
+      self.inline = nil
+    } else {
+      self.inline = inline
+    }
+    guard asset.bytes >= 0, self.inline.map({ Int64($0.count) == asset.bytes }) ?? true else {
+      throw PostgresError(.decoding, "the content of asset \(asset.id) has not the size in the asset's row")
+    }
+    self.damage = damage
     recipe = try row.get("recipe", as: [UInt8]?.self).flatMap { SHA256Digest(bytes: $0) }
   }
 }
 
-/// The recorded damage of an asset's file.
+/// The damage of an asset's bytes.
 package struct AssetDamage: Sendable, Hashable {
   package let kind: BlobDamage
-  /// Whether the file cannot be made again.
+  /// Whether the bytes cannot be made again.
   package let isLost: Bool
+  /// Whether it is recorded; otherwise it was found when the row was read.
+  package let isRecorded: Bool
+
+  init(unrecorded kind: BlobDamage) {
+    self.kind = kind
+    isLost = false
+    isRecorded = false
+  }
 
   /// Reads the columns `damage` and `is_lost`; nil: no damage is recorded.
   init?(_ row: Row) throws {
@@ -96,6 +112,7 @@ package struct AssetDamage: Sendable, Hashable {
     guard let kind = BlobDamage(rawValue: text) else { throw PostgresError(.decoding, "unknown damage '\(text)'") }
     self.kind = kind
     isLost = try row.get("is_lost", as: Bool?.self) ?? false
+    isRecorded = true
   }
 }
 

@@ -135,12 +135,13 @@ extension Store {
     let last = [
       Self.forgetting["blank_runs"], Self.forgetting["drop_tickets_of_user"], Self.forgetting["drop_tokens_of_user"],
       Self.forgetting["drop_event_count"], Self.forgetting["drop_user"], Self.forgetting["drop_suspension"],
-      Self.forgetting["drop_forgetting"],
+      Self.forgetting["note_forgotten"], Self.forgetting["drop_forgetting"],
     ]
     for statement in last { try session.execute(statement, .text(user)) }
   }
 
-  /// Removes the uploads of the user of a deletion, which waits for the disk: outside of a transaction. A file that is removed although
+  /// Removes the uploads of the user of a deletion, which waits for the disk: outside of a transaction. Other machines remove theirs
+  /// when they look. A file that is removed although
   /// the deletion is interrupted is one of a user who is being deleted.
   func removeUploads(ofJob job: PublicID, _ pool: Pool) async throws {
     let user = try await pool.run { session in

@@ -31,6 +31,8 @@ package struct ReprocessSelection: Codable, Sendable, Hashable {
     case ready
     /// The subject's job is dead or cancelled.
     case failed
+    /// The subject's media were rejected. Their sources are kept for a while.
+    case rejected
   }
 
   package var kinds: Set<SubjectKind> = []
@@ -48,6 +50,8 @@ package struct ReprocessSelection: Codable, Sendable, Hashable {
   package var missing: Role?
   /// A text that the last error of the subject's job or of an earlier run contains; case is ignored.
   package var error: String?
+  /// The code of one of the reasons for which the subject's media were rejected.
+  package var reason: ReasonCode?
   /// The largest number of subjects; the newest are selected.
   package var limit: Int?
 

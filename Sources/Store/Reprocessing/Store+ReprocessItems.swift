@@ -60,8 +60,21 @@ extension Store {
       try remakeIfOutdated(work, row, session)
     } else {
       try reopen(work.subject, session)
+      try session.execute(Self.statements["keep_accepted"], .text(work.subject.id.description))
       try publishFirst(work, insert, session)
     }
+  }
+
+  /// Fails an item whose media are rejected: the old outputs stay. A subject without any that was rejected before has the reasons of
+  /// this verdict, unless its media were not judged, because they are quarantined.
+  package func reject(_ work: Work, itemOf job: PublicID, verdict: Verdict, _ session: Session) throws {
+    guard try end(itemOf: job, .failed(verdict.reasonText), session), work.refusals.isEmpty else { return }
+    let statement =
+      switch work.subject {
+      case .post: Self.statements["reject_again"]
+      case .image: Self.statements["reject_image_again"]
+      }
+    try session.execute(statement, .text(work.subject.id.description), .text(try JSON.text(verdict.reasons)))
   }
 
   /// Ends an item without new outputs; false if it has an outcome already.

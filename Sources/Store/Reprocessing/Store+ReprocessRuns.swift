@@ -126,6 +126,7 @@ extension Store {
       .integer(selection.versionBelow.map(Int64.init)), time(selection.createdAfter), time(selection.createdBefore),
       .text(selection.author), selection.ids.map { .texts($0.map(\.description)) } ?? .null,
       .text(selection.missing?.rawValue), .text(selection.error), .integer(selection.limit.map(Int64.init)),
+      .text(selection.reason?.rawValue),
     ]
   }
 }

@@ -261,3 +261,15 @@ DELETE FROM forgetting WHERE user_id = $1
 
 -- name: drop_usage
 DELETE FROM daily_usage WHERE sender = $1
+
+-- name: note_forgotten
+INSERT INTO forgotten_user (digest) VALUES (sha256(convert_to($1, 'UTF8')))
+ON CONFLICT (digest) DO UPDATE SET forgotten_at = excluded.forgotten_at
+
+-- name: forgotten_users
+-- When users were deleted, of those with the given digests.
+SELECT digest, forgotten_at FROM forgotten_user WHERE digest = ANY ($1::bytea[])
+
+-- name: drop_old_forgotten
+-- No upload lives longer: it is the maximum of --upload-lifetime.
+DELETE FROM forgotten_user WHERE forgotten_at < statement_timestamp() - interval '31 days'

@@ -6,14 +6,14 @@ SELECT subject.subject_kind, subject.subject, subject.kind, wanted.definition, s
 FROM (
   SELECT 'post' AS subject_kind, public_id AS subject, kind,
     -- The media of what moderators hold or have hidden are ready.
-    CASE WHEN status IN ('held', 'hidden') THEN 'ready' ELSE status END AS status, author, created_at, job, asset_set_id, source_set_id,
+    CASE WHEN status IN ('held', 'hidden') THEN 'ready' ELSE status END AS status, author, created_at, reasons, job, asset_set_id, source_set_id,
     -- A marker has a clip or a photo.
     kind = 'take5' OR kind = 'marker' AND EXISTS (
       SELECT FROM asset WHERE asset.asset_set_id IN (source_set_id, post.asset_set_id) AND asset.role IN ('source.clip', 'clip')) AS has_clips
-  FROM post WHERE status IN ('ready', 'held', 'hidden', 'failed')
+  FROM post WHERE status IN ('ready', 'held', 'hidden', 'failed', 'rejected')
   UNION ALL
-  SELECT 'image', public_id, kind, status, coalesce(author, owner), created_at, job, asset_set_id, source_set_id, false
-  FROM image WHERE status IN ('ready', 'failed')) AS subject
+  SELECT 'image', public_id, kind, status, coalesce(author, owner), created_at, reasons, job, asset_set_id, source_set_id, false
+  FROM image WHERE status IN ('ready', 'failed', 'rejected')) AS subject
 JOIN unnest($1::text[], $2::bytea[], $3::boolean[]) AS wanted (kind, definition, is_for_clips)
   ON wanted.kind = subject.kind AND wanted.is_for_clips = subject.has_clips
 LEFT JOIN asset_set AS current_set ON current_set.id = subject.asset_set_id
@@ -33,6 +33,7 @@ WHERE (subject.source_set_id IS NOT NULL) = $4::boolean
     OR EXISTS (SELECT FROM job_done WHERE public_id = subject.job AND strpos(lower(last_error), lower($13)) > 0)
     OR EXISTS (SELECT FROM reprocess_item AS item
                WHERE item.subject = subject.subject AND strpos(lower(item.error), lower($13)) > 0))
+  AND ($15::text IS NULL OR subject.reasons @> jsonb_build_array(jsonb_build_object('code', $15)))
 ORDER BY subject.created_at DESC, subject.subject DESC
 LIMIT $14::bigint
 
@@ -53,7 +54,7 @@ RETURNING id
 
 -- name: insert_items
 INSERT INTO reprocess_item (run_id, subject_kind, subject, definition)
-SELECT $15::bigint, subject_kind, subject, definition FROM ({subjects}) AS chosen
+SELECT $16::bigint, subject_kind, subject, definition FROM ({subjects}) AS chosen
 RETURNING run_id
 
 -- name: may_remake
@@ -208,8 +209,8 @@ RETURNING id
 UPDATE asset_set SET retired_at = clock_timestamp(), replaced_by = $2::bigint, is_kept = $3::boolean WHERE id = $1
 
 -- name: reopen_post
--- A failed post becomes one that waits for its first outputs.
-UPDATE post SET status = 'processing' WHERE public_id = $1::uuid AND status = 'failed' RETURNING id
+-- A post that failed or was rejected becomes one that waits for its first outputs.
+UPDATE post SET status = 'processing' WHERE public_id = $1::uuid AND status IN ('failed', 'rejected') RETURNING id
 
 -- name: reopen_image
-UPDATE image SET status = 'processing' WHERE public_id = $1::uuid AND status = 'failed' RETURNING id
+UPDATE image SET status = 'processing' WHERE public_id = $1::uuid AND status IN ('failed', 'rejected') RETURNING id

@@ -44,12 +44,14 @@ SELECT body FROM definition WHERE hash = $1
 
 -- name: insert_blob
 -- Inserts the row or locks it: a collector that has locked the row is waited for. No row if the blob is a file and this process
--- does not write to the store of the database, or to the one that its blobs move to.
+-- does not write to the store of the database, or to the one that its blobs move to. Content of a row that is damaged is replaced.
 INSERT INTO blob (hash, bytes, inline_content)
 SELECT $1, $2::bigint, $3
 WHERE $3 IS NOT NULL OR coalesce(
   (SELECT id = ANY ($4::uuid[]) AND (next_id IS NULL OR next_id = ANY ($4::uuid[])) FROM blob_store), true)
-ON CONFLICT (hash) DO UPDATE SET inline_content = coalesce(blob.inline_content, excluded.inline_content)
+ON CONFLICT (hash) DO UPDATE SET inline_content = CASE
+  WHEN sha256(blob.inline_content) = blob.hash THEN blob.inline_content
+  ELSE coalesce(excluded.inline_content, blob.inline_content) END
 RETURNING EXISTS (SELECT FROM blob_damage WHERE blob_damage.hash = blob.hash) AS is_damaged
 
 -- name: insert_set
@@ -306,6 +308,40 @@ UPDATE post SET offset_seconds = $2::float8 WHERE public_id = $1::uuid
 -- name: reject
 UPDATE post SET status = 'rejected', reasons = $2::jsonb WHERE public_id = $1::uuid AND status = 'processing' RETURNING public_id, author
 
+-- name: lock_without_job
+-- A post that waits for outputs, and has no job that could make them.
+SELECT public_id, kind, author, job, asset_set_id IS NOT NULL AS has_outputs FROM post
+WHERE public_id = $1::uuid AND status = 'processing' AND source_set_id IS NOT NULL
+  AND NOT EXISTS (SELECT FROM job WHERE job.public_id = post.job)
+FOR UPDATE
+
+-- name: lock_image_without_job
+SELECT public_id, kind, coalesce(author, owner) AS author, job, asset_set_id IS NOT NULL AS has_outputs FROM image
+WHERE public_id = $1::uuid AND status = 'processing' AND source_set_id IS NOT NULL
+  AND NOT EXISTS (SELECT FROM job WHERE job.public_id = image.job)
+FOR UPDATE
+
+-- name: definitions_of_lost_job
+-- That of the job if it is known, then the latest of the given names.
+SELECT body FROM (
+  SELECT body, name, version, hash IN (
+    SELECT definition FROM job_done WHERE public_id = $1::uuid
+    UNION ALL SELECT definition FROM job_dead WHERE public_id = $1::uuid) AS is_of_job
+  FROM definition) AS known
+WHERE is_of_job OR name = ANY ($2::text[]) ORDER BY is_of_job DESC, version DESC
+
+-- name: set_job
+UPDATE post SET job = $2::uuid WHERE public_id = $1::uuid
+
+-- name: set_job_of_image
+UPDATE image SET job = $2::uuid WHERE public_id = $1::uuid
+
+-- name: set_ready
+UPDATE post SET status = 'ready' WHERE public_id = $1::uuid
+
+-- name: set_image_ready
+UPDATE image SET status = 'ready' WHERE public_id = $1::uuid
+
 -- name: fail
 UPDATE post SET status = 'failed' WHERE job = ANY ($1::uuid[]) AND status = 'processing' RETURNING public_id, author
 
@@ -318,6 +354,33 @@ UPDATE post SET source_set_id = NULL
 FROM (SELECT id, source_set_id FROM post WHERE public_id = $1::uuid FOR UPDATE) AS before
 WHERE post.id = before.id AND before.source_set_id IS NOT NULL
 RETURNING before.source_set_id
+
+-- name: reject_again
+-- What was rejected before has the reasons of the latest verdict.
+UPDATE post SET reasons = $2::jsonb WHERE public_id = $1::uuid AND status = 'rejected'
+
+-- name: reject_image_again
+UPDATE image SET reasons = $2::jsonb WHERE public_id = $1::uuid AND status = 'rejected'
+
+-- fragment: sources_of(id)
+(SELECT source_set_id FROM post WHERE public_id = {id}::uuid UNION ALL SELECT source_set_id FROM image WHERE public_id = {id}::uuid)
+
+-- name: keep_rejected
+UPDATE asset_set SET rejected_at = clock_timestamp() WHERE id IN {sources_of($1)}
+
+-- name: keep_accepted
+UPDATE asset_set SET rejected_at = NULL WHERE id IN {sources_of($1)} AND rejected_at IS NOT NULL
+
+-- name: expired_sources_of_posts
+-- The posts whose sources have been kept since their rejection for the given time. The status is asked again once the post is locked.
+SELECT post.public_id FROM asset_set JOIN post ON post.source_set_id = asset_set.id
+WHERE asset_set.rejected_at <= statement_timestamp() - make_interval(secs => $1::float8) AND post.status = 'rejected'
+ORDER BY asset_set.rejected_at LIMIT $2::int FOR UPDATE OF post SKIP LOCKED
+
+-- name: expired_sources_of_images
+SELECT image.public_id FROM asset_set JOIN image ON image.source_set_id = asset_set.id
+WHERE asset_set.rejected_at <= statement_timestamp() - make_interval(secs => $1::float8) AND image.status = 'rejected'
+ORDER BY asset_set.rejected_at LIMIT $2::int FOR UPDATE OF image SKIP LOCKED
 
 -- name: insert_image
 INSERT INTO image (public_id, kind, owner, author, status, job, source_set_id, post_id, alternative_text)
@@ -456,6 +519,7 @@ SELECT current_setting('server_version') AS version, current_setting('server_ver
   current_setting('transaction_read_only')::boolean OR pg_is_in_recovery() AS is_read_only,
   coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
   NOT EXISTS (SELECT FROM ours WHERE NOT pg_has_role(relowner, 'USAGE')) AS is_owner,
+  current_setting('data_checksums') = 'on' AS has_checksums,
   coalesce((
     SELECT string_agg(name, ' ' ORDER BY name) FROM ours
     WHERE NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')

@@ -91,14 +91,14 @@ extension Store {
     }
   }
 
-  /// Records the rejection of media: the subject gets the reasons and loses its sources, and the job completes.
+  /// Records the rejection of media: the subject gets the reasons, and the job completes. Its sources are kept for a while, unless
+  /// the store keeps none.
   ///
-  /// A subject that is reprocessed does not change; the item of the run fails. Call `collectReleased` after the commit.
+  /// The outputs of a subject that is reprocessed do not change; the item of the run fails. Call `collectReleased` after the commit.
   package func reject(_ work: Work, job: ClaimedJob, verdict: Verdict, _ session: Session) throws {
     try JobQueue.complete(job, .rejected, result: try JSON.encode(verdict), session)
     if work.reprocessing != nil {
-      try end(itemOf: job.publicID, .failed(verdict.reasonText), session)
-      return
+      return try reject(work, itemOf: job.publicID, verdict: verdict, session)
     }
     let reasons = try JSON.text(verdict.reasons)
     let statement =
@@ -107,10 +107,27 @@ extension Store {
       case .image: Self.statements["reject_image"]
       }
     let rejected = try session.execute(statement, .text(work.subject.id.description), .text(reasons))
-    try dropSources(of: work.subject, session)
+    if keepRejected > .zero {
+      try session.execute(Self.statements["keep_rejected"], .text(work.subject.id.description))
+    } else {
+      try dropSources(of: work.subject, session)
+    }
     if case .post(let id) = work.subject, let row = rejected.first {
       try notify(row.get("author"), of: .postRejected, by: nil, post: id, session)
     }
+  }
+
+  /// Removes sources that were kept for as long as those of rejected media are, and returns their number.
+  ///
+  /// Call it in a transaction of its own, and `collectReleased` after the commit.
+  package func dropRejectedSources(limit: Int = 100, _ session: Session) throws -> Int {
+    let parameters: [Parameter] = [.double(keepRejected / .seconds(1)), .integer(limit)]
+    let posts = try session.execute(Self.statements["expired_sources_of_posts"], parameters)
+    let images = try session.execute(Self.statements["expired_sources_of_images"], parameters)
+    let subjects: [Subject] =
+      try posts.map { .post(try $0.publicID("public_id")) } + images.map { .image(try $0.publicID("public_id")) }
+    for subject in subjects { try dropSources(of: subject, session) }
+    return subjects.count
   }
 
   /// Fails the subject of a dead or cancelled job, if it still waits for outputs.

@@ -53,7 +53,7 @@ extension Store {
     }
   }
 
-  private func sources(of subject: Subject, _ session: Session) throws -> (row: Row, sources: [Asset]) {
+  func sources(of subject: Subject, _ session: Session) throws -> (row: Row, sources: [Asset]) {
     let statement =
       switch subject {
       case .post: Self.statements["post"]

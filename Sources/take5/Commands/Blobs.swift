@@ -71,7 +71,7 @@ private struct MoveResult: Encodable {
   let blobs: Int
   let copied: Int
   let bytes: Int64
-  /// The hashes of the blobs that cannot be read.
+  /// The hashes of the blobs that cannot be read, or whose rows have another length.
   let damaged: [String]
 
   /// - Parameter report: what the move has done; nil: the blobs were there before.
@@ -85,13 +85,14 @@ private struct MoveResult: Encodable {
   }
 
   var text: String {
-    var lines = damaged.map { "not readable: \($0)" }
+    var lines = damaged.map { "damaged: \($0)" }
     lines.append("copied \(copied) of \(CountText.text(blobs, "blob")), \(bytes) bytes")
     if moved {
       lines.append("the blobs of the database are in \(to): start every process with it as --blobs")
     } else {
       lines.append(
-        "the blobs have not moved: 'take5 verify --repair' makes outputs again, --leave-damaged leaves the rest behind")
+        "the blobs have not moved: 'take5 verify --repair' repairs what it can, --leave-damaged leaves the rest as it is"
+      )
     }
     return lines.joined(separator: "\n")
   }

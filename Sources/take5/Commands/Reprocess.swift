@@ -29,7 +29,9 @@ extension Subcommand {
       Option("--ids", "FILE", help: "items whose ids are in this file; - is standard input"),
       Option(
         "--state", "STATES", .list(of: ReprocessSelection.Status.self), default: "ready",
-        help: "comma-separated list of ready, failed"),
+        help: "comma-separated list of ready, failed, rejected"),
+      Option("--rejected", help: "items whose media were rejected and whose sources are still kept: judge them again"),
+      Option("--reason", "CODE", .choice(of: ReasonCode.self), help: "rejected items with this reason"),
       Option(
         "--missing", "ROLE", .choice(of: Role.self),
         help: "items without an output of this role, such as composed, poster or thumbnail"),

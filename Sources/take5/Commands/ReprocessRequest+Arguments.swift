@@ -81,6 +81,18 @@ extension ReprocessSelection {
     kinds = try arguments.choices("--kind", of: SubjectKind.self)
     let statuses = try arguments.choices("--state", of: Status.self)
     if !statuses.isEmpty { self.statuses = statuses }
+    reason = try arguments.choice("--reason", of: ReasonCode.self)
+    if arguments.has("--rejected") {
+      // --state has a default, which is one of the two.
+      guard statuses.isEmpty || statuses == [.ready] else {
+        throw CommandFailure(
+          .usage, "--rejected and --state name the same items", remedy: "name them with --state ready,rejected")
+      }
+      self.statuses = [.rejected]
+    }
+    guard reason == nil || self.statuses == [.rejected] else {
+      throw CommandFailure(.usage, "only rejected items have a reason", remedy: "add --rejected")
+    }
     definition = arguments.value("--made-by")
     versionBelow = try arguments.number("--version-below")
     let now = Date()

@@ -120,7 +120,7 @@ extension Subcommand {
     }
     try BlobOptions.takeUploads(arguments, blobs)
     if database.isNew { log.info("store created", ["data": arguments.value(Option.data.name) ?? ""]) }
-    let store = Store(blobs: blobs, authorConcurrency: concurrency)
+    let store = try Store(arguments, blobs: blobs, authorConcurrency: concurrency)
 
     // Rates are measured with the monotonic clock; the expiry of URLs with the real-time clock, which machines share.
     let start = ContinuousClock.now

@@ -8,7 +8,7 @@ extension Subcommand {
   static let verify = Subcommand(
     "verify", abstract: "Check that the files and rows of the store are present and valid; status 1 if not.",
     options: [
-      Option("--deep", help: "also decode every media file and compare it with its row"),
+      Option("--deep", help: "also read every table, and decode every media file and compare it with its row"),
       Option("--repair", help: "remove orphans, and make damaged outputs again from their sources"),
       Option(
         "--adopt",
@@ -112,7 +112,12 @@ private struct VerifyResult: Encodable {
     counts += "\(CountText.text(checked.images, "image")), \(CountText.text(checked.users, "user")) and "
     counts += CountText.text(checked.files, "file")
     if let media = checked.media { counts += ", \(media) media decoded" }
+    if let tables = checked.tables { counts += ", \(CountText.text(tables, "table")) read" }
     lines.append("checked \(counts)")
+    if checked.checksums == false {
+      lines.append(
+        "the database has no data checksums: pages that the disk has changed may not have been found ('take5 doctor')")
+    }
     lines.append(whole ? "the store is consistent" : Self.summary(of: findings))
     return lines.joined(separator: "\n")
   }

@@ -41,8 +41,8 @@ extension Subcommand {
     sandbox.report(to: log, metrics)
     let server = try metricsServer(arguments, metrics, database.pool, log)
     let worker = RestartingWorker(
-      configuration: configuration, database: database, store: Store(blobs: blobs), blobs: blobs, log: log,
-      metrics: metrics, tracer: tracer, onStart: { ServiceManager.notify(.ready, log) })
+      configuration: configuration, database: database, store: try Store(arguments, blobs: blobs), blobs: blobs,
+      log: log, metrics: metrics, tracer: tracer, onStart: { ServiceManager.notify(.ready, log) })
     await withTaskGroup { group in
       group.addTask { await worker.run() }
       if let server { group.addTask { await server.run() } }

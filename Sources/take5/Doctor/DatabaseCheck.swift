@@ -8,7 +8,8 @@ extension DoctorCheck {
     switch subject.database {
     case .success(let access):
       let facts = try await access.pool.run { session in try DatabaseFacts(session) }
-      return results(facts, at: access.isEmbedded ? "the embedded server" : access.url.description)
+      return results(
+        facts, at: access.isEmbedded ? "the embedded server" : access.url.description, isEmbedded: access.isEmbedded)
     // An embedded database that the first start of a service creates.
     case .failure(let failure) where failure.status == .inputMissing:
       let missing = CheckResult.warning(
@@ -25,8 +26,19 @@ extension DoctorCheck {
   }
 
   /// The results of a database that was reached.
-  static func results(_ facts: DatabaseFacts, at location: String) -> [CheckResult] {
-    [server(facts, at: location), schema(facts), rights(facts)]
+  static func results(
+    _ facts: DatabaseFacts, at location: String, isEmbedded: Bool = false
+  ) -> [CheckResult] {
+    let results = [server(facts, at: location), schema(facts), rights(facts)]
+    guard !facts.hasChecksums else { return results }
+    let detail = "the server has no data checksums: it does not notice a page that the disk has changed"
+    return results + [
+      isEmbedded
+        ? .warning(
+          "database", "checksums", detail,
+          remedy: "stop the service and run 'take5 database checksums', which reads and writes the whole database")
+        : .info("database", "checksums", detail)
+    ]
   }
 
   private static func server(_ facts: DatabaseFacts, at location: String) -> CheckResult {

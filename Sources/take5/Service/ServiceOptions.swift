@@ -1,6 +1,8 @@
+import Blobs
 import Logging
 import MediaProcess
 import QueueWorker
+import Store
 import Worker
 
 /// The options of a worker, which `serve` and `worker` take: each one is declared and read in this file only.
@@ -11,7 +13,7 @@ extension Option {
     Option(
       "--background-slots", "N", .integer(0...256), variable: "TAKE5_BACKGROUND_SLOTS", default: "1",
       help: "stored media that are reprocessed at the same time, at the lowest CPU priority"),
-    .grace,
+    .grace, .keepRejected,
     Option(
       "--lease", "SECONDS", .seconds(1...86_400), variable: "TAKE5_LEASE", default: "30",
       help: "age of the last heartbeat after which other workers take a worker's jobs"),
@@ -23,6 +25,20 @@ extension Option {
       help: "interval at which the queue is checked even without a notification"),
     TraceOptions.endpoint, TraceOptions.percent,
   ]
+}
+
+extension Option {
+  static let keepRejected = Option(
+    "--keep-rejected", "SECONDS", .anySeconds, variable: "TAKE5_KEEP_REJECTED", default: "604800",
+    help: "time for which the sources of rejected media are kept, to be judged again; 0 keeps none")
+}
+
+extension Store {
+  /// Reads the options of a worker that are its store's.
+  init(_ arguments: Arguments, blobs: any BlobStore, authorConcurrency: Int? = nil) throws(CommandFailure) {
+    let seconds = try arguments.seconds(Option.keepRejected.name)
+    self.init(blobs: blobs, authorConcurrency: authorConcurrency, keepRejected: .seconds(seconds ?? 0))
+  }
 }
 
 extension WorkerConfiguration {

@@ -1,0 +1,36 @@
+import Blobs
+import Crypto
+import FoundationEssentials
+import Platform
+package import Postgres
+import Queue
+
+/// The uploads on one machine of users who were deleted by a worker on another one.
+extension Store {
+  /// Removes the uploads on this machine that have expired, and those of users who were deleted since these began them.
+  package func removeUploads(_ pool: Pool) async throws {
+    let blobs = blobs
+    let users = try await onThread("uploads") {
+      _ = try blobs.uploads().removeExpired(now: .now)
+      return try blobs.uploads().users()
+    }
+    guard !users.isEmpty else { return }
+    let digests = users.map { SHA256.digest(of: Array($0.utf8)).bytes }
+    let ends = try await pool.run { session in
+      var ends: [[UInt8]: Date] = [:]
+      for row in try session.execute(Self.forgetting["forgotten_users"], .byteStrings(digests)) {
+        ends[try row.get("digest")] = Date(microseconds: try row.get("forgotten_at"))
+      }
+      return ends
+    }
+    guard !ends.isEmpty else { return }
+    try await onThread("uploads") {
+      try blobs.uploads().removeAll { user in ends[SHA256.digest(of: Array(user.utf8)).bytes] }
+    }
+  }
+
+  /// Forgets that users were deleted of whom no machine can have an upload any more.
+  package func dropOldForgotten(_ session: Session) throws(PostgresError) {
+    try session.execute(Self.forgetting["drop_old_forgotten"])
+  }
+}

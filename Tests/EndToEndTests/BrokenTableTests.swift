@@ -1,0 +1,50 @@
+import FoundationEssentials
+import Glibc
+import HTTPTesting
+import Platform
+import PostgresTesting
+import Take5Testing
+import Testing
+
+@Suite("Broken pages of the database", .tags(.process), .timeLimit(.minutes(15)))
+struct BrokenTableTests {
+  private let folder: TemporaryFolder
+  private var data: String { "\(folder.path)/data" }
+
+  init() throws { folder = try TemporaryFolder(prefix: "take5-pages") }
+
+  private func take5(_ arguments: String...) async throws -> Take5Command {
+    try await Take5Command.run(arguments + ["--data", data])
+  }
+
+  @Test("verify --deep reads all tables, and names the one with a page that the disk has changed")
+  func page() async throws {
+    #expect(try await take5("init").status == 0)
+    let set = try await take5("cron", "set", "daily", "--schedule", "@daily", "--kind", "window")
+    #expect(set.status == 0, "\(set.errors)")
+    let whole = try await take5("verify", "--deep", "--json")
+    #expect(whole.status == 0, "\(whole.output)\(whole.errors)")
+    let checked = try JSONDecoder().decode(API.Value.self, from: Data(whole.output.utf8))["checked"]
+    #expect(checked?["checksums"] == .boolean(true) && (checked?["tables"]?.number ?? 0) > 40)
+
+    let path = try await Take5Command.run(
+      ["database", "--data", data, "--", "psql", "-Atc", "SELECT pg_relation_filepath('cron_entry')"])
+    let file = "\(data)/postgres/data/\(path.output.trimmingPrefix(" ").filter { !$0.isNewline })"
+    let opened = open(file, O_WRONLY)
+    try #require(opened >= 0, "\(file)")
+    // The row, at the end of the page.
+    try Descriptor(owning: opened).write([UInt8](repeating: 0xA5, count: 8), at: 8192 - 16)
+
+    // Nothing else reads this table.
+    #expect(try await take5("verify").status == 0)
+    let broken = try await take5("verify", "--deep", "--json")
+    #expect(broken.status == 1, "\(broken.errors)")
+    let findings = try JSONDecoder().decode(API.Value.self, from: Data(broken.output.utf8))["findings"]?.items ?? []
+    #expect(findings.map { $0["code"]?.text } == ["table_broken"])
+    #expect(findings.first?["object"]?["id"]?.text == "cron_entry")
+    #expect(findings.first?["detail"]?.text?.contains("invalid page") == true)
+
+    let again = try await take5("database", "checksums")
+    #expect(again.status == 0 && again.output == "the database already has data checksums\n", "\(again.errors)")
+  }
+}
