@@ -286,7 +286,7 @@ bench-read: programs ## measure what reading costs the database as the history g
 bench-crowd: programs ## measure what many connections, and nine attacks of one client, cost the requests of another, six minutes
 	$(SWIFT) run $(SHIPPED) bench --crowd --write docs/benchmarks/crowd.md
 
-bench-fleet: programs ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, two minutes
+bench-fleet: programs ## measure what 10, 100 and 1,000 workers cost the database, which are simulated, three minutes
 	$(SWIFT) run $(SHIPPED) bench --fleet --write docs/scaling.md
 
 bench-queue: programs ## measure the queue against pgqueuer, procrastinate and awa, a quarter of an hour

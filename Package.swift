@@ -131,7 +131,7 @@ let package = Package(
         .embedInCode("SQL/v0001_queue.sql"), .embedInCode("SQL/v0002_groups.sql"),
         .embedInCode("SQL/v0003_lighter.sql"), .embedInCode("SQL/v0004_faults.sql"),
         .embedInCode("SQL/v0005_single.sql"), .embedInCode("SQL/v0006_traces.sql"),
-        .embedInCode("SQL/v0007_recent.sql"),
+        .embedInCode("SQL/v0007_recent.sql"), .embedInCode("SQL/v0009_idle.sql"),
       ]),
     target("Blobs", ["Crypto", "Model", "Platform"]),
     target("ObjectStore", ["Blobs", "Crypto", "HTTPClient", "Model", "Platform"]),

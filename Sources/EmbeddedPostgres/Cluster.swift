@@ -89,7 +89,7 @@ struct Cluster {
 
   /// Runs a program until it ends; returns what it has logged if it fails, and nil otherwise.
   private func run(_ program: String, _ arguments: [String]) throws -> String? {
-    let log = try openLog()
+    let log = try ServerLog(path: layout.logFile).open()
     let logged = SmallFile.size(of: layout.logFile)
     let child = try ChildProcess(configuration(program, arguments, log: log.number))
     return child.wait() == .exited(0) ? nil : SmallFile.text(of: layout.logFile, from: logged)
@@ -109,7 +109,7 @@ struct Cluster {
       // Commits survive a crash of the server, but not of the machine. Hundreds of tests share the server.
       arguments += ["-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=400"]
     }
-    let log = try openLog()
+    let log = try ServerLog(path: layout.logFile).open()
     var configuration = configuration(binaries.postgres, arguments, log: log.number)
     // A fast shutdown when this process dies: another process then becomes the owner and starts its own server.
     configuration.parentDeathSignal = SIGINT
@@ -132,19 +132,6 @@ struct Cluster {
     configuration.descriptors = [nil, log, log]
     if user.isSwitched { configuration.user = (user.user, user.group) }
     return configuration
-  }
-
-  private static let maxLogBytes: Int64 = 8 << 20
-
-  // Opens the log for appending; a large log is renamed first.
-  private func openLog() throws(SystemError) -> Descriptor {
-    var status = stat()
-    if lstat(layout.logFile, &status) == 0, Int64(status.st_size) > Self.maxLogBytes {
-      _ = rename(layout.logFile, "\(layout.logFile).1")
-    }
-    let number = open(layout.logFile, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard number >= 0 else { throw SystemError(call: "open", subject: layout.logFile) }
-    return Descriptor(owning: number)
   }
 }
 

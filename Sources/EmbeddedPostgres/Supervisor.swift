@@ -33,6 +33,10 @@ final class Supervisor: Sendable {
   /// Starts the thread, which creates the cluster if it is missing and starts the server.
   func start() throws(SystemError) {
     try NamedThread(name: "postgres-server") { self.supervise() }.detach()
+    // The server may run for years; a copy of a large log must not delay what follows its end.
+    try NamedThread(name: "postgres-log") {
+      while !self.ended.wait(for: .seconds(60)) { ServerLog(path: self.cluster.layout.logFile).rotate() }
+    }.detach()
   }
 
   /// The process id of the server while it runs.

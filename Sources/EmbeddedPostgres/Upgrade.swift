@@ -149,6 +149,7 @@ package struct Upgrade {
     let target = try start(layout.target, to)
     defer { target.stop() }
     let new = try Session.connect(target.url, timeout: .seconds(5))
+    try checkContents(of: old, in: new)
     // pg_dump is the server's own: what a server of a later minor version stores for itself in its catalogs, another pg_dump may take
     // for something that users have set. Of pg_restore the newer one reads the archives of both.
     let newer = from.version > to.version ? from : to
@@ -185,6 +186,16 @@ package struct Upgrade {
       throw error
     }
     return server
+  }
+
+  /// Throws if the present cluster has anything that the copy would lack.
+  private func checkContents(of old: borrowing Session, in new: borrowing Session) throws {
+    let missing = try ClusterContents(old).missing(in: ClusterContents(new))
+    guard missing.isEmpty else {
+      throw EmbeddedPostgresError(
+        "the upgrade does not copy what was set or created outside of the store's database: \(missing.joined(separator: ", "))",
+        remedy: "Note and remove it (ALTER SYSTEM RESET, DROP ROLE, DROP DATABASE), upgrade, and set it again")
+    }
   }
 
   private func checkCancellation() throws(EmbeddedPostgresError) {

@@ -88,7 +88,8 @@ package struct Migrator: Sendable {
     return applied
   }
 
-  private func missing(_ session: Session) throws(PostgresError) -> [Migration] {
+  /// The migrations that a database lacks.
+  package func missing(_ session: Session) throws(PostgresError) -> [Migration] {
     let applied = try Self.applied(session)
     return migrations.filter { !applied.contains($0.version) }
   }

@@ -51,12 +51,12 @@ extension JobQueue {
   package static func fail(
     _ job: ClaimedJob, error: String, by policy: RetryPolicy = RetryPolicy(), _ session: Session
   ) throws -> Bool {
-    try fenced(
+    let row = try fenced(
       job,
       session.execute(
         statements["fail"], .integer(job.id), .integer(job.token), .text(error), .double(policy.firstPause),
-        .double(policy.maxPause))
-    ).get("runs_again")
+        .double(policy.maxPause)))
+    return try notifyingSchedule(if: row.get("runs_again"), session)
   }
 
   /// Returns a job unused; the attempt does not count.
@@ -69,6 +69,7 @@ extension JobQueue {
     try fenced(
       job,
       session.execute(statements["snooze"], .integer(job.id), .integer(job.token), .double(seconds)))
+    try notifySchedule(session)
   }
 
   /// Puts a job off because of an outage; the attempt does not count. Moves it to the dead jobs if it was postponed for
@@ -79,12 +80,17 @@ extension JobQueue {
   package static func postpone(
     _ job: ClaimedJob, error: String, by policy: RetryPolicy = RetryPolicy(), _ session: Session
   ) throws -> Bool {
-    try fenced(
+    let row = try fenced(
       job,
       session.execute(
         statements["postpone"], .integer(job.id), .integer(job.token), .text(error), .double(policy.firstPause),
-        .double(policy.maxPause), .double(policy.maxPostponement))
-    ).get("runs_again")
+        .double(policy.maxPause), .double(policy.maxPostponement)))
+    return try notifyingSchedule(if: row.get("runs_again"), session)
+  }
+
+  private static func notifyingSchedule(if runsAgain: Bool, _ session: Session) throws(PostgresError) -> Bool {
+    if runsAgain { try notifySchedule(session) }
+    return runsAgain
   }
 
   /// Stores the progress of a job. A lost lease is not an error here: the next heartbeat reports it.

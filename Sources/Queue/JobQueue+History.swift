@@ -55,6 +55,11 @@ extension JobQueue {
     try session.execute(statements["drop_rest"], .integer(days))
   }
 
+  /// Deletes jobs that died more than a number of days ago.
+  package static func dropDead(olderThanDays days: Int, _ session: Session) throws(PostgresError) {
+    while try session.execute(statements["drop_dead"], .integer(days)).affected > 0 {}
+  }
+
   /// Serializes changes of the partitions, and limits the time that this transaction waits for a lock.
   private static func lockHistory(_ session: Session) throws(PostgresError) {
     try session.executeScript(

@@ -1,7 +1,7 @@
 package import Model
 package import Postgres
 
-/// The registration of workers, and the maintenance that every worker performs.
+/// The registration of workers, and the maintenance that one of them performs for all.
 extension JobQueue {
   /// Registers a worker; returns its id, which is never used again.
   ///
@@ -17,6 +17,15 @@ extension JobQueue {
   /// Removes the row of a worker that ended; other workers take the jobs that it still holds.
   package static func deregister(worker: Int64, _ session: Session) throws(PostgresError) {
     try session.execute(statements["deregister"], .integer(worker))
+  }
+
+  /// Takes the turn to perform the maintenance for all workers, or prolongs it; false if another worker has it.
+  ///
+  /// Two workers may believe to have it for a moment: nothing depends on the turn but that the work is done about once.
+  ///
+  /// - Parameter seconds: the time until another worker may take it.
+  package static func takeTurn(worker: Int64, seconds: Double, _ session: Session) throws(PostgresError) -> Bool {
+    try !session.execute(statements["take_turn"], .integer(worker), .double(seconds)).isEmpty
   }
 
   /// Renews a worker's lease.
@@ -71,9 +80,22 @@ extension JobQueue {
     return reaped
   }
 
-  /// Makes scheduled jobs that are due available, or throttled if they have a limit; returns their number.
-  package static func promote(limit: Int = 1000, _ session: Session) throws(PostgresError) -> Int {
-    try session.execute(statements["promote"], .integer(limit)).count
+  /// Makes scheduled jobs that are due available, or throttled if they have a limit; returns the queue of each.
+  package static func promote(limit: Int = 1000, _ session: Session) throws(PostgresError) -> [String] {
+    var queues: [String] = []
+    for row in try session.execute(statements["promote"], .integer(limit)) { queues.append(try row.get("queue")) }
+    return queues
+  }
+
+  /// The time until the next job or cron entry is due, at most an hour; nil: none is scheduled.
+  package static func nextDue(_ session: Session) throws(PostgresError) -> Duration? {
+    try session.execute(statements["next_due"]).single().get("seconds", as: Double?.self)
+      .map { .seconds(min(max($0, 0), 3600)) }
+  }
+
+  /// Whether jobs of a queue wait for their limits.
+  package static func hasThrottled(queue: String, _ session: Session) throws(PostgresError) -> Bool {
+    try session.execute(statements["has_throttled"], .text(queue)).single().get("has_throttled")
   }
 
   /// Makes throttled jobs available as far as their limits have room; returns their number.

@@ -28,6 +28,12 @@ package enum JobQueue {
     try session.executeAfterCommit(statements["notify"], .text(QueueChannel.jobs), .text(queue))
   }
 
+  /// Notifies the worker that makes due jobs available of one that is due later, after the commit of the open transaction if
+  /// there is one: it may be due before all others.
+  static func notifySchedule(_ session: Session) throws(PostgresError) {
+    try session.executeAfterCommit(statements["notify"], .text(QueueChannel.schedule), .text(""))
+  }
+
   /// Notifies clients that wait for a job of a change, after the commit of the open transaction if there is one.
   package static func notifyChange(of job: PublicID, _ session: Session) throws(PostgresError) {
     try session.executeAfterCommit(statements["notify"], .text(QueueChannel.changes), .text(job.description))
@@ -45,6 +51,8 @@ package enum JobQueue {
 package enum QueueChannel {
   /// A job may be available; the payload is the name of the queue.
   package static let jobs = "take5_jobs"
+  /// A job or a cron entry is due at a later time.
+  package static let schedule = "take5_schedule"
   /// The state or the progress of a job has changed; the payload is its public id.
   package static let changes = "take5_changes"
 }
@@ -61,6 +69,7 @@ package enum QueueMigrations {
       Migration(version: 5, name: "single", PackageResources.v0005_single_sql),
       Migration(version: 6, name: "traces", PackageResources.v0006_traces_sql),
       Migration(version: 7, name: "recent", PackageResources.v0007_recent_sql),
+      Migration(version: 9, name: "idle", PackageResources.v0009_idle_sql),
     ]
   }
 }

@@ -9,7 +9,7 @@ package import Tracing
 
 /// A worker: it claims jobs from the queues that it consumes and hands each to the queue's handler.
 ///
-/// In addition to jobs it runs the heartbeat, the maintenance that every worker shares, and a listener for new jobs. Any
+/// In addition to jobs it runs the heartbeat, the maintenance when it is its turn, and a listener for new jobs. Any
 /// number of workers share one database. A worker knows nothing of what its jobs do.
 package final class QueueWorker: Sendable {
   private let configuration: QueueWorkerConfiguration
@@ -23,6 +23,9 @@ package final class QueueWorker: Sendable {
   private let metrics: WorkerMetrics
   private let tracer: Tracer?
   private let held = HeldJobs()
+  private let polling: Polling
+  /// Wakes the maintenance that makes due jobs available.
+  private let schedule = WakeUp()
   private let running = Locked<[JobConsumer]>([])
   private let stopping = CancellationFlag()
   private let isEvicted = CancellationFlag()
@@ -42,6 +45,7 @@ package final class QueueWorker: Sendable {
     tracer: Tracer? = nil
   ) {
     self.configuration = configuration
+    polling = Polling(interval: configuration.pollInterval)
     self.database = database.with(idleTransactionLimit: configuration.lease)
     self.pool = pool
     self.consumers = consumers
@@ -79,14 +83,14 @@ package final class QueueWorker: Sendable {
       wakeConsumers()
     }
     let maintenance = Maintenance(
-      configuration: configuration, pool: pool, onReaped: onReaped, tasks: tasks, metrics: metrics,
-      onAvailable: { [self] in wakeConsumers() }, log: log)
+      worker: worker, configuration: configuration, pool: pool, onReaped: onReaped, tasks: tasks, metrics: metrics,
+      polling: polling, schedule: schedule, log: log)
     let context = WorkerContext(
       worker: worker, configuration: configuration, pool: pool, heartbeat: heartbeat, stopping: stopping,
-      isEvicted: isEvicted, held: held, metrics: metrics, log: log, tracer: tracer)
+      isEvicted: isEvicted, held: held, polling: polling, metrics: metrics, log: log, tracer: tracer)
     let consumers = consumers.map { JobConsumer($0, context: context) }
     running.withLock { $0 = consumers }
-    let listener = try Listener(database, channels: [QueueChannel.jobs]) { [self] _ in wakeConsumers() }
+    let listener = try Listener(database, channels: [QueueChannel.jobs, QueueChannel.schedule]) { [self] in note($0) }
     try listener?.start()
     log.info("worker started")
     onStart()
@@ -117,8 +121,22 @@ package final class QueueWorker: Sendable {
     }
   }
 
-  private func wakeConsumers() {
-    for consumer in running.withLock({ $0 }) { consumer.wake.raise() }
+  /// Looks at what a report of the listener is about.
+  private func note(_ report: Listener.Report) {
+    switch report {
+    case .notification(let notification) where notification.channel == QueueChannel.schedule: schedule.raise()
+    case .notification(let notification): wakeConsumers(of: notification.payload)
+    case .connected, .disconnected:
+      // What happened before a connection was not reported, and nothing is after it.
+      guard polling.setListening(report == .connected) else { return }
+      wakeConsumers()
+      schedule.raise()
+    }
+  }
+
+  /// - Parameter queue: nil: all.
+  private func wakeConsumers(of queue: String? = nil) {
+    for consumer in running.withLock({ $0 }) where queue == nil || queue == consumer.queue { consumer.wake.raise() }
   }
 
   private func register() async throws -> Int64 {

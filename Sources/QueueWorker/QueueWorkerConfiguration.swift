@@ -6,7 +6,7 @@ package struct QueueWorkerConfiguration: Sendable {
   package var lease: Duration
   /// The interval between two searches for lost workers and passed deadlines.
   package var reapInterval: Duration
-  /// The longest time that a job waits unseen if every notification is lost.
+  /// The interval between two looks at the queue while no notifications can be received.
   package var pollInterval: Duration
   /// The time that running jobs have left once the worker is asked to end.
   package var drain: Duration

@@ -126,6 +126,7 @@ package enum StoreMigrations {
       Migration(version: 134, name: "subjects_offsets", PackageResources.v0134_subjects_offsets_sql),
       Migration(version: 137, name: "rejected", PackageResources.v0137_rejected_sql),
       Migration(version: 138, name: "forgotten", PackageResources.v0138_forgotten_sql),
+      Migration(version: 140, name: "answers", PackageResources.v0140_answers_sql),
     ]
   }
 }

@@ -32,6 +32,37 @@ struct UpgradeTests {
     }
   }
 
+  @Test("what the database of the store does not contain is found, as a new cluster lacks it")
+  func contents() throws {
+    let folder = try TemporaryFolder()
+    var configuration = EmbeddedPostgres.Configuration(dataFolder: "\(folder.path)/data")
+    configuration.isDurable = false
+    let server = try EmbeddedPostgres.start(configuration)
+    defer { server.stop() }
+    let session = try Session.connect(server.url, timeout: .seconds(20))
+    let new = try ClusterContents(session)
+    #expect(new.missing(in: new) == [])
+    try session.execute("CREATE TABLE item (id int)")
+    for statement: Statement in [
+      "ALTER SYSTEM SET work_mem = '64MB'", "CREATE ROLE reader", "CREATE DATABASE reports",
+      "ALTER DATABASE take5 SET statement_timeout = '1min'", "ALTER ROLE reader SET work_mem = '1MB'",
+    ] { try session.execute(statement) }
+    let cluster = try session.execute("SHOW data_directory").single().get(0, as: String.self)
+    for (file, line) in [
+      ("postgresql.conf", "max_connections = 321\nlater_setting = 1"),
+      ("pg_hba.conf", "host all reader 10.0.0.1/32 scram-sha-256"),
+    ] {
+      let number = open("\(cluster)/\(file)", O_WRONLY | O_APPEND)
+      try #require(number >= 0)
+      try Descriptor(owning: number).write(Array("\n\(line)\n".utf8))
+    }
+    #expect(
+      try ClusterContents(session).missing(in: new) == [
+        "setting max_connections", "setting work_mem", "rules of pg_hba.conf", "role reader", "database reports",
+        "database take5 SET statement_timeout=1min", "role reader SET work_mem=1MB",
+      ])
+  }
+
   @Test("both servers of an upgrade have folders and addresses of their own")
   func layouts() throws {
     let user = try ServerUser.current()

@@ -5,6 +5,7 @@ import HTTPTesting
 import MediaFixtures
 import Model
 import Platform
+import Postgres
 import PostgresTesting
 import Take5Testing
 import Testing
@@ -46,6 +47,28 @@ struct StoreCommandTests {
       """)
     let hash = try #require(hashes.first)
     return "\(service.data)/blobs/\(hash.prefix(2))/\(hash)"
+  }
+
+  @Test("a command of a newer version migrates nothing below a running service: it asks for take5 migrate")
+  func migrated() async throws {
+    let folder = try TemporaryFolder()
+    try await withDatabase { url in
+      let access = ["--data", "\(folder.path)/data", "--database", url.connectionString]
+      #expect(try await Take5Command.run(["init"] + access).status == 0)
+      // As the version before the last migration has left it.
+      let session = try Session.connect(url, timeout: .seconds(20))
+      try session.executeScript(
+        "DELETE FROM schema_migration WHERE version = 140; DROP FUNCTION answer_users CASCADE", name: "former")
+      for command in [["keys", "list"], ["jobs", "list"], ["verify"], ["gc"]] {
+        let refused = try await Take5Command.run(command + access)
+        #expect(refused.status == 65, "\(command)")
+        #expect(refused.errors.contains("take5 migrate"), "\(refused.errors)")
+      }
+      #expect(try session.execute("SELECT FROM schema_migration WHERE version = 140").isEmpty)
+      #expect(try await Take5Command.run(["migrate"] + access).status == 0)
+      #expect(try session.execute("SELECT FROM schema_migration WHERE version = 140").count == 1)
+      #expect(try await Take5Command.run(["keys", "list"] + access).status == 0)
+    }
   }
 
   @Test(

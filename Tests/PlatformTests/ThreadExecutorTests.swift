@@ -1,5 +1,6 @@
-import Platform
 import Testing
+
+@testable import Platform
 
 @Suite("Dedicated threads")
 struct ThreadExecutorTests {
@@ -23,6 +24,17 @@ struct ThreadExecutorTests {
       for _ in 0..<1000 { group.addTask { await counter.add() } }
     }
     #expect(await counter.total == 1000)
+  }
+
+  @Test("a list of jobs that never runs empty stores no jobs that have run")
+  func bounded() {
+    var jobs = JobList<Int>()
+    jobs.append(0)
+    for number in 1...10_000 {
+      jobs.append(number)
+      #expect(jobs.popFirst() == number - 1)
+    }
+    #expect(jobs.elements.count < 10 && !jobs.isEmpty)
   }
 
   private static func nothing() async {}

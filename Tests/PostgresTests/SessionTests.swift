@@ -46,6 +46,24 @@ struct SessionTests {
     }
   }
 
+  @Test("a session deallocates the statements that it has not used for longest")
+  func prepared() async throws {
+    try await withSession { session in
+      let frequent = Statement(name: "frequent", text: "SELECT 0::bigint")
+      func execute(_ number: Int) throws {
+        let statement = Statement(name: "list \"\(number)\"", text: "SELECT \(number)::bigint")
+        #expect(try session.execute(statement).single().get(0, as: Int.self) == number)
+        try session.execute(frequent)
+      }
+      for number in 1...400 { try execute(number) }
+      // Within a transaction whose BEGIN is sent with the first statement, too.
+      try session.transaction { _ in for number in 1...300 { try execute(number) } }
+      let names = try session.execute("SELECT name FROM pg_prepared_statements").map { try $0.get(0, as: String.self) }
+      #expect(names.count <= 256)
+      #expect(names.contains { $0.hasPrefix("frequent ") })
+    }
+  }
+
   @Test("times are read in microseconds, infinite ones as the extreme values")
   func time() async throws {
     try await withSession { session in

@@ -73,7 +73,7 @@ struct HistoryTests {
       let shapes = try session.execute(
         """
         SELECT relname AS name,
-          (SELECT array_agg(regexp_replace(pg_get_indexdef(indexrelid), 'job_done_\\d+', '', 'g') ORDER BY 1)::text
+          (SELECT array_agg(regexp_replace(pg_get_indexdef(indexrelid), 'job_done_\\d+', '', 'g') ORDER BY pg_get_indexdef(indexrelid))::text
            FROM pg_index WHERE indrelid = day.oid)
           || (SELECT array_agg(attname || attnotnull::text || coalesce(pg_get_expr(adbin, adrelid), '') ORDER BY attnum)
               FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
@@ -84,7 +84,8 @@ struct HistoryTests {
         WHERE inhparent = 'job_done'::regclass AND relname <> 'job_done_rest'
         """)
       #expect(shapes.count == 9)
-      #expect(Set(try shapes.map { try $0.get("shape", as: String.self) }).count == 1)
+      let different = Set(try shapes.map { try $0.get("shape", as: String.self) })
+      #expect(different.count == 1, "\(different)")
     }
   }
 

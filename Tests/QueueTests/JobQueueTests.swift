@@ -137,9 +137,9 @@ struct JobQueueTests {
       let waiting = try #require(try JobQueue.find(job.publicID, session))
       #expect(waiting.state == .scheduled)
       #expect(waiting.error == "the disk is full")
-      #expect(try JobQueue.promote(session) == 0)
+      #expect(try JobQueue.promote(session).isEmpty)
       try session.execute("UPDATE job SET run_at = clock_timestamp()")
-      #expect(try JobQueue.promote(session) == 1)
+      #expect(try JobQueue.promote(session) == ["media"])
 
       let second = try claim(session)
       #expect(second.attempt == 2)

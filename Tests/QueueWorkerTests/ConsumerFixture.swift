@@ -75,8 +75,8 @@ struct ConsumerFixture {
     let heartbeat = try Heartbeat(worker: worker, configuration: configuration, database: url, held: held, log: log) {}
     let context = WorkerContext(
       worker: worker, configuration: configuration, pool: pool, heartbeat: heartbeat, stopping: CancellationFlag(),
-      isEvicted: CancellationFlag(), held: held, metrics: WorkerMetrics(metrics), log: log,
-      tracer: tracer)
+      isEvicted: CancellationFlag(), held: held, polling: Polling(interval: configuration.pollInterval),
+      metrics: WorkerMetrics(metrics), log: log, tracer: tracer)
     return JobConsumer(
       ConsumerConfiguration(queue: "media", slots: slots, handler: handler), context: context,
       unacknowledged: unacknowledged)

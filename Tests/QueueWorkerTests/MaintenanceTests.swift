@@ -81,11 +81,14 @@ struct RepeatedTaskTests {
   private func running(
     _ fixture: ConsumerFixture, tasks: [MaintenanceTask] = [],
     onReaped: @escaping @Sendable ([Reaped], Session) throws -> Void = { _, _ in },
-    onAvailable: @escaping @Sendable () -> Void = {}, _ body: () async throws -> Void
+    lease: Duration = .seconds(1_000_000),
+    _ body: () async throws -> Void
   ) async throws {
+    let configuration = fixture.configuration(lease: lease)
     let maintenance = Maintenance(
-      configuration: fixture.configuration(), pool: fixture.pool, onReaped: onReaped, tasks: tasks,
-      metrics: WorkerMetrics(Metrics()), onAvailable: onAvailable, log: Logger { _ in })
+      worker: fixture.worker, configuration: configuration, pool: fixture.pool, onReaped: onReaped, tasks: tasks,
+      metrics: WorkerMetrics(Metrics()), polling: Polling(interval: configuration.pollInterval), schedule: WakeUp(),
+      log: Logger { _ in })
     let task = Task { await maintenance.run() }
     let result: Result<Void, any Error>
     do { result = .success(try await body()) } catch { result = .failure(error) }
@@ -117,16 +120,62 @@ struct RepeatedTaskTests {
     }
   }
 
-  @Test("a job that becomes available is announced to the consumers")
+  @Test("a job that becomes available is announced to the consumers of its queue, also those of other workers")
   func promoted() async throws {
     try await ConsumerFixture.with { fixture in
       let id = try await fixture.enqueue()[0]
       try await fixture.pool.run { _ = try $0.execute("UPDATE job SET state = 's', run_at = clock_timestamp()") }
-      let isAnnounced = CancellationFlag()
-      try await running(fixture, onAvailable: { isAnnounced.cancel() }) {
-        await fixture.clock.turn { isAnnounced.isCancelled }
-      }
+      let (isConnected, announced) = (OneShot<Void>(), OneShot<String>())
+      let listener = try #require(
+        try Listener(fixture.url, channels: [QueueChannel.jobs]) { report in
+          if case .notification(let notification) = report { announced.fulfil(notification.payload) }
+          if report == .connected { isConnected.fulfil(()) }
+        })
+      try listener.start()
+      await isConnected.value
+      try await running(fixture) { #expect(await announced.value == "media") }
+      try await onThread("listener-stop") { listener.stop() }
       #expect(try await fixture.state(id) == .available)
+    }
+  }
+
+  @Test(
+    "one worker performs the tasks of all, and another takes its turn when it does not prolong it; each performs its own"
+  )
+  func turn() async throws {
+    try await ConsumerFixture.with { fixture in
+      let (pool, shared, own) = (fixture.pool, Shared(0), Shared(0))
+      let tasks = [
+        MaintenanceTask("shared", every: .zero) { _ in shared.withLock { $0 += 1 } },
+        MaintenanceTask("own", every: .zero, by: .eachWorker) { pool in
+          // The clock is not turned faster than the database replies.
+          try await pool.run { _ = try $0.execute("SELECT 1") }
+          own.withLock { $0 += 1 }
+        },
+      ]
+      let other = try await pool.run { try JobQueue.register(host: "there", process: 1, $0) }
+      #expect(try await pool.run { try JobQueue.takeTurn(worker: other, seconds: 20, $0) })
+      try await running(fixture, tasks: tasks, lease: .seconds(30)) {
+        await fixture.clock.turn { own.withLock { $0 } == 300 }
+        #expect(shared.withLock { $0 } == 0)
+        // The other worker has died, and time passes.
+        try await pool.run { _ = try $0.execute("UPDATE maintenance_turn SET ends_at = clock_timestamp()") }
+        await fixture.clock.turn { shared.withLock { $0 } == 3 }
+        #expect(try await !pool.run { try JobQueue.takeTurn(worker: other, seconds: 20, $0) })
+        // A worker that has lost the turn stops.
+        try await pool.run { session in
+          _ = try session.execute(
+            "UPDATE maintenance_turn SET worker_id = \(other), ends_at = clock_timestamp() + interval '30 s'")
+        }
+        let end = fixture.clock.now + .seconds(20)
+        await fixture.clock.turn { fixture.clock.now >= end }
+        let noticed = own.withLock { $0 } + 50
+        await fixture.clock.turn { own.withLock { $0 } >= noticed }
+        let count = shared.withLock { $0 }
+        let later = own.withLock { $0 } + 100
+        await fixture.clock.turn { own.withLock { $0 } >= later }
+        #expect(shared.withLock { $0 } == count)
+      }
     }
   }
 

@@ -36,10 +36,10 @@ final class Fleet: Sendable {
     self.store = store
   }
 
-  /// Runs the workers for a time.
-  func run(seconds: Double) throws {
-    let running = Locked(Self.connections + 1)
-    for index in 0...Self.connections {
+  /// Runs the workers for a time, idle ones without submissions.
+  func run(seconds: Double, isIdle: Bool) throws {
+    let running = Locked(Self.connections + (isIdle ? 0 : 1))
+    for index in (isIdle ? 1 : 0)...Self.connections {
       try NamedThread(name: "fleet-\(index)") { [self] in
         do {
           if index == 0 { try submit() } else { try work(part: index - 1) }
@@ -78,16 +78,20 @@ final class Fleet: Sendable {
 
   /// What a worker does again and again, with the seconds between.
   private enum Action: Double, CaseIterable {
-    case poll = 1
-    case maintenance = 1.001
+    case runs = 1
     case reap = 5
     case heartbeat = 10
+    case turn = 10.001
+    case poll = 27
+    case schedule = 27.001
   }
 
   private struct Member {
     let worker: Int64
     var due: [Action: MonotonicTime]
     var job: (claimed: ClaimedJob, ends: MonotonicTime)?
+    /// Whether the worker performs the maintenance for all.
+    var hasTurn = false
     var seen = 0
   }
 
@@ -128,14 +132,18 @@ final class Fleet: Sendable {
       case .poll:
         for queue in Self.queues.dropFirst()
         where try JobQueue.claim(worker: member.worker, queue: queue, limit: 1, session).isEmpty {
-          _ = try JobQueue.grant(session)
+          _ = try JobQueue.hasThrottled(queue: queue, session)
         }
         if member.job == nil { try claim(&member, session) }
-      case .maintenance:
-        _ = try JobQueue.promote(session) + JobQueue.grant(session)
+      case .turn:
+        member.hasTurn = try JobQueue.takeTurn(worker: member.worker, seconds: 20, session)
+      case .schedule where member.hasTurn:
+        _ = try JobQueue.promote(session)
         try JobQueue.fireCron(session) { _ in }
+        _ = try JobQueue.nextDue(session)
+      case .runs where member.hasTurn:
         _ = try session.transaction { try store.scheduleRuns($0) }
-      case .reap:
+      case .reap where member.hasTurn:
         _ = try session.transaction { try JobQueue.reap($0) }
         _ = try session.transaction { try store.released(limit: 100, $0) }
         _ = try session.transaction { try store.revive(by: FaultPolicy(), $0) }
@@ -143,13 +151,14 @@ final class Fleet: Sendable {
         records.withLock { $0.delays.append((now - time) * 1000) }
         let held = member.job.map { [(id: $0.claimed.id, token: $0.claimed.token)] } ?? []
         _ = try JobQueue.heartbeat(worker: member.worker, holding: held, session)
+      case .schedule, .runs, .reap: break
       }
     }
   }
 
   private func claim(_ member: inout Member, _ session: Session) throws {
     guard let job = try JobQueue.claim(worker: member.worker, queue: PostJob.queue, limit: 1, session).first else {
-      _ = try JobQueue.grant(session)
+      _ = try JobQueue.hasThrottled(queue: PostJob.queue, session)
       return
     }
     let now = MonotonicTime.now

@@ -7,8 +7,8 @@ internal import Store
 
 /// Measures what the claims, heartbeats and maintenance of 10, 100 and 1,000 workers cost one PostgreSQL.
 ///
-/// The workers are simulated: each sends the statements of `take5 worker` with one slot when a real one would, but a few connections
-/// send them for all. Half of the workers are busy, with jobs of five seconds.
+/// The workers are simulated: each sends the statements of `take5 worker` with one slot when a real one would that receives
+/// notifications, but a few connections send them for all. First all are idle. Then half are busy, with jobs of five seconds.
 struct FleetBench: Sendable {
   private static let sizes = [10, 100, 1000]
   private static let seconds = 20.0
@@ -30,12 +30,13 @@ struct FleetBench: Sendable {
     try Session.connect(database, timeout: .seconds(5)).migrate()
     try server.checkpoint(database)
     Console.progress("\(workers) workers")
+    let store = Store(blobs: try FolderBlobStore(folder: "\(directory)/blobs"))
+    let empty = try server.cost(of: database)
+    try Fleet(workers: workers, database: database, store: store).run(seconds: seconds, isIdle: true)
     let before = try server.cost(of: database)
     let processors = try ServerProcessors(database)
-    let fleet = Fleet(
-      workers: workers, database: database,
-      store: Store(blobs: try FolderBlobStore(folder: "\(directory)/blobs")))
-    try fleet.run(seconds: seconds)
+    let fleet = Fleet(workers: workers, database: database, store: store)
+    try fleet.run(seconds: seconds, isIdle: false)
     let busy = try processors.seconds()
     let after = try server.cost(of: database)
     let records = fleet.records.withLock { $0 }
@@ -49,6 +50,8 @@ struct FleetBench: Sendable {
       values.isEmpty ? 0 : values.sorted()[min(values.count - 1, values.count * 99 / 100)]
     }
     return [
+      finding(
+        "idle", "transactions a second while all are idle", [(before.commits - empty.commits) / seconds], decimals: 1),
       finding("processors", "processors that PostgreSQL uses", [busy / seconds], decimals: 2),
       finding("transactions", "transactions a second", [(after.commits - before.commits) / seconds], decimals: 0),
       finding("wal", "write-ahead log of a job, KiB", [(after.walBytes - before.walBytes) / jobs / 1024], decimals: 1),

@@ -40,13 +40,10 @@ package final class RateLimits: Sendable {
     case attempts
   }
 
-  /// The number of buckets above which full ones are removed.
-  private static let maxBuckets = 100_000
-
   let configuration: Configuration
   private let now: @Sendable () -> Double
   private let onRefusal: @Sendable (Limit, String) -> Void
-  private let buckets = Locked<[String: TokenBucket]>([:])
+  private let buckets = Locked(TokenBuckets())
   let signIns = Locked(RecentSignIns())
 
   /// - Parameters:
@@ -93,18 +90,33 @@ package final class RateLimits: Sendable {
   /// Takes a token of the bucket with a name; returns nil on success, otherwise the seconds until a token is available.
   func take(_ name: String, _ rate: Rate) -> Double? {
     let time = now()
-    return buckets.withLock { buckets in
-      if buckets.count >= Self.maxBuckets, buckets[name] == nil {
-        buckets = buckets.filter { !$0.value.isFull(now: time) }
-      }
-      return buckets[name, default: TokenBucket(rate, now: time)].take(now: time)
-    }
+    return buckets.withLock { $0.take(name, rate, now: time) }
   }
 
   func refusal(_ limit: Limit, _ name: String, _ wait: Double, _ detail: String) -> Problem {
     onRefusal(limit, name)
     return ProblemKind.tooManyRequests.problem(
       detail, headers: ["Retry-After": "\(max(1, Int(wait.rounded(.up))))"])
+  }
+}
+
+/// Token buckets by name, those that were used last: of a name that was not, the next bucket is full.
+///
+/// Once the younger half is full it becomes the older one, whose buckets are dropped: no request waits until a table is searched.
+struct TokenBuckets: Sendable {
+  static let maxCount = 100_000
+
+  private(set) var younger: [String: TokenBucket] = [:]
+  private(set) var older: [String: TokenBucket] = [:]
+
+  /// Takes a token of the bucket with a name; returns nil on success, otherwise the seconds until a token is available.
+  mutating func take(_ name: String, _ rate: RateLimits.Rate, now: Double) -> Double? {
+    if younger[name] == nil {
+      let known = older.removeValue(forKey: name)
+      if younger.count >= Self.maxCount / 2 { (younger, older) = ([:], younger) }
+      younger[name] = known
+    }
+    return younger[name, default: TokenBucket(rate, now: now)].take(now: now)
   }
 }
 
@@ -133,7 +145,4 @@ struct TokenBucket: Sendable, Hashable {
     tokens -= 1
     return nil
   }
-
-  /// Whether the bucket is full, and so equal to a new one.
-  func isFull(now: Double) -> Bool { tokens + max(0, now - last) * rate >= burst }
 }

@@ -119,25 +119,3 @@ final class ClientQueue: TaskExecutor, @unchecked Sendable {
 
   func enqueue(_ job: consuming ExecutorJob) { threads.add(UnownedJob(job), to: self) }
 }
-
-/// A list from whose start elements are removed.
-private struct JobList<Element> {
-  private var elements: [Element?] = []
-  private var first = 0
-
-  var isEmpty: Bool { first == elements.count }
-
-  mutating func append(_ element: Element) { elements.append(element) }
-
-  mutating func popFirst() -> Element? {
-    guard first < elements.count else { return nil }
-    let element = elements[first].take()
-    first += 1
-    // What was removed makes room once it is half of the list.
-    if first > elements.count / 2 {
-      elements.removeFirst(first)
-      first = 0
-    }
-    return element
-  }
-}

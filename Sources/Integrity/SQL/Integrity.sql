@@ -182,7 +182,7 @@ SELECT id FROM asset_set WHERE public_id = $1::uuid
 -- references.
 SELECT id, retired_at IS NOT NULL AS is_retired
 FROM (SELECT id, retired_at, is_kept FROM asset_set WHERE id > $1::bigint ORDER BY id LIMIT $2::int) AS page
-WHERE NOT is_kept AND (retired_at IS NULL OR retired_at < clock_timestamp() - make_interval(secs => $3::float8))
+WHERE NOT is_kept AND (retired_at IS NULL OR retired_at < statement_timestamp() - make_interval(secs => $3::float8))
   AND NOT EXISTS (SELECT FROM post WHERE post.asset_set_id = page.id)
   AND NOT EXISTS (SELECT FROM post WHERE post.source_set_id = page.id)
   AND NOT EXISTS (SELECT FROM image WHERE image.asset_set_id = page.id)
@@ -207,7 +207,7 @@ FROM (SELECT hash, bytes FROM blob WHERE hash > $1 ORDER BY hash LIMIT $2::int) 
 WHERE NOT EXISTS (
   SELECT FROM asset JOIN asset_set ON asset_set.id = asset.asset_set_id
   WHERE asset.blob = page.hash AND (
-    asset_set.is_kept OR asset_set.retired_at >= clock_timestamp() - make_interval(secs => $3::float8)
+    asset_set.is_kept OR asset_set.retired_at >= statement_timestamp() - make_interval(secs => $3::float8)
     OR EXISTS (SELECT FROM post WHERE post.asset_set_id = asset_set.id)
     OR EXISTS (SELECT FROM post WHERE post.source_set_id = asset_set.id)
     OR EXISTS (SELECT FROM image WHERE image.asset_set_id = asset_set.id)
@@ -379,7 +379,7 @@ FROM post, map_cells(position, created_at)
 WHERE status = 'ready' AND visibility = 'public' AND map_cell IS NOT NULL
   AND created_at >= ($1 || '-01')::timestamp AT TIME ZONE 'UTC'
   AND created_at < (($1 || '-01')::timestamp + interval '1 month') AT TIME ZONE 'UTC'
-  AND (period <> 'hour' OR created_at > clock_timestamp() - interval '8 days')
+  AND (period <> 'hour' OR created_at > statement_timestamp() - interval '8 days')
 GROUP BY period, level, cell, start
 
 -- fragment: collection_counts(collection)

@@ -6,8 +6,7 @@ package final class ThreadExecutor: @unchecked Sendable {
   // A condition variable, because threads sleep until there is work. The mutex guards everything below.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let available = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  private var jobs: [UnownedJob] = []
-  private var head = 0
+  private var jobs = JobList<UnownedJob>()
   private var stopping = false
   private let isOfActor: Bool
 
@@ -56,17 +55,11 @@ package final class ThreadExecutor: @unchecked Sendable {
   private func next() -> UnownedJob? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    while head == jobs.count {
+    while true {
+      if let job = jobs.popFirst() { return job }
       if stopping { return nil }
       pthread_cond_wait(available, mutex)
     }
-    let job = jobs[head]
-    head += 1
-    if head == jobs.count {
-      jobs.removeAll(keepingCapacity: true)
-      head = 0
-    }
-    return job
   }
 
   private func runJobs() {

@@ -14,7 +14,7 @@ package final class Session {
   private let readLockLimit: Duration?
   // Whether locks are waited for as by what only reads.
   private var isReading = false
-  private var prepared: [Statement: String] = [:]
+  private var prepared = PreparedStatements()
   // The ends of pipelines whose results are still unread.
   var unreadPipelines = 0
   // The BEGIN that is sent with the next statement.
@@ -175,11 +175,16 @@ package final class Session {
   }
 
   private func prepare(_ statement: Statement, for parameters: [Parameter]) throws(PostgresError) -> String {
-    if let name = prepared[statement] { return name }
+    if let name = prepared.use(statement) { return name }
+    if let surplus = prepared.surplus {
+      _ = try check(
+        PQexec(handle, "DEALLOCATE \"\(surplus.name.replacing("\"", with: "\"\""))\""), surplus.statement.name)
+      prepared.remove(surplus.statement)
+    }
     let name = statement.preparedName
     let types = parameters.map(\.type)
     _ = try check(PQprepare(handle, name, statement.text, Int32(types.count), types), statement.name)
-    prepared[statement] = name
+    prepared.insert(statement, name: name)
     return name
   }
 

@@ -17,6 +17,7 @@ extension JobQueue {
       statements["cron_set"], .text(entry.name), .text(entry.schedule), .text(entry.zone), .text(entry.queue),
       .text(entry.kind), .text(String(decoding: entry.arguments, as: UTF8.self)), .integer(entry.deadlineSeconds),
       .timestamp(microseconds: next.first))
+    try notifySchedule(session)
   }
 
   /// Removes an entry; false if it does not exist.
@@ -34,7 +35,9 @@ extension JobQueue {
     guard let row = try session.execute(statements["cron_entry"], .text(name)).first else { return false }
     let entry = try CronEntry(row)
     let next = try times(of: CronSchedule(entry.schedule), zone: entry.zone, count: 1, session)
-    return try !session.execute(statements["cron_resume"], .text(name), .timestamp(microseconds: next.first)).isEmpty
+    let rows = try session.execute(statements["cron_resume"], .text(name), .timestamp(microseconds: next.first))
+    try notifySchedule(session)
+    return !rows.isEmpty
   }
 
   /// Enqueues the job of an entry now, independently of the schedule, and notifies workers; nil if the entry does not

@@ -92,13 +92,15 @@ extension JobQueue {
   /// Enqueues a job; returns its id, or nil if a live job has its unique key.
   @discardableResult
   package static func enqueue(_ job: NewJob, _ session: Session) throws(PostgresError) -> Int64? {
-    return try session.execute(
+    let row = try session.execute(
       statements["enqueue"], .text(job.publicID.description), .text(job.queue), .text(job.kind), .double(job.delay),
       .integer(job.priority), .integer(job.maxAttempts), .integer(job.deadlineSeconds), .text(job.author),
       .bytes(job.definition), .text(job.request?.id), .text(String(decoding: job.arguments, as: UTF8.self)),
       .bytes(job.uniqueKey), .text(job.share?.name), .double(job.share?.seconds), .text(job.limit?.name),
       .integer(job.limit.map { Int64($0.max) }), .text(job.request?.trace)
-    ).first?.get("id")
+    ).first
+    if row != nil, job.delay > 0 { try notifySchedule(session) }
+    return try row?.get("id")
   }
 
   /// Enqueues many jobs; returns the public ids of those whose unique key a live job has.
@@ -140,5 +142,6 @@ extension JobQueue {
       rows.json(job.arguments)
       rows.text(job.request?.trace)
     }
+    if jobs.contains(where: { $0.delay > 0 }) { try notifySchedule(session) }
   }
 }

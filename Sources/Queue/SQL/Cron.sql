@@ -48,7 +48,7 @@ WHERE name = $1
 
 -- name: cron_due
 SELECT name, schedule, zone, queue, kind, arguments, deadline_seconds, is_paused, last_at, next_at FROM cron_entry
-WHERE NOT is_paused AND next_at <= clock_timestamp()
+WHERE NOT is_paused AND next_at <= statement_timestamp()
 ORDER BY next_at LIMIT 100
 
 -- name: cron_advance

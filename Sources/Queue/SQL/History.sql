@@ -1,4 +1,4 @@
--- The partitions of job_done.
+-- The partitions of job_done, and the end of old dead jobs.
 
 -- name: lock_history
 SELECT pg_advisory_xact_lock(hashtextextended('take5.job_done', 0))
@@ -25,4 +25,9 @@ WHERE inhparent = 'job_done'::regclass AND relname ~ '^job_done_[0-9]{8}$'
 
 -- name: drop_rest
 -- Rows in the default partition are deleted one by one.
-DELETE FROM job_done_rest WHERE finished_at < clock_timestamp() - make_interval(days => $1::int + 1)
+DELETE FROM job_done_rest WHERE finished_at < statement_timestamp() - make_interval(days => $1::int + 1)
+
+-- name: drop_dead
+DELETE FROM job_dead WHERE id = ANY (ARRAY (
+  SELECT id FROM job_dead WHERE died_at < statement_timestamp() - make_interval(days => $1::int + 1)
+  ORDER BY died_at LIMIT 1000 FOR UPDATE SKIP LOCKED))

@@ -27,8 +27,9 @@ RETURNING public_id
 -- Jobs that died less than $1 seconds after another job was lost with its worker, or earlier: the cause may lie outside
 -- the job. Each may be redriven for $2 seconds after its first failure, with growing pauses of at least $3 seconds.
 SELECT public_id FROM job_dead
-WHERE coalesce(postponed_at, died_at) > clock_timestamp() - make_interval(secs => $2::float8)
-  AND died_at < clock_timestamp()
+WHERE coalesce(postponed_at, died_at) > statement_timestamp() - make_interval(secs => $2::float8)
+  AND died_at > statement_timestamp() - make_interval(secs => $2::float8)
+  AND died_at < statement_timestamp()
     - greatest(make_interval(secs => $3::float8), (died_at - coalesce(postponed_at, died_at)) / 2)
   AND EXISTS (
     SELECT FROM worker_loss

@@ -1,11 +1,31 @@
--- Workers, and the maintenance that each of them performs.
+-- Workers, and the maintenance that one of them performs for all.
 
 -- name: register
 INSERT INTO worker (host, process, lease_seconds) VALUES ($1, $2, $3::float8) RETURNING id
 
 -- name: deregister
--- Jobs that the worker still holds have no worker from now on: the next reap takes them, whatever the lease.
+-- Jobs that the worker still holds have no worker from now on: the next reap takes them, whatever the lease. Another worker
+-- takes the turn.
+WITH ended_turn AS (UPDATE maintenance_turn SET ends_at = '-infinity' WHERE worker_id = $1)
 DELETE FROM worker WHERE id = $1
+
+-- name: take_turn
+-- The worker whose turn it is performs the maintenance for all, and takes the turn again before it ends. Another worker takes it once
+-- it has ended, or if it ends too late: then the clock of the server was set back. The commit does not wait for the disk, as
+-- that of a heartbeat.
+WITH taken AS (
+    UPDATE maintenance_turn SET worker_id = $1, ends_at = statement_timestamp() + make_interval(secs => $2::float8)
+    WHERE (worker_id = $1 OR ends_at < statement_timestamp()
+        OR ends_at > statement_timestamp() + make_interval(secs => 2 * $2::float8))
+      AND set_config('synchronous_commit', 'off', true) = 'off'
+    RETURNING worker_id),
+  inserted AS (
+    INSERT INTO maintenance_turn (worker_id, ends_at)
+    SELECT $1, statement_timestamp() + make_interval(secs => $2::float8)
+    WHERE NOT EXISTS (SELECT FROM maintenance_turn)
+    ON CONFLICT (is_only) DO NOTHING
+    RETURNING worker_id)
+SELECT worker_id FROM taken UNION ALL SELECT worker_id FROM inserted
 
 -- name: heartbeat
 -- Returns the leases that the worker has lost, the jobs that are to be cancelled, and whether the worker's row is gone.
@@ -93,9 +113,9 @@ UNION ALL SELECT id, public_id, kind, CASE WHEN cancelled THEN 'c' ELSE 'd' END 
 
 -- name: sweep
 -- Removes workers that are gone once no job refers to them, and records of lost workers after a day.
-WITH removed_losses AS (DELETE FROM worker_loss WHERE lost_at < clock_timestamp() - interval '1 day')
+WITH removed_losses AS (DELETE FROM worker_loss WHERE lost_at < statement_timestamp() - interval '1 day')
 DELETE FROM worker
-WHERE beat_at < clock_timestamp() - make_interval(secs => lease_seconds * 4)
+WHERE beat_at < statement_timestamp() - make_interval(secs => lease_seconds * 4)
   AND NOT EXISTS (SELECT FROM job WHERE job.worker_id = worker.id AND job.state = 'x')
 
 -- name: doubt_beats
@@ -112,12 +132,22 @@ WHERE id IN (
   SELECT id FROM job WHERE state = 'x' AND deadline_at > {deadline} FOR NO KEY UPDATE SKIP LOCKED)
 
 -- name: promote
--- The rank stays that of the submission: a job that an outage has interrupted is claimed before what was submitted since.
+-- The rank stays that of the submission: a job that an outage has interrupted is claimed before what was submitted since. A condition on
+-- clock_timestamp(), which changes while the statement runs, is no condition of an index.
 UPDATE job SET state = {due_state(limit_name)}
 WHERE id IN (
-  SELECT id FROM job WHERE state = 's' AND run_at <= clock_timestamp()
+  SELECT id FROM job WHERE state = 's' AND run_at <= statement_timestamp()
   ORDER BY run_at LIMIT $1::int FOR NO KEY UPDATE SKIP LOCKED)
-RETURNING id
+RETURNING queue
+
+-- name: next_due
+-- The seconds until a job or a cron entry is due; NULL: none is scheduled.
+SELECT (extract(epoch FROM least(
+    (SELECT min(run_at) FROM job WHERE state = 's'), (SELECT min(next_at) FROM cron_entry WHERE NOT is_paused)))
+  - extract(epoch FROM statement_timestamp()))::float8 AS seconds
+
+-- name: has_throttled
+SELECT EXISTS (SELECT FROM job WHERE state = 'p' AND queue = $1) AS has_throttled
 
 -- name: lock_limits
 -- Limits that have room and jobs for it. They are locked before their jobs are counted once more: otherwise two concurrent grants

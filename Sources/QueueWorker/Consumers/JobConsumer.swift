@@ -30,6 +30,7 @@ struct WorkerContext: Sendable {
   /// Raised when the worker has lost its lease.
   let isEvicted: CancellationFlag
   let held: HeldJobs
+  let polling: Polling
   let metrics: WorkerMetrics
   let log: Logger
   /// Nil: attempts are not traced.
@@ -71,13 +72,15 @@ final class JobConsumer: Sendable {
     defer { executor.stop() }
     await withDiscardingTaskGroup { group in
       while context.mayClaim {
-        for job in context.heartbeat.isOverdue ? [] : await claim(free) {
+        let look = context.heartbeat.isOverdue ? Look() : await claim(free)
+        for job in look.jobs {
           group.addTask(executorPreference: executor) {
             await self.handle(job)
             self.wake.raise()
           }
         }
-        await wake.wait(atMost: context.configuration.pollInterval, by: clock)
+        await wake.wait(
+          atMost: look.isComplete ? context.polling.interval : context.configuration.pollInterval, by: clock)
       }
       await drain()
     }
@@ -95,27 +98,41 @@ final class JobConsumer: Sendable {
     return max(0, breaker.withLock { $0.permits(of: slots, at: start.duration(to: clock.now)) } - running)
   }
 
-  private func claim(_ free: Int) async -> [HeldJob] {
+  /// What a look at the queue has found.
+  private struct Look {
+    var jobs: [HeldJob] = []
+    /// Whether a notification, or the end of a job, precedes everything else that can be found.
+    var isComplete = false
+  }
+
+  private func claim(_ free: Int) async -> Look {
     let lost = unacknowledged.due()
-    guard free > 0 || !lost.isEmpty else { return [] }
+    guard free > 0 || !lost.isEmpty else { return Look() }
     do {
-      let (jobs, numbers) = try await context.pool.run { session in
+      let (jobs, numbers, hasThrottled) = try await context.pool.run { session in
         var numbers: [ClaimNumber] = []
+        var hasThrottled = false
         var jobs = lost.isEmpty ? [] : try recover(lost, free, &numbers, session)
         jobs += try claim(free - jobs.count, &numbers, session)
-        if jobs.count < free, try JobQueue.grant(session) > 0 {
-          jobs += try claim(free - jobs.count, &numbers, session)
+        if jobs.count < free, try JobQueue.hasThrottled(queue: queue, session) {
+          hasThrottled = true
+          let granted = try JobQueue.grant(session)
+          let more = granted > 0 ? try claim(free - jobs.count, &numbers, session) : []
+          jobs += more
+          // The others are for workers that have found none.
+          if more.count < granted { try JobQueue.notify(queue: queue, session) }
         }
-        return (jobs, numbers)
+        return (jobs, numbers, hasThrottled)
       }
       context.metrics.claimed(jobs)
       let claimed = jobs.map { HeldJob($0, metrics: context.metrics, tracer: context.tracer) }
       for job in claimed { context.held.add(job) }
       unacknowledged.remove(numbers)
-      return claimed
+      // Nothing reports that a limit has room again, and a lost claim may arrive late.
+      return Look(jobs: claimed, isComplete: free > 0 && !hasThrottled && unacknowledged.isEmpty)
     } catch {
       context.log.warning("no job could be claimed", ["queue": queue, "error": "\(error)"])
-      return []
+      return Look()
     }
   }
 

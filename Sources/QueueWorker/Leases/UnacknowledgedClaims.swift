@@ -40,6 +40,8 @@ final class UnacknowledgedClaims: Sendable {
   /// Removes claims whose jobs are known.
   func remove(_ known: [ClaimNumber]) { claims.withLock { $0.removeAll { known.contains($0.number) } } }
 
+  var isEmpty: Bool { claims.withLock { $0.isEmpty } }
+
   /// The claims to look up now: each once a second.
   func due() -> [ClaimNumber] {
     let now = clock.now

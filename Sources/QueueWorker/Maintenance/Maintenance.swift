@@ -4,42 +4,121 @@ import Platform
 package import Postgres
 import Queue
 
-/// Work that every worker repeats in addition to its jobs.
+/// Work that is repeated in addition to the jobs.
 package struct MaintenanceTask: Sendable {
+  /// Who performs a task.
+  package enum Performer: Sendable {
+    /// The worker whose turn it is: the work is the same for all.
+    case oneWorker
+    /// Every worker: the work is that of its machine.
+    case eachWorker
+  }
+
   let name: String
   let interval: Duration
+  let performer: Performer
   let body: @Sendable (Pool) async throws -> Void
 
   /// - Parameters:
   ///   - interval: the pause between two runs, also after a failure. A slow task does not delay the others.
-  ///   - body: several workers may run it at once.
-  package init(_ name: String, every interval: Duration, _ body: @escaping @Sendable (Pool) async throws -> Void) {
+  ///   - body: several workers may run it at once, also if one worker performs it.
+  package init(
+    _ name: String, every interval: Duration, by performer: Performer = .oneWorker,
+    _ body: @escaping @Sendable (Pool) async throws -> Void
+  ) {
     self.name = name
     self.interval = interval
+    self.performer = performer
     self.body = body
   }
 }
 
 /// Runs the maintenance tasks: lost workers, passed deadlines, scheduled jobs, cron schedules, history.
 ///
-/// Every worker does so, and none leads: each statement skips rows that another worker has locked.
+/// One worker of all does so, whose turn it is. If it ends, another takes the turn within a lease. Nothing depends on there being one:
+/// each statement skips rows that another worker has locked.
 struct Maintenance: Sendable {
+  let worker: Int64
   let configuration: QueueWorkerConfiguration
   let pool: Pool
   /// Runs in the transaction that reaps jobs.
   let onReaped: @Sendable ([Reaped], Session) throws -> Void
   let tasks: [MaintenanceTask]
   let metrics: WorkerMetrics
-  /// Called when jobs became available.
-  let onAvailable: @Sendable () -> Void
+  let polling: Polling
+  /// Raised when a job may be due before those that are known.
+  let schedule: WakeUp
   let log: Logger
 
   /// Runs until its task is cancelled.
   func run() async {
     // Concurrently: a slow task must not delay the return of lost jobs.
     await withDiscardingTaskGroup { group in
-      for task in queueTasks + tasks { group.addTask { await self.repeat(task) } }
+      for task in tasks where task.performer == .eachWorker { group.addTask { await self.repeat(task) } }
+      while !Task.isCancelled {
+        if await takeTurn() ?? false { await performTurn() }
+        try? await configuration.clock.sleep(for: configuration.heartbeatInterval)
+      }
     }
+  }
+
+  /// Performs the tasks of all until another worker has the turn.
+  private func performTurn() async {
+    await withDiscardingTaskGroup { group in
+      for task in queueTasks + tasks where task.performer == .oneWorker { group.addTask { await self.repeat(task) } }
+      group.addTask { await self.followSchedule() }
+      while (try? await configuration.clock.sleep(for: configuration.heartbeatInterval)) != nil {
+        // While the database does not reply, no other worker takes the turn either.
+        if await takeTurn() == false { break }
+      }
+      group.cancelAll()
+    }
+  }
+
+  /// Takes or prolongs the turn: for two intervals, so that another worker has it within three, a lease. Nil if the database does not reply.
+  private func takeTurn() async -> Bool? {
+    do {
+      return try await pool.run { [worker, seconds = configuration.heartbeatInterval * 2 / .seconds(1)] session in
+        try JobQueue.takeTurn(worker: worker, seconds: seconds, session)
+      }
+    } catch {
+      log.warning("a maintenance task failed", ["task": "turn", "error": "\(error)"])
+      return nil
+    }
+  }
+
+  /// Makes jobs available and fires cron entries when they are due.
+  private func followSchedule() async {
+    let clock = configuration.clock
+    await withTaskCancellationHandler {
+      while !Task.isCancelled {
+        var pause = polling.interval
+        do {
+          if let next = try await pool.run(performDue) { pause = min(pause, next) }
+        } catch is CancellationError {
+          return
+        } catch {
+          log.warning("a maintenance task failed", ["task": "promote", "error": "\(error)"])
+          pause = .zero
+        }
+        // Many jobs may become due one after another.
+        try? await clock.sleep(for: configuration.pollInterval)
+        if pause > configuration.pollInterval {
+          await schedule.wait(atMost: pause - configuration.pollInterval, by: clock)
+        }
+      }
+    } onCancel: {
+      schedule.raise()
+    }
+  }
+
+  /// Does what is due, and returns the time until something else is.
+  @Sendable private func performDue(_ session: Session) throws -> Duration? {
+    for queue in Set(try JobQueue.promote(session)) { try JobQueue.notify(queue: queue, session) }
+    try JobQueue.fireCron(session) { firing in
+      log.info("a cron schedule fired", ["schedule": firing.name, "job": firing.job.description])
+    }
+    return try JobQueue.nextDue(session)
   }
 
   private func `repeat`(_ task: MaintenanceTask) async {
@@ -58,16 +137,12 @@ struct Maintenance: Sendable {
   private var queueTasks: [MaintenanceTask] {
     [
       MaintenanceTask("reap", every: configuration.reapInterval, reap),
-      MaintenanceTask("promote", every: .zero) { [onAvailable] pool in
-        let promoted = try await pool.run { session in try JobQueue.promote(session) + JobQueue.grant(session) }
-        if promoted > 0 { onAvailable() }
-      },
-      MaintenanceTask("cron", every: .zero, fireCron),
       MaintenanceTask("history", every: .seconds(3600)) { [configuration] pool in
         var isPrepared = try await pool.run { session in
           let isPrepared = try JobQueue.prepareHistory(session)
           try JobQueue.dropHistory(olderThanDays: configuration.historyDays, session)
           try JobQueue.dropShares(session)
+          try JobQueue.dropDead(olderThanDays: configuration.historyDays, session)
           return isPrepared
         }
         // A reader has locked the history for days: tomorrow's partition cannot wait for the next run.
@@ -86,17 +161,10 @@ struct Maintenance: Sendable {
       try onReaped(reaped, session)
       return reaped
     }
+    if !reaped.isEmpty { schedule.raise() }
     metrics.reaped(reaped)
     for job in reaped {
       log.warning("a job was taken from its worker", ["job": job.publicID.description, "state": job.state.rawValue])
-    }
-  }
-
-  @Sendable private func fireCron(_ pool: Pool) async throws {
-    try await pool.run { [log] session in
-      try JobQueue.fireCron(session) { firing in
-        log.info("a cron schedule fired", ["schedule": firing.name, "job": firing.job.description])
-      }
     }
   }
 }

@@ -141,8 +141,7 @@ extension Store {
   }
 
   /// Removes the uploads of the user of a deletion, which waits for the disk: outside of a transaction. Other machines remove theirs
-  /// when they look. A file that is removed although
-  /// the deletion is interrupted is one of a user who is being deleted.
+  /// when they look. A file that is removed although the deletion is interrupted is one of a user who is being deleted.
   func removeUploads(ofJob job: PublicID, _ pool: Pool) async throws {
     let user = try await pool.run { session in
       try session.execute(Self.forgetting["user_of_forgetting"], .text(job.description)).first?

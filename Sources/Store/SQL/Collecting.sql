@@ -5,7 +5,7 @@ WITH examined AS MATERIALIZED (
   SELECT id, hash, EXISTS (SELECT FROM asset WHERE blob = hash)
     OR EXISTS (SELECT FROM quarantined_input WHERE blob = hash) AS is_referenced
   FROM blob_release
-  WHERE NOT EXISTS (SELECT FROM collection_hold WHERE ends_at > clock_timestamp())
+  WHERE NOT EXISTS (SELECT FROM collection_hold WHERE ends_at > statement_timestamp())
   ORDER BY id LIMIT $1::int FOR UPDATE OF blob_release SKIP LOCKED),
 dropped AS (DELETE FROM blob_release WHERE id IN (SELECT id FROM examined WHERE is_referenced))
 SELECT id, is_referenced FROM examined
@@ -23,7 +23,7 @@ SELECT pg_advisory_xact_lock_shared(hashtextextended('collecting', 2))
 SELECT pg_advisory_xact_lock(hashtextextended('collecting', 2))
 
 -- name: hold
-SELECT ends_at FROM collection_hold WHERE ends_at > clock_timestamp()
+SELECT ends_at FROM collection_hold WHERE ends_at > statement_timestamp()
 
 -- name: insert_hold
 -- A hold is never shortened: another process may rely on it.

@@ -34,7 +34,7 @@ UPDATE blob_damage SET next_at = clock_timestamp()
   + make_interval(secs => CASE WHEN error IS NULL THEN least(600, 30 * 2 ^ least(attempts, 10)) ELSE 600 END)
 FROM blob
 WHERE blob.hash = blob_damage.hash AND blob_damage.hash IN (
-  SELECT hash FROM blob_damage WHERE next_at <= clock_timestamp() ORDER BY next_at LIMIT $1::int FOR UPDATE SKIP LOCKED)
+  SELECT hash FROM blob_damage WHERE next_at <= statement_timestamp() ORDER BY next_at LIMIT $1::int FOR UPDATE SKIP LOCKED)
 RETURNING blob_damage.hash, blob.bytes, blob_damage.error,
   EXISTS (SELECT FROM reprocess_run WHERE public_id = blob_damage.run AND state IN ('running', 'paused')) AS is_made_again
 

@@ -32,7 +32,7 @@ WHERE user_id = $1 AND number > $2::bigint ORDER BY number LIMIT $3::int
 -- name: drop_old_events
 DELETE FROM user_event WHERE (user_id, number) IN (
   SELECT user_id, number FROM user_event
-  WHERE created_at < clock_timestamp() - make_interval(secs => $1::float8) ORDER BY created_at LIMIT 1000)
+  WHERE created_at < statement_timestamp() - make_interval(secs => $1::float8) ORDER BY created_at LIMIT 1000)
 
 -- name: windows
 -- The windows from a number on.
@@ -53,4 +53,4 @@ DELETE FROM event_ticket WHERE hash = $1
 RETURNING user_id, token, minter, api_key_id, expires_at > clock_timestamp() AS is_valid
 
 -- name: drop_expired_tickets
-DELETE FROM event_ticket WHERE expires_at < clock_timestamp()
+DELETE FROM event_ticket WHERE expires_at < statement_timestamp()

@@ -178,8 +178,7 @@ WHERE id IN (SELECT id FROM place WHERE author = $1 ORDER BY id LIMIT $2::int FO
 -- Of the user's requests, by the owner of their keys, and of others about the user, by the JSON in $2 and $3.
 DELETE FROM idempotent_answer WHERE (tenant, key) IN (
   SELECT tenant, key FROM idempotent_answer
-  WHERE strpos(tenant, '/') > 0 AND substr(tenant, strpos(tenant, '/') + 1) = $1
-    OR position($2::bytea IN body) > 0 OR position($3::bytea IN body) > 0
+  WHERE answer_users(tenant, body) && ARRAY['/' || $1, encode($2::bytea, 'escape'), encode($3::bytea, 'escape')]
   LIMIT $4::int)
 
 -- name: drop_events_of_user

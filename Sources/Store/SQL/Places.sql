@@ -113,4 +113,5 @@ GROUP BY cell ORDER BY posts DESC, cell
 -- Hours that no map asks for any more.
 DELETE FROM map_activity WHERE (period, level, cell, start) IN (
   SELECT period, level, cell, start FROM map_activity
-  WHERE period = 'hour' AND start < clock_timestamp() - make_interval(secs => $1::float8) LIMIT 1000)
+  WHERE period = 'hour' AND start < statement_timestamp() - make_interval(secs => $1::float8)
+  ORDER BY start LIMIT 1000)

@@ -187,7 +187,7 @@ SELECT pg_try_advisory_xact_lock(hashtextextended($1 || chr(31) || $2, 1)) AS he
 
 -- name: idempotent_response
 SELECT fingerprint, head, status, location, body FROM idempotent_answer
-WHERE tenant = $1 AND key = $2 AND created_at >= clock_timestamp() - make_interval(secs => $3::float8)
+WHERE tenant = $1 AND key = $2 AND created_at >= statement_timestamp() - make_interval(secs => $3::float8)
 
 -- name: await_standbys
 -- What this server has committed may not be on its synchronous standbys: a backend that waited for them was ended, or the server has
@@ -204,11 +204,11 @@ ON CONFLICT (tenant, key) DO UPDATE SET
 -- name: drop_expired_responses
 DELETE FROM idempotent_answer WHERE (tenant, key) IN (
   SELECT tenant, key FROM idempotent_answer
-  WHERE created_at < clock_timestamp() - make_interval(secs => $1::float8) LIMIT 1000)
+  WHERE created_at < statement_timestamp() - make_interval(secs => $1::float8) ORDER BY created_at LIMIT 1000)
 
 -- name: count_expired_responses
 SELECT count(*) AS answers FROM idempotent_answer
-WHERE created_at < clock_timestamp() - make_interval(secs => $1::float8)
+WHERE created_at < statement_timestamp() - make_interval(secs => $1::float8)
 
 -- name: has_relations
 -- Whether a database is in use; what belongs to an extension does not count.
@@ -235,7 +235,7 @@ UPDATE api_key SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL
 LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE
 
 -- name: signing_keys
-SELECT id, secret FROM signing_key WHERE retires_at IS NULL OR retires_at > clock_timestamp() ORDER BY id DESC
+SELECT id, secret FROM signing_key WHERE retires_at IS NULL OR retires_at > statement_timestamp() ORDER BY id DESC
 
 -- name: insert_signing_key
 INSERT INTO signing_key (secret) VALUES ($1)
@@ -245,7 +245,7 @@ INSERT INTO signing_key (secret) VALUES ($1)
 UPDATE signing_key SET retires_at = least(retires_at, clock_timestamp() + make_interval(secs => $1::float8))
 
 -- name: drop_signing_keys
-DELETE FROM signing_key WHERE retires_at <= clock_timestamp()
+DELETE FROM signing_key WHERE retires_at <= statement_timestamp()
 
 -- name: lock_windows
 -- The numbers of windows commit in their order.
@@ -494,7 +494,7 @@ DELETE FROM asset_set WHERE id IN (SELECT id FROM gone)
 -- Sets whose grace period is over: URLs of their assets need no longer work. A set that a post or an image refers to is
 -- never dropped, even if it is marked as retired.
 SELECT id, replaced_by FROM asset_set
-WHERE retired_at < clock_timestamp() - make_interval(secs => $1::float8) AND NOT is_kept
+WHERE retired_at < statement_timestamp() - make_interval(secs => $1::float8) AND NOT is_kept
   AND NOT EXISTS (SELECT FROM post WHERE post.asset_set_id = asset_set.id)
   AND NOT EXISTS (SELECT FROM post WHERE post.source_set_id = asset_set.id)
   AND NOT EXISTS (SELECT FROM image WHERE image.asset_set_id = asset_set.id)

@@ -43,4 +43,5 @@ WHERE public_id = $1::uuid AND used_at IS NULL AND revoked_at IS NULL RETURNING 
 
 -- name: drop_expired_user_tokens
 DELETE FROM user_token WHERE id IN (
-  SELECT id FROM user_token WHERE expires_at < clock_timestamp() - make_interval(secs => $1::float8) LIMIT 1000)
+  SELECT id FROM user_token WHERE expires_at < statement_timestamp() - make_interval(secs => $1::float8)
+  ORDER BY expires_at LIMIT 1000)

@@ -15,7 +15,7 @@ extension Subcommand {
   ) { arguments in
     let isEmpty = arguments.has("--empty")
     let database = try await DatabaseAccess.open(
-      arguments, connections: 1, isMigrating: !isEmpty, isCreating: true, log: Logger(lowest: .warning))
+      arguments, connections: 1, schema: isEmpty ? .any : .migrating, isCreating: true, log: Logger(lowest: .warning))
     if !isEmpty { _ = try await BlobOptions.open(arguments, database, isCreating: true) }
     await database.close()
     let data = arguments.value(Option.data.name) ?? ""
@@ -30,11 +30,13 @@ extension Subcommand {
   }
 
   static let migrate = Subcommand(
-    "migrate", abstract: "Migrate the schema of a store to this version; every other command does this too.",
+    "migrate",
+    abstract: "Migrate the schema of a store to this version, as init and the start of a service or a worker do.",
     options: Option.store + Option.logging,
     example: "take5 migrate --database postgresql://localhost/take5"
   ) { arguments in
-    let database = try await DatabaseAccess.open(arguments, connections: 1, log: try Logger(arguments))
+    let database = try await DatabaseAccess.open(
+      arguments, connections: 1, schema: .migrating, log: try Logger(arguments))
     await database.close()
     try Console.print("the schema is up to date")
     return .success
@@ -48,7 +50,7 @@ extension Subcommand {
   ) { arguments in
     // The schema is not migrated: the database may be empty, for a backup that is to be restored.
     let database = try await DatabaseAccess.open(
-      arguments, connections: 1, isMigrating: false, log: Logger(lowest: .warning))
+      arguments, connections: 1, schema: .any, log: Logger(lowest: .warning))
     var configuration = ChildProcess.Configuration(path: "/usr/bin/env", arguments: arguments.operands)
     configuration.environment = Take5.environment().merging(database.url.environment) { _, ours in ours }
     configuration.descriptors = [0, 1, 2]

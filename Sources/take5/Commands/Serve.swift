@@ -110,7 +110,7 @@ extension Subcommand {
     let database = try await DatabaseAccess.open(
       arguments, connections: slots + configuration.backgroundSlots + 8, timeout: .seconds(30),
       idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit,
-      isCreating: true, isService: true, log: log)
+      schema: .migrating, isCreating: true, isService: true, log: log)
     process.signals.beforeEndingAtOnce { database.stopServer() }
     try await database.logListening(log)
     let tracer = try TraceOptions.tracer(arguments, metrics, log)

@@ -29,7 +29,8 @@ extension Subcommand {
     let sandbox = try await Sandbox.measured(configuration.media)
     let database = try await DatabaseAccess.open(
       arguments, connections: slots + configuration.backgroundSlots + 3, timeout: .seconds(30),
-      idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit, isService: true,
+      idleTransactionLimit: configuration.queue.lease, statementLimit: DatabaseAccess.statementLimit,
+      schema: .migrating, isService: true,
       log: log)
     process.signals.beforeEndingAtOnce { database.stopServer() }
     try await database.logListening(log)

@@ -27,7 +27,7 @@ struct DoctorSubject: Sendable {
     self.arguments = arguments
     do {
       database = .success(
-        try await DatabaseAccess.open(arguments, connections: 1, isMigrating: false, log: Logger(lowest: .error)))
+        try await DatabaseAccess.open(arguments, connections: 1, schema: .any, log: Logger(lowest: .error)))
     } catch {
       database = .failure(CommandFailure(error))
     }

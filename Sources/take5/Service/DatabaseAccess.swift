@@ -38,20 +38,30 @@ struct DatabaseAccess: Sendable {
   /// Whether the server is the embedded one, which some take5 process owns.
   var isEmbedded: Bool { embedded != nil }
 
-  /// Finds or starts the database and migrates its schema. Status 69 if it cannot be reached, 66 if it holds no store.
+  /// What a command requires of the schema.
+  enum SchemaUse {
+    /// The schema of this version: missing migrations are applied.
+    case migrating
+    /// The schema of this version or of a later one: the command migrates nothing below services that run.
+    case migrated
+    /// None: the database may be empty.
+    case any
+  }
+
+  /// Finds or starts the database. Status 69 if it cannot be reached, 66 if it holds no store, 65 if migrations are missing.
   ///
   /// - Parameters:
   ///   - connections: the maximum number of open connections.
   ///   - timeout: the time to wait for a database that is not reachable.
   ///   - idleTransactionLimit: the time for which an idle transaction may hold its locks.
   ///   - statementLimit: the statement timeout; nil for a command that scans the entire store.
-  ///   - isMigrating: whether the schema is migrated; if not, a database without a schema is accepted.
+  ///   - schema: what the command requires of the schema.
   ///   - isCreating: whether a missing server or schema is created. Without it, a wrong folder or URL is an error.
   ///   - isService: whether the command runs until it is stopped. As long as a service runs, no other command owns the
   ///     embedded server.
   static func open(
     _ arguments: Arguments, connections: Int, timeout: Duration = .seconds(5),
-    idleTransactionLimit: Duration = .seconds(30), statementLimit: Duration? = nil, isMigrating: Bool = true,
+    idleTransactionLimit: Duration = .seconds(30), statementLimit: Duration? = nil, schema: SchemaUse = .migrated,
     isCreating: Bool = false, isService: Bool = false, log: Logger
   ) async throws -> DatabaseAccess {
     let readLockLimit = isService ? Self.readLockLimit : nil
@@ -78,9 +88,15 @@ struct DatabaseAccess: Sendable {
     do {
       let applied = try await access.pool.run(timeout: timeout) { [access] session -> [Migration] in
         try access.address.check(session)
-        guard isMigrating else { return [] }
+        guard schema != .any else { return [] }
         guard try isCreating || Migrator.hasSchema(session) else { throw storeNotFound(in: access.url.description) }
-        let applied = try Migrator(StoreMigrations.all).migrate(session) { error in
+        let migrator = Migrator(StoreMigrations.all)
+        guard schema == .migrating else {
+          let missing = try migrator.missing(session)
+          guard missing.isEmpty else { throw migrationsMissing(missing) }
+          return []
+        }
+        let applied = try migrator.migrate(session) { error in
           log.warning("the schema is locked by another session; trying again", ["error": "\(error)"])
         }
         // Before the first job of this process ends: its row fails if it goes to the default partition while the partition of
@@ -151,6 +167,13 @@ struct DatabaseAccess: Sendable {
     CommandFailure(
       .inputMissing, "no store found in \(location)",
       remedy: "name the store with --data or --database, or create one with 'take5 init'")
+  }
+
+  private static func migrationsMissing(_ migrations: [Migration]) -> CommandFailure {
+    CommandFailure(
+      .rejected,
+      "the schema of the database is that of an earlier version: \(CountText.text(migrations.count, "migration")) missing",
+      remedy: "run 'take5 migrate', or start the service of this version")
   }
 
   private static func noteWaiting() async {

@@ -22,7 +22,7 @@ extension Option {
       help: "time for running jobs to finish after a stop signal; the others are released"),
     Option(
       "--poll", "SECONDS", .seconds(0.01...3600), variable: "TAKE5_POLL", default: "1",
-      help: "interval at which the queue is checked even without a notification"),
+      help: "interval at which the queue is checked while no notifications are received"),
     TraceOptions.endpoint, TraceOptions.percent,
   ]
 }

@@ -34,7 +34,7 @@ struct StoreRestore: Sendable {
         .io, "\(dump) is damaged: its SHA-256 is not that of the backup", remedy: "name another backup")
     }
     let database = try await DatabaseAccess.open(
-      arguments, connections: parallel + 1, isMigrating: false, isCreating: true, log: Logger(lowest: .warning))
+      arguments, connections: parallel + 1, schema: .any, isCreating: true, log: Logger(lowest: .warning))
     let outcome: Result<RestoreResult, any Error>
     do {
       let dump = DatabaseDump(path: dump, url: try database.programURL())

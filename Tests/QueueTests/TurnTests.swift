@@ -1,0 +1,49 @@
+import Postgres
+import PostgresTesting
+import Queue
+import Testing
+
+@Suite("Turns of maintenance", .tags(.database), .timeLimit(.minutes(15)))
+struct TurnTests {
+  @Test("one worker has the turn until it ends or is over, and a turn that ends too late counts as over")
+  func turns() async throws {
+    try await withSession { session in
+      func register() throws -> Int64 { try JobQueue.register(host: "here", process: 1, session) }
+      func takes(_ worker: Int64) throws -> Bool { try JobQueue.takeTurn(worker: worker, seconds: 20, session) }
+      let (first, second) = (try register(), try register())
+      #expect(try takes(first))
+      #expect(try !takes(second))
+      #expect(try takes(first))
+      // A worker that ends hands it over.
+      try JobQueue.deregister(worker: first, session)
+      #expect(try takes(second))
+      #expect(try !takes(first))
+      // One that dies loses it.
+      try session.execute("UPDATE maintenance_turn SET ends_at = clock_timestamp()")
+      #expect(try takes(first))
+      // The clock of the server was set back by an hour.
+      try session.execute("UPDATE maintenance_turn SET ends_at = clock_timestamp() + interval '1 hour'")
+      #expect(try takes(second))
+      #expect(try session.execute("SELECT FROM maintenance_turn").count == 1)
+    }
+  }
+
+  @Test("the next due time is that of a scheduled job or of a cron entry")
+  func due() async throws {
+    try await withSession { session in
+      #expect(try JobQueue.nextDue(session) == nil)
+      try JobQueue.enqueue(QueueDatabase.job(delay: 600), session)
+      let job = try #require(try JobQueue.nextDue(session))
+      #expect(job > .seconds(0) && job <= .seconds(600))
+      try JobQueue.set(
+        cron: CronEntry(
+          name: "hourly", schedule: "0 * * * *", zone: "UTC", queue: "tasks", kind: "window", deadlineSeconds: 60,
+          arguments: Array("{}".utf8)), session)
+      try session.execute("UPDATE cron_entry SET next_at = clock_timestamp() + interval '60 s'")
+      let entry = try #require(try JobQueue.nextDue(session))
+      #expect(entry > .seconds(0) && entry <= .seconds(60))
+      #expect(try JobQueue.pause(cron: "hourly", session))
+      #expect(try #require(try JobQueue.nextDue(session)) > .seconds(60))
+    }
+  }
+}

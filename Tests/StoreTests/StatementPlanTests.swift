@@ -1,0 +1,145 @@
+import FoundationEssentials
+import Platform
+import Postgres
+import PostgresTesting
+import Testing
+
+@testable import Queue
+@testable import Store
+
+/// What runs by itself, in maintenance and in the deletion of users, reads about what it returns, however large the tables are.
+@Suite("Plans of statements", .tags(.database))
+struct StatementPlanTests {
+  private static let rows = 20_000
+  /// Far below the rows of a table, and above what a statement may read beside its index.
+  private static let limit = 100
+
+  /// A statement that finds nothing, or one row, in tables with many rows.
+  private struct Probe {
+    let statement: Statement
+    let arguments: String
+
+    init(_ statement: Statement, _ arguments: String = "") {
+      self.statement = statement
+      self.arguments = arguments
+    }
+  }
+
+  private static var probes: [Probe] {
+    let queue = JobQueue.statements
+    let uuid = "'00000000-0000-0000-0000-000000000001'"
+    return [
+      Probe(queue["claim"], "1, 'other', 10, 7"), Probe(queue["promote"], "1000"), Probe(queue["sweep"]),
+      Probe(queue["reap"], "3, '{compose}', 600, 86400, 1, 60"), Probe(queue["revivable"], "600, 86400, 30"),
+      Probe(queue["next_due"]), Probe(queue["has_throttled"], "'media'"), Probe(queue["drop_dead"], "90"),
+      Probe(Store.statements["idempotent_response"], "'key', '7', 86400"),
+      Probe(Store.statements["drop_expired_responses"], "86400"), Probe(Store.statements["retired_sets"], "86400, 100"),
+      Probe(Store.collecting["examine_released"], "100"), Probe(Store.damageStatements["claim_damage"], "10"),
+      Probe(Store.eventStatements["drop_old_events"], "86400"), Probe(Store.eventStatements["drop_expired_tickets"]),
+      Probe(Store.tokenStatements["drop_expired_user_tokens"], "86400"),
+      Probe(Store.statements["drop_old_activity"], "86400"),
+      Probe(Store.runStatements["runs_to_schedule"]), Probe(Store.runStatements["next_items"], "1, 10"),
+      Probe(Store.forgetting["drop_responses_to_user"], #"'eve', '"author":"eve"', '"owner":"eve"', 1000"#),
+      Probe(Store.forgetting["blank_finished_jobs"], "'eve', 1000"),
+      Probe(Store.forgetting["blank_dead_jobs"], "'eve', 1000"),
+      Probe(Store.forgetting["blank_events_by_user"], "'eve', 1000"),
+      Probe(Store.forgetting["user_of_forgetting"], uuid),
+    ]
+  }
+
+  /// Rows that no statement above wants: none is due, expired, dead for less than a day, or the user's.
+  private static let tables = """
+    SET session_replication_role = replica;
+    INSERT INTO worker (host, process, lease_seconds) SELECT 'host', n, 30 FROM generate_series(1, 20) AS n;
+    INSERT INTO job (public_id, queue, kind, state, rank, run_at, deadline_seconds, author, limit_name)
+    SELECT gen_random_uuid(), 'media', 'post', CASE WHEN n % 2 = 0 THEN 's' ELSE 'a' END::"char", n,
+      clock_timestamp() + interval '1 hour' + make_interval(secs => n), 60, 'user ' || n % 1000, 'author:user ' || n % 1000
+    FROM generate_series(1, \(2 * rows)) AS n;
+    INSERT INTO job_dead (id, public_id, queue, kind, priority, attempt, max_attempts, lost, deadline_seconds, author,
+      created_at, died_at, postponed_at, arguments)
+    SELECT n + 1000000, gen_random_uuid(), 'media', 'post', 5, 4, 4, 0, 60, 'user ' || n % 1000, clock_timestamp() - interval '3 days',
+      clock_timestamp() - interval '2 days', CASE WHEN n % 2 = 0 THEN clock_timestamp() - interval '3 days' END, '{}'
+    FROM generate_series(1, \(rows)) AS n;
+    INSERT INTO worker_loss (worker_id, job_id) SELECT n, n FROM generate_series(1, 20) AS n;
+    INSERT INTO job_done (id, public_id, queue, kind, outcome, attempt, max_attempts, lost, author, created_at, finished_at, arguments)
+    SELECT n + 2000000, gen_random_uuid(), 'media', 'post', 'a', 1, 4, 0, 'user ' || n % 1000, clock_timestamp(), clock_timestamp(), '{}'
+    FROM generate_series(1, \(rows)) AS n;
+    INSERT INTO idempotent_answer (tenant, key, fingerprint, status, body)
+    SELECT 'key/user ' || n % 1000, n::text, '', 202, convert_to('{"author":"user ' || n % 1000 || '"}', 'UTF8')
+    FROM generate_series(1, \(rows)) AS n;
+    INSERT INTO asset_set (public_id, retired_at) SELECT gen_random_uuid(), clock_timestamp()
+    FROM generate_series(1, \(rows)) AS n;
+    INSERT INTO blob_damage (hash, kind, next_at) SELECT sha256(n::text::bytea), 'missing', clock_timestamp() + interval '1 hour'
+    FROM generate_series(1, \(rows)) AS n;
+    INSERT INTO user_event (user_id, number, kind, actor) SELECT 'user ' || n % 1000, n, 'comment', 'user ' || n % 999
+    FROM generate_series(1, \(rows)) AS n;
+    INSERT INTO event_ticket (hash, user_id, minter, expires_at)
+    SELECT sha256(n::text::bytea), 'user', 'operator', clock_timestamp() + interval '1 hour' FROM generate_series(1, \(rows)) AS n;
+    INSERT INTO user_token (public_id, user_id, hash, minter, expires_at)
+    SELECT gen_random_uuid(), 'user ' || n % 1000, sha256(n::text::bytea), 'operator', clock_timestamp() + interval '1 hour'
+    FROM generate_series(1, \(rows)) AS n;
+    INSERT INTO map_activity (period, level, cell, start, posts, longitudes, latitudes)
+    SELECT 'hour', 0, n, clock_timestamp(), 1, 0, 0 FROM generate_series(1, \(rows)) AS n;
+    INSERT INTO reprocess_item (run_id, subject_kind, subject, definition, outcome, ended_at)
+    SELECT 1, 'post', gen_random_uuid(), '', 'done', clock_timestamp() FROM generate_series(1, \(rows)) AS n;
+    RESET session_replication_role;
+    ANALYZE;
+    SET plan_cache_mode = force_generic_plan
+    """
+
+  @Test("no statement of the maintenance, and none of a deletion, reads a multiple of the rows that it returns")
+  func indexed() async throws {
+    try await StoreFixture.with { fixture in
+      try await fixture.pool.run { session in
+        try session.executeScript(Self.tables, name: "tables")
+        for probe in Self.probes {
+          let read = try Self.rowsRead(by: probe, session)
+          #expect(read <= Self.limit, "\(probe.statement.name) reads \(read) rows")
+        }
+      }
+    }
+  }
+
+  /// The rows that a statement reads with the plan that is prepared once for all parameters.
+  private static func rowsRead(by probe: Probe, _ session: Session) throws -> Int {
+    try session.executeScript("PREPARE probe AS \(probe.statement.text)", name: "PREPARE")
+    let arguments = probe.arguments.isEmpty ? "" : "(\(probe.arguments))"
+    let explain: Statement = "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) EXECUTE probe\(arguments)"
+    let text = try session.execute(explain).map { try $0.get(0, as: String.self) }.joined()
+    try session.executeScript("DEALLOCATE probe", name: "DEALLOCATE")
+    let plans = try JSONDecoder().decode([Explained].self, from: Data(text.utf8))
+    return Int(plans.reduce(0) { $0 + $1.plan.rowsRead })
+  }
+
+  private struct Explained: Decodable {
+    let plan: Node
+
+    enum CodingKeys: String, CodingKey { case plan = "Plan" }
+  }
+
+  /// A node of a plan.
+  private struct Node: Decodable {
+    let type: String
+    let rows: Double
+    let loops: Double
+    let filtered: Double?
+    let rechecked: Double?
+    let plans: [Node]?
+
+    enum CodingKeys: String, CodingKey {
+      case type = "Node Type"
+      case rows = "Actual Rows"
+      case loops = "Actual Loops"
+      case filtered = "Rows Removed by Filter"
+      case rechecked = "Rows Removed by Index Recheck"
+      case plans = "Plans"
+    }
+
+    /// What the scans of tables and indexes below this node have read.
+    var rowsRead: Double {
+      let isScan = type.hasSuffix("Scan") && !type.hasPrefix("CTE")
+      let own = isScan ? (rows + (filtered ?? 0) + (rechecked ?? 0)) * loops : 0
+      return (plans ?? []).reduce(own) { $0 + $1.rowsRead }
+    }
+  }
+}
